@@ -1,0 +1,371 @@
+/*
+ * sstore.h - find every stored 64-bit fingerprint within a Hamming distance of a given one.
+ *
+ * A store is a folder of compressed, checksummed, immutable files, made once by a builder and read by any number of
+ * processes and threads. It holds a set of records (fingerprint, id), or a set of fingerprints alone. A query returns
+ * exactly the records within the asked distance: none is missed and none is returned twice. The method is that of
+ * Manku, Jain and Das Sarma, "Detecting Near-Duplicates for Web Crawling" (WWW 2007), section 3; the files are
+ * described byte by byte in format-spec/.
+ *
+ * Conventions
+ *  - Fingerprints are 64-bit simhashes. Bit 0 is the most significant, as in the paper; this matters to plans only.
+ *  - Every function that can fail returns an sstore_status and takes an optional sstore_error (NULL: not wanted), which
+ *    it fills when it returns an error and leaves alone otherwise.
+ *  - Option structs begin with struct_size and have an initializer that sets the defaults; NULL stands for the defaults.
+ *  - The library never prints, exits, changes signal handlers or keeps global state.
+ *  - Threads: an sstore is immutable and may be shared by all threads of a process without locks; a cursor, a builder
+ *    and an sstore_error belong to one thread at a time. After fork() a child may go on using a store that its parent
+ *    opened; a cursor belongs to the process that made it.
+ */
+#ifndef SSTORE_H
+#define SSTORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SSTORE_VERSION_MAJOR 0
+#define SSTORE_VERSION_MINOR 1
+#define SSTORE_VERSION_PATCH 0
+#define SSTORE_VERSION_STRING "0.1.0"
+
+#if defined(__GNUC__)
+#define SSTORE_API __attribute__((visibility("default")))
+#else
+#define SSTORE_API
+#endif
+
+/* The largest distance that two fingerprints can have, and that a query may ask for. */
+#define SSTORE_MAX_DISTANCE 64
+/* The largest distance that a store can be built for. */
+#define SSTORE_MAX_BUILD_DISTANCE 16
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Status and errors
+ */
+
+/* What a function returns. The numbers are pinned: they never change, and new ones are added in the gaps. */
+typedef enum sstore_status {
+    SSTORE_OK = 0,
+    SSTORE_STOPPED = 1, /* a callback returned other than 0, so the call stopped there; no error */
+
+    SSTORE_ERROR_ARGUMENT = 10, /* an argument is outside its range, or calls came in a wrong order */
+    SSTORE_ERROR_MEMORY = 11,   /* an allocation failed */
+
+    SSTORE_ERROR_IO = 20,        /* the system refused a read, write or other file operation: see system_errno */
+    SSTORE_ERROR_NOT_FOUND = 21, /* there is no store at the path */
+    SSTORE_ERROR_EXISTS = 22,    /* there is something at the path already */
+    SSTORE_ERROR_BUSY = 23,      /* another process is writing this store */
+
+    SSTORE_ERROR_DAMAGED = 40,     /* bytes are not what the writer wrote: file and offset tell where */
+    SSTORE_ERROR_UNSUPPORTED = 41, /* a format version, feature or width that this library does not know */
+    SSTORE_ERROR_RECIPE = 42       /* the store's fingerprints were made by another recipe than the one expected */
+} sstore_status;
+
+/* The name of a status in lower-case words, for logs: "ok", "damaged", ... Static storage; never NULL. */
+SSTORE_API const char *sstore_status_name(sstore_status status);
+
+/* The offset of an error that has no place in a file. */
+#define SSTORE_NO_OFFSET UINT64_MAX
+
+/* What went wrong, in full. Owned by the caller; plain data, to be copied or dropped at will. */
+typedef struct sstore_error {
+    sstore_status status;
+    int system_errno;   /* errno of the failed system call, or 0 */
+    uint64_t offset;    /* in bytes within `file`, or SSTORE_NO_OFFSET */
+    char file[512];     /* the file concerned, or "" */
+    char message[1024]; /* a sentence for people that names the file, the reason and what can be done */
+} sstore_error;
+
+/* The library's version at run time, such as "0.1.0". Static storage. */
+SSTORE_API const char *sstore_version(void);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Reading a store
+ */
+
+typedef struct sstore sstore;
+typedef struct sstore_cursor sstore_cursor;
+
+/* How blocks are read. All three give the same answers. */
+typedef enum sstore_io {
+    SSTORE_IO_PREAD = 0,  /* each block read by pread() and its checksum checked at every read; least memory, and a
+                             fault of the disk is an error code (the default) */
+    SSTORE_IO_MMAP = 1,   /* files mapped, a block's checksum checked at its first touch; fast, but a file that is cut
+                             short by someone while it is mapped kills the process with SIGBUS */
+    SSTORE_IO_MEMORY = 2  /* all block files loaded and checked at open; the store's size in memory */
+} sstore_io;
+
+/* How queries are answered. All three give the same answers; other than AUTO is for measuring and testing. */
+typedef enum sstore_strategy {
+    SSTORE_STRATEGY_AUTO = 0,  /* probe or scan, whichever is estimated to cost less (the default) */
+    SSTORE_STRATEGY_PROBE = 1, /* probe wherever that takes less than a second or so */
+    SSTORE_STRATEGY_SCAN = 2   /* read all of one table for every query */
+} sstore_strategy;
+
+typedef struct sstore_open_options {
+    size_t struct_size; /* sizeof(sstore_open_options), set by the initializer */
+    sstore_io io;
+    sstore_strategy strategy;
+    const char *recipe; /* if not NULL, open fails with SSTORE_ERROR_RECIPE unless the store has this very recipe */
+} sstore_open_options;
+
+#define SSTORE_OPEN_OPTIONS_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(sstore_open_options), SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO, NULL                                       \
+    }
+
+/*
+ * Open the store at `path` for reading. Checks the manifest, every file's size and header, and the whole directory,
+ * which it loads into memory (8 bytes a block and table). The store sees the state that was published at that moment,
+ * for as long as it is open, whatever writers do.
+ *
+ * On success *store_out is a handle to be closed with sstore_close(); on failure it is NULL.
+ * Errors: ARGUMENT, MEMORY, IO, NOT_FOUND, DAMAGED, UNSUPPORTED, RECIPE. Source: format-spec/sstore-format.md, "A
+ * reader's duties".
+ */
+SSTORE_API sstore_status sstore_open(const char *path, const sstore_open_options *options, sstore **store_out,
+                                     sstore_error *error);
+
+/* Close a store. All its cursors must have been freed. NULL is allowed. */
+SSTORE_API void sstore_close(sstore *store);
+
+/*
+ * Make a cursor: the scratch memory of one thread's queries (a few block sizes, and the look-up tables of the codes
+ * are shared in the store). It must be freed before its store is closed. Errors: ARGUMENT, MEMORY.
+ */
+SSTORE_API sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_out, sstore_error *error);
+
+/* Free a cursor. NULL is allowed. */
+SSTORE_API void sstore_cursor_free(sstore_cursor *cursor);
+
+/* One matching record. `id` is 0 in a store without ids. `query_index` counts the queries of a batch from 0. */
+typedef struct sstore_match {
+    uint64_t query_index, fingerprint, id;
+    uint32_t distance;
+} sstore_match;
+
+/*
+ * Called once for every match, in the thread and during the call of the function that it was given to; `match` is valid
+ * until it returns. 0: go on; anything else stops the call, which then returns SSTORE_STOPPED. It must not use the
+ * cursor that it is called from.
+ */
+typedef int (*sstore_match_fn)(void *context, const sstore_match *match);
+
+/*
+ * Report every record whose fingerprint lies within `distance` (0 to 64) of `fingerprint`: each exactly once, equal
+ * fingerprints with several ids once for each id. No match is no call, and no error. The order is the same at every
+ * call with equal arguments on an equal store, but not sorted.
+ *
+ * Within the distance that the store was built for, the query reads a few blocks a table; beyond it more, up to a scan
+ * of one whole table where that is cheaper. Allocates nothing.
+ * Errors: ARGUMENT, IO, DAMAGED (matches reported before the error are right). Source: the paper, section 3.1.
+ */
+SSTORE_API sstore_status sstore_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
+                                      sstore_match_fn on_match, void *context, sstore_error *error);
+
+/*
+ * Report every record at the smallest distance that any record has from `fingerprint`, if that is at most
+ * `max_distance` (0 to 64). The distance is widened until a match is found. Otherwise as sstore_query().
+ */
+SSTORE_API sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance,
+                                              sstore_match_fn on_match, void *context, sstore_error *error);
+
+/*
+ * Answer `count` queries on up to `threads` threads (0: as many as the process may use). The matches come in the order
+ * of the queries, those of one query ascending by (distance, fingerprint, id); `query_index` is the query's index in
+ * `fingerprints`. on_match is called in the caller's thread only.
+ * Errors: as sstore_query(), and MEMORY. Memory: the matches of a few thousand queries at a time.
+ */
+SSTORE_API sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprints, size_t count,
+                                            uint32_t distance, uint32_t threads, sstore_match_fn on_match,
+                                            void *context, sstore_error *error);
+
+/* One record. `id` is 0 in a store without ids. */
+typedef struct sstore_record {
+    uint64_t fingerprint, id;
+} sstore_record;
+
+/* Called for each record; the rules of sstore_match_fn hold. */
+typedef int (*sstore_record_fn)(void *context, const sstore_record *record);
+
+/* Report all records, ascending by (fingerprint, id). Errors: ARGUMENT, IO, DAMAGED. */
+SSTORE_API sstore_status sstore_each_record(sstore_cursor *cursor, sstore_record_fn on_record, void *context,
+                                            sstore_error *error);
+
+/* The number of bits in which a and b differ, 0 to 64. */
+SSTORE_API uint32_t sstore_hamming_distance(uint64_t a, uint64_t b);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Facts about a store
+ */
+
+/* What a store holds. All sizes in bytes. */
+typedef struct sstore_statistics {
+    size_t struct_size;         /* set by the caller to sizeof(sstore_statistics) */
+    uint64_t record_count;      /* (fingerprint, id) pairs */
+    uint64_t distinct_count;    /* distinct fingerprints */
+    uint32_t fingerprint_bits;  /* 64 */
+    uint32_t distance;          /* the k that the plan was made for */
+    uint32_t table_count;       /* tables of the plan */
+    uint32_t has_ids;           /* 1 or 0 */
+    uint32_t block_bytes;       /* size of a block */
+    uint32_t restart_interval;  /* fingerprints from one restart point of a block to the next */
+    uint64_t next_ordinal;      /* the ordinal that the next record without an id would get */
+    uint64_t ids_bytes;         /* size of the id column's file, 0 without ids */
+    uint64_t ids_block_count;
+    uint64_t directory_bytes;   /* size of the directory's file */
+    uint64_t manifest_bytes;
+    uint64_t total_bytes;       /* all files together */
+    char plan[512];             /* as sstore_build_options.plan takes it, written out: "16:0,16:0,16:0,16:0" */
+    char recipe[512];           /* how the fingerprints were made, or "" (cut to fit) */
+} sstore_statistics;
+
+/* Fill *statistics_out. Reads nothing. Errors: ARGUMENT. */
+SSTORE_API sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out, sstore_error *error);
+
+/* One table. Sizes in bytes unless said; bits are per fingerprint. */
+typedef struct sstore_table_statistics {
+    size_t struct_size;       /* set by the caller to sizeof(sstore_table_statistics) */
+    uint64_t key_mask;        /* the bits that lead in this table: bit 0 of a fingerprint is the mask's highest */
+    uint32_t prefix_bits;     /* how many they are */
+    uint32_t radius;          /* flips of the prefix that are probed at the store's own distance */
+    uint64_t block_count;
+    uint64_t file_bytes;      /* header and blocks */
+    uint64_t directory_bytes; /* this table's part of the directory */
+    double bits;              /* (file + directory) * 8 / fingerprints */
+    double bound_bits;        /* entropy(h) + rest: what an ideal code for the same model would take */
+    double elias_fano_bits;   /* what Elias-Fano coding of this table would take, without any index */
+    double rice_bits;         /* the same for Rice coding of the gaps with the best parameter */
+} sstore_table_statistics;
+
+/* Fill *statistics_out for table `table` (from 0). Reads nothing. Errors: ARGUMENT. */
+SSTORE_API sstore_status sstore_stat_table(const sstore *store, uint32_t table,
+                                           sstore_table_statistics *statistics_out, sstore_error *error);
+
+/* Called for every damage that verify finds; `problem` is valid until it returns. 0: go on, else stop. */
+typedef int (*sstore_problem_fn)(void *context, const sstore_error *problem);
+
+/*
+ * Read and decode everything in the store at `path`, and hold tables, ids and directory against each other and against
+ * the store's own content sum. Each damage is reported to on_problem (may be NULL); returns SSTORE_OK only if there is
+ * none, otherwise SSTORE_ERROR_DAMAGED with the first damage in *error, or another error where reading itself failed.
+ */
+SSTORE_API sstore_status sstore_verify(const char *path, sstore_problem_fn on_problem, void *context,
+                                       sstore_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Building a store
+ */
+
+typedef struct sstore_builder sstore_builder;
+
+typedef struct sstore_build_options {
+    size_t struct_size;    /* sizeof(sstore_build_options), set by the initializer */
+    uint32_t distance;     /* the k to build for, 0 to 16; default 3 */
+    uint32_t block_bytes;  /* a power of two, 256 to 65536; 0: 4096 */
+    uint32_t threads;      /* 0: as many as the process may use */
+    int without_ids;       /* other than 0: a store without ids; those given to add are dropped */
+    int replace;           /* other than 0: a store that is at the path already is replaced once the new one is whole */
+    uint64_t memory_bytes; /* what sorting may take, at least 1 MiB; 0: 1 GiB */
+    const char *plan;      /* NULL or "auto": chosen from n and k. Otherwise "20", "16", "10", "4", "3", "2", "1" (tables of
+                              the well-known plans for k = 3), "BcC" such as "5c2" (B groups of bits, a table for each choice
+                              of C), or "bits:radius,..." such as "24:1,20:0,20:0" (disjoint groups, which add up to at most 64 bits) */
+    const char *tmp_dir;   /* where sorted runs are spilled; NULL: inside the store's folder */
+    const char *recipe;    /* how the fingerprints are made, UTF-8, at most 4096 bytes; kept in the manifest. NULL: not said */
+} sstore_build_options;
+
+#define SSTORE_BUILD_OPTIONS_INIT                                                                                      \
+    {                                                                                                                  \
+        sizeof(sstore_build_options), 3, 0, 0, 0, 0, 0, NULL, NULL, NULL                                               \
+    }
+
+/*
+ * Begin a store at `path`. The folder is made, or, where options->replace is set, an existing store is locked against
+ * other writers; readers go on undisturbed. Nothing is visible under `path` before sstore_builder_finish() succeeds.
+ * Errors: ARGUMENT (an option out of range; a plan that would miss a pair within the distance, with an example), MEMORY,
+ * IO, EXISTS, BUSY.
+ */
+SSTORE_API sstore_status sstore_builder_create(const char *path, const sstore_build_options *options,
+                                               sstore_builder **builder_out, sstore_error *error);
+
+/*
+ * Add `count` records, in any order and with repeats: an identical (fingerprint, id) pair is kept once. `ids` may be
+ * NULL: then a record's id is its ordinal over all calls, from 0. Either all calls give ids or none does, unless the
+ * store is without_ids. The arrays are copied.
+ * Errors: ARGUMENT, MEMORY, IO. After an error only sstore_builder_abort() is allowed.
+ */
+SSTORE_API sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *fingerprints,
+                                            const uint64_t *ids, size_t count, sstore_error *error);
+
+/*
+ * Sort, encode, write and publish the store, durably: when this returns SSTORE_OK the store survives a power cut. On
+ * failure nothing is left behind and a store that was there before is as it was. The builder is freed in both cases.
+ * Errors: MEMORY, IO.
+ */
+SSTORE_API sstore_status sstore_builder_finish(sstore_builder *builder, sstore_error *error);
+
+/* Give up: remove what was written and free the builder. NULL is allowed. */
+SSTORE_API void sstore_builder_abort(sstore_builder *builder);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Making fingerprints (the paper, section 2; format-spec/fingerprint.md)
+ */
+
+/* A feature of a document: any bytes, and how much it counts. */
+typedef struct sstore_feature {
+    const void *data;
+    size_t size;   /* bytes */
+    double weight; /* finite, |weight| <= 2^31; kept to 2^-20 */
+} sstore_feature;
+
+/*
+ * The simhash of weighted features: each is hashed with XXH3 to 64 bits; for every bit its weight is added where the
+ * hash has a 1 and subtracted where it has a 0; a bit of the fingerprint is 1 where its sum is > 0. The order of the
+ * features does not matter. No features give 0. Errors: ARGUMENT (a weight out of range).
+ */
+SSTORE_API sstore_status sstore_simhash(const sstore_feature *features, size_t count, uint64_t *fingerprint_out,
+                                        sstore_error *error);
+
+/* The same for features that the caller has hashed already; `weights` may be NULL: all 1. */
+SSTORE_API sstore_status sstore_simhash_hashes(const uint64_t *hashes, const double *weights, size_t count,
+                                               uint64_t *fingerprint_out, sstore_error *error);
+
+typedef enum sstore_feature_kind {
+    SSTORE_FEATURES_WORDS = 0, /* shingles of lower-cased words; each character of a script without spaces is a word */
+    SSTORE_FEATURES_CHARS = 1  /* n-grams of lower-cased characters */
+} sstore_feature_kind;
+
+typedef struct sstore_text_options {
+    size_t struct_size;        /* sizeof(sstore_text_options), set by the initializer */
+    sstore_feature_kind kind;
+    uint32_t shingle;          /* words or characters a feature, 1 to 64; 0: 3 words or 4 characters */
+} sstore_text_options;
+
+#define SSTORE_TEXT_OPTIONS_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(sstore_text_options), SSTORE_FEATURES_WORDS, 0                                                          \
+    }
+
+/*
+ * The simhash of a text in UTF-8 (invalid bytes are taken as U+FFFD), features weighted by how often they occur.
+ * Errors: ARGUMENT, MEMORY, UNSUPPORTED (a library built without utf8proc).
+ */
+SSTORE_API sstore_status sstore_fingerprint_text(const char *text, size_t size, const sstore_text_options *options,
+                                                 uint64_t *fingerprint_out, sstore_error *error);
+
+/*
+ * Write the recipe of sstore_fingerprint_text() under `options` to buffer, such as
+ * "sstore-text-1 features=words shingle=3 hash=xxh3-64 unicode=15.0.0": two texts' fingerprints may be compared only
+ * if their recipes are equal. Returns the length without the closing 0, as snprintf does.
+ */
+SSTORE_API size_t sstore_text_recipe(const sstore_text_options *options, char *buffer, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SSTORE_H */

@@ -1,0 +1,41 @@
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CACHE_LINE 64
+
+void *ss_alloc(size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - CACHE_LINE)
+        return NULL;
+    if (bytes < CACHE_LINE)
+        return calloc(1, bytes == 0 ? 1 : bytes);
+    void *memory = aligned_alloc(CACHE_LINE, (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+    if (memory != NULL)
+        memset(memory, 0, bytes);
+    return memory;
+}
+
+void *ss_realloc(void *memory, size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes))
+        return NULL;
+    return realloc(memory, bytes == 0 ? 1 : bytes);
+}
+
+void ss_free(void *memory)
+{
+    free(memory);
+}
+
+char *ss_strdup(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = ss_realloc(NULL, size, 1);
+    if (copy != NULL)
+        memcpy(copy, text, size);
+    return copy;
+}

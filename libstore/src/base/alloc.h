@@ -1,0 +1,22 @@
+/*
+ * alloc.h - the library's only way to the heap, so that tests can make it fail. Sizes are checked for overflow.
+ */
+#ifndef SS_ALLOC_H
+#define SS_ALLOC_H
+
+#include "base/common.h"
+
+/* `count` elements of `size` bytes, zeroed; 64-byte aligned from 64 bytes on. NULL where memory or arithmetic fail. */
+void *ss_alloc(size_t count, size_t size);
+
+/* Grow or shrink; the new part is not zeroed. On NULL the old block stays as it was. Alignment as malloc's. Only for
+ * memory that came from ss_realloc(NULL, ...). */
+void *ss_realloc(void *memory, size_t count, size_t size);
+
+/* Free what any of the above returned; NULL is allowed. */
+void ss_free(void *memory);
+
+/* A copy of a string; NULL where memory fails. */
+char *ss_strdup(const char *text);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * common.h - the few words that every module uses: bit numbering, bit counting, branch hints.
+ */
+#ifndef SS_COMMON_H
+#define SS_COMMON_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sstore.h"
+
+#define SS_FINGERPRINT_BITS 64u
+
+#define SS_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define SS_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define SS_PRINTF(format_index, first_index) __attribute__((format(printf, format_index, first_index)))
+
+/* The number of leading bits in which a and b are equal; a != b. It is h, the position of the first differing bit,
+ * counted from the most significant one as in the paper. */
+static inline uint32_t ss_first_difference(uint64_t a, uint64_t b)
+{
+    return (uint32_t)__builtin_clzll(a ^ b);
+}
+
+static inline uint32_t ss_popcount(uint64_t x)
+{
+    return (uint32_t)__builtin_popcountll(x);
+}
+
+/* A mask of the `count` (0 to 64) most significant bits. */
+static inline uint64_t ss_high_mask(uint32_t count)
+{
+    return count == 0 ? 0 : ~UINT64_C(0) << (64 - count);
+}
+
+/* A mask of the `count` (0 to 64) least significant bits. */
+static inline uint64_t ss_low_mask(uint32_t count)
+{
+    return count == 0 ? 0 : ~UINT64_C(0) >> (64 - count);
+}
+
+static inline uint64_t ss_min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t ss_max_u64(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+#endif

@@ -1,0 +1,76 @@
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Copy `file`, keeping its end when it is too long: the end tells more. */
+static void copy_file_name(char *to, size_t size, const char *file)
+{
+    size_t length = strlen(file);
+    if (length < size) {
+        memcpy(to, file, length + 1);
+        return;
+    }
+    memcpy(to, "...", 3);
+    memcpy(to + 3, file + (length - (size - 4)), size - 3);
+}
+
+SS_PRINTF(6, 0)
+static sstore_status fill(sstore_error *error, sstore_status status, int system_errno, const char *file,
+                          uint64_t offset, const char *format, va_list arguments)
+{
+    if (error == NULL)
+        return status;
+    *error = (sstore_error){.status = status, .system_errno = system_errno, .offset = offset};
+    char *to = error->message;
+    size_t left = sizeof error->message;
+    if (file != NULL) {
+        copy_file_name(error->file, sizeof error->file, file);
+        int length = snprintf(to, left, "%s: ", error->file);
+        to += length;
+        left -= (size_t)length;
+    }
+    int length = vsnprintf(to, left, format, arguments);
+    if (length < 0 || (size_t)length >= left || system_errno == 0)
+        return status;
+    char reason[128];
+    /* The XSI form would need its result checked; the GNU form always returns a string. */
+    const char *text = strerror_r(system_errno, reason, sizeof reason);
+    snprintf(to + length, left - (size_t)length, ": %s", text);
+    return status;
+}
+
+sstore_status ss_fail(sstore_error *error, sstore_status status, int system_errno, const char *file, uint64_t offset,
+                      const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, status, system_errno, file, offset, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+sstore_status ss_fail_memory(sstore_error *error, uint64_t bytes)
+{
+    return ss_fail(error, SSTORE_ERROR_MEMORY, 0, NULL, SSTORE_NO_OFFSET, "out of memory: %llu bytes were refused",
+                   (unsigned long long)bytes);
+}
+
+sstore_status ss_fail_argument(sstore_error *error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, SSTORE_ERROR_ARGUMENT, 0, NULL, SSTORE_NO_OFFSET, format, arguments);
+    va_end(arguments);
+    return SSTORE_ERROR_ARGUMENT;
+}
+
+sstore_status ss_fail_damaged(sstore_error *error, const char *file, uint64_t offset, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, SSTORE_ERROR_DAMAGED, 0, file, offset, format, arguments);
+    va_end(arguments);
+    return SSTORE_ERROR_DAMAGED;
+}

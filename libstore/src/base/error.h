@@ -1,0 +1,20 @@
+/*
+ * error.h - filling an sstore_error. The site that detects an error fills it once; the layers above pass the status on.
+ */
+#ifndef SS_ERROR_H
+#define SS_ERROR_H
+
+#include "base/common.h"
+
+/* Fill *error (if not NULL) and return `status`. `file` may be NULL. The message becomes "FILE: TEXT", and
+ * "FILE: TEXT: STRERROR" where system_errno is not 0. */
+sstore_status ss_fail(sstore_error *error, sstore_status status, int system_errno, const char *file, uint64_t offset,
+                      const char *format, ...) SS_PRINTF(6, 7);
+
+/* Short forms for the commonest kinds. */
+sstore_status ss_fail_memory(sstore_error *error, uint64_t bytes);
+sstore_status ss_fail_argument(sstore_error *error, const char *format, ...) SS_PRINTF(2, 3);
+sstore_status ss_fail_damaged(sstore_error *error, const char *file, uint64_t offset, const char *format, ...)
+    SS_PRINTF(4, 5);
+
+#endif

@@ -1,0 +1,381 @@
+#include "base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/checksum.h"
+#include "base/error.h"
+
+/* Linux moves at most 2 GiB - 4 KiB in one call. */
+#define MAX_TRANSFER ((size_t)1 << 30)
+#define LOAD_CHUNK_BYTES ((size_t)1 << 20)
+
+static sstore_status fail_io(sstore_error *error, const char *path, uint64_t offset, const char *what)
+{
+    return ss_fail(error, SSTORE_ERROR_IO, errno, path, offset, "%s failed", what);
+}
+
+char *ss_path_join(const char *folder, const char *name)
+{
+    size_t folder_length = strlen(folder), name_length = strlen(name);
+    bool slash = folder_length > 0 && folder[folder_length - 1] == '/';
+    char *path = ss_realloc(NULL, folder_length + name_length + 2, 1);
+    if (path == NULL)
+        return NULL;
+    memcpy(path, folder, folder_length);
+    if (!slash)
+        path[folder_length++] = '/';
+    memcpy(path + folder_length, name, name_length + 1);
+    return path;
+}
+
+/* ----- folders ----- */
+
+sstore_status ss_dir_open(const char *path, ss_dir *dir_out, sstore_error *error)
+{
+    *dir_out = SS_DIR_NONE;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        bool absent = errno == ENOENT || errno == ENOTDIR;
+        return ss_fail(error, absent ? SSTORE_ERROR_NOT_FOUND : SSTORE_ERROR_IO, errno, path, SSTORE_NO_OFFSET,
+                       "cannot open the folder");
+    }
+    *dir_out = (ss_dir){.fd = fd, .path = ss_strdup(path)};
+    if (dir_out->path != NULL)
+        return SSTORE_OK;
+    ss_dir_close(dir_out);
+    return ss_fail_memory(error, strlen(path));
+}
+
+sstore_status ss_dir_open_at(const ss_dir *parent, const char *name, ss_dir *dir_out, sstore_error *error)
+{
+    *dir_out = SS_DIR_NONE;
+    char *path = ss_path_join(parent->path, name);
+    if (path == NULL)
+        return ss_fail_memory(error, strlen(name));
+    int fd = openat(parent->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+        bool absent = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
+        sstore_status status = ss_fail(error, absent ? SSTORE_ERROR_NOT_FOUND : SSTORE_ERROR_IO, errno, path,
+                                       SSTORE_NO_OFFSET, "cannot open the folder");
+        ss_free(path);
+        return status;
+    }
+    *dir_out = (ss_dir){.fd = fd, .path = path};
+    return SSTORE_OK;
+}
+
+sstore_status ss_dir_make_at(const ss_dir *parent, const char *name, sstore_error *error)
+{
+    if (mkdirat(parent->fd, name, 0777) == 0)
+        return SSTORE_OK;
+    return ss_fail(error, errno == EEXIST ? SSTORE_ERROR_EXISTS : SSTORE_ERROR_IO, errno, parent->path,
+                   SSTORE_NO_OFFSET, "cannot make the folder '%s'", name);
+}
+
+sstore_status ss_dir_sync(const ss_dir *dir, sstore_error *error)
+{
+    return fsync(dir->fd) == 0 ? SSTORE_OK : fail_io(error, dir->path, SSTORE_NO_OFFSET, "fsync");
+}
+
+sstore_status ss_dir_rename(const ss_dir *dir, const char *from, const char *to, sstore_error *error)
+{
+    if (renameat(dir->fd, from, dir->fd, to) == 0)
+        return SSTORE_OK;
+    return ss_fail(error, SSTORE_ERROR_IO, errno, dir->path, SSTORE_NO_OFFSET, "renaming '%s' to '%s' failed", from,
+                   to);
+}
+
+sstore_status ss_dir_lock(const ss_dir *dir, sstore_error *error)
+{
+    while (flock(dir->fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EINTR)
+            continue;
+        if (errno == EWOULDBLOCK)
+            return ss_fail(error, SSTORE_ERROR_BUSY, 0, dir->path, SSTORE_NO_OFFSET,
+                           "another process is writing this store; wait for it to end");
+        return fail_io(error, dir->path, SSTORE_NO_OFFSET, "flock");
+    }
+    return SSTORE_OK;
+}
+
+bool ss_dir_has(const ss_dir *dir, const char *name)
+{
+    struct stat info;
+    return fstatat(dir->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+sstore_status ss_dir_each(const ss_dir *dir, bool (*visit)(void *context, const char *name), void *context,
+                          sstore_error *error)
+{
+    /* A handle of its own: reading moves the position that all duplicates of one share. */
+    int fd = openat(dir->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+    if (stream == NULL) {
+        sstore_status status = fail_io(error, dir->path, SSTORE_NO_OFFSET, "listing the folder");
+        if (fd >= 0)
+            close(fd);
+        return status;
+    }
+    const struct dirent *entry;
+    bool go_on = true;
+    while (go_on && (entry = readdir(stream)) != NULL) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            go_on = visit(context, entry->d_name);
+    }
+    closedir(stream);
+    return SSTORE_OK;
+}
+
+static bool remove_file_in(void *context, const char *name)
+{
+    const ss_dir *dir = context;
+    (void)unlinkat(dir->fd, name, 0);
+    return true;
+}
+
+void ss_dir_remove(const ss_dir *dir, const char *name)
+{
+    ss_dir inner;
+    if (unlinkat(dir->fd, name, 0) == 0 || ss_dir_open_at(dir, name, &inner, NULL) != SSTORE_OK)
+        return;
+    (void)ss_dir_each(&inner, remove_file_in, &inner, NULL);
+    ss_dir_close(&inner);
+    (void)unlinkat(dir->fd, name, AT_REMOVEDIR);
+}
+
+void ss_dir_close(ss_dir *dir)
+{
+    if (dir->fd >= 0)
+        close(dir->fd);
+    ss_free(dir->path);
+    *dir = SS_DIR_NONE;
+}
+
+/* ----- files ----- */
+
+sstore_status ss_file_open_at(const ss_dir *dir, const char *name, ss_file *file_out, sstore_error *error)
+{
+    *file_out = SS_FILE_NONE;
+    char *path = ss_path_join(dir->path, name);
+    if (path == NULL)
+        return ss_fail_memory(error, strlen(name));
+    /* O_NONBLOCK: a FIFO in a file's place must not make the reader wait. */
+    int fd = openat(dir->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat info;
+    sstore_status status = SSTORE_OK;
+    if (fd < 0 && errno == ENOENT)
+        status = ss_fail(error, SSTORE_ERROR_NOT_FOUND, errno, path, SSTORE_NO_OFFSET, "cannot open the file");
+    else if (fd < 0 && errno == ELOOP)
+        status = ss_fail_damaged(error, path, SSTORE_NO_OFFSET, "is a symbolic link; a store has none");
+    else if (fd < 0 || fstat(fd, &info) != 0)
+        status = fail_io(error, path, SSTORE_NO_OFFSET, "open");
+    else if (!S_ISREG(info.st_mode))
+        status = ss_fail_damaged(error, path, SSTORE_NO_OFFSET, "is not a regular file");
+    if (status == SSTORE_OK) {
+        *file_out = (ss_file){.fd = fd, .path = path};
+        return SSTORE_OK;
+    }
+    if (fd >= 0)
+        close(fd);
+    ss_free(path);
+    return status;
+}
+
+sstore_status ss_file_create_at(const ss_dir *dir, const char *name, ss_file *file_out, sstore_error *error)
+{
+    *file_out = SS_FILE_NONE;
+    char *path = ss_path_join(dir->path, name);
+    if (path == NULL)
+        return ss_fail_memory(error, strlen(name));
+    int fd = openat(dir->fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        sstore_status status = ss_fail(error, errno == EEXIST ? SSTORE_ERROR_EXISTS : SSTORE_ERROR_IO, errno, path,
+                                       SSTORE_NO_OFFSET, "cannot create the file");
+        ss_free(path);
+        return status;
+    }
+    *file_out = (ss_file){.fd = fd, .path = path};
+    return SSTORE_OK;
+}
+
+sstore_status ss_file_create_nameless(const ss_dir *dir, ss_file *file_out, sstore_error *error)
+{
+    *file_out = SS_FILE_NONE;
+    char *path = ss_path_join(dir->path, "(temporary run)");
+    if (path == NULL)
+        return ss_fail_memory(error, strlen(dir->path));
+    int fd = openat(dir->fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
+        /* A file system without O_TMPFILE: a name for a moment, in a folder that only this build uses. */
+        static const char name[] = "sstore-run.tmp";
+        fd = openat(dir->fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd >= 0)
+            (void)unlinkat(dir->fd, name, 0);
+    }
+    if (fd < 0) {
+        sstore_status status = fail_io(error, path, SSTORE_NO_OFFSET, "creating a temporary file");
+        ss_free(path);
+        return status;
+    }
+    *file_out = (ss_file){.fd = fd, .path = path};
+    return SSTORE_OK;
+}
+
+sstore_status ss_file_size(const ss_file *file, uint64_t *bytes_out, sstore_error *error)
+{
+    struct stat info;
+    if (fstat(file->fd, &info) != 0)
+        return fail_io(error, file->path, SSTORE_NO_OFFSET, "fstat");
+    *bytes_out = (uint64_t)info.st_size;
+    return SSTORE_OK;
+}
+
+sstore_status ss_file_read_at(const ss_file *file, uint64_t offset, void *buffer, size_t size, sstore_error *error)
+{
+    uint8_t *to = buffer;
+    while (size > 0) {
+        ssize_t got = pread(file->fd, to, size < MAX_TRANSFER ? size : MAX_TRANSFER, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return fail_io(error, file->path, offset, "read");
+        if (got == 0)
+            return ss_fail_damaged(error, file->path, offset, "the file ends here, %zu bytes too early", size);
+        to += got;
+        offset += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return SSTORE_OK;
+}
+
+sstore_status ss_file_write_at(const ss_file *file, uint64_t offset, const void *data, size_t size,
+                               sstore_error *error)
+{
+    const uint8_t *from = data;
+    while (size > 0) {
+        ssize_t put = pwrite(file->fd, from, size < MAX_TRANSFER ? size : MAX_TRANSFER, (off_t)offset);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return fail_io(error, file->path, offset, "write");
+        from += put;
+        offset += (uint64_t)put;
+        size -= (size_t)put;
+    }
+    return SSTORE_OK;
+}
+
+sstore_status ss_file_sync(const ss_file *file, sstore_error *error)
+{
+    return fsync(file->fd) == 0 ? SSTORE_OK : fail_io(error, file->path, SSTORE_NO_OFFSET, "fsync");
+}
+
+sstore_status ss_file_map(const ss_file *file, uint64_t size, const uint8_t **map_out, sstore_error *error)
+{
+    *map_out = NULL;
+    if (size == 0)
+        return SSTORE_OK;
+    void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, file->fd, 0);
+    if (map == MAP_FAILED)
+        return fail_io(error, file->path, SSTORE_NO_OFFSET, "mmap");
+    *map_out = map;
+    return SSTORE_OK;
+}
+
+void ss_unmap(const uint8_t *map, uint64_t size)
+{
+    if (map != NULL)
+        (void)munmap((void *)(uintptr_t)map, size);
+}
+
+void ss_file_close(ss_file *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    ss_free(file->path);
+    *file = SS_FILE_NONE;
+}
+
+sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *memory_out, ss_u128 *sum_out,
+                                  sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    ss_hash_stream sum;
+    ss_hash_stream_init(&sum);
+    *memory_out = (ss_file){.fd = memfd_create("sstore-directory", MFD_CLOEXEC | MFD_ALLOW_SEALING),
+                            .path = ss_strdup(file->path)};
+    uint8_t *chunk = ss_alloc(1, LOAD_CHUNK_BYTES);
+    if (memory_out->fd < 0)
+        status = fail_io(error, file->path, SSTORE_NO_OFFSET, "memfd_create");
+    else if (memory_out->path == NULL || chunk == NULL)
+        status = ss_fail_memory(error, LOAD_CHUNK_BYTES);
+    for (uint64_t offset = 0; status == SSTORE_OK && offset < size;) {
+        size_t piece = (size_t)ss_min_u64(size - offset, LOAD_CHUNK_BYTES);
+        status = ss_file_read_at(file, offset, chunk, piece, error);
+        if (status == SSTORE_OK)
+            status = ss_file_write_at(memory_out, offset, chunk, piece, error);
+        ss_hash_stream_add(&sum, chunk, piece);
+        offset += piece;
+    }
+    const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+    if (status == SSTORE_OK && fcntl(memory_out->fd, F_ADD_SEALS, seals) != 0)
+        status = fail_io(error, file->path, SSTORE_NO_OFFSET, "sealing the copy in memory");
+    *sum_out = ss_hash_stream_sum(&sum);
+    ss_free(chunk);
+    if (status != SSTORE_OK)
+        ss_file_close(memory_out);
+    return status;
+}
+
+/* ----- sequential output ----- */
+
+sstore_status ss_output_open(ss_output *output, const ss_file *file, uint64_t offset, size_t capacity,
+                             sstore_error *error)
+{
+    *output = (ss_output){.file = file, .capacity = capacity, .offset = offset, .buffer = ss_alloc(1, capacity)};
+    return output->buffer != NULL ? SSTORE_OK : ss_fail_memory(error, capacity);
+}
+
+sstore_status ss_output_flush(ss_output *output, sstore_error *error)
+{
+    sstore_status status = ss_file_write_at(output->file, output->offset, output->buffer, output->used, error);
+    output->offset += output->used;
+    output->used = 0;
+    return status;
+}
+
+sstore_status ss_output_write(ss_output *output, const void *data, size_t size, sstore_error *error)
+{
+    const uint8_t *from = data;
+    while (size > 0) {
+        size_t piece = output->capacity - output->used;
+        if (piece > size)
+            piece = size;
+        memcpy(output->buffer + output->used, from, piece);
+        output->used += piece;
+        from += piece;
+        size -= piece;
+        if (output->used < output->capacity)
+            break;
+        sstore_status status = ss_output_flush(output, error);
+        if (status != SSTORE_OK)
+            return status;
+    }
+    return SSTORE_OK;
+}
+
+void ss_output_close(ss_output *output)
+{
+    ss_free(output->buffer);
+    output->buffer = NULL;
+}

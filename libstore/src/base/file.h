@@ -1,0 +1,96 @@
+/*
+ * file.h - files and folders by handle, with whole reads and writes and errors that name the file.
+ *
+ * Everything inside a store is opened relative to the store's folder handle and without following symbolic links, so a
+ * store that is renamed stays readable and no name leads out of it. All other modules go through this one to the system.
+ */
+#ifndef SS_FILE_H
+#define SS_FILE_H
+
+#include "base/common.h"
+
+/* An open folder. `path` is for messages. A zeroed one is closed but for its fd: use SS_DIR_NONE. */
+typedef struct ss_dir {
+    int fd;
+    char *path;
+} ss_dir;
+
+/* An open regular file. `path` is for messages. */
+typedef struct ss_file {
+    int fd;
+    char *path;
+} ss_file;
+
+#define SS_DIR_NONE ((ss_dir){.fd = -1, .path = NULL})
+#define SS_FILE_NONE ((ss_file){.fd = -1, .path = NULL})
+
+/* ----- folders ----- */
+
+/* Open a folder by path. NOT_FOUND where there is nothing or something else. */
+sstore_status ss_dir_open(const char *path, ss_dir *dir_out, sstore_error *error);
+/* Open the folder `name` inside `parent`. */
+sstore_status ss_dir_open_at(const ss_dir *parent, const char *name, ss_dir *dir_out, sstore_error *error);
+sstore_status ss_dir_make_at(const ss_dir *parent, const char *name, sstore_error *error);
+/* Make the folder's entries durable. */
+sstore_status ss_dir_sync(const ss_dir *dir, sstore_error *error);
+/* Rename within one folder; replaces a file of the new name. */
+sstore_status ss_dir_rename(const ss_dir *dir, const char *from, const char *to, sstore_error *error);
+/* Take the writer's lock, which ends when the folder is closed or the process dies. BUSY if someone has it. */
+sstore_status ss_dir_lock(const ss_dir *dir, sstore_error *error);
+/* Whether there is anything of that name. */
+bool ss_dir_has(const ss_dir *dir, const char *name);
+/* Remove a file, or a folder with the files in it (no deeper), as far as possible; what is not there is no error. */
+void ss_dir_remove(const ss_dir *dir, const char *name);
+/* Call `visit` for every name but . and ..; stops when it returns false. */
+sstore_status ss_dir_each(const ss_dir *dir, bool (*visit)(void *context, const char *name), void *context,
+                          sstore_error *error);
+void ss_dir_close(ss_dir *dir);
+
+/* ----- files ----- */
+
+/* Open for reading. NOT_FOUND or IO; a symbolic link or anything but a regular file is DAMAGED. */
+sstore_status ss_file_open_at(const ss_dir *dir, const char *name, ss_file *file_out, sstore_error *error);
+/* Create for reading and writing; EXISTS if there is one. */
+sstore_status ss_file_create_at(const ss_dir *dir, const char *name, ss_file *file_out, sstore_error *error);
+/* A nameless file in a folder, gone when it is closed. */
+sstore_status ss_file_create_nameless(const ss_dir *dir, ss_file *file_out, sstore_error *error);
+sstore_status ss_file_size(const ss_file *file, uint64_t *bytes_out, sstore_error *error);
+/* Read exactly `size` bytes at `offset`; a file that ends before is DAMAGED. */
+sstore_status ss_file_read_at(const ss_file *file, uint64_t offset, void *buffer, size_t size, sstore_error *error);
+sstore_status ss_file_write_at(const ss_file *file, uint64_t offset, const void *data, size_t size,
+                               sstore_error *error);
+sstore_status ss_file_sync(const ss_file *file, sstore_error *error);
+/* Map `size` bytes from the start for reading. Unmap with ss_unmap. */
+sstore_status ss_file_map(const ss_file *file, uint64_t size, const uint8_t **map_out, sstore_error *error);
+void ss_unmap(const uint8_t *map, uint64_t size);
+/* Close for good; errors that matter were seen at sync. */
+void ss_file_close(ss_file *file);
+
+/* A sealed, nameless file in memory with the bytes of `file`, which must be `size` long; *sum_out is XXH3-128 over them.
+ * What was hashed is what is in it: nobody can change it afterwards. */
+struct ss_u128;
+sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *memory_out, struct ss_u128 *sum_out,
+                                  sstore_error *error);
+
+/* ----- sequential output ----- */
+
+/* Bytes gathered and written in large pieces at a growing offset. */
+typedef struct ss_output {
+    const ss_file *file;
+    uint8_t *buffer;
+    size_t used, capacity;
+    uint64_t offset; /* in the file, of buffer[0] */
+} ss_output;
+
+/* Start writing `file` at `offset` through a buffer of `capacity` bytes. MEMORY. */
+sstore_status ss_output_open(ss_output *output, const ss_file *file, uint64_t offset, size_t capacity,
+                             sstore_error *error);
+sstore_status ss_output_write(ss_output *output, const void *data, size_t size, sstore_error *error);
+/* Write what is gathered; the output can go on. */
+sstore_status ss_output_flush(ss_output *output, sstore_error *error);
+void ss_output_close(ss_output *output);
+
+/* A path of two parts, to be freed with ss_free; NULL where memory fails. */
+char *ss_path_join(const char *folder, const char *name);
+
+#endif
