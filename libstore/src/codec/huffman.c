@@ -1,0 +1,167 @@
+#include "codec/huffman.h"
+
+#include <string.h>
+
+/*
+ * Package-merge (Larmore and Hirschberg, "A fast algorithm for optimal length-limited Huffman codes", 1990), by the
+ * boundary-free textbook form: there are at most 64 symbols, so sets of symbols are 64-bit masks and nothing is shared.
+ */
+typedef struct package {
+    uint64_t weight;
+    uint8_t uses[SS_SYMBOL_COUNT]; /* how often each symbol is in it */
+} package;
+
+typedef struct package_list {
+    package items[2 * SS_SYMBOL_COUNT];
+    uint32_t count;
+} package_list;
+
+/* Pair up the neighbours of `from`; an odd last one is dropped. */
+static void pair_up(const package_list *from, package_list *pairs)
+{
+    pairs->count = from->count / 2;
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        const package *a = &from->items[2 * i], *b = a + 1;
+        package *pair = &pairs->items[i];
+        pair->weight = a->weight + b->weight;
+        for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
+            pair->uses[h] = (uint8_t)(a->uses[h] + b->uses[h]);
+    }
+}
+
+/* Merge two ascending lists; of equal weights the leaves come first, so that the result is the same everywhere. */
+static void merge(const package_list *leaves, const package_list *pairs, package_list *merged)
+{
+    uint32_t leaf = 0, pair = 0;
+    merged->count = leaves->count + pairs->count;
+    for (uint32_t i = 0; i < merged->count; i++) {
+        bool take_leaf = pair == pairs->count ||
+                         (leaf < leaves->count && leaves->items[leaf].weight <= pairs->items[pair].weight);
+        merged->items[i] = take_leaf ? leaves->items[leaf++] : pairs->items[pair++];
+    }
+}
+
+/* One package for each symbol that occurs, ascending by (count, h). */
+static void list_leaves(const uint64_t counts[SS_SYMBOL_COUNT], package_list *leaves)
+{
+    leaves->count = 0;
+    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++) {
+        if (counts[h] == 0)
+            continue;
+        uint32_t at = leaves->count++;
+        while (at > 0 && leaves->items[at - 1].weight > counts[h]) {
+            leaves->items[at] = leaves->items[at - 1];
+            at--;
+        }
+        leaves->items[at] = (package){.weight = counts[h]};
+        leaves->items[at].uses[h] = 1;
+    }
+}
+
+void ss_huffman_lengths(const uint64_t counts[SS_SYMBOL_COUNT], uint8_t lengths[SS_SYMBOL_COUNT])
+{
+    package_list leaves, pairs, list;
+    memset(lengths, 0, SS_SYMBOL_COUNT);
+    list_leaves(counts, &leaves);
+    if (leaves.count == 1) {
+        for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
+            lengths[h] = counts[h] != 0;
+        return;
+    }
+    if (leaves.count == 0)
+        return;
+    list = leaves;
+    for (uint32_t level = 1; level < SS_MAX_CODE_BITS; level++) {
+        pair_up(&list, &pairs);
+        merge(&leaves, &pairs, &list);
+    }
+    /* A symbol's length is the number of the cheapest 2n - 2 packages that it is in. */
+    for (uint32_t i = 0; i < 2 * leaves.count - 2; i++)
+        for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
+            lengths[h] = (uint8_t)(lengths[h] + list.items[i].uses[h]);
+}
+
+bool ss_huffman_valid(const uint8_t lengths[SS_SYMBOL_COUNT], const char **reason)
+{
+    uint32_t space = 0, symbols = 0, last = 0;
+    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++) {
+        if (lengths[h] == 0)
+            continue;
+        if (lengths[h] > SS_MAX_CODE_BITS) {
+            *reason = "a code is longer than 11 bits";
+            return false;
+        }
+        symbols++;
+        last = lengths[h];
+        space += 1u << (SS_MAX_CODE_BITS - lengths[h]);
+    }
+    *reason = "the code lengths do not make a complete code";
+    return symbols == 0 || (symbols == 1 && last == 1) || (symbols > 1 && space == 1u << SS_MAX_CODE_BITS);
+}
+
+static uint16_t reverse(uint32_t code, uint32_t length)
+{
+    uint32_t reversed = 0;
+    for (uint32_t i = 0; i < length; i++)
+        reversed |= (code >> i & 1) << (length - 1 - i);
+    return (uint16_t)reversed;
+}
+
+static void assign_codes(ss_code *code)
+{
+    uint32_t next = 0;
+    for (uint32_t length = 1; length <= SS_MAX_CODE_BITS; length++) {
+        for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
+            if (code->lengths[h] == length)
+                code->codes[h] = reverse(next++, length);
+        next <<= 1;
+    }
+}
+
+/* The symbol whose code begins `bits`, of which `count` are known; SS_SYMBOL_COUNT if that is undecided or none. */
+static uint32_t first_symbol(const uint8_t single[1u << SS_MAX_CODE_BITS], const ss_code *code, uint32_t bits,
+                             uint32_t count)
+{
+    uint32_t h = single[bits];
+    return h < SS_SYMBOL_COUNT && code->lengths[h] <= count ? h : SS_SYMBOL_COUNT;
+}
+
+static ss_lookup make_lookup(const uint8_t single[1u << SS_MAX_CODE_BITS], const ss_code *code, uint32_t bits)
+{
+    ss_lookup entry = {.smallest_h = UINT8_MAX};
+    uint32_t used = 0, symbols = 0;
+    while (symbols < SS_LOOKUP_SYMBOLS) {
+        uint32_t h = first_symbol(single, code, bits >> used, SS_MAX_CODE_BITS - used);
+        if (h == SS_SYMBOL_COUNT)
+            break;
+        entry.h[symbols++] = (uint8_t)h;
+        entry.smallest_h = (uint8_t)ss_min_u64(entry.smallest_h, h);
+        entry.rest_bits = (uint16_t)(entry.rest_bits + 63 - h);
+        used += code->lengths[h];
+    }
+    entry.counts = (uint8_t)(symbols << 4 | used);
+    return entry;
+}
+
+void ss_code_init(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT])
+{
+    uint8_t single[1u << SS_MAX_CODE_BITS]; /* the first symbol alone, for any 11 bits */
+    memset(code->codes, 0, sizeof code->codes);
+    memcpy(code->lengths, lengths, sizeof code->lengths);
+    assign_codes(code);
+    memset(single, SS_SYMBOL_COUNT, sizeof single);
+    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
+        if (lengths[h] != 0)
+            for (uint32_t bits = code->codes[h]; bits < sizeof single; bits += 1u << lengths[h])
+                single[bits] = (uint8_t)h;
+    for (uint32_t bits = 0; bits < sizeof single; bits++)
+        code->lookup[bits] = make_lookup(single, code, bits);
+}
+
+uint64_t ss_huffman_cost_bits(const uint64_t counts[SS_SYMBOL_COUNT], const uint8_t lengths[SS_SYMBOL_COUNT])
+{
+    uint64_t bits = 0;
+    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
+        bits += counts[h] * (lengths[h] + 63 - h);
+    return bits;
+}

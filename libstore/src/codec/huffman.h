@@ -1,0 +1,53 @@
+/*
+ * huffman.h - the canonical, length-limited Huffman code over h (0 to 63), the position of the first differing bit.
+ *
+ * One code serves one table. Only its lengths are stored; codes are assigned in the canonical order, shorter first and
+ * equal lengths by h, and stand in the bit stream most significant bit first (so that they are reversed here, where the
+ * stream is read from its least significant bit). Source: format-spec/block-codec.md; the paper, section 3.2.
+ */
+#ifndef SS_HUFFMAN_H
+#define SS_HUFFMAN_H
+
+#include "base/common.h"
+
+#define SS_SYMBOL_COUNT 64u    /* h is 0 to 63 */
+#define SS_MAX_CODE_BITS 11u   /* one look-up decodes any code, and 16 KiB of look-up table stay in the L1 cache */
+#define SS_LOOKUP_SYMBOLS 4u   /* symbols that one look-up yields at most */
+
+/* What the next 11 bits of the stream hold: all symbols that lie within them whole, at most four. */
+typedef struct ss_lookup {
+    uint8_t h[SS_LOOKUP_SYMBOLS];
+    uint8_t smallest_h; /* among them */
+    uint8_t counts;     /* symbols << 4 | code bits; 0: no code begins like this */
+    uint16_t rest_bits; /* sum of 63 - h */
+} ss_lookup;
+
+typedef struct ss_code {
+    uint8_t lengths[SS_SYMBOL_COUNT]; /* 0: h has no code */
+    uint16_t codes[SS_SYMBOL_COUNT];  /* reversed */
+    ss_lookup lookup[1u << SS_MAX_CODE_BITS];
+} ss_code;
+
+static inline uint32_t ss_lookup_symbols(const ss_lookup *entry)
+{
+    return entry->counts >> 4;
+}
+
+static inline uint32_t ss_lookup_code_bits(const ss_lookup *entry)
+{
+    return entry->counts & 15u;
+}
+
+/* The lengths of an optimal code with none over SS_MAX_CODE_BITS: 0 where counts[h] is 0. One symbol alone gets 1. */
+void ss_huffman_lengths(const uint64_t counts[SS_SYMBOL_COUNT], uint8_t lengths[SS_SYMBOL_COUNT]);
+
+/* Whether `lengths` are a code: complete, or one symbol of length 1, or none at all. On false, *reason says why not. */
+bool ss_huffman_valid(const uint8_t lengths[SS_SYMBOL_COUNT], const char **reason);
+
+/* Make codes and look-up table from valid lengths. */
+void ss_code_init(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT]);
+
+/* The bits of all symbols in `counts` under `lengths`, codes and rests. */
+uint64_t ss_huffman_cost_bits(const uint64_t counts[SS_SYMBOL_COUNT], const uint8_t lengths[SS_SYMBOL_COUNT]);
+
+#endif
