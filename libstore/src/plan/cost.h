@@ -1,0 +1,36 @@
+/*
+ * cost.h - what a query costs, and the cheapest complete radii for a distance other than the plan's own.
+ */
+#ifndef SS_COST_H
+#define SS_COST_H
+
+#include "plan/plan.h"
+
+/* What the costs depend on. */
+typedef struct ss_cost_model {
+    double fingerprint_count; /* distinct ones, a table */
+    double block_count;       /* of one table */
+    sstore_strategy strategy;
+} ss_cost_model;
+
+/* How a query at some distance is answered. */
+typedef struct ss_query_plan {
+    uint32_t distance;
+    bool scan;                      /* read all of table 0 instead of probing */
+    double probe_count;             /* of all tables; a number of prefixes, not of blocks */
+    double probe_cost, scan_cost;   /* estimated nanoseconds */
+    int32_t radii[SS_MAX_TABLES];   /* SS_NO_PROBE: this table is left out */
+} ss_query_plan;
+
+/*
+ * Choose how to query at `distance`: at the plan's own distance with its radii, else with complete radii found greedily
+ * by cost; by a scan where that is estimated to be cheaper. The model's strategy may ask for one of the two: then probing
+ * gives way to a scan only above about a second.
+ */
+void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t distance,
+                        const ss_cost_model *model);
+
+/* The number of prefixes within `radius` flips of one of `prefix_bits` bits. */
+double ss_probe_count(uint32_t prefix_bits, int32_t radius);
+
+#endif

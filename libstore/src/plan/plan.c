@@ -1,0 +1,326 @@
+#include "plan/plan.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* From here on three tables take so much less than four that it outweighs the blocks they read more. */
+#define THREE_TABLES_ABOVE UINT64_C(10000000)
+#define MAX_GROUPS 32u
+#define HEX_MASK_DIGITS 16u
+
+const char *ss_plan_default_name(uint64_t record_count)
+{
+    return record_count > THREE_TABLES_ABOVE ? "3" : "4";
+}
+
+static void get_radii(const ss_plan *plan, int32_t *radii)
+{
+    for (uint32_t i = 0; i < plan->table_count; i++)
+        radii[i] = plan->tables[i].radius;
+}
+
+/* ----- making tables ----- */
+
+static bool add_table(ss_plan *plan, uint64_t key_mask, int32_t radius)
+{
+    if (plan->table_count == SS_MAX_TABLES)
+        return false;
+    plan->tables[plan->table_count++] =
+        (ss_plan_table){.key_mask = key_mask, .prefix_bits = ss_popcount(key_mask), .radius = radius};
+    return true;
+}
+
+/* The `count` highest bits of `bits` after skipping `skip` of them. */
+static uint64_t take_bits(uint64_t bits, uint32_t skip, uint32_t count)
+{
+    uint64_t taken = 0;
+    for (uint32_t i = 0; i < skip + count && bits != 0; i++) {
+        uint64_t highest = UINT64_C(1) << (63 - (uint32_t)__builtin_clzll(bits));
+        taken |= i >= skip ? highest : 0;
+        bits ^= highest;
+    }
+    return taken;
+}
+
+/* Split `bits` into group_count groups whose widths differ by one at most, wider ones first. */
+static void split(uint64_t bits, uint32_t group_count, uint64_t groups[MAX_GROUPS])
+{
+    uint32_t total = ss_popcount(bits), at = 0;
+    for (uint32_t i = 0; i < group_count; i++) {
+        uint32_t width = total / group_count + (i < total % group_count);
+        groups[i] = take_bits(bits, at, width);
+        at += width;
+    }
+}
+
+/* One level of choosing: "BcC". */
+typedef struct choice {
+    uint32_t groups, chosen;
+} choice;
+
+/* Add a table for every choice in lexicographic order, so that the first takes the leading groups. With a second level,
+ * what a choice leaves is split and chosen from again. `outer` are key bits chosen already. */
+static bool add_choices(ss_plan *plan, uint64_t bits, uint64_t outer, const choice *levels, uint32_t level_count)
+{
+    uint64_t groups[MAX_GROUPS];
+    uint32_t pick[MAX_GROUPS];
+    uint32_t chosen = levels->chosen;
+    split(bits, levels->groups, groups);
+    for (uint32_t i = 0; i < chosen; i++)
+        pick[i] = i;
+    for (;;) {
+        uint64_t key = 0;
+        for (uint32_t i = 0; i < chosen; i++)
+            key |= groups[pick[i]];
+        bool added = level_count == 1 ? add_table(plan, outer | key, 0)
+                                      : add_choices(plan, bits & ~key, outer | key, levels + 1, level_count - 1);
+        if (!added)
+            return false;
+        uint32_t moved = chosen;
+        while (moved > 0 && pick[moved - 1] == levels->groups - chosen + moved - 1)
+            moved--;
+        if (moved == 0)
+            return true;
+        pick[moved - 1]++;
+        for (uint32_t i = moved; i < chosen; i++)
+            pick[i] = pick[i - 1] + 1;
+    }
+}
+
+/* Give all tables the smallest equal radius that is complete, then lower single ones, the last first, as far as it stays
+ * complete. Disjoint groups get the sum of (r + 1) = k + 1 by this, the wider (first) ones the larger radii. */
+static void set_smallest_radii(ss_plan *plan)
+{
+    int32_t radii[SS_MAX_TABLES] = {0};
+    uint64_t pattern;
+    while (ss_plan_find_uncovered(plan, radii, plan->distance, &pattern))
+        for (uint32_t i = 0; i < plan->table_count; i++)
+            radii[i]++;
+    for (uint32_t i = plan->table_count; i-- > 0;) {
+        while (radii[i] > 0) {
+            radii[i]--;
+            if (ss_plan_find_uncovered(plan, radii, plan->distance, &pattern)) {
+                radii[i]++;
+                break;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < plan->table_count; i++)
+        plan->tables[i].radius = radii[i];
+}
+
+/* ----- parsing ----- */
+
+/* Read a decimal number of at most three digits and step over it. */
+static bool read_number(const char **text, uint32_t *number)
+{
+    uint32_t digits = 0;
+    *number = 0;
+    for (; isdigit((unsigned char)**text) && digits < 3; digits++, (*text)++)
+        *number = *number * 10 + (uint32_t)(**text - '0');
+    return digits > 0;
+}
+
+static bool skip(const char **text, char expected)
+{
+    if (**text != expected)
+        return false;
+    (*text)++;
+    return true;
+}
+
+/* "BcC" or "BcC/BcC". */
+static bool parse_choices(const char *name, ss_plan *plan)
+{
+    choice levels[2];
+    uint32_t level_count = 0;
+    do {
+        choice *level = &levels[level_count];
+        if (level_count == 2 || !read_number(&name, &level->groups) || !skip(&name, 'c') ||
+            !read_number(&name, &level->chosen) || level->chosen < 1 || level->chosen > level->groups ||
+            level->groups > MAX_GROUPS)
+            return false;
+        level_count++;
+    } while (skip(&name, '/'));
+    return *name == '\0' && add_choices(plan, ~UINT64_C(0), 0, levels, level_count);
+}
+
+static bool read_mask(const char **text, uint64_t *mask)
+{
+    *mask = 0;
+    for (uint32_t i = 0; i < HEX_MASK_DIGITS; i++) {
+        char c = (*text)[i];
+        if (!isxdigit((unsigned char)c))
+            return false;
+        *mask = *mask << 4 | (uint64_t)(isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10);
+    }
+    *text += HEX_MASK_DIGITS;
+    return true;
+}
+
+/* "bits:radius,..." or "mask:radius,..."; also "bits,..." without radii, which are then chosen. */
+static bool parse_tables(const char *name, ss_plan *plan, bool *has_radii)
+{
+    uint32_t at = 0;
+    do {
+        uint64_t mask;
+        uint32_t bits, radius = 0;
+        if (!read_mask(&name, &mask)) {
+            if (!read_number(&name, &bits) || bits < 1 || bits > SS_FINGERPRINT_BITS - at)
+                return false;
+            mask = ss_high_mask(bits) >> at;
+            at += bits;
+        }
+        bool radius_follows = skip(&name, ':');
+        if (plan->table_count > 0 && radius_follows != *has_radii)
+            return false;
+        *has_radii = radius_follows;
+        if ((radius_follows && !read_number(&name, &radius)) || radius > ss_popcount(mask) || mask == 0 ||
+            !add_table(plan, mask, (int32_t)radius))
+            return false;
+    } while (skip(&name, ','));
+    return *name == '\0';
+}
+
+static sstore_status fail_name(const char *name, sstore_error *error)
+{
+    return ss_fail_argument(error,
+                            "there is no plan '%s'; say 20, 16, 10, 4, 3, 2 or 1, BcC such as 5c2, or bits:radius,... "
+                            "such as 24:1,20:0,20:0 (at most 64 bits in all, at most %u tables)",
+                            name, SS_MAX_TABLES);
+}
+
+sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_out, sstore_error *error)
+{
+    static const struct {
+        const char *name, *meaning;
+    } named[] = {{"20", "6c3"}, {"16", "4c1/4c1"}, {"10", "5c2"}, {"4", "4c1"},
+                 {"3", "24,20,20"}, {"2", "32,32"}, {"1", "64"}};
+    const char *meaning = name;
+    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
+        if (strcmp(name, named[i].name) == 0)
+            meaning = named[i].meaning;
+
+    bool has_radii = false;
+    *plan_out = (ss_plan){.distance = distance};
+    if (strchr(meaning, 'c') != NULL && strchr(meaning, ':') == NULL) {
+        if (!parse_choices(meaning, plan_out))
+            return fail_name(name, error);
+    } else if (!parse_tables(meaning, plan_out, &has_radii)) {
+        return fail_name(name, error);
+    }
+    if (!has_radii)
+        set_smallest_radii(plan_out);
+
+    int32_t radii[SS_MAX_TABLES];
+    uint64_t pattern;
+    get_radii(plan_out, radii);
+    if (ss_plan_find_uncovered(plan_out, radii, distance, &pattern))
+        return ss_fail_argument(error,
+                                "the plan '%s' would miss pairs within distance %u: no table covers two fingerprints "
+                                "that differ in the bits %016" PRIx64 "; raise a radius",
+                                name, distance, pattern);
+    const char *reason;
+    if (!ss_plan_valid(plan_out, &reason))
+        return ss_fail_argument(error, "the plan '%s' cannot be used: %s", name, reason);
+    return SSTORE_OK;
+}
+
+bool ss_plan_valid(const ss_plan *plan, const char **reason)
+{
+    int32_t radii[SS_MAX_TABLES];
+    uint64_t pattern;
+    *reason = "it has no table, or more than 64";
+    if (plan->table_count < 1 || plan->table_count > SS_MAX_TABLES)
+        return false;
+    *reason = "a table's prefix or radius is out of range";
+    for (uint32_t i = 0; i < plan->table_count; i++) {
+        const ss_plan_table *table = &plan->tables[i];
+        if (table->prefix_bits < 1 || table->prefix_bits != ss_popcount(table->key_mask) || table->radius < 0 ||
+            table->radius > (int32_t)table->prefix_bits)
+            return false;
+    }
+    *reason = "the key bits of its first table are not the leading bits";
+    if (plan->tables[0].key_mask != ss_high_mask(plan->tables[0].prefix_bits))
+        return false;
+    *reason = "it is not complete for its distance";
+    get_radii(plan, radii);
+    return !ss_plan_find_uncovered(plan, radii, plan->distance, &pattern);
+}
+
+/* ----- formatting ----- */
+
+static bool same_tables(const ss_plan *a, const ss_plan *b)
+{
+    bool same = a->table_count == b->table_count;
+    for (uint32_t i = 0; same && i < a->table_count; i++)
+        same = a->tables[i].key_mask == b->tables[i].key_mask && a->tables[i].radius == b->tables[i].radius;
+    return same;
+}
+
+/* Whether a name that was tried on means this very plan. */
+static bool is_named(const ss_plan *plan, const char *name)
+{
+    ss_plan other;
+    return ss_plan_parse(name, plan->distance, &other, NULL) == SSTORE_OK && same_tables(plan, &other);
+}
+
+static bool are_disjoint_groups(const ss_plan *plan)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < plan->table_count; i++) {
+        const ss_plan_table *table = &plan->tables[i];
+        if (at + table->prefix_bits > SS_FINGERPRINT_BITS || table->key_mask != ss_high_mask(table->prefix_bits) >> at)
+            return false;
+        at += table->prefix_bits;
+    }
+    return true;
+}
+
+/* The number of ways to choose, or more than SS_MAX_TABLES. */
+static uint32_t count_choices(choice level)
+{
+    uint64_t ways = 1;
+    for (uint32_t i = 1; i <= level.chosen && ways <= SS_MAX_TABLES; i++)
+        ways = ways * (level.groups - level.chosen + i) / i;
+    return (uint32_t)ss_min_u64(ways, SS_MAX_TABLES + 1);
+}
+
+/* Find a "BcC" of 2 or more chosen groups that has as many tables and means the plan. */
+static bool find_choice_name(const ss_plan *plan, char name[16])
+{
+    for (uint32_t groups = 2; groups <= MAX_GROUPS; groups++)
+        for (uint32_t chosen = 1; chosen <= groups; chosen++) {
+            if (count_choices((choice){groups, chosen}) != plan->table_count)
+                continue;
+            snprintf(name, 16, "%uc%u", groups, chosen);
+            if (is_named(plan, name))
+                return true;
+        }
+    strcpy(name, "4c1/4c1");
+    return plan->table_count == 16 && is_named(plan, name);
+}
+
+size_t ss_plan_format(const ss_plan *plan, char *buffer, size_t size)
+{
+    char name[16];
+    bool disjoint = are_disjoint_groups(plan);
+    if (!disjoint && find_choice_name(plan, name))
+        return (size_t)snprintf(buffer, size, "%s", name);
+    size_t length = 0;
+    for (uint32_t i = 0; i < plan->table_count; i++) {
+        const ss_plan_table *table = &plan->tables[i];
+        char *to = length < size ? buffer + length : NULL;
+        size_t left = length < size ? size - length : 0;
+        const char *comma = i > 0 ? "," : "";
+        int added = disjoint ? snprintf(to, left, "%s%u:%d", comma, table->prefix_bits, table->radius)
+                             : snprintf(to, left, "%s%016" PRIx64 ":%d", comma, table->key_mask, table->radius);
+        length += (size_t)added;
+    }
+    return length;
+}

@@ -1,0 +1,70 @@
+/*
+ * plan.h - the set of tables, and the probes into each, that together find every fingerprint within a distance.
+ *
+ * A table is probed with every prefix within `radius` flips of the query's, the prefix being the table's key bits. Table j
+ * covers an error pattern e (the exclusive or of two fingerprints) if popcount(e & key_mask) <= radius. A plan is complete
+ * for k if some table covers every pattern of at most k bits. Three families (format-spec/sstore-format.md, "Plans"):
+ *   choose    B groups of bits, a table for every choice of C of them (the paper, section 3.1.1: 5c2, 6c3, 4c1)
+ *   nested    what is left after a first choice is split again (the paper's 16 tables)
+ *   disjoint  groups of any widths w with radii r, complete if the sum of (r + 1) is above k (after Norouzi, Punjani and
+ *             Fleet, "Fast search in Hamming space with multi-index hashing", 2012)
+ */
+#ifndef SS_PLAN_H
+#define SS_PLAN_H
+
+#include "base/common.h"
+
+#define SS_MAX_TABLES 64u
+#define SS_NO_PROBE (-1) /* the radius of a table that is not probed at all */
+
+typedef struct ss_plan_table {
+    uint64_t key_mask;    /* bit 0 of a fingerprint is the most significant one */
+    uint32_t prefix_bits; /* popcount(key_mask) */
+    int32_t radius;
+} ss_plan_table;
+
+typedef struct ss_plan {
+    uint32_t distance; /* k */
+    uint32_t table_count;
+    ss_plan_table tables[SS_MAX_TABLES];
+} ss_plan;
+
+/* How many tables to use where nothing was said. */
+const char *ss_plan_default_name(uint64_t record_count);
+
+/*
+ * Make a plan from its name:
+ *   "20", "16", "10", "4", "3", "2", "1"   6c3, 4c1/4c1, 5c2, 4c1, and disjoint groups of 24+20+20, 32+32 and 64 bits
+ *   "BcC", "BcC/BcC"                       choose, nested; here as above the smallest radii that are complete are found
+ *   "bits:radius,..."                      disjoint groups from bit 0 on, at most 64 bits in all
+ *   "mask:radius,..."                      any tables, each mask 16 hex digits
+ * The key bits of table 0 are always the leading ones, so that table 0 is not permuted.
+ * ARGUMENT: a name that is none; a plan that is incomplete for `distance`, with a pattern that it misses.
+ */
+sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_out, sstore_error *error);
+
+/* Write the shortest of the forms above that stands for the plan, other than the bare numbers, cutting what does not fit.
+ * Returns the whole length, as snprintf does. */
+size_t ss_plan_format(const ss_plan *plan, char *buffer, size_t size);
+
+/* Whether the tables are such as this module makes: 1 to SS_MAX_TABLES of them, radii within their prefixes, table 0's
+ * key bits leading, complete for the plan's distance. On false, *reason says what is wrong. */
+bool ss_plan_valid(const ss_plan *plan, const char **reason);
+
+/*
+ * Look for an error pattern of at most `distance` bits that no table covers under the given radii (one a table).
+ * Returns true and the pattern if there is one, false if the radii are complete. By branch and bound over the classes of
+ * bits that the tables' masks tell apart; where that takes too long nothing is proved, and it returns true and no bits.
+ */
+bool ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, uint64_t *pattern_out);
+
+/* The first table that covers the pattern under the radii; table_count if none does. */
+static inline uint32_t ss_plan_first_cover(const ss_plan *plan, const int32_t *radii, uint64_t pattern)
+{
+    uint32_t table = 0;
+    while (table < plan->table_count && (int32_t)ss_popcount(pattern & plan->tables[table].key_mask) > radii[table])
+        table++;
+    return table;
+}
+
+#endif
