@@ -1,0 +1,126 @@
+#include "file/block_reader.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "file/block_writer.h"
+
+static sstore_status fail_checksum(const ss_block_reader *reader, uint64_t block, sstore_error *error)
+{
+    return ss_fail_damaged(error, reader->file.path, ss_block_offset(reader, block),
+                           "block %llu at offset %llu is damaged: its checksum is wrong; restore the file from a copy or "
+                           "build the store again",
+                           (unsigned long long)block, (unsigned long long)ss_block_offset(reader, block));
+}
+
+sstore_status ss_block_reader_malformed(const ss_block_reader *reader, uint64_t block, const char *reason,
+                                        sstore_error *error)
+{
+    return ss_fail_damaged(error, reader->file.path, ss_block_offset(reader, block),
+                           "block %llu at offset %llu is malformed although its checksum is right: %s",
+                           (unsigned long long)block, (unsigned long long)ss_block_offset(reader, block), reason);
+}
+
+static bool intact(const ss_block_reader *reader, uint64_t block, const uint8_t *bytes)
+{
+    uint64_t salt = ss_block_salt(reader->header.segment_id, reader->header.number, block);
+    return ss_block_intact(bytes, reader->header.block_bytes, salt);
+}
+
+static sstore_status check_header(ss_block_reader *reader, const ss_block_file_facts *facts, sstore_error *error)
+{
+    uint8_t bytes[SS_HEADER_BYTES];
+    ss_u128 checksum;
+    sstore_status status = ss_file_read_at(&reader->file, 0, bytes, sizeof bytes, error);
+    if (status == SSTORE_OK)
+        status = ss_block_header_decode(bytes, reader->file.path, &reader->header, &checksum, error);
+    if (status != SSTORE_OK)
+        return status;
+    const ss_block_header *header = &reader->header;
+    if (!ss_u128_equal(checksum, facts->header_checksum) || !ss_u128_equal(header->segment_id, facts->segment_id) ||
+        header->number != facts->number || header->block_bytes != facts->block_bytes ||
+        header->block_count != facts->block_count)
+        return ss_fail_damaged(error, reader->file.path, 0,
+                               "the header is not the one that the manifest names: the file belongs to another store or "
+                               "another place");
+    return SSTORE_OK;
+}
+
+static sstore_status load(ss_block_reader *reader, sstore_error *error)
+{
+    uint8_t *bytes = ss_realloc(NULL, reader->file_bytes, 1);
+    if (bytes == NULL)
+        return ss_fail_memory(error, reader->file_bytes);
+    reader->base = bytes;
+    sstore_status status = ss_file_read_at(&reader->file, 0, bytes, reader->file_bytes, error);
+    for (uint64_t block = 0; status == SSTORE_OK && block < reader->header.block_count; block++)
+        if (!intact(reader, block, bytes + ss_block_offset(reader, block)))
+            status = fail_checksum(reader, block, error);
+    return status;
+}
+
+static sstore_status map(ss_block_reader *reader, sstore_error *error)
+{
+    reader->checked = ss_alloc(reader->header.block_count, sizeof *reader->checked);
+    if (reader->checked == NULL)
+        return ss_fail_memory(error, reader->header.block_count);
+    return ss_file_map(&reader->file, reader->file_bytes, &reader->base, error);
+}
+
+sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, const ss_block_file_facts *facts,
+                                   sstore_io io, sstore_error *error)
+{
+    char name[SS_NAME_CAPACITY];
+    uint64_t expected = SS_HEADER_BYTES + facts->block_count * facts->block_bytes;
+    *reader = (ss_block_reader){.file = SS_FILE_NONE, .io = io};
+    ss_block_file_name(name, facts->number);
+    sstore_status status = ss_file_open_at(dir, name, &reader->file, error);
+    if (status == SSTORE_OK)
+        status = ss_file_size(&reader->file, &reader->file_bytes, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (reader->file_bytes != expected)
+        return ss_fail_damaged(error, reader->file.path, ss_min_u64(reader->file_bytes, expected),
+                               "the file has %llu bytes instead of %llu", (unsigned long long)reader->file_bytes,
+                               (unsigned long long)expected);
+    status = check_header(reader, facts, error);
+    if (status == SSTORE_OK && io == SSTORE_IO_MEMORY)
+        status = load(reader, error);
+    else if (status == SSTORE_OK && io == SSTORE_IO_MMAP)
+        status = map(reader, error);
+    return status;
+}
+
+void ss_block_reader_close(ss_block_reader *reader)
+{
+    if (reader->io == SSTORE_IO_MMAP)
+        ss_unmap(reader->base, reader->file_bytes);
+    else
+        ss_free((void *)(uintptr_t)reader->base);
+    ss_free(reader->checked);
+    if (reader->file.path != NULL)
+        ss_file_close(&reader->file);
+    reader->base = NULL;
+    reader->checked = NULL;
+}
+
+sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
+                                  const uint8_t **bytes_out, sstore_error *error)
+{
+    uint64_t offset = ss_block_offset(reader, block);
+    assert(block < reader->header.block_count);
+    if (reader->base == NULL) {
+        *bytes_out = buffer;
+        sstore_status status = ss_file_read_at(&reader->file, offset, buffer, reader->header.block_bytes, error);
+        if (status != SSTORE_OK)
+            return status;
+        return intact(reader, block, buffer) ? SSTORE_OK : fail_checksum(reader, block, error);
+    }
+    *bytes_out = reader->base + offset;
+    /* Two threads may both check a block: no harm. */
+    if (reader->checked == NULL || atomic_load_explicit(&reader->checked[block], memory_order_relaxed) != 0)
+        return SSTORE_OK;
+    if (!intact(reader, block, *bytes_out))
+        return fail_checksum(reader, block, error);
+    atomic_store_explicit(&reader->checked[block], 1, memory_order_relaxed);
+    return SSTORE_OK;
+}

@@ -1,0 +1,55 @@
+/*
+ * block_reader.h - reads the blocks of a block file, in any of the three ways of sstore_io, every byte checked against the
+ * block's checksum before anything else looks at it.
+ *
+ * A reader is immutable but for the flags that remember which blocks of a map were checked; any number of threads may
+ * read at once.
+ */
+#ifndef SS_BLOCK_READER_H
+#define SS_BLOCK_READER_H
+
+#include <stdatomic.h>
+
+#include "base/file.h"
+#include "file/block_header.h"
+
+typedef struct ss_block_reader {
+    ss_file file;
+    ss_block_header header;
+    sstore_io io;
+    const uint8_t *base;       /* of the map or the loaded file, header included; NULL in pread mode */
+    uint64_t file_bytes;
+    atomic_uchar *checked;     /* one a block, in mmap mode */
+} ss_block_reader;
+
+/* What the manifest says of a block file. */
+typedef struct ss_block_file_facts {
+    ss_u128 segment_id;
+    uint32_t number;
+    uint32_t block_bytes;
+    uint64_t block_count;
+    ss_u128 header_checksum;
+} ss_block_file_facts;
+
+/* Open a block file and hold it against the facts: its exact size and its header. In memory mode all blocks are read and
+ * checked. DAMAGED, UNSUPPORTED, IO, MEMORY, NOT_FOUND. */
+sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, const ss_block_file_facts *facts,
+                                   sstore_io io, sstore_error *error);
+/* Also of a zeroed reader that was never opened. */
+void ss_block_reader_close(ss_block_reader *reader);
+
+/* Get block `block` (below block_count), checked. *bytes_out is `buffer` (block_bytes long) or memory of the reader. */
+sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
+                                  const uint8_t **bytes_out, sstore_error *error);
+
+/* Where a block begins in the file, for errors. */
+static inline uint64_t ss_block_offset(const ss_block_reader *reader, uint64_t block)
+{
+    return SS_HEADER_BYTES + block * reader->header.block_bytes;
+}
+
+/* Report a block whose checksum is right and whose contents are not. */
+sstore_status ss_block_reader_malformed(const ss_block_reader *reader, uint64_t block, const char *reason,
+                                        sstore_error *error);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * ids.h - the id column's blocks: the ids of all records, in the order of table 0, found by rank.
+ *
+ * A fingerprint's rank is its position in table 0, from 0. A block holds consecutive records; the rank of the first is
+ * stored, and a bit a record says where the next rank begins, left out where every record has a rank of its own. Ids are
+ * packed to the width of the block's largest difference from its least id. Ids of one rank ascend; a flag says that those
+ * of the block's last rank go on in the next block. A block's key in the directory is its last record's rank. Layout: format-spec/sstore-format.md, "Id column".
+ */
+#ifndef SS_IDS_H
+#define SS_IDS_H
+
+#include "file/block_reader.h"
+
+/* ----- encoding ----- */
+
+typedef struct ss_ids_encoder {
+    uint32_t block_bytes;
+    uint32_t count;
+    bool repeats; /* some rank has two records in the block */
+    uint64_t first_rank, last_rank;
+    uint64_t least, greatest;
+    uint32_t capacity;
+    uint64_t *ids;
+    uint8_t *starts; /* 1 where a record's rank is not the one before's */
+} ss_ids_encoder;
+
+sstore_status ss_ids_encoder_init(ss_ids_encoder *encoder, uint32_t block_bytes, sstore_error *error);
+void ss_ids_encoder_free(ss_ids_encoder *encoder);
+/* Add a record; ranks ascend by at most 1. False: the block is full, finish it first. */
+bool ss_ids_encoder_add(ss_ids_encoder *encoder, uint64_t rank, uint64_t id);
+/* Write the block, all but its trailer, and begin the next one. `goes_on`: the next record has this one's last rank. */
+void ss_ids_encoder_finish(ss_ids_encoder *encoder, bool goes_on, uint8_t *to);
+
+/* ----- decoding ----- */
+
+/* A block in memory, its frame checked. Borrowed bytes. */
+typedef struct ss_ids_block {
+    const uint8_t *bytes;
+    uint32_t count, width;
+    uint64_t first_rank, least;
+    bool has_starts;
+    bool goes_on; /* the last rank has more records in the next block */
+    uint32_t ids_bit; /* where the packed ids begin */
+} ss_ids_block;
+
+bool ss_ids_block_open(ss_ids_block *block, const uint8_t *bytes, uint32_t block_bytes, const char **reason);
+
+/* The id of record `index` (below count). */
+static inline uint64_t ss_ids_block_id(const ss_ids_block *block, uint32_t index)
+{
+    uint32_t at = block->ids_bit + index * block->width;
+    if (block->width == 64)
+        return ss_bits_get(block->bytes, at, 32) | ss_bits_get(block->bytes, at + 32, 32) << 32;
+    return block->least + ss_bits_get(block->bytes, at, block->width);
+}
+
+/* Whether record `index` has another rank than the one before it; false for the first of the block. */
+bool ss_ids_block_starts_rank(const ss_ids_block *block, uint32_t index);
+
+/* The records of `rank` within the block: *begin_out to *end_out - 1. Empty if there are none. */
+void ss_ids_block_find(const ss_ids_block *block, uint64_t rank, uint32_t *begin_out, uint32_t *end_out);
+
+#endif

@@ -1,0 +1,379 @@
+#include "file/manifest.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "file/directory.h"
+
+static const uint8_t magic[8] = {'s', 's', 't', 'o', 'r', 'M', 'A', 'N'};
+
+/* The fixed part. */
+enum {
+    AT_MAGIC = 0,
+    AT_VERSION = 8,
+    AT_SIZE = 12,
+    AT_REQUIRED_FEATURES = 16,
+    AT_OPTIONAL_FEATURES = 24,
+    AT_FINGERPRINT_BITS = 32,
+    AT_DISTANCE = 36,
+    AT_LMDB_FORMAT = 40,
+    AT_FLAGS = 44,
+    AT_NEXT_ORDINAL = 48,
+    AT_RECIPE_BYTES = 56,
+    AT_SEGMENT_COUNT = 60,
+    FIXED_BYTES = 64
+};
+
+/* A segment, without its tables. */
+enum {
+    AT_SEGMENT_ID = 0,
+    AT_FOLDER_NUMBER = 16,
+    AT_RECORD_COUNT = 24,
+    AT_DISTINCT_COUNT = 32,
+    AT_CONTENT_SUM = 40,
+    AT_BLOCK_BYTES = 56,
+    AT_RESTART_INTERVAL = 60,
+    AT_DIRECTORY_BYTES = 64,
+    AT_DIRECTORY_SUM = 72,
+    AT_IDS_BLOCK_COUNT = 88,
+    AT_IDS_HEADER = 96,
+    AT_KIND = 112,
+    AT_TABLE_COUNT = 116,
+    SEGMENT_BYTES = 120
+};
+
+/* A table of a segment. */
+enum {
+    AT_KEY_MASK = 0,
+    AT_PREFIX_BITS = 8,
+    AT_RADIUS = 12,
+    AT_BLOCK_COUNT = 16,
+    AT_TABLE_HEADER = 24,
+    TABLE_BYTES = 40
+};
+
+#define CHECKSUM_BYTES 16u
+#define FLAG_HAS_IDS 1u
+#define KIND_RECORDS 0u
+#define MAX_FILE_BYTES ((uint64_t)16 << 20)
+
+void ss_manifest_free(ss_manifest *manifest)
+{
+    ss_free(manifest->recipe);
+    ss_free(manifest->segments);
+    manifest->recipe = NULL;
+    manifest->segments = NULL;
+}
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+ss_block_file_facts ss_manifest_file_facts(const ss_manifest_segment *segment, uint32_t number)
+{
+    const ss_manifest_file *file = number == SS_IDS_NUMBER ? &segment->ids : &segment->tables[number];
+    return (ss_block_file_facts){.segment_id = segment->segment_id,
+                                 .number = number,
+                                 .block_bytes = segment->geometry.block_bytes,
+                                 .block_count = file->block_count,
+                                 .header_checksum = file->header_checksum};
+}
+
+ss_u128 ss_segment_id(const ss_manifest_segment *segment, bool has_ids)
+{
+    uint8_t bytes[64 + 16 * SS_MAX_TABLES];
+    const ss_plan *plan = &segment->plan;
+    ss_store_u128(bytes, segment->content_sum);
+    ss_store_le64(bytes + 16, segment->record_count);
+    ss_store_le64(bytes + 24, segment->distinct_count);
+    const uint32_t words[8] = {SS_FORMAT_VERSION, SS_FINGERPRINT_BITS, has_ids ? FLAG_HAS_IDS : 0, KIND_RECORDS,
+                               segment->geometry.block_bytes, segment->geometry.restart_interval, plan->distance,
+                               plan->table_count};
+    for (size_t i = 0; i < 8; i++)
+        ss_store_le32(bytes + 32 + 4 * i, words[i]);
+    for (size_t i = 0; i < plan->table_count; i++) {
+        ss_store_le64(bytes + 64 + 16 * i, plan->tables[i].key_mask);
+        ss_store_le32(bytes + 72 + 16 * i, plan->tables[i].prefix_bits);
+        ss_store_le32(bytes + 76 + 16 * i, (uint32_t)plan->tables[i].radius);
+    }
+    return ss_hash128(bytes, 64 + 16 * (size_t)plan->table_count);
+}
+
+/* ----- encoding ----- */
+
+static size_t segment_bytes(const ss_manifest_segment *segment)
+{
+    return SEGMENT_BYTES + TABLE_BYTES * (size_t)segment->plan.table_count;
+}
+
+static void encode_segment(const ss_manifest_segment *segment, uint8_t *to)
+{
+    ss_store_u128(to + AT_SEGMENT_ID, segment->segment_id);
+    ss_store_le64(to + AT_FOLDER_NUMBER, segment->folder_number);
+    ss_store_le64(to + AT_RECORD_COUNT, segment->record_count);
+    ss_store_le64(to + AT_DISTINCT_COUNT, segment->distinct_count);
+    ss_store_u128(to + AT_CONTENT_SUM, segment->content_sum);
+    ss_store_le32(to + AT_BLOCK_BYTES, segment->geometry.block_bytes);
+    ss_store_le32(to + AT_RESTART_INTERVAL, segment->geometry.restart_interval);
+    ss_store_le64(to + AT_DIRECTORY_BYTES, segment->directory_bytes);
+    ss_store_u128(to + AT_DIRECTORY_SUM, segment->directory_sum);
+    ss_store_le64(to + AT_IDS_BLOCK_COUNT, segment->ids.block_count);
+    ss_store_u128(to + AT_IDS_HEADER, segment->ids.header_checksum);
+    ss_store_le32(to + AT_KIND, KIND_RECORDS);
+    ss_store_le32(to + AT_TABLE_COUNT, segment->plan.table_count);
+    to += SEGMENT_BYTES;
+    for (uint32_t i = 0; i < segment->plan.table_count; i++, to += TABLE_BYTES) {
+        const ss_plan_table *table = &segment->plan.tables[i];
+        ss_store_le64(to + AT_KEY_MASK, table->key_mask);
+        ss_store_le32(to + AT_PREFIX_BITS, table->prefix_bits);
+        ss_store_le32(to + AT_RADIUS, (uint32_t)table->radius);
+        ss_store_le64(to + AT_BLOCK_COUNT, segment->tables[i].block_count);
+        ss_store_u128(to + AT_TABLE_HEADER, segment->tables[i].header_checksum);
+    }
+}
+
+static size_t manifest_bytes(const ss_manifest *manifest)
+{
+    size_t size = FIXED_BYTES + padded(strlen(manifest->recipe)) + CHECKSUM_BYTES;
+    for (uint32_t i = 0; i < manifest->segment_count; i++)
+        size += segment_bytes(&manifest->segments[i]);
+    return size;
+}
+
+static void encode_manifest(const ss_manifest *manifest, uint8_t *bytes, size_t size)
+{
+    size_t recipe_bytes = strlen(manifest->recipe);
+    memcpy(bytes + AT_MAGIC, magic, sizeof magic);
+    ss_store_le32(bytes + AT_VERSION, SS_FORMAT_VERSION);
+    ss_store_le32(bytes + AT_SIZE, (uint32_t)size);
+    ss_store_le32(bytes + AT_FINGERPRINT_BITS, SS_FINGERPRINT_BITS);
+    ss_store_le32(bytes + AT_DISTANCE, manifest->distance);
+    ss_store_le32(bytes + AT_LMDB_FORMAT, manifest->lmdb_format);
+    ss_store_le32(bytes + AT_FLAGS, manifest->has_ids ? FLAG_HAS_IDS : 0);
+    ss_store_le64(bytes + AT_NEXT_ORDINAL, manifest->next_ordinal);
+    ss_store_le32(bytes + AT_RECIPE_BYTES, (uint32_t)recipe_bytes);
+    ss_store_le32(bytes + AT_SEGMENT_COUNT, manifest->segment_count);
+    memcpy(bytes + FIXED_BYTES, manifest->recipe, recipe_bytes);
+    uint8_t *to = bytes + FIXED_BYTES + padded(recipe_bytes);
+    for (uint32_t i = 0; i < manifest->segment_count; i++) {
+        encode_segment(&manifest->segments[i], to);
+        to += segment_bytes(&manifest->segments[i]);
+    }
+    ss_store_u128(to, ss_hash128(bytes, size - CHECKSUM_BYTES));
+}
+
+sstore_status ss_manifest_publish(const ss_dir *store, const ss_manifest *manifest, sstore_error *error)
+{
+    ss_file file = SS_FILE_NONE;
+    size_t size = manifest_bytes(manifest);
+    uint8_t *bytes = ss_alloc(1, size);
+    if (bytes == NULL)
+        return ss_fail_memory(error, size);
+    encode_manifest(manifest, bytes, size);
+    ss_dir_remove(store, SS_MANIFEST_NEW_NAME);
+    sstore_status status = ss_file_create_at(store, SS_MANIFEST_NEW_NAME, &file, error);
+    if (status == SSTORE_OK)
+        status = ss_file_write_at(&file, 0, bytes, size, error);
+    if (status == SSTORE_OK)
+        status = ss_file_sync(&file, error);
+    ss_file_close(&file);
+    ss_free(bytes);
+    if (status == SSTORE_OK)
+        status = ss_dir_rename(store, SS_MANIFEST_NEW_NAME, SS_MANIFEST_NAME, error);
+    if (status == SSTORE_OK)
+        return ss_dir_sync(store, error);
+    ss_dir_remove(store, SS_MANIFEST_NEW_NAME);
+    return status;
+}
+
+/* ----- decoding ----- */
+
+/* The bytes still to be decoded. */
+typedef struct input {
+    const uint8_t *at, *begin;
+    size_t left;
+    const char *file;
+    sstore_error *error;
+} input;
+
+static sstore_status fail_at(const input *from, const char *reason)
+{
+    return ss_fail_damaged(from->error, from->file, (uint64_t)(from->at - from->begin), "%s", reason);
+}
+
+/* Take `size` bytes off the input; NULL if there are fewer. */
+static const uint8_t *take(input *from, size_t size)
+{
+    const uint8_t *bytes = from->at;
+    if (size > from->left)
+        return NULL;
+    from->at += size;
+    from->left -= size;
+    return bytes;
+}
+
+static sstore_status check_frame(const uint8_t *bytes, size_t size, const char *file, sstore_error *error)
+{
+    if (size < FIXED_BYTES + CHECKSUM_BYTES || memcmp(bytes + AT_MAGIC, magic, sizeof magic) != 0)
+        return ss_fail_damaged(error, file, 0, "is not the manifest of a store");
+    if (!ss_u128_equal(ss_hash128(bytes, size - CHECKSUM_BYTES), ss_load_u128(bytes + size - CHECKSUM_BYTES)) ||
+        ss_load_le32(bytes + AT_SIZE) != size)
+        return ss_fail_damaged(error, file, 0, "the manifest's checksum or size is wrong");
+    uint32_t version = ss_load_le32(bytes + AT_VERSION), bits = ss_load_le32(bytes + AT_FINGERPRINT_BITS);
+    uint64_t features = ss_load_le64(bytes + AT_REQUIRED_FEATURES);
+    if (version != SS_FORMAT_VERSION || bits != SS_FINGERPRINT_BITS || features != 0)
+        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
+                       "the store has format version %u, fingerprints of %u bits and features %llx; this version of sstore "
+                       "knows version %u, %u bits and no features",
+                       version, bits, (unsigned long long)features, SS_FORMAT_VERSION, SS_FINGERPRINT_BITS);
+    if (ss_load_le32(bytes + AT_LMDB_FORMAT) != ss_directory_lmdb_format())
+        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_LMDB_FORMAT,
+                       "the store's directory was written by an LMDB of another file format (%06x, here %06x)",
+                       ss_load_le32(bytes + AT_LMDB_FORMAT), ss_directory_lmdb_format());
+    return SSTORE_OK;
+}
+
+static sstore_status decode_recipe(input *from, size_t size, ss_manifest *manifest)
+{
+    const uint8_t *recipe = size <= SS_MAX_RECIPE_BYTES ? take(from, padded(size)) : NULL;
+    if (recipe == NULL || memchr(recipe, 0, size) != NULL)
+        return fail_at(from, "the recipe is malformed");
+    manifest->recipe = ss_alloc(size + 1, 1);
+    if (manifest->recipe == NULL)
+        return ss_fail_memory(from->error, size + 1);
+    memcpy(manifest->recipe, recipe, size);
+    return SSTORE_OK;
+}
+
+static void decode_table(const uint8_t *bytes, ss_plan_table *table, ss_manifest_file *file)
+{
+    uint32_t radius = ss_load_le32(bytes + AT_RADIUS);
+    *table = (ss_plan_table){.key_mask = ss_load_le64(bytes + AT_KEY_MASK),
+                             .prefix_bits = ss_load_le32(bytes + AT_PREFIX_BITS),
+                             .radius = radius <= SS_FINGERPRINT_BITS ? (int32_t)radius : SS_NO_PROBE};
+    *file = (ss_manifest_file){.block_count = ss_load_le64(bytes + AT_BLOCK_COUNT),
+                               .header_checksum = ss_load_u128(bytes + AT_TABLE_HEADER)};
+}
+
+/* Whether a segment's numbers can be true, so that what is computed from them does not overflow. */
+static bool segment_plausible(const ss_manifest_segment *segment, bool has_ids, const char **reason)
+{
+    uint64_t records = segment->record_count, distinct = segment->distinct_count;
+    *reason = "the block size or restart interval is impossible";
+    if (!ss_geometry_valid(segment->geometry))
+        return false;
+    *reason = "the numbers of records, fingerprints and blocks do not fit together";
+    if (distinct > records || (records > 0) != (distinct > 0) || (!has_ids && records != distinct))
+        return false;
+    for (uint32_t i = 0; i <= segment->plan.table_count; i++) {
+        bool is_ids = i == segment->plan.table_count;
+        uint64_t items = is_ids ? (has_ids ? records : 0) : distinct;
+        uint64_t blocks = is_ids ? segment->ids.block_count : segment->tables[i].block_count;
+        if (blocks > SS_MAX_BLOCK_COUNT || blocks > items || (items > 0) != (blocks > 0))
+            return false;
+    }
+    *reason = "the segment's id does not fit its contents";
+    if (!ss_u128_equal(segment->segment_id, ss_segment_id(segment, has_ids)))
+        return false;
+    return ss_plan_valid(&segment->plan, reason);
+}
+
+static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss_manifest_segment *segment)
+{
+    const uint8_t *bytes = take(from, SEGMENT_BYTES);
+    const char *reason;
+    if (bytes == NULL)
+        return fail_at(from, "a segment is cut short");
+    if (ss_load_le32(bytes + AT_KIND) != KIND_RECORDS)
+        return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file, (uint64_t)(bytes - from->begin),
+                       "a segment is of kind %u, which this version of sstore does not know",
+                       ss_load_le32(bytes + AT_KIND));
+    segment->segment_id = ss_load_u128(bytes + AT_SEGMENT_ID);
+    segment->folder_number = ss_load_le64(bytes + AT_FOLDER_NUMBER);
+    segment->record_count = ss_load_le64(bytes + AT_RECORD_COUNT);
+    segment->distinct_count = ss_load_le64(bytes + AT_DISTINCT_COUNT);
+    segment->content_sum = ss_load_u128(bytes + AT_CONTENT_SUM);
+    segment->geometry = (ss_geometry){.block_bytes = ss_load_le32(bytes + AT_BLOCK_BYTES),
+                                      .restart_interval = ss_load_le32(bytes + AT_RESTART_INTERVAL)};
+    segment->directory_bytes = ss_load_le64(bytes + AT_DIRECTORY_BYTES);
+    segment->directory_sum = ss_load_u128(bytes + AT_DIRECTORY_SUM);
+    segment->ids = (ss_manifest_file){.block_count = ss_load_le64(bytes + AT_IDS_BLOCK_COUNT),
+                                      .header_checksum = ss_load_u128(bytes + AT_IDS_HEADER)};
+    segment->plan.distance = manifest->distance;
+    segment->plan.table_count = ss_load_le32(bytes + AT_TABLE_COUNT);
+    if (segment->plan.table_count > SS_MAX_TABLES)
+        return fail_at(from, "a segment has too many tables");
+    for (uint32_t i = 0; i < segment->plan.table_count; i++) {
+        const uint8_t *table = take(from, TABLE_BYTES);
+        if (table == NULL)
+            return fail_at(from, "a table is cut short");
+        decode_table(table, &segment->plan.tables[i], &segment->tables[i]);
+    }
+    return segment_plausible(segment, manifest->has_ids, &reason) ? SSTORE_OK : fail_at(from, reason);
+}
+
+static sstore_status decode_body(input *from, ss_manifest *manifest)
+{
+    const uint8_t *fixed = take(from, FIXED_BYTES);
+    uint32_t flags = ss_load_le32(fixed + AT_FLAGS);
+    manifest->distance = ss_load_le32(fixed + AT_DISTANCE);
+    manifest->has_ids = (flags & FLAG_HAS_IDS) != 0;
+    manifest->lmdb_format = ss_load_le32(fixed + AT_LMDB_FORMAT);
+    manifest->next_ordinal = ss_load_le64(fixed + AT_NEXT_ORDINAL);
+    uint32_t segment_count = ss_load_le32(fixed + AT_SEGMENT_COUNT);
+    if ((flags & ~FLAG_HAS_IDS) != 0 || manifest->distance > SSTORE_MAX_BUILD_DISTANCE)
+        return fail_at(from, "an unknown flag is set, or the distance is out of range");
+    sstore_status status = decode_recipe(from, ss_load_le32(fixed + AT_RECIPE_BYTES), manifest);
+    if (status != SSTORE_OK)
+        return status;
+    if (segment_count > SS_MAX_SEGMENTS || segment_count > from->left / SEGMENT_BYTES)
+        return fail_at(from, "there are more segments than the manifest has room for");
+    manifest->segments = ss_alloc(segment_count, sizeof *manifest->segments);
+    if (manifest->segments == NULL)
+        return ss_fail_memory(from->error, segment_count * sizeof *manifest->segments);
+    manifest->segment_count = segment_count;
+    for (uint32_t i = 0; i < segment_count; i++) {
+        status = decode_segment(from, manifest, &manifest->segments[i]);
+        if (status != SSTORE_OK)
+            return status;
+    }
+    return from->left == CHECKSUM_BYTES ? SSTORE_OK : fail_at(from, "something follows the last segment");
+}
+
+sstore_status ss_manifest_decode(const uint8_t *bytes, size_t size, const char *file, ss_manifest *manifest_out,
+                                 sstore_error *error)
+{
+    *manifest_out = (ss_manifest){.file_bytes = size};
+    sstore_status status = check_frame(bytes, size, file, error);
+    if (status != SSTORE_OK)
+        return status;
+    input from = {.at = bytes, .begin = bytes, .left = size, .file = file, .error = error};
+    status = decode_body(&from, manifest_out);
+    if (status != SSTORE_OK)
+        ss_manifest_free(manifest_out);
+    return status;
+}
+
+sstore_status ss_manifest_read(const ss_dir *store, ss_manifest *manifest_out, sstore_error *error)
+{
+    ss_file file = SS_FILE_NONE;
+    uint8_t *bytes = NULL;
+    uint64_t size = 0;
+    sstore_status status = ss_file_open_at(store, SS_MANIFEST_NAME, &file, error);
+    if (status != SSTORE_OK)
+        return status;
+    status = ss_file_size(&file, &size, error);
+    if (status == SSTORE_OK && size > MAX_FILE_BYTES)
+        status = ss_fail_damaged(error, file.path, 0, "is too large to be the manifest of a store");
+    if (status == SSTORE_OK && (bytes = ss_alloc(size, 1)) == NULL)
+        status = ss_fail_memory(error, size);
+    if (status == SSTORE_OK)
+        status = ss_file_read_at(&file, 0, bytes, size, error);
+    if (status == SSTORE_OK)
+        status = ss_manifest_decode(bytes, size, file.path, manifest_out, error);
+    ss_free(bytes);
+    ss_file_close(&file);
+    return status;
+}

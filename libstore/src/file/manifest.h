@@ -1,0 +1,71 @@
+/*
+ * manifest.h - what a store consists of: its segments with the sizes and sums of their files, and the facts that hold for
+ * all of it. A checksummed file that is replaced as a whole. Layout: format-spec/sstore-format.md, "Manifest".
+ */
+#ifndef SS_MANIFEST_H
+#define SS_MANIFEST_H
+
+#include "base/file.h"
+#include "file/block_reader.h"
+#include "plan/plan.h"
+
+#define SS_MAX_SEGMENTS 4096u
+
+/* A block file as the manifest knows it. */
+typedef struct ss_manifest_file {
+    uint64_t block_count;
+    ss_u128 header_checksum;
+} ss_manifest_file;
+
+typedef struct ss_manifest_segment {
+    ss_u128 segment_id;
+    uint64_t folder_number; /* the folder is seg-<16 hex digits of it> */
+    uint64_t record_count, distinct_count;
+    ss_u128 content_sum;    /* of its records, see ss_content_add() */
+    ss_geometry geometry;   /* of its tables; the id column has the same block size */
+    uint64_t directory_bytes;
+    ss_u128 directory_sum;
+    ss_plan plan;           /* its distance is the store's */
+    ss_manifest_file tables[SS_MAX_TABLES];
+    ss_manifest_file ids;   /* zero in a store without ids */
+} ss_manifest_segment;
+
+typedef struct ss_manifest {
+    uint32_t distance;
+    bool has_ids;
+    uint32_t lmdb_format;
+    uint64_t next_ordinal;
+    char *recipe; /* owned, never NULL; "" where none was given */
+    uint32_t segment_count;
+    ss_manifest_segment *segments; /* owned */
+    uint64_t file_bytes;           /* of the manifest as read or written */
+} ss_manifest;
+
+void ss_manifest_free(ss_manifest *manifest);
+
+/* Read the store's manifest. NOT_FOUND where there is none; DAMAGED, UNSUPPORTED, IO, MEMORY. */
+sstore_status ss_manifest_read(const ss_dir *store, ss_manifest *manifest_out, sstore_error *error);
+
+/* Decode a manifest from memory; `file` is for errors. */
+sstore_status ss_manifest_decode(const uint8_t *bytes, size_t size, const char *file, ss_manifest *manifest_out,
+                                 sstore_error *error);
+
+/* Publish: write it beside the old one, make it durable, and rename it into place. */
+sstore_status ss_manifest_publish(const ss_dir *store, const ss_manifest *manifest, sstore_error *error);
+
+/* Add one record to a segment's content sum. Without ids only the fingerprint counts. */
+static inline void ss_content_add(ss_u128 *sum, bool has_ids, uint64_t fingerprint, uint64_t id)
+{
+    uint8_t bytes[16];
+    ss_store_le64(bytes, fingerprint);
+    ss_store_le64(bytes + 8, id);
+    *sum = ss_u128_add(*sum, ss_hash128(bytes, has_ids ? 16 : 8));
+}
+
+/* The id that a segment has by its content sum, counts, plan and geometry. */
+ss_u128 ss_segment_id(const ss_manifest_segment *segment, bool has_ids);
+
+/* What the manifest says of a segment's block file, by number. */
+ss_block_file_facts ss_manifest_file_facts(const ss_manifest_segment *segment, uint32_t number);
+
+#endif
