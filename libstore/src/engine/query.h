@@ -1,0 +1,29 @@
+/*
+ * query.h - the way of one query through the segments of a store. Source: the paper, section 3.1.
+ */
+#ifndef SS_QUERY_H
+#define SS_QUERY_H
+
+#include "engine/cursor.h"
+
+/* Where a matching fingerprint was found. */
+typedef struct ss_hit {
+    const ss_segment *segment;
+    uint64_t fingerprint;
+    uint32_t distance;
+    bool has_rank; /* it was found through table 0, so that its rank is known */
+    uint64_t rank;
+} ss_hit;
+
+/* Called once for every distinct fingerprint of a segment within the distance; a status other than OK ends the query. */
+typedef sstore_status (*ss_hit_fn)(void *context, const ss_hit *hit, sstore_error *error);
+
+/* Find every distinct fingerprint within `distance`, segment by segment. */
+sstore_status ss_query_fingerprints(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, ss_hit_fn on_hit,
+                                    void *context, sstore_error *error);
+
+/* Report the records of a hit: all its ids, or itself where the store has none. `query_index` goes into the matches. */
+sstore_status ss_report_records(sstore_cursor *cursor, const ss_hit *hit, uint64_t query_index,
+                                sstore_match_fn on_match, void *context, sstore_error *error);
+
+#endif

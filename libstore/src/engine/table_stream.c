@@ -1,0 +1,45 @@
+#include "engine/table_stream.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+sstore_status ss_table_stream_open(ss_table_stream *stream, const ss_block_reader *reader, const ss_code *code,
+                                   sstore_error *error)
+{
+    *stream = (ss_table_stream){.reader = reader, .code = code};
+    stream->buffer = ss_alloc(1, reader->header.block_bytes);
+    stream->values = ss_alloc(SS_BLOCK_MAX_COUNT, sizeof *stream->values);
+    if (stream->buffer != NULL && stream->values != NULL)
+        return SSTORE_OK;
+    return ss_fail_memory(error, SS_BLOCK_MAX_COUNT * sizeof *stream->values);
+}
+
+void ss_table_stream_close(ss_table_stream *stream)
+{
+    ss_free(stream->buffer);
+    ss_free(stream->values);
+    stream->buffer = NULL;
+    stream->values = NULL;
+}
+
+sstore_status ss_table_stream_next(ss_table_stream *stream, const uint64_t **values_out, uint32_t *count_out,
+                                   sstore_error *error)
+{
+    const ss_block_header *header = &stream->reader->header;
+    const uint8_t *bytes;
+    ss_block block;
+    const char *reason = "its codes or rests run over";
+    *count_out = 0;
+    *values_out = stream->values;
+    if (stream->next_block == header->block_count)
+        return SSTORE_OK;
+    uint64_t number = stream->next_block++;
+    sstore_status status = ss_block_reader_get(stream->reader, number, stream->buffer, &bytes, error);
+    if (status != SSTORE_OK)
+        return status;
+    ss_geometry geometry = {.block_bytes = header->block_bytes, .restart_interval = header->restart_interval};
+    if (!ss_block_open(&block, bytes, geometry, stream->code, &reason) || !ss_block_decode(&block, stream->values))
+        return ss_block_reader_malformed(stream->reader, number, reason, error);
+    *count_out = block.count;
+    return SSTORE_OK;
+}
