@@ -1,0 +1,16 @@
+/*
+ * features.h - a text's features: shingles of its words, or n-grams of its characters (format-spec/fingerprint.md).
+ */
+#ifndef SS_FEATURES_H
+#define SS_FEATURES_H
+
+#include "base/common.h"
+
+/*
+ * The fingerprint of a text; `shingle` is 1 to 64. Without `shortcuts` the whole text is folded as one piece, code
+ * point by code point: slow, plain, and what tests hold the shortcuts against. MEMORY.
+ */
+sstore_status ss_features_fingerprint(const uint8_t *text, size_t size, sstore_feature_kind kind, uint32_t shingle,
+                                      bool shortcuts, uint64_t *fingerprint_out, sstore_error *error);
+
+#endif

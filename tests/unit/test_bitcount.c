@@ -1,0 +1,112 @@
+/* The bit counter against counting bit by bit. */
+#include "base/bitcount.h"
+
+#include <string.h>
+
+#include "support/random.h"
+#include "support/testing.h"
+
+static uint64_t run_seed;
+
+/* A word whose bit at position i is 1 more often the larger i is. */
+static uint64_t uneven_word(rng *random)
+{
+    uint64_t word = 0;
+    for (uint32_t i = 0; i < 64; i++)
+        word = word << 1 | (rng_below(random, 64) < i);
+    return word;
+}
+
+static void count_naively(uint64_t counts[64], uint64_t word)
+{
+    for (uint32_t i = 0; i < 64; i++)
+        counts[i] += word >> (63 - i) & 1;
+}
+
+static void check(ss_bit_counter *counter, const uint64_t expected[64], uint64_t words)
+{
+    uint64_t counts[64];
+    ss_bit_counter_counts(counter, counts);
+    assert_memory_equal(counts, expected, sizeof counts);
+    const uint64_t thresholds[] = {0, 1, words / 3, words / 2, words - 1, words, words + 1, UINT64_MAX};
+    for (size_t t = 0; t < sizeof thresholds / sizeof *thresholds; t++) {
+        uint64_t above = 0;
+        for (uint32_t i = 0; i < 64; i++)
+            above = above << 1 | (expected[i] > thresholds[t]);
+        assert_int_equal(ss_bit_counter_above(counter, thresholds[t]), above);
+    }
+}
+
+static void test_nothing_counts_zero(void **state)
+{
+    (void)state;
+    static const uint64_t zero[64];
+    ss_bit_counter counter;
+    ss_bit_counter_init(&counter);
+    check(&counter, zero, 0);
+}
+
+static void test_position_zero_is_most_significant(void **state)
+{
+    (void)state;
+    ss_bit_counter counter;
+    uint64_t counts[64];
+    ss_bit_counter_init(&counter);
+    ss_bit_counter_add(&counter, UINT64_C(1) << 63);
+    ss_bit_counter_counts(&counter, counts);
+    assert_int_equal(counts[0], 1);
+    assert_int_equal(counts[63], 0);
+}
+
+/* Every number of words about the sizes at which a plane is added, read at each step or only at the end. */
+static void test_counts_equal_naive_ones(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed);
+    for (uint64_t words = 1; words < 700; words += words < 70 ? 1 : 37) {
+        ss_bit_counter counter;
+        uint64_t expected[64] = {0};
+        bool read_often = rng_one_in(&random, 2);
+        testing_doing("%d words", (int)words);
+        ss_bit_counter_init(&counter);
+        for (uint64_t i = 1; i <= words; i++) {
+            uint64_t word = uneven_word(&random);
+            ss_bit_counter_add(&counter, word);
+            count_naively(expected, word);
+            if (read_often || i == words)
+                check(&counter, expected, i);
+        }
+    }
+    testing_done();
+}
+
+static void test_many_words(void **state)
+{
+    (void)state;
+    enum { WORDS = 300000 };
+    ss_bit_counter counter;
+    uint64_t expected[64] = {0};
+    rng random;
+    rng_init(&random, run_seed + 1);
+    ss_bit_counter_init(&counter);
+    for (uint64_t i = 0; i < WORDS; i++) {
+        uint64_t word = rng_next(&random) | UINT64_C(1) << 63;
+        ss_bit_counter_add(&counter, word);
+        count_naively(expected, word);
+    }
+    assert_int_equal(expected[0], WORDS);
+    check(&counter, expected, WORDS);
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_counts_zero),
+        cmocka_unit_test(test_position_zero_is_most_significant),
+        cmocka_unit_test_teardown(test_counts_equal_naive_ones, testing_teardown),
+        cmocka_unit_test(test_many_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

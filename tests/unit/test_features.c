@@ -1,0 +1,532 @@
+/* What texts are split into: words, characters, shingles; and the shortcuts against the plain way. */
+#include "text/features.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/random.h"
+#include "support/testing.h"
+#include "text/fold.h"
+#include "text/utf8.h"
+
+#define WORDS SSTORE_FEATURES_WORDS
+#define CHARS SSTORE_FEATURES_CHARS
+#define POINTS 0x110000u
+
+static uint64_t run_seed;
+
+/* The fingerprint, from bytes of exactly the text's size, so that a sanitizer sees a read beyond them. */
+static uint64_t fingerprint_of(sstore_feature_kind kind, uint32_t shingle, const char *text, size_t size)
+{
+    sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT;
+    sstore_error error;
+    uint64_t fingerprint;
+    options.kind = kind;
+    options.shingle = shingle;
+    char *copy = malloc(size > 0 ? size : 1);
+    assert_non_null(copy);
+    memcpy(copy, text, size);
+    assert_ok(sstore_fingerprint_text(copy, size, &options, &fingerprint, &error), &error);
+    free(copy);
+    return fingerprint;
+}
+
+static uint64_t fingerprint(sstore_feature_kind kind, uint32_t shingle, const char *text)
+{
+    return fingerprint_of(kind, shingle, text, strlen(text));
+}
+
+/* Fail unless the text's features are the given ones, which a NULL ends. */
+static void assert_features(sstore_feature_kind kind, uint32_t shingle, const char *text, const char *const *expected)
+{
+    sstore_feature features[32];
+    sstore_error error;
+    uint64_t wanted;
+    size_t count = 0;
+    for (; expected[count] != NULL; count++)
+        features[count] = (sstore_feature){.data = expected[count], .size = strlen(expected[count]), .weight = 1};
+    assert_ok(sstore_simhash(features, count, &wanted, &error), &error);
+    testing_doing("text '%s', shingle %u", text, shingle);
+    assert_int_equal(fingerprint(kind, shingle, text), wanted);
+    testing_done();
+}
+
+#define assert_words(shingle, text, ...) assert_features(WORDS, shingle, text, (const char *const[]){__VA_ARGS__, NULL})
+#define assert_chars(shingle, text, ...) assert_features(CHARS, shingle, text, (const char *const[]){__VA_ARGS__, NULL})
+
+/* ----- words ----- */
+
+static void test_words_are_runs_of_letters_marks_and_numbers(void **state)
+{
+    (void)state;
+    assert_words(1, "The  cat,sat. ON-the\tmat!", "the", "cat", "sat", "on", "the", "mat");
+    assert_words(1, "don't 2nd x86_64 3.14", "don", "t", "2nd", "x86", "64", "3", "14");
+    assert_words(1, "\u00c9CLAIR stra\u00dfe", "\u00e9clair", "stra\u00dfe");
+    assert_words(1, "x\u00b2\u2163 \U0001f600y", "x\u00b2\u2173", "y"); /* No, Nl; So separates */
+    assert_words(1, "@[`{/:az09AZ", "az09az");
+}
+
+static void test_shingles_are_words_joined_by_one_space(void **state)
+{
+    (void)state;
+    assert_words(3, "a, b; c -- d", "a b c", "b c d");
+    assert_words(2, "one\r\ntwo\u00a0three", "one two", "two three");
+    assert_words(0, "a b c d", "a b c", "b c d"); /* the default is 3 */
+}
+
+static void test_few_words_are_one_feature(void **state)
+{
+    (void)state;
+    assert_words(3, "Hello", "hello");
+    assert_words(3, " hello -- world ", "hello world");
+    assert_words(64, "a b \u732b", "a b \u732b");
+}
+
+static void test_no_words_give_zero(void **state)
+{
+    (void)state;
+    static const char *const empty[] = {"", " ", "...", "\n\n", "\ufeff", "\xff\xfe", "\U0001f600", "\u3002"};
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
+        assert_int_equal(fingerprint(WORDS, 3, empty[i]), 0);
+    sstore_error error;
+    uint64_t value = 1;
+    assert_ok(sstore_fingerprint_text(NULL, 0, NULL, &value, &error), &error);
+    assert_int_equal(value, 0);
+}
+
+static void test_scripts_without_spaces_give_a_word_a_character(void **state)
+{
+    (void)state;
+    assert_words(1, "\u6211\u7231\u4f60", "\u6211", "\u7231", "\u4f60");
+    assert_words(2, "Tom\u732b2\u53f7", "tom \u732b", "\u732b 2", "2 \u53f7");
+    /* Hiragana, Katakana with its length mark, a mark of voice that stays with its letter. */
+    assert_words(1, "\u306d\u30b3\u30fc", "\u306d", "\u30b3", "\u30fc");
+    assert_words(1, "\u3042\u3099z", "\u3042\u3099", "z");
+    /* Thai: KO KAI with a vowel sign above, then SARA AA. */
+    assert_words(1, "\u0e01\u0e34\u0e32", "\u0e01\u0e34", "\u0e32");
+    /* Hangul has spaces. */
+    assert_words(1, "\ud55c\uad6d \ub9d0", "\ud55c\uad6d", "\ub9d0");
+    /* One of the few compatibility ideographs that do not fold to another. */
+    assert_words(1, "\ufa0e\ufa0e", "\ufa0e", "\ufa0e");
+    assert_words(1, "\U00020000\U00020001", "\U00020000", "\U00020001");
+}
+
+static void test_what_is_not_seen_is_dropped(void **state)
+{
+    (void)state;
+    assert_words(1, "\ufeffsoft\u00adhy\u200dphen", "softhyphen");
+    assert_chars(3, "a\u200bbc", "abc");
+}
+
+/* ----- characters ----- */
+
+static void test_chars_fold_white_space_and_case(void **state)
+{
+    (void)state;
+    assert_chars(4, "  Ab \t\r\n C\u00a0\u3000", "ab c");
+    assert_chars(3, "AB  CD", "ab ", "b c", " cd");
+    assert_chars(1, " A ", "a");
+    assert_chars(0, "Straw", "stra", "traw"); /* the default is 4 */
+    assert_chars(2, "\u00c9t\u732b", "\u00e9t", "t\u732b");
+    assert_chars(5, "x y", "x y");
+    assert_chars(2, "(1]", "(1", "1]");
+    assert_int_equal(fingerprint(CHARS, 3, " \n "), 0);
+    assert_int_equal(fingerprint(CHARS, 3, ""), 0);
+    assert_int_equal(fingerprint_of(CHARS, 2, "a\0b", 3), fingerprint_of(CHARS, 2, "A\0B", 3));
+    assert_int_not_equal(fingerprint_of(CHARS, 2, "a\0b", 3), fingerprint(CHARS, 2, "ab"));
+}
+
+/* One U+FFFD for each maximal part of what begins well, as Unicode recommends. */
+static void test_invalid_bytes_are_replacement_characters(void **state)
+{
+    (void)state;
+#define BAD "\ufffd"
+    assert_chars(9, "a\xffz", "a" BAD "z");
+    assert_chars(9, "a\xc0\xaf", "a" BAD BAD);
+    assert_chars(9, "\xed\xa0\x80", BAD BAD BAD); /* a surrogate */
+    assert_chars(9, "\xf0\x9f\x98", BAD);         /* cut short by the end */
+    assert_chars(9, "\xf0\x9f\x98z", BAD "z");    /* and by a letter */
+    assert_chars(9, "\xe2\x82\u20ac", BAD "\u20ac");
+    assert_chars(9, "\xf4\x90\x80\x80", BAD BAD BAD BAD); /* above U+10FFFF */
+    assert_chars(9, "\xe0\x80\x80\x80", BAD BAD BAD BAD); /* overlong */
+#undef BAD
+    assert_words(1, "a\xffz\xc3", "a", "z");
+    assert_words(1, "a\xcc", "a");
+}
+
+static void test_utf8_round_trip(void **state)
+{
+    (void)state;
+    uint8_t bytes[SS_UTF8_MAX_BYTES];
+    for (uint32_t point = 0; point < POINTS; point++) {
+        uint32_t decoded;
+        if (point >= 0xd800 && point < 0xe000)
+            continue;
+        size_t size = ss_utf8_encode(point, bytes);
+        if (ss_utf8_decode(bytes, size, &decoded) != size || decoded != point)
+            fail_msg("U+%04X does not survive", (unsigned)point);
+        /* A piece of it is one replacement character, and all of it is taken. */
+        if (size > 1 && (ss_utf8_decode(bytes, size - 1, &decoded) != size - 1 || decoded != SS_REPLACEMENT_CHARACTER))
+            fail_msg("U+%04X cut short is not taken whole", (unsigned)point);
+    }
+}
+
+/* ----- folding ----- */
+
+static void test_equivalent_texts_have_one_fingerprint(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"caf\u00e9", "cafe\u0301"},                  /* composed or not */
+        {"CAF\u00c9", "CAFE\u0301"},                  /* in upper case */
+        {"\u01f0", "J\u030c"},                        /* no composed upper case */
+        {"\u0130", "i\u0307"},                        /* I with dot above */
+        {"q\u0323\u0307", "q\u0307\u0323"},           /* marks in another order */
+        {"\ud55c", "\u1112\u1161\u11ab"},             /* a Hangul syllable and its letters */
+        {"\u212b k \u212a", "\u00e5 K k"},            /* Angstrom, Kelvin */
+        {"\u1ead", "a\u0323\u0302"},                  /* two marks in one */
+        {"\u304c", "\u304b\u3099"},                   /* kana and its mark of voice */
+        {"\uf900", "\u8c48"},                         /* a compatibility ideograph */
+        {"\u0958", "\u0915\u093c"},                   /* one that is never composed */
+        {"\u03a3\u0391\u03a3", "\u03c3\u03b1\u03c3"}, /* no rule for the final sigma */
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        for (uint32_t shingle = 1; shingle <= 4; shingle++) {
+            testing_doing("pair %zu, shingle %u", i, shingle);
+            assert_int_equal(fingerprint(WORDS, shingle, pairs[i][0]), fingerprint(WORDS, shingle, pairs[i][1]));
+            assert_int_equal(fingerprint(CHARS, shingle, pairs[i][0]), fingerprint(CHARS, shingle, pairs[i][1]));
+        }
+    testing_done();
+}
+
+static void fold(ss_fold *folded, uint32_t first, uint32_t second)
+{
+    sstore_error error;
+    folded->count = 0;
+    assert_ok(ss_fold_add(folded, first, &error), &error);
+    if (second != 0)
+        assert_ok(ss_fold_add(folded, second, &error), &error);
+}
+
+/* Mark what can follow the first in a decomposition: only that can ever compose with what is before it. */
+static void mark_seconds(ss_fold *folded, bool *seconds)
+{
+    for (uint32_t point = 0; point < POINTS; point++) {
+        if (point >= 0xd800 && point < 0xe000)
+            continue;
+        fold(folded, point, 0);
+        for (size_t i = 1; i < folded->count; i++)
+            seconds[folded->points[i]] = true;
+    }
+}
+
+/* What is_settled promises, for every code point: on it rests that a text may be folded in pieces. */
+static void test_settled_points_keep_their_promise(void **state)
+{
+    (void)state;
+    const uint32_t lowest_class = 0x334, highest_class = 0x345;
+    bool *seconds = calloc(POINTS, sizeof *seconds);
+    ss_fold folded = {0};
+    sstore_error error;
+    assert_non_null(seconds);
+    mark_seconds(&folded, seconds);
+    for (uint32_t point = 0; point < POINTS; point++) {
+        if (!ss_point_is_settled(point))
+            continue;
+        testing_doing("U+%04X", (unsigned)point);
+        fold(&folded, point, 0);
+        uint32_t first = (uint32_t)folded.points[0];
+        assert_false(seconds[first]);
+        assert_ok(ss_fold_compose(&folded, &error), &error);
+        assert_int_equal(folded.count, 1);
+        assert_int_equal(folded.points[0], ss_point_lower(point));
+        /* A mark would change places with one of these two. */
+        fold(&folded, highest_class, point);
+        assert_ok(ss_fold_compose(&folded, &error), &error);
+        assert_int_equal(folded.points[0], highest_class);
+        fold(&folded, first, lowest_class);
+        assert_ok(ss_fold_compose(&folded, &error), &error);
+        assert_int_equal(folded.points[0], first);
+    }
+    testing_done();
+    ss_fold_free(&folded);
+    free(seconds);
+}
+
+/* ----- the shortcuts ----- */
+
+static void assert_shortcuts_agree(const uint8_t *text, size_t size, rng *random)
+{
+    sstore_error error;
+    sstore_feature_kind kind = rng_one_in(random, 2) ? WORDS : CHARS;
+    uint32_t shingle = rng_one_in(random, 4) ? (uint32_t)rng_between(random, 1, 64)
+                                             : (uint32_t)rng_between(random, 1, 5);
+    uint64_t fast = 1, plain = 2;
+    uint8_t *copy = malloc(size > 0 ? size : 1);
+    assert_non_null(copy);
+    memcpy(copy, text, size);
+    testing_doing("%zu bytes, kind %d, shingle %u", size, (int)kind, shingle);
+    assert_ok(ss_features_fingerprint(copy, size, kind, shingle, true, &fast, &error), &error);
+    assert_ok(ss_features_fingerprint(copy, size, kind, shingle, false, &plain, &error), &error);
+    assert_int_equal(fast, plain);
+    testing_done();
+    free(copy);
+}
+
+/* ASCII from all bytes or a few, in sizes about those of a machine word, of a block and of several chunks. */
+static void test_ascii_equals_the_plain_way(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 7, 8, 9, 63, 64, 65, 128, 2046, 2047, 2048, 2049, 4097, 20000};
+    static const char few[] = "aB9 ,";
+    static uint8_t text[20100];
+    rng random;
+    rng_init(&random, run_seed);
+    for (uint32_t trial = 0; trial < 1500; trial++) {
+        size_t size = sizes[rng_below(&random, sizeof sizes / sizeof *sizes)] + (size_t)rng_below(&random, 20);
+        uint64_t letters = rng_below(&random, 3), word_length = rng_between(&random, 1, 2000);
+        for (size_t i = 0; i < size; i++) {
+            if (letters == 0)
+                text[i] = (uint8_t)rng_below(&random, 128);
+            else if (letters == 1)
+                text[i] = (uint8_t)few[rng_below(&random, sizeof few - 1)];
+            else
+                text[i] = rng_one_in(&random, word_length) ? ' ' : 'x';
+        }
+        assert_shortcuts_agree(text, size, &random);
+    }
+}
+
+/* A code point from the ranges where something can go wrong. */
+static uint32_t random_point(rng *random)
+{
+    static const uint32_t ranges[][2] = {
+        {0x00, 0x7f},     {0x41, 0x7a},       {0x20, 0x20},       {0x80, 0x24f},      {0x300, 0x370},
+        {0x370, 0x590},   {0x590, 0x700},     {0x900, 0x9ff},     {0xe00, 0xeff},     {0x1100, 0x11ff},
+        {0x1e00, 0x206f}, {0x3000, 0x30ff},   {0x4e00, 0x4eff},   {0xac00, 0xacff},   {0xf900, 0xfaff},
+        {0xfe00, 0xffff}, {0x1d150, 0x1d170}, {0x20000, 0x20010}, {0x2f800, 0x2f810}, {0x10fff0, 0x10ffff},
+    };
+    const uint32_t *range = ranges[rng_below(random, sizeof ranges / sizeof *ranges)];
+    return (uint32_t)rng_between(random, range[0], range[1]);
+}
+
+static void test_any_text_equals_the_plain_way(void **state)
+{
+    (void)state;
+    static uint8_t text[12000];
+    rng random;
+    rng_init(&random, run_seed + 1);
+    for (uint32_t trial = 0; trial < 3000; trial++) {
+        size_t size = 0, wanted = (size_t)rng_below(&random, rng_one_in(&random, 20) ? 10000 : 200);
+        uint32_t points[6]; /* few, so that they meet often */
+        for (size_t i = 0; i < 6; i++)
+            points[i] = random_point(&random);
+        while (size < wanted) {
+            if (rng_one_in(&random, 30))
+                text[size++] = (uint8_t)rng_next(&random);
+            else
+                size += ss_utf8_encode(points[rng_below(&random, 6)], text + size);
+        }
+        assert_shortcuts_agree(text, size, &random);
+    }
+}
+
+/* ----- texts made to annoy ----- */
+
+/* At some places all that was read has been hashed and let go of; a space there must not be taken for leading white
+ * space. The counts of the three characters balance, so that one space less shows. */
+static void test_no_space_is_lost_between_batches(void **state)
+{
+    (void)state;
+    enum { LETTERS = 5000 };
+    static uint8_t text[2 * LETTERS];
+    const sstore_feature features[] = {{"a", 1, LETTERS}, {" ", 1, LETTERS - 1}, {"b", 1, 1}};
+    sstore_error error;
+    uint64_t wanted, found;
+    assert_ok(sstore_simhash(features, 3, &wanted, &error), &error);
+    for (size_t shift = 0; shift < 2; shift++) {
+        for (size_t i = 0; i < LETTERS; i++) {
+            text[shift + 2 * i] = 'a';
+            text[(shift + 2 * i + 1) % sizeof text] = ' ';
+        }
+        text[shift == 0 ? sizeof text - 1 : 0] = 'b';
+        for (int shortcuts = 0; shortcuts < 2; shortcuts++) {
+            assert_ok(ss_features_fingerprint(text, sizeof text, CHARS, 1, shortcuts != 0, &found, &error), &error);
+            assert_int_equal(found, wanted);
+        }
+    }
+}
+
+static void test_a_word_longer_than_any_buffer(void **state)
+{
+    (void)state;
+    enum { SIZE = 1000000 };
+    sstore_error error;
+    char *text = malloc(SIZE + 5);
+    uint64_t wanted;
+    assert_non_null(text);
+    memset(text, 'X', SIZE);
+    memcpy(text + SIZE, " y. z", 5);
+    uint64_t found = fingerprint_of(WORDS, 3, text, SIZE + 5);
+    memset(text, 'x', SIZE);
+    memcpy(text + SIZE, " y z", 4);
+    const sstore_feature feature = {.data = text, .size = SIZE + 4, .weight = 1};
+    assert_ok(sstore_simhash(&feature, 1, &wanted, &error), &error);
+    assert_int_equal(found, wanted);
+    free(text);
+}
+
+/* Quadratic sorting of the marks would take minutes. */
+static void test_a_letter_under_a_million_marks(void **state)
+{
+    (void)state;
+    enum { MARKS = 1000000 };
+    static const char above[] = "\u0301", below[] = "\u0323";
+    char *mixed = malloc(1 + 2 * MARKS), *sorted = malloc(1 + 2 * MARKS);
+    assert_true(mixed != NULL && sorted != NULL);
+    mixed[0] = sorted[0] = 'q';
+    for (size_t i = 0; i < MARKS; i++) {
+        memcpy(mixed + 1 + 2 * i, i % 2 == 0 ? above : below, 2);
+        memcpy(sorted + 1 + 2 * i, i < MARKS / 2 ? below : above, 2);
+    }
+    assert_int_equal(fingerprint_of(WORDS, 1, mixed, 1 + 2 * MARKS), fingerprint_of(WORDS, 1, sorted, 1 + 2 * MARKS));
+    free(mixed);
+    free(sorted);
+}
+
+/* ----- near texts have near fingerprints ----- */
+
+static uint32_t distance(sstore_feature_kind kind, uint32_t shingle, const char *a, const char *b)
+{
+    return sstore_hamming_distance(fingerprint(kind, shingle, a), fingerprint(kind, shingle, b));
+}
+
+static void test_near_sentences_are_near(void **state)
+{
+    (void)state;
+    static const char mat[] = "the cat sat on the mat", a_mat[] = "the cat sat on a mat";
+    static const char cream[] = "we all scream for ice cream";
+    for (int kind = WORDS; kind <= CHARS; kind++) {
+        uint32_t near = distance((sstore_feature_kind)kind, 0, mat, a_mat);
+        assert_true(near <= 16);
+        assert_true(distance((sstore_feature_kind)kind, 0, mat, cream) >= near + 10);
+        assert_true(distance((sstore_feature_kind)kind, 0, a_mat, cream) >= near + 10);
+    }
+    assert_true(distance(CHARS, 2, mat, a_mat) <= 7);
+}
+
+static void test_near_words_are_near(void **state)
+{
+    (void)state;
+    static const char *const others[][2] = {{"banana", "bozo"},
+                                            {"banana", "ozone"},
+                                            {"cabana", "bozo"},
+                                            {"cabana", "ozone"}};
+    for (uint32_t shingle = 1; shingle <= 3; shingle++) {
+        uint32_t banana = distance(CHARS, shingle, "banana", "cabana"),
+                 bozo = distance(CHARS, shingle, "bozo", "ozone");
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+            uint32_t far = distance(CHARS, shingle, others[i][0], others[i][1]);
+            assert_true(far > banana && far > bozo);
+        }
+    }
+}
+
+/* ----- the definition: the values of format-spec/fingerprint.md, which must never change under this recipe ----- */
+
+static void test_values_of_the_specification(void **state)
+{
+    (void)state;
+    static const char fox[] = "The quick brown fox jumps over the lazy dog.";
+    assert_int_equal(fingerprint(WORDS, 3, "Hello"), UINT64_C(0x9555e8555c62dcfd));
+    assert_int_equal(fingerprint(WORDS, 3, fox), UINT64_C(0x5cc1c8efc0c9b905));
+    assert_int_equal(fingerprint(CHARS, 4, fox), UINT64_C(0x99b2a50054a01714));
+    /* "We all love ice cream" in Chinese. */
+    assert_int_equal(fingerprint(WORDS, 3, "\u6211\u4eec\u90fd\u7231\u51b0\u6dc7\u6dcb"), UINT64_C(0xf7c5efdb78e1f14f));
+    assert_int_equal(fingerprint(WORDS, 2, "Don't STOP: \u00c9clair \u2014 e\u0301clair, 2nd try"),
+                     UINT64_C(0x63404dc084844060));
+}
+
+/* ----- options and recipes ----- */
+
+static void test_options_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT;
+    sstore_error error;
+    uint64_t value;
+    char recipe[8] = "before";
+    options.shingle = 65;
+    assert_status(sstore_fingerprint_text("a", 1, &options, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_int_equal(sstore_text_recipe(&options, recipe, sizeof recipe), 0);
+    assert_string_equal(recipe, "");
+    options.shingle = 64;
+    assert_ok(sstore_fingerprint_text("a", 1, &options, &value, &error), &error);
+    options.kind = (sstore_feature_kind)2;
+    assert_status(sstore_fingerprint_text("a", 1, &options, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
+    options = (sstore_text_options){.struct_size = 0};
+    assert_status(sstore_fingerprint_text("a", 1, &options, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_fingerprint_text(NULL, 1, NULL, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_fingerprint_text("a", 1, NULL, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+}
+
+static void test_recipes_tell_the_options(void **state)
+{
+    (void)state;
+    sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT;
+    char recipe[128], cut[10];
+    size_t length = sstore_text_recipe(NULL, recipe, sizeof recipe);
+    assert_int_equal(length, strlen(recipe));
+    assert_int_equal(strncmp(recipe, "sstore-text-1 features=words shingle=3 hash=xxh3-64 unicode=", 60), 0);
+    assert_int_equal(sstore_text_recipe(&options, NULL, 0), length);
+    assert_int_equal(sstore_text_recipe(&options, cut, sizeof cut), length);
+    assert_string_equal(cut, "sstore-te");
+    options.kind = CHARS;
+    sstore_text_recipe(&options, recipe, sizeof recipe);
+    assert_non_null(strstr(recipe, " features=chars shingle=4 "));
+    options.shingle = 11;
+    sstore_text_recipe(&options, recipe, sizeof recipe);
+    assert_non_null(strstr(recipe, " features=chars shingle=11 "));
+}
+
+static void test_without_utf8proc_text_is_unsupported(void **state)
+{
+    (void)state;
+    sstore_error error;
+    uint64_t value;
+    char recipe[8];
+    assert_status(sstore_fingerprint_text("a", 1, NULL, &value, &error), SSTORE_ERROR_UNSUPPORTED, &error);
+    assert_int_equal(sstore_text_recipe(NULL, recipe, sizeof recipe), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest without[] = {cmocka_unit_test(test_without_utf8proc_text_is_unsupported)};
+    if (!ss_fold_available())
+        return cmocka_run_group_tests(without, NULL, NULL);
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_words_are_runs_of_letters_marks_and_numbers, testing_teardown),
+        cmocka_unit_test_teardown(test_shingles_are_words_joined_by_one_space, testing_teardown),
+        cmocka_unit_test_teardown(test_few_words_are_one_feature, testing_teardown),
+        cmocka_unit_test(test_no_words_give_zero),
+        cmocka_unit_test_teardown(test_scripts_without_spaces_give_a_word_a_character, testing_teardown),
+        cmocka_unit_test_teardown(test_what_is_not_seen_is_dropped, testing_teardown),
+        cmocka_unit_test_teardown(test_chars_fold_white_space_and_case, testing_teardown),
+        cmocka_unit_test_teardown(test_invalid_bytes_are_replacement_characters, testing_teardown),
+        cmocka_unit_test(test_utf8_round_trip),
+        cmocka_unit_test_teardown(test_equivalent_texts_have_one_fingerprint, testing_teardown),
+        cmocka_unit_test_teardown(test_settled_points_keep_their_promise, testing_teardown),
+        cmocka_unit_test_teardown(test_ascii_equals_the_plain_way, testing_teardown),
+        cmocka_unit_test_teardown(test_any_text_equals_the_plain_way, testing_teardown),
+        cmocka_unit_test(test_no_space_is_lost_between_batches),
+        cmocka_unit_test(test_a_word_longer_than_any_buffer),
+        cmocka_unit_test(test_a_letter_under_a_million_marks),
+        cmocka_unit_test(test_near_sentences_are_near),
+        cmocka_unit_test(test_near_words_are_near),
+        cmocka_unit_test(test_values_of_the_specification),
+        cmocka_unit_test(test_options_out_of_range_are_refused),
+        cmocka_unit_test(test_recipes_tell_the_options),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
