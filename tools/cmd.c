@@ -1,0 +1,133 @@
+/*
+ * cmd.c - messages and argument parsing that all commands share.
+ */
+#include "cmd.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "progress.h"
+
+enum { KEY_USAGE = 0x100 };
+
+__attribute__((format(printf, 1, 0))) static void complain(const char *format, va_list arguments)
+{
+    /* One buffer, one write: messages of processes that share a terminal or a log do not mix. */
+    char message[8192];
+    vsnprintf(message, sizeof message, format, arguments);
+    progress_wipe();
+    fprintf(stderr, "sstore: %s\n", message);
+}
+
+void cmd_complain(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    complain(format, arguments);
+    va_end(arguments);
+}
+
+int cmd_fail(const sstore_error *error)
+{
+    cmd_complain("%s", error->message);
+    if (error->status == SSTORE_ERROR_DAMAGED)
+        return EXIT_DAMAGED;
+    /* The library is handed nothing that does not come from the command line, so its complaint is about that. */
+    return error->status == SSTORE_ERROR_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
+}
+
+__attribute__((noreturn)) static void exit_usage(void)
+{
+    fprintf(stderr, "Try '%s --help' for more information.\n", program_invocation_short_name);
+    exit(EXIT_USAGE);
+}
+
+void cmd_usage_error(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    complain(format, arguments);
+    va_end(arguments);
+    exit_usage();
+}
+
+/* ----- parsing ----- */
+
+/*
+ * argp shows argv[0] both before getopt's messages and as the program in its usage, but the former is to be "sstore"
+ * and the latter "sstore NAME". So argp is kept from speaking of errors, and its own --help is replaced by this one.
+ */
+static error_t parse_common(int key, char *argument, struct argp_state *state)
+{
+    (void)argument;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->err_stream = NULL;
+        return 0;
+    case '?':
+    case KEY_USAGE:
+        state->name = program_invocation_short_name;
+        argp_state_help(state, stdout, key == '?' ? ARGP_HELP_STD_HELP : ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
+        return 0;
+    case 'V':
+        cmd_print_version();
+        exit(EXIT_DONE);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option common_options[] = {
+    {"help", '?', NULL, 0, "print this help", -1},
+    {"usage", KEY_USAGE, NULL, 0, "print a short usage message", 0},
+    {"version", 'V', NULL, 0, "print the version", 0},
+    {0}};
+
+const struct argp cmd_common_argp = {.options = common_options, .parser = parse_common};
+
+void cmd_print_version(void)
+{
+    printf("sstore %s\n", sstore_version());
+}
+
+error_t cmd_parse_store(int key, char *argument, const char **store)
+{
+    switch (key) {
+    case ARGP_KEY_ARG:
+        if (*store != NULL)
+            cmd_usage_error("'%s' is one operand too many: expected one STORE", argument);
+        *store = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (*store == NULL)
+            cmd_usage_error("expected a STORE");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+void cmd_parse(const struct argp *argp, int argc, char **argv, void *arguments)
+{
+    error_t failure = argp_parse(argp, argc, argv, ARGP_NO_HELP, NULL, arguments);
+    if (failure == EINVAL) /* getopt has said why */
+        exit_usage();
+    if (failure != 0) {
+        cmd_complain("cannot parse the command line: out of memory");
+        exit(EXIT_FAILED);
+    }
+}
+
+int cmd_read_facts(const char *path, sstore_statistics *facts_out)
+{
+    sstore *store;
+    sstore_error error;
+    if (sstore_open(path, NULL, &store, &error) != SSTORE_OK)
+        return cmd_fail(&error);
+    *facts_out = (sstore_statistics){.struct_size = sizeof *facts_out};
+    sstore_status status = sstore_stat(store, facts_out, &error);
+    sstore_close(store);
+    return status == SSTORE_OK ? EXIT_DONE : cmd_fail(&error);
+}

@@ -1,0 +1,64 @@
+/*
+ * cmd.h - the commands of sstore and what they share: exit codes, messages, usage errors.
+ *
+ * Data goes to stdout, words go to stderr, and every message begins with "sstore: ".
+ */
+#ifndef CMD_H
+#define CMD_H
+
+#include <argp.h>
+
+#include "sstore.h"
+
+enum {
+    EXIT_DONE = 0, /* also when a query has no match */
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_DAMAGED = 3
+};
+
+/*
+ * Each runs one command and returns the process's exit code. argv[0] is "sstore", with which getopt begins its
+ * messages, and program_invocation_short_name is "sstore NAME", which usage messages show.
+ */
+int cmd_build(int argc, char **argv);
+int cmd_query(int argc, char **argv);
+int cmd_stat(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
+int cmd_dump(int argc, char **argv);
+int cmd_fingerprint(int argc, char **argv);
+
+/* Print "sstore: ", the message and a newline to stderr. */
+__attribute__((format(printf, 1, 2))) void cmd_complain(const char *format, ...);
+
+/* Print a library error and return the exit code that stands for it. */
+int cmd_fail(const sstore_error *error);
+
+void cmd_print_version(void);
+
+/* Print the message, then where help is to be found, and exit with EXIT_USAGE. */
+__attribute__((format(printf, 1, 2), noreturn)) void cmd_usage_error(const char *format, ...);
+
+/*
+ * What a parser does for a command whose only operand is STORE: call it for every key that the command does not know.
+ * Sets *store.
+ */
+error_t cmd_parse_store(int key, char *argument, const char **store);
+
+/* --help, --usage and --version: a child of every command's argp. */
+extern const struct argp cmd_common_argp;
+#define CMD_COMMON_CHILD                                                                                               \
+    {                                                                                                                  \
+        &cmd_common_argp, 0, NULL, 0                                                                                   \
+    }
+
+/*
+ * Parse a command's arguments; use it in place of argp_parse(). Options may stand anywhere among the operands. Ends the
+ * process after a usage error, --help and the like.
+ */
+void cmd_parse(const struct argp *argp, int argc, char **argv, void *arguments);
+
+/* Open the store at `path` and read its facts. Returns an exit code. */
+int cmd_read_facts(const char *path, sstore_statistics *facts_out);
+
+#endif

@@ -1,0 +1,130 @@
+/*
+ * fingerprint_weighted.c - fingerprints of documents that come as weighted features, one a line: for any way to find
+ * features and weigh them that is not built in.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "fingerprint_documents.h"
+
+#define MAX_WEIGHT 2147483648.0 /* what the library takes; checked here so that the message can name the line */
+#define MAX_WEIGHT_BYTES 63u
+
+/* The features of the document being read. */
+typedef struct weighted_document {
+    char *bytes; /* of all features, one after the other */
+    size_t used, capacity;
+    sstore_feature *features; /* `data` is set once all bytes are there */
+    size_t count, feature_capacity;
+} weighted_document;
+
+static bool add_feature(weighted_document *document, const char *data, size_t size, double weight)
+{
+    if (document->capacity - document->used < size) {
+        size_t capacity = 2 * document->capacity + size;
+        char *bytes = realloc(document->bytes, capacity);
+        if (bytes == NULL)
+            return false;
+        document->bytes = bytes;
+        document->capacity = capacity;
+    }
+    if (document->count == document->feature_capacity) {
+        size_t capacity = 2 * document->feature_capacity + 256;
+        sstore_feature *features = reallocarray(document->features, capacity, sizeof *features);
+        if (features == NULL)
+            return false;
+        document->features = features;
+        document->feature_capacity = capacity;
+    }
+    if (size > 0)
+        memcpy(document->bytes + document->used, data, size);
+    document->used += size;
+    document->features[document->count++] = (sstore_feature){.size = size, .weight = weight};
+    return true;
+}
+
+/* Print the document's fingerprint, if it has any line, and start the next one. */
+static int end_document(weighted_document *document, uint64_t *next_number)
+{
+    uint64_t fingerprint;
+    sstore_error error;
+    if (document->count == 0)
+        return EXIT_DONE;
+    size_t offset = 0;
+    for (size_t i = 0; i < document->count; i++) {
+        document->features[i].data = document->bytes + offset;
+        offset += document->features[i].size;
+    }
+    if (sstore_simhash(document->features, document->count, &fingerprint, &error) != SSTORE_OK)
+        return cmd_fail(&error);
+    document->used = document->count = 0;
+    return print_numbered(fingerprint, (*next_number)++);
+}
+
+/* Read a decimal number. strtod() alone would take hex, infinities and spaces too. */
+static bool parse_weight(const char *text, size_t length, double *weight_out)
+{
+    char number[MAX_WEIGHT_BYTES + 1], *end;
+    if (length == 0 || length > MAX_WEIGHT_BYTES)
+        return false;
+    memcpy(number, text, length);
+    number[length] = '\0';
+    if (strspn(number, "0123456789+-.eE") != length)
+        return false;
+    *weight_out = strtod(number, &end);
+    return *end == '\0' && fabs(*weight_out) <= MAX_WEIGHT;
+}
+
+static int fail_line(const input_source *source, const source_line *line, const char *reason)
+{
+    cmd_complain("%s:%" PRIu64 ": %s", source->name, line->number, reason);
+    return EXIT_FAILED;
+}
+
+static bool is_blank(const char *text, size_t length)
+{
+    while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\t'))
+        length--;
+    return length == 0;
+}
+
+static int take_line(weighted_document *document, const input_source *source, const source_line *line,
+                     uint64_t *next_number)
+{
+    const char *text = line->text;
+    size_t length = line->length;
+    if (length > 0 && text[length - 1] == '\r')
+        length--;
+    if (is_blank(text, length))
+        return end_document(document, next_number);
+    const char *tab = memrchr(text, '\t', length);
+    if (tab == NULL)
+        return fail_line(source, line, "expected a feature, a tab and a weight, found no tab");
+    double weight;
+    if (!parse_weight(tab + 1, length - (size_t)(tab + 1 - text), &weight))
+        return fail_line(source, line, "expected a decimal weight from -2^31 to 2^31 behind the last tab");
+    if (!add_feature(document, text, (size_t)(tab - text), weight))
+        return fail_line(source, line, "out of memory");
+    return EXIT_DONE;
+}
+
+int fingerprint_weighted(input_source *source, uint64_t *next_number)
+{
+    weighted_document document = {0};
+    source_line line = {0};
+    bool found = true;
+    int code = EXIT_DONE;
+    while (code == EXIT_DONE && found) {
+        code = source_line_next(source, &line, &found);
+        if (code == EXIT_DONE && found)
+            code = take_line(&document, source, &line, next_number);
+    }
+    if (code == EXIT_DONE)
+        code = end_document(&document, next_number);
+    free(document.bytes);
+    free(document.features);
+    return code;
+}

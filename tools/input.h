@@ -1,0 +1,55 @@
+/*
+ * input.h - reading fingerprints, with or without ids, from files and stdin: text, raw 64-bit words, NumPy arrays.
+ *
+ * Functions return exit codes. A failure has been reported to stderr when they return, as "sstore: FILE:LINE: reason"
+ * for a malformed line.
+ */
+#ifndef INPUT_H
+#define INPUT_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "input_line.h"
+
+#define INPUT_BATCH_RECORDS 4096
+
+typedef enum input_format {
+    INPUT_AUTO, /* by the name's suffix: .u64, .npy, else text */
+    INPUT_TEXT,
+    INPUT_U64,
+    INPUT_NPY
+} input_format;
+
+typedef struct input_options {
+    input_format format;
+    line_format lines;
+    size_t batch_records; /* the most that a batch holds, 1 to INPUT_BATCH_RECORDS */
+} input_options;
+
+#define INPUT_OPTIONS_INIT                                                                                             \
+    {                                                                                                                  \
+        INPUT_AUTO, LINE_FORMAT_INIT, INPUT_BATCH_RECORDS                                                              \
+    }
+
+/* Whether records have ids is one answer for all the inputs of a store; the first record gives it. */
+typedef enum input_ids { INPUT_IDS_UNKNOWN, INPUT_IDS_PRESENT, INPUT_IDS_ABSENT } input_ids;
+
+/* Takes the next records; `ids` is NULL where they have none. Returns an exit code: other than 0 stops the reading. */
+typedef int (*input_batch_fn)(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count);
+
+/* The parser of --format, --columns and --radix, for a command's argp as a child whose input is an input_options. */
+extern const struct argp input_argp;
+
+/* Check cheaply that `path` ("-": stdin) can be read, so that hours of work do not end at a misspelt last name. */
+int input_check(const char *path);
+
+/*
+ * Read all records of `path` ("-": stdin) and hand them on in order. *ids is carried from one input to the next.
+ * Records before a malformed one are handed on.
+ */
+int input_read(const char *path, const input_options *options, input_ids *ids, input_batch_fn on_batch, void *context);
+
+#endif

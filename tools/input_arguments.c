@@ -1,0 +1,49 @@
+/*
+ * input_arguments.c - the options that say how input is read, for every command that reads it.
+ */
+#include "arguments.h"
+#include "cmd.h"
+#include "input.h"
+
+enum { KEY_FORMAT = 0x100, KEY_COLUMNS, KEY_RADIX };
+
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "Input:", 10},
+    {"format", KEY_FORMAT, "FORMAT", 0, "auto (by suffix; the default), text, u64 or npy", 0},
+    {"columns", KEY_COLUMNS, "LIST", 0, "what the fields of a line are: fingerprint, id, or - for one to skip", 0},
+    {"radix", KEY_RADIX, "RADIX", 0, "of fingerprints in text: hex (the default) or dec, signed or unsigned", 0},
+    {0}};
+
+static input_format parse_format(const char *text)
+{
+    static const char *const names[] = {"auto", "text", "u64", "npy", NULL};
+    return (input_format)argument_choice("--format", text, names, "'auto', 'text', 'u64' or 'npy'");
+}
+
+static bool parse_radix(const char *text)
+{
+    static const char *const names[] = {"hex", "dec", NULL};
+    return argument_choice("--radix", text, names, "'hex' or 'dec'") == 1;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    input_options *input = state->input;
+    line_fault fault;
+    switch (key) {
+    case KEY_FORMAT:
+        input->format = parse_format(argument);
+        return 0;
+    case KEY_COLUMNS:
+        if (!line_format_set_columns(&input->lines, argument, &fault))
+            cmd_usage_error("--columns: %s", fault.reason);
+        return 0;
+    case KEY_RADIX:
+        input->lines.decimal = parse_radix(argument);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp input_argp = {.options = options, .parser = parse_option};

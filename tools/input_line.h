@@ -1,0 +1,63 @@
+/*
+ * input_line.h - the grammar of one line of text input: which of its fields are the fingerprint and the id.
+ */
+#ifndef INPUT_LINE_H
+#define INPUT_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LINE_MAX_COLUMNS 64
+
+typedef enum line_column { LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID, LINE_COLUMN_SKIPPED } line_column;
+
+/*
+ * How lines are read. Fields are separated by a tab where the line has one, otherwise by runs of spaces. A skipped last
+ * column takes all that is left of the line, or nothing.
+ */
+typedef struct line_format {
+    line_column columns[LINE_MAX_COLUMNS];
+    size_t column_count;
+    bool id_may_be_missing; /* a line may end before its id column */
+    bool decimal;           /* fingerprints are decimal, signed or unsigned; otherwise hex */
+    bool ignore_ids;        /* the id column is skipped unread */
+} line_format;
+
+/* A fingerprint, then perhaps an id. */
+#define LINE_FORMAT_INIT                                                                                               \
+    {                                                                                                                  \
+        {LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID}, 2, true, false, false                                               \
+    }
+
+typedef struct line_record {
+    uint64_t fingerprint, id; /* id is 0 without one */
+    bool has_id;
+} line_record;
+
+/* Why a line, or whatever else was read, is malformed. */
+typedef struct line_fault {
+    char reason[320];
+} line_fault;
+
+/*
+ * Write "expected EXPECTED, found " and the beginning of what was found, in quotes and with whatever could upset a
+ * terminal escaped. Returns false, for its caller to return.
+ */
+bool line_fault_found(line_fault *fault, const char *expected, const char *found, size_t length);
+
+/* Set the columns from a list such as "id,-,fingerprint". False: the list is wrong, and *fault says why. */
+bool line_format_set_columns(line_format *format, const char *list, line_fault *fault);
+
+/*
+ * Read a line of `length` bytes without its line end. They may be any bytes. False: the line is malformed, and *fault
+ * says what was expected and what was found.
+ */
+bool line_parse(const line_format *format, const char *line, size_t length, line_record *record_out,
+                line_fault *fault);
+
+/* Read a fingerprint that stands alone. Returns as line_parse(). */
+bool line_parse_fingerprint(bool decimal, const char *text, size_t length, uint64_t *fingerprint_out,
+                            line_fault *fault);
+
+#endif

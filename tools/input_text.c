@@ -1,0 +1,97 @@
+/*
+ * input_text.c - reading records from text, one a line.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "input_formats.h"
+
+/* Longer lines are refused, so that a file without line ends does not fill the memory. */
+#define MAX_LINE_BYTES ((size_t)1 << 24)
+
+/* Report a malformed line, once the records before it have been handed on. */
+static int fail_line(input_reader *reader, uint64_t line_number, const char *reason)
+{
+    int code = input_deliver(reader);
+    if (code != EXIT_DONE)
+        return code;
+    cmd_complain("%s:%" PRIu64 ": %s", reader->source.name, line_number, reason);
+    return EXIT_FAILED;
+}
+
+/*
+ * Find the next line, reading on as far as needed, and set *length_out to its length without its line end, and
+ * *taken_out to its length with it, which is 0 at the input's end. The line begins where the source's bytes do.
+ */
+static int find_line(input_reader *reader, uint64_t line_number, size_t *length_out, size_t *taken_out)
+{
+    input_source *source = &reader->source;
+    size_t searched = 0;
+    const char *stop = NULL;
+    for (;;) {
+        const char *line = source->buffer + source->begin;
+        size_t available = source->end - source->begin;
+        stop = memchr(line + searched, '\n', available - searched);
+        size_t length = stop != NULL ? (size_t)(stop - line) : available;
+        if (length > MAX_LINE_BYTES)
+            return fail_line(reader, line_number, "the line is longer than 16 MiB");
+        if (stop != NULL || source->at_end) {
+            *taken_out = length + (stop != NULL);
+            *length_out = length > 0 && line[length - 1] == '\r' ? length - 1 : length;
+            return EXIT_DONE;
+        }
+        searched = available;
+        int code = input_source_fill(source);
+        if (code != EXIT_DONE)
+            return code;
+    }
+}
+
+/* Hold a line against the lines before, all of which have ids or have none. */
+static bool check_ids(input_reader *reader, const line_record *record, line_fault *fault)
+{
+    input_ids now = record->has_id ? INPUT_IDS_PRESENT : INPUT_IDS_ABSENT;
+    if (*reader->ids == INPUT_IDS_UNKNOWN)
+        *reader->ids = now;
+    if (*reader->ids == now)
+        return true;
+    const char *reason = record->has_id ? "expected no id, as in the lines before, found one (--no-ids ignores ids)"
+                                        : "expected an id, as in the lines before, found none (--no-ids ignores ids)";
+    snprintf(fault->reason, sizeof fault->reason, "%s", reason);
+    return false;
+}
+
+static int add_record(input_reader *reader, const line_record *record)
+{
+    reader->fingerprints[reader->count] = record->fingerprint;
+    reader->batch_ids[reader->count] = record->id;
+    reader->count++;
+    return reader->count < reader->options->batch_records ? EXIT_DONE : input_deliver(reader);
+}
+
+static int take_line(input_reader *reader, uint64_t line_number, size_t length)
+{
+    const char *line = reader->source.buffer + reader->source.begin;
+    line_record record;
+    line_fault fault;
+    if (line_parse(&reader->options->lines, line, length, &record, &fault) && check_ids(reader, &record, &fault))
+        return add_record(reader, &record);
+    return fail_line(reader, line_number, fault.reason);
+}
+
+int input_read_text(input_reader *reader)
+{
+    for (uint64_t line_number = 1;; line_number++) {
+        size_t length, taken;
+        int code = find_line(reader, line_number, &length, &taken);
+        if (code != EXIT_DONE)
+            return code;
+        if (taken == 0)
+            return input_deliver(reader);
+        code = take_line(reader, line_number, length);
+        if (code != EXIT_DONE)
+            return code;
+        input_source_take(&reader->source, taken);
+    }
+}

@@ -1,0 +1,116 @@
+/*
+ * main.c - the sstore program: the table of commands, and what is not a command's own (--help, --version).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "output.h"
+
+typedef struct command {
+    char *title; /* as usage messages show it; the command's name follows the space */
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} command;
+
+static const command commands[] = {
+    {"sstore build", cmd_build, "make a store from fingerprints"},
+    {"sstore query", cmd_query, "find the stored fingerprints near given ones"},
+    {"sstore stat", cmd_stat, "show what a store holds and how large its parts are"},
+    {"sstore verify", cmd_verify, "read and check everything in a store"},
+    {"sstore dump", cmd_dump, "print all records of a store"},
+    {"sstore fingerprint", cmd_fingerprint, "make fingerprints of documents"},
+};
+
+static const char *command_name(const command *of)
+{
+    return strchr(of->title, ' ') + 1;
+}
+
+static const command *find_command(const char *name)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(command_name(&commands[i]), name) == 0)
+            return &commands[i];
+    }
+    return NULL;
+}
+
+static void print_help(FILE *stream)
+{
+    fputs("Usage: sstore COMMAND [OPTION...] [OPERAND...]\n"
+          "Find every stored 64-bit fingerprint within a Hamming distance of a given one.\n"
+          "\n"
+          "Commands:\n",
+          stream);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        fprintf(stream, "  %-12s  %s\n", command_name(&commands[i]), commands[i].summary);
+    fputs("\n"
+          "'sstore COMMAND --help' and 'man sstore-COMMAND' tell about one command.\n"
+          "'sstore --version' prints the version.\n"
+          "\n"
+          "Exit status: 0 done (also without a match), 1 failure, 2 wrong usage, 3 damage found in a store.\n",
+          stream);
+}
+
+static int fail_unknown(const char *name)
+{
+    cmd_complain("'%s' is not a command; 'sstore --help' lists them", name);
+    return EXIT_USAGE;
+}
+
+static int run_command(int argc, char **argv)
+{
+    const command *found = find_command(argv[0]);
+    if (found == NULL)
+        return fail_unknown(argv[0]);
+    argv[0] = "sstore";
+    program_invocation_short_name = found->title;
+    return found->run(argc, argv);
+}
+
+static int print_help_of(char *name)
+{
+    char *argv[] = {name, "--help", NULL};
+    return run_command(2, argv);
+}
+
+/*
+ * Give each standard stream that the caller closed a descriptor on which its use fails. Otherwise the next file that is
+ * opened, one of a store perhaps, would get the number and receive what is printed.
+ */
+static void fill_standard_descriptors(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
+            continue;
+        if (open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+            _Exit(EXIT_FAILED);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    fill_standard_descriptors();
+    if (atexit(output_close) != 0)
+        return EXIT_FAILED;
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        cmd_print_version();
+        return EXIT_DONE;
+    }
+    bool help = strcmp(argv[1], "help") == 0;
+    if (help && argc > 2)
+        return print_help_of(argv[2]);
+    if (help || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_help(stdout);
+        return EXIT_DONE;
+    }
+    return run_command(argc - 1, argv + 1);
+}

@@ -1,0 +1,115 @@
+/*
+ * output.c - what commands print of records, and the state of stdout.
+ */
+#include "output.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+
+/* errno of the first write that failed: at the end, when it is reported, errno is another's. */
+static int first_failure;
+
+static bool succeeded(bool success)
+{
+    if (!success && first_failure == 0)
+        first_failure = errno;
+    return success;
+}
+
+bool output_bytes(const char *bytes, size_t size)
+{
+    return succeeded(fwrite_unlocked(bytes, 1, size, stdout) == size);
+}
+
+bool output_flush(void)
+{
+    return succeeded(fflush_unlocked(stdout) == 0);
+}
+
+void output_close(void)
+{
+    bool lost = !output_flush() || ferror(stdout) != 0;
+    /* Closing tells of errors that network file systems keep until then. */
+    if (!lost && succeeded(fclose(stdout) == 0))
+        return;
+    cmd_complain("cannot write to standard output: %s", strerror(first_failure));
+    _exit(EXIT_FAILED);
+}
+
+/* Eight hex digits of the lower 32 bits, the most significant in the highest byte; all of them at once, as bytes of a
+ * word, which is several times faster than one by one. */
+static uint64_t hex_digits(uint64_t value)
+{
+    uint64_t spread = (value & 0xffff0000) << 16 | (value & 0xffff);
+    spread = (spread << 8 | spread) & 0x00ff00ff00ff00ff;
+    spread = (spread << 4 | spread) & 0x0f0f0f0f0f0f0f0f;
+    uint64_t letters = ((spread + 0x0606060606060606) >> 4) & 0x0101010101010101;
+    return spread + 0x3030303030303030 + letters * ('a' - '0' - 10);
+}
+
+char *output_hex(char *to, uint64_t value)
+{
+    uint64_t digits[2] = {htobe64(hex_digits(value >> 32)), htobe64(hex_digits(value & 0xffffffff))};
+    memcpy(to, digits, sizeof digits);
+    return to + sizeof digits;
+}
+
+char *output_decimal(char *to, uint64_t value)
+{
+    char digits[20];
+    size_t first = sizeof digits;
+    do {
+        digits[--first] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    memcpy(to, digits + first, sizeof digits - first);
+    return to + (sizeof digits - first);
+}
+
+/* Print a line that ends with an id. */
+static bool output_line_with_id(char *line, char *end, bool has_ids, uint64_t id)
+{
+    if (has_ids)
+        end = output_decimal(end, id);
+    else
+        *end++ = '-';
+    *end++ = '\n';
+    return output_bytes(line, (size_t)(end - line));
+}
+
+bool output_match(const output_style *style, uint64_t query, const sstore_match *match)
+{
+    if (style->json)
+        return output_json_match(style, query, match);
+    char line[80];
+    char *end = output_hex(line, query);
+    *end++ = '\t';
+    end = output_hex(end, match->fingerprint);
+    *end++ = '\t';
+    end = output_decimal(end, match->distance);
+    *end++ = '\t';
+    return output_line_with_id(line, end, style->has_ids, match->id);
+}
+
+bool output_count(const output_style *style, uint64_t query, uint64_t count)
+{
+    if (style->json)
+        return output_json_count(query, count);
+    char line[80];
+    char *end = output_hex(line, query);
+    *end++ = '\t';
+    return output_line_with_id(line, end, true, count);
+}
+
+bool output_record(bool has_ids, const sstore_record *record)
+{
+    char line[80];
+    char *end = output_hex(line, record->fingerprint);
+    *end++ = '\t';
+    return output_line_with_id(line, end, has_ids, record->id);
+}

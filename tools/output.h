@@ -1,0 +1,51 @@
+/*
+ * output.h - what commands print of records: tab-separated or JSON lines on a buffered stdout.
+ *
+ * A function that prints returns false once stdout has failed, so that its caller can stop early; the failure itself is
+ * reported once, by output_close().
+ */
+#ifndef OUTPUT_H
+#define OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sstore.h"
+
+/* How the results of queries are printed. */
+typedef struct output_style {
+    bool json;
+    bool has_ids; /* the store has ids; an absent one is printed as '-' or null */
+} output_style;
+
+/* "query<TAB>fingerprint<TAB>distance<TAB>id", or an object with these keys. */
+bool output_match(const output_style *style, uint64_t query, const sstore_match *match);
+
+/* "query<TAB>count", or an object with these keys. */
+bool output_count(const output_style *style, uint64_t query, uint64_t count);
+
+/* "fingerprint<TAB>id". */
+bool output_record(bool has_ids, const sstore_record *record);
+
+/* Hand everything printed so far to the system. */
+bool output_flush(void);
+
+/* At the process's end: flush, and end it with a message and EXIT_FAILED if anything printed was lost. */
+void output_close(void);
+
+/* Print `size` bytes. */
+bool output_bytes(const char *bytes, size_t size);
+
+/* Write 16 lower-case hex digits. Returns the end of what was written, as output_decimal() does. */
+char *output_hex(char *to, uint64_t value);
+
+/* Write a decimal number, at most 20 digits. */
+char *output_decimal(char *to, uint64_t value);
+
+/* The JSON twins of the above, in output_json.c. Without the jansson library output_has_json() is false, and these
+ * must not be called. */
+bool output_has_json(void);
+bool output_json_match(const output_style *style, uint64_t query, const sstore_match *match);
+bool output_json_count(uint64_t query, uint64_t count);
+
+#endif

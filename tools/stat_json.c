@@ -1,0 +1,105 @@
+/*
+ * stat_json.c - the facts about a store as one JSON object.
+ */
+#include "cmd.h"
+#include "output.h"
+#include "stat_report.h"
+
+#ifdef SSTORE_HAVE_JANSSON
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A text that may have been cut within a character: whatever is not whole at its end is left out. */
+static json_t *text_value(const char *text)
+{
+    size_t length = strlen(text);
+    json_t *value = json_stringn(text, length);
+    for (size_t cut = 1; value == NULL && cut <= 3 && cut <= length; cut++)
+        value = json_stringn(text, length - cut);
+    return value != NULL ? value : json_null();
+}
+
+/* Bits a fingerprint; a table without fingerprints has none. */
+static json_t *bits_value(double bits)
+{
+    return isfinite(bits) ? json_real(bits) : json_null();
+}
+
+static json_t *table_value(const sstore_table_statistics *table)
+{
+    char mask[17];
+    *output_hex(mask, table->key_mask) = '\0';
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "key_bits", mask, "prefix_bits",
+                     (json_int_t)table->prefix_bits, "radius", (json_int_t)table->radius, "blocks",
+                     (json_int_t)table->block_count, "bytes", (json_int_t)table->file_bytes, "directory_bytes",
+                     (json_int_t)table->directory_bytes, "bits_per_fingerprint", bits_value(table->bits), "bound_bits",
+                     bits_value(table->bound_bits), "elias_fano_bits", bits_value(table->elias_fano_bits), "rice_bits",
+                     bits_value(table->rice_bits));
+}
+
+static json_t *tables_value(const store_report *report)
+{
+    json_t *tables = json_array();
+    for (uint32_t i = 0; i < report->facts.table_count; i++) {
+        if (json_array_append_new(tables, table_value(&report->tables[i])) != 0) {
+            json_decref(tables);
+            return NULL;
+        }
+    }
+    return tables;
+}
+
+/* A part of the store and its share: raw is 8 bytes for each distinct fingerprint. */
+static json_t *part_value(const store_report *report, uint64_t bytes)
+{
+    double each = report_bytes_each(report, bytes);
+    return json_pack("{s:I, s:f, s:f}", "bytes", (json_int_t)bytes, "bytes_per_fingerprint", each, "of_raw", each / 8);
+}
+
+static json_t *sizes_value(const store_report *report)
+{
+    const sstore_statistics *facts = &report->facts;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "tables", part_value(report, report->tables_bytes), "ids",
+                     part_value(report, facts->ids_bytes), "directory", part_value(report, facts->directory_bytes),
+                     "manifest", part_value(report, facts->manifest_bytes), "total",
+                     part_value(report, facts->total_bytes), "raw_bytes", (json_int_t)(8 * facts->distinct_count));
+}
+
+static json_t *report_value(const store_report *report)
+{
+    const sstore_statistics *facts = &report->facts;
+    return json_pack("{s:I, s:I, s:i, s:b, s:i, s:o, s:o, s:i, s:i, s:I, s:o, s:o}", "records",
+                     (json_int_t)facts->record_count, "distinct", (json_int_t)facts->distinct_count,
+                     "fingerprint_bits", (int)facts->fingerprint_bits, "has_ids", (int)facts->has_ids, "distance",
+                     (int)facts->distance, "plan", text_value(facts->plan), "recipe",
+                     facts->recipe[0] == '\0' ? json_null() : text_value(facts->recipe), "block_bytes",
+                     (int)facts->block_bytes, "restart_interval", (int)facts->restart_interval, "next_ordinal",
+                     (json_int_t)facts->next_ordinal, "tables", tables_value(report), "sizes", sizes_value(report));
+}
+
+int stat_print_json(const store_report *report)
+{
+    json_t *value = report_value(report);
+    char *text = value == NULL ? NULL : json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    json_decref(value);
+    if (text == NULL) {
+        cmd_complain("cannot make a JSON object: out of memory");
+        return EXIT_FAILED;
+    }
+    puts(text);
+    free(text);
+    return EXIT_DONE;
+}
+
+#else
+
+int stat_print_json(const store_report *report)
+{
+    (void)report;
+    return EXIT_FAILED;
+}
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * stat_text.c - the facts about a store for people: aligned columns.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "cmd.h"
+#include "stat_report.h"
+
+static void print_facts(const sstore_statistics *facts)
+{
+    printf("records           %" PRIu64 "\n", facts->record_count);
+    printf("fingerprints      %" PRIu64 " distinct, of %" PRIu32 " bits\n", facts->distinct_count,
+           facts->fingerprint_bits);
+    printf("ids               %s\n", facts->has_ids ? "yes" : "none");
+    printf("distance          %" PRIu32 "\n", facts->distance);
+    printf("plan              %s\n", facts->plan);
+    printf("recipe            %s\n", facts->recipe[0] == '\0' ? "not said" : facts->recipe);
+    printf("block             %" PRIu32 " bytes, a restart point every %" PRIu32 " fingerprints\n",
+           facts->block_bytes, facts->restart_interval);
+    printf("next ordinal      %" PRIu64 "\n", facts->next_ordinal);
+}
+
+/* Bits a fingerprint; a table without fingerprints has none. */
+static void print_bits(double bits)
+{
+    if (isfinite(bits))
+        printf("  %11.2f", bits);
+    else
+        printf("  %11s", "-");
+}
+
+static void print_table(uint32_t index, const sstore_table_statistics *table)
+{
+    printf("%5" PRIu32 "  %016" PRIx64 "  %6" PRIu32 "  %6" PRIu32 "  %10" PRIu64 "  %14" PRIu64 "  %12" PRIu64, index,
+           table->key_mask, table->prefix_bits, table->radius, table->block_count, table->file_bytes,
+           table->directory_bytes);
+    print_bits(table->bits);
+    print_bits(table->bound_bits);
+    print_bits(table->elias_fano_bits);
+    print_bits(table->rice_bits);
+    putchar('\n');
+}
+
+static void print_tables(const store_report *report)
+{
+    puts("\nTables (bits a fingerprint; bound is entropy(h) + rest)");
+    printf("%5s  %-16s  %6s  %6s  %10s  %14s  %12s  %11s  %11s  %11s  %11s\n", "table", "key bits", "prefix", "radius",
+           "blocks", "bytes", "directory", "bits", "bound", "Elias-Fano", "Rice");
+    for (uint32_t i = 0; i < report->facts.table_count; i++)
+        print_table(i, &report->tables[i]);
+}
+
+static void print_part(const store_report *report, const char *name, uint64_t bytes)
+{
+    double each = report_bytes_each(report, bytes);
+    printf("%-10s  %16" PRIu64 "  %12.3f  %12.1f %%\n", name, bytes, each, each / 8 * 100);
+}
+
+static void print_parts(const store_report *report)
+{
+    const sstore_statistics *facts = &report->facts;
+    puts("\nSizes (raw is 8 bytes for each distinct fingerprint)");
+    printf("%-10s  %16s  %12s  %14s\n", "part", "bytes", "bytes each", "of raw");
+    print_part(report, "tables", report->tables_bytes);
+    print_part(report, "ids", facts->ids_bytes);
+    print_part(report, "directory", facts->directory_bytes);
+    print_part(report, "manifest", facts->manifest_bytes);
+    print_part(report, "total", facts->total_bytes);
+    print_part(report, "raw", 8 * facts->distinct_count);
+}
+
+int stat_print_text(const store_report *report)
+{
+    print_facts(&report->facts);
+    print_tables(report);
+    print_parts(report);
+    return EXIT_DONE;
+}
