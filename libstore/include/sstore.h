@@ -360,7 +360,8 @@ SSTORE_API sstore_status sstore_fingerprint_text(const char *text, size_t size, 
 /*
  * Write the recipe of sstore_fingerprint_text() under `options` to buffer, such as
  * "sstore-text-1 features=words shingle=3 hash=xxh3-64 unicode=15.0.0": two texts' fingerprints may be compared only
- * if their recipes are equal. Returns the length without the closing 0, as snprintf does.
+ * if their recipes are equal. Returns the length without the closing 0, as snprintf does; 0 and "" where there is no such
+ * recipe: options out of range, or a library built without utf8proc.
  */
 SSTORE_API size_t sstore_text_recipe(const sstore_text_options *options, char *buffer, size_t size);
 

@@ -1,5 +1,5 @@
 /*
- * options.h - option structs that grow: a caller compiled against an older header hands over a shorter one.
+ * options.h - public structs that grow: a caller compiled against an older header hands over a shorter one.
  */
 #ifndef SS_OPTIONS_H
 #define SS_OPTIONS_H
@@ -21,6 +21,21 @@ static inline bool ss_take_options(void *to, size_t size, const void *from, size
     if (from_size < first_version_size || from_size > size)
         return false;
     memcpy(to, from, from_size);
+    return true;
+}
+
+/*
+ * Fill the caller's struct, which begins with struct_size as set by the caller, from `from`: as much of it as the caller's
+ * version has. False where struct_size is one that no version had.
+ */
+static inline bool ss_give_facts(void *to, const void *from, size_t size, size_t first_version_size)
+{
+    size_t to_size;
+    memcpy(&to_size, to, sizeof to_size);
+    if (to_size < first_version_size || to_size > size)
+        return false;
+    memcpy(to, from, to_size);
+    memcpy(to, &to_size, sizeof to_size);
     return true;
 }
 

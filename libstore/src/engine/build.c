@@ -9,7 +9,6 @@
 #include "base/pool.h"
 #include "engine/publish.h"
 #include "engine/segment_build.h"
-#include "file/directory.h"
 
 #define DEFAULT_BLOCK_BYTES 4096u
 #define RESTART_INTERVAL 64u /* bench/README.md has what other intervals cost and gain */
@@ -165,7 +164,6 @@ static sstore_status publish(sstore_builder *builder, ss_manifest_segment *segme
 {
     ss_manifest manifest = {.distance = builder->build.distance,
                             .has_ids = builder->build.has_ids,
-                            .lmdb_format = ss_directory_lmdb_format(),
                             .next_ordinal = builder->next_ordinal,
                             .recipe = builder->recipe,
                             .segment_count = 1,

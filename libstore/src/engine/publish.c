@@ -144,6 +144,17 @@ static uint64_t choose_folder_number(const ss_dir *store, ss_u128 segment_id)
     }
 }
 
+/* The name of a folder that was made has to survive too. */
+static sstore_status sync_parent(const ss_dir *store, sstore_error *error)
+{
+    ss_dir parent = SS_DIR_NONE;
+    sstore_status status = ss_dir_open_at(store, "..", &parent, error);
+    if (status == SSTORE_OK)
+        status = ss_dir_sync(&parent, error);
+    ss_dir_close(&parent);
+    return status;
+}
+
 sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, sstore_error *error)
 {
     char name[SS_NAME_CAPACITY];
@@ -157,21 +168,19 @@ sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, s
         return status;
     strcpy(place->work_name, name); /* it is what has to go if the rest fails */
     status = ss_dir_sync(&place->store, error);
+    if (status == SSTORE_OK && place->made_folder)
+        status = sync_parent(&place->store, error);
     if (status == SSTORE_OK)
-        status = ss_manifest_publish(&place->store, manifest, error);
+        status = ss_manifest_replace(&place->store, manifest, error);
     if (status != SSTORE_OK)
         return status;
+    /* From here on the new manifest is what readers see, so nothing that it names may go any more; and nothing that the old
+     * one named, before the folder is synced: after a power cut the old one may be back. */
     place->work_name[0] = '\0';
-    clear_leftovers(&place->store, manifest);
-    if (!place->made_folder)
-        return SSTORE_OK;
     place->made_folder = false;
-    /* The folder's own name has to survive too. */
-    ss_dir parent = SS_DIR_NONE;
-    status = ss_dir_open_at(&place->store, "..", &parent, error);
+    status = ss_dir_sync(&place->store, error);
     if (status == SSTORE_OK)
-        status = ss_dir_sync(&parent, error);
-    ss_dir_close(&parent);
+        clear_leftovers(&place->store, manifest);
     return status;
 }
 

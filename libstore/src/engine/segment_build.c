@@ -198,7 +198,7 @@ sstore_status ss_segment_build_run(const ss_segment_build *build, ss_sorter **re
 {
     run self = {.build = build, .segment = segment_out};
     ss_table_counts counts;
-    *segment_out = (ss_manifest_segment){.geometry = build->geometry};
+    *segment_out = (ss_manifest_segment){.geometry = build->geometry, .lmdb_format = ss_directory_lmdb_format()};
     sstore_status status = count_records(*records, build->has_ids, segment_out, &counts, error);
     if (status == SSTORE_OK)
         status = choose_plan(build, segment_out, error);

@@ -59,9 +59,9 @@ static uint64_t file_bytes(uint64_t block_count, uint32_t block_bytes)
 sstore_status sstore_stat_table(const sstore *store, uint32_t table, sstore_table_statistics *statistics_out,
                                 sstore_error *error)
 {
-    if (store == NULL || statistics_out == NULL || statistics_out->struct_size != sizeof *statistics_out ||
-        store->manifest.segment_count == 0 || table >= store->manifest.segments[0].plan.table_count)
-        return ss_fail_argument(error, "sstore_stat_table: no such table, or struct_size is not set");
+    if (store == NULL || statistics_out == NULL || store->manifest.segment_count == 0 ||
+        table >= store->manifest.segments[0].plan.table_count)
+        return ss_fail_argument(error, "sstore_stat_table: a NULL argument, or no such table");
     /* Figures of all segments together come with the work on several segments; a build makes one. */
     const ss_segment *segment = &store->segments[0];
     const ss_plan_table *plan = &segment->facts->plan.tables[table];
@@ -70,7 +70,6 @@ sstore_status sstore_stat_table(const sstore *store, uint32_t table, sstore_tabl
     uint64_t count = header->item_count;
     uint64_t last = keys->count > 0 ? ss_array_at(keys, keys->count - 1) : 0;
     sstore_table_statistics statistics = {
-        .struct_size = sizeof statistics,
         .key_mask = plan->key_mask,
         .prefix_bits = plan->prefix_bits,
         .radius = (uint32_t)plan->radius,
@@ -82,7 +81,8 @@ sstore_status sstore_stat_table(const sstore *store, uint32_t table, sstore_tabl
     statistics.bound_bits = per_fingerprint(bound_bits(header), count);
     statistics.elias_fano_bits = count > 0 ? per_fingerprint(elias_fano_bits((double)count, last), count) : 0;
     statistics.rice_bits = count > 0 ? per_fingerprint(rice_bits(header), count) : 0;
-    *statistics_out = statistics;
+    if (!ss_give_facts(statistics_out, &statistics, sizeof statistics, sizeof statistics))
+        return ss_fail_argument(error, "sstore_stat_table: struct_size is not set");
     return SSTORE_OK;
 }
 
@@ -105,11 +105,10 @@ static void add_segment(const ss_segment *segment, bool has_ids, sstore_statisti
 
 sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out, sstore_error *error)
 {
-    if (store == NULL || statistics_out == NULL || statistics_out->struct_size != sizeof *statistics_out)
-        return ss_fail_argument(error, "sstore_stat: store must not be NULL, and struct_size must be set");
+    if (store == NULL || statistics_out == NULL)
+        return ss_fail_argument(error, "sstore_stat: store and statistics_out must not be NULL");
     const ss_manifest *manifest = &store->manifest;
     sstore_statistics statistics = {
-        .struct_size = sizeof statistics,
         .fingerprint_bits = SS_FINGERPRINT_BITS,
         .distance = manifest->distance,
         .has_ids = manifest->has_ids,
@@ -127,6 +126,7 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
         ss_plan_format(&first->plan, statistics.plan, sizeof statistics.plan);
     }
     snprintf(statistics.recipe, sizeof statistics.recipe, "%s", manifest->recipe);
-    *statistics_out = statistics;
+    if (!ss_give_facts(statistics_out, &statistics, sizeof statistics, sizeof statistics))
+        return ss_fail_argument(error, "sstore_stat: struct_size is not set");
     return SSTORE_OK;
 }

@@ -14,7 +14,9 @@ static sstore_status check_table_header(const ss_segment *segment, uint32_t numb
     const ss_manifest_segment *facts = segment->facts;
     const ss_block_reader *blocks = &segment->tables[number].blocks;
     const ss_block_header *header = &blocks->header;
-    if (header->item_count != facts->distinct_count || header->key_mask != facts->plan.tables[number].key_mask ||
+    if (header->item_count != facts->distinct_count || header->table_count != facts->plan.table_count ||
+        header->distance != facts->plan.distance || header->radius != (uint32_t)facts->plan.tables[number].radius ||
+        header->key_mask != facts->plan.tables[number].key_mask ||
         header->restart_interval != facts->geometry.restart_interval)
         return ss_fail_damaged(error, blocks->file.path, 0, "the header contradicts the manifest");
     return SSTORE_OK;

@@ -19,6 +19,9 @@ sstore_status ss_table_writer_open(ss_table_writer *writer, const ss_dir *dir, c
                               .number = number,
                               .block_bytes = segment->geometry.block_bytes,
                               .restart_interval = segment->geometry.restart_interval,
+                              .table_count = segment->plan.table_count,
+                              .distance = segment->plan.distance,
+                              .radius = (uint32_t)segment->plan.tables[number].radius,
                               .key_mask = segment->plan.tables[number].key_mask};
     memcpy(header.h_counts, counts->h_counts, sizeof header.h_counts);
     ss_bit_counter_counts(&counts->gap_bits, header.gap_bit_counts);
@@ -94,6 +97,8 @@ sstore_status ss_ids_writer_open(ss_ids_writer *writer, const ss_dir *dir, const
 {
     ss_block_header header = {.segment_id = segment->segment_id,
                               .number = SS_IDS_NUMBER,
+                              .table_count = segment->plan.table_count,
+                              .distance = segment->plan.distance,
                               .block_bytes = segment->geometry.block_bytes};
     *writer = (ss_ids_writer){.encoder = {.count = 0}};
     ss_array_writer_init(&writer->keys, directory, SS_ARRAY_KEYS, SS_IDS_NUMBER);

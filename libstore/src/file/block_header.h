@@ -9,6 +9,9 @@
 typedef struct ss_block_header {
     ss_u128 segment_id;
     uint32_t number;           /* of the table, or SS_IDS_NUMBER */
+    uint32_t table_count;      /* of the segment; this, the distance and the radius let a lost manifest be made again */
+    uint32_t distance;
+    uint32_t radius;           /* 0 in the id column */
     uint32_t block_bytes;
     uint32_t restart_interval; /* 0 in the id column */
     uint64_t block_count;
@@ -18,6 +21,9 @@ typedef struct ss_block_header {
     uint64_t h_counts[SS_SYMBOL_COUNT];           /* of all neighbours in the table, also across blocks */
     uint64_t gap_bit_counts[SS_FINGERPRINT_BITS]; /* how many gaps between neighbours have a 1 at each bit */
 } ss_block_header;
+
+/* What the salts of the file's blocks are made from: it stands for the segment, the file's number and the code. */
+uint64_t ss_block_file_key(const ss_block_header *header);
 
 /* Write the header with its checksum, which is also returned. */
 ss_u128 ss_block_header_encode(const ss_block_header *header, uint8_t bytes[SS_HEADER_BYTES]);

@@ -22,8 +22,7 @@ sstore_status ss_block_reader_malformed(const ss_block_reader *reader, uint64_t 
 
 static bool intact(const ss_block_reader *reader, uint64_t block, const uint8_t *bytes)
 {
-    uint64_t salt = ss_block_salt(reader->header.segment_id, reader->header.number, block);
-    return ss_block_intact(bytes, reader->header.block_bytes, salt);
+    return ss_block_intact(bytes, reader->header.block_bytes, ss_block_salt(reader->file_key, block));
 }
 
 static sstore_status check_header(ss_block_reader *reader, const ss_block_file_facts *facts, sstore_error *error)
@@ -36,6 +35,7 @@ static sstore_status check_header(ss_block_reader *reader, const ss_block_file_f
     if (status != SSTORE_OK)
         return status;
     const ss_block_header *header = &reader->header;
+    reader->file_key = ss_block_file_key(header);
     if (!ss_u128_equal(checksum, facts->header_checksum) || !ss_u128_equal(header->segment_id, facts->segment_id) ||
         header->number != facts->number || header->block_bytes != facts->block_bytes ||
         header->block_count != facts->block_count)

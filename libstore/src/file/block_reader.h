@@ -16,6 +16,7 @@
 typedef struct ss_block_reader {
     ss_file file;
     ss_block_header header;
+    uint64_t file_key;
     sstore_io io;
     const uint8_t *base;       /* of the map or the loaded file, header included; NULL in pread mode */
     uint64_t file_bytes;

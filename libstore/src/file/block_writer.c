@@ -5,12 +5,11 @@
 
 #define OUTPUT_BYTES ((size_t)1 << 20)
 
-uint64_t ss_block_salt(ss_u128 segment_id, uint32_t number, uint64_t block)
+uint64_t ss_block_salt(uint64_t file_key, uint64_t block)
 {
-    uint8_t place[28];
-    ss_store_u128(place, segment_id);
-    ss_store_le32(place + 16, number);
-    ss_store_le64(place + 20, block);
+    uint8_t place[16];
+    ss_store_le64(place, file_key);
+    ss_store_le64(place + 8, block);
     return ss_hash64(place, sizeof place);
 }
 
@@ -28,7 +27,7 @@ sstore_status ss_block_writer_open(ss_block_writer *writer, const ss_dir *dir, c
                                    sstore_error *error)
 {
     char name[SS_NAME_CAPACITY];
-    *writer = (ss_block_writer){.file = SS_FILE_NONE, .header = *header};
+    *writer = (ss_block_writer){.file = SS_FILE_NONE, .header = *header, .file_key = ss_block_file_key(header)};
     ss_block_file_name(name, header->number);
     sstore_status status = ss_file_create_at(dir, name, &writer->file, error);
     if (status == SSTORE_OK)
@@ -44,7 +43,7 @@ sstore_status ss_block_writer_open(ss_block_writer *writer, const ss_dir *dir, c
 sstore_status ss_block_writer_append(ss_block_writer *writer, uint32_t item_count, sstore_error *error)
 {
     ss_block_header *header = &writer->header;
-    uint64_t salt = ss_block_salt(header->segment_id, header->number, header->block_count);
+    uint64_t salt = ss_block_salt(writer->file_key, header->block_count);
     ss_store_le64(writer->block + header->block_bytes - SS_BLOCK_TRAILER_BYTES,
                   salted_checksum(writer->block, header->block_bytes, salt));
     header->block_count++;

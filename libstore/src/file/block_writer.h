@@ -7,9 +7,9 @@
 #include "base/file.h"
 #include "file/block_header.h"
 
-/* What a block's checksum is mixed with, so that a right block in a wrong place is found: it depends on the segment, the
- * file and the block's number. */
-uint64_t ss_block_salt(ss_u128 segment_id, uint32_t number, uint64_t block);
+/* What a block's checksum is mixed with, so that a right block in a wrong place is found: it depends on the file, by
+ * ss_block_file_key(), and on the block's number. */
+uint64_t ss_block_salt(uint64_t file_key, uint64_t block);
 
 /* Whether the trailer of a block is what its bytes and place ask for. */
 bool ss_block_intact(const uint8_t *bytes, uint32_t block_bytes, uint64_t salt);
@@ -17,11 +17,12 @@ bool ss_block_intact(const uint8_t *bytes, uint32_t block_bytes, uint64_t salt);
 typedef struct ss_block_writer {
     ss_file file;
     ss_output output;
+    uint64_t file_key;
     ss_block_header header; /* filled by the caller but for block_count and item_count */
     uint8_t *block;         /* where the caller encodes the next block, without its trailer */
 } ss_block_writer;
 
-/* Create the file of that number in `dir`; header->segment_id, number and block_bytes must be set. */
+/* Create the file of that number in `dir`; all of *header but its counts of blocks and items must be set. */
 sstore_status ss_block_writer_open(ss_block_writer *writer, const ss_dir *dir, const ss_block_header *header,
                                    sstore_error *error);
 /* Append writer->block, which holds `item_count` items. */

@@ -17,8 +17,8 @@ enum {
     AT_OPTIONAL_FEATURES = 24,
     AT_FINGERPRINT_BITS = 32,
     AT_DISTANCE = 36,
-    AT_LMDB_FORMAT = 40,
-    AT_FLAGS = 44,
+    AT_FLAGS = 40,
+    AT_RESERVED = 44,
     AT_NEXT_ORDINAL = 48,
     AT_RECIPE_BYTES = 56,
     AT_SEGMENT_COUNT = 60,
@@ -40,7 +40,8 @@ enum {
     AT_IDS_HEADER = 96,
     AT_KIND = 112,
     AT_TABLE_COUNT = 116,
-    SEGMENT_BYTES = 120
+    AT_LMDB_FORMAT = 120,
+    SEGMENT_BYTES = 128 /* 4 of them reserved */
 };
 
 /* A table of a segment. */
@@ -55,6 +56,7 @@ enum {
 
 #define CHECKSUM_BYTES 16u
 #define FLAG_HAS_IDS 1u
+#define REQUIRED_FEATURES UINT64_C(0) /* that this version writes, and knows */
 #define KIND_RECORDS 0u
 #define MAX_FILE_BYTES ((uint64_t)16 << 20)
 
@@ -83,7 +85,7 @@ ss_block_file_facts ss_manifest_file_facts(const ss_manifest_segment *segment, u
 
 ss_u128 ss_segment_id(const ss_manifest_segment *segment, bool has_ids)
 {
-    uint8_t bytes[64 + 16 * SS_MAX_TABLES];
+    uint8_t bytes[72 + 16 * SS_MAX_TABLES];
     const ss_plan *plan = &segment->plan;
     ss_store_u128(bytes, segment->content_sum);
     ss_store_le64(bytes + 16, segment->record_count);
@@ -93,12 +95,13 @@ ss_u128 ss_segment_id(const ss_manifest_segment *segment, bool has_ids)
                                plan->table_count};
     for (size_t i = 0; i < 8; i++)
         ss_store_le32(bytes + 32 + 4 * i, words[i]);
+    ss_store_le64(bytes + 64, REQUIRED_FEATURES);
     for (size_t i = 0; i < plan->table_count; i++) {
-        ss_store_le64(bytes + 64 + 16 * i, plan->tables[i].key_mask);
-        ss_store_le32(bytes + 72 + 16 * i, plan->tables[i].prefix_bits);
-        ss_store_le32(bytes + 76 + 16 * i, (uint32_t)plan->tables[i].radius);
+        ss_store_le64(bytes + 72 + 16 * i, plan->tables[i].key_mask);
+        ss_store_le32(bytes + 80 + 16 * i, plan->tables[i].prefix_bits);
+        ss_store_le32(bytes + 84 + 16 * i, (uint32_t)plan->tables[i].radius);
     }
-    return ss_hash128(bytes, 64 + 16 * (size_t)plan->table_count);
+    return ss_hash128(bytes, 72 + 16 * (size_t)plan->table_count);
 }
 
 /* ----- encoding ----- */
@@ -123,6 +126,7 @@ static void encode_segment(const ss_manifest_segment *segment, uint8_t *to)
     ss_store_u128(to + AT_IDS_HEADER, segment->ids.header_checksum);
     ss_store_le32(to + AT_KIND, KIND_RECORDS);
     ss_store_le32(to + AT_TABLE_COUNT, segment->plan.table_count);
+    ss_store_le32(to + AT_LMDB_FORMAT, segment->lmdb_format);
     to += SEGMENT_BYTES;
     for (uint32_t i = 0; i < segment->plan.table_count; i++, to += TABLE_BYTES) {
         const ss_plan_table *table = &segment->plan.tables[i];
@@ -150,7 +154,7 @@ static void encode_manifest(const ss_manifest *manifest, uint8_t *bytes, size_t 
     ss_store_le32(bytes + AT_SIZE, (uint32_t)size);
     ss_store_le32(bytes + AT_FINGERPRINT_BITS, SS_FINGERPRINT_BITS);
     ss_store_le32(bytes + AT_DISTANCE, manifest->distance);
-    ss_store_le32(bytes + AT_LMDB_FORMAT, manifest->lmdb_format);
+    ss_store_le64(bytes + AT_REQUIRED_FEATURES, REQUIRED_FEATURES);
     ss_store_le32(bytes + AT_FLAGS, manifest->has_ids ? FLAG_HAS_IDS : 0);
     ss_store_le64(bytes + AT_NEXT_ORDINAL, manifest->next_ordinal);
     ss_store_le32(bytes + AT_RECIPE_BYTES, (uint32_t)recipe_bytes);
@@ -164,7 +168,7 @@ static void encode_manifest(const ss_manifest *manifest, uint8_t *bytes, size_t 
     ss_store_u128(to, ss_hash128(bytes, size - CHECKSUM_BYTES));
 }
 
-sstore_status ss_manifest_publish(const ss_dir *store, const ss_manifest *manifest, sstore_error *error)
+sstore_status ss_manifest_replace(const ss_dir *store, const ss_manifest *manifest, sstore_error *error)
 {
     ss_file file = SS_FILE_NONE;
     size_t size = manifest_bytes(manifest);
@@ -182,9 +186,8 @@ sstore_status ss_manifest_publish(const ss_dir *store, const ss_manifest *manife
     ss_free(bytes);
     if (status == SSTORE_OK)
         status = ss_dir_rename(store, SS_MANIFEST_NEW_NAME, SS_MANIFEST_NAME, error);
-    if (status == SSTORE_OK)
-        return ss_dir_sync(store, error);
-    ss_dir_remove(store, SS_MANIFEST_NEW_NAME);
+    if (status != SSTORE_OK)
+        ss_dir_remove(store, SS_MANIFEST_NEW_NAME);
     return status;
 }
 
@@ -223,15 +226,13 @@ static sstore_status check_frame(const uint8_t *bytes, size_t size, const char *
         return ss_fail_damaged(error, file, 0, "the manifest's checksum or size is wrong");
     uint32_t version = ss_load_le32(bytes + AT_VERSION), bits = ss_load_le32(bytes + AT_FINGERPRINT_BITS);
     uint64_t features = ss_load_le64(bytes + AT_REQUIRED_FEATURES);
-    if (version != SS_FORMAT_VERSION || bits != SS_FINGERPRINT_BITS || features != 0)
+    uint32_t flags = ss_load_le32(bytes + AT_FLAGS);
+    if (version != SS_FORMAT_VERSION || bits != SS_FINGERPRINT_BITS || (features & ~REQUIRED_FEATURES) != 0 ||
+        (flags & ~FLAG_HAS_IDS) != 0)
         return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
-                       "the store has format version %u, fingerprints of %u bits and features %llx; this version of sstore "
-                       "knows version %u, %u bits and no features",
-                       version, bits, (unsigned long long)features, SS_FORMAT_VERSION, SS_FINGERPRINT_BITS);
-    if (ss_load_le32(bytes + AT_LMDB_FORMAT) != ss_directory_lmdb_format())
-        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_LMDB_FORMAT,
-                       "the store's directory was written by an LMDB of another file format (%06x, here %06x)",
-                       ss_load_le32(bytes + AT_LMDB_FORMAT), ss_directory_lmdb_format());
+                       "the store has format version %u, fingerprints of %u bits, features %llx and flags %x; this version "
+                       "of sstore knows version %u, %u bits, no features and flag 1",
+                       version, bits, (unsigned long long)features, flags, SS_FORMAT_VERSION, SS_FINGERPRINT_BITS);
     return SSTORE_OK;
 }
 
@@ -301,6 +302,12 @@ static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss
     segment->directory_sum = ss_load_u128(bytes + AT_DIRECTORY_SUM);
     segment->ids = (ss_manifest_file){.block_count = ss_load_le64(bytes + AT_IDS_BLOCK_COUNT),
                                       .header_checksum = ss_load_u128(bytes + AT_IDS_HEADER)};
+    segment->lmdb_format = ss_load_le32(bytes + AT_LMDB_FORMAT);
+    if (segment->lmdb_format != ss_directory_lmdb_format())
+        return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file,
+                       (uint64_t)(bytes - from->begin) + AT_LMDB_FORMAT,
+                       "a segment's directory was written by an LMDB of another file format (%06x, here %06x)",
+                       segment->lmdb_format, ss_directory_lmdb_format());
     segment->plan.distance = manifest->distance;
     segment->plan.table_count = ss_load_le32(bytes + AT_TABLE_COUNT);
     if (segment->plan.table_count > SS_MAX_TABLES)
@@ -320,11 +327,10 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
     uint32_t flags = ss_load_le32(fixed + AT_FLAGS);
     manifest->distance = ss_load_le32(fixed + AT_DISTANCE);
     manifest->has_ids = (flags & FLAG_HAS_IDS) != 0;
-    manifest->lmdb_format = ss_load_le32(fixed + AT_LMDB_FORMAT);
     manifest->next_ordinal = ss_load_le64(fixed + AT_NEXT_ORDINAL);
     uint32_t segment_count = ss_load_le32(fixed + AT_SEGMENT_COUNT);
-    if ((flags & ~FLAG_HAS_IDS) != 0 || manifest->distance > SSTORE_MAX_BUILD_DISTANCE)
-        return fail_at(from, "an unknown flag is set, or the distance is out of range");
+    if (manifest->distance > SSTORE_MAX_BUILD_DISTANCE)
+        return fail_at(from, "the distance is out of range");
     sstore_status status = decode_recipe(from, ss_load_le32(fixed + AT_RECIPE_BYTES), manifest);
     if (status != SSTORE_OK)
         return status;

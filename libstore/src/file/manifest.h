@@ -25,6 +25,7 @@ typedef struct ss_manifest_segment {
     ss_geometry geometry;   /* of its tables; the id column has the same block size */
     uint64_t directory_bytes;
     ss_u128 directory_sum;
+    uint32_t lmdb_format;   /* of the directory's file, as ss_directory_lmdb_format() has it */
     ss_plan plan;           /* its distance is the store's */
     ss_manifest_file tables[SS_MAX_TABLES];
     ss_manifest_file ids;   /* zero in a store without ids */
@@ -33,7 +34,6 @@ typedef struct ss_manifest_segment {
 typedef struct ss_manifest {
     uint32_t distance;
     bool has_ids;
-    uint32_t lmdb_format;
     uint64_t next_ordinal;
     char *recipe; /* owned, never NULL; "" where none was given */
     uint32_t segment_count;
@@ -50,8 +50,8 @@ sstore_status ss_manifest_read(const ss_dir *store, ss_manifest *manifest_out, s
 sstore_status ss_manifest_decode(const uint8_t *bytes, size_t size, const char *file, ss_manifest *manifest_out,
                                  sstore_error *error);
 
-/* Publish: write it beside the old one, make it durable, and rename it into place. */
-sstore_status ss_manifest_publish(const ss_dir *store, const ss_manifest *manifest, sstore_error *error);
+/* Write it beside the old one, make its contents durable, and rename it into place. The caller syncs the folder. */
+sstore_status ss_manifest_replace(const ss_dir *store, const ss_manifest *manifest, sstore_error *error);
 
 /* Add one record to a segment's content sum. Without ids only the fingerprint counts. */
 static inline void ss_content_add(ss_u128 *sum, bool has_ids, uint64_t fingerprint, uint64_t id)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "text/ascii.h"
 #include "text/fold.h"
 #include "text/shingle.h"
@@ -205,19 +206,17 @@ sstore_status ss_features_fingerprint(const uint8_t *text, size_t size, sstore_f
 static sstore_status read_options(const sstore_text_options *options, sstore_feature_kind *kind_out,
                                   uint32_t *shingle_out, sstore_error *error)
 {
-    sstore_text_options defaults = SSTORE_TEXT_OPTIONS_INIT;
-    if (options == NULL)
-        options = &defaults;
-    if (options->struct_size < sizeof *options)
-        return ss_fail_argument(error, "text options of %zu bytes: use SSTORE_TEXT_OPTIONS_INIT", options->struct_size);
-    if (options->kind != SSTORE_FEATURES_WORDS && options->kind != SSTORE_FEATURES_CHARS)
-        return ss_fail_argument(error, "there is no feature kind %d", (int)options->kind);
-    if (options->shingle > SS_MAX_SHINGLE)
-        return ss_fail_argument(error, "a shingle of %u: at most %u are allowed", options->shingle, SS_MAX_SHINGLE);
-    *kind_out = options->kind;
-    *shingle_out = options->shingle;
-    if (options->shingle == 0)
-        *shingle_out = options->kind == SSTORE_FEATURES_WORDS ? DEFAULT_WORDS : DEFAULT_CHARS;
+    sstore_text_options taken = SSTORE_TEXT_OPTIONS_INIT;
+    if (!ss_take_options(&taken, sizeof taken, options, sizeof taken))
+        return ss_fail_argument(error, "the text options are not set by SSTORE_TEXT_OPTIONS_INIT");
+    if (taken.kind != SSTORE_FEATURES_WORDS && taken.kind != SSTORE_FEATURES_CHARS)
+        return ss_fail_argument(error, "there is no feature kind %d", (int)taken.kind);
+    if (taken.shingle > SS_MAX_SHINGLE)
+        return ss_fail_argument(error, "a shingle of %u: at most %u are allowed", taken.shingle, SS_MAX_SHINGLE);
+    *kind_out = taken.kind;
+    *shingle_out = taken.shingle;
+    if (taken.shingle == 0)
+        *shingle_out = taken.kind == SSTORE_FEATURES_WORDS ? DEFAULT_WORDS : DEFAULT_CHARS;
     return SSTORE_OK;
 }
 
