@@ -1,0 +1,30 @@
+# Options that do not change the records do not change the answers; sizes take binary suffixes.
+clustered 3000 11 >input
+head -20 input >queries
+sstore build --quiet PLAIN input
+sstore query --input queries PLAIN >expected
+wc -l <expected
+mkdir tmp
+try()
+{
+    exits 0 sstore build --quiet --force "$@" STORE input
+    sstore query --input queries STORE >found
+    same expected found
+    sstore dump STORE >dump
+    same <(sstore dump PLAIN) dump
+    sstore stat STORE | grep '^block '
+}
+try --block-size 256
+try --block-size 1K
+try --block-size 1KiB
+try --block-size 1024
+try --block-size 64k
+try --memory 1M
+try --memory 1MiB --threads 1
+try --memory 2G --threads 2
+try --threads 0
+try --tmp-dir tmp --memory 1048576
+ls -A tmp
+echo "--- a folder for runs that does not exist"
+exits 1 sstore build --tmp-dir missing --memory 1M NEW input 2>/dev/null
+absent NEW

@@ -1,0 +1,6 @@
+# A summary in a line goes to stderr, nothing to stdout; --quiet says nothing.
+printf '1 1\n1 2\n1 1\n2 7\n' >input
+sstore build STORE input 2>message
+sed 's/[0-9][0-9.]*$/N/; s/bytes [0-9]*/bytes N/' message
+sstore build --quiet --force STORE input
+sstore dump STORE

@@ -1,0 +1,21 @@
+# Documents as files, as lines, from stdin; numbers go on over files; what is near gets near fingerprints.
+printf 'The cat sat on the mat.\n' >mat
+printf 'the CAT sat, on the mat' >same
+printf '' >empty
+exits 0 sstore fingerprint mat same empty
+exits 0 sstore fingerprint - <mat
+exits 0 sstore fingerprint <mat
+echo "--- lines"
+printf 'the cat sat on the mat\nthe cat sat on a mat\nwe all scream for ice cream\n' >lines
+printf '\nlast line without an end' >more
+exits 0 sstore fingerprint --lines lines more
+exits 0 sstore fingerprint --lines --shingle 1 lines
+exits 0 sstore fingerprint --lines --features chars lines
+exits 0 sstore fingerprint --lines --features chars --shingle 2 - <lines
+echo "--- the way into a store"
+sstore fingerprint --lines --features chars lines | exits 0 sstore build --quiet STORE
+sstore query STORE -k 64 --limit 2 "$(sstore fingerprint --lines --features chars lines | head -1 | cut -f1)"
+echo "--- a text with spaces in its path"
+cp mat 'a mat'
+sstore fingerprint 'a mat' mat | exits 0 sstore build --quiet --columns fingerprint,- PATHS
+sstore dump PATHS

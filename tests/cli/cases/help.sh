@@ -1,0 +1,11 @@
+# Help and version go to stdout and exit 0, for all and for each command.
+sstore --help
+sstore -h | cmp - <(sstore --help)
+sstore help | cmp - <(sstore --help)
+exits 0 sstore --version | sed 's/[0-9][0-9.]*$/VERSION/'
+for command in build query stat verify dump; do
+    echo "--- $command"
+    exits 0 sstore $command --help | head -1
+    sstore help $command | cmp - <(sstore $command --help)
+    sstore $command --version | cmp - <(sstore --version)
+done

@@ -1,0 +1,15 @@
+# stat says what a store holds; numbers of bytes and bits are left out here.
+printf '1 1\n1 2\n3 3\nffff 4\n' | sstore build --quiet --plan 3 STORE
+sstore stat STORE |
+    sed 's/[0-9]*\.[0-9]*/N/g; /^\(tables\|ids\|directory\|manifest\|total\) /s/[0-9][0-9]*/N/; s/  */ /g'
+echo "--- json"
+sstore stat --json STORE >json
+wc -l <json
+grep -o '^{"records":4,"distinct":3,"fingerprint_bits":64,"has_ids":true,"distance":3,"plan":"24:1,20:0,20:0"' json
+grep -o '"key_bits":"[0-9a-f]*","prefix_bits":[0-9]*,"radius":[0-9]*,"blocks":[0-9]*' json
+grep -o '"[a-z_]*":' json | sort -u | tr -d '":' | tr '\n' ' '
+echo
+echo "--- the sizes are those of the files"
+total=$(find STORE -type f -printf '%s\n' | awk '{sum += $1} END {print sum}')
+grep -c "\"total\":{\"bytes\":$total," json
+sstore stat STORE | grep -c "^total  *$total "
