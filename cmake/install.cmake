@@ -1,0 +1,49 @@
+# What `cmake --install` puts where: the public header, both libraries, the pkg-config file and the CMake package. All
+# of it finds its neighbours by relative paths, so that an installed tree can be moved.
+include(CMakePackageConfigHelpers)
+
+add_library(sstore::sstore-static ALIAS sstore_static)
+
+# Said outright, since a static library must pass on what it is made with, but none of this project's compiler flags.
+set(sstore_static_needs PkgConfig::lmdb PkgConfig::xxhash Threads::Threads m)
+set(SSTORE_REQUIRES_PRIVATE "lmdb, libxxhash >= 0.8.0")
+if(utf8proc_FOUND)
+  list(APPEND sstore_static_needs PkgConfig::utf8proc)
+  string(APPEND SSTORE_REQUIRES_PRIVATE ", libutf8proc")
+endif()
+list(TRANSFORM sstore_static_needs REPLACE "(.+)" "$<LINK_ONLY:\\1>")
+set_property(TARGET sstore_static PROPERTY INTERFACE_LINK_LIBRARIES "${sstore_static_needs}")
+set_property(TARGET sstore_shared PROPERTY INTERFACE_LINK_LIBRARIES "")
+
+install(TARGETS sstore_shared EXPORT sstore-targets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
+install(TARGETS sstore_static EXPORT sstore-targets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+install(FILES ${PROJECT_SOURCE_DIR}/libstore/include/sstore.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        COMPONENT development)
+
+# pkg-config: paths relative to the file itself where the folders are inside the prefix, as they nearly always are.
+set(SSTORE_PC_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+  set(SSTORE_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+  set(SSTORE_PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
+  set(SSTORE_PC_INCLUDEDIR ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+else()
+  file(RELATIVE_PATH up "/prefix/${SSTORE_PC_DIR}" /prefix)
+  string(REGEX REPLACE "/$" "" up "${up}")
+  set(SSTORE_PC_PREFIX "\${pcfiledir}/${up}")
+  set(SSTORE_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+  set(SSTORE_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/sstore.pc.in ${PROJECT_BINARY_DIR}/sstore.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/sstore.pc DESTINATION ${SSTORE_PC_DIR} COMPONENT development)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sstore)
+set(SSTORE_NEEDS_UTF8PROC ${utf8proc_FOUND})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/sstore-config.cmake.in
+                              ${PROJECT_BINARY_DIR}/sstore-config.cmake INSTALL_DESTINATION ${package_dir})
+# Below 1.0 a minor version may change the API.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/sstore-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/sstore-config.cmake ${PROJECT_BINARY_DIR}/sstore-config-version.cmake
+        DESTINATION ${package_dir} COMPONENT development)
+install(EXPORT sstore-targets NAMESPACE sstore:: DESTINATION ${package_dir} COMPONENT development)
