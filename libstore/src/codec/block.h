@@ -87,6 +87,7 @@ bool ss_block_open(ss_block *block, const uint8_t *bytes, ss_geometry geometry, 
 
 /* Decode all fingerprints to out[0 .. count-1]. False if the bits are malformed. Values of a malformed block that is not
  * noticed as such may fail to ascend. */
+
 bool ss_block_decode(const ss_block *block, uint64_t *out);
 
 /* The same for one group; *count_out is the number of its fingerprints, at most the restart interval. */

@@ -146,6 +146,7 @@ static ss_lookup make_lookup(const uint8_t single[1u << SS_MAX_CODE_BITS], const
 void ss_code_init(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT])
 {
     uint8_t single[1u << SS_MAX_CODE_BITS]; /* the first symbol alone, for any 11 bits */
+    code->decode_rests = ss_rests_best();
     memset(code->codes, 0, sizeof code->codes);
     memcpy(code->lengths, lengths, sizeof code->lengths);
     assign_codes(code);

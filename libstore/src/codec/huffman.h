@@ -9,6 +9,7 @@
 #define SS_HUFFMAN_H
 
 #include "base/common.h"
+#include "codec/rests.h"
 
 #define SS_SYMBOL_COUNT 64u    /* h is 0 to 63 */
 #define SS_MAX_CODE_BITS 11u   /* one look-up decodes any code, and 16 KiB of look-up table stay in the L1 cache */
@@ -23,6 +24,7 @@ typedef struct ss_lookup {
 } ss_lookup;
 
 typedef struct ss_code {
+    ss_rests_fn decode_rests; /* how to decode under this code; ss_rests_best() unless a test says otherwise */
     uint8_t lengths[SS_SYMBOL_COUNT]; /* 0: h has no code */
     uint16_t codes[SS_SYMBOL_COUNT];  /* reversed */
     ss_lookup lookup[1u << SS_MAX_CODE_BITS];
