@@ -1,5 +1,7 @@
 #include "plan/cost.h"
 
+#include <string.h>
+
 /*
  * Nanoseconds, measured warm in pread mode by bench_query (bench/README.md): they decide only between probing and
  * scanning, where a factor of two does no harm.
@@ -58,7 +60,7 @@ static void cover_pattern(const ss_plan *plan, uint64_t pattern, int32_t *radii,
     radii[choice] = (int32_t)ss_popcount(pattern & plan->tables[choice].key_mask);
 }
 
-/* Lower every radius as far as the plan stays complete, the dearest table first being the last one tried up. */
+/* Lower every radius, table by table, as far as they stay complete. */
 static void lower_radii(const ss_plan *plan, uint32_t distance, int32_t *radii)
 {
     uint64_t pattern;
@@ -73,24 +75,58 @@ static void lower_radii(const ss_plan *plan, uint32_t distance, int32_t *radii)
     }
 }
 
+/* Look for cheap complete radii from none at all: cover what slips through, one pattern after the other. False where that
+ * comes to more than the limit. */
+static bool build_up_radii(const ss_plan *plan, uint32_t distance, const ss_cost_model *model, double limit,
+                           int32_t *radii)
+{
+    uint64_t pattern;
+    for (uint32_t i = 0; i < plan->table_count; i++)
+        radii[i] = SS_NO_PROBE;
+    while (ss_plan_find_uncovered(plan, radii, distance, &pattern)) {
+        if (total_cost(plan, radii, model) >= limit)
+            return false;
+        cover_pattern(plan, pattern, radii, model);
+    }
+    lower_radii(plan, distance, radii);
+    return true;
+}
+
+static void copy_own_radii(const ss_plan *plan, int32_t *radii)
+{
+    for (uint32_t i = 0; i < plan->table_count; i++)
+        radii[i] = plan->tables[i].radius;
+}
+
+/* Complete radii for a distance other than the plan's own. Below it, the own radii, lowered, may be the cheaper ones. */
+static bool derive_radii(const ss_plan *plan, uint32_t distance, const ss_cost_model *model, double limit,
+                         int32_t *radii)
+{
+    int32_t lowered[SS_MAX_TABLES];
+    bool complete = build_up_radii(plan, distance, model, limit, radii);
+    if (distance > plan->distance)
+        return complete;
+    copy_own_radii(plan, lowered);
+    lower_radii(plan, distance, lowered);
+    if (!complete || total_cost(plan, lowered, model) < total_cost(plan, radii, model))
+        memcpy(radii, lowered, sizeof lowered[0] * plan->table_count);
+    return true;
+}
+
 void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t distance,
                         const ss_cost_model *model)
 {
     int32_t *radii = query_plan->radii;
-    uint64_t pattern;
+    bool complete = true;
     double scan_cost = model->fingerprint_count * SCAN_NS + VISIT_NS;
     double limit = model->strategy == SSTORE_STRATEGY_PROBE ? PROBE_LIMIT_NS : scan_cost;
     *query_plan = (ss_query_plan){.distance = distance, .scan_cost = scan_cost};
-    for (uint32_t i = 0; i < plan->table_count; i++)
-        radii[i] = distance == plan->distance ? plan->tables[i].radius : SS_NO_PROBE;
-    if (distance != plan->distance) {
-        while (total_cost(plan, radii, model) < limit && ss_plan_find_uncovered(plan, radii, distance, &pattern))
-            cover_pattern(plan, pattern, radii, model);
-        if (!ss_plan_find_uncovered(plan, radii, distance, &pattern))
-            lower_radii(plan, distance, radii);
-    }
+    if (distance == plan->distance)
+        copy_own_radii(plan, radii);
+    else
+        complete = derive_radii(plan, distance, model, limit, radii);
     query_plan->probe_cost = total_cost(plan, radii, model);
     for (uint32_t i = 0; i < plan->table_count; i++)
         query_plan->probe_count += ss_probe_count(plan->tables[i].prefix_bits, radii[i]);
-    query_plan->scan = query_plan->probe_cost >= limit || model->strategy == SSTORE_STRATEGY_SCAN;
+    query_plan->scan = !complete || query_plan->probe_cost >= limit || model->strategy == SSTORE_STRATEGY_SCAN;
 }
