@@ -1,0 +1,75 @@
+/*
+ * test_flip.c - one flipped bit, anywhere in any file of a store, is found by verify and never gives a wrong answer, a
+ * signal or an allocation beyond reason. A few hundred bits a file; every bit with SSTORE_TEST_LONG=1.
+ */
+#include <inttypes.h>
+
+#include "support/damage.h"
+
+#define FLIPS_A_FILE 220
+/* Where the fields are: every file's head is tried more closely. */
+#define HEAD_BITS 512
+#define HEAD_STEP 5
+
+/* Change one bit, see that it is found, and put it back. */
+static void flip(damage_store *store, size_t file, size_t bit, unsigned io_mask)
+{
+    const uint8_t whole = store->contents[file].data[bit / 8], broken = (uint8_t)(whole ^ (1u << bit % 8));
+    testing_doing("%s: bit %zu of byte %zu flipped (%02x is %02x)", store->files.names[file], bit % 8, bit / 8, whole,
+                  broken);
+    file_patch(damage_path(store, file), bit / 8, &broken, 1);
+    damage_check(store, io_mask);
+    file_patch(damage_path(store, file), bit / 8, &whole, 1);
+}
+
+static void flip_file(damage_store *store, size_t file, rng *random)
+{
+    const size_t bits = store->contents[file].size * 8;
+    if (testing_long()) {
+        for (size_t bit = 0; bit < bits; bit++)
+            flip(store, file, bit, ALL_WAYS);
+        return;
+    }
+    for (size_t bit = rng_below(random, HEAD_STEP); bit < HEAD_BITS && bit < bits; bit += HEAD_STEP)
+        flip(store, file, bit, PREAD_AND_MEMORY);
+    /* The step varies, so that over several runs every bit's turn comes. */
+    const size_t mean = bits / FLIPS_A_FILE + 1;
+    for (size_t bit = rng_below(random, mean); bit < bits; bit += 1 + rng_below(random, 2 * mean))
+        flip(store, file, bit, rng_one_in(random, 4) ? ONLY_MMAP : PREAD_AND_MEMORY);
+}
+
+static void flip_all(uint64_t seed, uint32_t block_bytes, data_ids ids)
+{
+    damage_store store;
+    rng random;
+    rng_init(&random, seed);
+    damage_store_make(&store, seed, block_bytes, ids);
+    for (size_t file = 0; file < store.files.count; file++) {
+        flip_file(&store, file, &random);
+        testing_doing("%s whole again", store.files.names[file]);
+        damage_check_whole(&store);
+    }
+    testing_done();
+    damage_report(&store, "flipped bits");
+    damage_store_free(&store);
+}
+
+static void test_flip_with_ids(void **state)
+{
+    flip_all(*(const uint64_t *)*state, 512, DATA_IDS);
+}
+
+static void test_flip_without_ids(void **state)
+{
+    flip_all(*(const uint64_t *)*state, 256, DATA_NO_IDS);
+}
+
+int main(void)
+{
+    uint64_t seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate_setup_teardown(test_flip_with_ids, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_flip_without_ids, NULL, testing_teardown, &seed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

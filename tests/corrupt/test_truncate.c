@@ -1,0 +1,125 @@
+/*
+ * test_truncate.c - a file that is cut short, made longer, emptied or gone is an error, always: of verify, and of open
+ * or a query unless every answer is right all the same. A hundred lengths a file; every length with SSTORE_TEST_LONG=1.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/damage.h"
+
+#define LENGTHS_A_FILE 100
+#define LONGER_MOST 70000
+
+/* Files are replaced, not changed in place: a map of the old one stays whole. */
+static void resize(damage_store *store, size_t file, size_t size, uint8_t filler)
+{
+    const bytes *whole = &store->contents[file];
+    uint8_t *content = malloc(size + 1);
+    assert_non_null(content);
+    memset(content, filler, size);
+    memcpy(content, whole->data, size < whole->size ? size : whole->size);
+    testing_doing("%s: %zu bytes instead of %zu, filled with %02x", store->files.names[file], size, whole->size,
+                  filler);
+    assert_int_equal(unlink(damage_path(store, file)), 0);
+    file_save(damage_path(store, file), content, size);
+    free(content);
+    damage_check(store, ALL_WAYS);
+}
+
+static void put_back(damage_store *store, size_t file)
+{
+    const char *path = damage_path(store, file);
+    scratch_remove(path);
+    file_save(path, store->contents[file].data, store->contents[file].size);
+    testing_doing("%s whole again", store->files.names[file]);
+    damage_check_whole(store);
+}
+
+static void resize_file(damage_store *store, size_t file, rng *random)
+{
+    static const size_t longer_by[] = {1, 2, 7, 8, 9, 16, 64, 255, 256, 257, 512, 4095, 4096, 8192, LONGER_MOST};
+    const size_t size = store->contents[file].size, mean = testing_long() ? 1 : size / LENGTHS_A_FILE + 1;
+    for (size_t length = 0; length < size; length += mean == 1 ? 1 : 1 + rng_below(random, 2 * mean))
+        resize(store, file, length, 0);
+    for (size_t less = 1; less <= 16 && less < size; less++)
+        resize(store, file, size - less, 0);
+    for (size_t i = 0; i < sizeof longer_by / sizeof *longer_by; i++)
+        resize(store, file, size + longer_by[i], i % 2 == 0 ? 0 : 0xa5);
+    if (testing_long())
+        for (size_t more = 1; more < 1024; more++)
+            resize(store, file, size + more, (uint8_t)more);
+    put_back(store, file);
+}
+
+/* Nothing, a folder or a symbolic link in a file's place. */
+static void replace_file(damage_store *store, size_t file)
+{
+    const char *path = damage_path(store, file), *elsewhere = scratch_path("elsewhere");
+    testing_doing("%s gone", store->files.names[file]);
+    assert_int_equal(unlink(path), 0);
+    damage_check(store, ALL_WAYS);
+    testing_doing("a folder in place of %s", store->files.names[file]);
+    assert_int_equal(mkdir(path, 0777), 0);
+    damage_check(store, ALL_WAYS);
+    assert_int_equal(rmdir(path), 0);
+    testing_doing("a symbolic link in place of %s", store->files.names[file]);
+    file_save(elsewhere, store->contents[file].data, store->contents[file].size);
+    assert_int_equal(symlink(elsewhere, path), 0);
+    damage_check(store, ALL_WAYS);
+    assert_int_equal(unlink(path), 0);
+    put_back(store, file);
+}
+
+/* Two files of a store in each other's place. */
+static void exchange_files(damage_store *store, size_t left, size_t right)
+{
+    const bytes *a = &store->contents[left], *b = &store->contents[right];
+    if (a->size == b->size && memcmp(a->data, b->data, a->size) == 0)
+        return;
+    testing_doing("%s and %s exchanged", store->files.names[left], store->files.names[right]);
+    file_save(damage_path(store, left), b->data, b->size);
+    file_save(damage_path(store, right), a->data, a->size);
+    damage_check(store, ALL_WAYS);
+    file_save(damage_path(store, left), a->data, a->size);
+    put_back(store, right);
+}
+
+static void test_lengths(void **state)
+{
+    const uint64_t seed = *(const uint64_t *)*state;
+    damage_store store;
+    rng random;
+    rng_init(&random, seed);
+    damage_store_make(&store, seed, 512, DATA_IDS);
+    for (size_t file = 0; file < store.files.count; file++)
+        resize_file(&store, file, &random);
+    testing_done();
+    damage_report(&store, "lengths");
+    damage_store_free(&store);
+}
+
+static void test_other_files(void **state)
+{
+    damage_store store;
+    damage_store_make(&store, *(const uint64_t *)*state, 256, DATA_ORDINALS);
+    for (size_t file = 0; file < store.files.count; file++) {
+        replace_file(&store, file);
+        for (size_t other = 0; other < file; other++)
+            exchange_files(&store, other, file);
+    }
+    testing_done();
+    damage_report(&store, "other files");
+    damage_store_free(&store);
+}
+
+int main(void)
+{
+    uint64_t seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate_setup_teardown(test_lengths, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_other_files, NULL, testing_teardown, &seed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

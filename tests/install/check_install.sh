@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Installs a build into a temporary prefix, moves it elsewhere, and builds and runs consumer.c and consumer.cpp with
+# what is there: through pkg-config and through CMake's find_package, with the shared and with the static library.
+#   check_install.sh BUILD
+# Environment: CMAKE, CC, CXX (empty: no C++), GENERATOR, CONSUMER_FLAGS, LIBDIR (below the prefix)
+set -euo pipefail
+build=$1
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+: "${CMAKE:=cmake}" "${CC:=cc}" "${CXX=c++}" "${GENERATOR:=Unix Makefiles}" "${CONSUMER_FLAGS:=}" "${LIBDIR:=lib}"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/moved
+# The sanitizers' and coverage's flags must be the library's own. Split on purpose.
+read -ra flags <<<"$CONSUMER_FLAGS"
+strict=(-Wall -Wextra -Wpedantic -Werror)
+
+step() { echo "== $*"; }
+
+run() { # program...: it builds a store at the path it is given, and queries it
+  rm -rf "$work/store"
+  LD_LIBRARY_PATH=$prefix/$LIBDIR "$@" "$work/store"
+}
+
+step "install, then move the whole prefix"
+"$CMAKE" --install "$build" --prefix "$work/installed" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+mv "$work/installed" "$prefix"
+for file in include/sstore.h "$LIBDIR/libsstore.so" "$LIBDIR/libsstore.a" "$LIBDIR/pkgconfig/sstore.pc" \
+  "$LIBDIR/cmake/sstore/sstore-config.cmake"; do
+  [[ -e $prefix/$file ]] || { echo "not installed: $file"; exit 1; }
+done
+if [[ $(find "$prefix/include" -type f | wc -l) != 1 ]]; then
+  echo "sstore.h is not the only installed header:"
+  find "$prefix/include" -type f
+  exit 1
+fi
+if grep -rlF -e "$work/installed" -e "$build" "$prefix/$LIBDIR/pkgconfig" "$prefix/$LIBDIR/cmake"; then
+  echo "these name the folder that they were built or installed in, so they cannot be moved"
+  exit 1
+fi
+
+export PKG_CONFIG_PATH=$prefix/$LIBDIR/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+version=$(pkg-config --modversion sstore)
+read -ra cflags < <(pkg-config --cflags sstore)
+read -ra libs < <(pkg-config --libs sstore)
+read -ra static_libs < <(pkg-config --static --libs sstore)
+static_libs=("${static_libs[@]/#-lsstore/$prefix/$LIBDIR/libsstore.a}")
+
+step "pkg-config: C, shared"
+"$CC" -std=c11 "${flags[@]}" "${strict[@]}" "${cflags[@]}" "$here/consumer.c" "${libs[@]}" -o "$work/c-shared"
+run "$work/c-shared" "$version"
+step "pkg-config: C, static"
+"$CC" -std=c11 "${flags[@]}" "${strict[@]}" "${cflags[@]}" "$here/consumer.c" "${static_libs[@]}" -o "$work/c-static"
+run "$work/c-static" "$version"
+if [[ -n $CXX ]]; then
+  step "pkg-config: C++, shared"
+  "$CXX" -std=c++11 "${flags[@]}" "${strict[@]}" "${cflags[@]}" "$here/consumer.cpp" "${libs[@]}" -o "$work/cpp-shared"
+  run "$work/cpp-shared" "$version"
+fi
+
+step "CMake: find_package(sstore $version)"
+"$CMAKE" -S "$here/project" -B "$work/project" -G "$GENERATOR" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$CC" \
+  -DCMAKE_CXX_COMPILER="$CXX" -DCONSUMER_CXX="$CXX" -DCMAKE_C_FLAGS="$CONSUMER_FLAGS" \
+  -DCMAKE_CXX_FLAGS="$CONSUMER_FLAGS" -DCONSUMER_WANTS="$version" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+"$CMAKE" --build "$work/project" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+for program in c_shared c_static ${CXX:+cpp_shared cpp_static}; do
+  step "CMake: $program"
+  run "$work/project/$program" "$version"
+done
+echo "install: all consumers work"

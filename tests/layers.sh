@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Checks the rules of the tree that a compiler does not: who may include what, and that file names are unique.
+#   tests/layers.sh [PROJECT]
+# Prints each breach as FILE:LINE: reason, and exits 1 if there is one.
+set -u
+cd "${1:-$(dirname "${BASH_SOURCE[0]}")/..}" || exit 1
+
+# A folder's height. A file includes its own folder's headers and those of lower ones.
+declare -A height=([base]=0 [codec]=1 [plan]=1 [text]=1 [sort]=2 [file]=2 [engine]=3 [api]=4)
+# External headers and the only files that may include them.
+declare -A owner=(
+  [lmdb.h]='libstore/src/file/directory\.c'
+  [xxhash.h]='libstore/src/base/checksum\.h'
+  [utf8proc.h]='libstore/src/text/[^/]*\.c'
+  [jansson.h]='tools/[^/]*\.[ch]'
+)
+breaches=0
+
+breach() { # FILE:LINE, reason
+  printf '%s: %s\n' "$1" "$2"
+  breaches=$((breaches + 1))
+}
+
+# Prints FILE LINE OPENING HEADER for every #include line of the given folders; OPENING is < or ".
+includes() {
+  find "$@" -name '*.[ch]' -print0 2>/dev/null | sort -z | xargs -0r grep -HnE '^[[:space:]]*#[[:space:]]*include' |
+    sed -nE 's/^([^:]+):([0-9]+):[[:space:]]*#[[:space:]]*include[[:space:]]*([<"])([^">]+)[">].*/\1 \2 \3 \4/p'
+}
+
+check_library() { # file line opening header
+  local rest=${1#libstore/src/} folder=api target
+  [[ $rest == */* ]] && folder=${rest%%/*}
+  if [[ ! -v height[$folder] ]]; then
+    breach "$1:$2" "the folder '$folder' is no layer"
+    return
+  fi
+  if [[ ($folder == codec || $folder == plan) &&
+    ($4 == base/file.h || $4 == base/pool.h || $4 == unistd.h || $4 == fcntl.h || $4 == sys/*) ]]; then
+    breach "$1:$2" "$folder touches memory only, so it does not include $4"
+  fi
+  [[ $3 == '<' || $4 == sstore.h ]] && return
+  if [[ ! -e libstore/src/$4 ]]; then
+    breach "$1:$2" "\"$4\" is no file of libstore/src: include \"<folder>/<file>.h\""
+    return
+  fi
+  target=api
+  [[ $4 == */* ]] && target=${4%%/*}
+  [[ $target == "$folder" ]] && return
+  if [[ ! -v height[$target] ]] || ((height[$target] >= height[$folder])); then
+    breach "$1:$2" "$folder may not include $4"
+  fi
+}
+
+while read -r file line opening header; do
+  check_library "$file" "$line" "$opening" "$header"
+done < <(includes libstore/src)
+
+while read -r file line _ header; do
+  if [[ $header == sstore.h ]] || [[ ! -e libstore/src/$header && ! -e libstore/include/$header ]]; then
+    continue
+  fi
+  [[ $file == bench/bench_codec.c ]] || breach "$file:$line" "only <sstore.h> is for programs, not $header"
+done < <(includes tools bench)
+
+while read -r file line _ header; do
+  [[ -v owner[$header] ]] || continue
+  [[ $file =~ ^${owner[$header]}$ ]] || breach "$file:$line" "<$header> is for ${owner[$header]//\\/} alone"
+done < <(includes libstore tools bench)
+
+while read -r file line _ header; do
+  [[ $header == *.c ]] && breach "$file:$line" "a .c file is not included"
+done < <(includes libstore tools bench tests)
+
+while read -r name; do
+  breach "$name" "two files have this name: $(find libstore tools bench tests -name "$name" -print | tr '\n' ' ')"
+done < <(find libstore tools bench tests -type f -name '*.[ch]' -printf '%f\n' 2>/dev/null | sort | uniq -d)
+
+if ((breaches > 0)); then
+  echo "layers: $breaches breaches"
+  exit 1
+fi
+echo "layers: kept"

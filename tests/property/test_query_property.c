@@ -1,0 +1,529 @@
+/*
+ * test_query_property.c - stores of every make answer exactly as brute force does: random data, plans, block sizes,
+ * ways of reading and distances, and the sizes where things break.
+ *
+ * A failing case prints its seed; SSTORE_TEST_SEED=<seed> SSTORE_TEST_CASES=1 runs that case first and alone.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/data.h"
+#include "support/oracle.h"
+#include "support/random.h"
+#include "support/scratch.h"
+#include "support/testing.h"
+#include "support/use_store.h"
+
+#define DEFAULT_CASES 500
+#define QUERIES_A_CASE 10
+#define BATCH_MOST 24
+#define LARGE_CASE 5000
+#define SPILL_RECORDS 150000 /* 16 bytes each: well over the least memory that sorting may be given */
+#define BLOCK_FINGERPRINTS_MOST 65535
+#define K_MOST 8
+#define PLAN_BYTES 128
+#define PROBES_MOST 3000
+
+typedef enum verdict { MUST_WORK, MUST_FAIL } verdict;
+
+typedef struct test_case {
+    rng random;
+    data_set data;
+    oracle truth;
+    sstore_build_options options;
+    char plan[PLAN_BYTES];
+    const char *path;
+} test_case;
+
+/* ----- choosing ----- */
+
+/* Sizes at which code goes wrong come up most. */
+static size_t choose_count(rng *random)
+{
+    switch (rng_below(random, 8)) {
+    case 0: return rng_below(random, 4);
+    case 1: return rng_between(random, 60, 68); /* about one restart interval */
+    case 2: return rng_between(random, 1, 40);
+    case 3:
+    case 4: return rng_between(random, 1, 400);
+    case 5: return rng_between(random, 1, LARGE_CASE);
+    default: return rng_between(random, 1, 1500);
+    }
+}
+
+/* Disjoint groups with radii below their widths: complete for k if and only if the sum of (radius + 1) is above k. */
+static verdict choose_groups(rng *random, uint32_t k, char plan[PLAN_BYTES])
+{
+    uint32_t widths[6], radii[6] = {0}, left = 64, covered = 0;
+    const uint32_t count = (uint32_t)rng_between(random, 1, 6);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t most = left - 4 * (count - 1 - i);
+        widths[i] = i + 1 == count && rng_one_in(random, 2) ? left : (uint32_t)rng_between(random, 4, most);
+        left -= widths[i];
+    }
+    /* Just enough, one too few, or anything. */
+    uint32_t flips = k + 1 > count ? k + 1 - count : 0;
+    if (rng_one_in(random, 4))
+        flips = (uint32_t)rng_below(random, K_MOST + 1);
+    else if (flips > 0 && rng_one_in(random, 4))
+        flips--;
+    for (; flips > 0; flips--) {
+        uint32_t i = (uint32_t)rng_below(random, count);
+        if (radii[i] + 1 < widths[i])
+            radii[i]++;
+    }
+    size_t length = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        length += (size_t)snprintf(plan + length, PLAN_BYTES - length, "%s%" PRIu32 ":%" PRIu32, i == 0 ? "" : ",",
+                                   widths[i], radii[i]);
+        covered += radii[i] + 1;
+    }
+    return covered > k ? MUST_WORK : MUST_FAIL;
+}
+
+static verdict choose_plan(rng *random, uint32_t k, char plan[PLAN_BYTES])
+{
+    static const char *const named[] = {"20",  "16",  "10",  "4",   "3",   "2",   "1",
+                                        "5c2", "6c3", "4c1", "3c1", "7c2", "8c1", "auto"};
+    if (rng_one_in(random, 3))
+        return choose_groups(random, k, plan);
+    snprintf(plan, PLAN_BYTES, "%s", named[rng_below(random, sizeof named / sizeof *named)]);
+    return MUST_WORK;
+}
+
+static uint32_t choose_distance(rng *random, uint32_t k, sstore_strategy strategy)
+{
+    switch (rng_below(random, strategy == SSTORE_STRATEGY_PROBE ? 2 : 10)) {
+    case 0: return (uint32_t)rng_below(random, k + 1);
+    case 2:
+    case 3: return (uint32_t)rng_below(random, 13);
+    case 4:
+    case 5: return (uint32_t)rng_below(random, SSTORE_MAX_DISTANCE + 1);
+    default: return k;
+    }
+}
+
+static sstore_build_options choose_options(rng *random)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    options.distance = (uint32_t)rng_below(random, K_MOST + 1);
+    options.block_bytes = UINT32_C(256) << rng_below(random, 9);
+    options.threads = (uint32_t)rng_between(random, 1, 4);
+    options.memory_bytes = UINT64_C(1) << rng_between(random, 20, 24);
+    return options;
+}
+
+/* ----- checking ----- */
+
+static void check_statistics(const sstore *store, const test_case *now)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    assert_ok(sstore_stat(store, &facts, &error), &error);
+    assert_int_equal(facts.record_count, now->truth.count);
+    assert_int_equal(facts.distinct_count, now->truth.distinct_count);
+    assert_int_equal(facts.distance, now->options.distance);
+    assert_int_equal(facts.has_ids, now->data.id_kind != DATA_NO_IDS);
+    if (now->options.block_bytes != 0)
+        assert_int_equal(facts.block_bytes, now->options.block_bytes);
+    for (uint32_t table = 0; table < facts.table_count; table++) {
+        sstore_table_statistics part = {.struct_size = sizeof part};
+        assert_ok(sstore_stat_table(store, table, &part, &error), &error);
+        assert_int_equal(part.prefix_bits, __builtin_popcountll(part.key_mask));
+        assert_true(part.block_count > 0 || now->truth.count == 0);
+    }
+}
+
+static void check_records(sstore_cursor *cursor, const oracle *truth)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    bool right;
+    size_t count;
+    assert_ok(store_compare_records(cursor, truth, &right, &count, &error), &error);
+    assert_true(right);
+    assert_int_equal(count, truth->count);
+}
+
+/* A callback that stops after `left` matches. */
+typedef struct stopper {
+    matches seen;
+    size_t left;
+} stopper;
+
+static int stop_after(void *context, const sstore_match *match)
+{
+    stopper *self = context;
+    matches_add(&self->seen, match);
+    return --self->left == 0 ? 7 : 0;
+}
+
+static void check_stopping(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, const matches *wanted,
+                           size_t after)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    stopper self = {.left = after};
+    assert_status(sstore_query(cursor, fingerprint, distance, stop_after, &self, &error), SSTORE_STOPPED, &error);
+    assert_int_equal(self.seen.count, after);
+    matches_sort(&self.seen);
+    assert_true(matches_within(&self.seen, wanted));
+    matches_free(&self.seen);
+}
+
+/* The same in a batch, whose matches come in one order only. */
+static void check_stopping_batch(const sstore *store, const uint64_t *queries, size_t count, uint32_t distance,
+                                 uint32_t threads, const matches *wanted, size_t after)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    stopper self = {.left = after};
+    assert_status(sstore_query_batch(store, queries, count, distance, threads, stop_after, &self, &error),
+                  SSTORE_STOPPED, &error);
+    assert_true(matches_equal(&self.seen, &(matches){.items = wanted->items, .count = after}));
+    matches_free(&self.seen);
+}
+
+static void check_query(sstore_cursor *cursor, const oracle *truth, rng *random, uint64_t fingerprint,
+                        uint32_t distance)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    matches got = {0}, again = {0}, wanted = {0};
+    oracle_query(truth, fingerprint, distance, 0, &wanted);
+    assert_ok(store_query(cursor, fingerprint, distance, &got, &error), &error);
+    assert_ok(store_query(cursor, fingerprint, distance, &again, &error), &error);
+    assert_true(matches_equal(&again, &got)); /* unsorted: the order is part of the promise */
+    matches_sort(&got);
+    assert_true(matches_equal(&got, &wanted));
+    if (wanted.count > 0 && rng_one_in(random, 4))
+        check_stopping(cursor, fingerprint, distance, &wanted, rng_between(random, 1, wanted.count));
+    matches_free(&got);
+    matches_free(&again);
+    matches_free(&wanted);
+}
+
+static void check_nearest(sstore_cursor *cursor, const oracle *truth, uint64_t fingerprint, uint32_t max_distance)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    matches got = {0}, wanted = {0};
+    oracle_nearest(truth, fingerprint, max_distance, &wanted);
+    assert_ok(store_nearest_sorted(cursor, fingerprint, max_distance, &got, &error), &error);
+    assert_true(matches_equal(&got, &wanted));
+    matches_free(&got);
+    matches_free(&wanted);
+}
+
+static void check_batch(const sstore *store, const oracle *truth, rng *random, const uint64_t *queries, size_t count,
+                        uint32_t distance, uint32_t threads)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    matches got = {0}, wanted = {0};
+    for (size_t i = 0; i < count; i++)
+        oracle_query(truth, queries[i], distance, i, &wanted);
+    assert_ok(store_batch(store, queries, count, distance, threads, &got, &error), &error);
+    assert_true(matches_equal(&got, &wanted)); /* a batch comes sorted */
+    if (wanted.count > 0 && rng_one_in(random, 4))
+        check_stopping_batch(store, queries, count, distance, threads, &wanted, rng_between(random, 1, wanted.count));
+    matches_free(&got);
+    matches_free(&wanted);
+}
+
+/* How many probes a query at the store's own distance takes, up to a limit. */
+static uint64_t count_probes(const sstore *store, uint64_t limit)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    assert_ok(sstore_stat(store, &facts, &error), &error);
+    uint64_t probes = 0;
+    for (uint32_t table = 0; table < facts.table_count; table++) {
+        sstore_table_statistics part = {.struct_size = sizeof part};
+        assert_ok(sstore_stat_table(store, table, &part, &error), &error);
+        uint64_t ways = 1; /* to choose `flips` of the prefix's bits */
+        for (uint32_t flips = 0; flips <= part.radius && probes <= limit; flips++) {
+            probes += ways;
+            ways = ways * (part.prefix_bits - flips) / (flips + 1);
+        }
+    }
+    return probes;
+}
+
+/* So few records would mostly be scanned: probing is asked for where it ends soon, and then at no distance above k. */
+static sstore *open_somehow(test_case *now, sstore_io io, sstore_strategy *strategy_out)
+{
+    *strategy_out = rng_one_in(&now->random, 4) ? SSTORE_STRATEGY_SCAN : SSTORE_STRATEGY_PROBE;
+    sstore *store = store_must_open(now->path, io, *strategy_out);
+    if (*strategy_out != SSTORE_STRATEGY_PROBE || count_probes(store, PROBES_MOST) <= PROBES_MOST)
+        return store;
+    sstore_close(store);
+    *strategy_out = SSTORE_STRATEGY_AUTO;
+    return store_must_open(now->path, io, *strategy_out);
+}
+
+static void check_store(test_case *now, const char *words)
+{
+    static const char *const io_names[] = {"pread", "mmap", "memory"};
+    static const char *const strategy_names[] = {"as it likes", "probing", "scanning"};
+    rng *random = &now->random;
+    const uint32_t k = now->options.distance;
+    const sstore_io io = (sstore_io)rng_below(random, 3);
+    sstore_strategy strategy;
+    sstore *store = open_somehow(now, io, &strategy);
+    sstore_cursor *cursor = store_must_cursor(store);
+    check_statistics(store, now);
+    testing_doing("%s: all records by %s", words, io_names[io]);
+    check_records(cursor, &now->truth);
+    for (size_t i = 0; i < QUERIES_A_CASE; i++) {
+        uint32_t distance = choose_distance(random, k, strategy);
+        uint64_t fingerprint = data_query(random, &now->data, distance);
+        testing_doing("%s: query %016" PRIx64 " at %" PRIu32 " by %s, %s", words, fingerprint, distance, io_names[io],
+                      strategy_names[strategy]);
+        check_query(cursor, &now->truth, random, fingerprint, distance);
+        if (i % 2 == 0) {
+            testing_doing("%s: nearest %016" PRIx64 " within %" PRIu32 " by %s, %s", words, fingerprint, distance,
+                          io_names[io], strategy_names[strategy]);
+            check_nearest(cursor, &now->truth, fingerprint, distance);
+        }
+    }
+    uint64_t queries[BATCH_MOST];
+    const size_t count = rng_below(random, BATCH_MOST + 1);
+    const uint32_t distance = choose_distance(random, k, strategy), threads = (uint32_t)rng_between(random, 1, 4);
+    for (size_t i = 0; i < count; i++)
+        queries[i] = i > 0 && rng_one_in(random, 8) ? queries[i - 1] : data_query(random, &now->data, distance);
+    testing_doing("%s: batch of %zu at %" PRIu32 ", %" PRIu32 " threads, by %s, %s", words, count, distance, threads,
+                  io_names[io], strategy_names[strategy]);
+    check_batch(store, &now->truth, random, queries, count, distance, threads);
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+
+    sstore_error error = {.status = SSTORE_OK};
+    testing_doing("%s: verify", words);
+    assert_ok(sstore_verify(now->path, NULL, NULL, &error), &error);
+}
+
+/* Another order, other memory, other threads: the same bytes. */
+static void check_rebuild(test_case *now, const char *words)
+{
+    rng *random = &now->random;
+    const char *path = scratch_path("again");
+    sstore_build_options options = now->options;
+    options.threads = now->options.threads % 4 + 1;
+    options.memory_bytes = UINT64_C(1) << (options.memory_bytes > 1 << 20 ? 20 : 25);
+    if (now->data.id_kind != DATA_ORDINALS)
+        data_shuffle(random, &now->data);
+    sstore_error error = {.status = SSTORE_OK};
+    testing_doing("%s: built again", words);
+    assert_ok(store_build(path, &options, &now->data, rng_between(random, 1, now->data.count + 1), &error), &error);
+    assert_true(folders_equal(now->path, path, ".blk"));
+    scratch_remove(path);
+}
+
+/* ----- tests ----- */
+
+/* Build; where the path is taken, first see that it is refused. */
+static sstore_status build(test_case *now, sstore_error *error)
+{
+    rng *random = &now->random;
+    const size_t piece = rng_one_in(random, 2) ? 0 : rng_between(random, 1, now->data.count + 1);
+    if (!rng_one_in(random, 8))
+        return store_build(now->path, &now->options, &now->data, piece, error);
+    data_set other;
+    data_make(random, DATA_UNIFORM, DATA_IDS, 100, false, &other);
+    store_must_build(now->path, NULL, &other);
+    assert_status(store_build(now->path, &now->options, &now->data, piece, error), SSTORE_ERROR_EXISTS, error);
+    data_free(&other);
+    now->options.replace = 1;
+    sstore_status status = store_build(now->path, &now->options, &now->data, piece, error);
+    now->options.replace = 0;
+    return status;
+}
+
+/* A refused plan must leave nothing behind. Returns whether one was refused. */
+static bool refuse_incomplete(test_case *now, const char *words)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    testing_doing("%s: an incomplete plan", words);
+    assert_status(store_build(now->path, &now->options, &now->data, 0, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_false(scratch_exists(now->path));
+    return true;
+}
+
+static void run_case(uint64_t seed, uint64_t number)
+{
+    test_case now = {.path = scratch_path("case")};
+    rng *random = &now.random;
+    rng_init(random, seed);
+    const data_kind kind = (data_kind)rng_below(random, DATA_KIND_COUNT);
+    const data_ids ids = (data_ids)rng_below(random, DATA_IDS_COUNT);
+    data_make(random, kind, ids, choose_count(random), rng_one_in(random, 2), &now.data);
+    oracle_make(&now.data, &now.truth);
+    now.options = choose_options(random);
+    now.options.plan = now.plan;
+
+    char words[384];
+    verdict wanted;
+    do {
+        wanted = choose_plan(random, now.options.distance, now.plan);
+        snprintf(words, sizeof words,
+                 "case %" PRIu64 " (seed %" PRIu64 "): %zu %s records, %s; k %" PRIu32 ", plan %s, blocks of %" PRIu32
+                 " bytes, %" PRIu32 " threads",
+                 number, seed, now.data.count, data_kind_name(kind), data_ids_name(ids), now.options.distance, now.plan,
+                 now.options.block_bytes, now.options.threads);
+    } while (wanted == MUST_FAIL && refuse_incomplete(&now, words));
+
+    sstore_error error = {.status = SSTORE_OK};
+    testing_doing("%s: build", words);
+    assert_ok(build(&now, &error), &error);
+    check_store(&now, words);
+    if (rng_one_in(random, 4))
+        check_rebuild(&now, words);
+    scratch_remove(now.path);
+    oracle_free(&now.truth);
+    data_free(&now.data);
+}
+
+static void test_random_stores(void **state)
+{
+    const uint64_t seed = *(const uint64_t *)*state;
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", DEFAULT_CASES);
+    for (uint64_t i = 0; i < cases; i++)
+        run_case(seed + i, i);
+    testing_done();
+}
+
+/* Build the first `count` records of a set and check them; returns how many blocks table 0 has. */
+static uint64_t check_first(const test_case *like, size_t count, const char *words)
+{
+    test_case now = *like;
+    now.data.count = count;
+    rng_init(&now.random, count);
+    oracle_make(&now.data, &now.truth);
+    sstore_error error = {.status = SSTORE_OK};
+    testing_doing("%s: build of %zu", words, count);
+    assert_ok(store_build(now.path, &now.options, &now.data, 0, &error), &error);
+    check_store(&now, words);
+    sstore *store = store_must_open(now.path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    sstore_table_statistics part = {.struct_size = sizeof part};
+    assert_ok(sstore_stat_table(store, 0, &part, &error), &error);
+    sstore_close(store);
+    scratch_remove(now.path);
+    oracle_free(&now.truth);
+    return part.block_count;
+}
+
+/* The most records that one block of table 0 takes, one fewer, and the first that need two. */
+static void test_block_boundary(void **state)
+{
+    rng random;
+    rng_init(&random, *(const uint64_t *)*state);
+    static const data_kind kinds[] = {DATA_UNIFORM, DATA_DENSE, DATA_SKEWED};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        test_case now = {.path = scratch_path("boundary"), .options = SSTORE_BUILD_OPTIONS_INIT};
+        now.options.block_bytes = UINT32_C(256) << i;
+        now.options.memory_bytes = 1 << 20;
+        now.options.threads = 1;
+        now.options.plan = "1";
+        data_make(&random, kinds[i], DATA_IDS, 8192, false, &now.data);
+        char words[64];
+        snprintf(words, sizeof words, "block boundary, %s", data_kind_name(kinds[i]));
+        size_t fits = 1, needs_more = now.data.count;
+        while (needs_more - fits > 1) {
+            size_t middle = fits + (needs_more - fits) / 2;
+            if (check_first(&now, middle, words) == 1)
+                fits = middle;
+            else
+                needs_more = middle;
+        }
+        assert_int_equal(check_first(&now, fits, words), 1);
+        assert_int_equal(check_first(&now, needs_more, words), 2);
+        data_free(&now.data);
+    }
+    testing_done();
+}
+
+/* Fingerprints so dense that a block is full by their count before it is by their bits. */
+static void test_fullest_block(void **state)
+{
+    rng random;
+    rng_init(&random, *(const uint64_t *)*state);
+    test_case now = {.path = scratch_path("fullest"), .options = SSTORE_BUILD_OPTIONS_INIT};
+    now.options.block_bytes = 65536;
+    now.options.memory_bytes = 1 << 24;
+    now.options.plan = "1";
+    data_make(&random, DATA_DENSE, DATA_NO_IDS, BLOCK_FINGERPRINTS_MOST + 2, false, &now.data);
+    for (size_t count = BLOCK_FINGERPRINTS_MOST - 1; count <= BLOCK_FINGERPRINTS_MOST + 2; count++)
+        check_first(&now, count, "fullest block");
+    data_free(&now.data);
+    testing_done();
+}
+
+/* Every named plan over the smallest sets of every kind. */
+static void test_smallest_stores(void **state)
+{
+    static const char *const plans[] = {"20", "16", "10", "4", "3", "2", "1", "5c2", "24:1,20:0,20:0"};
+    uint64_t seed = *(const uint64_t *)*state;
+    for (size_t i = 0; i < sizeof plans / sizeof *plans * 3; i++) {
+        test_case now = {.path = scratch_path("smallest"), .options = SSTORE_BUILD_OPTIONS_INIT};
+        now.options.plan = plans[i / 3];
+        now.options.memory_bytes = 1 << 20;
+        now.options.threads = 1;
+        rng_init(&now.random, seed + i);
+        const data_ids ids = (data_ids)(rng_below(&now.random, DATA_IDS_COUNT));
+        data_make(&now.random, i % 2 == 0 ? DATA_EXTREMES : DATA_UNIFORM, ids, i % 3, false, &now.data);
+        oracle_make(&now.data, &now.truth);
+        char words[96];
+        snprintf(words, sizeof words, "%zu records, plan %s, %s", i % 3, now.options.plan, data_ids_name(ids));
+        testing_doing("%s: build", words);
+        store_must_build(now.path, &now.options, &now.data);
+        check_store(&now, words);
+        scratch_remove(now.path);
+        oracle_free(&now.truth);
+        data_free(&now.data);
+    }
+    testing_done();
+}
+
+/* More records than the memory takes: sorted runs are spilled and merged, and nothing of it shows. */
+static void test_spilled_runs(void **state)
+{
+    test_case now = {.path = scratch_path("spilled"), .options = SSTORE_BUILD_OPTIONS_INIT};
+    rng_init(&now.random, *(const uint64_t *)*state);
+    data_make(&now.random, DATA_CLUSTERED, DATA_IDS, SPILL_RECORDS, true, &now.data);
+    oracle_make(&now.data, &now.truth);
+    now.options.memory_bytes = 1 << 20;
+    now.options.threads = 2;
+    now.options.plan = "3";
+    const char *runs = scratch_path("runs");
+    assert_int_equal(mkdir(runs, 0777), 0);
+    now.options.tmp_dir = runs;
+    sstore_error error = {.status = SSTORE_OK};
+    testing_doing("spilled runs: build");
+    assert_ok(store_build(now.path, &now.options, &now.data, 777, &error), &error);
+    check_store(&now, "spilled runs");
+    assert_int_equal(rmdir(runs), 0); /* nothing is left in it */
+    now.options.tmp_dir = NULL;
+    const char *path = scratch_path("unspilled");
+    data_shuffle(&now.random, &now.data);
+    now.options.memory_bytes = 1 << 28;
+    now.options.threads = 1;
+    testing_doing("spilled runs: built again in memory");
+    assert_ok(store_build(path, &now.options, &now.data, 0, &error), &error);
+    assert_true(folders_equal(now.path, path, ".blk"));
+    scratch_remove(now.path);
+    scratch_remove(path);
+    oracle_free(&now.truth);
+    data_free(&now.data);
+    testing_done();
+}
+
+int main(void)
+{
+    uint64_t seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate_setup_teardown(test_smallest_stores, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_random_stores, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_block_boundary, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_fullest_block, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_spilled_runs, NULL, testing_teardown, &seed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,57 @@
+/*
+ * damage.h - a small store, damaged in a known way, must never give a wrong answer. The store's files are kept in
+ * memory, so that each case starts from whole ones.
+ */
+#ifndef SUPPORT_DAMAGE_H
+#define SUPPORT_DAMAGE_H
+
+#include "support/data.h"
+#include "support/oracle.h"
+#include "support/scratch.h"
+#include "support/testing.h"
+
+#define DAMAGE_QUERIES 12
+#define DAMAGE_STORE_BYTES_MOST 65536
+/* A mask of ways of reading, 1 << SSTORE_IO_... each. */
+#define PREAD_AND_MEMORY (1U << SSTORE_IO_PREAD | 1U << SSTORE_IO_MEMORY)
+#define ONLY_MMAP (1U << SSTORE_IO_MMAP)
+#define ALL_WAYS (PREAD_AND_MEMORY | ONLY_MMAP)
+
+typedef struct damage_query {
+    uint64_t fingerprint;
+    uint32_t distance;
+    matches answer;
+} damage_query;
+
+/* A store on disk, what is in it, and its files as they should be. */
+typedef struct damage_store {
+    const char *path;
+    data_set data;
+    oracle truth;
+    damage_query queries[DAMAGE_QUERIES];
+    file_list files;
+    bytes *contents;
+    size_t total_bytes;
+    uint64_t trials, open_errors, query_errors, right; /* trials: store and way of reading */
+} damage_store;
+
+/* Build the store; it is checked whole first. `block_bytes`: 256 or 512. */
+void damage_store_make(damage_store *store, uint64_t seed, uint32_t block_bytes, data_ids ids);
+void damage_store_free(damage_store *store);
+
+/* The path of a file, in static storage. */
+const char *damage_path(const damage_store *store, size_t file);
+
+/*
+ * The damaged store must not verify; and in each of the given ways of reading, open and everything that can be asked
+ * answer right or with an error that says where, and ask for no memory beyond reason.
+ */
+void damage_check(damage_store *store, unsigned io_mask);
+
+/* Everything must be right again: the file was put back. */
+void damage_check_whole(damage_store *store);
+
+/* What became of all the trials. */
+void damage_report(const damage_store *store, const char *what);
+
+#endif

@@ -1,0 +1,149 @@
+#include "support/oracle.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/testing.h"
+
+/* ----- lists of matches ----- */
+
+void matches_add(matches *list, const sstore_match *match)
+{
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity == 0 ? 16 : list->capacity * 2;
+        list->items = realloc(list->items, list->capacity * sizeof *list->items);
+        if (list->items == NULL)
+            fail_msg("out of memory for %zu matches", list->capacity);
+    }
+    list->items[list->count++] = *match;
+}
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_matches(const void *left, const void *right)
+{
+    const sstore_match *a = left, *b = right;
+    int order = compare_u64(a->query_index, b->query_index);
+    if (order == 0)
+        order = compare_u64(a->distance, b->distance);
+    if (order == 0)
+        order = compare_u64(a->fingerprint, b->fingerprint);
+    return order != 0 ? order : compare_u64(a->id, b->id);
+}
+
+void matches_sort(matches *list)
+{
+    if (list->count > 0)
+        qsort(list->items, list->count, sizeof *list->items, compare_matches);
+}
+
+void matches_free(matches *list)
+{
+    free(list->items);
+    *list = (matches){0};
+}
+
+static void print_match(const char *what, const sstore_match *match)
+{
+    print_error("  %s: query %" PRIu64 ", fingerprint %016" PRIx64 ", id %" PRIu64 ", distance %" PRIu32 "\n", what,
+                match->query_index, match->fingerprint, match->id, match->distance);
+}
+
+bool matches_equal(const matches *got, const matches *wanted)
+{
+    size_t i = 0;
+    while (i < got->count && i < wanted->count && compare_matches(&got->items[i], &wanted->items[i]) == 0)
+        i++;
+    if (i == got->count && i == wanted->count)
+        return true;
+    print_error("%zu matches, wanted %zu; they differ from number %zu on\n", got->count, wanted->count, i);
+    if (i < got->count)
+        print_match("got", &got->items[i]);
+    if (i < wanted->count)
+        print_match("wanted", &wanted->items[i]);
+    return false;
+}
+
+bool matches_within(const matches *got, const matches *wanted)
+{
+    size_t j = 0;
+    for (size_t i = 0; i < got->count; i++, j++) {
+        while (j < wanted->count && compare_matches(&wanted->items[j], &got->items[i]) < 0)
+            j++;
+        if (j < wanted->count && compare_matches(&wanted->items[j], &got->items[i]) == 0)
+            continue;
+        print_error("a match that is wrong, or comes twice:\n");
+        print_match("got", &got->items[i]);
+        return false;
+    }
+    return true;
+}
+
+/* ----- the truth ----- */
+
+static int compare_records(const void *left, const void *right)
+{
+    const sstore_record *a = left, *b = right;
+    int order = compare_u64(a->fingerprint, b->fingerprint);
+    return order != 0 ? order : compare_u64(a->id, b->id);
+}
+
+void oracle_make(const data_set *set, oracle *oracle_out)
+{
+    sstore_record *records = calloc(set->count + 1, sizeof *records);
+    if (records == NULL)
+        fail_msg("out of memory for %zu records", set->count);
+    for (size_t i = 0; i < set->count; i++) {
+        uint64_t id = set->ids != NULL ? set->ids[i] : set->id_kind == DATA_ORDINALS ? i : 0;
+        records[i] = (sstore_record){.fingerprint = set->fingerprints[i], .id = id};
+    }
+    qsort(records, set->count, sizeof *records, compare_records);
+    size_t kept = 0, distinct = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        if (kept > 0 && compare_records(&records[kept - 1], &records[i]) == 0)
+            continue;
+        if (kept == 0 || records[kept - 1].fingerprint != records[i].fingerprint)
+            distinct++;
+        records[kept++] = records[i];
+    }
+    *oracle_out = (oracle){.records = records, .count = kept, .distinct_count = distinct};
+}
+
+void oracle_free(oracle *truth)
+{
+    free(truth->records);
+    *truth = (oracle){0};
+}
+
+void oracle_query(const oracle *truth, uint64_t fingerprint, uint32_t distance, uint64_t query_index, matches *out)
+{
+    const size_t first = out->count;
+    for (size_t i = 0; i < truth->count; i++) {
+        const sstore_record *record = &truth->records[i];
+        uint32_t bits = (uint32_t)__builtin_popcountll(record->fingerprint ^ fingerprint);
+        if (bits > distance)
+            continue;
+        matches_add(out, &(sstore_match){.query_index = query_index,
+                                         .fingerprint = record->fingerprint,
+                                         .id = record->id,
+                                         .distance = bits});
+    }
+    if (out->count > first)
+        qsort(out->items + first, out->count - first, sizeof *out->items, compare_matches);
+}
+
+void oracle_nearest(const oracle *truth, uint64_t fingerprint, uint32_t max_distance, matches *out)
+{
+    uint32_t nearest = 65;
+    for (size_t i = 0; i < truth->count; i++) {
+        uint32_t bits = (uint32_t)__builtin_popcountll(truth->records[i].fingerprint ^ fingerprint);
+        if (bits < nearest)
+            nearest = bits;
+    }
+    if (nearest <= max_distance)
+        oracle_query(truth, fingerprint, nearest, 0, out);
+}

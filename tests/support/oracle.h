@@ -1,0 +1,43 @@
+/*
+ * oracle.h - the right answers, by looking at every record.
+ */
+#ifndef SUPPORT_ORACLE_H
+#define SUPPORT_ORACLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sstore.h"
+#include "support/data.h"
+
+/* Matches that grow; zeroed is empty. Freed with matches_free(). */
+typedef struct matches {
+    sstore_match *items;
+    size_t count, capacity;
+} matches;
+
+void matches_add(matches *list, const sstore_match *match);
+/* Ascending by (query_index, distance, fingerprint, id). */
+void matches_sort(matches *list);
+void matches_free(matches *list);
+/* Whether two sorted lists are equal; says where they first differ. */
+bool matches_equal(const matches *got, const matches *wanted);
+/* Whether each one of sorted `got` is in sorted `wanted`, none twice; says which is not. */
+bool matches_within(const matches *got, const matches *wanted);
+
+/* The set of records that a store of these data holds: sorted by (fingerprint, id), each once. */
+typedef struct oracle {
+    sstore_record *records;
+    size_t count, distinct_count;
+} oracle;
+
+void oracle_make(const data_set *set, oracle *oracle_out);
+void oracle_free(oracle *truth);
+
+/* Append what a query must find, sorted, under `query_index`. */
+void oracle_query(const oracle *truth, uint64_t fingerprint, uint32_t distance, uint64_t query_index, matches *out);
+/* The same for sstore_query_nearest(). */
+void oracle_nearest(const oracle *truth, uint64_t fingerprint, uint32_t max_distance, matches *out);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * scratch.h - a temporary folder that is gone when the program ends, and whole files in it. What a killed program left
+ * is removed by a later one.
+ */
+#ifndef SUPPORT_SCRATCH_H
+#define SUPPORT_SCRATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The program's scratch folder, made at the first call: below /dev/shm where that is writable (fsync costs nothing
+ * there), else below TMPDIR or /tmp. Removed with all that is in it at exit. */
+const char *scratch_folder(void);
+
+/* A path in the scratch folder, in static storage that is used again after 16 calls. */
+const char *scratch_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Remove a file, or a folder with all that is in it; what is not there is fine. */
+void scratch_remove(const char *path);
+
+bool scratch_exists(const char *path);
+
+/* ----- whole files ----- */
+
+typedef struct bytes {
+    uint8_t *data;
+    size_t size;
+} bytes;
+
+/* Read and write whole files; any error fails the test. Freed with bytes_free(). */
+bytes file_load(const char *path);
+void file_save(const char *path, const void *data, size_t size);
+/* Write `size` bytes at an offset of a file that is there. */
+void file_patch(const char *path, size_t offset, const void *data, size_t size);
+void bytes_free(bytes *content);
+
+/* The regular files below a folder, as sorted paths relative to it. */
+typedef struct file_list {
+    char **names;
+    size_t count;
+} file_list;
+
+/* List the files below the folder `path` whose names end in `suffix` ("": all). Freed with file_list_free(). */
+file_list file_list_make(const char *path, const char *suffix);
+void file_list_free(file_list *list);
+
+/* Whether two folders hold the same files of that suffix, byte for byte; says which one differs. */
+bool folders_equal(const char *left, const char *right, const char *suffix);
+
+#endif

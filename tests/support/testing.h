@@ -1,0 +1,46 @@
+/*
+ * testing.h - what every test program needs first: cmocka with the headers that it wants before it, the environment's
+ * knobs, and the words for what a test is doing at the moment.
+ */
+#ifndef SUPPORT_TESTING_H
+#define SUPPORT_TESTING_H
+
+/* cmocka.h needs these four before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdbool.h>
+
+#include "sstore.h"
+
+/* A number from the environment, or `fallback` where the variable is not set. What is no number ends the program. */
+uint64_t testing_number(const char *variable, uint64_t fallback);
+
+/* Whether SSTORE_TEST_LONG asks for every case. */
+bool testing_long(void);
+
+/*
+ * Say what is being tested from now on, as printf does. The words are printed if the process dies of a signal or of a
+ * sanitizer, and by testing_teardown() where a test failed: so they can be set a million times and cost no output.
+ */
+void testing_doing(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The test came through: nothing to say. */
+void testing_done(void);
+
+/* A cmocka teardown: prints the words of a test that ended without testing_done(). */
+int testing_teardown(void **state);
+
+/* Fail unless `call` returns SSTORE_OK; prints the message in *error. */
+#define assert_ok(call, error) testing_assert_status(call, SSTORE_OK, error, #call, __FILE__, __LINE__)
+/* Fail unless `call` returns `wanted`; what is returned is printed by name, with the message in *error. */
+#define assert_status(call, wanted, error) testing_assert_status(call, wanted, error, #call, __FILE__, __LINE__)
+
+/* What the two macros call. `error` may be NULL. It also fails where a status is an error and *error does not tell. */
+void testing_assert_status(sstore_status status, sstore_status wanted, const sstore_error *error, const char *call,
+                           const char *file, int line);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * use_store.h - building and asking stores through the public API, in one call each.
+ */
+#ifndef SUPPORT_USE_STORE_H
+#define SUPPORT_USE_STORE_H
+
+#include "support/data.h"
+#include "support/oracle.h"
+#include "support/testing.h"
+
+/*
+ * Build a store from a data set, handed over in pieces of `piece` records (0: all at once). options->without_ids is set
+ * for DATA_NO_IDS. Returns the first status that is not OK, with *error filled.
+ */
+sstore_status store_build(const char *path, const sstore_build_options *options, const data_set *set, size_t piece,
+                          sstore_error *error);
+
+/* The same; whatever goes wrong fails the test. NULL options: small blocks, little memory. */
+void store_must_build(const char *path, const sstore_build_options *options, const data_set *set);
+
+/* Open or fail the test. */
+sstore *store_must_open(const char *path, sstore_io io, sstore_strategy strategy);
+sstore_cursor *store_must_cursor(const sstore *store);
+
+/* The matches of one query, in the order in which they came, or sorted. Appended to *out. */
+sstore_status store_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, matches *out,
+                          sstore_error *error);
+sstore_status store_query_sorted(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, matches *out,
+                                 sstore_error *error);
+sstore_status store_nearest_sorted(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance, matches *out,
+                                   sstore_error *error);
+/* A batch's matches, in the order in which they came. */
+sstore_status store_batch(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,
+                          uint32_t threads, matches *out, sstore_error *error);
+
+/* Read all records and hold each against the truth, in order. *right_out is whether all that were reported were right;
+ * *count_out how many were. */
+sstore_status store_compare_records(sstore_cursor *cursor, const oracle *truth, bool *right_out, size_t *count_out,
+                                    sstore_error *error);
+
+/* An sstore_match_fn that appends to the `matches` in context. */
+int store_collect(void *context, const sstore_match *match);
+
+#endif
