@@ -72,7 +72,7 @@ build_and_test() { # preset, ctest arguments...
   local log=build/$preset/tests.log output
   rm -f "$log"
   say "$preset: build"
-  if ! output=$(cmake --preset "$preset" -DSSTORE_WERROR=$werror 2>&1); then
+  if ! output=$(cmake --preset "$preset" -DSSTORE_WERROR=$werror -DSSTORE_TESTS=ON -DSSTORE_TOOLS=ON 2>&1); then
     echo "$output"
     failed+=("$preset: configure")
     return

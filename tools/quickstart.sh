@@ -2,12 +2,12 @@
 # See near-duplicates within two minutes, on a fresh Debian or Ubuntu machine: installs what is missing, builds sstore,
 # and finds which of this machine's own license texts (/usr/share/doc/*/copyright) are near each other.
 #   tools/quickstart.sh
-# Leaves the build in build/release and nothing else. Uses sudo for packages that are missing, if not run by root.
+# Leaves the build in build/quickstart and nothing else. Uses sudo for packages that are missing, if not run by root.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 packages=(build-essential cmake ninja-build pkg-config liblmdb-dev libxxhash-dev libutf8proc-dev libjansson-dev)
-build=build/release
+build=build/quickstart
 sstore=$build/tools/sstore
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
