@@ -90,8 +90,9 @@ bool ss_block_open(ss_block *block, const uint8_t *bytes, ss_geometry geometry, 
 
 bool ss_block_decode(const ss_block *block, uint64_t *out);
 
-/* The same for one group; *count_out is the number of its fingerprints, at most the restart interval. */
-bool ss_block_decode_group(const ss_block *block, uint32_t group, uint64_t *out, uint32_t *count_out);
+/* The same for `groups` groups from `first_group` on; *count_out is the number of their fingerprints. */
+bool ss_block_decode_groups(const ss_block *block, uint32_t first_group, uint32_t groups, uint64_t *out,
+                            uint32_t *count_out);
 
 static inline uint64_t ss_block_key(const ss_block *block, uint32_t group)
 {
@@ -125,6 +126,9 @@ typedef struct ss_position {
     uint32_t group_last;         /* index of the group's last fingerprint */
     uint32_t code_bit, rest_bit; /* where the next code begins; where the next rest ends */
 } ss_position;
+
+/* The last group whose first fingerprint is at or below `target`; group 0 if none is. */
+uint32_t ss_block_find_group(const ss_block *block, uint64_t target);
 
 /* Go to the first fingerprint at or above `target`. Reads the keys, then the codes of one group up to the target's
  * neighbourhood, and rests only there. */

@@ -169,13 +169,12 @@ static bool decode_codes(const ss_block *block, uint32_t begin, uint32_t end, ui
     return true;
 }
 
-bool ss_block_decode_group(const ss_block *block, uint32_t group, uint64_t *out, uint32_t *count_out)
+static bool decode_alone(const ss_block *block, uint32_t group, uint64_t *out)
 {
     uint8_t h[PIECE + SS_LOOKUP_SYMBOLS];
     uint32_t code_bit = ss_block_group_begin(block, group), rest_bit = ss_block_group_end(block, group);
     uint32_t count = group_count(block, group);
     uint64_t value = ss_block_key(block, group);
-    *count_out = count;
     out[0] = value;
     for (uint32_t done = 1; done < count;) {
         uint32_t piece = count - done < PIECE ? count - done : PIECE;
@@ -206,19 +205,28 @@ static bool fits_lanes(const ss_block *block, uint32_t group, uint32_t groups)
            last_begin + block->restart_interval * SS_MAX_CODE_BITS <= block->end_bit;
 }
 
-bool ss_block_decode(const ss_block *block, uint64_t *out)
+bool ss_block_decode_groups(const ss_block *block, uint32_t first_group, uint32_t groups, uint64_t *out,
+                            uint32_t *count_out)
 {
-    uint32_t interval = block->restart_interval;
-    for (uint32_t group = 0; group < block->group_count;) {
-        uint32_t left = block->group_count - group, groups = left < LANES ? left : LANES, count;
-        if (!fits_lanes(block, group, groups))
-            groups = 1;
-        bool decoded = groups > 1 ? decode_lanes(block, group, groups, out)
-                                  : ss_block_decode_group(block, group, out, &count);
+    uint32_t interval = block->restart_interval, left = block->count - first_group * interval;
+    *count_out = left < groups * interval ? left : groups * interval;
+    while (groups > 0) {
+        uint32_t together = groups < LANES ? groups : LANES;
+        if (!fits_lanes(block, first_group, together))
+            together = 1;
+        bool decoded = together > 1 ? decode_lanes(block, first_group, together, out)
+                                    : decode_alone(block, first_group, out);
         if (!decoded)
             return false;
-        out += (size_t)groups * interval;
-        group += groups;
+        out += (size_t)together * interval;
+        first_group += together;
+        groups -= together;
     }
     return true;
+}
+
+bool ss_block_decode(const ss_block *block, uint64_t *out)
+{
+    uint32_t count;
+    return ss_block_decode_groups(block, 0, block->group_count, out, &count);
 }

@@ -1,7 +1,6 @@
 #include "codec/block.h"
 
-/* The last group whose first fingerprint is at or below `target`; group 0 if none is. */
-static uint32_t find_group(const ss_block *block, uint64_t target)
+uint32_t ss_block_find_group(const ss_block *block, uint64_t target)
 {
     uint32_t low = 0, count = block->group_count;
     while (count > 1) {
@@ -50,7 +49,7 @@ static ss_seek seek_in_group(const ss_block *block, uint64_t target, ss_position
 
 ss_seek ss_block_seek(const ss_block *block, uint64_t target, ss_position *position)
 {
-    uint32_t group = find_group(block, target);
+    uint32_t group = ss_block_find_group(block, target);
     ss_position_enter_group(block, group, position);
     if (position->value >= target)
         return SS_SEEK_AT;
@@ -59,7 +58,7 @@ ss_seek ss_block_seek(const ss_block *block, uint64_t target, ss_position *posit
         return found;
     if (group + 1 == block->group_count)
         return SS_SEEK_END;
-    /* The next group's first fingerprint is above the target, or find_group() would have chosen it. */
+    /* The next group's first fingerprint is above the target, or ss_block_find_group() would have chosen it. */
     ss_position_enter_group(block, group + 1, position);
     return SS_SEEK_AT;
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #define NOT_PLANNED UINT32_MAX
+#define BUFFERS_BYTES ((size_t)256 << 10) /* of all visits' blocks, in pread mode */
 
 sstore_status ss_block_slot_load(ss_block_slot *slot, const ss_block_reader *reader, uint64_t number,
                                  sstore_error *error)
@@ -19,18 +20,6 @@ sstore_status ss_block_slot_load(ss_block_slot *slot, const ss_block_reader *rea
     return status;
 }
 
-sstore_status ss_block_slot_open(ss_block_slot *slot, const ss_table *table, uint64_t number, ss_block *block_out,
-                                 sstore_error *error)
-{
-    const char *reason;
-    sstore_status status = ss_block_slot_load(slot, &table->blocks, number, error);
-    if (status != SSTORE_OK)
-        return status;
-    if (ss_block_open(block_out, slot->bytes, ss_table_geometry(table), &table->code, &reason))
-        return SSTORE_OK;
-    return ss_block_reader_malformed(&table->blocks, number, reason, error);
-}
-
 const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance)
 {
     const sstore *store = cursor->store;
@@ -43,31 +32,57 @@ const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance)
     return cursor->plans;
 }
 
+/* The largest block, and the largest restart interval, of all segments. */
+static ss_geometry largest_geometry(const sstore *store)
+{
+    ss_geometry largest = {0};
+    for (uint32_t i = 0; i < store->manifest.segment_count; i++) {
+        ss_geometry geometry = store->manifest.segments[i].geometry;
+        largest.block_bytes = (uint32_t)ss_max_u64(largest.block_bytes, geometry.block_bytes);
+        largest.restart_interval = (uint32_t)ss_max_u64(largest.restart_interval, geometry.restart_interval);
+    }
+    return largest;
+}
+
+/* How many blocks are read into buffers of the cursor before they are searched. */
+static uint32_t choose_visit_capacity(sstore_io io, uint32_t block_bytes)
+{
+    if (io != SSTORE_IO_PREAD || block_bytes == 0)
+        return SS_TOGETHER;
+    return (uint32_t)ss_min_u64(BUFFERS_BYTES / block_bytes, SS_TOGETHER);
+}
+
+static bool allocate(sstore_cursor *cursor, ss_geometry largest)
+{
+    sstore_io io = cursor->store->options.io;
+    size_t values = (size_t)SS_GROUPS_AT_ONCE * largest.restart_interval;
+    cursor->visit_capacity = choose_visit_capacity(io, largest.block_bytes);
+    cursor->buffer_bytes = largest.block_bytes;
+    cursor->plans = ss_alloc(cursor->store->manifest.segment_count, sizeof *cursor->plans);
+    cursor->buffers = ss_alloc(io == SSTORE_IO_PREAD ? cursor->visit_capacity : 1, largest.block_bytes);
+    cursor->values = ss_alloc(values, sizeof *cursor->values);
+    cursor->hits = ss_alloc(values, sizeof *cursor->hits);
+    cursor->ranked.buffer = ss_alloc(largest.block_bytes, 1);
+    cursor->identified.buffer = ss_alloc(largest.block_bytes, 1);
+    return cursor->plans != NULL && cursor->buffers != NULL && cursor->values != NULL && cursor->hits != NULL &&
+           cursor->ranked.buffer != NULL && cursor->identified.buffer != NULL;
+}
+
 sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_out, sstore_error *error)
 {
     if (cursor_out != NULL)
         *cursor_out = NULL;
     if (store == NULL || cursor_out == NULL)
         return ss_fail_argument(error, "sstore_cursor_create: store and cursor_out must not be NULL");
-    size_t block_bytes = 0, interval = 0;
-    for (uint32_t i = 0; i < store->manifest.segment_count; i++) {
-        ss_geometry geometry = store->manifest.segments[i].geometry;
-        block_bytes = ss_max_u64(block_bytes, geometry.block_bytes);
-        interval = ss_max_u64(interval, geometry.restart_interval);
-    }
+    ss_geometry largest = largest_geometry(store);
     sstore_cursor *cursor = ss_alloc(1, sizeof *cursor);
     if (cursor == NULL)
         return ss_fail_memory(error, sizeof *cursor);
-    *cursor = (sstore_cursor){.store = store, .planned_distance = NOT_PLANNED};
-    cursor->plans = ss_alloc(store->manifest.segment_count, sizeof *cursor->plans);
-    cursor->values = ss_alloc(interval, sizeof *cursor->values);
-    cursor->probed.buffer = ss_alloc(block_bytes, 1);
-    cursor->ranked.buffer = ss_alloc(block_bytes, 1);
-    cursor->identified.buffer = ss_alloc(block_bytes, 1);
-    if (cursor->plans == NULL || cursor->values == NULL || cursor->probed.buffer == NULL ||
-        cursor->ranked.buffer == NULL || cursor->identified.buffer == NULL) {
+    cursor->store = store;
+    cursor->planned_distance = NOT_PLANNED;
+    if (!allocate(cursor, largest)) {
         sstore_cursor_free(cursor);
-        return ss_fail_memory(error, 3 * block_bytes);
+        return ss_fail_memory(error, BUFFERS_BYTES + 2 * (uint64_t)largest.block_bytes);
     }
     *cursor_out = cursor;
     return SSTORE_OK;
@@ -78,8 +93,9 @@ void sstore_cursor_free(sstore_cursor *cursor)
     if (cursor == NULL)
         return;
     ss_free(cursor->plans);
+    ss_free(cursor->buffers);
     ss_free(cursor->values);
-    ss_free(cursor->probed.buffer);
+    ss_free(cursor->hits);
     ss_free(cursor->ranked.buffer);
     ss_free(cursor->identified.buffer);
     ss_free(cursor);

@@ -3,148 +3,6 @@
 #include "base/error.h"
 #include "file/ids.h"
 
-/* One query on one segment. */
-typedef struct search {
-    sstore_cursor *cursor;
-    const ss_segment *segment;
-    const ss_query_plan *plan;
-    uint64_t fingerprint;
-    uint32_t distance;
-    ss_hit_fn on_hit;
-    void *context;
-    sstore_error *error;
-} search;
-
-static sstore_status hit(const search *self, uint64_t fingerprint, bool has_rank, uint64_t rank)
-{
-    ss_hit found = {.segment = self->segment,
-                    .fingerprint = fingerprint,
-                    .distance = ss_popcount(fingerprint ^ self->fingerprint),
-                    .has_rank = has_rank,
-                    .rank = rank};
-    return self->on_hit(self->context, &found, self->error);
-}
-
-/* ----- probing ----- */
-
-/*
- * A candidate is within the distance. It was found through `table`, and counts only if no earlier table covers its error
- * pattern: so every match is reported once, and nothing has to be remembered.
- */
-static sstore_status match(const search *self, uint32_t table, uint64_t permuted, uint64_t block, uint32_t index)
-{
-    const ss_plan *plan = &self->segment->facts->plan;
-    uint64_t fingerprint = ss_unpermute(&self->segment->tables[table].permutation, permuted);
-    if (ss_plan_first_cover(plan, self->plan->radii, fingerprint ^ self->fingerprint) != table)
-        return SSTORE_OK;
-    bool has_rank = table == 0;
-    return hit(self, fingerprint, has_rank, has_rank ? ss_array_at(&self->segment->ranks, block) + index : 0);
-}
-
-/* Test the fingerprints first .. last (permuted) of one block. */
-static sstore_status search_block(const search *self, uint32_t table, uint64_t number, uint64_t first, uint64_t last,
-                                  uint64_t query)
-{
-    const ss_table *in = &self->segment->tables[table];
-    ss_block block;
-    ss_position position;
-    sstore_status status = ss_block_slot_open(&self->cursor->probed, in, number, &block, self->error);
-    if (status != SSTORE_OK)
-        return status;
-    ss_seek found = ss_block_seek(&block, first, &position);
-    while (found == SS_SEEK_AT && position.value <= last) {
-        if (SS_UNLIKELY(ss_popcount(position.value ^ query) <= self->distance)) {
-            status = match(self, table, position.value, number, position.index);
-            if (status != SSTORE_OK)
-                return status;
-        }
-        found = ss_block_next(&block, &position);
-    }
-    if (SS_UNLIKELY(found == SS_SEEK_DAMAGED))
-        return ss_block_reader_malformed(&in->blocks, number, "its codes or rests run over", self->error);
-    return SSTORE_OK;
-}
-
-/* Test all fingerprints that begin with a prefix. They lie in one block, unless the prefix runs over a block's end. */
-static sstore_status probe(const search *self, uint32_t table, uint64_t first, uint64_t last, uint64_t query)
-{
-    const ss_array *keys = &self->segment->tables[table].keys;
-    for (uint64_t block = ss_array_lower_bound(keys, first); block < keys->count; block++) {
-        sstore_status status = search_block(self, table, block, first, last, query);
-        if (status != SSTORE_OK)
-            return status;
-        if (ss_array_at(keys, block) >= last)
-            break;
-    }
-    return SSTORE_OK;
-}
-
-/* The next larger number with as many ones (Gosper, in HAKMEM item 175). */
-static uint64_t next_combination(uint64_t x)
-{
-    uint64_t lowest = x & -x, ripple = x + lowest;
-    return ripple | ((x ^ ripple) >> 2) / lowest;
-}
-
-/* Probe a table with every prefix within its radius of the query's. */
-static sstore_status probe_table(const search *self, uint32_t table)
-{
-    uint32_t prefix_bits = self->segment->facts->plan.tables[table].prefix_bits;
-    uint64_t query = ss_permute(&self->segment->tables[table].permutation, self->fingerprint);
-    uint64_t others = ss_low_mask(64 - prefix_bits);
-    sstore_status status = SSTORE_OK;
-    for (int32_t flips = 0; flips <= self->plan->radii[table]; flips++) {
-        uint64_t pattern = ss_low_mask((uint32_t)flips);
-        uint64_t last_pattern = pattern << (prefix_bits - (uint32_t)flips) % 64;
-        for (;; pattern = next_combination(pattern)) {
-            uint64_t prefix = (query & ~others) ^ pattern << (64 - prefix_bits);
-            status = probe(self, table, prefix, prefix | others, query);
-            if (status != SSTORE_OK)
-                return status;
-            if (pattern == last_pattern)
-                break;
-        }
-    }
-    return status;
-}
-
-/* ----- scanning ----- */
-
-static sstore_status scan_block(const search *self, const ss_block *block, uint64_t number)
-{
-    uint64_t *values = self->cursor->values;
-    uint64_t rank = ss_array_at(&self->segment->ranks, number);
-    uint32_t count;
-    for (uint32_t group = 0; group < block->group_count; group++, rank += count) {
-        if (!ss_block_decode_group(block, group, values, &count))
-            return ss_block_reader_malformed(&self->segment->tables[0].blocks, number, "its codes or rests run over",
-                                             self->error);
-        for (uint32_t i = 0; i < count; i++) {
-            if (SS_LIKELY(ss_popcount(values[i] ^ self->fingerprint) > self->distance))
-                continue;
-            sstore_status status = hit(self, values[i], true, rank + i);
-            if (status != SSTORE_OK)
-                return status;
-        }
-    }
-    return SSTORE_OK;
-}
-
-/* Test every fingerprint of table 0. */
-static sstore_status scan(const search *self)
-{
-    const ss_table *table = &self->segment->tables[0];
-    for (uint64_t number = 0; number < table->keys.count; number++) {
-        ss_block block;
-        sstore_status status = ss_block_slot_open(&self->cursor->probed, table, number, &block, self->error);
-        if (status == SSTORE_OK)
-            status = scan_block(self, &block, number);
-        if (status != SSTORE_OK)
-            return status;
-    }
-    return SSTORE_OK;
-}
-
 sstore_status ss_query_fingerprints(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, ss_hit_fn on_hit,
                                     void *context, sstore_error *error)
 {
@@ -152,20 +10,15 @@ sstore_status ss_query_fingerprints(sstore_cursor *cursor, uint64_t fingerprint,
     const ss_query_plan *plans = ss_cursor_plans(cursor, distance);
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count; i++) {
-        search self = {.cursor = cursor,
-                       .segment = &store->segments[i],
-                       .plan = &plans[i],
-                       .fingerprint = fingerprint,
-                       .distance = distance,
-                       .on_hit = on_hit,
-                       .context = context,
-                       .error = error};
-        if (plans[i].scan) {
-            status = scan(&self);
-            continue;
-        }
-        for (uint32_t table = 0; status == SSTORE_OK && table < self.segment->facts->plan.table_count; table++)
-            status = probe_table(&self, table);
+        ss_search search = {.cursor = cursor,
+                            .segment = &store->segments[i],
+                            .plan = &plans[i],
+                            .fingerprint = fingerprint,
+                            .distance = distance,
+                            .on_hit = on_hit,
+                            .context = context,
+                            .error = error};
+        status = ss_search_run(&search);
     }
     return status;
 }
@@ -176,13 +29,16 @@ sstore_status ss_query_fingerprints(sstore_cursor *cursor, uint64_t fingerprint,
 static sstore_status find_rank(sstore_cursor *cursor, const ss_hit *hit, uint64_t *rank_out, sstore_error *error)
 {
     const ss_table *table = &hit->segment->tables[0];
-    uint64_t number = ss_array_lower_bound(&table->keys, hit->fingerprint);
+    uint64_t number = ss_key_index_find(&table->keys, hit->fingerprint);
     ss_block block;
     ss_position position;
-    if (number < table->keys.count) {
-        sstore_status status = ss_block_slot_open(&cursor->ranked, table, number, &block, error);
+    const char *reason;
+    if (number < table->blocks.header.block_count) {
+        sstore_status status = ss_block_slot_load(&cursor->ranked, &table->blocks, number, error);
         if (status != SSTORE_OK)
             return status;
+        if (!ss_block_open(&block, cursor->ranked.bytes, ss_table_geometry(table), &table->code, &reason))
+            return ss_block_reader_malformed(&table->blocks, number, reason, error);
         if (ss_block_seek(&block, hit->fingerprint, &position) == SS_SEEK_AT && position.value == hit->fingerprint) {
             *rank_out = ss_array_at(&hit->segment->ranks, number) + position.index;
             return SSTORE_OK;

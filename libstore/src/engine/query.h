@@ -4,19 +4,7 @@
 #ifndef SS_QUERY_H
 #define SS_QUERY_H
 
-#include "engine/cursor.h"
-
-/* Where a matching fingerprint was found. */
-typedef struct ss_hit {
-    const ss_segment *segment;
-    uint64_t fingerprint;
-    uint32_t distance;
-    bool has_rank; /* it was found through table 0, so that its rank is known */
-    uint64_t rank;
-} ss_hit;
-
-/* Called once for every distinct fingerprint of a segment within the distance; a status other than OK ends the query. */
-typedef sstore_status (*ss_hit_fn)(void *context, const ss_hit *hit, sstore_error *error);
+#include "engine/search.h"
 
 /* Find every distinct fingerprint within `distance`, segment by segment. */
 sstore_status ss_query_fingerprints(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, ss_hit_fn on_hit,

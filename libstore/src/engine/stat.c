@@ -66,7 +66,7 @@ sstore_status sstore_stat_table(const sstore *store, uint32_t table, sstore_tabl
     const ss_segment *segment = &store->segments[0];
     const ss_plan_table *plan = &segment->facts->plan.tables[table];
     const ss_block_header *header = &segment->tables[table].blocks.header;
-    const ss_array *keys = &segment->tables[table].keys;
+    const ss_array *keys = &segment->tables[table].keys.keys;
     uint64_t count = header->item_count;
     uint64_t last = keys->count > 0 ? ss_array_at(keys, keys->count - 1) : 0;
     sstore_table_statistics statistics = {

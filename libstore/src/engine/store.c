@@ -27,16 +27,20 @@ static sstore_status open_table(ss_segment *segment, const ss_dir *dir, uint32_t
 {
     ss_table *table = &segment->tables[number];
     ss_block_file_facts facts = ss_manifest_file_facts(segment->facts, number);
+    ss_array keys = {.count = 0};
     sstore_status status = ss_block_reader_open(&table->blocks, dir, &facts, io, error);
     if (status == SSTORE_OK)
         status = check_table_header(segment, number, error);
     if (status == SSTORE_OK)
-        status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, number, facts.block_count, &table->keys, error);
+        status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, number, facts.block_count, &keys, error);
+    if (status == SSTORE_OK && !ss_array_ascends(&keys, true))
+        status = ss_fail_damaged(error, table->blocks.file.path, SSTORE_NO_OFFSET,
+                                 "the directory's keys for this table do not ascend");
+    if (status == SSTORE_OK)
+        status = ss_key_index_init(&table->keys, &keys, error);
+    ss_array_free(&keys);
     if (status != SSTORE_OK)
         return status;
-    if (!ss_array_ascends(&table->keys, true))
-        return ss_fail_damaged(error, table->blocks.file.path, SSTORE_NO_OFFSET,
-                               "the directory's keys for this table do not ascend");
     ss_permutation_init(&table->permutation, segment->facts->plan.tables[number].key_mask);
     ss_code_init(&table->code, table->blocks.header.code_lengths);
     return SSTORE_OK;
@@ -103,7 +107,7 @@ static void close_segment(ss_segment *segment)
 {
     for (uint32_t i = 0; segment->tables != NULL && i < segment->facts->plan.table_count; i++) {
         ss_block_reader_close(&segment->tables[i].blocks);
-        ss_array_free(&segment->tables[i].keys);
+        ss_key_index_free(&segment->tables[i].keys);
     }
     ss_free(segment->tables);
     ss_array_free(&segment->ranks);
@@ -189,7 +193,7 @@ sstore_status sstore_open(const char *path, const sstore_open_options *options, 
     sstore *store = ss_alloc(1, sizeof *store);
     if (store == NULL)
         return ss_fail_memory(error, sizeof *store);
-    *store = (sstore){.dir = SS_DIR_NONE, .options = taken};
+    *store = (sstore){.dir = SS_DIR_NONE, .options = taken, .filter = ss_filter_best()};
     store->options.recipe = NULL;
     sstore_status status = open_store(store, path, taken.recipe, error);
     if (status == SSTORE_OK)
@@ -210,5 +214,5 @@ void sstore_close(sstore *store)
 
 uint64_t ss_table_directory_bytes(const ss_segment *segment, uint32_t number)
 {
-    return 8 * (segment->tables[number].keys.count + (number == 0 ? segment->ranks.count : 0));
+    return 8 * (segment->tables[number].keys.keys.count + (number == 0 ? segment->ranks.count : 0));
 }

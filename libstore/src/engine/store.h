@@ -5,6 +5,8 @@
 #ifndef SS_STORE_H
 #define SS_STORE_H
 
+#include "codec/filter.h"
+#include "engine/key_index.h"
 #include "file/block_reader.h"
 #include "file/directory.h"
 #include "file/manifest.h"
@@ -13,7 +15,7 @@
 
 typedef struct ss_table {
     ss_block_reader blocks;
-    ss_array keys; /* each block's last fingerprint, permuted */
+    ss_key_index keys; /* each block's last fingerprint, permuted */
     ss_permutation permutation;
     ss_code code;
 } ss_table;
@@ -32,6 +34,7 @@ struct sstore {
     ss_dir dir;
     ss_manifest manifest;
     sstore_open_options options; /* its recipe is not kept */
+    ss_filter_fn filter;
     ss_segment *segments;        /* manifest.segment_count of them */
 };
 

@@ -55,7 +55,7 @@ typedef struct table_check {
 static void check_block(verification *self, table_check *check, uint64_t block, const uint64_t *values, uint32_t count)
 {
     const ss_table *table = &check->segment->tables[check->number];
-    if (values[count - 1] != ss_array_at(&table->keys, block))
+    if (values[count - 1] != ss_array_at(&table->keys.keys, block))
         note_block(self, &table->blocks, block, "its last fingerprint is not the key that the directory has");
     if (check->number == 0 && check->whole && check->counts.count != ss_array_at(&check->segment->ranks, block))
         note_block(self, &table->blocks, block, "its first rank is not the one that the directory has");

@@ -1,0 +1,24 @@
+/*
+ * filter.h - which of some values lie within a distance: exclusive or and popcount, which many processors have as one
+ * instruction. Portable, with POPCNT, and with AVX-512; tests hold them equal.
+ */
+#ifndef SS_FILTER_H
+#define SS_FILTER_H
+
+#include "base/common.h"
+
+/* Write the indices of those values[0 .. count-1] that differ from `query` in at most `distance` bits to hits[], ascending,
+ * and return how many they are. hits[] has room for count. */
+typedef uint32_t (*ss_filter_fn)(const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance,
+                                 uint32_t *hits);
+
+uint32_t ss_filter_portable(const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance, uint32_t *hits);
+
+/* Other forms, or NULL where this processor or compiler has none. */
+ss_filter_fn ss_filter_popcnt(void);
+ss_filter_fn ss_filter_avx512(void);
+
+/* The fastest that this processor has. */
+ss_filter_fn ss_filter_best(void);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * search.h - finds the fingerprints of a segment that lie within a distance of one: by probing its tables, or by a scan of
+ * table 0. Source: the paper, section 3.1.
+ *
+ * Probes go through the stages together: look up all block keys, fetch all blocks, find all groups, search them; each
+ * stage asks for the memory that the next one reads, so that cache misses overlap.
+ */
+#ifndef SS_SEARCH_H
+#define SS_SEARCH_H
+
+#include "engine/cursor.h"
+
+/* Where a matching fingerprint was found. */
+typedef struct ss_hit {
+    const ss_segment *segment;
+    uint64_t fingerprint;
+    uint32_t distance;
+    bool has_rank; /* it was found through table 0, so that its rank is known */
+    uint64_t rank;
+} ss_hit;
+
+/* Called once for every distinct fingerprint of a segment within the distance; a status other than OK ends the search. */
+typedef sstore_status (*ss_hit_fn)(void *context, const ss_hit *hit, sstore_error *error);
+
+/* One query on one segment. */
+typedef struct ss_search {
+    sstore_cursor *cursor;
+    const ss_segment *segment;
+    const ss_query_plan *plan;
+    uint64_t fingerprint;
+    uint32_t distance;
+    ss_hit_fn on_hit;
+    void *context;
+    sstore_error *error;
+} ss_search;
+
+sstore_status ss_search_run(const ss_search *search);
+
+#endif

@@ -1,0 +1,58 @@
+/* test_filter.c - all forms of the distance filter find the same values as counting bit by bit. */
+#include "codec/filter.h"
+#include "support/random.h"
+#include "support/testing.h"
+
+#define MOST 300u
+#define ROUNDS 3000u
+
+static uint32_t count_slowly(uint64_t x)
+{
+    uint32_t ones = 0;
+    for (; x != 0; x >>= 1)
+        ones += (uint32_t)(x & 1);
+    return ones;
+}
+
+static void check(ss_filter_fn filter, const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance)
+{
+    uint32_t hits[MOST], next = 0;
+    uint32_t found = filter(values, count, query, distance, hits);
+    for (uint32_t i = 0; i < count; i++) {
+        if (count_slowly(values[i] ^ query) > distance)
+            continue;
+        assert_true(next < found);
+        assert_int_equal(hits[next++], i);
+    }
+    assert_int_equal(next, found);
+}
+
+static void test_all_forms(void **state)
+{
+    rng random;
+    rng_init(&random, *(const uint64_t *)*state);
+    const ss_filter_fn forms[] = {ss_filter_portable, ss_filter_popcnt(), ss_filter_avx512(), ss_filter_best()};
+    uint64_t values[MOST];
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        uint32_t count = (uint32_t)rng_below(&random, MOST + 1);
+        uint32_t distance = (uint32_t)rng_below(&random, rng_one_in(&random, 2) ? 5 : 65);
+        uint64_t query = rng_next(&random);
+        for (uint32_t i = 0; i < count; i++)
+            values[i] = rng_flip(&random, query, (uint32_t)rng_below(&random, rng_one_in(&random, 2) ? 8 : 65));
+        for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
+            testing_doing("form %zu, %u values, distance %u", form, count, distance);
+            if (forms[form] != NULL)
+                check(forms[form], values, count, query, distance);
+        }
+    }
+    testing_done();
+}
+
+int main(void)
+{
+    uint64_t seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate_setup_teardown(test_all_forms, NULL, testing_teardown, &seed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
