@@ -119,6 +119,11 @@ sstore_status ss_workplace_open(ss_workplace *place, const char *path, bool repl
     if (status == SSTORE_OK)
         status = check_contents(place, replace, error);
     if (status == SSTORE_OK) {
+        place->had_manifest = ss_dir_has(&place->store, SS_MANIFEST_NAME);
+        /* The manifest may be so new that a power cut would bring the one before it back, with its segments. */
+        status = ss_dir_sync(&place->store, error);
+    }
+    if (status == SSTORE_OK) {
         clear_before_work(&place->store);
         ss_folder_name(place->work_name, SS_UNFINISHED_PREFIX, (uint64_t)getpid());
         status = ss_dir_make_at(&place->store, place->work_name, error);
@@ -144,7 +149,7 @@ static uint64_t choose_folder_number(const ss_dir *store, ss_u128 segment_id)
     }
 }
 
-/* The name of a folder that was made has to survive too. */
+/* The store's own name has to survive too; whoever made the folder may have died before syncing it. */
 static sstore_status sync_parent(const ss_dir *store, sstore_error *error)
 {
     ss_dir parent = SS_DIR_NONE;
@@ -168,7 +173,7 @@ sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, s
         return status;
     strcpy(place->work_name, name); /* it is what has to go if the rest fails */
     status = ss_dir_sync(&place->store, error);
-    if (status == SSTORE_OK && place->made_folder)
+    if (status == SSTORE_OK && !place->had_manifest)
         status = sync_parent(&place->store, error);
     if (status == SSTORE_OK)
         status = ss_manifest_replace(&place->store, manifest, error);

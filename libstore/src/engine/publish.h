@@ -11,6 +11,7 @@
 typedef struct ss_workplace {
     char *path;       /* of the store */
     bool made_folder; /* so it goes again if nothing is published */
+    bool had_manifest;
     ss_dir store;     /* locked */
     ss_dir work;      /* the unfinished segment */
     char work_name[SS_NAME_CAPACITY];
