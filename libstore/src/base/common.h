@@ -24,9 +24,18 @@ static inline uint32_t ss_first_difference(uint64_t a, uint64_t b)
     return (uint32_t)__builtin_clzll(a ^ b);
 }
 
+/* The number of ones. Where the target has no instruction for it, sums of neighbouring 1, 2 and 4 bits, then of the bytes:
+ * quicker than the compiler's own call. */
 static inline uint32_t ss_popcount(uint64_t x)
 {
+#ifdef __POPCNT__
     return (uint32_t)__builtin_popcountll(x);
+#else
+    x -= x >> 1 & UINT64_C(0x5555555555555555);
+    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
+    x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (uint32_t)(x * UINT64_C(0x0101010101010101) >> 56);
+#endif
 }
 
 /* A mask of the `count` (0 to 64) most significant bits. */

@@ -36,6 +36,12 @@ uint32_t ss_available_threads(void)
     return count < 1 ? 1 : (uint32_t)count;
 }
 
+uint32_t ss_pool_threads(uint32_t threads)
+{
+    threads = threads != 0 ? threads : ss_available_threads();
+    return threads < MAX_THREADS ? threads : MAX_THREADS;
+}
+
 static void *work(void *argument)
 {
     worker *self = argument;

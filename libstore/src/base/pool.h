@@ -10,6 +10,9 @@
 /* The processors that this process may run on, at least 1. */
 uint32_t ss_available_threads(void);
 
+/* The threads that ss_pool_run() uses at most for a wish of `threads`, 0 being all available ones. */
+uint32_t ss_pool_threads(uint32_t threads);
+
 /* One task; returns a status, and fills *error where that is an error. `worker` is below the number of threads used, and
  * no two tasks run at once with the same one, so it may index per-thread scratch. */
 typedef sstore_status (*ss_task_fn)(void *context, uint64_t task, uint32_t worker, sstore_error *error);

@@ -9,18 +9,9 @@
     }                                                                                                                  \
     return found
 
-/* Sums of neighbouring 1, 2 and 4 bits, then of the bytes: what a processor without POPCNT does quickest without tables. */
-static inline uint32_t count_bits(uint64_t x)
-{
-    x -= x >> 1 & UINT64_C(0x5555555555555555);
-    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
-    x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    return (uint32_t)(x * UINT64_C(0x0101010101010101) >> 56);
-}
-
 uint32_t ss_filter_portable(const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance, uint32_t *hits)
 {
-    FILTER_LOOP(count_bits);
+    FILTER_LOOP(ss_popcount);
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -1,112 +1,189 @@
-/*
- * batch.c - many queries on several threads, with results in the order of the queries and within a bounded memory: the
- * queries are answered in rounds, each worker gathers its queries' matches, and the caller hands them on after the round.
- */
-#include <stdlib.h>
-#include <string.h>
+#include "engine/batch.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/pool.h"
-#include "engine/query.h"
 
-#define TASK_QUERIES 64u  /* one worker's share */
-#define TASKS_A_ROUND 64u /* so a round holds the matches of 4,096 queries */
+#define TASK_QUERIES 64u /* one worker's share of queries that are answered one by one */
 
-/* The matches of one task's queries, in their order. */
-typedef struct match_list {
-    sstore_match *matches;
-    size_t count, capacity;
-    bool out_of_memory;
-} match_list;
+/* Nanoseconds, measured by bench_batch (bench/README.md); they choose between the three ways, no more. */
+#define BLOCK_NS 2500.0      /* read, check and decode a block of a walk */
+#define PREFIX_NS 60.0       /* make, sort and find one prefix */
+#define TEST_NS 0.3          /* test one candidate of a prefix */
+#define SCAN_DECODE_NS 2.0   /* decode one fingerprint of a scan */
+#define SCAN_TEST_NS 0.3     /* test it against one query */
 
-typedef struct batch {
-    const sstore *store;
-    const uint64_t *fingerprints;
-    size_t count, first; /* of all; of this round */
-    uint32_t distance;
-    sstore_cursor **cursors; /* one a worker, made when first needed */
-    match_list *lists;       /* one a task of the round */
-} batch;
+/* ----- hits ----- */
 
-static int keep_match(void *context, const sstore_match *match)
+sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_hit hit, sstore_error *error)
 {
-    match_list *list = context;
+    ss_hit_list *list = &batch->lists[worker];
+    if (list->count == batch->max_hits)
+        return SSTORE_STOPPED;
     if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
-        sstore_match *matches = ss_realloc(list->matches, capacity, sizeof *matches);
-        list->out_of_memory = matches == NULL;
-        if (matches == NULL)
-            return 1;
-        list->matches = matches;
+        size_t capacity = list->capacity == 0 ? 1024 : 2 * list->capacity;
+        ss_batch_hit *hits = ss_realloc(list->hits, capacity, sizeof *hits);
+        if (hits == NULL)
+            return ss_fail_memory(error, capacity * sizeof *hits);
+        list->hits = hits;
         list->capacity = capacity;
     }
-    list->matches[list->count++] = *match;
-    return 0;
-}
-
-static int compare_matches(const void *left, const void *right)
-{
-    const sstore_match *a = left, *b = right;
-    if (a->distance != b->distance)
-        return a->distance < b->distance ? -1 : 1;
-    if (a->fingerprint != b->fingerprint)
-        return a->fingerprint < b->fingerprint ? -1 : 1;
-    return (a->id > b->id) - (a->id < b->id);
-}
-
-static sstore_status answer(sstore_cursor *cursor, const batch *self, size_t query, match_list *list,
-                            sstore_error *error)
-{
-    size_t before = list->count;
-    sstore_status status =
-        sstore_query(cursor, self->fingerprints[query], self->distance, keep_match, list, error);
-    if (list->out_of_memory)
-        return ss_fail_memory(error, 2 * list->capacity * sizeof *list->matches);
-    if (list->count > before)
-        qsort(list->matches + before, list->count - before, sizeof *list->matches, compare_matches);
-    for (size_t i = before; i < list->count; i++)
-        list->matches[i].query_index = query;
-    return status;
-}
-
-static sstore_status run_task(void *context, uint64_t task, uint32_t worker, sstore_error *error)
-{
-    batch *self = context;
-    sstore_status status = SSTORE_OK;
-    if (self->cursors[worker] == NULL)
-        status = sstore_cursor_create(self->store, &self->cursors[worker], error);
-    size_t first = self->first + task * TASK_QUERIES;
-    for (size_t i = first; status == SSTORE_OK && i < self->count && i < first + TASK_QUERIES; i++)
-        status = answer(self->cursors[worker], self, i, &self->lists[task], error);
-    return status;
-}
-
-/* Hand on the matches of a round, and empty the lists. */
-static sstore_status deliver(batch *self, sstore_match_fn on_match, void *context)
-{
-    for (uint32_t task = 0; task < TASKS_A_ROUND; task++) {
-        match_list *list = &self->lists[task];
-        for (size_t i = 0; i < list->count; i++)
-            if (on_match(context, &list->matches[i]) != 0)
-                return SSTORE_STOPPED;
-        list->count = 0;
-    }
+    list->hits[list->count++] = hit;
     return SSTORE_OK;
 }
 
-static sstore_status run_rounds(batch *self, uint32_t threads, sstore_match_fn on_match, void *context,
-                                sstore_error *error)
+/* ----- one by one ----- */
+
+typedef struct singles {
+    const ss_batch *batch;
+    sstore_cursor **cursors; /* one a worker, made when first needed */
+} singles;
+
+/* Where the hits of one query go. */
+typedef struct hit_sink {
+    const ss_batch *batch;
+    uint32_t worker, query;
+} hit_sink;
+
+static sstore_status keep_hit(void *context, const ss_hit *hit, sstore_error *error)
+{
+    const hit_sink *sink = context;
+    ss_batch_hit kept = {.fingerprint = hit->fingerprint,
+                         .rank = hit->has_rank ? hit->rank : SS_NO_RANK,
+                         .query = sink->query};
+    return ss_batch_add_hit(sink->batch, sink->worker, kept, error);
+}
+
+static sstore_status run_singles(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+{
+    singles *self = context;
+    const ss_batch *batch = self->batch;
+    sstore_status status = SSTORE_OK;
+    if (self->cursors[worker] == NULL)
+        status = sstore_cursor_create(batch->store, &self->cursors[worker], error);
+    uint64_t end = ss_min_u64((task + 1) * TASK_QUERIES, batch->count);
+    for (uint64_t query = task * TASK_QUERIES; status == SSTORE_OK && query < end; query++) {
+        hit_sink sink = {.batch = batch, .worker = worker, .query = (uint32_t)query};
+        status = ss_query_fingerprints(self->cursors[worker], batch->fingerprints[query], batch->distance, keep_hit,
+                                       &sink, error);
+    }
+    return status;
+}
+
+static sstore_status find_one_by_one(const ss_batch *batch, sstore_error *error)
+{
+    singles self = {.batch = batch, .cursors = ss_alloc(batch->threads, sizeof *self.cursors)};
+    if (self.cursors == NULL)
+        return ss_fail_memory(error, batch->threads * sizeof *self.cursors);
+    uint64_t tasks = (batch->count + TASK_QUERIES - 1) / TASK_QUERIES;
+    sstore_status status = ss_pool_run(batch->threads, tasks, run_singles, &self, error);
+    for (uint32_t i = 0; i < batch->threads; i++)
+        sstore_cursor_free(self.cursors[i]);
+    ss_free(self.cursors);
+    return status;
+}
+
+/* ----- choosing ----- */
+
+typedef enum way { ONE_BY_ONE, MERGED, SCANNED } way;
+
+static double merge_cost(const ss_batch *batch)
+{
+    const ss_cost_model *costs = &batch->segment->costs;
+    double cost = 0;
+    for (uint32_t i = 0; i < batch->segment->facts->plan.table_count; i++) {
+        const ss_plan_table *table = &batch->segment->facts->plan.tables[i];
+        if (batch->plan->radii[i] == SS_NO_PROBE)
+            continue;
+        double prefixes = batch->count * ss_probe_count(table->prefix_bits, batch->plan->radii[i]);
+        double blocks = prefixes < costs->block_count ? prefixes : costs->block_count;
+        double candidates = prefixes * costs->fingerprint_count / (double)(UINT64_C(1) << table->prefix_bits % 64);
+        cost += blocks * BLOCK_NS + prefixes * PREFIX_NS + candidates * TEST_NS;
+    }
+    return cost;
+}
+
+static way choose_way(const ss_batch *batch)
+{
+    sstore_strategy strategy = batch->store->options.strategy;
+    bool can_merge = !batch->plan->scan && ss_batch_can_merge(batch->segment, batch->plan);
+    if (batch->count == 1 || batch->segment->facts->distinct_count == 0)
+        return ONE_BY_ONE;
+    if (strategy == SSTORE_STRATEGY_PROBE && !batch->plan->scan)
+        return can_merge ? MERGED : ONE_BY_ONE;
+    if (strategy == SSTORE_STRATEGY_SCAN)
+        return SCANNED;
+    double fingerprints = batch->segment->costs.fingerprint_count;
+    double single = batch->count * (batch->plan->scan ? batch->plan->scan_cost : batch->plan->probe_cost);
+    double scanned = fingerprints * (SCAN_DECODE_NS + batch->count * SCAN_TEST_NS);
+    double merged = can_merge ? merge_cost(batch) : scanned + single;
+    if (merged < single && merged < scanned)
+        return MERGED;
+    return scanned < single ? SCANNED : ONE_BY_ONE;
+}
+
+/* ----- rounds ----- */
+
+static sstore_status find_hits(const ss_batch *batch, sstore_error *error)
+{
+    switch (choose_way(batch)) {
+    case MERGED: return ss_batch_merge(batch, error);
+    case SCANNED: return ss_batch_scan(batch, error);
+    case ONE_BY_ONE: break;
+    }
+    return find_one_by_one(batch, error);
+}
+
+static void empty_lists(const ss_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->threads; i++) {
+        ss_free(batch->lists[i].hits);
+        batch->lists[i] = (ss_hit_list){.count = 0};
+    }
+}
+
+/* Where the matches go. */
+typedef struct delivery {
+    sstore_match_fn on_match;
+    void *context;
+} delivery;
+
+/* Answer the queries first .. first + batch->count - 1; in halves where they find too much together. */
+static sstore_status run_round(ss_batch *batch, const uint64_t *all, uint64_t first, uint32_t count,
+                               const delivery *to, sstore_error *error)
+{
+    bool too_many = false;
+    batch->fingerprints = all + first;
+    batch->count = count;
+    batch->max_hits = count > 1 ? SS_ROUND_MATCHES : SIZE_MAX;
+    sstore_status status = find_hits(batch, error);
+    if (status == SSTORE_STOPPED)
+        too_many = true;
+    else if (status == SSTORE_OK)
+        status = ss_batch_report(batch, first, &too_many, to->on_match, to->context, error);
+    empty_lists(batch);
+    if (!too_many)
+        return status;
+    status = run_round(batch, all, first, count / 2, to, error);
+    return status == SSTORE_OK ? run_round(batch, all, first + count / 2, count - count / 2, to, error) : status;
+}
+
+static sstore_status run_batch(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,
+                               uint32_t threads, const delivery *to, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    const size_t round = (size_t)TASK_QUERIES * TASKS_A_ROUND;
-    for (self->first = 0; status == SSTORE_OK && self->first < self->count; self->first += round) {
-        size_t left = self->count - self->first;
-        size_t tasks = left >= round ? TASKS_A_ROUND : (left + TASK_QUERIES - 1) / TASK_QUERIES;
-        status = ss_pool_run(threads, tasks, run_task, self, error);
-        if (status == SSTORE_OK)
-            status = deliver(self, on_match, context);
-    }
+    ss_query_plan plan;
+    /* A build makes one segment; more of them come with the work on several. */
+    ss_batch batch = {.store = store, .segment = &store->segments[0], .plan = &plan, .distance = distance,
+                      .threads = threads};
+    ss_query_plan_init(&plan, &batch.segment->facts->plan, distance, &batch.segment->costs);
+    batch.lists = ss_alloc(threads, sizeof *batch.lists);
+    if (batch.lists == NULL)
+        return ss_fail_memory(error, threads * sizeof *batch.lists);
+    for (size_t first = 0; status == SSTORE_OK && first < count; first += SS_ROUND_QUERIES)
+        status = run_round(&batch, fingerprints, first, (uint32_t)ss_min_u64(count - first, SS_ROUND_QUERIES), to,
+                           error);
+    ss_free(batch.lists);
     return status;
 }
 
@@ -116,21 +193,9 @@ sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprin
     if (store == NULL || (fingerprints == NULL && count > 0) || on_match == NULL || distance > SSTORE_MAX_DISTANCE)
         return ss_fail_argument(error, "sstore_query_batch: store, fingerprints and on_match must not be NULL, nor the "
                                        "distance above 64");
-    threads = threads == 0 ? ss_available_threads() : threads;
-    threads = (uint32_t)ss_min_u64(threads, TASKS_A_ROUND);
-    batch self = {.store = store, .fingerprints = fingerprints, .count = count, .distance = distance};
-    self.cursors = ss_alloc(threads, sizeof *self.cursors);
-    self.lists = ss_alloc(TASKS_A_ROUND, sizeof *self.lists);
-    sstore_status status = SSTORE_OK;
-    if (self.cursors == NULL || self.lists == NULL)
-        status = ss_fail_memory(error, TASKS_A_ROUND * sizeof *self.lists);
-    else
-        status = run_rounds(&self, threads, on_match, context, error);
-    for (uint32_t i = 0; self.cursors != NULL && i < threads; i++)
-        sstore_cursor_free(self.cursors[i]);
-    for (uint32_t i = 0; self.lists != NULL && i < TASKS_A_ROUND; i++)
-        ss_free(self.lists[i].matches);
-    ss_free(self.cursors);
-    ss_free(self.lists);
-    return status;
+    if (count == 0 || store->manifest.segment_count == 0)
+        return SSTORE_OK;
+    delivery to = {.on_match = on_match, .context = context};
+    threads = ss_pool_threads(threads);
+    return run_batch(store, fingerprints, count, distance, threads, &to, error);
 }

@@ -1,0 +1,61 @@
+/*
+ * batch.h - many queries at once. A round of queries is answered by one of three ways, whichever is estimated to cost least:
+ *   one by one   each query for itself, on all threads
+ *   merged       per table, the prefixes of all queries are sorted and walked through together with the table, so that each
+ *                block is read and decoded once for all of them, in order
+ *   scanned      every block of table 0 is decoded once, and all queries tested against it
+ * The last two first gather hits (a query and a matching fingerprint) in any order; these are then turned into matches
+ * with ids, put in the order of the queries and handed on. A round that finds too much is taken again in halves.
+ */
+#ifndef SS_BATCH_H
+#define SS_BATCH_H
+
+#include "engine/query.h"
+
+#define SS_ROUND_QUERIES (UINT32_C(1) << 20) /* at most; an index in a round takes 20 bits */
+#define SS_ROUND_QUERY_BITS 20u
+#define SS_ROUND_MATCHES ((size_t)1 << 22)   /* at most, unless one query alone has more */
+#define SS_NO_RANK UINT64_MAX
+
+/* A matching fingerprint of one query of the round. */
+typedef struct ss_batch_hit {
+    uint64_t fingerprint;
+    uint64_t rank; /* or SS_NO_RANK */
+    uint32_t query;
+} ss_batch_hit;
+
+/* Hits of one worker. */
+typedef struct ss_hit_list {
+    ss_batch_hit *hits;
+    size_t count, capacity;
+} ss_hit_list;
+
+/* A round of queries on one segment. */
+typedef struct ss_batch {
+    const sstore *store;
+    const ss_segment *segment;
+    const ss_query_plan *plan;
+    const uint64_t *fingerprints;
+    uint32_t count;
+    uint32_t distance, threads;
+    ss_hit_list *lists; /* one a worker */
+    size_t max_hits;    /* of each list; more is SSTORE_STOPPED */
+} ss_batch;
+
+/* Append a hit to a worker's list. STOPPED where that is too much, MEMORY. */
+sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_hit hit, sstore_error *error);
+
+/* Find the hits of all queries by merging their sorted prefixes with the tables, or by a scan of table 0. */
+sstore_status ss_batch_merge(const ss_batch *batch, sstore_error *error);
+sstore_status ss_batch_scan(const ss_batch *batch, sstore_error *error);
+
+/* Whether the plan's prefixes are short enough to be merged. */
+bool ss_batch_can_merge(const ss_segment *segment, const ss_query_plan *plan);
+
+/* Turn the hits into matches, in the order of the queries, those of one query by (distance, fingerprint, id), and hand them
+ * to on_match; the first query of the round has the index `first_index`. STOPPED also where there are more than
+ * SS_ROUND_MATCHES of several queries; then *too_many_out is true and nothing was handed on. */
+sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, bool *too_many_out, sstore_match_fn on_match,
+                              void *context, sstore_error *error);
+
+#endif

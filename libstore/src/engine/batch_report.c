@@ -1,0 +1,191 @@
+/*
+ * batch_report.c - from hits in any order to matches in the order of the queries. Hits are looked up in the order of their
+ * fingerprints, so that blocks of table 0 and of the ids are read once each; then the matches are dealt out to their
+ * queries.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/pool.h"
+#include "engine/batch.h"
+#include "sort/radix.h"
+
+#define SHARES 32u /* of the hits, one a task */
+
+/* The matches of one share. */
+typedef struct match_list {
+    sstore_match *matches;
+    size_t count, capacity;
+    bool out_of_memory, too_many;
+    bool limited;
+} match_list;
+
+typedef struct report {
+    const ss_batch *batch;
+    const ss_batch_hit *hits;
+    sstore_record *order; /* fingerprint, and the hit's index as id: sorted */
+    size_t hit_count;
+    match_list lists[SHARES];
+} report;
+
+static int keep_match(void *context, const sstore_match *match)
+{
+    match_list *list = context;
+    if (list->limited && list->count == SS_ROUND_MATCHES) {
+        list->too_many = true;
+        return 1;
+    }
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity == 0 ? 256 : 2 * list->capacity;
+        sstore_match *matches = ss_realloc(list->matches, capacity, sizeof *matches);
+        list->out_of_memory = matches == NULL;
+        if (matches == NULL)
+            return 1;
+        list->matches = matches;
+        list->capacity = capacity;
+    }
+    list->matches[list->count++] = *match;
+    return 0;
+}
+
+/* Look up the records of one share of the hits. */
+static sstore_status look_up_share(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+{
+    report *self = context;
+    const ss_batch *batch = self->batch;
+    match_list *list = &self->lists[task];
+    sstore_cursor *cursor = NULL;
+    (void)worker;
+    sstore_status status = sstore_cursor_create(batch->store, &cursor, error);
+    size_t end = self->hit_count * (task + 1) / SHARES;
+    for (size_t i = self->hit_count * task / SHARES; status == SSTORE_OK && i < end; i++) {
+        const ss_batch_hit *found = &self->hits[self->order[i].id];
+        ss_hit hit = {.segment = batch->segment,
+                      .fingerprint = found->fingerprint,
+                      .distance = sstore_hamming_distance(found->fingerprint, batch->fingerprints[found->query]),
+                      .has_rank = found->rank != SS_NO_RANK,
+                      .rank = found->rank};
+        status = ss_report_records(cursor, &hit, found->query, keep_match, list, error);
+        if (list->out_of_memory)
+            status = ss_fail_memory(error, 2 * list->capacity * sizeof *list->matches);
+    }
+    sstore_cursor_free(cursor);
+    return status;
+}
+
+/* Bring all workers' hits together, and their order by fingerprint. */
+static sstore_status order_hits(report *self, ss_batch_hit **hits_out, sstore_error *error)
+{
+    const ss_batch *batch = self->batch;
+    for (uint32_t i = 0; i < batch->threads; i++)
+        self->hit_count += batch->lists[i].count;
+    ss_batch_hit *hits = ss_realloc(NULL, self->hit_count, sizeof *hits);
+    *hits_out = hits;
+    self->hits = hits;
+    self->order = ss_realloc(NULL, self->hit_count, sizeof *self->order);
+    if (hits == NULL || self->order == NULL)
+        return ss_fail_memory(error, self->hit_count * (sizeof *hits + sizeof *self->order));
+    size_t at = 0;
+    for (uint32_t i = 0; i < batch->threads; i++) {
+        const ss_hit_list *list = &batch->lists[i];
+        if (list->count > 0)
+            memcpy(hits + at, list->hits, list->count * sizeof *hits);
+        at += list->count;
+    }
+    for (size_t i = 0; i < self->hit_count; i++)
+        self->order[i] = (sstore_record){.fingerprint = hits[i].fingerprint, .id = i};
+    ss_sort_records(self->order, self->hit_count);
+    return SSTORE_OK;
+}
+
+static int compare_matches(const void *left, const void *right)
+{
+    const sstore_match *a = left, *b = right;
+    if (a->distance != b->distance)
+        return a->distance < b->distance ? -1 : 1;
+    if (a->fingerprint != b->fingerprint)
+        return a->fingerprint < b->fingerprint ? -1 : 1;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+/* Deal the matches out to their queries: sorted[begins[q] .. begins[q + 1] - 1] are those of query q. */
+static void deal_out(const report *self, size_t *begins, sstore_match *sorted)
+{
+    uint32_t count = self->batch->count;
+    for (uint32_t share = 0; share < SHARES; share++)
+        for (size_t i = 0; i < self->lists[share].count; i++)
+            begins[self->lists[share].matches[i].query_index + 1]++;
+    for (uint32_t query = 0; query < count; query++)
+        begins[query + 1] += begins[query];
+    for (uint32_t share = SHARES; share-- > 0;) /* from the back, so that begins[q + 1] ends as the begin of q + 1 */
+        for (size_t i = self->lists[share].count; i-- > 0;) {
+            const sstore_match *match = &self->lists[share].matches[i];
+            sorted[--begins[match->query_index + 1]] = *match;
+        }
+    for (uint32_t query = 0; query < count; query++) /* each is now where the query's matches begin */
+        begins[query] = begins[query + 1];
+}
+
+static sstore_status hand_on(sstore_match *sorted, const size_t *begins, uint32_t count, size_t match_count,
+                             uint64_t first_index, sstore_match_fn on_match, void *context)
+{
+    for (uint32_t query = 0; query < count; query++) {
+        size_t begin = begins[query], end = query + 1 < count ? begins[query + 1] : match_count;
+        if (end - begin > 1)
+            qsort(sorted + begin, end - begin, sizeof *sorted, compare_matches);
+        for (size_t i = begin; i < end; i++) {
+            sorted[i].query_index += first_index;
+            if (on_match(context, &sorted[i]) != 0)
+                return SSTORE_STOPPED;
+        }
+    }
+    return SSTORE_OK;
+}
+
+static sstore_status deliver(const report *self, size_t match_count, uint64_t first_index, sstore_match_fn on_match,
+                             void *context, sstore_error *error)
+{
+    uint32_t count = self->batch->count;
+    size_t *begins = ss_alloc((size_t)count + 1, sizeof *begins);
+    sstore_match *sorted = ss_realloc(NULL, match_count, sizeof *sorted);
+    sstore_status status;
+    if (begins == NULL || sorted == NULL) {
+        status = ss_fail_memory(error, match_count * sizeof *sorted);
+    } else {
+        deal_out(self, begins, sorted);
+        status = hand_on(sorted, begins, count, match_count, first_index, on_match, context);
+    }
+    ss_free(begins);
+    ss_free(sorted);
+    return status;
+}
+
+sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, bool *too_many_out, sstore_match_fn on_match,
+                              void *context, sstore_error *error)
+{
+    report self = {.batch = batch};
+    ss_batch_hit *hits = NULL;
+    size_t match_count = 0;
+    bool too_many = false;
+    for (uint32_t i = 0; i < SHARES; i++)
+        self.lists[i].limited = batch->count > 1;
+    sstore_status status = order_hits(&self, &hits, error);
+    if (status == SSTORE_OK)
+        status = ss_pool_run(batch->threads, SHARES, look_up_share, &self, error);
+    for (uint32_t i = 0; i < SHARES; i++) {
+        match_count += self.lists[i].count;
+        too_many |= self.lists[i].too_many;
+    }
+    *too_many_out = too_many || (batch->count > 1 && match_count > SS_ROUND_MATCHES);
+    if (status == SSTORE_OK && *too_many_out)
+        status = SSTORE_STOPPED;
+    if (status == SSTORE_OK)
+        status = deliver(&self, match_count, first_index, on_match, context, error);
+    for (uint32_t i = 0; i < SHARES; i++)
+        ss_free(self.lists[i].matches);
+    ss_free(hits);
+    ss_free(self.order);
+    return status;
+}
