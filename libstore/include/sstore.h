@@ -178,7 +178,11 @@ SSTORE_API sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fi
  * Answer `count` queries on up to `threads` threads (0: as many as the process may use). The matches come in the order
  * of the queries, those of one query ascending by (distance, fingerprint, id); `query_index` is the query's index in
  * `fingerprints`. on_match is called in the caller's thread only.
- * Errors: as sstore_query(), and MEMORY. Memory: the matches of a few thousand queries at a time.
+ *
+ * Chooses by itself between asking one by one, walking through the tables with the sorted prefixes of all queries, and one
+ * scan for all. Memory, whatever `count`: about 16 bytes for each of up to 2^20 queries, 8 MiB a thread, and up to 2^22
+ * matches of 100 bytes; only one query that alone has more matches takes more.
+ * Errors: as sstore_query(), and MEMORY.
  */
 SSTORE_API sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprints, size_t count,
                                             uint32_t distance, uint32_t threads, sstore_match_fn on_match,

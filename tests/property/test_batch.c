@@ -1,0 +1,159 @@
+/*
+ * test_batch.c - a batch gives what its queries give one by one, sorted and in their order: by every strategy and number of
+ * threads, with few queries and many, and where a round finds so much that it is taken again in halves.
+ */
+#include <stdlib.h>
+
+#include "support/data.h"
+#include "support/oracle.h"
+#include "support/random.h"
+#include "support/scratch.h"
+#include "support/testing.h"
+#include "support/use_store.h"
+
+#define QUERIES 3000u
+
+typedef struct fixture {
+    rng random;
+    data_set data;
+    oracle truth;
+    const char *path;
+    uint64_t queries[QUERIES];
+} fixture;
+
+static void set_up(fixture *self, uint64_t seed, data_kind kind, data_ids ids, size_t count, const char *plan)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_error error = {.status = SSTORE_OK};
+    rng_init(&self->random, seed);
+    data_make(&self->random, kind, ids, count, true, &self->data);
+    oracle_make(&self->data, &self->truth);
+    self->path = scratch_path("store");
+    options.plan = plan;
+    options.block_bytes = 1024;
+    assert_ok(store_build(self->path, &options, &self->data, 0, &error), &error);
+    for (size_t i = 0; i < QUERIES; i++)
+        self->queries[i] = i > 0 && rng_one_in(&self->random, 10) ? self->queries[i - 1]
+                                                                  : data_query(&self->random, &self->data, 3);
+}
+
+static void tear_down(fixture *self)
+{
+    scratch_remove(self->path);
+    oracle_free(&self->truth);
+    data_free(&self->data);
+    testing_done();
+}
+
+static void check_batch(fixture *self, size_t count, uint32_t distance, sstore_strategy strategy, uint32_t threads)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    matches got = {0}, wanted = {0};
+    testing_doing("%zu queries at %u, strategy %d, %u threads", count, distance, (int)strategy, threads);
+    sstore *store = store_must_open(self->path, (sstore_io)rng_below(&self->random, 3), strategy);
+    for (size_t i = 0; i < count; i++)
+        oracle_query(&self->truth, self->queries[i], distance, i, &wanted);
+    assert_ok(store_batch(store, self->queries, count, distance, threads, &got, &error), &error);
+    assert_true(matches_equal(&got, &wanted));
+    matches_free(&got);
+    matches_free(&wanted);
+    sstore_close(store);
+}
+
+static void check_everything(uint64_t seed, data_kind kind, data_ids ids, const char *plan)
+{
+    fixture self;
+    set_up(&self, seed, kind, ids, 8000, plan);
+    for (int strategy = SSTORE_STRATEGY_AUTO; strategy <= SSTORE_STRATEGY_SCAN; strategy++) {
+        check_batch(&self, QUERIES, 3, (sstore_strategy)strategy, 2);
+        check_batch(&self, 100, (uint32_t)rng_below(&self.random, 4), (sstore_strategy)strategy, 3);
+        check_batch(&self, 40, 5, (sstore_strategy)strategy, 1);
+        check_batch(&self, 1, 3, (sstore_strategy)strategy, 4);
+        check_batch(&self, 0, 3, (sstore_strategy)strategy, 1);
+    }
+    tear_down(&self);
+}
+
+static void test_plans(void **state)
+{
+    const uint64_t seed = *(const uint64_t *)*state;
+    check_everything(seed, DATA_CLUSTERED, DATA_IDS, "4");
+    check_everything(seed + 1, DATA_CLUSTERED, DATA_ORDINALS, "3");
+    check_everything(seed + 2, DATA_SKEWED, DATA_IDS, "2");
+    check_everything(seed + 3, DATA_SKEWED, DATA_NO_IDS, "5c2");
+    check_everything(seed + 4, DATA_DENSE, DATA_ORDINALS, "3");
+}
+
+/* 2,500 queries that each match 2,500 records are more matches than a round holds. */
+static void test_too_many_matches(void **state)
+{
+    fixture self;
+    set_up(&self, *(const uint64_t *)*state, DATA_UNIFORM, DATA_ORDINALS, 2500, "4");
+    sstore_error error = {.status = SSTORE_OK};
+    matches got = {0};
+    sstore *store = store_must_open(self.path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    testing_doing("all queries match all records");
+    assert_ok(store_batch(store, self.queries, 2500, SSTORE_MAX_DISTANCE, 2, &got, &error), &error);
+    assert_int_equal(got.count, 2500 * self.truth.count);
+    for (size_t i = 1; i < got.count; i++)
+        assert_true(got.items[i - 1].query_index <= got.items[i].query_index);
+    matches_free(&got);
+    sstore_close(store);
+    check_batch(&self, 30, SSTORE_MAX_DISTANCE, SSTORE_STRATEGY_AUTO, 2);
+    tear_down(&self);
+}
+
+/* One fingerprint with more ids than a round may have matches of several queries. */
+static void test_many_ids(void **state)
+{
+    fixture self;
+    (void)state;
+    set_up(&self, 1, DATA_EQUAL, DATA_ORDINALS, 30000, "4");
+    for (size_t i = 0; i < 200; i++)
+        self.queries[i] = self.data.fingerprints[0];
+    sstore_error error = {.status = SSTORE_OK};
+    matches got = {0};
+    sstore *store = store_must_open(self.path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    assert_ok(store_batch(store, self.queries, 200, 3, 2, &got, &error), &error);
+    assert_int_equal(got.count, 200 * 30000);
+    for (size_t i = 0; i < got.count; i++) {
+        assert_int_equal(got.items[i].query_index, i / 30000);
+        assert_int_equal(got.items[i].id, i % 30000);
+    }
+    matches_free(&got);
+    sstore_close(store);
+    tear_down(&self);
+}
+
+/* A callback that stops the batch. */
+static int stop_at_tenth(void *context, const sstore_match *match)
+{
+    (void)match;
+    return ++*(int *)context == 10;
+}
+
+static void test_stopping(void **state)
+{
+    fixture self;
+    set_up(&self, *(const uint64_t *)*state, DATA_CLUSTERED, DATA_IDS, 3000, "3");
+    sstore_error error = {.status = SSTORE_OK};
+    int seen = 0;
+    sstore *store = store_must_open(self.path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    assert_status(sstore_query_batch(store, self.queries, QUERIES, 3, 2, stop_at_tenth, &seen, &error), SSTORE_STOPPED,
+                  &error);
+    assert_int_equal(seen, 10);
+    sstore_close(store);
+    tear_down(&self);
+}
+
+int main(void)
+{
+    uint64_t seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate_setup_teardown(test_plans, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_too_many_matches, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_many_ids, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_stopping, NULL, testing_teardown, &seed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
