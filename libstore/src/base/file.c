@@ -18,6 +18,7 @@
 /* Linux moves at most 2 GiB - 4 KiB in one call. */
 #define MAX_TRANSFER ((size_t)1 << 30)
 #define LOAD_CHUNK_BYTES ((size_t)1 << 20)
+#define MAX_NAME_ATTEMPTS 100u
 
 static sstore_status fail_io(sstore_error *error, const char *path, uint64_t offset, const char *what)
 {
@@ -177,6 +178,8 @@ sstore_status ss_file_open_at(const ss_dir *dir, const char *name, ss_file *file
         status = ss_fail(error, SSTORE_ERROR_NOT_FOUND, errno, path, SSTORE_NO_OFFSET, "cannot open the file");
     else if (fd < 0 && errno == ELOOP)
         status = ss_fail_damaged(error, path, SSTORE_NO_OFFSET, "is a symbolic link; a store has none");
+    else if (fd < 0 && errno == ENXIO)
+        status = ss_fail_damaged(error, path, SSTORE_NO_OFFSET, "is not a regular file");
     else if (fd < 0 || fstat(fd, &info) != 0)
         status = fail_io(error, path, SSTORE_NO_OFFSET, "open");
     else if (!S_ISREG(info.st_mode))
@@ -216,9 +219,12 @@ sstore_status ss_file_create_nameless(const ss_dir *dir, ss_file *file_out, ssto
         return ss_fail_memory(error, strlen(dir->path));
     int fd = openat(dir->fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-        /* A file system without O_TMPFILE: a name for a moment, in a folder that only this build uses. */
-        static const char name[] = "sstore-run.tmp";
-        fd = openat(dir->fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        /* A file system without O_TMPFILE: a name for a moment. Other threads and builds may be at the same. */
+        char name[64];
+        for (uint32_t attempt = 0; attempt < MAX_NAME_ATTEMPTS && fd < 0 && (attempt == 0 || errno == EEXIST); attempt++) {
+            snprintf(name, sizeof name, "sstore-run-%ld-%p-%u", (long)getpid(), (void *)file_out, attempt);
+            fd = openat(dir->fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        }
         if (fd >= 0)
             (void)unlinkat(dir->fd, name, 0);
     }

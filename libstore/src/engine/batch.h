@@ -14,7 +14,7 @@
 
 #define SS_ROUND_QUERIES (UINT32_C(1) << 20) /* at most; an index in a round takes 20 bits */
 #define SS_ROUND_QUERY_BITS 20u
-#define SS_ROUND_MATCHES ((size_t)1 << 22)   /* at most, unless one query alone has more */
+#define SS_ROUND_MATCHES ((size_t)1 << 21)   /* at most, unless one query alone has more */
 #define SS_NO_RANK UINT64_MAX
 
 /* A matching fingerprint of one query of the round. */

@@ -3,6 +3,7 @@
  * fingerprints, so that blocks of table 0 and of the ids are read once each; then the matches are dealt out to their
  * queries.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ typedef struct match_list {
     sstore_match *matches;
     size_t count, capacity;
     bool out_of_memory, too_many;
-    bool limited;
+    atomic_size_t *room; /* how many more matches all shares together may have; NULL: any number */
 } match_list;
 
 typedef struct report {
@@ -33,8 +34,8 @@ typedef struct report {
 static int keep_match(void *context, const sstore_match *match)
 {
     match_list *list = context;
-    if (list->limited && list->count == SS_ROUND_MATCHES) {
-        list->too_many = true;
+    if (list->room != NULL && atomic_fetch_sub_explicit(list->room, 1, memory_order_relaxed) - 1 >= SS_ROUND_MATCHES) {
+        list->too_many = true; /* it went below 0 */
         return 1;
     }
     if (list->count == list->capacity) {
@@ -169,8 +170,9 @@ sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, bool 
     ss_batch_hit *hits = NULL;
     size_t match_count = 0;
     bool too_many = false;
+    atomic_size_t room = SS_ROUND_MATCHES;
     for (uint32_t i = 0; i < SHARES; i++)
-        self.lists[i].limited = batch->count > 1;
+        self.lists[i].room = batch->count > 1 ? &room : NULL;
     sstore_status status = order_hits(&self, &hits, error);
     if (status == SSTORE_OK)
         status = ss_pool_run(batch->threads, SHARES, look_up_share, &self, error);
@@ -178,7 +180,7 @@ sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, bool 
         match_count += self.lists[i].count;
         too_many |= self.lists[i].too_many;
     }
-    *too_many_out = too_many || (batch->count > 1 && match_count > SS_ROUND_MATCHES);
+    *too_many_out = too_many;
     if (status == SSTORE_OK && *too_many_out)
         status = SSTORE_STOPPED;
     if (status == SSTORE_OK)

@@ -8,36 +8,69 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-static bool begins_with(const char *name, const char *prefix)
-{
-    return strncmp(name, prefix, strlen(prefix)) == 0;
-}
-
 /* ----- what is in the folder ----- */
 
-/* The manifest that the folder has, or none, while its names are gone through. */
+/* Whether a name is the prefix and 16 lower-case hexadecimal digits. */
+static bool is_numbered(const char *name, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    return strncmp(name, prefix, length) == 0 && strlen(name) == length + 16 &&
+           strspn(name + length, "0123456789abcdef") == 16;
+}
+
+/* Whether a file's name is one that a segment's folder has. */
+static bool note_foreign_file(void *context, const char *name)
+{
+    size_t length = strlen(name);
+    bool known = strcmp(name, SS_DIRECTORY_NAME) == 0 || strncmp(name, SS_RUN_PREFIX, strlen(SS_RUN_PREFIX)) == 0 ||
+                 (length > 4 && strcmp(name + length - 4, ".blk") == 0);
+    *(bool *)context = !known;
+    return known;
+}
+
+/* Whether a name stands for a segment's folder, finished or not, and nothing else: what has other files in it was not made
+ * by us, and is not ours to remove. */
+static bool is_segment_folder(const ss_dir *store, const char *name)
+{
+    ss_dir folder;
+    bool foreign = false;
+    if ((!is_numbered(name, SS_UNFINISHED_PREFIX) && !is_numbered(name, SS_SEGMENT_PREFIX)) ||
+        ss_dir_open_at(store, name, &folder, NULL) != SSTORE_OK)
+        return false;
+    bool read = ss_dir_each(&folder, note_foreign_file, &foreign, NULL) == SSTORE_OK;
+    ss_dir_close(&folder);
+    return read && !foreign;
+}
+
+/* What there is in the folder, gathered name by name. */
 typedef struct inventory {
     const ss_dir *store;
-    const ss_manifest *manifest; /* NULL: keep no segment */
-    char stranger[256];          /* the first name that no store has */
+    bool has_manifest, has_new_manifest, has_segment;
+    char stranger[256]; /* the first name that no store has */
 } inventory;
 
-static bool is_ours(const char *name)
-{
-    return begins_with(name, SS_UNFINISHED_PREFIX) || begins_with(name, SS_SEGMENT_PREFIX) ||
-           strcmp(name, SS_MANIFEST_NAME) == 0 || strcmp(name, SS_MANIFEST_NEW_NAME) == 0;
-}
-
-static bool look_for_stranger(void *context, const char *name)
+static bool take_stock(void *context, const char *name)
 {
     inventory *self = context;
-    if (is_ours(name))
-        return true;
-    strncpy(self->stranger, name, sizeof self->stranger - 1);
-    return false;
+    if (strcmp(name, SS_MANIFEST_NAME) == 0)
+        self->has_manifest = true;
+    else if (strcmp(name, SS_MANIFEST_NEW_NAME) == 0)
+        self->has_new_manifest = true;
+    else if (is_segment_folder(self->store, name))
+        self->has_segment |= is_numbered(name, SS_SEGMENT_PREFIX);
+    else if (self->stranger[0] == '\0')
+        strncpy(self->stranger, name, sizeof self->stranger - 1);
+    return true;
 }
 
-static bool is_segment_of(const ss_manifest *manifest, const char *name)
+/* What is cleared away. */
+typedef struct sweep {
+    const ss_dir *store;
+    bool keep_segments;          /* all of them: nobody knows which are in use */
+    const ss_manifest *manifest; /* otherwise those that it names; NULL: none */
+} sweep;
+
+static bool is_named(const ss_manifest *manifest, const char *name)
 {
     char segment_name[SS_NAME_CAPACITY];
     for (uint32_t i = 0; manifest != NULL && i < manifest->segment_count; i++) {
@@ -50,18 +83,13 @@ static bool is_segment_of(const ss_manifest *manifest, const char *name)
 
 static bool remove_leftover(void *context, const char *name)
 {
-    const inventory *self = context;
-    if (begins_with(name, SS_UNFINISHED_PREFIX) || strcmp(name, SS_MANIFEST_NEW_NAME) == 0 ||
-        (begins_with(name, SS_SEGMENT_PREFIX) && !is_segment_of(self->manifest, name)))
+    const sweep *self = context;
+    bool unfinished = is_numbered(name, SS_UNFINISHED_PREFIX);
+    if (strcmp(name, SS_MANIFEST_NEW_NAME) == 0 ||
+        (is_segment_folder(self->store, name) &&
+         (unfinished || (!self->keep_segments && !is_named(self->manifest, name)))))
         ss_dir_remove(self->store, name);
     return true;
-}
-
-/* Remove all that belongs to no store: unfinished work, and segments that the manifest does not name. */
-static void clear_leftovers(const ss_dir *store, const ss_manifest *manifest)
-{
-    inventory self = {.store = store, .manifest = manifest};
-    (void)ss_dir_each(store, remove_leftover, &self, NULL);
 }
 
 /* ----- claiming ----- */
@@ -78,32 +106,41 @@ static sstore_status make_or_open_folder(ss_workplace *place, const char *path, 
 }
 
 /* Refuse a folder that holds a store which is not to be replaced, or things that no store has. A manifest that cannot be
- * read is a store all the same: replacing it is how a damaged one is mended. */
-static sstore_status check_contents(const ss_workplace *place, bool replace, sstore_error *error)
+ * read stands for a store all the same, as long as nothing strange lies beside it: replacing it is how a damaged store is
+ * mended. */
+static sstore_status check_contents(ss_workplace *place, bool replace, sstore_error *error)
 {
-    inventory self = {.store = &place->store};
-    if (ss_dir_has(&place->store, SS_MANIFEST_NAME)) {
-        if (!replace)
-            return ss_fail(error, SSTORE_ERROR_EXISTS, 0, place->path, SSTORE_NO_OFFSET,
-                           "is a store already; use --force (or options.replace) to replace it");
-        return SSTORE_OK;
-    }
-    sstore_status status = ss_dir_each(&place->store, look_for_stranger, &self, error);
-    if (status == SSTORE_OK && self.stranger[0] != '\0')
+    inventory found = {.store = &place->store};
+    ss_manifest manifest = {.segment_count = 0};
+    sstore_status status = ss_dir_each(&place->store, take_stock, &found, error);
+    if (status != SSTORE_OK)
+        return status;
+    place->had_manifest = found.has_manifest;
+    bool is_store = ss_manifest_read(&place->store, &manifest, NULL) == SSTORE_OK;
+    ss_manifest_free(&manifest);
+    if (!is_store && found.stranger[0] != '\0')
         return ss_fail(error, SSTORE_ERROR_EXISTS, 0, place->path, SSTORE_NO_OFFSET,
-                       "exists and is not a store (it holds '%s'); choose another path", self.stranger);
-    return status;
+                       "exists and is not a store (it holds '%s'); choose another path", found.stranger);
+    if (found.has_manifest && !replace)
+        return ss_fail(error, SSTORE_ERROR_EXISTS, 0, place->path, SSTORE_NO_OFFSET,
+                       "is a store already; use --force (or options.replace) to replace it");
+    /* A segment whose new manifest lies beside it was never published. */
+    if (!found.has_manifest && found.has_segment && !found.has_new_manifest && !replace)
+        return ss_fail(error, SSTORE_ERROR_EXISTS, 0, place->path, SSTORE_NO_OFFSET,
+                       "holds a store that has lost its " SS_MANIFEST_NAME "; use --force (or options.replace) to "
+                       "replace it");
+    return SSTORE_OK;
 }
 
-static void clear_before_work(const ss_dir *store)
+/* Remove what belongs to no store: unfinished work, and segments that the manifest does not name. */
+static void clear_leftovers(const ss_dir *store)
 {
     ss_manifest manifest = {.segment_count = 0};
     sstore_status status = ss_manifest_read(store, &manifest, NULL);
-    if (status == SSTORE_OK)
-        clear_leftovers(store, &manifest);
-    else if (status == SSTORE_ERROR_NOT_FOUND)
-        clear_leftovers(store, NULL);
-    /* Otherwise nobody knows which segments are in use: leave all until the new manifest stands. */
+    sweep self = {.store = store,
+                  .keep_segments = status != SSTORE_OK && status != SSTORE_ERROR_NOT_FOUND,
+                  .manifest = status == SSTORE_OK ? &manifest : NULL};
+    (void)ss_dir_each(store, remove_leftover, &self, NULL);
     ss_manifest_free(&manifest);
 }
 
@@ -118,13 +155,10 @@ sstore_status ss_workplace_open(ss_workplace *place, const char *path, bool repl
         status = ss_dir_lock(&place->store, error);
     if (status == SSTORE_OK)
         status = check_contents(place, replace, error);
-    if (status == SSTORE_OK) {
-        place->had_manifest = ss_dir_has(&place->store, SS_MANIFEST_NAME);
-        /* The manifest may be so new that a power cut would bring the one before it back, with its segments. */
+    if (status == SSTORE_OK) /* the manifest may be so new that a power cut would bring the one before it back */
         status = ss_dir_sync(&place->store, error);
-    }
     if (status == SSTORE_OK) {
-        clear_before_work(&place->store);
+        clear_leftovers(&place->store);
         ss_folder_name(place->work_name, SS_UNFINISHED_PREFIX, (uint64_t)getpid());
         status = ss_dir_make_at(&place->store, place->work_name, error);
     }
@@ -167,6 +201,11 @@ sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, s
     segment->folder_number = choose_folder_number(&place->store, segment->segment_id);
     ss_folder_name(name, SS_SEGMENT_PREFIX, segment->folder_number);
     sstore_status status = ss_dir_sync(&place->work, error);
+    /* Before the segment gets its name, so that it can be told from one whose manifest was lost. */
+    if (status == SSTORE_OK)
+        status = ss_manifest_write_new(&place->store, manifest, error);
+    if (status == SSTORE_OK)
+        status = ss_dir_sync(&place->store, error);
     if (status == SSTORE_OK)
         status = ss_dir_rename(&place->store, place->work_name, name, error);
     if (status != SSTORE_OK)
@@ -176,7 +215,7 @@ sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, s
     if (status == SSTORE_OK && !place->had_manifest)
         status = sync_parent(&place->store, error);
     if (status == SSTORE_OK)
-        status = ss_manifest_replace(&place->store, manifest, error);
+        status = ss_dir_rename(&place->store, SS_MANIFEST_NEW_NAME, SS_MANIFEST_NAME, error);
     if (status != SSTORE_OK)
         return status;
     /* From here on the new manifest is what readers see, so nothing that it names may go any more; and nothing that the old
@@ -185,15 +224,17 @@ sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, s
     place->made_folder = false;
     status = ss_dir_sync(&place->store, error);
     if (status == SSTORE_OK)
-        clear_leftovers(&place->store, manifest);
+        clear_leftovers(&place->store);
     return status;
 }
 
 void ss_workplace_close(ss_workplace *place)
 {
     ss_dir_close(&place->work);
-    if (place->store.fd >= 0 && place->work_name[0] != '\0')
+    if (place->store.fd >= 0 && place->work_name[0] != '\0') {
         ss_dir_remove(&place->store, place->work_name);
+        ss_dir_remove(&place->store, SS_MANIFEST_NEW_NAME);
+    }
     if (place->made_folder)
         (void)rmdir(place->path);
     place->made_folder = false;

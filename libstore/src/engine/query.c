@@ -132,20 +132,17 @@ static sstore_status note_distance(void *context, const ss_hit *hit, sstore_erro
     return *smallest == 0 ? SSTORE_STOPPED : SSTORE_OK;
 }
 
-/* Whether a query at that distance would read all of some segment. */
-static bool needs_scan(sstore_cursor *cursor, uint32_t distance)
+/* The distance to try after `tried` found nothing: one more, as long as all that was spent on trying stays below what a scan
+ * costs, which finds the nearest at whatever distance; then the largest. */
+static uint32_t next_distance(sstore_cursor *cursor, uint32_t tried, uint32_t max_distance, double *spent)
 {
-    const ss_query_plan *plans = ss_cursor_plans(cursor, distance);
-    for (uint32_t i = 0; i < cursor->store->manifest.segment_count; i++)
-        if (plans[i].scan)
-            return true;
-    return false;
-}
-
-/* The distance to try after `tried` found nothing: one more, or the largest at once where that takes a scan anyway. */
-static uint32_t next_distance(sstore_cursor *cursor, uint32_t tried, uint32_t max_distance)
-{
-    return needs_scan(cursor, tried + 1) ? max_distance : tried + 1;
+    const ss_query_plan *plans = ss_cursor_plans(cursor, tried + 1);
+    double scan_cost = 0;
+    for (uint32_t i = 0; i < cursor->store->manifest.segment_count; i++) {
+        *spent += plans[i].scan ? plans[i].scan_cost : plans[i].probe_cost;
+        scan_cost += plans[i].scan_cost;
+    }
+    return *spent >= scan_cost ? max_distance : tried + 1;
 }
 
 sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance,
@@ -157,7 +154,8 @@ sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, 
         return ss_fail_argument(error,
                                 "sstore_query_nearest: cursor and on_match must not be NULL, nor the distance above 64");
     uint32_t distance = (uint32_t)ss_min_u64(max_distance, cursor->store->manifest.distance);
-    for (;; distance = next_distance(cursor, distance, max_distance)) {
+    double spent = 0; /* estimated nanoseconds */
+    for (;; distance = next_distance(cursor, distance, max_distance, &spent)) {
         sstore_status status = ss_query_fingerprints(cursor, fingerprint, distance, note_distance, &smallest, error);
         if (status != SSTORE_OK && status != SSTORE_STOPPED)
             return status;

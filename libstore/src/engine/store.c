@@ -7,7 +7,7 @@
 #include "base/options.h"
 
 /* How often opening starts again when a writer replaces the store meanwhile. */
-#define MAX_ATTEMPTS 8
+#define MAX_ATTEMPTS 100
 
 static sstore_status check_table_header(const ss_segment *segment, uint32_t number, sstore_error *error)
 {
@@ -137,6 +137,9 @@ static sstore_status open_manifest(sstore *store, const char *recipe, sstore_err
     if (status == SSTORE_OK && recipe != NULL && strcmp(recipe, manifest->recipe) != 0)
         return ss_fail(error, SSTORE_ERROR_RECIPE, 0, store->dir.path, SSTORE_NO_OFFSET,
                        "its fingerprints were made by the recipe '%s', not '%s'", manifest->recipe, recipe);
+    if (status == SSTORE_OK && manifest->segment_count > 1)
+        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, store->dir.path, SSTORE_NO_OFFSET,
+                       "it has %u segments; this version of sstore reads stores of one", manifest->segment_count);
     if (status != SSTORE_OK)
         return status;
     store->segments = ss_alloc(manifest->segment_count, sizeof *store->segments);
@@ -148,35 +151,36 @@ static sstore_status open_manifest(sstore *store, const char *recipe, sstore_err
     return status;
 }
 
-/* Whether the folder of each segment is still there. If not, a writer has replaced the store since it was read. */
-static bool segments_are_there(const sstore *store)
+/* Whether the store has another manifest now than the one that was read. */
+static bool was_replaced(const sstore *store)
 {
-    char name[SS_NAME_CAPACITY];
-    for (uint32_t i = 0; i < store->manifest.segment_count; i++) {
-        ss_folder_name(name, SS_SEGMENT_PREFIX, store->manifest.segments[i].folder_number);
-        if (!ss_dir_has(&store->dir, name))
-            return false;
-    }
-    return true;
+    ss_manifest now = {.segment_count = 0};
+    sstore_status status = ss_manifest_read(&store->dir, &now, NULL);
+    bool same = status == SSTORE_OK && ss_u128_equal(now.checksum, store->manifest.checksum);
+    ss_manifest_free(&now);
+    return !same;
 }
 
+/* A writer that replaces the store removes the files that the old manifest names: then start again from the new one. */
 static sstore_status open_store(sstore *store, const char *path, const char *recipe, sstore_error *error)
 {
+    sstore_error attempt_error;
     sstore_status status = ss_dir_open(path, &store->dir, error);
     if (status != SSTORE_OK)
         return status;
     for (int attempt = 1;; attempt++) {
-        status = open_manifest(store, recipe, error);
-        if (status != SSTORE_ERROR_NOT_FOUND || store->segments == NULL)
-            return status;
-        if (attempt == MAX_ATTEMPTS || segments_are_there(store))
-            break;
-        drop_manifest(store);
+        status = open_manifest(store, recipe, &attempt_error);
+        bool lost_file = status == SSTORE_ERROR_NOT_FOUND && store->segments != NULL;
+        if (lost_file && attempt < MAX_ATTEMPTS && was_replaced(store)) {
+            drop_manifest(store);
+            continue;
+        }
+        if (lost_file) /* a file that the manifest names is not there */
+            attempt_error.status = status = SSTORE_ERROR_DAMAGED;
+        if (status != SSTORE_OK && error != NULL)
+            *error = attempt_error;
+        return status;
     }
-    /* A file that the manifest names and that is not there. */
-    if (error != NULL)
-        error->status = SSTORE_ERROR_DAMAGED;
-    return SSTORE_ERROR_DAMAGED;
 }
 
 sstore_status sstore_open(const char *path, const sstore_open_options *options, sstore **store_out,

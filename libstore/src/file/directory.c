@@ -34,7 +34,9 @@ static void encode_key(uint8_t key[KEY_BYTES], ss_array_kind kind, uint32_t numb
 static sstore_status fail_lmdb(sstore_error *error, const char *path, int code, const char *what)
 {
     if (code == ENOMEM)
-        return ss_fail_memory(error, 0);
+        return ss_fail(error, SSTORE_ERROR_MEMORY, 0, path, SSTORE_NO_OFFSET, "%s failed: out of memory", what);
+    if (code == MDB_INVALID || code == MDB_VERSION_MISMATCH || code == MDB_CORRUPTED || code == MDB_PAGE_NOTFOUND)
+        return ss_fail_damaged(error, path, SSTORE_NO_OFFSET, "%s failed: %s", what, mdb_strerror(code));
     if (code > 0)
         return ss_fail(error, SSTORE_ERROR_IO, code, path, SSTORE_NO_OFFSET, "%s failed", what);
     return ss_fail(error, SSTORE_ERROR_IO, 0, path, SSTORE_NO_OFFSET, "%s failed: %s", what, mdb_strerror(code));
@@ -276,7 +278,7 @@ sstore_status ss_directory_get(const ss_directory *directory, ss_array_kind kind
         uint64_t expected = 8 * ss_min_u64(count - chunk * SS_CHUNK_KEYS, SS_CHUNK_KEYS);
         int code = mdb_get(directory->txn, directory->dbi, &key, &value);
         if (code == ENOMEM)
-            return ss_fail_memory(error, 0);
+            return fail_lmdb(error, directory->memory.path, code, "reading the directory");
         if (code != 0 || value.mv_size != expected)
             return ss_fail_damaged(error, directory->memory.path, SSTORE_NO_OFFSET,
                                    "the directory has no entry of the right size for file %u, kind %d, chunk %llu", number,

@@ -168,7 +168,7 @@ static void encode_manifest(const ss_manifest *manifest, uint8_t *bytes, size_t 
     ss_store_u128(to, ss_hash128(bytes, size - CHECKSUM_BYTES));
 }
 
-sstore_status ss_manifest_replace(const ss_dir *store, const ss_manifest *manifest, sstore_error *error)
+sstore_status ss_manifest_write_new(const ss_dir *store, const ss_manifest *manifest, sstore_error *error)
 {
     ss_file file = SS_FILE_NONE;
     size_t size = manifest_bytes(manifest);
@@ -184,8 +184,6 @@ sstore_status ss_manifest_replace(const ss_dir *store, const ss_manifest *manife
         status = ss_file_sync(&file, error);
     ss_file_close(&file);
     ss_free(bytes);
-    if (status == SSTORE_OK)
-        status = ss_dir_rename(store, SS_MANIFEST_NEW_NAME, SS_MANIFEST_NAME, error);
     if (status != SSTORE_OK)
         ss_dir_remove(store, SS_MANIFEST_NEW_NAME);
     return status;
@@ -258,6 +256,16 @@ static void decode_table(const uint8_t *bytes, ss_plan_table *table, ss_manifest
                                .header_checksum = ss_load_u128(bytes + AT_TABLE_HEADER)};
 }
 
+/* A bound for the directory's size, so that nobody is made to read gigabytes for a small store: its arrays, and as much again
+ * for pages that commits have left behind, with room for LMDB's own. */
+static uint64_t largest_directory(const ss_manifest_segment *segment)
+{
+    uint64_t keys = segment->ids.block_count + segment->tables[0].block_count;
+    for (uint32_t i = 0; i < segment->plan.table_count; i++)
+        keys += segment->tables[i].block_count;
+    return 16 * keys + ((uint64_t)16 << 20);
+}
+
 /* Whether a segment's numbers can be true, so that what is computed from them does not overflow. */
 static bool segment_plausible(const ss_manifest_segment *segment, bool has_ids, const char **reason)
 {
@@ -275,6 +283,9 @@ static bool segment_plausible(const ss_manifest_segment *segment, bool has_ids, 
         if (blocks > SS_MAX_BLOCK_COUNT || blocks > items || (items > 0) != (blocks > 0))
             return false;
     }
+    *reason = "the directory is larger than the segment's blocks can need";
+    if (segment->directory_bytes > largest_directory(segment))
+        return false;
     *reason = "the segment's id does not fit its contents";
     if (!ss_u128_equal(segment->segment_id, ss_segment_id(segment, has_ids)))
         return false;
@@ -355,6 +366,7 @@ sstore_status ss_manifest_decode(const uint8_t *bytes, size_t size, const char *
     sstore_status status = check_frame(bytes, size, file, error);
     if (status != SSTORE_OK)
         return status;
+    manifest_out->checksum = ss_load_u128(bytes + size - CHECKSUM_BYTES);
     input from = {.at = bytes, .begin = bytes, .left = size, .file = file, .error = error};
     status = decode_body(&from, manifest_out);
     if (status != SSTORE_OK)

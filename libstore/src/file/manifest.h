@@ -9,6 +9,7 @@
 #include "file/block_reader.h"
 #include "plan/plan.h"
 
+
 #define SS_MAX_SEGMENTS 4096u
 
 /* A block file as the manifest knows it. */
@@ -38,7 +39,8 @@ typedef struct ss_manifest {
     char *recipe; /* owned, never NULL; "" where none was given */
     uint32_t segment_count;
     ss_manifest_segment *segments; /* owned */
-    uint64_t file_bytes;           /* of the manifest as read or written */
+    uint64_t file_bytes;           /* of the manifest as read */
+    ss_u128 checksum;              /* the same */
 } ss_manifest;
 
 void ss_manifest_free(ss_manifest *manifest);
@@ -50,8 +52,8 @@ sstore_status ss_manifest_read(const ss_dir *store, ss_manifest *manifest_out, s
 sstore_status ss_manifest_decode(const uint8_t *bytes, size_t size, const char *file, ss_manifest *manifest_out,
                                  sstore_error *error);
 
-/* Write it beside the old one, make its contents durable, and rename it into place. The caller syncs the folder. */
-sstore_status ss_manifest_replace(const ss_dir *store, const ss_manifest *manifest, sstore_error *error);
+/* Write it beside the old one, under another name, and make its contents durable. Renaming it publishes it. */
+sstore_status ss_manifest_write_new(const ss_dir *store, const ss_manifest *manifest, sstore_error *error);
 
 /* Add one record to a segment's content sum. Without ids only the fingerprint counts. */
 static inline void ss_content_add(ss_u128 *sum, bool has_ids, uint64_t fingerprint, uint64_t id)
