@@ -1,0 +1,221 @@
+/* A block file's header: read as it was written, and refused with anything changed or impossible. */
+#include "file/block_header.h"
+
+#include <string.h>
+
+#include "support/random.h"
+#include "support/testing.h"
+
+/* Where the fields are, by format-spec/sstore-format.md. */
+#define AT_VERSION 8
+#define AT_HEADER_BYTES 12
+#define AT_BLOCK_BYTES 36
+#define AT_RESTART_INTERVAL 40
+#define AT_FINGERPRINT_BITS 44
+#define AT_BLOCK_COUNT 48
+#define AT_ITEM_COUNT 56
+#define AT_CODE_LENGTHS 88
+#define AT_CHECKSUM 4080
+
+static uint64_t run_seed;
+
+static ss_block_header make_header(rng *random)
+{
+    ss_block_header header = {.segment_id = {.low = rng_next(random), .high = rng_next(random)},
+                              .number = (uint32_t)rng_below(random, 64),
+                              .block_bytes = 256u << rng_below(random, 9),
+                              .restart_interval = (uint32_t)rng_between(random, 1, 65535),
+                              .table_count = (uint32_t)rng_between(random, 1, 64),
+                              .distance = (uint32_t)rng_below(random, 17),
+                              .radius = (uint32_t)rng_below(random, 65),
+                              .block_count = rng_below(random, 1000),
+                              .key_mask = rng_next(random)};
+    header.item_count = header.block_count * rng_between(random, 1, 65535);
+    for (uint32_t i = 0; i < SS_SYMBOL_COUNT; i++) {
+        header.h_counts[i] = rng_next(random) >> 20;
+        header.gap_bit_counts[i] = rng_next(random);
+    }
+    ss_huffman_lengths(header.h_counts, header.code_lengths);
+    return header;
+}
+
+static sstore_status decode(const uint8_t bytes[SS_HEADER_BYTES], ss_block_header *header, ss_u128 *checksum,
+                            sstore_error *error)
+{
+    *error = (sstore_error){.status = SSTORE_OK};
+    return ss_block_header_decode(bytes, "some.blk", header, checksum, error);
+}
+
+/* Make the checksum fit, so that what lies behind it is looked at. */
+static void sign(uint8_t bytes[SS_HEADER_BYTES])
+{
+    ss_store_u128(bytes + AT_CHECKSUM, ss_hash128(bytes, AT_CHECKSUM));
+}
+
+static void test_round_trip(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed);
+    for (int i = 0; i < 200; i++) {
+        const ss_block_header header = make_header(&random);
+        uint8_t bytes[SS_HEADER_BYTES];
+        ss_block_header got;
+        ss_u128 written, read;
+        sstore_error error;
+        memset(bytes, 0xff, sizeof bytes);
+        written = ss_block_header_encode(&header, bytes);
+        assert_ok(decode(bytes, &got, &read, &error), &error);
+        assert_true(ss_u128_equal(written, read));
+        assert_true(ss_u128_equal(got.segment_id, header.segment_id));
+        assert_int_equal(got.number, header.number);
+        assert_int_equal(got.block_bytes, header.block_bytes);
+        assert_int_equal(got.restart_interval, header.restart_interval);
+        assert_int_equal(got.table_count, header.table_count);
+        assert_int_equal(got.distance, header.distance);
+        assert_int_equal(got.radius, header.radius);
+        assert_int_equal(got.block_count, header.block_count);
+        assert_int_equal(got.item_count, header.item_count);
+        assert_int_equal(got.key_mask, header.key_mask);
+        assert_memory_equal(got.code_lengths, header.code_lengths, sizeof header.code_lengths);
+        assert_memory_equal(got.h_counts, header.h_counts, sizeof header.h_counts);
+        assert_memory_equal(got.gap_bit_counts, header.gap_bit_counts, sizeof header.gap_bit_counts);
+    }
+}
+
+static void test_every_flipped_bit_is_refused(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 1);
+    const ss_block_header header = make_header(&random);
+    uint8_t bytes[SS_HEADER_BYTES];
+    ss_block_header_encode(&header, bytes);
+    for (size_t bit = 0; bit < 8 * sizeof bytes; bit++) {
+        ss_block_header got;
+        ss_u128 checksum;
+        sstore_error error;
+        testing_doing("bit %zu of byte %zu flipped", bit % 8, bit / 8);
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        assert_status(decode(bytes, &got, &checksum, &error), SSTORE_ERROR_DAMAGED, &error);
+        assert_string_equal(error.file, "some.blk");
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    testing_done();
+}
+
+/* A field with another value under a right checksum. */
+typedef struct changed_field {
+    size_t at, width;
+    uint64_t value;
+    sstore_status wanted;
+} changed_field;
+
+static const changed_field changed_fields[] = {
+    {0, 1, 'S', SSTORE_ERROR_DAMAGED}, /* the magic */
+    {7, 1, 'k', SSTORE_ERROR_DAMAGED},
+    {AT_VERSION, 4, SS_FORMAT_VERSION + 1, SSTORE_ERROR_UNSUPPORTED},
+    {AT_VERSION, 4, UINT32_MAX, SSTORE_ERROR_UNSUPPORTED},
+    {AT_HEADER_BYTES, 4, 0, SSTORE_ERROR_UNSUPPORTED},
+    {AT_HEADER_BYTES, 4, 8192, SSTORE_ERROR_UNSUPPORTED},
+    {AT_FINGERPRINT_BITS, 4, 128, SSTORE_ERROR_UNSUPPORTED},
+    {AT_FINGERPRINT_BITS, 4, 0, SSTORE_ERROR_UNSUPPORTED},
+    {AT_BLOCK_BYTES, 4, 0, SSTORE_ERROR_DAMAGED},
+    {AT_BLOCK_BYTES, 4, 128, SSTORE_ERROR_DAMAGED},
+    {AT_BLOCK_BYTES, 4, 513, SSTORE_ERROR_DAMAGED},
+    {AT_BLOCK_BYTES, 4, 131072, SSTORE_ERROR_DAMAGED},
+    {AT_BLOCK_BYTES, 4, 1024, SSTORE_OK},
+    {AT_RESTART_INTERVAL, 4, 0, SSTORE_ERROR_DAMAGED},
+    {AT_RESTART_INTERVAL, 4, 65536, SSTORE_ERROR_DAMAGED},
+    {AT_RESTART_INTERVAL, 4, 65535, SSTORE_OK},
+    {AT_BLOCK_COUNT, 8, 0, SSTORE_ERROR_DAMAGED}, /* 100 items need a block */
+    {AT_BLOCK_COUNT, 8, 101, SSTORE_ERROR_DAMAGED},
+    {AT_BLOCK_COUNT, 8, UINT64_MAX, SSTORE_ERROR_DAMAGED},
+    {AT_BLOCK_COUNT, 8, 100, SSTORE_OK},
+    {AT_ITEM_COUNT, 8, 0, SSTORE_ERROR_DAMAGED},
+    {AT_ITEM_COUNT, 8, 9, SSTORE_ERROR_DAMAGED},
+    {AT_ITEM_COUNT, 8, 11 * 65535, SSTORE_ERROR_DAMAGED},
+    {AT_ITEM_COUNT, 8, UINT64_MAX, SSTORE_ERROR_DAMAGED},
+    {AT_ITEM_COUNT, 8, 10 * 65535, SSTORE_OK},
+    {AT_CODE_LENGTHS, 1, 0, SSTORE_ERROR_DAMAGED},
+    {AT_CODE_LENGTHS, 1, 1, SSTORE_ERROR_DAMAGED},
+    {AT_CODE_LENGTHS, 1, 3, SSTORE_ERROR_DAMAGED},
+    {AT_CODE_LENGTHS, 1, 255, SSTORE_ERROR_DAMAGED},
+    {AT_CODE_LENGTHS + 63, 1, 11, SSTORE_ERROR_DAMAGED},
+};
+
+static void test_impossible_fields_are_refused(void **state)
+{
+    (void)state;
+    const ss_block_header good = {.number = 1,
+                                  .block_bytes = 512,
+                                  .restart_interval = 64,
+                                  .block_count = 10,
+                                  .item_count = 100,
+                                  .code_lengths = {2, 2, 1}};
+    for (size_t i = 0; i < sizeof changed_fields / sizeof *changed_fields; i++) {
+        const changed_field *field = &changed_fields[i];
+        uint8_t bytes[SS_HEADER_BYTES];
+        ss_block_header got;
+        ss_u128 checksum;
+        sstore_error error;
+        testing_doing("%llu at %zu", (unsigned long long)field->value, field->at);
+        ss_block_header_encode(&good, bytes);
+        for (size_t j = 0; j < field->width; j++)
+            bytes[field->at + j] = (uint8_t)(field->value >> (8 * j));
+        sign(bytes);
+        assert_status(decode(bytes, &got, &checksum, &error), field->wanted, &error);
+    }
+    testing_done();
+}
+
+/* What blocks are salted with depends on segment, file and code, each alone, and on nothing else. */
+static void test_file_key(void **state)
+{
+    (void)state;
+    const ss_block_header header = {.segment_id = {.low = 1, .high = 2}, .number = 3, .code_lengths = {1, 1}};
+    ss_block_header other = header;
+    const uint64_t key = ss_block_file_key(&header);
+    other.block_count = other.item_count = other.key_mask = other.h_counts[5] = other.block_bytes = 1;
+    assert_int_equal(ss_block_file_key(&other), key);
+    other.segment_id.low ^= 1;
+    assert_true(ss_block_file_key(&other) != key);
+    other = header;
+    other.segment_id.high ^= 1;
+    assert_true(ss_block_file_key(&other) != key);
+    other = header;
+    other.number = SS_IDS_NUMBER;
+    assert_true(ss_block_file_key(&other) != key);
+    other = header;
+    other.code_lengths[0] = 0;
+    other.code_lengths[2] = 1;
+    assert_true(ss_block_file_key(&other) != key);
+}
+
+/* The id column has no restart interval, and no code. */
+static void test_header_of_the_id_column(void **state)
+{
+    (void)state;
+    const ss_block_header header = {.number = SS_IDS_NUMBER, .block_bytes = 256, .block_count = 1, .item_count = 3};
+    uint8_t bytes[SS_HEADER_BYTES];
+    ss_block_header got;
+    ss_u128 checksum;
+    sstore_error error;
+    ss_block_header_encode(&header, bytes);
+    assert_ok(decode(bytes, &got, &checksum, &error), &error);
+    assert_int_equal(got.number, SS_IDS_NUMBER);
+    assert_int_equal(got.restart_interval, 0);
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test_teardown(test_every_flipped_bit_is_refused, testing_teardown),
+        cmocka_unit_test_teardown(test_impossible_fields_are_refused, testing_teardown),
+        cmocka_unit_test(test_file_key),
+        cmocka_unit_test(test_header_of_the_id_column),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,222 @@
+/* How a query at any distance is answered: by radii that are complete for it, or by a scan. */
+#include "plan/cost.h"
+
+#include <inttypes.h>
+
+#include "support/random.h"
+#include "support/testing.h"
+
+#define PATTERNS 1500
+
+static uint64_t run_seed;
+static const char *const named[] = {"20", "16", "10", "4", "3", "2", "1"};
+#define NAMED_COUNT (sizeof named / sizeof *named)
+
+/* From a store in one block to one of ten billion. */
+static const ss_cost_model models[] = {
+    {.fingerprint_count = 0, .block_count = 0},       {.fingerprint_count = 1, .block_count = 1},
+    {.fingerprint_count = 500, .block_count = 1},     {.fingerprint_count = 1e5, .block_count = 130},
+    {.fingerprint_count = 1e8, .block_count = 1.3e5}, {.fingerprint_count = 1e10, .block_count = 1e8},
+};
+#define MODEL_COUNT (sizeof models / sizeof *models)
+
+static ss_plan make_plan(const char *name, uint32_t distance)
+{
+    ss_plan plan;
+    sstore_error error = {.status = SSTORE_OK};
+    assert_ok(ss_plan_parse(name, distance, &plan, &error), &error);
+    return plan;
+}
+
+static ss_query_plan make_query_plan(const ss_plan *plan, uint32_t distance, ss_cost_model model,
+                                     sstore_strategy strategy)
+{
+    ss_query_plan query;
+    model.strategy = strategy;
+    ss_query_plan_init(&query, plan, distance, &model);
+    assert_int_equal(query.distance, distance);
+    return query;
+}
+
+/* No pattern of at most `distance` bits slips through; table by table the radii are what they may be. */
+static void check_complete(const ss_plan *plan, const ss_query_plan *query, rng *random)
+{
+    uint64_t pattern;
+    for (uint32_t i = 0; i < plan->table_count; i++)
+        assert_true(query->radii[i] >= SS_NO_PROBE && query->radii[i] <= (int32_t)plan->tables[i].prefix_bits);
+    assert_false(ss_plan_find_uncovered(plan, query->radii, query->distance, &pattern));
+    for (uint32_t i = 0; i < PATTERNS; i++) {
+        uint32_t bits = rng_one_in(random, 4) ? (uint32_t)rng_below(random, query->distance + 1) : query->distance;
+        pattern = rng_flip(random, 0, bits);
+        if (ss_plan_first_cover(plan, query->radii, pattern) == plan->table_count)
+            fail_msg("pattern %016" PRIx64 " slips through", pattern);
+    }
+}
+
+/* No radius can be lowered: probes that are not needed cost time. */
+static void check_minimal(const ss_plan *plan, ss_query_plan query)
+{
+    uint64_t pattern;
+    for (uint32_t i = 0; i < plan->table_count; i++) {
+        if (query.radii[i] == SS_NO_PROBE)
+            continue;
+        query.radii[i]--;
+        assert_true(ss_plan_find_uncovered(plan, query.radii, query.distance, &pattern));
+        query.radii[i]++;
+    }
+}
+
+static void check_counts(const ss_plan *plan, const ss_query_plan *query)
+{
+    double probes = 0;
+    for (uint32_t i = 0; i < plan->table_count; i++)
+        probes += ss_probe_count(plan->tables[i].prefix_bits, query->radii[i]);
+    assert_true(query->probe_count == probes);
+    assert_true(query->probe_cost >= 0 && query->scan_cost > 0);
+}
+
+static void check_query_plan(const ss_plan *plan, uint32_t distance, size_t model, rng *random)
+{
+    testing_doing("%u tables for %u, asked at %u, model %zu", plan->table_count, plan->distance, distance, model);
+    ss_query_plan query = make_query_plan(plan, distance, models[model], SSTORE_STRATEGY_AUTO);
+    assert_int_equal(query.scan, query.probe_cost >= query.scan_cost);
+    check_counts(plan, &query);
+    if (!query.scan)
+        check_complete(plan, &query, random);
+    if (!query.scan && distance != plan->distance && distance <= 8)
+        check_minimal(plan, query);
+    query = make_query_plan(plan, distance, models[model], SSTORE_STRATEGY_PROBE);
+    check_counts(plan, &query);
+    if (query.scan)
+        assert_true(query.probe_cost >= 1e8); /* nobody wants to wait for so much probing */
+    else
+        check_complete(plan, &query, random);
+    query = make_query_plan(plan, distance, models[model], SSTORE_STRATEGY_SCAN);
+    assert_true(query.scan);
+}
+
+static void test_every_distance_is_complete(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed);
+    for (size_t i = 0; i < NAMED_COUNT; i++) {
+        const uint32_t k = i % 2 == 0 ? 3 : (uint32_t)rng_below(&random, 9);
+        const ss_plan plan = make_plan(named[i], k);
+        for (uint32_t distance = 0; distance <= 8; distance++)
+            for (size_t model = 0; model < MODEL_COUNT; model++)
+                check_query_plan(&plan, distance, model, &random);
+        for (uint32_t distance = 9; distance <= SSTORE_MAX_DISTANCE; distance += distance < 16 ? 1 : 12)
+            check_query_plan(&plan, distance, (distance + i) % MODEL_COUNT, &random);
+    }
+    testing_done();
+}
+
+static void test_own_distance_keeps_own_radii(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < NAMED_COUNT; i++) {
+        for (uint32_t k = 0; k <= 8; k++) {
+            const ss_plan plan = make_plan(named[i], k);
+            const ss_query_plan query = make_query_plan(&plan, k, models[4], SSTORE_STRATEGY_AUTO);
+            for (uint32_t j = 0; j < plan.table_count; j++)
+                assert_int_equal(query.radii[j], plan.tables[j].radius);
+        }
+    }
+}
+
+/*
+ * Asking for less costs no more, and at the usual k takes no more probes. The radii are found greedily: of many tables
+ * for a k above 6 some are dearer than the plan's own.
+ */
+static void test_smaller_distances_cost_no_more(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < NAMED_COUNT; i++) {
+        for (uint32_t k = 1; k <= 6; k++) {
+            const ss_plan plan = make_plan(named[i], k);
+            for (size_t model = 3; model < MODEL_COUNT; model++) {
+                const ss_query_plan own = make_query_plan(&plan, k, models[model], SSTORE_STRATEGY_PROBE);
+                for (uint32_t distance = 0; distance < k; distance++) {
+                    testing_doing("plan %s for %u, asked at %u, model %zu", named[i], k, distance, model);
+                    ss_query_plan query = make_query_plan(&plan, distance, models[model], SSTORE_STRATEGY_PROBE);
+                    assert_true(query.probe_cost <= own.probe_cost);
+                    if (k == 3)
+                        assert_true(query.probe_count <= own.probe_count);
+                    if (distance == 0)
+                        assert_true(query.probe_count == 1); /* one exact look-up finds an equal fingerprint */
+                }
+            }
+        }
+    }
+    testing_done();
+}
+
+/* Tables over any bits, of which the first alone makes the plan complete. */
+static void test_any_tables(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 1);
+    for (uint32_t i = 0; i < 150; i++) {
+        ss_plan plan = {.distance = (uint32_t)rng_below(&random, 5),
+                        .table_count = (uint32_t)rng_between(&random, 1, 8)};
+        for (uint32_t j = 0; j < plan.table_count; j++) {
+            uint64_t mask = j == 0 ? ss_high_mask((uint32_t)rng_between(&random, 8, 64)) : rng_next(&random) | 1;
+            plan.tables[j] = (ss_plan_table){.key_mask = mask, .prefix_bits = ss_popcount(mask)};
+        }
+        plan.tables[0].radius = (int32_t)plan.distance;
+        check_query_plan(&plan, (uint32_t)rng_below(&random, 9), rng_below(&random, MODEL_COUNT), &random);
+    }
+    testing_done();
+}
+
+/*
+ * Tables over a few bits each, of which the first alone makes the plan complete: at a larger distance the search for
+ * what slips through gives up. Then a scan is the answer, not another try.
+ */
+static void test_search_that_gives_up(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, 1); /* not every plan of this kind is hard */
+    ss_plan plan = {.distance = 2, .table_count = 16};
+    plan.tables[0] = (ss_plan_table){.key_mask = UINT64_MAX, .prefix_bits = 64, .radius = 2};
+    for (uint32_t i = 1; i < plan.table_count; i++) {
+        uint64_t mask = 0;
+        for (uint32_t bit = 0; bit < 64; bit++)
+            mask = mask << 1 | (rng_below(&random, 64) < 8);
+        plan.tables[i] = (ss_plan_table){.key_mask = mask, .prefix_bits = ss_popcount(mask)};
+    }
+    const ss_cost_model model = {.fingerprint_count = 1e9, .block_count = 1e7};
+    const ss_query_plan query = make_query_plan(&plan, 12, model, SSTORE_STRATEGY_AUTO);
+    if (!query.scan)
+        check_complete(&plan, &query, &random);
+}
+
+static void test_probe_counts(void **state)
+{
+    (void)state;
+    assert_true(ss_probe_count(16, SS_NO_PROBE) == 0);
+    assert_true(ss_probe_count(16, 0) == 1);
+    assert_true(ss_probe_count(16, 1) == 17);
+    assert_true(ss_probe_count(32, 1) == 33);
+    assert_true(ss_probe_count(64, 3) == 43745);
+    assert_true(ss_probe_count(64, 4) == 679121);
+    assert_true(ss_probe_count(5, 5) == 32);
+    assert_true(ss_probe_count(5, 64) == 32);
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_every_distance_is_complete, testing_teardown),
+        cmocka_unit_test(test_own_distance_keeps_own_radii),
+        cmocka_unit_test_teardown(test_smaller_distances_cost_no_more, testing_teardown),
+        cmocka_unit_test_teardown(test_any_tables, testing_teardown),
+        cmocka_unit_test(test_search_that_gives_up),
+        cmocka_unit_test(test_probe_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,528 @@
+/* The directory: arrays written by several threads come back as they were, and no changed byte reaches LMDB. */
+#include "file/directory.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/random.h"
+#include "support/scratch.h"
+#include "support/testing.h"
+
+#define ROOM ((uint64_t)64 << 20)
+
+static uint64_t run_seed;
+
+/* ----- what the tests share ----- */
+
+/* A directory file in a folder of its own. */
+typedef struct directory_file {
+    ss_dir dir;
+    ss_directory_writer *writer;
+    uint64_t bytes;
+    ss_u128 sum;
+} directory_file;
+
+static const char *file_path(void)
+{
+    return scratch_path("directory/" SS_DIRECTORY_NAME);
+}
+
+static directory_file file_begin_for(uint64_t max_bytes)
+{
+    directory_file made = {.dir = SS_DIR_NONE};
+    ss_dir parent;
+    sstore_error error = {.status = SSTORE_OK};
+    assert_ok(ss_dir_open(scratch_folder(), &parent, &error), &error);
+    assert_ok(ss_dir_make_at(&parent, "directory", &error), &error);
+    assert_ok(ss_dir_open_at(&parent, "directory", &made.dir, &error), &error);
+    ss_dir_close(&parent);
+    assert_ok(ss_directory_writer_open(&made.dir, max_bytes, &made.writer, &error), &error);
+    return made;
+}
+
+static directory_file file_begin(void)
+{
+    return file_begin_for(ROOM);
+}
+
+static void file_finish(directory_file *made)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    assert_ok(ss_directory_writer_finish(made->writer, &made->bytes, &made->sum, &error), &error);
+    ss_directory_writer_close(made->writer);
+    made->writer = NULL;
+    bytes content = file_load(file_path());
+    assert_int_equal(made->bytes, content.size);
+    assert_true(ss_u128_equal(made->sum, ss_hash128(content.data, content.size)));
+    bytes_free(&content);
+}
+
+static void file_free(directory_file *made)
+{
+    ss_directory_writer_close(made->writer);
+    ss_dir_close(&made->dir);
+    scratch_remove(scratch_path("directory"));
+}
+
+/* The value at a place of a test's array: any, but ascending. */
+static uint64_t value_at(uint32_t number, uint64_t index)
+{
+    return (index << 20) + (rng_mix(number * UINT64_C(1000003) + index) >> 44);
+}
+
+static void write_array(ss_directory_writer *writer, ss_array_kind kind, uint32_t number, uint64_t count)
+{
+    ss_array_writer array;
+    sstore_error error = {.status = SSTORE_OK};
+    ss_array_writer_init(&array, writer, kind, number);
+    sstore_status status = SSTORE_OK;
+    for (uint64_t i = 0; status == SSTORE_OK && i < count; i++)
+        status = ss_array_writer_add(&array, value_at(number + kind, i), &error);
+    assert_ok(status, &error);
+    assert_ok(ss_array_writer_finish(&array, &error), &error);
+    ss_array_writer_free(&array);
+}
+
+static void check_array(const ss_directory *directory, ss_array_kind kind, uint32_t number, uint64_t count)
+{
+    ss_array array;
+    sstore_error error = {.status = SSTORE_OK};
+    testing_doing("array %d of file %u, %" PRIu64 " values", (int)kind, number, count);
+    assert_ok(ss_directory_get(directory, kind, number, count, &array, &error), &error);
+    assert_int_equal(array.count, count);
+    for (uint64_t i = 0; i < count; i++)
+        if (ss_array_at(&array, i) != value_at(number + kind, i))
+            fail_msg("value %" PRIu64 " is wrong", i);
+    assert_true(ss_array_ascends(&array, true));
+    ss_array_free(&array);
+    testing_done();
+}
+
+static ss_directory *must_open(const directory_file *file)
+{
+    ss_directory *directory = NULL;
+    sstore_error error = {.status = SSTORE_OK};
+    assert_ok(ss_directory_open(&file->dir, file->bytes, file->sum, &directory, &error), &error);
+    return directory;
+}
+
+static void check_refused(const directory_file *file, uint64_t size, ss_u128 sum, sstore_status wanted)
+{
+    ss_directory *directory = (ss_directory *)(uintptr_t)1;
+    sstore_error error = {.status = SSTORE_OK};
+    assert_status(ss_directory_open(&file->dir, size, sum, &directory, &error), wanted, &error);
+    assert_null(directory);
+    assert_non_null(strstr(error.message, SS_DIRECTORY_NAME));
+}
+
+/* ----- writing and reading ----- */
+
+typedef struct array_case {
+    ss_array_kind kind;
+    uint32_t number;
+    uint64_t count;
+} array_case;
+
+static const array_case array_cases[] = {
+    {SS_ARRAY_KEYS, 0, 1},
+    {SS_ARRAY_KEYS, 1, 2},
+    {SS_ARRAY_KEYS, 63, 1000},
+    {SS_ARRAY_KEYS, SS_IDS_NUMBER, 5000},
+    {SS_ARRAY_RANKS, 0, 1001},
+    {SS_ARRAY_KEYS, 2, SS_CHUNK_KEYS - 1},
+    {SS_ARRAY_KEYS, 3, SS_CHUNK_KEYS},
+    {SS_ARRAY_KEYS, 4, SS_CHUNK_KEYS + 1},
+    {SS_ARRAY_RANKS, 4, 2 * SS_CHUNK_KEYS + 77},
+    {SS_ARRAY_KEYS, 256, 300}, /* numbers whose bytes come in another order */
+    {SS_ARRAY_KEYS, 65536, 301},
+};
+#define ARRAY_CASES (sizeof array_cases / sizeof *array_cases)
+
+static void test_round_trip(void **state)
+{
+    (void)state;
+    directory_file file = file_begin();
+    for (size_t i = 0; i < ARRAY_CASES; i++)
+        write_array(file.writer, array_cases[i].kind, array_cases[i].number, array_cases[i].count);
+    file_finish(&file);
+    ss_directory *directory = must_open(&file);
+    for (size_t i = 0; i < ARRAY_CASES; i++)
+        check_array(directory, array_cases[i].kind, array_cases[i].number, array_cases[i].count);
+    check_array(directory, SS_ARRAY_KEYS, 99, 0); /* an empty array has no entry */
+    ss_directory_close(directory);
+    file_free(&file);
+}
+
+static void test_wrong_arrays_are_refused(void **state)
+{
+    (void)state;
+    directory_file file = file_begin();
+    write_array(file.writer, SS_ARRAY_KEYS, 7, 100);
+    write_array(file.writer, SS_ARRAY_KEYS, 8, SS_CHUNK_KEYS);
+    file_finish(&file);
+    ss_directory *directory = must_open(&file);
+    static const array_case wrong[] = {
+        {SS_ARRAY_KEYS, 7, 99},  {SS_ARRAY_KEYS, 7, 101},  {SS_ARRAY_KEYS, 7, SS_CHUNK_KEYS + 100},
+        {SS_ARRAY_KEYS, 6, 100}, {SS_ARRAY_RANKS, 7, 100}, {SS_ARRAY_KEYS, 8, SS_CHUNK_KEYS + 1},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ss_array array;
+        sstore_error error = {.status = SSTORE_OK};
+        sstore_status status = ss_directory_get(directory, wrong[i].kind, wrong[i].number, wrong[i].count, &array,
+                                                &error);
+        assert_status(status, SSTORE_ERROR_DAMAGED, &error);
+        ss_array_free(&array);
+    }
+    ss_directory_close(directory);
+    file_free(&file);
+}
+
+static void test_empty_directory(void **state)
+{
+    (void)state;
+    directory_file file = file_begin();
+    file_finish(&file);
+    ss_directory *directory = must_open(&file);
+    check_array(directory, SS_ARRAY_KEYS, 0, 0);
+    ss_directory_close(directory);
+    file_free(&file);
+    ss_directory_close(NULL);
+    ss_directory_writer_close(NULL);
+}
+
+/* An entry is written once. */
+static void test_entries_are_not_overwritten(void **state)
+{
+    (void)state;
+    static const uint64_t values[] = {1, 2, 3};
+    directory_file file = file_begin();
+    sstore_error error = {.status = SSTORE_OK};
+    assert_ok(ss_directory_writer_put(file.writer, SS_ARRAY_KEYS, 0, 0, values, 3, &error), &error);
+    assert_status(ss_directory_writer_put(file.writer, SS_ARRAY_KEYS, 0, 0, values, 2, &error), SSTORE_ERROR_IO,
+                  &error);
+    file_free(&file);
+}
+
+/* More arrays than were announced are an error, not a crash. */
+static void test_full_directory(void **state)
+{
+    (void)state;
+    directory_file file = file_begin_for(SS_CHUNK_KEYS * 8);
+    sstore_error error = {.status = SSTORE_OK};
+    uint64_t *values = calloc(SS_CHUNK_KEYS, sizeof *values);
+    sstore_status status = SSTORE_OK;
+    uint32_t written = 0;
+    while (status == SSTORE_OK && written < 100)
+        status = ss_directory_writer_put(file.writer, SS_ARRAY_KEYS, 0, written++, values, SS_CHUNK_KEYS, &error);
+    assert_status(status, SSTORE_ERROR_IO, &error);
+    assert_true(written > 1); /* what was announced had room */
+    free(values);
+    file_free(&file);
+}
+
+static void test_writer_needs_a_folder(void **state)
+{
+    (void)state;
+    char path[] = "closed";
+    const ss_dir closed = {.fd = -1, .path = path};
+    ss_directory_writer *writer = NULL;
+    sstore_error error = {.status = SSTORE_OK};
+    assert_status(ss_directory_writer_open(&closed, ROOM, &writer, &error), SSTORE_ERROR_IO, &error);
+    assert_null(writer);
+}
+
+/* ----- several threads ----- */
+
+#define THREADS 6
+#define ARRAYS_A_THREAD 5
+#define VALUES_A_CHUNK 3000
+
+typedef struct writing {
+    ss_directory_writer *writer;
+    uint32_t first_number;
+    sstore_status status;
+} writing;
+
+static void *write_some(void *argument)
+{
+    writing *self = argument;
+    uint64_t values[VALUES_A_CHUNK];
+    for (uint32_t i = 0; self->status == SSTORE_OK && i < ARRAYS_A_THREAD; i++) {
+        const uint32_t number = self->first_number + i;
+        for (uint64_t j = 0; j < VALUES_A_CHUNK; j++)
+            values[j] = value_at(number + SS_ARRAY_KEYS, j);
+        self->status = ss_directory_writer_put(self->writer, SS_ARRAY_KEYS, number, 0, values, VALUES_A_CHUNK, NULL);
+    }
+    return NULL;
+}
+
+static void test_concurrent_writers(void **state)
+{
+    (void)state;
+    directory_file file = file_begin();
+    pthread_t threads[THREADS];
+    writing jobs[THREADS];
+    for (uint32_t i = 0; i < THREADS; i++) {
+        jobs[i] = (writing){.writer = file.writer, .first_number = i * ARRAYS_A_THREAD};
+        assert_int_equal(pthread_create(&threads[i], NULL, write_some, &jobs[i]), 0);
+    }
+    for (uint32_t i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(jobs[i].status, SSTORE_OK);
+    }
+    file_finish(&file);
+    ss_directory *directory = must_open(&file);
+    for (uint32_t i = 0; i < THREADS * ARRAYS_A_THREAD; i++)
+        check_array(directory, SS_ARRAY_KEYS, i, VALUES_A_CHUNK);
+    ss_directory_close(directory);
+    file_free(&file);
+}
+
+/* ----- damage ----- */
+
+static void test_changed_bytes_are_seen(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed);
+    directory_file file = file_begin();
+    write_array(file.writer, SS_ARRAY_KEYS, 0, 700);
+    write_array(file.writer, SS_ARRAY_RANKS, 0, 700);
+    file_finish(&file);
+    bytes whole = file_load(file_path());
+    for (size_t at = rng_below(&random, 40); at < whole.size; at += rng_between(&random, 1, 80)) {
+        const uint8_t changed = (uint8_t)(whole.data[at] ^ (1u << rng_below(&random, 8)));
+        testing_doing("byte %zu is %02x instead of %02x", at, changed, whole.data[at]);
+        file_patch(file_path(), at, &changed, 1);
+        check_refused(&file, file.bytes, file.sum, SSTORE_ERROR_DAMAGED);
+        file_patch(file_path(), at, &whole.data[at], 1);
+    }
+    ss_directory_close(must_open(&file));
+    bytes_free(&whole);
+    file_free(&file);
+    testing_done();
+}
+
+static void test_other_sizes_and_sums_are_refused(void **state)
+{
+    (void)state;
+    directory_file file = file_begin();
+    write_array(file.writer, SS_ARRAY_KEYS, 0, 700);
+    file_finish(&file);
+    bytes whole = file_load(file_path());
+    for (size_t size = 0; size < whole.size; size += size % 4096 < 2 ? 1 : 4096 / 3) {
+        testing_doing("cut to %zu bytes", size);
+        file_save(file_path(), whole.data, size);
+        check_refused(&file, file.bytes, file.sum, SSTORE_ERROR_DAMAGED);
+        /* The right size, but the sum of other bytes. */
+        check_refused(&file, size, file.sum, SSTORE_ERROR_DAMAGED);
+    }
+    file_save(file_path(), whole.data, whole.size);
+    file_patch(file_path(), whole.size, "x", 1);
+    check_refused(&file, file.bytes, file.sum, SSTORE_ERROR_DAMAGED);
+    file_save(file_path(), whole.data, whole.size);
+    ss_u128 other = file.sum;
+    other.high ^= 1;
+    check_refused(&file, file.bytes, other, SSTORE_ERROR_DAMAGED);
+    other = file.sum;
+    other.low ^= UINT64_C(1) << 63;
+    check_refused(&file, file.bytes, other, SSTORE_ERROR_DAMAGED);
+    scratch_remove(file_path());
+    check_refused(&file, file.bytes, file.sum, SSTORE_ERROR_NOT_FOUND);
+    bytes_free(&whole);
+    file_free(&file);
+    testing_done();
+}
+
+/* Once it is open, nothing that happens to the file matters. */
+static void test_open_directory_is_a_copy(void **state)
+{
+    (void)state;
+    directory_file file = file_begin();
+    write_array(file.writer, SS_ARRAY_KEYS, 0, 700);
+    file_finish(&file);
+    ss_directory *directory = must_open(&file);
+    bytes zeros = {.data = calloc(1, file.bytes), .size = file.bytes};
+    file_patch(file_path(), 0, zeros.data, zeros.size);
+    check_array(directory, SS_ARRAY_KEYS, 0, 700);
+    file_save(file_path(), zeros.data, 0);
+    check_array(directory, SS_ARRAY_KEYS, 0, 700);
+    ss_directory_close(directory);
+    bytes_free(&zeros);
+    file_free(&file);
+}
+
+/* ----- searching ----- */
+
+/* An array in memory, in chunks as in the directory, each at an odd address. */
+typedef struct memory_array {
+    ss_array array;
+    uint64_t *values;
+    uint8_t *bytes;
+} memory_array;
+
+static memory_array memory_array_make(uint64_t *values, uint64_t count)
+{
+    memory_array made = {.array = {.count = count}, .values = values, .bytes = malloc(8 * count + 1)};
+    const size_t chunks = count / SS_CHUNK_KEYS + 1;
+    made.array.chunks = malloc(chunks * sizeof *made.array.chunks);
+    for (uint64_t i = 0; i < count; i++)
+        ss_store_le64(made.bytes + 1 + 8 * i, values[i]);
+    for (size_t i = 0; i < chunks; i++)
+        made.array.chunks[i] = made.bytes + 1 + 8 * i * SS_CHUNK_KEYS;
+    return made;
+}
+
+static void memory_array_free(memory_array *made)
+{
+    free(made->array.chunks);
+    free(made->bytes);
+    free(made->values);
+}
+
+static uint64_t slow_lower_bound(const memory_array *in, uint64_t target)
+{
+    uint64_t low = 0, high = in->array.count;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (in->values[middle] < target)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+typedef enum spread {
+    SPREAD_EVEN,
+    SPREAD_SKEWED,   /* half of them among the first 2^-40 of all values, and a few at the end */
+    SPREAD_SPACED,   /* equally spaced */
+    SPREAD_DENSE,    /* consecutive */
+    SPREAD_REPEATED, /* as the last ranks of id blocks may be */
+    SPREAD_CLUSTERS,
+    SPREAD_COUNT
+} spread;
+
+static int compare_values(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static memory_array make_spread(rng *random, spread kind, uint64_t count)
+{
+    uint64_t *values = malloc((count + 1) * sizeof *values), cluster = rng_next(random);
+    const uint64_t first = rng_next(random) >> 1;
+    for (uint64_t i = 0; i < count; i++) {
+        cluster = rng_one_in(random, 100) ? rng_next(random) : cluster;
+        switch (kind) {
+        case SPREAD_SKEWED: values[i] = rng_next(random) >> (rng_one_in(random, 2) ? 40 : rng_below(random, 64)); break;
+        case SPREAD_SPACED: values[i] = i * (UINT64_MAX / (count + 1)); break;
+        case SPREAD_DENSE: values[i] = first + i; break;
+        case SPREAD_REPEATED: values[i] = rng_below(random, count / 5 + 1); break;
+        case SPREAD_CLUSTERS: values[i] = cluster + rng_below(random, 1000); break;
+        default: values[i] = rng_next(random); break;
+        }
+    }
+    if (count > 2 && rng_one_in(random, 3)) {
+        values[0] = 0;
+        values[count - 1] = UINT64_MAX;
+    }
+    qsort(values, count, sizeof *values, compare_values);
+    return memory_array_make(values, count);
+}
+
+static void check_target(const memory_array *in, uint64_t target)
+{
+    const uint64_t got = ss_array_lower_bound(&in->array, target), wanted = slow_lower_bound(in, target);
+    if (got != wanted)
+        fail_msg("%016" PRIx64 " of %" PRIu64 ": found %" PRIu64 " instead of %" PRIu64, target, in->array.count, got,
+                 wanted);
+}
+
+static void check_lower_bound(rng *random, const memory_array *in)
+{
+    check_target(in, 0);
+    check_target(in, 1);
+    check_target(in, UINT64_MAX - 1);
+    check_target(in, UINT64_MAX);
+    for (uint32_t i = 0; i < 300; i++) {
+        check_target(in, rng_next(random));
+        check_target(in, rng_next(random) >> rng_below(random, 64));
+        if (in->array.count == 0)
+            continue;
+        const uint64_t value = in->values[rng_below(random, in->array.count)];
+        check_target(in, value);
+        check_target(in, value + 1);
+        check_target(in, value - 1);
+    }
+}
+
+static void test_lower_bound(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 1);
+    static const uint64_t counts[] = {0, 1, 2, 3, 7, 8, 9, 10, 16, 17, 18, 25, 26, 100, 1000, 30000};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts * SPREAD_COUNT; i++) {
+        memory_array in = make_spread(&random, (spread)(i % SPREAD_COUNT), counts[i / SPREAD_COUNT]);
+        testing_doing("%" PRIu64 " values, spread %zu, seed %" PRIu64, in.array.count, i % SPREAD_COUNT, run_seed + 1);
+        check_lower_bound(&random, &in);
+        memory_array_free(&in);
+    }
+    memory_array in = make_spread(&random, SPREAD_EVEN, SS_CHUNK_KEYS + 1000); /* over the end of a chunk */
+    check_lower_bound(&random, &in);
+    for (uint64_t i = SS_CHUNK_KEYS - 20; i < SS_CHUNK_KEYS + 20; i++)
+        check_target(&in, in.values[i]);
+    memory_array_free(&in);
+    testing_done();
+}
+
+static void test_ascends(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t count, values[4];
+        bool strictly, at_all;
+    } cases[] = {
+        {0, {0}, true, true},
+        {1, {5}, true, true},
+        {2, {5, 6}, true, true},
+        {2, {5, 5}, false, true},
+        {2, {6, 5}, false, false},
+        {4, {0, 1, 2, UINT64_MAX}, true, true},
+        {4, {0, 1, 1, UINT64_MAX}, false, true},
+        {4, {0, 2, 3, 2}, false, false},
+        {4, {UINT64_MAX, 0, 1, 2}, false, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t *values = malloc(sizeof cases[i].values);
+        memcpy(values, cases[i].values, sizeof cases[i].values);
+        memory_array in = memory_array_make(values, cases[i].count);
+        assert_int_equal(ss_array_ascends(&in.array, true), cases[i].strictly);
+        assert_int_equal(ss_array_ascends(&in.array, false), cases[i].at_all);
+        memory_array_free(&in);
+    }
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_round_trip, testing_teardown),
+        cmocka_unit_test(test_wrong_arrays_are_refused),
+        cmocka_unit_test(test_empty_directory),
+        cmocka_unit_test(test_entries_are_not_overwritten),
+        cmocka_unit_test(test_full_directory),
+        cmocka_unit_test(test_writer_needs_a_folder),
+        cmocka_unit_test_teardown(test_concurrent_writers, testing_teardown),
+        cmocka_unit_test_teardown(test_changed_bytes_are_seen, testing_teardown),
+        cmocka_unit_test_teardown(test_other_sizes_and_sums_are_refused, testing_teardown),
+        cmocka_unit_test_teardown(test_open_directory_is_a_copy, testing_teardown),
+        cmocka_unit_test_teardown(test_lower_bound, testing_teardown),
+        cmocka_unit_test(test_ascends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

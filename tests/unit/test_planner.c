@@ -1,0 +1,436 @@
+/* The planner: candidates that are complete, estimates that fall and rise as they must and agree with what queries read, and
+ * choices that do not waver. */
+#include "plan/planner.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/cost.h"
+#include "support/scratch.h"
+#include "support/use_store.h"
+
+#define EXHAUSTIVE_DISTANCE 3
+#define RANDOM_PATTERNS 2000
+#define STORE_RECORDS 60000
+#define EXPLAINED_QUERIES 300
+
+static uint64_t run_seed;
+
+static ss_planner_input make_input(double count, uint32_t distance)
+{
+    return (ss_planner_input){.store = {.record_count = count,
+                                        .fingerprint_count = count,
+                                        .has_ids = true,
+                                        .block_bytes = 4096,
+                                        .restart_interval = 64},
+                              .distance = distance};
+}
+
+/* The name of the plan that is chosen. */
+static const char *choose(ss_planner_input input)
+{
+    static char name[SS_PLAN_NAME_CAPACITY];
+    ss_planner planner;
+    assert_true(ss_planner_init(&planner, &input));
+    assert_true(planner.choice < planner.count);
+    strcpy(name, planner.plans[planner.choice].candidate.name);
+    ss_planner_free(&planner);
+    return name;
+}
+
+/* ----- candidates ----- */
+
+static bool covered(const ss_plan *plan, uint64_t pattern)
+{
+    for (uint32_t i = 0; i < plan->table_count; i++)
+        if ((int32_t)ss_popcount(pattern & plan->tables[i].key_mask) <= plan->tables[i].radius)
+            return true;
+    return false;
+}
+
+/* Every pattern of at most `bits` more bits from position `from` on. */
+static void check_all_patterns(const ss_plan *plan, uint64_t pattern, uint32_t from, uint32_t bits)
+{
+    if (!covered(plan, pattern))
+        fail_msg("pattern %016" PRIx64 " slips through", pattern);
+    for (uint32_t bit = from; bits > 0 && bit < 64; bit++)
+        check_all_patterns(plan, pattern | UINT64_C(1) << bit, bit + 1, bits - 1);
+}
+
+typedef struct candidate_check {
+    uint32_t distance, count;
+    rng random;
+} candidate_check;
+
+static bool check_candidate(void *context, const ss_candidate *candidate)
+{
+    candidate_check *check = context;
+    const ss_plan *plan = &candidate->plan;
+    const char *reason;
+    testing_doing("candidate %s for %u", candidate->name, check->distance);
+    assert_int_equal(plan->distance, check->distance);
+    assert_true(ss_plan_valid(plan, &reason));
+    if (check->distance <= EXHAUSTIVE_DISTANCE)
+        check_all_patterns(plan, 0, 0, check->distance);
+    for (uint32_t i = 0; i < RANDOM_PATTERNS; i++) {
+        uint64_t pattern = rng_flip(&check->random, 0, check->distance);
+        if (!covered(plan, pattern))
+            fail_msg("pattern %016" PRIx64 " slips through", pattern);
+    }
+    check->count++;
+    return true;
+}
+
+static void test_candidates_are_complete(void **state)
+{
+    (void)state;
+    for (uint32_t k = 0; k <= SSTORE_MAX_BUILD_DISTANCE; k++) {
+        candidate_check check = {.distance = k};
+        rng_init(&check.random, run_seed + k);
+        assert_true(ss_candidates_each(k, 1e7, check_candidate, &check));
+        assert_true(check.count >= 1 + 2 * k);
+    }
+    testing_done();
+}
+
+static bool stop_at_once(void *context, const ss_candidate *candidate)
+{
+    (void)candidate;
+    ++*(int *)context;
+    return false;
+}
+
+static void test_candidates_can_be_stopped(void **state)
+{
+    (void)state;
+    int calls = 0;
+    assert_false(ss_candidates_each(3, 1e7, stop_at_once, &calls));
+    assert_int_equal(calls, 1);
+}
+
+/* ----- samples ----- */
+
+static void test_sample_depends_on_the_set_alone(void **state)
+{
+    (void)state;
+    static uint64_t rooms[2][SS_SAMPLE_CAPACITY];
+    enum { COUNT = 5 * SS_SAMPLE_CAPACITY / 2 };
+    ss_sampler samplers[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        ss_sampler_init(&samplers[i], rooms[i]);
+        for (uint64_t j = 0; j < COUNT; j++)
+            ss_sampler_add(&samplers[i], rng_mix(i == 0 ? j : COUNT - 1 - j));
+        assert_true(ss_sampler_finish(&samplers[i]) == 1);
+    }
+    assert_true(samplers[0].count > SS_SAMPLE_CAPACITY / 3);
+    assert_int_equal(samplers[0].count, samplers[1].count);
+    assert_memory_equal(rooms[0], rooms[1], samplers[0].count * sizeof rooms[0][0]);
+}
+
+static void test_repeats_leave_the_sample(void **state)
+{
+    (void)state;
+    static uint64_t room[SS_SAMPLE_CAPACITY];
+    ss_sampler sampler;
+    ss_sampler_init(&sampler, room);
+    for (uint64_t i = 0; i < 4000; i++)
+        ss_sampler_add(&sampler, rng_mix(i % 1000));
+    assert_true(ss_sampler_finish(&sampler) == 0.25);
+    assert_int_equal(sampler.count, 1000);
+    ss_sampler_init(&sampler, room);
+    for (uint64_t i = 0; i < 4 * SS_SAMPLE_CAPACITY; i++) /* one alone fills any sample */
+        ss_sampler_add(&sampler, 7);
+    ss_sampler_finish(&sampler);
+    assert_true(sampler.count <= 1);
+}
+
+/* Half of the fingerprints under one prefix of 8 bits, the others anywhere. */
+static void test_shares_of_crowded_prefixes(void **state)
+{
+    (void)state;
+    static uint64_t sample[20000];
+    const size_t count = sizeof sample / sizeof *sample;
+    double shares[2];
+    rng random;
+    ss_skew skew;
+    rng_init(&random, run_seed);
+    for (size_t i = 0; i < count; i++)
+        sample[i] = i % 2 == 0 ? rng_next(&random) >> 8 : rng_next(&random);
+    assert_true(ss_skew_init(&skew, sample, count));
+    ss_skew_measure(&skew, ss_high_mask(8), true, shares);
+    assert_true(fabs(shares[0] - 0.25) < 0.02);
+    assert_true(shares[1] >= ldexp(1, -8) && shares[1] < 0.03);
+    ss_skew_measure(&skew, ss_low_mask(8), true, shares);
+    assert_true(shares[0] < 1.1 * ldexp(1, -8) && shares[1] < 1.1 * ldexp(1, -8));
+    ss_skew_free(&skew);
+}
+
+static void test_bits_of_uniform_fingerprints(void **state)
+{
+    (void)state;
+    /* Above the information limit, 64 - log2(n) + 1.44 bits, and below the whole fingerprint. */
+    for (double count = 1000; count < 1e12; count *= 10) {
+        double limit = 64 - log2(count) + 1.44;
+        assert_true(ss_uniform_bits(count) > limit && ss_uniform_bits(count) < limit + 2);
+    }
+    for (double count = 4; count < 1e12; count *= 2)
+        assert_true(ss_uniform_bits(2 * count) < ss_uniform_bits(count));
+}
+
+/* ----- estimates ----- */
+
+static void check_growth(const ss_planned *small, const ss_planned *large)
+{
+    testing_doing("plan %s", small->candidate.name);
+    assert_true(small->figures.total_bytes < large->figures.total_bytes);
+    assert_true(small->figures.warm_ns <= large->figures.warm_ns);
+    if (small->figures.scans || large->figures.scans)
+        return;
+    assert_true(small->figures.probe_count == large->figures.probe_count);
+    assert_true(small->figures.block_count <= large->figures.block_count);
+    assert_true(small->figures.candidate_count <= large->figures.candidate_count);
+}
+
+static void test_estimates_grow_with_the_store(void **state)
+{
+    (void)state;
+    for (double count = 1000; count < 1e10; count *= 10) {
+        for (uint32_t k = 0; k <= 6; k += 2) {
+            ss_planner_input inputs[2] = {make_input(count, k), make_input(10 * count, k)};
+            ss_planner small, large;
+            assert_true(ss_planner_init(&small, &inputs[0]));
+            assert_true(ss_planner_init(&large, &inputs[1]));
+            for (size_t i = 0; i < small.count; i++)
+                for (size_t j = 0; j < large.count; j++)
+                    if (strcmp(small.plans[i].candidate.name, large.plans[j].candidate.name) == 0)
+                        check_growth(&small.plans[i], &large.plans[j]);
+            ss_planner_free(&small);
+            ss_planner_free(&large);
+        }
+    }
+    testing_done();
+}
+
+/* Of useful plans, the larger ones are faster, warm or cold. */
+static void test_useful_plans_trade(void **state)
+{
+    (void)state;
+    for (uint32_t k = 0; k <= SSTORE_MAX_BUILD_DISTANCE; k++) {
+        ss_planner_input input = make_input(3e7, k);
+        ss_planner planner;
+        const ss_planned *last = NULL;
+        assert_true(ss_planner_init(&planner, &input));
+        for (size_t i = 0; i < planner.count; i++) {
+            const ss_planned *plan = &planner.plans[i];
+            if (!plan->useful)
+                continue;
+            if (last != NULL) {
+                assert_true(plan->figures.total_bytes > last->figures.total_bytes);
+                assert_true(plan->figures.warm_ns < last->figures.warm_ns ||
+                            plan->figures.cold_ns < last->figures.cold_ns);
+            }
+            last = plan;
+        }
+        assert_non_null(last);
+        assert_true(planner.plans[planner.choice].useful);
+        ss_planner_free(&planner);
+    }
+}
+
+static void test_radii_only_add(void **state)
+{
+    (void)state;
+    ss_cost_model model = {.fingerprint_count = 1e8, .block_count = 1.3e5};
+    for (uint32_t bits = 1; bits <= 64; bits++) {
+        ss_plan_table table = {.key_mask = ss_high_mask(bits), .prefix_bits = bits};
+        ss_table_cost last = {0};
+        for (int32_t radius = 0; radius <= 6; radius++) {
+            ss_table_cost cost = ss_table_cost_of(&table, radius, &model, NULL);
+            assert_true(cost.probe_count >= last.probe_count && cost.block_count >= last.block_count &&
+                        cost.candidate_count >= last.candidate_count && cost.warm_ns >= last.warm_ns);
+            assert_true(cost.block_count <= model.block_count && cost.candidate_count <= model.fingerprint_count);
+            last = cost;
+        }
+    }
+}
+
+/* ----- choices ----- */
+
+static void test_choices_at_3(void **state)
+{
+    (void)state;
+    static const double fours[] = {0, 1, 1000, 1e6, 1e7};
+    for (size_t i = 0; i < sizeof fours / sizeof *fours; i++)
+        assert_string_equal(choose(make_input(fours[i], 3)), "16:0,16:0,16:0,16:0");
+    assert_string_equal(choose(make_input(1e8, 3)), "24:1,20:0,20:0");
+    assert_string_equal(choose(make_input(1e9, 3)), "32:1,32:1");
+}
+
+static void test_objectives(void **state)
+{
+    (void)state;
+    for (uint32_t k = 0; k <= SSTORE_MAX_BUILD_DISTANCE; k++) {
+        ss_plan_figures figures[3];
+        for (int objective = 0; objective < 3; objective++) {
+            ss_planner_input input = make_input(1e8, k);
+            ss_planner planner;
+            input.objective = (sstore_objective)objective;
+            assert_true(ss_planner_init(&planner, &input));
+            figures[objective] = planner.plans[planner.choice].figures;
+            ss_planner_free(&planner);
+        }
+        assert_true(figures[SSTORE_OBJECTIVE_SIZE].total_bytes <= figures[SSTORE_OBJECTIVE_BALANCED].total_bytes);
+        assert_true(figures[SSTORE_OBJECTIVE_LATENCY].warm_ns <= figures[SSTORE_OBJECTIVE_BALANCED].warm_ns);
+    }
+}
+
+static void test_a_limit_is_kept(void **state)
+{
+    (void)state;
+    for (uint64_t limit = 100000000; limit < 8000000000; limit += limit / 4) {
+        ss_planner_input input = make_input(1e8, 3);
+        ss_planner planner;
+        input.max_bytes = limit;
+        input.objective = SSTORE_OBJECTIVE_LATENCY;
+        assert_true(ss_planner_init(&planner, &input));
+        if (planner.choice < planner.count)
+            assert_true(planner.plans[planner.choice].figures.total_bytes <= (double)limit);
+        else
+            assert_true(planner.plans[0].figures.total_bytes > (double)limit);
+        ss_planner_free(&planner);
+    }
+}
+
+/* ----- what queries really read ----- */
+
+typedef struct tally {
+    double expected_probes, expected_blocks, expected_candidates, probes, blocks, candidates;
+    uint64_t matches;
+} tally;
+
+static int add_table(void *context, const sstore_table_explanation *table)
+{
+    tally *sum = context;
+    assert_false(table->scanned);
+    sum->expected_probes += ss_probe_count(table->prefix_bits, table->radius);
+    sum->expected_blocks += table->expected_block_count;
+    sum->expected_candidates += table->expected_candidate_count;
+    sum->probes += (double)table->probe_count;
+    sum->blocks += (double)table->block_count;
+    sum->candidates += (double)table->candidate_count;
+    sum->matches += table->match_count;
+    return 0;
+}
+
+static int count_match(void *context, const sstore_match *match)
+{
+    (void)match;
+    ++*(uint64_t *)context;
+    return 0;
+}
+
+static void assert_near(const char *what, double got, double expected, double factor, double slack)
+{
+    if (got > expected * factor + slack || got * factor + slack < expected)
+        fail_msg("%s: %.1f, expected %.1f", what, got, expected);
+}
+
+static void check_explained(const char *path, const char *plan, const data_set *data)
+{
+    sstore *store = store_must_open(path, SSTORE_IO_MEMORY, SSTORE_STRATEGY_PROBE);
+    sstore_cursor *cursor = store_must_cursor(store);
+    sstore_error error = {.status = SSTORE_OK};
+    tally sum = {0};
+    uint64_t found = 0;
+    testing_doing("explaining plan %s", plan);
+    for (size_t i = 0; i < EXPLAINED_QUERIES; i++) {
+        uint64_t query = data->fingerprints[i * (data->count / EXPLAINED_QUERIES)];
+        assert_ok(sstore_explain(cursor, query, 3, add_table, &sum, &error), &error);
+        assert_ok(sstore_query(cursor, query, 3, count_match, &found, &error), &error);
+    }
+    assert_true(sum.probes == sum.expected_probes);
+    assert_int_equal(sum.matches, found);
+    assert_near("blocks", sum.blocks, sum.expected_blocks, 1.6, 0);
+    /* Each query meets at least itself in each table, which the average group does not count. */
+    assert_near("candidates", sum.candidates, sum.expected_candidates, 1.3, 1.2 * EXPLAINED_QUERIES * SS_MAX_TABLES);
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+}
+
+static void test_estimates_against_stores(void **state)
+{
+    (void)state;
+    /* Of plans with more flips than these a block is read again when probes of other blocks come between. */
+    static const char *const plans[] = {"20", "16", "10", "4", "3", "2", "24:1,24:1"};
+    rng random;
+    data_set data;
+    rng_init(&random, run_seed);
+    data_make(&random, DATA_UNIFORM, DATA_NO_IDS, STORE_RECORDS, false, &data);
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+        const char *path = scratch_path("explained");
+        options.plan = plans[i];
+        options.block_bytes = 512;
+        store_must_build(path, &options, &data);
+        check_explained(path, plans[i], &data);
+        scratch_remove(path);
+    }
+    data_free(&data);
+    testing_done();
+}
+
+/* A store's size is what was estimated, within a few percent. */
+static void test_sizes_against_stores(void **state)
+{
+    (void)state;
+    static const char *const plans[] = {"10", "4", "2"};
+    rng random;
+    data_set data;
+    rng_init(&random, run_seed);
+    data_make(&random, DATA_UNIFORM, DATA_ORDINALS, STORE_RECORDS, false, &data);
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+        sstore_statistics facts = {.struct_size = sizeof facts};
+        sstore_error error = {.status = SSTORE_OK};
+        ss_planner_input input = make_input(STORE_RECORDS, 3);
+        const char *path = scratch_path("sized");
+        ss_plan plan;
+        ss_plan_figures figures;
+        options.plan = plans[i];
+        store_must_build(path, &options, &data);
+        sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+        assert_ok(sstore_stat(store, &facts, &error), &error);
+        assert_ok(ss_plan_parse(plans[i], 3, &plan, &error), &error);
+        ss_plan_figures_init(&figures, &plan, &input.store);
+        testing_doing("plan %s: %.0f bytes expected, %" PRIu64 " found", plans[i], figures.total_bytes, facts.total_bytes);
+        assert_near("bytes", (double)facts.total_bytes, figures.total_bytes, 1.04, 0);
+        sstore_close(store);
+        scratch_remove(path);
+    }
+    data_free(&data);
+    testing_done();
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_candidates_are_complete, testing_teardown),
+        cmocka_unit_test(test_candidates_can_be_stopped),
+        cmocka_unit_test(test_sample_depends_on_the_set_alone),
+        cmocka_unit_test(test_repeats_leave_the_sample),
+        cmocka_unit_test(test_shares_of_crowded_prefixes),
+        cmocka_unit_test(test_bits_of_uniform_fingerprints),
+        cmocka_unit_test_teardown(test_estimates_grow_with_the_store, testing_teardown),
+        cmocka_unit_test(test_useful_plans_trade),
+        cmocka_unit_test(test_radii_only_add),
+        cmocka_unit_test(test_choices_at_3),
+        cmocka_unit_test(test_objectives),
+        cmocka_unit_test(test_a_limit_is_kept),
+        cmocka_unit_test_teardown(test_estimates_against_stores, testing_teardown),
+        cmocka_unit_test_teardown(test_sizes_against_stores, testing_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

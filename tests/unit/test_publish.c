@@ -1,0 +1,513 @@
+/* A store's folder while it is written: claimed by one, cleared of what the dead left, and never half published. */
+#include "engine/publish.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "support/random.h"
+#include "support/scratch.h"
+#include "support/use_store.h"
+
+static uint64_t run_seed;
+
+/* ----- making the calls that publication rests on fail ----- */
+
+/* Which of these calls fails, counted from 1; 0: none. */
+static uint64_t failing_call, calls_made;
+
+static bool call_fails(void)
+{
+    return ++calls_made == failing_call;
+}
+
+/* These stand in for the C library's in this program, LMDB's calls included. */
+int fsync(int fd)
+{
+    if (call_fails()) {
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_fsync, fd);
+}
+
+int fdatasync(int fd)
+{
+    if (call_fails()) {
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_fdatasync, fd);
+}
+
+int renameat(int from_fd, const char *from, int to_fd, const char *to)
+{
+    if (call_fails()) {
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, 0);
+}
+
+/* ----- what the tests share ----- */
+
+static const char *store_path(void)
+{
+    return scratch_path("store");
+}
+
+static const char *in_store(const char *name)
+{
+    return scratch_path("store/%s", name);
+}
+
+static int start_afresh(void **state)
+{
+    (void)state;
+    failing_call = 0;
+    scratch_remove(store_path());
+    return 0;
+}
+
+static data_set make_data(uint64_t seed)
+{
+    rng random;
+    data_set set;
+    rng_init(&random, run_seed + seed);
+    data_make(&random, DATA_CLUSTERED, DATA_IDS, 600, true, &set);
+    return set;
+}
+
+static sstore_status build(const data_set *set, bool replace, sstore_error *error)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    options.block_bytes = 512;
+    options.memory_bytes = 1 << 20;
+    options.threads = 1;
+    options.plan = "2";
+    options.replace = replace;
+    *error = (sstore_error){.status = SSTORE_OK};
+    return store_build(store_path(), &options, set, 0, error);
+}
+
+static void must_build(const data_set *set, bool replace)
+{
+    sstore_error error;
+    assert_ok(build(set, replace, &error), &error);
+}
+
+/* Whether the store opens, verifies, and holds exactly these data. */
+static bool holds(const data_set *set)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    oracle truth;
+    bool right = false;
+    size_t count;
+    assert_ok(sstore_verify(store_path(), NULL, NULL, &error), &error);
+    sstore *store = store_must_open(store_path(), SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    assert_ok(sstore_stat(store, &facts, &error), &error);
+    oracle_make(set, &truth);
+    const bool as_many = facts.record_count == truth.count && facts.distinct_count == truth.distinct_count;
+    sstore_cursor *cursor = store_must_cursor(store);
+    if (as_many) /* it stops at the first record that is another */
+        (void)store_compare_records(cursor, &truth, &right, &count, &error);
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+    oracle_free(&truth);
+    return as_many && right;
+}
+
+/* The entries of the store's folder whose names begin so, folders too. */
+typedef struct entry_count {
+    const char *prefix;
+    size_t count;
+} entry_count;
+
+static bool count_one(void *context, const char *name)
+{
+    entry_count *self = context;
+    self->count += strncmp(name, self->prefix, strlen(self->prefix)) == 0;
+    return true;
+}
+
+static size_t entries(const char *prefix)
+{
+    ss_dir dir;
+    sstore_error error = {.status = SSTORE_OK};
+    entry_count self = {.prefix = prefix};
+    assert_ok(ss_dir_open(store_path(), &dir, &error), &error);
+    assert_ok(ss_dir_each(&dir, count_one, &self, &error), &error);
+    ss_dir_close(&dir);
+    return self.count;
+}
+
+/* A manifest and one segment, and nothing else. */
+static void check_only_a_store(void)
+{
+    assert_int_equal(entries(""), 2);
+    assert_int_equal(entries(SS_SEGMENT_PREFIX), 1);
+    assert_true(scratch_exists(in_store(SS_MANIFEST_NAME)));
+}
+
+static void make_folder(const char *path)
+{
+    assert_int_equal(mkdir(path, 0777), 0);
+}
+
+/* ----- claiming ----- */
+
+static void test_made_folder_goes_again(void **state)
+{
+    (void)state;
+    ss_workplace place;
+    sstore_error error = {.status = SSTORE_OK};
+    assert_ok(ss_workplace_open(&place, store_path(), false, &error), &error);
+    assert_true(place.made_folder);
+    assert_int_equal(entries(SS_UNFINISHED_PREFIX), 1);
+    ss_workplace_close(&place);
+    assert_false(scratch_exists(store_path()));
+}
+
+static void test_existing_folder_stays(void **state)
+{
+    (void)state;
+    ss_workplace place;
+    sstore_error error = {.status = SSTORE_OK};
+    make_folder(store_path());
+    assert_ok(ss_workplace_open(&place, store_path(), false, &error), &error);
+    file_save(scratch_path("store/%s/table-00.blk", place.work_name), "unfinished", 10);
+    ss_workplace_close(&place);
+    assert_int_equal(entries(""), 0);
+}
+
+static void test_one_writer_at_a_time(void **state)
+{
+    (void)state;
+    ss_workplace first, second;
+    sstore_error error = {.status = SSTORE_OK};
+    data_set set = make_data(0);
+    must_build(&set, false);
+    assert_ok(ss_workplace_open(&first, store_path(), true, &error), &error);
+    for (int replace = 0; replace < 2; replace++) {
+        assert_status(ss_workplace_open(&second, store_path(), replace, &error), SSTORE_ERROR_BUSY, &error);
+        assert_non_null(strstr(error.message, store_path()));
+    }
+    assert_int_equal(entries(SS_UNFINISHED_PREFIX), 1); /* the first one's is still there */
+    assert_true(holds(&set));                           /* readers do not mind */
+    ss_workplace_close(&first);
+    check_only_a_store();
+    assert_ok(ss_workplace_open(&second, store_path(), true, &error), &error);
+    ss_workplace_close(&second);
+    assert_true(holds(&set));
+    data_free(&set);
+}
+
+static void test_lock_of_another_program(void **state)
+{
+    (void)state;
+    ss_workplace place;
+    ss_dir dir;
+    sstore_error error = {.status = SSTORE_OK};
+    make_folder(store_path());
+    assert_ok(ss_dir_open(store_path(), &dir, &error), &error);
+    assert_int_equal(flock(dir.fd, LOCK_EX), 0);
+    assert_status(ss_workplace_open(&place, store_path(), false, &error), SSTORE_ERROR_BUSY, &error);
+    ss_dir_close(&dir);
+    assert_ok(ss_workplace_open(&place, store_path(), false, &error), &error);
+    ss_workplace_close(&place);
+}
+
+static void test_store_is_not_replaced_unasked(void **state)
+{
+    (void)state;
+    data_set set = make_data(0), other = make_data(1);
+    sstore_error error;
+    must_build(&set, false);
+    assert_status(build(&other, false, &error), SSTORE_ERROR_EXISTS, &error);
+    assert_true(holds(&set));
+    check_only_a_store();
+    must_build(&other, true);
+    assert_true(holds(&other));
+    check_only_a_store();
+    data_free(&set);
+    data_free(&other);
+}
+
+/* A folder with anything that no store has is nobody's to write to. */
+static void test_folder_with_strangers_is_refused(void **state)
+{
+    (void)state;
+    static const char *const strangers[] = {"notes.txt", ".hidden",  "manifest", "MANIFEST.old",
+                                            "seg",       "segments", "tmp"};
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
+        for (int replace = 0; replace < 2; replace++) {
+            ss_workplace place;
+            sstore_error error = {.status = SSTORE_OK};
+            testing_doing("a folder that holds '%s'", strangers[i]);
+            scratch_remove(store_path());
+            make_folder(store_path());
+            file_save(in_store(strangers[i]), "mine", 4);
+            assert_status(ss_workplace_open(&place, store_path(), replace, &error), SSTORE_ERROR_EXISTS, &error);
+            assert_non_null(strstr(error.message, strangers[i]));
+            assert_int_equal(entries(""), 1);
+            bytes content = file_load(in_store(strangers[i]));
+            assert_int_equal(content.size, 4);
+            bytes_free(&content);
+        }
+    }
+    testing_done();
+}
+
+static void test_path_that_is_no_folder(void **state)
+{
+    (void)state;
+    ss_workplace place;
+    sstore_error error = {.status = SSTORE_OK};
+    file_save(store_path(), "mine", 4);
+    for (int replace = 0; replace < 2; replace++) {
+        assert_status(ss_workplace_open(&place, store_path(), replace, &error), SSTORE_ERROR_EXISTS, &error);
+        assert_true(scratch_exists(store_path()));
+    }
+    const char *deep = scratch_path("not-there/store");
+    assert_status(ss_workplace_open(&place, deep, false, &error), SSTORE_ERROR_IO, &error);
+    assert_int_equal(error.system_errno, ENOENT);
+}
+
+/* ----- leftovers ----- */
+
+/* What killed writers leave. */
+static void make_leftovers(void)
+{
+    make_folder(in_store("tmp-0000000000000001"));
+    file_save(in_store("tmp-0000000000000001/table-00.blk"), "unfinished", 10);
+    make_folder(in_store("seg-00000000000000ff"));
+    file_save(in_store("seg-00000000000000ff/ids.blk"), "not named", 9);
+    file_save(in_store(SS_MANIFEST_NEW_NAME), "unfinished", 10);
+}
+
+static void test_leftovers_beside_a_store(void **state)
+{
+    (void)state;
+    ss_workplace place;
+    sstore_error error = {.status = SSTORE_OK};
+    data_set set = make_data(0);
+    must_build(&set, false);
+    make_leftovers();
+    assert_true(holds(&set));
+    assert_status(ss_workplace_open(&place, store_path(), false, &error), SSTORE_ERROR_EXISTS, &error);
+    assert_true(holds(&set));
+    assert_ok(ss_workplace_open(&place, store_path(), true, &error), &error);
+    ss_workplace_close(&place);
+    check_only_a_store();
+    assert_true(holds(&set));
+    data_free(&set);
+}
+
+static void test_leftovers_without_a_store(void **state)
+{
+    (void)state;
+    data_set set = make_data(0);
+    make_folder(store_path());
+    make_leftovers();
+    must_build(&set, false);
+    check_only_a_store();
+    assert_true(holds(&set));
+    data_free(&set);
+}
+
+/* Which segments a damaged manifest names is not known: they go when the new one stands, not before. */
+static void test_damaged_manifest_is_replaced(void **state)
+{
+    (void)state;
+    data_set set = make_data(0), other = make_data(1);
+    sstore_error error = {.status = SSTORE_OK};
+    ss_workplace place;
+    must_build(&set, false);
+    make_leftovers();
+    bytes manifest = file_load(in_store(SS_MANIFEST_NAME));
+    file_patch(in_store(SS_MANIFEST_NAME), 100, "damage", 6);
+    assert_ok(ss_workplace_open(&place, store_path(), true, &error), &error);
+    ss_workplace_close(&place);
+    file_save(in_store(SS_MANIFEST_NAME), manifest.data, manifest.size);
+    assert_true(holds(&set));
+    file_patch(in_store(SS_MANIFEST_NAME), 100, "damage", 6);
+    must_build(&other, true);
+    check_only_a_store();
+    assert_true(holds(&other));
+    bytes_free(&manifest);
+    data_free(&set);
+    data_free(&other);
+}
+
+/* ----- publishing ----- */
+
+static void test_abort_leaves_nothing(void **state)
+{
+    (void)state;
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    data_set set = make_data(0), other = make_data(1);
+    for (int round = 0; round < 2; round++) { /* without and with a store that is to be replaced */
+        sstore_builder *builder = NULL;
+        sstore_error error = {.status = SSTORE_OK};
+        options.replace = round;
+        options.memory_bytes = 1 << 20;
+        assert_ok(sstore_builder_create(store_path(), &options, &builder, &error), &error);
+        assert_ok(sstore_builder_add(builder, other.fingerprints, other.ids, other.count, &error), &error);
+        sstore_builder_abort(builder);
+        if (round == 0) {
+            assert_false(scratch_exists(store_path()));
+            must_build(&set, false);
+        }
+    }
+    check_only_a_store();
+    assert_true(holds(&set));
+    data_free(&set);
+    data_free(&other);
+}
+
+static void segment_name(char name[SS_NAME_CAPACITY])
+{
+    ss_dir dir;
+    ss_manifest manifest;
+    sstore_error error = {.status = SSTORE_OK};
+    assert_ok(ss_dir_open(store_path(), &dir, &error), &error);
+    assert_ok(ss_manifest_read(&dir, &manifest, &error), &error);
+    ss_folder_name(name, SS_SEGMENT_PREFIX, manifest.segments[0].folder_number);
+    ss_manifest_free(&manifest);
+    ss_dir_close(&dir);
+}
+
+/* The same records once more: the same files in a folder of another name, then under the first name again. */
+static void test_same_records_again(void **state)
+{
+    (void)state;
+    data_set set = make_data(0);
+    char first[SS_NAME_CAPACITY], second[SS_NAME_CAPACITY];
+    must_build(&set, false);
+    segment_name(first);
+    const char *copy = scratch_path("copy");
+    assert_int_equal(rename(in_store(first), copy), 0);
+    scratch_remove(store_path());
+    must_build(&set, false);
+    segment_name(second);
+    assert_string_equal(second, first); /* the name follows from the records */
+    assert_true(folders_equal(in_store(second), copy, ".blk"));
+    must_build(&set, true);
+    segment_name(second);
+    assert_string_not_equal(second, first);
+    assert_true(folders_equal(in_store(second), copy, ".blk"));
+    check_only_a_store();
+    assert_true(holds(&set));
+    must_build(&set, true);
+    segment_name(second);
+    assert_string_equal(second, first);
+    check_only_a_store();
+    scratch_remove(copy);
+    data_free(&set);
+}
+
+/* A reader goes on with the store that it opened. */
+static void test_reader_keeps_what_it_opened(void **state)
+{
+    (void)state;
+    data_set set = make_data(0), other = make_data(1);
+    sstore_error error = {.status = SSTORE_OK};
+    oracle truth;
+    bool right;
+    size_t count;
+    must_build(&set, false);
+    sstore *store = store_must_open(store_path(), SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    must_build(&other, true);
+    sstore_cursor *cursor = store_must_cursor(store);
+    oracle_make(&set, &truth);
+    assert_ok(store_compare_records(cursor, &truth, &right, &count, &error), &error);
+    assert_true(right && count == truth.count);
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+    assert_true(holds(&other));
+    oracle_free(&truth);
+    data_free(&set);
+    data_free(&other);
+}
+
+/*
+ * Each of the calls in turn fails, once. The build must say so; what is at the path is the old store, the new one, or
+ * nothing where nothing was, and the next build clears what may have been left.
+ */
+static void check_failures(bool with_old_store, uint64_t *failures_out)
+{
+    data_set old = make_data(2), new = make_data(3);
+    for (uint64_t call = 1;; call++) {
+        sstore_error error;
+        failing_call = 0;
+        scratch_remove(store_path());
+        if (with_old_store)
+            must_build(&old, false);
+        testing_doing("call %llu fails, %s an old store", (unsigned long long)call,
+                      with_old_store ? "with" : "without");
+        calls_made = 0;
+        failing_call = call;
+        sstore_status status = build(&new, with_old_store, &error);
+        failing_call = 0;
+        *failures_out = call - 1;
+        if (calls_made < call) { /* there is no such call any more */
+            assert_ok(status, &error);
+            break;
+        }
+        assert_status(status, SSTORE_ERROR_IO, &error);
+        if (!with_old_store && !scratch_exists(store_path()))
+            continue;
+        assert_true(holds(&new) || (with_old_store && holds(&old)));
+        must_build(&new, true);
+        check_only_a_store();
+        assert_true(holds(&new));
+    }
+    assert_true(holds(&new));
+    data_free(&old);
+    data_free(&new);
+    testing_done();
+}
+
+static void test_failing_calls_on_a_new_store(void **state)
+{
+    (void)state;
+    uint64_t failures;
+    check_failures(false, &failures);
+    assert_true(failures >= 8); /* two tables, ids, directory, folders, manifest, renames */
+}
+
+static void test_failing_calls_on_replacing(void **state)
+{
+    (void)state;
+    uint64_t failures;
+    check_failures(true, &failures);
+    assert_true(failures >= 8);
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_made_folder_goes_again, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_existing_folder_stays, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_one_writer_at_a_time, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_lock_of_another_program, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_store_is_not_replaced_unasked, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_folder_with_strangers_is_refused, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_path_that_is_no_folder, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_leftovers_beside_a_store, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_leftovers_without_a_store, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_damaged_manifest_is_replaced, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_abort_leaves_nothing, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_same_records_again, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_reader_keeps_what_it_opened, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_failing_calls_on_a_new_store, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_failing_calls_on_replacing, start_afresh, testing_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

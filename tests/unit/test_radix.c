@@ -1,0 +1,118 @@
+/* The in-place radix sorts against qsort. */
+#include "sort/radix.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/random.h"
+#include "support/testing.h"
+
+#define MOST 30000
+
+static uint64_t run_seed;
+
+typedef enum order {
+    ORDER_RANDOM,
+    ORDER_SORTED,
+    ORDER_REVERSED,
+    ORDER_EQUAL,
+    ORDER_FEW,      /* a few distinct values */
+    ORDER_LOW_BYTE, /* differing in the last digit only */
+    ORDER_TOP_BYTE,
+    ORDER_SKEWED, /* nearly all under one prefix */
+    ORDER_COUNT
+} order;
+
+/* Sizes about the one below which insertion takes over, and others. */
+static const size_t sizes[] = {0, 1, 2, 3, 46, 47, 48, 49, 50, 97, 255, 256, 257, 4000, MOST};
+#define SIZE_COUNT (sizeof sizes / sizeof *sizes)
+
+static uint64_t make_value(rng *random, order kind, size_t i)
+{
+    const uint64_t base = UINT64_C(0x5a5a000000000000);
+    switch (kind) {
+    case ORDER_SORTED: return base + i * 3;
+    case ORDER_REVERSED: return UINT64_MAX - i * 977;
+    case ORDER_EQUAL: return base;
+    case ORDER_FEW: return rng_mix(rng_below(random, 5));
+    case ORDER_LOW_BYTE: return base + rng_below(random, 256);
+    case ORDER_TOP_BYTE: return rng_below(random, 256) << 56;
+    case ORDER_SKEWED: return rng_one_in(random, 50) ? rng_next(random) : base | rng_below(random, 1 << 20);
+    default: return rng_one_in(random, 500) ? (rng_one_in(random, 2) ? 0 : UINT64_MAX) : rng_next(random);
+    }
+}
+
+static int compare_keys(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static int compare_records(const void *left, const void *right)
+{
+    const sstore_record *a = left, *b = right;
+    int by_fingerprint = (a->fingerprint > b->fingerprint) - (a->fingerprint < b->fingerprint);
+    return by_fingerprint != 0 ? by_fingerprint : (a->id > b->id) - (a->id < b->id);
+}
+
+static void test_keys(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed);
+    for (size_t i = 0; i < ORDER_COUNT * SIZE_COUNT; i++) {
+        const order kind = (order)(i % ORDER_COUNT);
+        const size_t count = sizes[i / ORDER_COUNT];
+        uint64_t *keys = malloc((count + 1) * sizeof *keys), *wanted = malloc((count + 1) * sizeof *keys);
+        testing_doing("%zu keys of kind %d, seed %" PRIu64, count, (int)kind, run_seed);
+        for (size_t j = 0; j < count; j++)
+            wanted[j] = keys[j] = make_value(&random, kind, j);
+        qsort(wanted, count, sizeof *wanted, compare_keys);
+        ss_sort_keys(keys, count);
+        assert_memory_equal(keys, wanted, count * sizeof *keys);
+        free(keys);
+        free(wanted);
+    }
+    testing_done();
+}
+
+/* Fingerprints of one kind with ids of another. */
+static void check_records(rng *random, order fingerprints, order ids, size_t count)
+{
+    sstore_record *records = malloc((count + 1) * sizeof *records), *wanted = malloc((count + 1) * sizeof *records);
+    testing_doing("%zu records, fingerprints of kind %d, ids of kind %d, seed %" PRIu64, count, (int)fingerprints,
+                  (int)ids, run_seed + 1);
+    for (size_t i = 0; i < count; i++)
+        wanted[i] = records[i] = (sstore_record){.fingerprint = make_value(random, fingerprints, i),
+                                                 .id = make_value(random, ids, i)};
+    qsort(wanted, count, sizeof *wanted, compare_records);
+    ss_sort_records(records, count);
+    assert_memory_equal(records, wanted, count * sizeof *records);
+    free(records);
+    free(wanted);
+}
+
+static void test_records(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 1);
+    for (size_t i = 0; i < ORDER_COUNT * SIZE_COUNT; i++) {
+        const size_t count = sizes[i / ORDER_COUNT] / (i / ORDER_COUNT + 1 == SIZE_COUNT ? 3 : 1);
+        check_records(&random, (order)(i % ORDER_COUNT), ORDER_RANDOM, count);
+        check_records(&random, ORDER_EQUAL, (order)(i % ORDER_COUNT), count);
+        check_records(&random, ORDER_FEW, (order)(i % ORDER_COUNT), count);
+    }
+    testing_done();
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_keys, testing_teardown),
+        cmocka_unit_test_teardown(test_records, testing_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
