@@ -58,6 +58,24 @@ uint64_t argument_size(const char *option, const char *text)
     return value << shift;
 }
 
+uint32_t argument_block_size(const char *option, const char *text)
+{
+    uint64_t bytes = argument_size(option, text);
+    return bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
+}
+
+uint64_t argument_count(const char *option, const char *text)
+{
+    uint64_t value = 0;
+    const char *end = read_digits(text, &value);
+    int shift = end == NULL || (*end != '\0' && end[1] != '\0') ? -1 : suffix_shift(end);
+    for (; shift > 0 && value <= UINT64_MAX / 1000; shift -= 10)
+        value *= 1000;
+    if (shift != 0)
+        cmd_usage_error("%s: expected a number such as 65536, 500K, 10M or 2G, found '%s'", option, text);
+    return value;
+}
+
 int argument_choice(const char *option, const char *text, const char *const *names,
                     const char *expected)
 {

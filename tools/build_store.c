@@ -36,13 +36,21 @@ static int read_inputs(build_job *job, char **inputs, size_t input_count, const 
     return code == EXIT_DONE && interrupted() ? interrupt_exit_code() : code;
 }
 
-int build_store(const char *path, const sstore_build_options *build, char **inputs, size_t input_count,
+static int stop_if_interrupted(void *context)
+{
+    (void)context;
+    return interrupted();
+}
+
+int build_store(const char *path, const sstore_build_options *options, char **inputs, size_t input_count,
                 const input_options *format)
 {
     build_job job = {0};
     sstore_error error;
+    sstore_build_options build = *options;
+    build.should_stop = stop_if_interrupted;
     interrupt_catch();
-    if (sstore_builder_create(path, build, &job.builder, &error) != SSTORE_OK)
+    if (sstore_builder_create(path, &build, &job.builder, &error) != SSTORE_OK)
         return cmd_fail(&error);
     int code = read_inputs(&job, inputs, input_count, format);
     if (code != EXIT_DONE) {
@@ -51,11 +59,13 @@ int build_store(const char *path, const sstore_build_options *build, char **inpu
             cmd_complain("%s: interrupted; nothing was changed", path);
         return code;
     }
-    /* Finishing cannot be asked to stop, but it survives being killed: the store is the old one or the new one. */
-    interrupt_release();
     progress_say("sorting and writing");
     sstore_status status = sstore_builder_finish(job.builder, &error);
     progress_wipe();
+    if (status == SSTORE_STOPPED) {
+        cmd_complain("%s: interrupted; nothing was changed", path);
+        return interrupt_exit_code();
+    }
     return status == SSTORE_OK ? EXIT_DONE : cmd_fail(&error);
 }
 

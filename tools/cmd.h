@@ -23,6 +23,7 @@ enum {
  */
 int cmd_build(int argc, char **argv);
 int cmd_query(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_dump(int argc, char **argv);

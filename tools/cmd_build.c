@@ -42,13 +42,6 @@ static const struct argp_option options[] = {
     {"quiet", KEY_QUIET, NULL, 0, "print nothing but errors", 0},
     {0}};
 
-/* The library checks the size; what does not fit its type is as wrong as anything. */
-static uint32_t parse_block_size(const char *text)
-{
-    uint64_t bytes = argument_size("--block-size", text);
-    return bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
-}
-
 static error_t parse_option(int key, char *argument, build_arguments *arguments)
 {
     sstore_build_options *build = &arguments->build;
@@ -60,7 +53,7 @@ static error_t parse_option(int key, char *argument, build_arguments *arguments)
         build->plan = argument;
         return 0;
     case KEY_BLOCK_SIZE:
-        build->block_bytes = parse_block_size(argument);
+        build->block_bytes = argument_block_size("--block-size", argument);
         return 0;
     case KEY_MEMORY:
         build->memory_bytes = argument_size("--memory", argument);

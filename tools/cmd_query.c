@@ -5,15 +5,17 @@
 
 #include "arguments.h"
 #include "cmd.h"
+#include "query_explain.h"
 #include "query_feed.h"
 
-enum { KEY_INPUT = 0x200, KEY_JSON, KEY_COUNT, KEY_NEAREST, KEY_LIMIT, KEY_THREADS, KEY_IO, KEY_RECIPE };
+enum { KEY_INPUT = 0x200, KEY_JSON, KEY_COUNT, KEY_NEAREST, KEY_LIMIT, KEY_THREADS, KEY_IO, KEY_RECIPE, KEY_EXPLAIN };
 
 typedef struct query_arguments {
     const char *store;
     const char *input; /* of --input */
     char **operands;   /* of argv; argp has put them together at its end */
     int operand_count;
+    bool explain;
     query_options query;
     input_options format;
 } query_arguments;
@@ -27,6 +29,7 @@ static const struct argp_option options[] = {
     {"json", KEY_JSON, NULL, 0, "print one JSON object a line", 0},
     {"threads", KEY_THREADS, "N", 0, "answer operands and --input on N threads (default: all processors)", 0},
     {"io", KEY_IO, "MODE", 0, "how blocks are read: pread (the default), mmap or memory", 0},
+    {"explain", KEY_EXPLAIN, NULL, 0, "print what one query was expected to read and what it read, not its matches", 0},
     {"recipe", KEY_RECIPE, "TEXT", 0, "fail unless the store's fingerprints were made by this recipe", 0},
     {0}};
 
@@ -69,6 +72,9 @@ static error_t parse_option(int key, char *argument, query_arguments *arguments)
     case KEY_RECIPE:
         query->open.recipe = argument;
         return 0;
+    case KEY_EXPLAIN:
+        arguments->explain = true;
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -93,6 +99,15 @@ static void check_operands(const query_arguments *arguments)
     }
 }
 
+static void check_explain(const query_arguments *arguments)
+{
+    const query_options *query = &arguments->query;
+    if (arguments->input != NULL || arguments->operand_count != 1 || reads_stdin(arguments))
+        cmd_usage_error("--explain: expected one FINGERPRINT");
+    if (query->nearest || query->count || query->json || query->limit != UINT64_MAX)
+        cmd_usage_error("--explain: expected neither --nearest, --count, --limit nor --json with it");
+}
+
 static void check_arguments(const query_arguments *arguments)
 {
     if (arguments->store == NULL)
@@ -101,6 +116,8 @@ static void check_arguments(const query_arguments *arguments)
         cmd_usage_error("expected either FINGERPRINT operands or --input, found both");
     if (!reads_stdin(arguments))
         check_operands(arguments);
+    if (arguments->explain)
+        check_explain(arguments);
     if (arguments->query.json && !output_has_json())
         cmd_usage_error("--json: this sstore was built without the jansson library");
 }
@@ -136,6 +153,16 @@ static const struct argp argp = {
     .children = children,
 };
 
+/* Which has been checked to be one. */
+static int explain_operand(query_session *session, const query_arguments *arguments)
+{
+    uint64_t query = 0;
+    line_fault fault;
+    const char *text = arguments->operands[0];
+    line_parse_fingerprint(arguments->format.lines.decimal, text, strlen(text), &query, &fault);
+    return query_explain(session, query);
+}
+
 int cmd_query(int argc, char **argv)
 {
     query_arguments arguments = {.query = QUERY_OPTIONS_INIT, .format = INPUT_OPTIONS_INIT};
@@ -143,7 +170,9 @@ int cmd_query(int argc, char **argv)
     arguments.format.lines.ignore_ids = true;
     query_session session;
     int code = query_session_open(&session, arguments.store, &arguments.query);
-    if (code == EXIT_DONE && arguments.input != NULL)
+    if (code == EXIT_DONE && arguments.explain)
+        code = explain_operand(&session, &arguments);
+    else if (code == EXIT_DONE && arguments.input != NULL)
         code = query_feed_file(&session, arguments.input, &arguments.format);
     else if (code == EXIT_DONE && reads_stdin(&arguments))
         code = query_feed_stdin(&session, &arguments.format);

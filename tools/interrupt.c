@@ -1,5 +1,5 @@
 /*
- * interrupt.c - SIGINT and SIGTERM as a flag.
+ * interrupt.c - SIGINT, SIGTERM and SIGHUP as a flag; a file grown too large as an error of the write, not a signal.
  */
 #include "interrupt.h"
 
@@ -14,8 +14,8 @@ static void catch(int number)
 
 static void set_action(const struct sigaction *action)
 {
-    static const int numbers[] = {SIGINT, SIGTERM};
-    for (int i = 0; i < 2; i++) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction before;
         /* A signal that the caller ignores, as nohup and background jobs of scripts do, stays ignored. */
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
@@ -29,13 +29,7 @@ void interrupt_catch(void)
     struct sigaction action = {.sa_handler = catch, .sa_flags = (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
     set_action(&action);
-}
-
-void interrupt_release(void)
-{
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    sigemptyset(&action.sa_mask);
-    set_action(&action);
+    (void)signal(SIGXFSZ, SIG_IGN);
 }
 
 bool interrupted(void)

@@ -1,5 +1,5 @@
 /*
- * interrupt.h - SIGINT and SIGTERM as a flag, so that a command can undo what it began before it ends.
+ * interrupt.h - SIGINT, SIGTERM and SIGHUP as a flag, so that a command can undo what it began before it ends.
  */
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
@@ -9,13 +9,10 @@
 /* From now on the first of these signals only sets the flag; a second one ends the process. */
 void interrupt_catch(void);
 
-/* Let the signals end the process again. */
-void interrupt_release(void);
-
 /* Whether a signal has come since interrupt_catch(). */
 bool interrupted(void);
 
-/* The exit code by which shells tell the signal: 130 or 143. */
+/* The exit code by which shells tell the signal: 130, 143 or 129. */
 int interrupt_exit_code(void);
 
 #endif

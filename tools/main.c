@@ -19,6 +19,7 @@ typedef struct command {
 static const command commands[] = {
     {"sstore build", cmd_build, "make a store from fingerprints"},
     {"sstore query", cmd_query, "find the stored fingerprints near given ones"},
+    {"sstore plan", cmd_plan, "compare the plans for a store to come"},
     {"sstore stat", cmd_stat, "show what a store holds and how large its parts are"},
     {"sstore verify", cmd_verify, "read and check everything in a store"},
     {"sstore dump", cmd_dump, "print all records of a store"},

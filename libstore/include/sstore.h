@@ -120,7 +120,7 @@ typedef struct sstore_open_options {
 
 /*
  * Open the store at `path` for reading. Checks the manifest, every file's size and header, and the whole directory,
- * which it loads into memory (8 bytes a block and table). The store sees the state that was published at that moment,
+ * which it loads into memory (about 10 bytes a block and table). The store sees the state that was published at that moment,
  * for as long as it is open, whatever writers do.
  *
  * On success *store_out is a handle to be closed with sstore_close(); on failure it is NULL.
@@ -180,13 +180,41 @@ SSTORE_API sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fi
  * `fingerprints`. on_match is called in the caller's thread only.
  *
  * Chooses by itself between asking one by one, walking through the tables with the sorted prefixes of all queries, and one
- * scan for all. Memory, whatever `count`: about 16 bytes for each of up to 2^20 queries, 8 MiB a thread, and up to 2^22
- * matches of 100 bytes; only one query that alone has more matches takes more.
+ * scan for all. Memory, whatever `count`: about 16 bytes for each of up to 2^20 queries, 8 MiB a thread, and up to 2^21
+ * matches of 150 bytes; only one query that alone has more matches takes more.
  * Errors: as sstore_query(), and MEMORY.
  */
 SSTORE_API sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprints, size_t count,
                                             uint32_t distance, uint32_t threads, sstore_match_fn on_match,
                                             void *context, sstore_error *error);
+
+/* What one query was expected to read of a table, and what it read. */
+typedef struct sstore_table_explanation {
+    size_t struct_size;
+    uint64_t segment;                 /* a store has one or more, each with tables of its own */
+    uint32_t table;                   /* from 0 within the segment */
+    uint64_t key_mask;                /* the bits that lead in this table */
+    uint32_t prefix_bits;             /* how many they are */
+    int32_t radius;                   /* flips of them that were probed at this distance; -1: the table was left out */
+    int scanned;                      /* 1: all of the table was read instead of probing any */
+    double expected_block_count;      /* by the model that plans are made with, for uniform data */
+    double expected_candidate_count;
+    uint64_t probe_count;             /* prefixes looked up */
+    uint64_t block_count;             /* blocks read; one that two probes in a row share counts once */
+    uint64_t candidate_count;         /* fingerprints with a probed prefix; all of them in a scan */
+    uint64_t match_count;             /* distinct fingerprints within the distance that count as this table's */
+    double probe_ns, scan_ns;         /* of the whole segment: the estimates that decided between probes and a scan */
+} sstore_table_explanation;
+
+/* Called for each table; `explanation` is valid until it returns. 0: go on, else stop. */
+typedef int (*sstore_explain_fn)(void *context, const sstore_table_explanation *explanation);
+
+/*
+ * Run a query as sstore_query() does, but report what it did in each table instead of what it found. Blocks that are read
+ * for the ids of matches are not counted. Errors: as sstore_query().
+ */
+SSTORE_API sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
+                                        sstore_explain_fn on_table, void *context, sstore_error *error);
 
 /* One record. `id` is 0 in a store without ids. */
 typedef struct sstore_record {
@@ -224,7 +252,7 @@ typedef struct sstore_statistics {
     uint64_t directory_bytes;   /* size of the directory's file */
     uint64_t manifest_bytes;
     uint64_t total_bytes;       /* all files together */
-    char plan[512];             /* as sstore_build_options.plan takes it, written out: "16:0,16:0,16:0,16:0" */
+    char plan[1536];            /* as sstore_build_options.plan takes it, written out: "16:0,16:0,16:0,16:0" */
     char recipe[512];           /* how the fingerprints were made, or "" (cut to fit) */
 } sstore_statistics;
 
@@ -275,23 +303,28 @@ typedef struct sstore_build_options {
     int without_ids;       /* other than 0: a store without ids; those given to add are dropped */
     int replace;           /* other than 0: a store that is at the path already is replaced once the new one is whole */
     uint64_t memory_bytes; /* what sorting may take, at least 1 MiB; 0: 1 GiB */
-    const char *plan;      /* NULL or "auto": chosen from n and k. Otherwise "20", "16", "10", "4", "3", "2", "1" (tables of
+    const char *plan;      /* NULL or "auto": chosen as by sstore_plan(), from the fingerprints. Otherwise "20", "16", "10", "4", "3", "2", "1" (tables of
                               the well-known plans for k = 3), "BcC" such as "5c2" (B groups of bits, a table for each choice
                               of C), or "bits:radius,..." such as "24:1,20:0,20:0" (disjoint groups, which add up to at most 64 bits) */
     const char *tmp_dir;   /* where sorted runs are spilled; NULL: inside the store's folder */
-    const char *recipe;    /* how the fingerprints are made, UTF-8, at most 4096 bytes; kept in the manifest. NULL: not said */
+    const char *recipe;    /* how the fingerprints are made: text without control characters, at most 4096 bytes; kept in the
+                              manifest. NULL: not said */
+    int (*should_stop)(void *context); /* asked every few thousand records while finish works, by several threads at once;
+                                          other than 0: give up. NULL: never */
+    void *stop_context;
 } sstore_build_options;
 
 #define SSTORE_BUILD_OPTIONS_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(sstore_build_options), 3, 0, 0, 0, 0, 0, NULL, NULL, NULL                                               \
+        sizeof(sstore_build_options), 3, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                                   \
     }
 
 /*
  * Begin a store at `path`. The folder is made, or, where options->replace is set, an existing store is locked against
- * other writers; readers go on undisturbed. Nothing is visible under `path` before sstore_builder_finish() succeeds.
+ * other writers; readers go on undisturbed. What is written goes into a folder of its own inside, which readers do not see;
+ * there is no store at `path`, or the old one, until sstore_builder_finish() succeeds. An empty folder is taken as it is.
  * Errors: ARGUMENT (an option out of range; a plan that would miss a pair within the distance, with an example), MEMORY,
- * IO, EXISTS, BUSY.
+ * IO, EXISTS (a store, the remains of one, or a folder with other things in it), BUSY, NOT_FOUND (no tmp_dir).
  */
 SSTORE_API sstore_status sstore_builder_create(const char *path, const sstore_build_options *options,
                                                sstore_builder **builder_out, sstore_error *error);
@@ -307,13 +340,83 @@ SSTORE_API sstore_status sstore_builder_add(sstore_builder *builder, const uint6
 
 /*
  * Sort, encode, write and publish the store, durably: when this returns SSTORE_OK the store survives a power cut. On
- * failure nothing is left behind and a store that was there before is as it was. The builder is freed in both cases.
- * Errors: MEMORY, IO.
+ * failure nothing is left behind and a store that was there before is as it was; only if the very last sync fails, after
+ * publication, the new store stands and may not survive a power cut. The builder is freed in all cases.
+ * Errors: MEMORY, IO; STOPPED where should_stop asked for it.
  */
 SSTORE_API sstore_status sstore_builder_finish(sstore_builder *builder, sstore_error *error);
 
 /* Give up: remove what was written and free the builder. NULL is allowed. */
 SSTORE_API void sstore_builder_abort(sstore_builder *builder);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Choosing a plan
+ */
+
+/* What a plan is chosen for. */
+typedef enum sstore_objective {
+    SSTORE_OBJECTIVE_BALANCED = 0, /* the least warm time * bytes^1.5: 1.5 % more time are worth 1 % fewer bytes; what a build
+                                      without a plan does (the default) */
+    SSTORE_OBJECTIVE_SIZE = 1,     /* the fewest bytes, as long as a query takes at most a millisecond or, if that is more,
+                                      ten times what the fastest plan takes */
+    SSTORE_OBJECTIVE_LATENCY = 2   /* the least warm time */
+} sstore_objective;
+
+typedef struct sstore_plan_options {
+    size_t struct_size;         /* sizeof(sstore_plan_options), set by the initializer */
+    uint64_t record_count;      /* of the store to come */
+    uint32_t distance;          /* the k to build for, 0 to 16; default 3 */
+    int has_ids;                /* other than 0: with ids, taken for ordinals; the default */
+    uint32_t block_bytes;       /* a power of two, 256 to 65536; 0: 4096 */
+    sstore_objective objective;
+    uint64_t max_bytes;         /* of the whole store; 0: no limit */
+    const uint64_t *sample;     /* fingerprints like those to come, in any order; NULL: uniform ones are expected. Real
+                                   ones crowd: some prefixes lead to far more fingerprints than others */
+    size_t sample_count;        /* some ten thousand do; more are thinned out, fewer than a thousand are not looked at */
+} sstore_plan_options;
+
+#define SSTORE_PLAN_OPTIONS_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(sstore_plan_options), 0, 3, 1, 0, SSTORE_OBJECTIVE_BALANCED, 0, NULL, 0                                 \
+    }
+
+/* What a plan is expected to take. Counts and times are those of one query without a match, at the plan's distance; a
+ * match takes up to two reads more. */
+typedef struct sstore_plan_estimate {
+    size_t struct_size;
+    char plan[512];               /* as sstore_build_options.plan takes it */
+    uint32_t table_count;
+    uint32_t least_prefix_bits, most_prefix_bits; /* of the tables */
+    uint32_t least_radius, most_radius;
+    double table_bits;            /* bits that a fingerprint takes in one table */
+    double total_bytes;           /* of the store */
+    double bytes_each;            /* the same for each record */
+    double directory_bytes;       /* what a reader holds in memory */
+    double probe_count;           /* prefixes that a query looks up */
+    double block_count;           /* blocks that it reads: probes that share one read it once */
+    double candidate_count;       /* fingerprints that it tests */
+    double warm_ns;               /* with all blocks cached, read by SSTORE_IO_PREAD */
+    double cold_ns;               /* with none cached, all read side by side */
+    int scans;                    /* 1: reading a whole table takes less than the probes; the figures are a scan's */
+    int useful;                   /* 1: no plan with fewer tables is as fast */
+    int chosen;                   /* 1: the plan for the objective */
+    char reason[512];             /* of the chosen one: why, in a sentence; else "" */
+} sstore_plan_estimate;
+
+/* Called for each plan; `estimate` is valid until it returns. 0: go on, else stop. */
+typedef int (*sstore_plan_fn)(void *context, const sstore_plan_estimate *estimate);
+
+/*
+ * Estimate every plan for a store that does not exist yet, and report them in ascending order of bytes; one of them is
+ * chosen. Times come from a model with constants measured once: they compare plans, and are not a promise for a machine.
+ * Every plan is proved complete for the distance before it is reported. A store of fewer than a million records is weighed
+ * as if it had a million. Takes a tenth of a second or so, and two megabytes.
+ * Errors: ARGUMENT (an option out of range, or no plan within max_bytes), MEMORY. SSTORE_STOPPED if the callback stopped.
+ * Source: the paper, section 3.1.1, and for radii Norouzi, Punjani and Fleet, "Fast search in Hamming space with
+ * multi-index hashing" (CVPR 2012).
+ */
+SSTORE_API sstore_status sstore_plan(const sstore_plan_options *options, sstore_plan_fn on_plan, void *context,
+                                     sstore_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Making fingerprints (the paper, section 2; format-spec/fingerprint.md)

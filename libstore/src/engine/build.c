@@ -7,11 +7,10 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/pool.h"
+#include "engine/planning.h"
 #include "engine/publish.h"
 #include "engine/segment_build.h"
 
-#define DEFAULT_BLOCK_BYTES 4096u
-#define RESTART_INTERVAL 64u /* bench/README.md has what other intervals cost and gain */
 #define DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
 #define MIN_MEMORY_BYTES ((uint64_t)1 << 20)
 #define ORDINAL_BATCH 1024u
@@ -34,9 +33,18 @@ struct sstore_builder {
     uint64_t next_ordinal;
 };
 
+/* Recipes are compared and printed: one line of text. */
+static bool is_recipe(const char *text)
+{
+    size_t length = 0;
+    while (length <= SS_MAX_RECIPE_BYTES && (unsigned char)text[length] >= ' ' && text[length] != 0x7f)
+        length++;
+    return length <= SS_MAX_RECIPE_BYTES && text[length] == '\0';
+}
+
 static sstore_status check_options(const sstore_build_options *options, sstore_error *error)
 {
-    ss_geometry geometry = {.block_bytes = options->block_bytes, .restart_interval = RESTART_INTERVAL};
+    ss_geometry geometry = {.block_bytes = options->block_bytes, .restart_interval = SS_RESTART_INTERVAL};
     ss_plan plan;
     if (options->distance > SSTORE_MAX_BUILD_DISTANCE)
         return ss_fail_argument(error, "the distance to build for is %u; it can be 0 to %d", options->distance,
@@ -47,8 +55,9 @@ static sstore_status check_options(const sstore_build_options *options, sstore_e
     if (options->memory_bytes != 0 && options->memory_bytes < MIN_MEMORY_BYTES)
         return ss_fail_argument(error, "the memory is %llu bytes; at least %llu are needed",
                                 (unsigned long long)options->memory_bytes, (unsigned long long)MIN_MEMORY_BYTES);
-    if (options->recipe != NULL && strlen(options->recipe) > SS_MAX_RECIPE_BYTES)
-        return ss_fail_argument(error, "the recipe has more than %u bytes", SS_MAX_RECIPE_BYTES);
+    if (options->recipe != NULL && !is_recipe(options->recipe))
+        return ss_fail_argument(error, "the recipe has more than %u bytes, or control characters in it",
+                                SS_MAX_RECIPE_BYTES);
     if (options->plan == NULL || strcmp(options->plan, "auto") == 0)
         return SSTORE_OK;
     return ss_plan_parse(options->plan, options->distance, &plan, error);
@@ -81,8 +90,10 @@ static sstore_status set_up(sstore_builder *builder, const char *path, const sst
         .threads = options->threads != 0 ? options->threads : ss_available_threads(),
         .plan_name = builder->plan,
         .distance = options->distance,
-        .geometry = {.block_bytes = options->block_bytes != 0 ? options->block_bytes : DEFAULT_BLOCK_BYTES,
-                     .restart_interval = RESTART_INTERVAL},
+        .geometry = {.block_bytes = options->block_bytes != 0 ? options->block_bytes : SS_DEFAULT_BLOCK_BYTES,
+                     .restart_interval = SS_RESTART_INTERVAL},
+        .should_stop = options->should_stop,
+        .stop_context = options->stop_context,
     };
     return ss_sorter_create(builder->build.has_ids, builder->build.memory_bytes, builder->build.tmp_dir,
                             &builder->records, error);

@@ -17,6 +17,12 @@ static sstore_status hit(const ss_search *self, uint64_t fingerprint, bool has_r
     return self->on_hit(self->context, &found, self->error);
 }
 
+/* Where to count what is done in a table, or NULL. */
+static ss_search_counts *counts_of(const ss_search *self, uint32_t table)
+{
+    return SS_UNLIKELY(self->counts != NULL) ? &self->counts[table] : NULL;
+}
+
 /* ----- one visit ----- */
 
 static const ss_table *table_of(const ss_search *self, const ss_visit *visit)
@@ -40,9 +46,19 @@ static sstore_status match(const ss_search *self, const ss_visit *visit, uint64_
     uint64_t pattern = fingerprint ^ self->fingerprint;
     if (ss_plan_first_cover(&self->segment->facts->plan, self->plan->radii, pattern) != table)
         return SSTORE_OK;
+    ss_search_counts *counts = counts_of(self, table);
+    if (counts != NULL)
+        counts->matches++;
     if (table != 0)
         return hit(self, fingerprint, false, 0);
     return hit(self, fingerprint, true, ss_array_at(&self->segment->ranks, visit->number) + index);
+}
+
+/* Only those of the probed prefix are its candidates, whatever else was decoded. */
+static void note_candidates(ss_search_counts *counts, const ss_probe *probe, const uint64_t *values, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        counts->candidates += values[i] >= probe->first && values[i] <= probe->last;
 }
 
 /* Test `count` values in the cursor's scratch; the first has that index in the visited block. Those of other prefixes that
@@ -53,6 +69,9 @@ static sstore_status test_values(const ss_search *self, const ss_visit *visit, u
     const uint64_t *values = cursor->values;
     uint64_t query = cursor->queries[visit->probe.table];
     uint32_t found = cursor->store->filter(values, count, query, self->distance, cursor->hits);
+    ss_search_counts *counts = counts_of(self, visit->probe.table);
+    if (counts != NULL)
+        note_candidates(counts, &visit->probe, values, count);
     for (uint32_t i = 0; i < found; i++) {
         uint64_t value = values[cursor->hits[i]];
         if (value < visit->probe.first || value > visit->probe.last)
@@ -108,6 +127,9 @@ static sstore_status fetch(const ss_search *self, uint32_t index, const uint8_t 
         *bytes_out = visit[-1].block.bytes;
         return SSTORE_OK;
     }
+    ss_search_counts *counts = counts_of(self, visit->probe.table);
+    if (counts != NULL)
+        counts->blocks++;
     uint8_t *buffer = cursor->buffers; /* of one block where blocks are not read into it */
     if (blocks->base == NULL)
         buffer += index * cursor->buffer_bytes;
@@ -188,6 +210,9 @@ static sstore_status run_probes(const ss_search *self)
 static sstore_status add_probe(const ss_search *self, ss_probe probe)
 {
     sstore_cursor *cursor = self->cursor;
+    ss_search_counts *counts = counts_of(self, probe.table);
+    if (counts != NULL)
+        counts->probes++;
     ss_key_index_prefetch(&self->segment->tables[probe.table].keys, probe.first);
     cursor->probes[cursor->probe_count++] = probe;
     return cursor->probe_count == SS_TOGETHER ? run_probes(self) : SSTORE_OK;
@@ -236,6 +261,11 @@ static sstore_status scan_block(const ss_search *self, const ss_block *block, ui
             return ss_block_reader_malformed(blocks, number, malformed_bits, self->error);
         uint32_t found =
             cursor->store->filter(cursor->values, count, self->fingerprint, self->distance, cursor->hits);
+        ss_search_counts *counts = counts_of(self, 0);
+        if (counts != NULL) {
+            counts->candidates += count;
+            counts->matches += found;
+        }
         for (uint32_t i = 0; i < found; i++) {
             sstore_status status = hit(self, cursor->values[cursor->hits[i]], true, rank + cursor->hits[i]);
             if (status != SSTORE_OK)
@@ -254,6 +284,9 @@ static sstore_status scan(const ss_search *self)
         const uint8_t *bytes;
         const char *reason;
         ss_block block;
+        ss_search_counts *counts = counts_of(self, 0);
+        if (counts != NULL)
+            counts->blocks++;
         sstore_status status =
             ss_block_reader_get(&table->blocks, number, self->cursor->buffers, &bytes, self->error);
         if (status != SSTORE_OK)

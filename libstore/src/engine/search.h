@@ -22,6 +22,11 @@ typedef struct ss_hit {
 /* Called once for every distinct fingerprint of a segment within the distance; a status other than OK ends the search. */
 typedef sstore_status (*ss_hit_fn)(void *context, const ss_hit *hit, sstore_error *error);
 
+/* What a search did in one table. */
+typedef struct ss_search_counts {
+    uint64_t probes, blocks, candidates, matches;
+} ss_search_counts;
+
 /* One query on one segment. */
 typedef struct ss_search {
     sstore_cursor *cursor;
@@ -31,6 +36,7 @@ typedef struct ss_search {
     uint32_t distance;
     ss_hit_fn on_hit;
     void *context;
+    ss_search_counts *counts; /* one a table, added to; NULL: not wanted. A scan counts as table 0's */
     sstore_error *error;
 } ss_search;
 

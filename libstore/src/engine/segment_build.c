@@ -3,11 +3,13 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/pool.h"
+#include "engine/planning.h"
 #include "engine/table_stream.h"
 #include "engine/table_writer.h"
 #include "plan/permute.h"
 
 #define BATCH 1024u /* records that are read from a sorter at once */
+#define MIN_SORTER_BYTES ((uint64_t)1 << 20)
 
 /* What all steps share. */
 typedef struct run {
@@ -18,24 +20,42 @@ typedef struct run {
     ss_code *first_code;
 } run;
 
+/* Whether whoever builds wants to stop. */
+static sstore_status check_stop(const ss_segment_build *build)
+{
+    bool stop = build->should_stop != NULL && build->should_stop(build->stop_context) != 0;
+    return stop ? SSTORE_STOPPED : SSTORE_OK;
+}
+
+/* Read the next records, unless the build is to stop. */
+static sstore_status read_batch(const ss_segment_build *build, ss_sorter *sorter, sstore_record batch[BATCH],
+                                size_t *count_out, sstore_error *error)
+{
+    sstore_status status = check_stop(build);
+    return status == SSTORE_OK ? ss_sorter_read(sorter, batch, BATCH, count_out, error) : status;
+}
+
 /* ----- counting ----- */
 
-/* Read all records once: numbers, content sum, and how table 0's neighbours differ. */
-static sstore_status count_records(ss_sorter *records, bool has_ids, ss_manifest_segment *segment,
-                                   ss_table_counts *counts, sstore_error *error)
+/* Read all records once: numbers, content sum, how table 0's neighbours differ, and a sample (NULL: not wanted). */
+static sstore_status count_records(const ss_segment_build *build, ss_sorter *records, ss_manifest_segment *segment,
+                                   ss_table_counts *counts, ss_sampler *sampler, sstore_error *error)
 {
     sstore_record batch[BATCH];
     size_t count;
     ss_table_counts_init(counts);
     sstore_status status = ss_sorter_rewind(records, error);
     while (status == SSTORE_OK) {
-        status = ss_sorter_read(records, batch, BATCH, &count, error);
+        status = read_batch(build, records, batch, &count, error);
         if (status != SSTORE_OK || count == 0)
             break;
         for (size_t i = 0; i < count; i++) {
-            if (counts->count == 0 || batch[i].fingerprint != counts->last)
+            if (counts->count == 0 || batch[i].fingerprint != counts->last) {
                 ss_table_counts_add(counts, batch[i].fingerprint);
-            ss_content_add(&segment->content_sum, has_ids, batch[i].fingerprint, batch[i].id);
+                if (sampler != NULL)
+                    ss_sampler_add(sampler, batch[i].fingerprint);
+            }
+            ss_content_add(&segment->content_sum, build->has_ids, batch[i].fingerprint, batch[i].id);
         }
         segment->record_count += count;
     }
@@ -43,15 +63,30 @@ static sstore_status count_records(ss_sorter *records, bool has_ids, ss_manifest
     return status;
 }
 
-static sstore_status choose_plan(const ss_segment_build *build, ss_manifest_segment *segment, sstore_error *error)
+/* Count, and choose the plan that was not given from a sample taken on the way. */
+static sstore_status count_and_plan(const ss_segment_build *build, ss_sorter *records, ss_manifest_segment *segment,
+                                    ss_table_counts *counts, sstore_error *error)
 {
-    const char *name = build->plan_name != NULL ? build->plan_name : ss_plan_default_name(segment->distinct_count);
-    return ss_plan_parse(name, build->distance, &segment->plan, error);
+    ss_sampler sampler;
+    if (build->plan_name != NULL) {
+        sstore_status status = count_records(build, records, segment, counts, NULL, error);
+        return status == SSTORE_OK ? ss_plan_parse(build->plan_name, build->distance, &segment->plan, error) : status;
+    }
+    uint64_t *room = ss_alloc(SS_SAMPLE_CAPACITY, sizeof *room);
+    if (room == NULL)
+        return ss_fail_memory(error, SS_SAMPLE_CAPACITY * sizeof *room);
+    ss_sampler_init(&sampler, room);
+    sstore_status status = count_records(build, records, segment, counts, &sampler, error);
+    if (status == SSTORE_OK)
+        status = ss_choose_plan(segment, build->has_ids, build->distance, &sampler, &segment->plan, error);
+    ss_free(room);
+    return status;
 }
 
 /* ----- table 0 and the ids ----- */
 
-static sstore_status encode_records(ss_sorter *records, ss_table_writer *table, ss_ids_writer *ids, sstore_error *error)
+static sstore_status encode_records(const ss_segment_build *build, ss_sorter *records, ss_table_writer *table,
+                                    ss_ids_writer *ids, sstore_error *error)
 {
     sstore_record batch[BATCH];
     size_t count;
@@ -59,7 +94,7 @@ static sstore_status encode_records(ss_sorter *records, ss_table_writer *table, 
     uint64_t last = 0;
     sstore_status status = ss_sorter_rewind(records, error);
     while (status == SSTORE_OK) {
-        status = ss_sorter_read(records, batch, BATCH, &count, error);
+        status = read_batch(build, records, batch, &count, error);
         if (status != SSTORE_OK || count == 0)
             break;
         for (size_t i = 0; status == SSTORE_OK && i < count; i++) {
@@ -85,7 +120,7 @@ static sstore_status write_first_table(const run *self, ss_sorter *records, ss_t
     if (status == SSTORE_OK && build->has_ids)
         status = ss_ids_writer_open(&ids, build->dir, self->segment, self->directory, error);
     if (status == SSTORE_OK)
-        status = encode_records(records, &table, build->has_ids ? &ids : NULL, error);
+        status = encode_records(build, records, &table, build->has_ids ? &ids : NULL, error);
     if (status == SSTORE_OK)
         status = ss_table_writer_finish(&table, &self->segment->tables[0], error);
     if (status == SSTORE_OK && build->has_ids)
@@ -108,7 +143,9 @@ static sstore_status permute_first_table(const run *self, uint64_t key_mask, ss_
     ss_permutation_init(&permutation, key_mask);
     sstore_status status = ss_table_stream_open(&stream, &self->first, self->first_code, error);
     while (status == SSTORE_OK) {
-        status = ss_table_stream_next(&stream, &values, &count, error);
+        status = check_stop(self->build);
+        if (status == SSTORE_OK)
+            status = ss_table_stream_next(&stream, &values, &count, error);
         if (status != SSTORE_OK || count == 0)
             break;
         for (uint32_t done = 0; status == SSTORE_OK && done < count;) {
@@ -123,14 +160,15 @@ static sstore_status permute_first_table(const run *self, uint64_t key_mask, ss_
     return status;
 }
 
-static sstore_status count_sorted(ss_sorter *sorter, ss_table_counts *counts, sstore_error *error)
+static sstore_status count_sorted(const ss_segment_build *build, ss_sorter *sorter, ss_table_counts *counts,
+                                  sstore_error *error)
 {
     sstore_record batch[BATCH];
     size_t count;
     ss_table_counts_init(counts);
     sstore_status status = ss_sorter_rewind(sorter, error);
     while (status == SSTORE_OK) {
-        status = ss_sorter_read(sorter, batch, BATCH, &count, error);
+        status = read_batch(build, sorter, batch, &count, error);
         if (status != SSTORE_OK || count == 0)
             break;
         for (size_t i = 0; i < count; i++)
@@ -146,11 +184,18 @@ static sstore_status write_table(const run *self, ss_sorter *sorter, uint32_t nu
     sstore_status status =
         ss_table_writer_open(&table, self->build->dir, self->segment, number, counts, self->directory, error);
     if (status == SSTORE_OK)
-        status = encode_records(sorter, &table, NULL, error);
+        status = encode_records(self->build, sorter, &table, NULL, error);
     if (status == SSTORE_OK)
         status = ss_table_writer_finish(&table, &self->segment->tables[number], error);
     ss_table_writer_close(&table);
     return status;
+}
+
+/* How many tables are made at once: each sorter needs some memory to be of use. */
+static uint32_t table_workers(const ss_segment_build *build, const ss_manifest_segment *segment)
+{
+    uint64_t most = ss_max_u64(build->memory_bytes / MIN_SORTER_BYTES, 1);
+    return (uint32_t)ss_min_u64(ss_min_u64(build->threads, segment->plan.table_count - 1), most);
 }
 
 static sstore_status build_table(void *context, uint64_t task, uint32_t worker, sstore_error *error)
@@ -158,7 +203,7 @@ static sstore_status build_table(void *context, uint64_t task, uint32_t worker, 
     const run *self = context;
     const ss_segment_build *build = self->build;
     uint32_t number = (uint32_t)task + 1;
-    uint32_t workers = (uint32_t)ss_min_u64(build->threads, self->segment->plan.table_count - 1);
+    uint32_t workers = table_workers(build, self->segment);
     ss_sorter *sorter = NULL;
     ss_table_counts counts;
     (void)worker;
@@ -166,7 +211,7 @@ static sstore_status build_table(void *context, uint64_t task, uint32_t worker, 
     if (status == SSTORE_OK)
         status = permute_first_table(self, self->segment->plan.tables[number].key_mask, sorter, error);
     if (status == SSTORE_OK)
-        status = count_sorted(sorter, &counts, error);
+        status = count_sorted(build, sorter, &counts, error);
     if (status == SSTORE_OK)
         status = write_table(self, sorter, number, &counts, error);
     ss_sorter_free(sorter);
@@ -186,7 +231,7 @@ static sstore_status build_other_tables(run *self, sstore_error *error)
     }
     if (status == SSTORE_OK) {
         ss_code_init(self->first_code, self->first.header.code_lengths);
-        status = ss_pool_run(self->build->threads, self->segment->plan.table_count - 1, build_table, self, error);
+        status = ss_pool_run(table_workers(self->build, self->segment), self->segment->plan.table_count - 1, build_table, self, error);
     }
     ss_free(self->first_code);
     ss_block_reader_close(&self->first);
@@ -199,9 +244,7 @@ sstore_status ss_segment_build_run(const ss_segment_build *build, ss_sorter **re
     run self = {.build = build, .segment = segment_out};
     ss_table_counts counts;
     *segment_out = (ss_manifest_segment){.geometry = build->geometry, .lmdb_format = ss_directory_lmdb_format()};
-    sstore_status status = count_records(*records, build->has_ids, segment_out, &counts, error);
-    if (status == SSTORE_OK)
-        status = choose_plan(build, segment_out, error);
+    sstore_status status = count_and_plan(build, *records, segment_out, &counts, error);
     if (status != SSTORE_OK)
         return status;
     segment_out->segment_id = ss_segment_id(segment_out, build->has_ids);

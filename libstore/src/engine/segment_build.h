@@ -17,9 +17,11 @@ typedef struct ss_segment_build {
     bool has_ids;
     uint64_t memory_bytes;
     uint32_t threads;
-    const char *plan_name; /* NULL: chosen by the number of fingerprints */
+    const char *plan_name; /* NULL: chosen from the fingerprints */
     uint32_t distance;
     ss_geometry geometry;
+    int (*should_stop)(void *context); /* or NULL */
+    void *stop_context;
 } ss_segment_build;
 
 /* Make all files from the sorter's records, which is freed when they are written. Fills *segment_out but for its folder. */

@@ -1,38 +1,103 @@
 #include "plan/cost.h"
 
+#include <math.h>
 #include <string.h>
 
 /*
- * Nanoseconds, measured warm in pread mode by bench_query (bench/README.md): they decide only between probing and
- * scanning, where a factor of two does no harm.
+ * Nanoseconds, measured warm in pread mode by bench_query on 10 M clustered fingerprints in 2, 3, 4 and 16 tables (17 to 48 us
+ * a query; the model is within a fifth of all of them). With mmap or in memory a block takes 350. They decide between plans,
+ * and between probing and scanning, where a factor of two does no harm.
  */
-#define VISIT_NS 900.0    /* look up, read, check and search one block */
-#define PROBE_NS 30.0     /* one more prefix whose block is at hand */
-#define CANDIDATE_NS 4.0  /* decode and test one fingerprint of a probe's group */
-#define SCAN_NS 4.0       /* the same in a scan, block's checksum included */
+#define BLOCK_NS 1400.0    /* look up, read, check and search one block */
+#define PROBE_NS 50.0      /* one more prefix whose block is at hand */
+#define CANDIDATE_NS 4.0   /* decode and test one fingerprint of a probe's group */
+#define SCAN_NS 4.0        /* the same in a scan, block's checksum included */
 #define PROBE_LIMIT_NS 1e9 /* beyond it probing is not even forced */
 
-double ss_probe_count(uint32_t prefix_bits, int32_t radius)
+/* Reads of 4 KiB from a virtual machine's disk, side by side: one takes 51 to 60 us, 4 take 99, 16 take 218, and no more
+ * than 91,000 are done in a second. */
+#define COLD_READ_NS 45000.0
+#define COLD_BLOCK_NS 11000.0
+
+/* ----- one table ----- */
+
+/* Sum of the ways to choose up to `radius` of `bits`, which need not be whole. */
+static double count_ways(double bits, int32_t radius)
 {
     double total = 0, ways = 1;
-    for (int32_t flips = 0; flips <= radius && flips <= (int32_t)prefix_bits; flips++) {
+    for (int32_t flips = 0; flips <= radius && ways > 0; flips++) {
         total += ways;
-        ways = ways * (double)((int32_t)prefix_bits - flips) / (double)(flips + 1);
+        ways = ways * fmax(0, bits - flips) / (flips + 1);
     }
     return total;
 }
 
-static double two_to_minus(uint32_t bits)
+double ss_probe_count(uint32_t prefix_bits, int32_t radius)
 {
-    return 1.0 / (double)(UINT64_C(1) << (bits < 63 ? bits : 63));
+    return count_ways(prefix_bits, radius);
 }
+
+/*
+ * How many bits of a prefix lead to another block when they are flipped. Bit j moves the prefix by 2^-(j + 1) of the whole
+ * table: surely into another block where that is more than a block, otherwise as likely as it is long.
+ */
+static double count_telling_bits(uint32_t prefix_bits, double block_count)
+{
+    double telling = 0, step = block_count;
+    for (uint32_t j = 0; j < prefix_bits; j++) {
+        step /= 2;
+        telling += fmin(1, step);
+    }
+    return telling;
+}
+
+static double count_candidates(const ss_plan_table *table, int32_t radius, double fingerprint_count, const double *shares)
+{
+    double uniform = ldexp(1.0, -(int)table->prefix_bits);
+    double share = shares != NULL ? shares[0] : uniform;
+    double fall = shares != NULL ? fmin(1, shares[1] / shares[0]) : 1;
+    double total = 0, ways = 1;
+    for (int32_t flips = 0; flips <= radius && ways > 0; flips++) {
+        total += ways * share * fingerprint_count;
+        ways = ways * (double)((int32_t)table->prefix_bits - flips) / (double)(flips + 1);
+        share = fmax(uniform, share * fall);
+    }
+    return fmin(total, fingerprint_count);
+}
+
+ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, const ss_cost_model *model,
+                               const double *shares)
+{
+    ss_table_cost cost = {.probe_count = ss_probe_count(table->prefix_bits, radius)};
+    if (radius == SS_NO_PROBE)
+        return cost;
+    double telling = count_telling_bits(table->prefix_bits, model->block_count);
+    double begun = fmin(cost.probe_count, count_ways(telling, radius));
+    cost.candidate_count = count_candidates(table, radius, model->fingerprint_count, shares);
+    /* A group begins in one block and takes another for as many blocks as it is long. */
+    double run_over = model->fingerprint_count > 0
+                          ? cost.candidate_count / model->fingerprint_count * model->block_count
+                          : 0;
+    cost.block_count = fmin(begun + run_over, model->block_count);
+    cost.warm_ns = cost.block_count * BLOCK_NS + cost.probe_count * PROBE_NS + cost.candidate_count * CANDIDATE_NS;
+    return cost;
+}
+
+double ss_scan_cost(const ss_cost_model *model)
+{
+    return model->fingerprint_count * SCAN_NS + BLOCK_NS;
+}
+
+double ss_cold_cost(double block_count)
+{
+    return COLD_READ_NS + block_count * COLD_BLOCK_NS;
+}
+
+/* ----- radii for a distance ----- */
 
 static double table_cost(const ss_plan_table *table, int32_t radius, const ss_cost_model *model)
 {
-    double probes = ss_probe_count(table->prefix_bits, radius);
-    double visits = probes < model->block_count ? probes : model->block_count;
-    double candidates = probes * model->fingerprint_count * two_to_minus(table->prefix_bits);
-    return visits * VISIT_NS + probes * PROBE_NS + candidates * CANDIDATE_NS;
+    return ss_table_cost_of(table, radius, model, NULL).warm_ns;
 }
 
 static double total_cost(const ss_plan *plan, const int32_t *radii, const ss_cost_model *model)
@@ -76,7 +141,7 @@ static void lower_radii(const ss_plan *plan, uint32_t distance, int32_t *radii)
 }
 
 /* Look for cheap complete radii from none at all: cover what slips through, one pattern after the other. False where that
- * comes to more than the limit. */
+ * comes to more than the limit, or cannot be proved. */
 static bool build_up_radii(const ss_plan *plan, uint32_t distance, const ss_cost_model *model, double limit,
                            int32_t *radii)
 {
@@ -84,7 +149,9 @@ static bool build_up_radii(const ss_plan *plan, uint32_t distance, const ss_cost
     for (uint32_t i = 0; i < plan->table_count; i++)
         radii[i] = SS_NO_PROBE;
     while (ss_plan_find_uncovered(plan, radii, distance, &pattern)) {
-        if (total_cost(plan, radii, model) >= limit)
+        double cost = total_cost(plan, radii, model);
+        /* No bits: nothing is probed yet, or the search gave up, and then there is no pattern to go by. */
+        if (cost >= limit || (pattern == 0 && cost > 0))
             return false;
         cover_pattern(plan, pattern, radii, model);
     }
@@ -118,7 +185,7 @@ void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t
 {
     int32_t *radii = query_plan->radii;
     bool complete = true;
-    double scan_cost = model->fingerprint_count * SCAN_NS + VISIT_NS;
+    double scan_cost = ss_scan_cost(model);
     double limit = model->strategy == SSTORE_STRATEGY_PROBE ? PROBE_LIMIT_NS : scan_cost;
     *query_plan = (ss_query_plan){.distance = distance, .scan_cost = scan_cost};
     if (distance == plan->distance)

@@ -13,6 +13,14 @@ typedef struct ss_cost_model {
     sstore_strategy strategy;
 } ss_cost_model;
 
+/* What probing one table is expected to take. */
+typedef struct ss_table_cost {
+    double probe_count;     /* prefixes */
+    double block_count;     /* distinct blocks: flips below a block's resolution share one */
+    double candidate_count; /* fingerprints with a probed prefix */
+    double warm_ns;
+} ss_table_cost;
+
 /* How a query at some distance is answered. */
 typedef struct ss_query_plan {
     uint32_t distance;
@@ -32,5 +40,18 @@ void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t
 
 /* The number of prefixes within `radius` flips of one of `prefix_bits` bits. */
 double ss_probe_count(uint32_t prefix_bits, int32_t radius);
+
+/*
+ * What probing a table within `radius` takes. shares[0] is the share of all fingerprints that the query's own prefix leads
+ * to, shares[1] that of a prefix one flip away, and further ones fall off as much again; NULL: uniform data, 2^-p all.
+ */
+ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, const ss_cost_model *model,
+                               const double *shares);
+
+/* Nanoseconds of reading all of one table. */
+double ss_scan_cost(const ss_cost_model *model);
+
+/* Nanoseconds until `block_count` blocks that are not cached have been read, all of them asked for at once. */
+double ss_cold_cost(double block_count);
 
 #endif

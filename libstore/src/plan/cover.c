@@ -24,7 +24,7 @@ typedef struct search {
 
 /* Plans in use take some thousand steps. One that takes more than this is not proved, so that a plan made to be slow (a
  * store's manifest holds one) cannot make the search run for hours. */
-#define MAX_STEPS (1u << 22)
+#define MAX_STEPS (1u << 20)
 
 static void add_bit(search *self, uint64_t tables, uint64_t bit)
 {

@@ -10,7 +10,7 @@
 
 /* From here on three tables take so much less than four that it outweighs the blocks they read more. */
 #define THREE_TABLES_ABOVE UINT64_C(10000000)
-#define MAX_GROUPS 32u
+#define MAX_GROUPS 64u
 #define HEX_MASK_DIGITS 16u
 
 const char *ss_plan_default_name(uint64_t record_count)

@@ -29,7 +29,7 @@ typedef struct ss_plan {
     ss_plan_table tables[SS_MAX_TABLES];
 } ss_plan;
 
-/* How many tables to use where nothing was said. */
+/* How many tables suit so many records, going by their number alone; the planner knows better (planner.h). */
 const char *ss_plan_default_name(uint64_t record_count);
 
 /*
