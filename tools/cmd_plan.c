@@ -46,34 +46,19 @@ static error_t parse_option(int key, char *argument, plan_arguments *arguments)
         plan->record_count = argument_count("-n", argument);
         arguments->has_count = true;
         return 0;
-    case 'k':
-        plan->distance = (uint32_t)argument_number("-k", argument, 0, SSTORE_MAX_BUILD_DISTANCE);
-        return 0;
-    case KEY_OBJECTIVE:
-        plan->objective = parse_objective(argument);
-        return 0;
-    case KEY_MAX_BYTES:
-        plan->max_bytes = argument_size("--max-bytes", argument);
-        return 0;
-    case KEY_SAMPLE:
-        arguments->sample = argument;
-        return 0;
-    case KEY_NO_IDS:
-        plan->has_ids = 0;
-        return 0;
-    case KEY_BLOCK_SIZE:
-        plan->block_bytes = argument_block_size("--block-size", argument);
-        return 0;
-    case KEY_ALL:
-        arguments->all = true;
-        return 0;
+    case 'k': plan->distance = (uint32_t)argument_number("-k", argument, 0, SSTORE_MAX_BUILD_DISTANCE); return 0;
+    case KEY_OBJECTIVE: plan->objective = parse_objective(argument); return 0;
+    case KEY_MAX_BYTES: plan->max_bytes = argument_size("--max-bytes", argument); return 0;
+    case KEY_SAMPLE: arguments->sample = argument; return 0;
+    case KEY_NO_IDS: plan->has_ids = 0; return 0;
+    case KEY_BLOCK_SIZE: plan->block_bytes = argument_block_size("--block-size", argument); return 0;
+    case KEY_ALL: arguments->all = true; return 0;
     case KEY_JSON:
         if (!output_has_json())
             cmd_usage_error("--json: this sstore was built without the jansson library");
         arguments->json = true;
         return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+    default: return ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -81,17 +66,13 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 {
     plan_arguments *arguments = state->input;
     switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &arguments->input;
-        return 0;
-    case ARGP_KEY_ARG:
-        cmd_usage_error("'%s' is one operand too many: expected none", argument);
+    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->input; return 0;
+    case ARGP_KEY_ARG: cmd_usage_error("'%s' is one operand too many: expected none", argument);
     case ARGP_KEY_END:
         if (!arguments->has_count && arguments->sample == NULL)
             cmd_usage_error("expected -n or --sample: how many records there will be");
         return 0;
-    default:
-        return parse_option(key, argument, arguments);
+    default: return parse_option(key, argument, arguments);
     }
 }
 
@@ -99,9 +80,10 @@ static const struct argp_child children[] = {{&input_argp, 0, NULL, 0}, CMD_COMM
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .doc = "Print what a store of N records would take under each plan that is of use, and its queries, and mark the one "
-           "that suits. Times are estimates, to compare plans by."
-           "\vCounts take the suffixes K, M, G and T, powers of 1000; sizes take them as powers of 1024.",
+    .doc =
+        "Print what a store of N records would take under each plan that is of use, and its queries, and mark the one "
+        "that suits. Times are estimates, to compare plans by."
+        "\vCounts take the suffixes K, M, G and T, powers of 1000; sizes take them as powers of 1024.",
     .children = children,
 };
 

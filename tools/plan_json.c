@@ -17,8 +17,8 @@ static json_t *plan_value(const sstore_plan_estimate *plan)
                      (json_int_t)plan->least_prefix_bits, (json_int_t)plan->most_prefix_bits, "radius",
                      (json_int_t)plan->least_radius, (json_int_t)plan->most_radius, "bits_per_fingerprint",
                      plan->table_bits, "bytes", (json_int_t)plan->total_bytes, "bytes_per_record", plan->bytes_each,
-                     "directory_bytes", (json_int_t)plan->directory_bytes, "probes", plan->probe_count, "blocks", plan->block_count,
-                     "candidates", plan->candidate_count, "warm_us", plan->warm_ns / 1e3, "cold_us",
+                     "directory_bytes", (json_int_t)plan->directory_bytes, "probes", plan->probe_count, "blocks",
+                     plan->block_count, "candidates", plan->candidate_count, "warm_us", plan->warm_ns / 1e3, "cold_us",
                      plan->cold_ns / 1e3, "scans", plan->scans, "useful", plan->useful, "chosen", plan->chosen,
                      "reason", plan->chosen ? plan->reason : NULL);
 }

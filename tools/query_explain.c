@@ -33,7 +33,10 @@ static void print_table(const sstore_table_explanation *table)
     char radius[16];
     snprintf(radius, sizeof radius, "%" PRId32, table->radius);
     printf("%7" PRIu64 "  %5" PRIu32 "  %016" PRIx64 "  %6" PRIu32 "  %6s", table->segment, table->table,
-           table->key_mask, table->prefix_bits, table->scanned ? "scan" : table->radius < 0 ? "-" : radius);
+           table->key_mask, table->prefix_bits,
+           table->scanned      ? "scan"
+           : table->radius < 0 ? "-"
+                               : radius);
     print_counts(table);
 }
 
@@ -77,8 +80,8 @@ static void print_total(const explanation *of)
                "more.\n",
                total->scan_ns / 1e3, total->probe_ns / 1e3);
     else
-        printf("\nProbed, which takes about %.0f us; to scan a whole table takes about %.0f us.\n", total->probe_ns / 1e3,
-               total->scan_ns / 1e3);
+        printf("\nProbed, which takes about %.0f us; to scan a whole table takes about %.0f us.\n",
+               total->probe_ns / 1e3, total->scan_ns / 1e3);
 }
 
 int query_explain(query_session *session, uint64_t query)

@@ -210,8 +210,8 @@ typedef struct sstore_table_explanation {
 typedef int (*sstore_explain_fn)(void *context, const sstore_table_explanation *explanation);
 
 /*
- * Run a query as sstore_query() does, but report what it did in each table instead of what it found. Blocks that are read
- * for the ids of matches are not counted. Errors: as sstore_query().
+ * Run a query as sstore_query() does, but report what it did in each table instead of what it found. Blocks that are
+ * read for the ids of matches are not counted. Errors: as sstore_query().
  */
 SSTORE_API sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
                                         sstore_explain_fn on_table, void *context, sstore_error *error);
@@ -303,7 +303,8 @@ typedef struct sstore_build_options {
     int without_ids;       /* other than 0: a store without ids; those given to add are dropped */
     int replace;           /* other than 0: a store that is at the path already is replaced once the new one is whole */
     uint64_t memory_bytes; /* what sorting may take, at least 1 MiB; 0: 1 GiB */
-    const char *plan;      /* NULL or "auto": chosen as by sstore_plan(), from the fingerprints. Otherwise "20", "16", "10", "4", "3", "2", "1" (tables of
+    const char *plan;      /* NULL or "auto": chosen as by sstore_plan(), from the fingerprints. Otherwise
+                              "20", "16", "10", "4", "3", "2", "1" (tables of
                               the well-known plans for k = 3), "BcC" such as "5c2" (B groups of bits, a table for each choice
                               of C), or "bits:radius,..." such as "24:1,20:0,20:0" (disjoint groups, which add up to at most 64 bits) */
     const char *tmp_dir;   /* where sorted runs are spilled; NULL: inside the store's folder */
@@ -355,10 +356,10 @@ SSTORE_API void sstore_builder_abort(sstore_builder *builder);
 
 /* What a plan is chosen for. */
 typedef enum sstore_objective {
-    SSTORE_OBJECTIVE_BALANCED = 0, /* the least warm time * bytes^1.5: 1.5 % more time are worth 1 % fewer bytes; what a build
-                                      without a plan does (the default) */
-    SSTORE_OBJECTIVE_SIZE = 1,     /* the fewest bytes, as long as a query takes at most a millisecond or, if that is more,
-                                      ten times what the fastest plan takes */
+    SSTORE_OBJECTIVE_BALANCED = 0, /* the least warm time * bytes^1.5: 1.5 % more time are worth 1 % fewer bytes; what
+                                      a build without a plan does (the default) */
+    SSTORE_OBJECTIVE_SIZE = 1,     /* the fewest bytes, as long as a query takes at most a millisecond or, if that is
+                                      more, ten times what the fastest plan takes */
     SSTORE_OBJECTIVE_LATENCY = 2   /* the least warm time */
 } sstore_objective;
 
@@ -372,7 +373,7 @@ typedef struct sstore_plan_options {
     uint64_t max_bytes;         /* of the whole store; 0: no limit */
     const uint64_t *sample;     /* fingerprints like those to come, in any order; NULL: uniform ones are expected. Real
                                    ones crowd: some prefixes lead to far more fingerprints than others */
-    size_t sample_count;        /* some ten thousand do; more are thinned out, fewer than a thousand are not looked at */
+    size_t sample_count;        /* some ten thousand do; more are thinned out, fewer than a thousand not looked at */
 } sstore_plan_options;
 
 #define SSTORE_PLAN_OPTIONS_INIT                                                                                       \
@@ -408,10 +409,11 @@ typedef int (*sstore_plan_fn)(void *context, const sstore_plan_estimate *estimat
 
 /*
  * Estimate every plan for a store that does not exist yet, and report them in ascending order of bytes; one of them is
- * chosen. Times come from a model with constants measured once: they compare plans, and are not a promise for a machine.
- * Every plan is proved complete for the distance before it is reported. A store of fewer than a million records is weighed
- * as if it had a million. Takes a tenth of a second or so, and two megabytes.
- * Errors: ARGUMENT (an option out of range, or no plan within max_bytes), MEMORY. SSTORE_STOPPED if the callback stopped.
+ * chosen. Times come from a model with constants measured once: they compare plans, and are no promise for a machine.
+ * Every plan is proved complete for the distance before it is reported. A store of fewer than a million records is
+ * weighed as if it had a million. Takes a tenth of a second or so, and two megabytes.
+ * Errors: ARGUMENT (an option out of range, or no plan within max_bytes), MEMORY. SSTORE_STOPPED if the callback
+ * stopped.
  * Source: the paper, section 3.1.1, and for radii Norouzi, Punjani and Fleet, "Fast search in Hamming space with
  * multi-index hashing" (CVPR 2012).
  */

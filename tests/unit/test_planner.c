@@ -1,5 +1,5 @@
-/* The planner: candidates that are complete, estimates that fall and rise as they must and agree with what queries read, and
- * choices that do not waver. */
+/* The planner: candidates that are complete, estimates that fall and rise as they must and agree with what queries
+ * read, and choices that do not waver. */
 #include "plan/planner.h"
 
 #include <inttypes.h>
@@ -404,7 +404,8 @@ static void test_sizes_against_stores(void **state)
         assert_ok(sstore_stat(store, &facts, &error), &error);
         assert_ok(ss_plan_parse(plans[i], 3, &plan, &error), &error);
         ss_plan_figures_init(&figures, &plan, &input.store);
-        testing_doing("plan %s: %.0f bytes expected, %" PRIu64 " found", plans[i], figures.total_bytes, facts.total_bytes);
+        testing_doing("plan %s: %.0f bytes expected, %" PRIu64 " found", plans[i], figures.total_bytes,
+                      facts.total_bytes);
         assert_near("bytes", (double)facts.total_bytes, figures.total_bytes, 1.04, 0);
         sstore_close(store);
         scratch_remove(path);

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/pool.h"
+#include "engine/query.h"
 
 #define TASK_QUERIES 64u /* one worker's share of queries that are answered one by one */
 
@@ -12,25 +13,6 @@
 #define TEST_NS 0.3          /* test one candidate of a prefix */
 #define SCAN_DECODE_NS 2.0   /* decode one fingerprint of a scan */
 #define SCAN_TEST_NS 0.3     /* test it against one query */
-
-/* ----- hits ----- */
-
-sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_hit hit, sstore_error *error)
-{
-    ss_hit_list *list = &batch->lists[worker];
-    if (list->count == batch->max_hits)
-        return SSTORE_STOPPED;
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 1024 : 2 * list->capacity;
-        ss_batch_hit *hits = ss_realloc(list->hits, capacity, sizeof *hits);
-        if (hits == NULL)
-            return ss_fail_memory(error, capacity * sizeof *hits);
-        list->hits = hits;
-        list->capacity = capacity;
-    }
-    list->hits[list->count++] = hit;
-    return SSTORE_OK;
-}
 
 /* ----- one by one ----- */
 
@@ -134,14 +116,6 @@ static sstore_status find_hits(const ss_batch *batch, sstore_error *error)
     return find_one_by_one(batch, error);
 }
 
-static void empty_lists(const ss_batch *batch)
-{
-    for (uint32_t i = 0; i < batch->threads; i++) {
-        ss_free(batch->lists[i].hits);
-        batch->lists[i] = (ss_hit_list){.count = 0};
-    }
-}
-
 /* Where the matches go. */
 typedef struct delivery {
     sstore_match_fn on_match;
@@ -161,7 +135,7 @@ static sstore_status run_round(ss_batch *batch, const uint64_t *all, uint64_t fi
         too_many = true;
     else if (status == SSTORE_OK)
         status = ss_batch_report(batch, first, &too_many, to->on_match, to->context, error);
-    empty_lists(batch);
+    ss_batch_clear_hits(batch);
     if (!too_many)
         return status;
     status = run_round(batch, all, first, count / 2, to, error);

@@ -10,40 +10,7 @@
 #ifndef SS_BATCH_H
 #define SS_BATCH_H
 
-#include "engine/query.h"
-
-#define SS_ROUND_QUERIES (UINT32_C(1) << 20) /* at most; an index in a round takes 20 bits */
-#define SS_ROUND_QUERY_BITS 20u
-#define SS_ROUND_MATCHES ((size_t)1 << 21)   /* at most, unless one query alone has more */
-#define SS_NO_RANK UINT64_MAX
-
-/* A matching fingerprint of one query of the round. */
-typedef struct ss_batch_hit {
-    uint64_t fingerprint;
-    uint64_t rank; /* or SS_NO_RANK */
-    uint32_t query;
-} ss_batch_hit;
-
-/* Hits of one worker. */
-typedef struct ss_hit_list {
-    ss_batch_hit *hits;
-    size_t count, capacity;
-} ss_hit_list;
-
-/* A round of queries on one segment. */
-typedef struct ss_batch {
-    const sstore *store;
-    const ss_segment *segment;
-    const ss_query_plan *plan;
-    const uint64_t *fingerprints;
-    uint32_t count;
-    uint32_t distance, threads;
-    ss_hit_list *lists; /* one a worker */
-    size_t max_hits;    /* of each list; more is SSTORE_STOPPED */
-} ss_batch;
-
-/* Append a hit to a worker's list. STOPPED where that is too much, MEMORY. */
-sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_hit hit, sstore_error *error);
+#include "engine/batch_hits.h"
 
 /* Find the hits of all queries by merging their sorted prefixes with the tables, or by a scan of table 0. */
 sstore_status ss_batch_merge(const ss_batch *batch, sstore_error *error);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "engine/batch.h"
+#include "engine/query.h"
 #include "sort/radix.h"
 
 #define SHARES 32u /* of the hits, one a task */

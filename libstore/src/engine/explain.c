@@ -58,8 +58,8 @@ static sstore_status report_segment(const explained *of, sstore_explain_fn on_ta
     return SSTORE_OK;
 }
 
-sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
-                             sstore_explain_fn on_table, void *context, sstore_error *error)
+sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_explain_fn on_table,
+                             void *context, sstore_error *error)
 {
     if (cursor == NULL || on_table == NULL || distance > SSTORE_MAX_DISTANCE)
         return ss_fail_argument(error,

@@ -118,15 +118,15 @@ static sstore_status plan_and_report(const sstore_plan_options *options, ss_samp
     for (size_t i = 0; i < options->sample_count; i++)
         ss_sampler_add(sampler, options->sample[i]);
     double distinct_share = ss_sampler_finish(sampler), records = (double)options->record_count;
-    ss_planner_input input = {
-        .store = {.record_count = records,
-                  .fingerprint_count = records * distinct_share,
-                  .has_ids = options->has_ids != 0,
-                  .block_bytes = options->block_bytes != 0 ? options->block_bytes : SS_DEFAULT_BLOCK_BYTES,
-                  .restart_interval = SS_RESTART_INTERVAL},
-        .distance = options->distance,
-        .objective = options->objective,
-        .max_bytes = options->max_bytes};
+    ss_planner_input input = {.store = {.record_count = records,
+                                        .fingerprint_count = records * distinct_share,
+                                        .has_ids = options->has_ids != 0,
+                                        .block_bytes = options->block_bytes != 0 ? options->block_bytes
+                                                                                 : SS_DEFAULT_BLOCK_BYTES,
+                                        .restart_interval = SS_RESTART_INTERVAL},
+                              .distance = options->distance,
+                              .objective = options->objective,
+                              .max_bytes = options->max_bytes};
     sstore_status status = plan_with_sample(&planner, &input, sampler, error);
     if (status == SSTORE_OK)
         status = report_plans(&planner, on_plan, context, error);

@@ -42,7 +42,8 @@ static bool offer(generator *self)
 
 /* ----- disjoint groups ----- */
 
-/* Complete, since the radii and one each add up to k + 1: of k differing bits some group has no more than its radius. */
+/* Complete, since the radii and one each add up to k + 1: of k differing bits some group has no more than its radius.
+ */
 typedef struct groups {
     uint32_t count, widths[SSTORE_MAX_BUILD_DISTANCE + 1], radii[SSTORE_MAX_BUILD_DISTANCE + 1];
 } groups;
@@ -93,9 +94,9 @@ static bool offer_groups(generator *self, const groups *of)
 }
 
 /*
- * Groups with a larger radius are probed with more prefixes, so they are given more bits: about 4 to make up for the probes
- * of one flip more, which is tried first. Of a wide group with flips the last bits only cost probes once the prefix tells
- * all fingerprints apart, so such groups are also tried without them.
+ * Groups with a larger radius are probed with more prefixes, so they are given more bits: about 4 to make up for the
+ * probes of one flip more, which is tried first. Of a wide group with flips the last bits only cost probes once the
+ * prefix tells all fingerprints apart, so such groups are also tried without them.
  */
 static bool offer_splits(generator *self, groups of)
 {
@@ -123,8 +124,8 @@ static bool offer_disjoint(generator *self)
 
 /* ----- choices ----- */
 
-/* Whether one table of BcC takes too many probes already: its proof would take long, too. Of k differing bits some C of B
- * groups hold at most so many. */
+/* Whether one table of BcC takes too many probes already: its proof would take long, too. Of k differing bits some C of
+ * B groups hold at most so many. */
 static bool probes_too_much(const generator *self, uint32_t all, uint32_t chosen)
 {
     uint32_t each = self->distance / all, left = self->distance % all;
@@ -134,8 +135,8 @@ static bool probes_too_much(const generator *self, uint32_t all, uint32_t chosen
 
 static bool offer_choices(generator *self)
 {
-    /* One group of B is a disjoint plan whose radii are spread worse. With more groups than k + C the tables are more and
-     * the prefixes no longer. */
+    /* One group of B is a disjoint plan whose radii are spread worse. With more groups than k + C the tables are more
+     * and the prefixes no longer. */
     for (uint32_t chosen = 2; chosen < MAX_CHOICE_GROUPS; chosen++)
         for (uint32_t all = chosen + 1; all <= MAX_CHOICE_GROUPS && all <= self->distance + chosen; all++) {
             snprintf(self->candidate.name, SS_PLAN_NAME_CAPACITY, "%uc%u", all, chosen);

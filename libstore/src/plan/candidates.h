@@ -17,9 +17,9 @@ typedef struct ss_candidate {
 typedef bool (*ss_candidate_fn)(void *context, const ss_candidate *candidate);
 
 /*
- * Hand out every candidate for `distance` (0 to 16) in stores of about `fingerprint_count`: disjoint groups of 1 to k + 1
- * tables in several splits of the bits, BcC, and BcC/BcC. Every one is complete: ss_plan_parse() has proved it. False where
- * the callback stopped.
+ * Hand out every candidate for `distance` (0 to 16) in stores of about `fingerprint_count`: disjoint groups of 1 to k +
+ * 1 tables in several splits of the bits, BcC, and BcC/BcC. Every one is complete: ss_plan_parse() has proved it. False
+ * where the callback stopped.
  */
 bool ss_candidates_each(uint32_t distance, double fingerprint_count, ss_candidate_fn on_candidate, void *context);
 

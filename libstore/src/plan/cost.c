@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * Nanoseconds, measured warm in pread mode by bench_query on 10 M clustered fingerprints in 2, 3, 4 and 16 tables (17 to 48 us
- * a query; the model is within a fifth of all of them). With mmap or in memory a block takes 350. They decide between plans,
- * and between probing and scanning, where a factor of two does no harm.
+ * Nanoseconds, measured warm in pread mode by bench_query on 10 M clustered fingerprints in 2, 3, 4 and 16 tables (10 to
+ * 47 us a query; the model is within a quarter of all of them). With mmap or in memory a block takes 350. They decide
+ * between plans, and between probing and scanning, where a factor of two does no harm.
  */
 #define BLOCK_NS 1400.0    /* look up, read, check and search one block */
 #define PROBE_NS 50.0      /* one more prefix whose block is at hand */
@@ -14,8 +14,8 @@
 #define SCAN_NS 4.0        /* the same in a scan, block's checksum included */
 #define PROBE_LIMIT_NS 1e9 /* beyond it probing is not even forced */
 
-/* Reads of 4 KiB from a virtual machine's disk, side by side: one takes 51 to 60 us, 4 take 99, 16 take 218, and no more
- * than 91,000 are done in a second. */
+/* Reads of 4 KiB from a virtual machine's disk, side by side: one takes 51 to 60 us, 4 take 99, 16 take 218, and no
+ * more than 91,000 are done in a second. */
 #define COLD_READ_NS 45000.0
 #define COLD_BLOCK_NS 11000.0
 
@@ -38,8 +38,8 @@ double ss_probe_count(uint32_t prefix_bits, int32_t radius)
 }
 
 /*
- * How many bits of a prefix lead to another block when they are flipped. Bit j moves the prefix by 2^-(j + 1) of the whole
- * table: surely into another block where that is more than a block, otherwise as likely as it is long.
+ * How many bits of a prefix lead to another block when they are flipped. Bit j moves the prefix by 2^-(j + 1) of the
+ * whole table: surely into another block where that is more than a block, otherwise as likely as it is long.
  */
 static double count_telling_bits(uint32_t prefix_bits, double block_count)
 {
@@ -51,7 +51,8 @@ static double count_telling_bits(uint32_t prefix_bits, double block_count)
     return telling;
 }
 
-static double count_candidates(const ss_plan_table *table, int32_t radius, double fingerprint_count, const double *shares)
+static double count_candidates(const ss_plan_table *table, int32_t radius, double fingerprint_count,
+                               const double *shares)
 {
     double uniform = ldexp(1.0, -(int)table->prefix_bits);
     double share = shares != NULL ? shares[0] : uniform;

@@ -42,8 +42,9 @@ void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t
 double ss_probe_count(uint32_t prefix_bits, int32_t radius);
 
 /*
- * What probing a table within `radius` takes. shares[0] is the share of all fingerprints that the query's own prefix leads
- * to, shares[1] that of a prefix one flip away, and further ones fall off as much again; NULL: uniform data, 2^-p all.
+ * What probing a table within `radius` takes. shares[0] is the share of all fingerprints that the query's own prefix
+ * leads to, shares[1] that of a prefix one flip away, and further ones fall off as much again; NULL: uniform data, 2^-p
+ * all.
  */
 ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, const ss_cost_model *model,
                                const double *shares);

@@ -10,8 +10,8 @@
 /* Times that differ by less are equal: the model knows no better. */
 #define SAME_TIME 1.05
 
-/* So many percent more time are worth one percent fewer bytes. With equal weights a plan of four times the bytes would be as
- * good as one of a quarter of the time, and ten tables would be chosen for a billion fingerprints. */
+/* So many percent more time are worth one percent fewer bytes. With equal weights a plan of four times the bytes would
+ * be as good as one of a quarter of the time, and ten tables would be chosen for a billion fingerprints. */
 #define BYTES_WEIGHT 1.5
 
 /* For the least size a query may take so long, or so many times the fastest plan's time if that is more. */
@@ -81,13 +81,14 @@ static void sort_by_tables(ss_planner *planner)
 
 /* ----- choosing ----- */
 
-/* The fastest of the plans with as many tables as that one, and from there on where the next number begins. Of equally fast
- * ones the first, which uses all bits and so stays fast in a store that grows. */
+/* The fastest of the plans with as many tables as that one, and from there on where the next number begins. Of equally
+ * fast ones the first, which uses all bits and so stays fast in a store that grows. */
 static size_t fastest_of_run(const ss_planner *planner, size_t begin, size_t *end_out)
 {
     size_t best = begin, end = begin;
     const ss_planned *plans = planner->plans;
-    for (; end < planner->count && plans[end].candidate.plan.table_count == plans[begin].candidate.plan.table_count; end++)
+    for (; end < planner->count && plans[end].candidate.plan.table_count == plans[begin].candidate.plan.table_count;
+         end++)
         if (plans[end].weighed.warm_ns * SAME_TIME < plans[best].weighed.warm_ns)
             best = end;
     *end_out = end;
@@ -126,12 +127,9 @@ static double weigh(const ss_plan_figures *figures, sstore_objective objective, 
 {
     double patience = fmax(PATIENCE_NS, PATIENCE_RATIO * fastest);
     switch (objective) {
-    case SSTORE_OBJECTIVE_SIZE:
-        return figures->warm_ns <= patience ? figures->total_bytes : INFINITY;
-    case SSTORE_OBJECTIVE_LATENCY:
-        return figures->warm_ns;
-    default:
-        return figures->warm_ns * pow(figures->total_bytes, BYTES_WEIGHT);
+    case SSTORE_OBJECTIVE_SIZE: return figures->warm_ns <= patience ? figures->total_bytes : INFINITY;
+    case SSTORE_OBJECTIVE_LATENCY: return figures->warm_ns;
+    default: return figures->warm_ns * pow(figures->total_bytes, BYTES_WEIGHT);
     }
 }
 
@@ -216,5 +214,6 @@ void ss_planner_reason(const ss_planner *planner, char *buffer, size_t size)
     if (planner->input.max_bytes != 0 && at < size)
         at += (size_t)snprintf(buffer + at, size - at, "; within %.4g GB", (double)planner->input.max_bytes / 1e9);
     if (planner->input.store.fingerprint_count < SS_WEIGHED_AT_LEAST && at < size)
-        snprintf(buffer + at, size - at, "; weighed as a store of %.0f, since a small one may grow", SS_WEIGHED_AT_LEAST);
+        snprintf(buffer + at, size - at, "; weighed as a store of %.0f, since a small one may grow",
+                 SS_WEIGHED_AT_LEAST);
 }

@@ -168,8 +168,8 @@ double ss_expected_bits(const ss_skew *skew, double count)
     double uniform = ss_uniform_bits(count);
     if (skew == NULL)
         return uniform;
-    /* A sample has fewer near neighbours than all of the data: so look at how the savings grow from an eighth of the sample
-     * to the sample, and let them go on growing. */
+    /* A sample has fewer near neighbours than all of the data: so look at how the savings grow from an eighth of the
+     * sample to the sample, and let them go on growing. */
     uint64_t limit = largest_hash(skew);
     double saved = count_saved_bits(skew, limit);
     double growth = (saved - count_saved_bits(skew, limit / 8)) / 3;

@@ -1,10 +1,11 @@
 /*
- * skew.h - how evenly the data are spread: what a sample tells about the groups that a query's probes meet and about the
- * bits that a fingerprint takes. Real fingerprints are far from uniform; a plan chosen as if they were reads a hundred times
- * the candidates that it expects.
+ * skew.h - how evenly the data are spread: what a sample tells about the groups that a query's probes meet and about
+ * the bits that a fingerprint takes. Real fingerprints are far from uniform; a plan chosen as if they were reads a
+ * hundred times the candidates that it expects.
  *
  * The sample is drawn by a hash of the fingerprint, not by position: neighbours in a sorted table are alike, so every
- * n-th one would hide just the groups that matter. It depends on the set of fingerprints alone, in whatever order they come.
+ * n-th one would hide just the groups that matter. It depends on the set of fingerprints alone, in whatever order they
+ * come.
  */
 #ifndef SS_SKEW_H
 #define SS_SKEW_H
@@ -44,7 +45,8 @@ static inline void ss_sampler_add(ss_sampler *sampler, uint64_t fingerprint)
         ss_sampler_keep(sampler, fingerprint);
 }
 
-/* Sort the sample and drop repeats. Returns the share of it that is left: that of distinct fingerprints in what was added. */
+/* Sort the sample and drop repeats. Returns the share of it that is left: that of distinct fingerprints in what was
+ * added. */
 double ss_sampler_finish(ss_sampler *sampler);
 
 /* ----- what a sample tells ----- */
@@ -53,7 +55,7 @@ double ss_sampler_finish(ss_sampler *sampler);
 typedef struct ss_skew {
     const uint64_t *sample; /* sorted, distinct; borrowed */
     size_t count;
-    size_t slot_count; /* a power of two */
+    size_t slot_count;  /* a power of two */
     uint64_t *prefixes; /* a hash table of the sample's prefixes ... */
     uint32_t *repeats;  /* ... and how often each occurs; 0: an empty slot */
 } ss_skew;
@@ -64,9 +66,9 @@ bool ss_skew_init(ss_skew *skew, const uint64_t *sample, size_t count);
 void ss_skew_free(ss_skew *skew);
 
 /*
- * The share of all fingerprints that a stored one's own prefix leads to, shares_out[0], and its prefix with one bit flipped,
- * shares_out[1], on average: 2^-p each if the data were uniform, and never told to be less. `key_mask` are the prefix's
- * bits. Without flips shares_out[1] is not measured.
+ * The share of all fingerprints that a stored one's own prefix leads to, shares_out[0], and its prefix with one bit
+ * flipped, shares_out[1], on average: 2^-p each if the data were uniform, and never told to be less. `key_mask` are the
+ * prefix's bits. Without flips shares_out[1] is not measured.
  */
 void ss_skew_measure(const ss_skew *skew, uint64_t key_mask, bool flips, double shares_out[2]);
 
