@@ -1,120 +1,70 @@
 /*
- * bench_batch.c - how long does a batch of queries take, on all processors? Half of the queries are random, half are stored
- * fingerprints with up to k bits flipped.
- *
- *   bench_batch STORE [QUERIES [THREADS [IO [SEED]]]]     defaults: 1000000 queries, all threads, pread, seed 1
+ * bench_batch.c - how long does a batch of queries take, on all processors? Half of the queries are stored
+ * fingerprints with up to k bits flipped, half are random.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-#include "sstore.h"
+#include "support/clock.h"
+#include "support/io_mode.h"
+#include "support/memory_use.h"
+#include "support/must.h"
+#include "support/parameters.h"
+#include "support/query_set.h"
+#include "support/reader.h"
+#include "support/samples.h"
 
-#define REPEATS 3
-
-static uint64_t random_state;
-
-/* splitmix64 */
-static uint64_t random_next(void)
+/* Hits and misses in turn. */
+static uint64_t *mix(const bench_query_set *set)
 {
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static void must(sstore_status status, const sstore_error *error)
-{
-    if (status == SSTORE_OK || status == SSTORE_STOPPED)
-        return;
-    fprintf(stderr, "bench_batch: %s\n", error->message);
-    exit(1);
-}
-
-/* Every stride-th fingerprint of the store. */
-typedef struct sample {
-    uint64_t *fingerprints;
-    size_t count, capacity;
-    uint64_t seen, stride;
-} sample;
-
-static int take_sample(void *context, const sstore_record *record)
-{
-    sample *self = context;
-    if (self->seen++ % self->stride == 0)
-        self->fingerprints[self->count++] = record->fingerprint;
-    return self->count == self->capacity;
-}
-
-static void make_queries(const sstore *store, const sstore_statistics *facts, uint64_t *queries, size_t count)
-{
-    sstore_error error;
-    sstore_cursor *cursor;
-    sample taken = {.fingerprints = queries, .capacity = count / 2 + 1};
-    taken.stride = facts->record_count / taken.capacity + 1;
-    must(sstore_cursor_create(store, &cursor, &error), &error);
-    must(sstore_each_record(cursor, take_sample, &taken, &error), &error);
-    sstore_cursor_free(cursor);
-    for (size_t i = 0; i < count; i++) {
-        if (i >= taken.count)
-            queries[i] = random_next();
-        else
-            for (uint64_t flips = random_next() % (facts->distance + 1); flips > 0; flips--)
-                queries[i] ^= UINT64_C(1) << random_next() % 64;
+    uint64_t *queries = bench_alloc(2 * set->count, sizeof *queries);
+    for (size_t i = 0; i < set->count; i++) {
+        queries[2 * i] = set->hits[i];
+        queries[2 * i + 1] = set->misses[i];
     }
-    for (size_t i = count; i > 1; i--) {
-        size_t other = random_next() % i;
-        uint64_t swapped = queries[i - 1];
-        queries[i - 1] = queries[other];
-        queries[other] = swapped;
-    }
-}
-
-static int count_match(void *context, const sstore_match *match)
-{
-    (void)match;
-    ++*(uint64_t *)context;
-    return 0;
+    return queries;
 }
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        fprintf(stderr, "usage: bench_batch STORE [QUERIES [THREADS [pread|mmap|memory [SEED]]]]\n");
-        return 2;
-    }
+    uint64_t distance = BENCH_STORE_DISTANCE, count = 1000000, threads = 0, rounds = 3, seed = 1, matches = 0;
+    const char *io = "pread";
+    const bench_parameter parameters[] = {
+        {"queries", BENCH_COUNT, &count, "in the batch (1M)"},
+        {"threads", BENCH_COUNT, &threads, "to work on; 0: all (0)"},
+        {"io", BENCH_TEXT, &io, "pread, mmap or memory (pread)"},
+        {"distance", BENCH_COUNT, &distance, "of the queries (the one that the store was built for)"},
+        {"rounds", BENCH_COUNT, &rounds, "of which the median counts (3)"},
+        {"seed", BENCH_COUNT, &seed, "of the queries (1)"},
+    };
+    const bench_usage usage = {"STORE", "Time a batch of queries, half of them hits, warm.", parameters,
+                               sizeof parameters / sizeof *parameters};
+    const char *path = argv[bench_parse(argc, argv, &usage)];
     sstore_error error;
-    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
-    sstore_statistics facts = {.struct_size = sizeof facts};
-    sstore *store;
-    size_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000;
-    uint32_t threads = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0;
-    const char *io = argc > 4 ? argv[4] : "pread";
-    options.io = strcmp(io, "mmap") == 0 ? SSTORE_IO_MMAP : strcmp(io, "memory") == 0 ? SSTORE_IO_MEMORY : SSTORE_IO_PREAD;
-    random_state = argc > 5 ? strtoull(argv[5], NULL, 10) : 1;
-    must(sstore_open(argv[1], &options, &store, &error), &error);
-    must(sstore_stat(store, &facts, &error), &error);
-    uint64_t *queries = malloc(count * sizeof *queries);
-    make_queries(store, &facts, queries, count);
-    printf("%s: %" PRIu64 " records, plan %s; %zu queries at %" PRIu32 ", %s\n", argv[1], facts.record_count, facts.plan,
-           count, facts.distance, io);
-    for (int repeat = 0; repeat < REPEATS; repeat++) {
-        uint64_t matches = 0;
-        double begin = now_s();
-        must(sstore_query_batch(store, queries, count, facts.distance, threads, count_match, &matches, &error), &error);
-        double seconds = now_s() - begin;
-        printf("%.3f s, %.3f us a query, %" PRIu64 " matches\n", seconds, seconds * 1e6 / (double)count, matches);
+    bench_query_set set = bench_query_set_create(path, distance, (count + 1) / 2, seed);
+    bench_reader reader = bench_reader_open(path, bench_io_mode(io));
+    uint64_t *queries = mix(&set);
+    rounds += rounds == 0;
+    double *seconds = bench_alloc(rounds, sizeof *seconds);
+    bench_query_set_print(&set);
+    printf("# half of the batch of each kind, median of %" PRIu64 " rounds\n", rounds);
+    for (size_t i = 0; i <= rounds; i++) { /* the first warms */
+        matches = 0;
+        double begin = bench_now_ns();
+        bench_must(sstore_query_batch(reader.store, queries, count, set.distance, (uint32_t)threads, bench_count_match,
+                                      &matches, &error),
+                   &error);
+        if (i > 0)
+            seconds[i - 1] = (bench_now_ns() - begin) / 1e9;
     }
+    double median = bench_median(seconds, rounds);
+    printf("queries    io      threads  seconds  us/query  matches     peak MiB\n");
+    printf("%-9" PRIu64 "  %-6s  %7" PRIu64 "  %7.3f  %8.3f  %-10" PRIu64 "  %8.1f\n", count, io, threads, median,
+           median * 1e6 / (double)count, matches, (double)bench_memory_peak() / 0x1p20);
+    free(seconds);
     free(queries);
-    sstore_close(store);
+    bench_reader_close(&reader);
+    bench_query_set_free(&set);
     return 0;
 }

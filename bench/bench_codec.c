@@ -1,57 +1,31 @@
 /*
- * bench_codec.c - how fast and how small are blocks? Encodes sorted fingerprints at the density of a large table, few enough
- * to stay in the L2 cache, and times full decoding and searching. It measures internals, so it links the objects.
- *
- *   bench_codec [density [blocks [seed]]]     defaults: 10000000 fingerprints in 2^64, 64 blocks, seed 1
+ * bench_codec.c - how fast and how small are blocks? Encodes sorted fingerprints at the density of a large table, few
+ * enough to stay in the L2 cache, and times full decoding and searching. It measures internals, so it links the
+ * objects.
  */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "codec/block.h"
+#include "support/clock.h"
+#include "support/parameters.h"
+#include "support/samples.h"
+#include "support/splitmix.h"
 
 #define REPEATS 9 /* the median counts */
 #define SEEKS 200000u
 
-static uint64_t random_state;
-
-/* splitmix64 */
-static uint64_t random_next(void)
-{
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static double now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double times[REPEATS])
-{
-    qsort(times, REPEATS, sizeof *times, compare_doubles);
-    return times[REPEATS / 2];
-}
+static bench_random randomness;
 
 /* Ascending, with the gaps that uniform data of that density have. */
 static void make_values(uint64_t *values, size_t count, double density)
 {
     double mean_gap = ldexp(1.0, 64) / density;
-    uint64_t value = random_next() >> 8;
+    uint64_t value = bench_random_next(&randomness) >> 8;
     for (size_t i = 0; i < count; i++) {
-        double uniform = (double)(random_next() >> 11) * 0x1p-53;
+        double uniform = (double)(bench_random_next(&randomness) >> 11) * 0x1p-53;
         value += 1 + (uint64_t)(-mean_gap * log1p(-uniform));
         values[i] = value;
     }
@@ -92,7 +66,7 @@ static double time_decode(const table *from, uint64_t *out)
 {
     double times[REPEATS];
     for (int repeat = 0; repeat < REPEATS; repeat++) {
-        double begin = now_ns();
+        double begin = bench_now_ns();
         size_t done = 0;
         for (int round = 0; round < 20; round++, done += from->count)
             for (size_t i = 0; i < from->block_count; i++) {
@@ -102,9 +76,9 @@ static double time_decode(const table *from, uint64_t *out)
                 if (!ss_block_open(&block, bytes, from->geometry, from->code, &reason) || !ss_block_decode(&block, out))
                     abort();
             }
-        times[repeat] = (now_ns() - begin) / (double)done;
+        times[repeat] = (bench_now_ns() - begin) / (double)done;
     }
-    return median(times);
+    return bench_median(times, REPEATS);
 }
 
 /* Seek values that are there, in random blocks: the search without look-up and cache misses. */
@@ -113,12 +87,12 @@ static double time_seek(const table *in, const uint64_t *values)
     double times[REPEATS];
     uint64_t found = 0;
     for (int repeat = 0; repeat < REPEATS; repeat++) {
-        double begin = now_ns();
+        double begin = bench_now_ns();
         for (uint32_t i = 0; i < SEEKS; i++) {
             ss_block block;
             ss_position position;
             const char *reason;
-            uint64_t target = values[random_next() % in->count];
+            uint64_t target = values[bench_random_next(&randomness) % in->count];
             size_t low = 0, high = in->block_count;
             while (high - low > 1) {
                 size_t middle = (low + high) / 2;
@@ -132,9 +106,9 @@ static double time_seek(const table *in, const uint64_t *values)
                 abort();
             found += position.index;
         }
-        times[repeat] = (now_ns() - begin) / SEEKS;
+        times[repeat] = (bench_now_ns() - begin) / SEEKS;
     }
-    return found == 0 ? 0 : median(times);
+    return found == 0 ? 0 : bench_median(times, REPEATS);
 }
 
 static double bound_bits(const uint64_t *values, size_t count)
@@ -150,17 +124,27 @@ static double bound_bits(const uint64_t *values, size_t count)
 
 int main(int argc, char **argv)
 {
-    double density = argc > 1 ? atof(argv[1]) : 1e7;
-    size_t bytes = (argc > 2 ? strtoull(argv[2], NULL, 10) : 64) * 4096;
-    uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
-    static const ss_geometry shapes[] = {{512, 64}, {1024, 64}, {1024, 65535}, {4096, 32}, {4096, 64}, {4096, 128},
-                                         {8192, 64}, {16384, 64}, {16384, 128}, {65536, 128}};
-    random_state = seed;
+    uint64_t density = 10000000, blocks = 64, seed = 1;
+    const bench_parameter parameters[] = {
+        {"density", BENCH_COUNT, &density, "how many fingerprints there would be in all of 2^64 (10M)"},
+        {"blocks", BENCH_COUNT, &blocks,
+         "of 4096 bytes to encode and decode, 16 or more; other sizes get as many bytes (64)"},
+        {"seed", BENCH_COUNT, &seed, "of the fingerprints (1)"},
+    };
+    const bench_usage usage = {"", "Time decoding and searching of blocks of several shapes, on uniform data.",
+                               parameters, sizeof parameters / sizeof *parameters};
+    (void)bench_parse(argc, argv, &usage);
+    blocks = blocks < 16 ? 16 : blocks; /* as much as one of the largest takes */
+    size_t bytes = blocks * 4096;
+    static const ss_geometry shapes[] = {{512, 64},   {1024, 64}, {1024, 65535}, {4096, 32},   {4096, 64},
+                                         {4096, 128}, {8192, 64}, {16384, 64},   {16384, 128}, {65536, 128}};
+    randomness.state = seed;
     size_t capacity = bytes / 2;
     uint64_t *values = malloc(capacity * sizeof *values), *out = malloc(SS_BLOCK_MAX_COUNT * sizeof *out);
-    make_values(values, capacity, density);
-    printf("density %.0f, %zu bytes of blocks, seed %" PRIu64 "\n", density, bytes, seed);
-    printf("block  restart  bits/fp  over bound  decode ns/fp  M fp/s  seek ns\n");
+    make_values(values, capacity, (double)density);
+    printf("# density %" PRIu64 ", %zu bytes of blocks, seed %" PRIu64 "; median of %d rounds\n", density, bytes, seed,
+           REPEATS);
+    printf("block  restart  bits/fp  over bound %%  decode ns/fp  M fp/s  seek ns\n");
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         table made = encode(values, capacity, bytes / shapes[i].block_bytes, shapes[i]);
         made.firsts = malloc(made.block_count * sizeof *made.firsts);
@@ -174,9 +158,9 @@ int main(int argc, char **argv)
         double directory_bits = 64.0 * (double)made.block_count;
         double bits = (8.0 * (double)(made.block_count * shapes[i].block_bytes) + directory_bits) / (double)made.count;
         double decode = time_decode(&made, out);
-        printf("%5" PRIu32 "  %7" PRIu32 "  %7.2f  %8.2f %%  %12.2f  %6.0f  %7.1f\n", shapes[i].block_bytes,
-               shapes[i].restart_interval, bits, 100 * (bits / bound_bits(values, made.count) - 1), decode, 1e3 / decode,
-               time_seek(&made, values));
+        printf("%5" PRIu32 "  %7" PRIu32 "  %7.2f  %12.2f  %12.2f  %6.0f  %7.1f\n", shapes[i].block_bytes,
+               shapes[i].restart_interval, bits, 100 * (bits / bound_bits(values, made.count) - 1), decode,
+               1e3 / decode, time_seek(&made, values));
         free(made.firsts);
         free(made.bytes);
         free(made.code);

@@ -1,0 +1,28 @@
+#include "support/reader.h"
+
+#include "support/must.h"
+
+bench_reader bench_reader_open(const char *path, sstore_io io)
+{
+    sstore_error error;
+    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
+    bench_reader reader = {NULL, NULL};
+    options.io = io;
+    bench_must(sstore_open(path, &options, &reader.store, &error), &error);
+    bench_must(sstore_cursor_create(reader.store, &reader.cursor, &error), &error);
+    return reader;
+}
+
+void bench_reader_close(bench_reader *reader)
+{
+    sstore_cursor_free(reader->cursor);
+    sstore_close(reader->store);
+    *reader = (bench_reader){NULL, NULL};
+}
+
+int bench_count_match(void *count, const sstore_match *match)
+{
+    (void)match;
+    ++*(uint64_t *)count;
+    return 0;
+}
