@@ -1,0 +1,108 @@
+/*
+ * bench_build.c - how long does a build take, and how much memory at most? One build a process, so that the peak is
+ * its own. Making or reading the fingerprints is not counted; copying, sorting, encoding, writing and syncing them
+ * is.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/clock.h"
+#include "support/dataset.h"
+#include "support/memory_use.h"
+#include "support/must.h"
+#include "support/parameters.h"
+#include "support/reader.h"
+
+#define CHUNK_COUNT 65536u
+
+typedef struct build_request {
+    const char *data, *path, *ids;
+    uint64_t record_count, seed, threads, distance, block_bytes;
+    sstore_build_options options;
+} build_request;
+
+typedef struct build_times {
+    double add_ns, finish_ns;
+} build_times;
+
+static build_times build(const build_request *request)
+{
+    static uint64_t fingerprints[CHUNK_COUNT], ids[CHUNK_COUNT];
+    sstore_error error;
+    sstore_builder *builder;
+    build_times times = {0, 0};
+    bench_dataset set;
+    bool given = strcmp(request->ids, "given") == 0;
+    bench_dataset_open(&set, request->data, request->seed);
+    bench_must(sstore_builder_create(request->path, &request->options, &builder, &error), &error);
+    for (uint64_t done = 0; done < request->record_count;) {
+        uint64_t left = request->record_count - done;
+        size_t count = left < CHUNK_COUNT ? (size_t)left : CHUNK_COUNT;
+        bench_dataset_read(&set, fingerprints, count);
+        for (size_t i = 0; i < count; i++)
+            ids[i] = done + i;
+        double begin = bench_now_ns();
+        bench_must(sstore_builder_add(builder, fingerprints, given ? ids : NULL, count, &error), &error);
+        times.add_ns += bench_now_ns() - begin;
+        done += count;
+    }
+    bench_dataset_close(&set);
+    double begin = bench_now_ns();
+    bench_must(sstore_builder_finish(builder, &error), &error);
+    times.finish_ns = bench_now_ns() - begin;
+    return times;
+}
+
+static void print_row(const build_request *request, build_times times)
+{
+    sstore_error error;
+    double peak_mib = (double)bench_memory_peak() / 0x1p20; /* before the store is opened */
+    double seconds = (times.add_ns + times.finish_ns) / 1e9, records = (double)request->record_count;
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    bench_reader reader = bench_reader_open(request->path, SSTORE_IO_PREAD);
+    bench_must(sstore_stat(reader.store, &facts, &error), &error);
+    printf("records     tables  plan                 add s    finish s  total s  us/record  peak MiB  store B/rec\n");
+    printf("%-10" PRIu64 "  %6" PRIu32 "  %-19s  %7.3f  %8.3f  %7.3f  %9.4f  %8.1f  %11.2f\n", request->record_count,
+           facts.table_count, facts.plan, times.add_ns / 1e9, times.finish_ns / 1e9, seconds, seconds * 1e6 / records,
+           peak_mib, (double)facts.total_bytes / records);
+    bench_reader_close(&reader);
+}
+
+int main(int argc, char **argv)
+{
+    build_request request = {.data = "uniform", .ids = "ordinals", .record_count = 1000000, .seed = 1, .distance = 3};
+    uint64_t memory_bytes = (uint64_t)1 << 30;
+    const char *plan = "auto";
+    const bench_parameter parameters[] = {
+        {"records", BENCH_COUNT, &request.record_count, "to build from; 0: all of the file (1M)"},
+        {"data", BENCH_TEXT, &request.data, "uniform, clustered, or a file of little-endian 64-bit numbers (uniform)"},
+        {"seed", BENCH_COUNT, &request.seed, "of the data (1)"},
+        {"ids", BENCH_TEXT, &request.ids, "ordinals, given (the same, but handed over one by one) or none (ordinals)"},
+        {"plan", BENCH_TEXT, &plan, "as of 'sstore build' (auto)"},
+        {"distance", BENCH_COUNT, &request.distance, "to build for (3)"},
+        {"memory", BENCH_SIZE, &memory_bytes, "what sorting may take (1G)"},
+        {"threads", BENCH_COUNT, &request.threads, "to work on; 0: all (0)"},
+        {"block-size", BENCH_SIZE, &request.block_bytes, "of a block, in bytes; 0: the library's choice (0)"},
+    };
+    const bench_usage usage = {"STORE", "Build STORE, which must not exist; it stays.", parameters,
+                               sizeof parameters / sizeof *parameters};
+    request.path = argv[bench_parse(argc, argv, &usage)];
+    if (request.record_count == 0) {
+        bench_dataset set;
+        bench_dataset_open(&set, request.data, request.seed);
+        request.record_count = bench_dataset_count(&set);
+        bench_dataset_close(&set);
+    }
+    request.options = (sstore_build_options)SSTORE_BUILD_OPTIONS_INIT;
+    request.options.plan = plan;
+    request.options.distance = (uint32_t)request.distance;
+    request.options.memory_bytes = memory_bytes;
+    request.options.threads = (uint32_t)request.threads;
+    request.options.block_bytes = (uint32_t)request.block_bytes;
+    request.options.without_ids = strcmp(request.ids, "none") == 0;
+    printf("# %" PRIu64 " fingerprints: %s, seed %" PRIu64 "; ids: %s; sorting may take %.0f MiB\n",
+           request.record_count, request.data, request.seed, request.ids, (double)memory_bytes / 0x1p20);
+    print_row(&request, build(&request));
+    return 0;
+}
