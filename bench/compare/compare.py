@@ -1,0 +1,273 @@
+#!/usr/bin/python3
+"""sstore beside faiss and mih-rs: the same data, the same queries, one thread each, in turns.
+
+Every side is a process of its own (peer_*) that does what it is told by lines; so its memory is its own, and nothing
+but its own code runs while it is timed. Each round asks every side all hits, then all misses; medians of the rounds
+count. Then the sides' matches are held against each other. Ratios are sstore's figure over the peer's: 0.5 is half.
+
+sstore's time and memory are of the same process, in the same mode and with the same plan, ids included; its memory is
+all of RssAnon, RssFile and the directory's memfd, a peer's is what its index added. In the modes pread and mmap, blocks
+that were read lie in the page cache, too, as far as there is room: at most the size of the store, which is printed.
+"""
+import argparse
+import os
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+
+import numpy
+
+sys.stdout.reconfigure(line_buffering=True)
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# Each peer's name, its share of the queries (slow ones get fewer) and what is to be said of it.
+PEERS = {
+    "multihash-2x32": (1.0, "faiss IndexBinaryMultiHash(64, 2, 32), nflip 1"),
+    "multihash-4x16": (0.1, "faiss IndexBinaryMultiHash(64, 4, 16), nflip 0"),
+    "hash-24": (0.02, "faiss IndexBinaryHash(64, 24), nflip 3"),
+    "flat": (0.0002, "faiss IndexBinaryFlat(64)"),
+    "mih-rs": (1.0, "mih-rs 0.3.1, number of blocks as it chooses"),
+}
+FEWEST_QUERIES = 10
+
+
+def fail(message):
+    sys.exit(f"compare.py: {message}")
+
+
+def program(name):
+    """The path of a program of ours; the build folder's bench/ must be on the PATH."""
+    return shutil.which(name) or fail(f"{name} is not on the PATH")
+
+
+class Side:
+    """A process that answers lines. `ready` is what it said once it could."""
+
+    def __init__(self, *command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.ready = self._answer("ready")
+
+    def _answer(self, word):
+        words = self.process.stdout.readline().split()
+        if not words or words[0] != word:
+            fail(f"{self.process.args[0]} ended or answered {words} instead of '{word}'")
+        return [float(word) for word in words[1:]]
+
+    def do(self, *words):
+        print(*words, file=self.process.stdin, flush=True)
+        return self._answer(words[0])
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+# ----- data, queries and stores -----
+
+
+def read_numbers(path):
+    return numpy.fromfile(path, dtype="<u8")
+
+
+def flipped(values, distance, random):
+    """Each value with 0 to `distance` different bits flipped."""
+    bits = random.random((len(values), 64)).argsort(axis=1)[:, :distance].astype(numpy.uint64)
+    wanted = numpy.arange(distance) < random.integers(0, distance + 1, (len(values), 1))
+    masks = numpy.where(wanted, numpy.uint64(1) << bits, numpy.uint64(0))
+    return values ^ numpy.bitwise_or.reduce(masks, axis=1) if distance > 0 else values
+
+
+def write_queries(work, data, distance, count, seed):
+    random = numpy.random.default_rng(seed)
+    hits = flipped(data[random.integers(0, len(data), count)], distance, random)
+    misses = random.integers(0, 2**64, count, dtype=numpy.uint64)
+    return write_part(work, "hits", hits), write_part(work, "misses", misses)
+
+
+def write_part(work, kind, queries):
+    path = os.path.join(work, f"{kind}-{len(queries)}.u64")
+    queries.astype("<u8").tofile(path)
+    return path
+
+
+def first_queries(work, paths, count):
+    return [write_part(work, kind, read_numbers(path)[:count]) for kind, path in zip(("hits", "misses"), paths)]
+
+
+class Store:
+    """A store of a plan, built on one thread as the peers are."""
+
+    def __init__(self, options, plan):
+        self.path = os.path.join(options.work, f"plan-{plan.replace(':', '.').replace(',', '-')}.store")
+        if os.path.exists(self.path):
+            shutil.rmtree(self.path)
+        command = [program("bench_build"), f"--data={options.data}", f"--records={options.count}",
+                   f"--plan={plan}", f"--distance={options.distance}", "--threads=1", self.path]
+        rows = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+        row = rows[-1].split()
+        self.plan, self.tables = row[2], int(row[1])
+        self.build_us, self.bytes_each = float(row[6]), float(row[8])
+
+
+def build_stores(options):
+    stores = {}
+    for plan in options.plans:
+        store = Store(options, plan)
+        print(f"# --plan={plan}: {store.plan}, {store.bytes_each} bytes a record")
+        stores.setdefault(store.plan, store)  # what auto chose may be asked for by name, too
+    return stores.values()
+
+
+# ----- the peers -----
+
+
+def build_mih(options):
+    """The path of peer_mih, or None where cargo or its crate cannot be had."""
+    folder = os.path.join(options.work, "peer_mih")
+    shutil.copytree(os.path.join(HERE, "peer_mih"), folder, dirs_exist_ok=True)
+    environment = dict(os.environ, RUSTFLAGS="-C target-cpu=native")
+    try:
+        subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=folder, env=environment, check=True,
+                       stderr=subprocess.DEVNULL)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return os.path.join(folder, "target", "release", "peer_mih")
+
+
+def start_peer(options, name):
+    """The side, or None with a line that says why it is left out."""
+    if name == "mih-rs":
+        path = build_mih(options)
+        if path is None:
+            print("# mih-rs is left out: cargo, or the crate, is not to be had here")
+            return None
+        return Side(path, options.index_data, str(options.distance))
+    if subprocess.run([sys.executable, "-c", "import faiss"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+        print(f"# {name} is left out: {sys.executable} has no faiss (Debian: python3-faiss)")
+        return None
+    return Side(sys.executable, os.path.join(HERE, "peer_faiss.py"), name, options.index_data, str(options.distance))
+
+
+# ----- measuring -----
+
+
+def median_ratio(ours, theirs):
+    return statistics.median(a / b for a, b in zip(ours, theirs))
+
+
+def take_turns(sides, queries, rounds):
+    """For each side the times of its rounds, hits and misses."""
+    times = [([], []) for _ in sides]
+    for round_number in range(rounds + 1):
+        for side, of_side in zip(sides, times):
+            for path, of_kind in zip(queries, of_side):
+                us = side.do("time", path)[0]
+                if round_number > 0:  # the first warms
+                    of_kind.append(us)
+    return times
+
+
+def list_matches(side, work, path):
+    out = os.path.join(work, "matches.u64")
+    side.do("list", path, out)
+    matches = read_numbers(out).reshape(-1, 3)
+    return matches[numpy.lexsort((matches[:, 2], matches[:, 1], matches[:, 0]))]
+
+
+def compare_matches(ours, theirs):
+    """In words: whether both found the same (query, id, distance), each as often."""
+    if numpy.array_equal(ours, theirs):
+        return f"same {len(ours)}"
+    unique = numpy.unique(theirs, axis=0)
+    both = numpy.concatenate((ours, unique))
+    common = len(both) - len(numpy.unique(both, axis=0))
+    words = f"it found {common} of our {len(ours)} ({100 * common / max(len(ours), 1):.2f} %)"
+    if len(unique) > common:
+        words += f", and {len(unique) - common} that we did not"
+    if len(theirs) > len(unique):
+        words += f", {len(theirs) - len(unique)} of them twice"
+    return words
+
+
+def compare_with(options, name, stores, all_queries):
+    peer = start_peer(options, name)
+    if peer is None:
+        return []
+    build_seconds, peer_bytes = peer.ready
+    share, words = PEERS[name]
+    count = max(int(options.queries * share), FEWEST_QUERIES)
+    queries = first_queries(options.work, all_queries, count)
+    configurations = [(store, io) for store in stores for io in options.io]
+    ours = [Side(program("peer_sstore"), store.path, io, str(options.distance)) for store, io in configurations]
+    peer_times, *our_times = take_turns([peer, *ours], queries, options.rounds)
+    memory = [side.do("memory")[0] for side in ours]
+    peer_matches = [list_matches(peer, options.work, path) for path in queries]
+    rows = []
+    for (store, io), side, times, our_bytes in zip(configurations, ours, our_times, memory):
+        found = [compare_matches(list_matches(side, options.work, path), theirs)
+                 for path, theirs in zip(queries, peer_matches)]
+        figures = [f"{statistics.median(them):.2f}; {statistics.median(us):.2f}; {median_ratio(us, them):.3f}"
+                   for us, them in zip(times, peer_times)]
+        build_us = build_seconds * 1e6 / options.count
+        rows.append([words, f"{store.tables} tables, {io}", str(count), *figures,
+                     f"{peer_bytes / options.count:.1f}; {our_bytes / options.count:.2f}; {our_bytes / peer_bytes:.4f}",
+                     f"{store.bytes_each:.2f}",
+                     f"{build_us:.3f}; {store.build_us:.3f}", " / ".join(found)])
+    for side in (peer, *ours):
+        side.close()
+    return rows
+
+
+# ----- the report -----
+
+
+def print_table(header, rows):
+    widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+    for row in (header, *rows):
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip(), flush=True)
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", help="a file of little-endian 64-bit numbers, such as bench_data makes")
+    parser.add_argument("--work", required=True, help="a folder for stores and queries; what is in the way is replaced")
+    parser.add_argument("--records", type=int, default=0, help="use the first of the data only; 0: all (0)")
+    parser.add_argument("--distance", type=int, default=3, help="of plan and queries (3)")
+    parser.add_argument("--plans", default="auto", help="of sstore, separated by blanks (auto)")
+    parser.add_argument("--io", default="pread mmap memory", help="modes of sstore (pread mmap memory)")
+    parser.add_argument("--peers", default=" ".join(PEERS), help="which (%(default)s)")
+    parser.add_argument("--queries", type=int, default=50000, help="of a kind; slow peers get less (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="of which the median counts (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of the queries (%(default)s)")
+    options = parser.parse_args()
+    options.plans, options.io, options.peers = options.plans.split(), options.io.split(), options.peers.split()
+    unknown = [name for name in options.peers if name not in PEERS]
+    if unknown:
+        fail(f"there is no peer {unknown[0]}")
+    return options
+
+
+def main():
+    options = parse()
+    os.makedirs(options.work, exist_ok=True)
+    data = read_numbers(options.data)[:options.records or None]
+    options.count = len(data)
+    options.index_data = os.path.join(options.work, "data.u64")
+    data.tofile(options.index_data)
+    queries = write_queries(options.work, data, options.distance, options.queries, options.seed)
+    del data
+    print("#", shlex.join([os.path.basename(sys.argv[0]), *sys.argv[1:]]))
+    subprocess.run([os.path.join(HERE, "..", "machine.sh")], check=True)
+    print(f"# {options.count} records, distance {options.distance}, seed {options.seed}; one thread, median of "
+          f"{options.rounds} rounds")
+    stores = build_stores(options)
+    rows = [row for name in options.peers for row in compare_with(options, name, stores, queries)]
+    print("# three figures: the peer's; sstore's; sstore's over the peer's")
+    print_table(["peer", "sstore", "queries", "hits us", "misses us", "memory B/rec", "store B/rec", "build us/rec",
+                 "matches"], rows)
+
+
+if __name__ == "__main__":
+    main()
