@@ -50,6 +50,11 @@ static inline uint64_t ss_low_mask(uint32_t count)
     return count == 0 ? 0 : ~UINT64_C(0) >> (64 - count);
 }
 
+static inline uint32_t ss_max_u32(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
 static inline uint64_t ss_min_u64(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;

@@ -1,14 +1,15 @@
 /*
  * block.h - the block: a piece of a table that decodes alone. Layout: format-spec/block-codec.md.
  *
- *   slots[m] | keys[m] | group 0 | group 1 | ... | group m-1 | trailer (8 bytes, the checksum; not this module's)
+ *   head | keys of groups 1 .. m-1 | slots of groups 1 .. m-1 | group 0 | group 1 | ... | group m-1 | trailer
  *
- * A block's fingerprints, ascending and distinct, are cut into groups of `restart_interval`. keys[g] is the first
- * fingerprint of group g, whole. slots[0] is the number of fingerprints, slots[g] the bit position where group g begins.
- * Within a group each further fingerprint is the code of h, the first bit in which it differs from the one before, and
- * its rest, the 63 - h bits to the right of bit h (which is 1, since they ascend). Codes run forward from the group's
- * begin, rests backward from its end: so one position a group is enough, the stream of codes can be read without touching
- * the rests, and groups decode independently of each other. The last group ends at the trailer.
+ * A block's fingerprints, ascending and distinct, are cut into groups of `restart_interval`. The head holds their number and
+ * the first of them. A group's key is 32 bits of how far its first fingerprint is from the block's, enough to find it; the
+ * bits below them, key_shift of them, stand at the group's end. A slot is the bit position where the group begins. Within a
+ * group each further fingerprint is the code of h, the first bit in which it differs from the one before, and its rest, the
+ * 63 - h bits to the right of bit h (which is 1, since they ascend). Codes run forward from the group's begin, rests backward
+ * from its end: so one position a group is enough, codes can be read without the rests, and groups decode independently of
+ * each other. The trailer, 8 bytes, is the checksum; not this module's.
  *
  * Encoder, decoder and search share this header and nothing else. All of them are safe on any bytes: a malformed block
  * is reported, never read or written outside its bounds.
@@ -19,12 +20,15 @@
 #include "base/common.h"
 #include "codec/bits.h"
 #include "codec/huffman.h"
+#include "codec/lanes.h"
 
 #define SS_BLOCK_MIN_BYTES 256u
 #define SS_BLOCK_MAX_BYTES 65536u
 #define SS_BLOCK_TRAILER_BYTES 8u
 #define SS_BLOCK_MAX_COUNT 65535u
-#define SS_KEY_BYTES 8u
+#define SS_BLOCK_HEAD_BYTES 12u
+#define SS_KEY_BYTES 4u
+#define SS_KEY_BITS 32u
 
 /* The shape of a table's blocks. */
 typedef struct ss_geometry {
@@ -44,9 +48,10 @@ static inline uint32_t ss_block_end_bit(ss_geometry geometry)
     return (geometry.block_bytes - SS_BLOCK_TRAILER_BYTES) * 8;
 }
 
-static inline uint32_t ss_load_slot(const uint8_t *block, uint32_t slot_bytes, uint32_t index)
+/* Where head, keys and slots of a block of `groups` groups end, and group 0 begins. */
+static inline uint32_t ss_block_first_group_bit(ss_geometry geometry, uint32_t groups)
 {
-    return slot_bytes == 2 ? ss_load_le16(block + 2 * (size_t)index) : ss_load_le32(block + 4 * (size_t)index);
+    return 8 * (SS_BLOCK_HEAD_BYTES + (groups - 1) * (SS_KEY_BYTES + ss_slot_bytes(geometry)));
 }
 
 bool ss_geometry_valid(ss_geometry geometry);
@@ -71,118 +76,67 @@ void ss_block_encoder_finish(ss_block_encoder *encoder, uint8_t *to);
 
 /* ----- decoding ----- */
 
-/* A block in memory, its frame checked. Borrowed bytes. */
+/* A block in memory, its head checked. Borrowed bytes. */
 typedef struct ss_block {
     const uint8_t *bytes;
-    const uint8_t *keys; /* little-endian, unaligned */
     const ss_code *code;
+    const uint8_t *slots; /* of the groups from 1 on; keys lie before them */
+    uint64_t first;
     uint32_t count, group_count;
-    uint32_t restart_interval, slot_bytes;
+    uint32_t restart_interval, slot_bytes, key_shift;
     uint32_t first_group_bit, end_bit;
 } ss_block;
 
-/* Look at a block's frame. False if count and positions cannot be those of a block; *reason says why. */
+/* Look at a block's head. False if it cannot be that of a block; *reason says why. */
 bool ss_block_open(ss_block *block, const uint8_t *bytes, ss_geometry geometry, const ss_code *code,
                    const char **reason);
 
-/* Decode all fingerprints to out[0 .. count-1]. False if the bits are malformed. Values of a malformed block that is not
- * noticed as such may fail to ascend. */
-
+/* Decode all fingerprints to out[0 .. count-1]. False if the bits are malformed; where that is not noticed, values come out
+ * that need not ascend. */
 bool ss_block_decode(const ss_block *block, uint64_t *out);
+
+/* The same, slowly, and everything is noticed that makes a block malformed but that its fingerprints do not ascend. */
+bool ss_block_decode_strictly(const ss_block *block, uint64_t *out);
 
 /* The same for `groups` groups from `first_group` on; *count_out is the number of their fingerprints. */
 bool ss_block_decode_groups(const ss_block *block, uint32_t first_group, uint32_t groups, uint64_t *out,
                             uint32_t *count_out);
 
-static inline uint64_t ss_block_key(const ss_block *block, uint32_t group)
+/* A group to decode. */
+typedef struct ss_group {
+    const ss_block *block;
+    uint32_t number;
+} ss_group;
+
+/* Decode 1 to SS_LANES groups of blocks of one table, side by side; the fingerprints of groups[i] go to
+ * out[i * restart_interval]. Returns the index of the first group that is malformed, group_count if all are sound. */
+uint32_t ss_block_decode_lanes(const ss_group *groups, uint32_t group_count, uint64_t *out);
+
+/* The number of fingerprints in a group. */
+static inline uint32_t ss_block_group_size(const ss_block *block, uint32_t group)
 {
-    return ss_load_le64(block->keys + SS_KEY_BYTES * (size_t)group);
+    uint32_t left = block->count - group * block->restart_interval;
+    return left < block->restart_interval ? left : block->restart_interval;
 }
 
+/* Where a group begins, in bits; as it says there, unchecked. */
 static inline uint32_t ss_block_group_begin(const ss_block *block, uint32_t group)
 {
-    return group == 0 ? block->first_group_bit : ss_load_slot(block->bytes, block->slot_bytes, group);
+    if (group == 0)
+        return block->first_group_bit;
+    const uint8_t *slot = block->slots + (size_t)(group - 1) * block->slot_bytes;
+    return block->slot_bytes == 2 ? ss_load_le16(slot) : ss_load_le32(slot);
 }
 
+/* Where it ends. */
 static inline uint32_t ss_block_group_end(const ss_block *block, uint32_t group)
 {
-    return group + 1 == block->group_count ? block->end_bit
-                                           : ss_load_slot(block->bytes, block->slot_bytes, group + 1);
+    return group + 1 == block->group_count ? block->end_bit : ss_block_group_begin(block, group + 1);
 }
 
 /* ----- searching ----- */
 
-typedef enum ss_seek {
-    SS_SEEK_AT,     /* the position is at a fingerprint */
-    SS_SEEK_END,    /* there is no further one in this block */
-    SS_SEEK_DAMAGED /* the bits are malformed */
-} ss_seek;
-
-/* A fingerprint within a block, from which one can go on. Codes lie below rests: code_bit <= rest_bit always. */
-typedef struct ss_position {
-    uint64_t value;
-    uint32_t index;              /* of the fingerprint in the block */
-    uint32_t group;              /* that it is in */
-    uint32_t group_last;         /* index of the group's last fingerprint */
-    uint32_t code_bit, rest_bit; /* where the next code begins; where the next rest ends */
-} ss_position;
-
-/* The last group whose first fingerprint is at or below `target`; group 0 if none is. */
-uint32_t ss_block_find_group(const ss_block *block, uint64_t target);
-
-/* Go to the first fingerprint at or above `target`. Reads the keys, then the codes of one group up to the target's
- * neighbourhood, and rests only there. */
-ss_seek ss_block_seek(const ss_block *block, uint64_t target, ss_position *position);
-
-/* Go to the first fingerprint of a group. */
-static inline void ss_position_enter_group(const ss_block *block, uint32_t group, ss_position *position)
-{
-    uint32_t last = (group + 1) * block->restart_interval - 1;
-    position->value = ss_block_key(block, group);
-    position->index = group * block->restart_interval;
-    position->group = group;
-    position->group_last = last < block->count ? last : block->count - 1;
-    position->code_bit = ss_block_group_begin(block, group);
-    position->rest_bit = ss_block_group_end(block, group);
-}
-
-/* Take the symbol that begins `entry` off the position's streams: its code and its rest. Returns h, or SS_SYMBOL_COUNT if
- * the bits are malformed. */
-static inline uint32_t ss_position_take(const ss_block *block, const ss_lookup *entry, ss_position *position)
-{
-    uint32_t h = entry->h[0];
-    position->code_bit += block->code->lengths[h];
-    position->rest_bit -= 63 - h;
-    bool sound = entry->counts != 0 && (int32_t)(position->rest_bit - position->code_bit) >= 0;
-    return SS_LIKELY(sound) ? h : SS_SYMBOL_COUNT;
-}
-
-static inline const ss_lookup *ss_position_look(const ss_block *block, const ss_position *position)
-{
-    return &block->code->lookup[ss_bits_peek(block->bytes, position->code_bit) & ((1u << SS_MAX_CODE_BITS) - 1)];
-}
-
-/* The value that follows `previous` if they first differ at h. */
-static inline uint64_t ss_successor(uint64_t previous, uint32_t h, uint64_t rest)
-{
-    return (previous & ss_high_mask(h)) | UINT64_C(1) << (63 - h) | rest;
-}
-
-/* Go to the next fingerprint. */
-static inline ss_seek ss_block_next(const ss_block *block, ss_position *position)
-{
-    if (position->index == position->group_last) {
-        if (position->group + 1 == block->group_count)
-            return SS_SEEK_END;
-        ss_position_enter_group(block, position->group + 1, position);
-        return SS_SEEK_AT;
-    }
-    uint32_t h = ss_position_take(block, ss_position_look(block, position), position);
-    if (SS_UNLIKELY(h == SS_SYMBOL_COUNT))
-        return SS_SEEK_DAMAGED;
-    position->value = ss_successor(position->value, h, ss_bits_get(block->bytes, position->rest_bit, 63 - h));
-    position->index++;
-    return SS_SEEK_AT;
-}
+/* The groups in which the fingerprints low .. high are, if they are in the block: *first_out to *last_out. */
+void ss_block_find_groups(const ss_block *block, uint64_t low, uint64_t high, uint32_t *first_out, uint32_t *last_out);
 
 #endif

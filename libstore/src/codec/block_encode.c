@@ -7,7 +7,8 @@ struct ss_block_encoder {
     ss_geometry geometry;
     const ss_code *code;
     uint32_t count;
-    uint32_t used_bits; /* by slots, keys, codes and rests of what is in */
+    uint32_t step_bits; /* codes and rests of what is in */
+    uint32_t key_shift;
     uint64_t *values;
     uint32_t capacity; /* of values */
 };
@@ -59,17 +60,26 @@ static uint32_t step_bits(const ss_code *code, uint64_t from, uint64_t to)
     return code->lengths[h] + 63 - h;
 }
 
+/* The least shift that brings a distance from the block's first fingerprint into a key. */
+static uint32_t shift_for(uint64_t distance)
+{
+    return distance <= UINT32_MAX ? 0 : SS_KEY_BITS - (uint32_t)__builtin_clzll(distance);
+}
+
 bool ss_block_encoder_add(ss_block_encoder *encoder, uint64_t fingerprint)
 {
     ss_geometry geometry = encoder->geometry;
-    uint32_t bits;
-    if (encoder->count % geometry.restart_interval == 0)
-        bits = 8 * (ss_slot_bytes(geometry) + SS_KEY_BYTES);
-    else
-        bits = step_bits(encoder->code, ss_block_encoder_last(encoder), fingerprint);
-    if (encoder->count == encoder->capacity || encoder->used_bits + bits > ss_block_end_bit(geometry))
+    uint32_t groups = (encoder->count + geometry.restart_interval) / geometry.restart_interval;
+    uint32_t step_bits_then = encoder->step_bits, key_shift = encoder->key_shift;
+    if (encoder->count % geometry.restart_interval != 0)
+        step_bits_then += step_bits(encoder->code, ss_block_encoder_last(encoder), fingerprint);
+    else if (encoder->count > 0)
+        key_shift = shift_for(fingerprint - encoder->values[0]);
+    uint64_t bits = ss_block_first_group_bit(geometry, groups) + (groups - 1) * key_shift + (uint64_t)step_bits_then;
+    if (encoder->count == encoder->capacity || bits > ss_block_end_bit(geometry))
         return false;
-    encoder->used_bits += bits;
+    encoder->step_bits = step_bits_then;
+    encoder->key_shift = key_shift;
     encoder->values[encoder->count++] = fingerprint;
     return true;
 }
@@ -95,33 +105,42 @@ static uint32_t group_bits(const ss_code *code, const uint64_t *values, uint32_t
     return bits;
 }
 
-static void store_slot(uint8_t *block, uint32_t slot_bytes, uint32_t index, uint32_t value)
-{
-    if (slot_bytes == 2)
-        ss_store_le16(block + 2 * (size_t)index, (uint16_t)value);
-    else
-        ss_store_le32(block + 4 * (size_t)index, value);
-}
-
 void ss_block_encoder_finish(ss_block_encoder *encoder, uint8_t *to)
 {
     ss_geometry geometry = encoder->geometry;
     uint32_t interval = geometry.restart_interval, slot_bytes = ss_slot_bytes(geometry);
-    uint32_t groups = (encoder->count + interval - 1) / interval;
-    uint8_t *keys = to + (size_t)slot_bytes * groups;
-    uint32_t begin = 8 * (slot_bytes + SS_KEY_BYTES) * groups;
+    uint32_t groups = (encoder->count + interval - 1) / interval, key_shift = encoder->key_shift;
+    uint32_t begin = ss_block_first_group_bit(geometry, groups);
+    uint8_t *keys = to + SS_BLOCK_HEAD_BYTES, *slots = keys + (size_t)(groups - 1) * SS_KEY_BYTES;
+    uint64_t first = encoder->values[0];
 
     memset(to, 0, geometry.block_bytes);
+    ss_store_le16(to, (uint16_t)encoder->count);
+    to[2] = (uint8_t)key_shift;
+    ss_store_le64(to + 4, first);
     for (uint32_t group = 0; group < groups; group++) {
         const uint64_t *values = encoder->values + (size_t)group * interval;
         bool last = group + 1 == groups;
         uint32_t count = last ? encoder->count - group * interval : interval;
-        uint32_t end = last ? ss_block_end_bit(geometry) : begin + group_bits(encoder->code, values, count);
-        store_slot(to, slot_bytes, group, group == 0 ? encoder->count : begin);
-        ss_store_le64(keys + SS_KEY_BYTES * (size_t)group, values[0]);
-        write_group(encoder->code, values, count, to, begin, end);
+        uint32_t low_bits = group == 0 ? 0 : key_shift;
+        uint32_t end = begin + low_bits + group_bits(encoder->code, values, count);
+        if (last)
+            end = ss_block_end_bit(geometry);
+        if (group > 0) {
+            uint64_t distance = values[0] - first;
+            ss_store_le32(keys, (uint32_t)(distance >> key_shift));
+            ss_bits_put(to, end - key_shift, distance & ss_low_mask(key_shift), key_shift);
+            if (slot_bytes == 2)
+                ss_store_le16(slots, (uint16_t)begin);
+            else
+                ss_store_le32(slots, begin);
+            keys += SS_KEY_BYTES;
+            slots += slot_bytes;
+        }
+        write_group(encoder->code, values, count, to, begin, end - low_bits);
         begin = end;
     }
     encoder->count = 0;
-    encoder->used_bits = 0;
+    encoder->step_bits = 0;
+    encoder->key_shift = 0;
 }

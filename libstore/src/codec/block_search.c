@@ -1,64 +1,50 @@
 #include "codec/block.h"
 
-uint32_t ss_block_find_group(const ss_block *block, uint64_t target)
+/* Where a fingerprint lies among the keys. */
+static uint32_t key_of(const ss_block *block, uint64_t fingerprint)
 {
-    uint32_t low = 0, count = block->group_count;
-    while (count > 1) {
+    uint64_t distance = fingerprint <= block->first ? 0 : (fingerprint - block->first) >> block->key_shift;
+    return distance <= UINT32_MAX ? (uint32_t)distance : UINT32_MAX;
+}
+
+/* Keys are counted instead of searched where there are few: without a branch, and several at a time. */
+#define FEW_KEYS 64u
+
+static uint32_t count_keys(const uint8_t *keys, uint32_t count, uint32_t low, uint32_t high, uint32_t *up_to_high)
+{
+    uint32_t below = 0, up_to = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t key = ss_load_le32(keys + SS_KEY_BYTES * (size_t)i);
+        below += key < low;
+        up_to += key <= high;
+    }
+    *up_to_high = up_to;
+    return below;
+}
+
+/* The number of keys below `bound`. */
+static uint32_t bisect(const uint8_t *keys, uint32_t count, uint64_t bound)
+{
+    uint32_t low = 0;
+    while (count > 0) {
         uint32_t half = count / 2;
-        low += ss_block_key(block, low + half) <= target ? half : 0;
-        count -= half;
+        bool below = ss_load_le32(keys + SS_KEY_BYTES * (size_t)(low + half)) < bound;
+        low = below ? low + half + 1 : low;
+        count = below ? count - half - 1 : half;
     }
     return low;
 }
 
-/*
- * Within a group, from a value below the target on. Let l be the number of leading bits in which the value equals the
- * target; they differ at bit l, where the value has 0. For the next fingerprint, which first differs from the value at h:
- *   h > l: it too has 0 at bit l after the same leading bits: still below, and l stays. Only its code was read.
- *   h < l: it has 1 where the target has 0: above.
- *   h = l: it agrees with the target at bit l as well; its rest decides.
- */
-static ss_seek seek_in_group(const ss_block *block, uint64_t target, ss_position *position)
+/* Group g is the one after g keys. Fingerprints from `low` on may lie in the group before the first key that is not below
+ * low's: of equal keys only the bits behind tell which is lower. */
+void ss_block_find_groups(const ss_block *block, uint64_t low, uint64_t high, uint32_t *first_out, uint32_t *last_out)
 {
-    uint32_t agreed = ss_first_difference(position->value, target);
-    while (position->index < position->group_last) {
-        const ss_lookup *entry = ss_position_look(block, position);
-        uint32_t symbols = ss_lookup_symbols(entry);
-        if (entry->smallest_h > agreed && symbols <= position->group_last - position->index && symbols != 0) {
-            position->index += symbols;
-            position->code_bit += ss_lookup_code_bits(entry);
-            position->rest_bit -= entry->rest_bits;
-            if (SS_UNLIKELY((int32_t)(position->rest_bit - position->code_bit) < 0))
-                return SS_SEEK_DAMAGED;
-            continue;
-        }
-        uint32_t h = ss_position_take(block, entry, position);
-        if (SS_UNLIKELY(h == SS_SYMBOL_COUNT))
-            return SS_SEEK_DAMAGED;
-        position->index++;
-        if (h > agreed)
-            continue;
-        uint64_t rest = ss_bits_get(block->bytes, position->rest_bit, 63 - h);
-        position->value = ss_successor(target, h, rest); /* up to h the value and the target agree */
-        if (position->value >= target)
-            return SS_SEEK_AT;
-        agreed = ss_first_difference(position->value, target);
+    const uint8_t *keys = block->bytes + SS_BLOCK_HEAD_BYTES;
+    uint32_t count = block->group_count - 1, low_key = key_of(block, low), high_key = key_of(block, high);
+    if (count <= FEW_KEYS) {
+        *first_out = count_keys(keys, count, low_key, high_key, last_out);
+    } else {
+        *first_out = bisect(keys, count, low_key);
+        *last_out = bisect(keys, count, high_key + UINT64_C(1));
     }
-    return SS_SEEK_END;
-}
-
-ss_seek ss_block_seek(const ss_block *block, uint64_t target, ss_position *position)
-{
-    uint32_t group = ss_block_find_group(block, target);
-    ss_position_enter_group(block, group, position);
-    if (position->value >= target)
-        return SS_SEEK_AT;
-    ss_seek found = seek_in_group(block, target, position);
-    if (found != SS_SEEK_END)
-        return found;
-    if (group + 1 == block->group_count)
-        return SS_SEEK_END;
-    /* The next group's first fingerprint is above the target, or ss_block_find_group() would have chosen it. */
-    ss_position_enter_group(block, group + 1, position);
-    return SS_SEEK_AT;
 }

@@ -128,25 +128,24 @@ static uint32_t first_symbol(const uint8_t single[1u << SS_MAX_CODE_BITS], const
 
 static ss_lookup make_lookup(const uint8_t single[1u << SS_MAX_CODE_BITS], const ss_code *code, uint32_t bits)
 {
-    ss_lookup entry = {.smallest_h = UINT8_MAX};
-    uint32_t used = 0, symbols = 0;
-    while (symbols < SS_LOOKUP_SYMBOLS) {
+    uint32_t used = 0, symbols = 0, rest_bits = 0, wide = 0;
+    ss_lookup all = 0;
+    for (; symbols < SS_LOOKUP_SYMBOLS; symbols++) {
         uint32_t h = first_symbol(single, code, bits >> used, SS_MAX_CODE_BITS - used);
         if (h == SS_SYMBOL_COUNT)
             break;
-        entry.h[symbols++] = (uint8_t)h;
-        entry.smallest_h = (uint8_t)ss_min_u64(entry.smallest_h, h);
-        entry.rest_bits = (uint16_t)(entry.rest_bits + 63 - h);
+        all |= (ss_lookup)h << (32 + 8 * symbols);
+        rest_bits += 63 - h;
+        wide |= 63 - h > SS_NARROW_REST_BITS;
         used += code->lengths[h];
     }
-    entry.counts = (uint8_t)(symbols << 4 | used);
-    return entry;
+    return all | wide << 28 | rest_bits << 16 | symbols << 8 | used;
 }
 
 void ss_code_init(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT])
 {
     uint8_t single[1u << SS_MAX_CODE_BITS]; /* the first symbol alone, for any 11 bits */
-    code->decode_rests = ss_rests_best();
+    code->decode_lanes = ss_lanes_best();
     memset(code->codes, 0, sizeof code->codes);
     memcpy(code->lengths, lengths, sizeof code->lengths);
     assign_codes(code);

@@ -113,8 +113,9 @@ sstore_status ss_block_values_range(ss_block_values *self, uint64_t first, uint6
         range_in_whole_block(self, first, last, begin_out, end_out);
         return SSTORE_OK;
     }
-    uint32_t first_group = ss_block_find_group(block, first), last_group = ss_block_find_group(block, last);
-    bool sound = first_group <= last_group;
+    uint32_t first_group, last_group;
+    bool sound = true;
+    ss_block_find_groups(block, first, last, &first_group, &last_group);
     for (uint32_t stride = first_group / STRIDE; sound && stride <= last_group / STRIDE; stride++)
         sound = decode_stride(self, stride);
     if (!sound)

@@ -55,17 +55,19 @@ static uint32_t choose_visit_capacity(sstore_io io, uint32_t block_bytes)
 static bool allocate(sstore_cursor *cursor, ss_geometry largest)
 {
     sstore_io io = cursor->store->options.io;
-    size_t values = (size_t)SS_GROUPS_AT_ONCE * largest.restart_interval;
+    size_t values = (size_t)SS_LANES * largest.restart_interval;
     cursor->visit_capacity = choose_visit_capacity(io, largest.block_bytes);
-    cursor->buffer_bytes = largest.block_bytes;
     cursor->plans = ss_alloc(cursor->store->manifest.segment_count, sizeof *cursor->plans);
     cursor->buffers = ss_alloc(io == SSTORE_IO_PREAD ? cursor->visit_capacity : 1, largest.block_bytes);
     cursor->values = ss_alloc(values, sizeof *cursor->values);
     cursor->hits = ss_alloc(values, sizeof *cursor->hits);
+    cursor->group = ss_alloc(largest.restart_interval, sizeof *cursor->group);
     cursor->ranked.buffer = ss_alloc(largest.block_bytes, 1);
     cursor->identified.buffer = ss_alloc(largest.block_bytes, 1);
+    for (uint32_t i = 0; cursor->buffers != NULL && i < cursor->visit_capacity; i++)
+        cursor->visits[i].buffer = cursor->buffers + (io == SSTORE_IO_PREAD ? (size_t)i * largest.block_bytes : 0);
     return cursor->plans != NULL && cursor->buffers != NULL && cursor->values != NULL && cursor->hits != NULL &&
-           cursor->ranked.buffer != NULL && cursor->identified.buffer != NULL;
+           cursor->group != NULL && cursor->ranked.buffer != NULL && cursor->identified.buffer != NULL;
 }
 
 sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_out, sstore_error *error)
@@ -96,6 +98,7 @@ void sstore_cursor_free(sstore_cursor *cursor)
     ss_free(cursor->buffers);
     ss_free(cursor->values);
     ss_free(cursor->hits);
+    ss_free(cursor->group);
     ss_free(cursor->ranked.buffer);
     ss_free(cursor->identified.buffer);
     ss_free(cursor);

@@ -1,5 +1,5 @@
 /*
- * cursor.h - the scratch memory of one thread's queries: the probes and block visits that are under way together, the
+ * cursor.h - the scratch memory of one thread's queries: the probes and blocks that are under way together, the
  * values of a few groups, and how to query at the distance that was asked last.
  */
 #ifndef SS_CURSOR_H
@@ -13,19 +13,29 @@ typedef struct ss_probe {
     uint32_t table;
 } ss_probe;
 
-/* One block in which a probe's fingerprints are looked for. */
+/* A block that is searched. */
 typedef struct ss_visit {
-    ss_probe probe;
-    uint64_t number; /* of the block */
+    uint32_t table;
+    bool opened;           /* `block` is there */
+    uint32_t groups_done;  /* its groups below this one were tested, or need not be */
+    uint64_t number;       /* of the block */
+    uint8_t *buffer;       /* for its bytes, in pread mode */
     ss_block block;
-    uint32_t first_group, last_group; /* where they can be */
 } ss_visit;
 
-/* So many probes, or visits, go through a stage before the next stage begins, so that their cache misses overlap. */
-#define SS_TOGETHER 32u
+/* The part of a probe that lies in one block. */
+typedef struct ss_span {
+    uint64_t first, last;
+    uint32_t visit;
+} ss_span;
 
-/* Groups that are decoded at once. */
-#define SS_GROUPS_AT_ONCE 4u
+/* A group whose fingerprints are tested. */
+typedef struct ss_test {
+    uint32_t visit, group;
+} ss_test;
+
+/* So many probes, or blocks, go through a stage before the next stage begins, so that their cache misses overlap. */
+#define SS_TOGETHER 64u
 
 /* A place for one block; remembers which it holds. */
 typedef struct ss_block_slot {
@@ -39,14 +49,16 @@ struct sstore_cursor {
     const sstore *store;
     ss_query_plan *plans;      /* one a segment, for the distance asked last */
     uint32_t planned_distance; /* NOT_PLANNED at first */
-    uint32_t probe_count, visit_count, visit_capacity;
+    uint32_t probe_count, span_count, visit_count, visit_capacity, test_count;
     ss_probe probes[SS_TOGETHER];
+    ss_span spans[SS_TOGETHER];
     ss_visit visits[SS_TOGETHER];
+    ss_test tests[SS_TOGETHER];
     uint64_t queries[SS_MAX_TABLES]; /* the query's fingerprint, permuted for each table */
-    uint8_t *buffers; /* a block for each visit; in pread mode only more than one */
-    size_t buffer_bytes;
-    uint64_t *values; /* of SS_GROUPS_AT_ONCE groups */
-    uint32_t *hits;   /* indices of those within the distance */
+    uint8_t *buffers;                /* the visits' */
+    uint64_t *values;                /* of SS_LANES groups */
+    uint32_t *hits;                  /* indices of those within the distance */
+    uint64_t *group;                 /* the values of one group */
     ss_block_slot ranked;     /* the block of table 0 where a match's rank is looked up */
     ss_block_slot identified; /* the block of ids */
 };

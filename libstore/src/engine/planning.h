@@ -8,7 +8,7 @@
 #include "plan/planner.h"
 
 /* Fingerprints between two restart points; bench/README.md has what other intervals cost and gain. */
-#define SS_RESTART_INTERVAL 64u
+#define SS_RESTART_INTERVAL 32u
 #define SS_DEFAULT_BLOCK_BYTES 4096u
 
 /* Choose the plan with the best balance for a segment whose counts and geometry are known, from a sample of its

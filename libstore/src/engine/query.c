@@ -25,13 +25,27 @@ sstore_status ss_query_fingerprints(sstore_cursor *cursor, uint64_t fingerprint,
 
 /* ----- from a hit to its records ----- */
 
+/* The index of a fingerprint in a block, or SS_BLOCK_MAX_COUNT: it is not there, or the block is malformed. */
+static uint32_t find_in_block(sstore_cursor *cursor, const ss_block *block, uint64_t fingerprint)
+{
+    uint32_t group, last, count;
+    ss_block_find_groups(block, fingerprint, fingerprint, &group, &last);
+    for (; group <= last; group++) {
+        if (!ss_block_decode_groups(block, group, 1, cursor->group, &count))
+            break;
+        for (uint32_t i = 0; i < count; i++)
+            if (cursor->group[i] == fingerprint)
+                return group * block->restart_interval + i;
+    }
+    return SS_BLOCK_MAX_COUNT;
+}
+
 /* Find the rank of a fingerprint that was found through another table than 0. */
 static sstore_status find_rank(sstore_cursor *cursor, const ss_hit *hit, uint64_t *rank_out, sstore_error *error)
 {
     const ss_table *table = &hit->segment->tables[0];
     uint64_t number = ss_key_index_find(&table->keys, hit->fingerprint);
     ss_block block;
-    ss_position position;
     const char *reason;
     if (number < table->blocks.header.block_count) {
         sstore_status status = ss_block_slot_load(&cursor->ranked, &table->blocks, number, error);
@@ -39,8 +53,9 @@ static sstore_status find_rank(sstore_cursor *cursor, const ss_hit *hit, uint64_
             return status;
         if (!ss_block_open(&block, cursor->ranked.bytes, ss_table_geometry(table), &table->code, &reason))
             return ss_block_reader_malformed(&table->blocks, number, reason, error);
-        if (ss_block_seek(&block, hit->fingerprint, &position) == SS_SEEK_AT && position.value == hit->fingerprint) {
-            *rank_out = ss_array_at(&hit->segment->ranks, number) + position.index;
+        uint32_t index = find_in_block(cursor, &block, hit->fingerprint);
+        if (index < SS_BLOCK_MAX_COUNT) {
+            *rank_out = ss_array_at(&hit->segment->ranks, number) + index;
             return SSTORE_OK;
         }
     }

@@ -3,7 +3,7 @@
 #include "base/error.h"
 
 #define CACHE_LINE 64u
-#define FRAME_LINES 2u /* slots and keys of a block of 4 KiB */
+#define HEAD_LINES 3u /* that hold head, keys and slots of a block of 4 KiB */
 
 static const char malformed_bits[] = "its codes or rests run over";
 
@@ -23,229 +23,256 @@ static ss_search_counts *counts_of(const ss_search *self, uint32_t table)
     return SS_UNLIKELY(self->counts != NULL) ? &self->counts[table] : NULL;
 }
 
-/* ----- one visit ----- */
-
 static const ss_table *table_of(const ss_search *self, const ss_visit *visit)
 {
-    return &self->segment->tables[visit->probe.table];
+    return &self->segment->tables[visit->table];
 }
 
-static sstore_status fail_malformed(const ss_search *self, const ss_visit *visit, const char *reason)
-{
-    return ss_block_reader_malformed(&table_of(self, visit)->blocks, visit->number, reason, self->error);
-}
+/* ----- the fourth stage: testing groups ----- */
 
 /*
- * A candidate is within the distance. It was found through one table, and counts only if no earlier one covers its error
- * pattern: so every match is reported once, and nothing has to be remembered.
+ * A fingerprint within the distance was found in a group of a table. It counts only if that table covers its error pattern
+ * and none before it does: so every match is reported once, and nothing has to be remembered. A table that covers it was
+ * probed for its prefix, and so its group was tested, whatever else in the group was not asked for.
  */
-static sstore_status match(const ss_search *self, const ss_visit *visit, uint64_t permuted, uint32_t index)
+static sstore_status match(const ss_search *self, const ss_test *test, uint64_t permuted, uint32_t index)
 {
-    uint32_t table = visit->probe.table;
+    const ss_visit *visit = &self->cursor->visits[test->visit];
     uint64_t fingerprint = ss_unpermute(&table_of(self, visit)->permutation, permuted);
     uint64_t pattern = fingerprint ^ self->fingerprint;
-    if (ss_plan_first_cover(&self->segment->facts->plan, self->plan->radii, pattern) != table)
+    if (ss_plan_first_cover(&self->segment->facts->plan, self->plan->radii, pattern) != visit->table)
         return SSTORE_OK;
-    ss_search_counts *counts = counts_of(self, table);
+    ss_search_counts *counts = counts_of(self, visit->table);
     if (counts != NULL)
         counts->matches++;
-    if (table != 0)
+    if (visit->table != 0)
         return hit(self, fingerprint, false, 0);
-    return hit(self, fingerprint, true, ss_array_at(&self->segment->ranks, visit->number) + index);
+    uint64_t rank = ss_array_at(&self->segment->ranks, visit->number);
+    return hit(self, fingerprint, true, rank + test->group * visit->block.restart_interval + index);
 }
 
-/* Only those of the probed prefix are its candidates, whatever else was decoded. */
-static void note_candidates(ss_search_counts *counts, const ss_probe *probe, const uint64_t *values, uint32_t count)
+/* Only those of a probed prefix are candidates, whatever else was decoded. */
+static void note_candidates(const ss_search *self, uint32_t table, const uint64_t *values, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
-        counts->candidates += values[i] >= probe->first && values[i] <= probe->last;
+    uint32_t prefix_bits = self->segment->facts->plan.tables[table].prefix_bits;
+    ss_search_counts *counts = counts_of(self, table);
+    for (uint32_t i = 0; counts != NULL && i < count; i++) {
+        uint64_t pattern = (values[i] ^ self->cursor->queries[table]) & ss_high_mask(prefix_bits);
+        counts->candidates += (int32_t)ss_popcount(pattern) <= self->plan->radii[table];
+    }
 }
 
-/* Test `count` values in the cursor's scratch; the first has that index in the visited block. Those of other prefixes that
- * were decoded along with them do not count. */
-static sstore_status test_values(const ss_search *self, const ss_visit *visit, uint32_t index, uint32_t count)
+/* Test `count` fingerprints that follow one another in the cursor's values, from the first one of tests[0] on. */
+static sstore_status test_values(const ss_search *self, const ss_test *tests, const uint64_t *values, uint32_t count)
 {
     sstore_cursor *cursor = self->cursor;
-    const uint64_t *values = cursor->values;
-    uint64_t query = cursor->queries[visit->probe.table];
-    uint32_t found = cursor->store->filter(values, count, query, self->distance, cursor->hits);
-    ss_search_counts *counts = counts_of(self, visit->probe.table);
-    if (counts != NULL)
-        note_candidates(counts, &visit->probe, values, count);
-    for (uint32_t i = 0; i < found; i++) {
-        uint64_t value = values[cursor->hits[i]];
-        if (value < visit->probe.first || value > visit->probe.last)
-            continue;
-        sstore_status status = match(self, visit, value, index + cursor->hits[i]);
-        if (status != SSTORE_OK)
-            return status;
-    }
-    return SSTORE_OK;
-}
-
-/* The candidates lie in one group or two: read codes up to the first of them, then go on value by value. */
-static sstore_status search_few(const ss_search *self, const ss_visit *visit)
-{
-    uint64_t *values = self->cursor->values;
-    uint32_t capacity = SS_GROUPS_AT_ONCE * visit->block.restart_interval, count = 0;
-    ss_position position;
-    ss_seek found = ss_block_seek(&visit->block, visit->probe.first, &position);
-    uint32_t index = position.index;
-    while (found == SS_SEEK_AT && position.value <= visit->probe.last && count < capacity) {
-        values[count++] = position.value;
-        found = ss_block_next(&visit->block, &position);
-    }
-    if (SS_UNLIKELY(found == SS_SEEK_DAMAGED))
-        return fail_malformed(self, visit, malformed_bits);
-    return test_values(self, visit, index, count);
-}
-
-/* They lie in more groups: decode all of these, which is faster a value than finding their bounds. */
-static sstore_status search_many(const ss_search *self, const ss_visit *visit)
-{
+    const ss_visit *visit = &cursor->visits[tests->visit];
+    uint32_t interval = visit->block.restart_interval;
     sstore_status status = SSTORE_OK;
-    uint32_t interval = visit->block.restart_interval, count;
-    for (uint32_t group = visit->first_group; status == SSTORE_OK && group <= visit->last_group;
-         group += SS_GROUPS_AT_ONCE) {
-        uint32_t groups = (uint32_t)ss_min_u64(visit->last_group - group + 1, SS_GROUPS_AT_ONCE);
-        if (!ss_block_decode_groups(&visit->block, group, groups, self->cursor->values, &count))
-            return fail_malformed(self, visit, malformed_bits);
-        status = test_values(self, visit, group * interval, count);
+    note_candidates(self, visit->table, values, count);
+    uint32_t found = cursor->store->filter(values, count, cursor->queries[visit->table], self->distance, cursor->hits);
+    for (uint32_t i = 0; status == SSTORE_OK && i < found; i++) {
+        uint32_t at = cursor->hits[i];
+        status = match(self, &tests[at / interval], values[at], at % interval);
     }
     return status;
 }
 
-/* ----- stages ----- */
-
-/* Have the block's bytes, checked; a visit of the same block as the one before shares them. */
-static sstore_status fetch(const ss_search *self, uint32_t index, const uint8_t **bytes_out)
+/* Decode and test up to SS_LANES groups of one table. */
+static sstore_status run_lanes(const ss_search *self, const ss_test *tests, uint32_t count)
 {
     sstore_cursor *cursor = self->cursor;
-    const ss_visit *visit = &cursor->visits[index];
-    const ss_block_reader *blocks = &table_of(self, visit)->blocks;
-    if (index > 0 && visit[-1].number == visit->number && visit[-1].probe.table == visit->probe.table) {
-        *bytes_out = visit[-1].block.bytes;
-        return SSTORE_OK;
+    const ss_visit *visit = &cursor->visits[tests->visit];
+    uint32_t interval = visit->block.restart_interval;
+    ss_group groups[SS_LANES];
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; i < count; i++)
+        groups[i] = (ss_group){.block = &cursor->visits[tests[i].visit].block, .number = tests[i].group};
+    uint32_t malformed = ss_block_decode_lanes(groups, count, cursor->values);
+    if (SS_UNLIKELY(malformed != count))
+        return ss_block_reader_malformed(&table_of(self, visit)->blocks, cursor->visits[tests[malformed].visit].number,
+                                         malformed_bits, self->error);
+    for (uint32_t begin = 0, end; status == SSTORE_OK && begin < count; begin = end) {
+        uint32_t values = 0, size = interval;
+        for (end = begin; end < count && size == interval; end++) /* a group may be shorter: then a gap follows */
+            values += size = ss_block_group_size(groups[end].block, groups[end].number);
+        status = test_values(self, &tests[begin], cursor->values + (size_t)begin * interval, values);
     }
-    ss_search_counts *counts = counts_of(self, visit->probe.table);
-    if (counts != NULL)
-        counts->blocks++;
-    uint8_t *buffer = cursor->buffers; /* of one block where blocks are not read into it */
-    if (blocks->base == NULL)
-        buffer += index * cursor->buffer_bytes;
-    return ss_block_reader_get(blocks, visit->number, buffer, bytes_out, self->error);
+    return status;
 }
 
-/* Find the groups where the candidates can be, and ask for the first one's codes and rests. */
-static sstore_status open_visit(const ss_search *self, uint32_t index)
+static sstore_status run_tests(const ss_search *self)
 {
-    ss_visit *visit = &self->cursor->visits[index];
+    sstore_cursor *cursor = self->cursor;
+    sstore_status status = SSTORE_OK;
+    for (uint32_t begin = 0, end; status == SSTORE_OK && begin < cursor->test_count; begin = end) {
+        uint32_t table = cursor->visits[cursor->tests[begin].visit].table;
+        for (end = begin + 1; end < cursor->test_count && end - begin < SS_LANES; end++)
+            if (cursor->visits[cursor->tests[end].visit].table != table)
+                break;
+        status = run_lanes(self, &cursor->tests[begin], end - begin);
+    }
+    cursor->test_count = 0;
+    return status;
+}
+
+/* ----- the third stage: finding groups in blocks ----- */
+
+static sstore_status open_visit(const ss_search *self, ss_visit *visit)
+{
     const ss_table *table = table_of(self, visit);
     const uint8_t *bytes;
     const char *reason;
-    sstore_status status = fetch(self, index, &bytes);
+    sstore_status status = ss_block_reader_get(&table->blocks, visit->number, visit->buffer, &bytes, self->error);
     if (status != SSTORE_OK)
         return status;
     if (!ss_block_open(&visit->block, bytes, ss_table_geometry(table), &table->code, &reason))
-        return fail_malformed(self, visit, reason);
-    visit->first_group = ss_block_find_group(&visit->block, visit->probe.first);
-    visit->last_group = ss_block_find_group(&visit->block, visit->probe.last);
-    uint32_t begin = ss_block_group_begin(&visit->block, visit->first_group) / 8;
-    uint32_t end = ss_block_group_end(&visit->block, visit->last_group) / 8;
-    for (uint32_t at = begin; at < end; at += CACHE_LINE)
-        __builtin_prefetch(bytes + at);
+        return ss_block_reader_malformed(&table->blocks, visit->number, reason, self->error);
+    ss_search_counts *counts = counts_of(self, visit->table);
+    if (counts != NULL)
+        counts->blocks++;
+    visit->opened = true;
+    visit->groups_done = 0;
     return SSTORE_OK;
 }
 
-static sstore_status run_visits(const ss_search *self)
+/* Ask for a group's codes and rests. A malformed block may say that they lie anywhere: a prefetch may not. */
+static void prefetch_group(const ss_block *block, uint32_t group)
+{
+    uint32_t begin = ss_block_group_begin(block, group), end = ss_block_group_end(block, group);
+    if (end <= block->end_bit)
+        for (uint32_t at = begin / 8 & ~(CACHE_LINE - 1); at < end / 8; at += CACHE_LINE)
+            __builtin_prefetch(block->bytes + at);
+}
+
+/* Note the groups where the span's fingerprints can be. Spans of a block ascend, so that each group is noted once. */
+static sstore_status run_span(const ss_search *self, const ss_span *span)
 {
     sstore_cursor *cursor = self->cursor;
-    sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->visit_count; i++)
-        status = open_visit(self, i);
-    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->visit_count; i++) {
-        const ss_visit *visit = &cursor->visits[i];
-        status = visit->last_group > visit->first_group + 1 ? search_many(self, visit) : search_few(self, visit);
+    ss_visit *visit = &cursor->visits[span->visit];
+    uint32_t group, last;
+    sstore_status status = visit->opened ? SSTORE_OK : open_visit(self, visit);
+    if (status != SSTORE_OK)
+        return status;
+    ss_block_find_groups(&visit->block, span->first, span->last, &group, &last);
+    for (group = ss_max_u32(group, visit->groups_done); status == SSTORE_OK && group <= last; group++) {
+        if (cursor->test_count == SS_TOGETHER)
+            status = run_tests(self);
+        prefetch_group(&visit->block, group);
+        cursor->tests[cursor->test_count++] = (ss_test){.visit = span->visit, .group = group};
+        visit->groups_done = group + 1;
     }
-    cursor->visit_count = 0;
     return status;
 }
 
-static sstore_status add_visit(const ss_search *self, ss_probe probe, uint64_t number)
+/* The last visit stays: the next probe may begin in the same block. */
+static void keep_last_visit(sstore_cursor *cursor)
+{
+    ss_visit first = cursor->visits[0];
+    if (cursor->visit_count > 1) {
+        cursor->visits[0] = cursor->visits[cursor->visit_count - 1];
+        cursor->visits[cursor->visit_count - 1].buffer = first.buffer;
+        cursor->visit_count = 1;
+    }
+}
+
+static sstore_status run_spans(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
-    const ss_block_reader *blocks = &self->segment->tables[probe.table].blocks;
-    if (cursor->visit_count == cursor->visit_capacity) {
-        sstore_status status = run_visits(self);
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->span_count; i++)
+        status = run_span(self, &cursor->spans[i]);
+    if (status == SSTORE_OK)
+        status = run_tests(self);
+    cursor->span_count = 0;
+    keep_last_visit(cursor);
+    return status;
+}
+
+/* ----- the second stage: finding blocks ----- */
+
+/* Begin to visit a block, or go on with the last one. */
+static void visit_block(const ss_search *self, uint32_t table, uint64_t number)
+{
+    sstore_cursor *cursor = self->cursor;
+    const ss_block_reader *blocks = &self->segment->tables[table].blocks;
+    if (cursor->visit_count > 0) {
+        const ss_visit *last = &cursor->visits[cursor->visit_count - 1];
+        if (last->number == number && last->table == table)
+            return;
+    }
+    ss_visit *visit = &cursor->visits[cursor->visit_count++];
+    visit->table = table;
+    visit->number = number;
+    visit->opened = false;
+    if (blocks->base != NULL)
+        for (uint32_t line = 0; line < HEAD_LINES; line++)
+            __builtin_prefetch(blocks->base + ss_block_offset(blocks, number) + (size_t)line * CACHE_LINE);
+}
+
+static sstore_status add_span(const ss_search *self, const ss_probe *probe, uint64_t number)
+{
+    sstore_cursor *cursor = self->cursor;
+    if (cursor->span_count == SS_TOGETHER || cursor->visit_count == cursor->visit_capacity) {
+        sstore_status status = run_spans(self);
         if (status != SSTORE_OK)
             return status;
     }
-    if (blocks->base != NULL)
-        for (uint32_t line = 0; line < FRAME_LINES; line++)
-            __builtin_prefetch(blocks->base + ss_block_offset(blocks, number) + (size_t)line * CACHE_LINE);
-    ss_visit *visit = &cursor->visits[cursor->visit_count++];
-    visit->probe = probe;
-    visit->number = number;
+    visit_block(self, probe->table, number);
+    cursor->spans[cursor->span_count++] =
+        (ss_span){.first = probe->first, .last = probe->last, .visit = cursor->visit_count - 1};
     return SSTORE_OK;
 }
 
-/* Look up the blocks of all probes. A probe's fingerprints lie in one block, unless the prefix runs over a block's end. */
+/* A probe's fingerprints lie in one block, unless the prefix runs over a block's end. */
 static sstore_status run_probes(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; status == SSTORE_OK && i < cursor->probe_count; i++) {
-        ss_probe probe = cursor->probes[i];
-        const ss_key_index *index = &self->segment->tables[probe.table].keys;
-        uint64_t number = ss_key_index_find(index, probe.first);
+        const ss_probe *probe = &cursor->probes[i];
+        const ss_key_index *index = &self->segment->tables[probe->table].keys;
+        uint64_t number = ss_key_index_find(index, probe->first);
         for (bool more = true; status == SSTORE_OK && more && number < index->keys.count; number++) {
-            status = add_visit(self, probe, number);
-            more = ss_array_at(&index->keys, number) < probe.last;
+            status = add_span(self, probe, number);
+            more = ss_array_at(&index->keys, number) < probe->last;
         }
     }
     cursor->probe_count = 0;
-    return status == SSTORE_OK ? run_visits(self) : status;
+    return status == SSTORE_OK ? run_spans(self) : status;
 }
 
-static sstore_status add_probe(const ss_search *self, ss_probe probe)
+/* ----- the first stage: making probes ----- */
+
+static sstore_status add_probe(const ss_search *self, uint32_t table, uint64_t first, uint64_t last)
 {
     sstore_cursor *cursor = self->cursor;
-    ss_search_counts *counts = counts_of(self, probe.table);
+    ss_search_counts *counts = counts_of(self, table);
     if (counts != NULL)
         counts->probes++;
-    ss_key_index_prefetch(&self->segment->tables[probe.table].keys, probe.first);
-    cursor->probes[cursor->probe_count++] = probe;
+    ss_key_index_prefetch(&self->segment->tables[table].keys, first);
+    cursor->probes[cursor->probe_count++] = (ss_probe){.first = first, .last = last, .table = table};
     return cursor->probe_count == SS_TOGETHER ? run_probes(self) : SSTORE_OK;
 }
 
-/* The next larger number with as many ones (Gosper, in HAKMEM item 175). */
-static uint64_t next_combination(uint64_t x)
+/* Probe with every prefix that differs from `prefix` in at most `flips` of the bits from `bit` down to the prefix's lowest,
+ * ascending: so the blocks of a table are visited in their order, each once. */
+static sstore_status probe_near(const ss_search *self, uint32_t table, uint64_t prefix, uint64_t bit, int32_t flips)
 {
-    uint64_t lowest = x & -x, ripple = x + lowest;
-    return ripple | ((x ^ ripple) >> 2) / lowest;
+    uint64_t others = ss_low_mask(64 - self->segment->facts->plan.tables[table].prefix_bits);
+    if (flips == 0 || (bit & ~others) == 0)
+        return add_probe(self, table, prefix, prefix | others);
+    bool is_set = (prefix & bit) != 0;
+    sstore_status status = probe_near(self, table, prefix & ~bit, bit >> 1, is_set ? flips - 1 : flips);
+    return status == SSTORE_OK ? probe_near(self, table, prefix | bit, bit >> 1, is_set ? flips : flips - 1) : status;
 }
 
-/* Probe a table with every prefix within its radius of the query's. */
-static sstore_status probe_table(const ss_search *self, uint32_t number)
+static sstore_status probe_table(const ss_search *self, uint32_t table)
 {
-    uint32_t prefix_bits = self->segment->facts->plan.tables[number].prefix_bits;
-    uint64_t query = ss_permute(&self->segment->tables[number].permutation, self->fingerprint);
-    uint64_t others = ss_low_mask(64 - prefix_bits);
-    sstore_status status = SSTORE_OK;
-    self->cursor->queries[number] = query;
-    for (int32_t flips = 0; flips <= self->plan->radii[number]; flips++) {
-        uint64_t pattern = ss_low_mask((uint32_t)flips);
-        uint64_t last_pattern = pattern << (prefix_bits - (uint32_t)flips) % 64;
-        for (;; pattern = next_combination(pattern)) {
-            uint64_t prefix = (query & ~others) ^ pattern << (64 - prefix_bits);
-            status = add_probe(self, (ss_probe){.first = prefix, .last = prefix | others, .table = number});
-            if (status != SSTORE_OK)
-                return status;
-            if (pattern == last_pattern)
-                break;
-        }
-    }
-    return status;
+    uint64_t query = ss_permute(&self->segment->tables[table].permutation, self->fingerprint);
+    uint32_t prefix_bits = self->segment->facts->plan.tables[table].prefix_bits;
+    self->cursor->queries[table] = query;
+    return probe_near(self, table, query & ss_high_mask(prefix_bits), UINT64_C(1) << 63, self->plan->radii[table]);
 }
 
 /* ----- scanning ----- */
@@ -255,8 +282,8 @@ static sstore_status scan_block(const ss_search *self, const ss_block *block, ui
     sstore_cursor *cursor = self->cursor;
     const ss_block_reader *blocks = &self->segment->tables[0].blocks;
     uint64_t rank = ss_array_at(&self->segment->ranks, number);
-    for (uint32_t group = 0; group < block->group_count; group += SS_GROUPS_AT_ONCE) {
-        uint32_t groups = (uint32_t)ss_min_u64(block->group_count - group, SS_GROUPS_AT_ONCE), count;
+    for (uint32_t group = 0; group < block->group_count; group += SS_LANES) {
+        uint32_t groups = (uint32_t)ss_min_u64(block->group_count - group, SS_LANES), count;
         if (!ss_block_decode_groups(block, group, groups, cursor->values, &count))
             return ss_block_reader_malformed(blocks, number, malformed_bits, self->error);
         uint32_t found =
@@ -305,7 +332,8 @@ sstore_status ss_search_run(const ss_search *search)
     sstore_status status = SSTORE_OK;
     if (search->plan->scan)
         return scan(search);
-    search->cursor->probe_count = search->cursor->visit_count = 0; /* an error may have left some */
+    sstore_cursor *cursor = search->cursor; /* an error may have left something in it */
+    cursor->probe_count = cursor->span_count = cursor->visit_count = cursor->test_count = 0;
     for (uint32_t table = 0; status == SSTORE_OK && table < search->segment->facts->plan.table_count; table++)
         if (search->plan->radii[table] != SS_NO_PROBE)
             status = probe_table(search, table);

@@ -38,7 +38,10 @@ sstore_status ss_table_stream_next(ss_table_stream *stream, const uint64_t **val
     if (status != SSTORE_OK)
         return status;
     ss_geometry geometry = {.block_bytes = header->block_bytes, .restart_interval = header->restart_interval};
-    if (!ss_block_open(&block, bytes, geometry, stream->code, &reason) || !ss_block_decode(&block, stream->values))
+    bool sound = ss_block_open(&block, bytes, geometry, stream->code, &reason);
+    if (sound)
+        sound = stream->strict ? ss_block_decode_strictly(&block, stream->values) : ss_block_decode(&block, stream->values);
+    if (!sound)
         return ss_block_reader_malformed(stream->reader, number, reason, error);
     *count_out = block.count;
     return SSTORE_OK;

@@ -91,6 +91,7 @@ static sstore_status verify_table(verification *self, const ss_segment *segment,
     table_check check = {.segment = segment, .number = number, .whole = true};
     ss_table_counts_init(&check.counts);
     sstore_status status = ss_table_stream_open(&stream, &table->blocks, &table->code, error);
+    stream.strict = true;
     while (status == SSTORE_OK && !self->stopped && stream.next_block < table->blocks.header.block_count) {
         sstore_error problem;
         const uint64_t *values;
