@@ -37,10 +37,10 @@ typedef uint32_t (*ss_lanes_fn)(const struct ss_code *code, const ss_lane *lanes
 
 uint32_t ss_lanes_portable(const struct ss_code *code, const ss_lane *lanes, uint32_t count);
 
-/* The form with BMI2 and AVX-512, or NULL where this processor or compiler has none. */
+/* The form with BMI2 and AVX-512, or NULL where ss_simd_best() does not allow it. */
 ss_lanes_fn ss_lanes_avx512(void);
 
-/* The fastest that this processor has. */
+/* The fastest that ss_simd_best() allows. */
 ss_lanes_fn ss_lanes_best(void);
 
 /* Rests up to this width can be read with one 64-bit load each. Wider ones are rare: two fingerprints of a table that
