@@ -2,8 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define CACHE_LINE 64
+#define HUGE_PAGE ((size_t)2 << 20)
 
 void *ss_alloc(size_t count, size_t size)
 {
@@ -24,6 +26,17 @@ void *ss_realloc(void *memory, size_t count, size_t size)
     if (__builtin_mul_overflow(count, size, &bytes))
         return NULL;
     return realloc(memory, bytes == 0 ? 1 : bytes);
+}
+
+void *ss_alloc_large(size_t bytes)
+{
+    if (bytes < HUGE_PAGE || bytes > SIZE_MAX - HUGE_PAGE)
+        return ss_realloc(NULL, bytes, 1);
+    size_t rounded = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    void *memory = aligned_alloc(HUGE_PAGE, rounded);
+    if (memory != NULL)
+        (void)madvise(memory, rounded, MADV_HUGEPAGE);
+    return memory;
 }
 
 void ss_free(void *memory)

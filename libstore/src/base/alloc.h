@@ -13,6 +13,10 @@ void *ss_alloc(size_t count, size_t size);
  * memory that came from ss_realloc(NULL, ...). */
 void *ss_realloc(void *memory, size_t count, size_t size);
 
+/* Many bytes, not zeroed, that will be read all over: in huge pages where the system has them to give. NULL where memory
+ * fails. */
+void *ss_alloc_large(size_t bytes);
+
 /* Free what any of the above returned; NULL is allowed. */
 void ss_free(void *memory);
 

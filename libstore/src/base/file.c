@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -264,6 +265,27 @@ sstore_status ss_file_read_at(const ss_file *file, uint64_t offset, void *buffer
     return SSTORE_OK;
 }
 
+bool ss_file_try_read(const ss_file *file, uint64_t offset, void *buffer, size_t size)
+{
+#ifdef RWF_NOWAIT
+    const struct iovec part = {.iov_base = buffer, .iov_len = size};
+    return preadv2(file->fd, &part, 1, (off_t)offset, RWF_NOWAIT) == (ssize_t)size;
+#else
+    (void)file, (void)offset, (void)buffer, (void)size;
+    return false;
+#endif
+}
+
+void ss_file_will_need(const ss_file *file, uint64_t offset, uint64_t size)
+{
+    (void)posix_fadvise(file->fd, (off_t)offset, (off_t)size, POSIX_FADV_WILLNEED);
+}
+
+void ss_file_expect_random(const ss_file *file)
+{
+    (void)posix_fadvise(file->fd, 0, 0, POSIX_FADV_RANDOM);
+}
+
 sstore_status ss_file_write_at(const ss_file *file, uint64_t offset, const void *data, size_t size,
                                sstore_error *error)
 {
@@ -294,6 +316,7 @@ sstore_status ss_file_map(const ss_file *file, uint64_t size, const uint8_t **ma
     void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, file->fd, 0);
     if (map == MAP_FAILED)
         return fail_io(error, file->path, SSTORE_NO_OFFSET, "mmap");
+    (void)madvise(map, size, MADV_RANDOM);
     *map_out = map;
     return SSTORE_OK;
 }

@@ -57,10 +57,17 @@ sstore_status ss_file_create_nameless(const ss_dir *dir, ss_file *file_out, ssto
 sstore_status ss_file_size(const ss_file *file, uint64_t *bytes_out, sstore_error *error);
 /* Read exactly `size` bytes at `offset`; a file that ends before is DAMAGED. */
 sstore_status ss_file_read_at(const ss_file *file, uint64_t offset, void *buffer, size_t size, sstore_error *error);
+/* The same without waiting: false, and nothing reported, if some of it is not in the page cache, or the file system does not
+ * know how. */
+bool ss_file_try_read(const ss_file *file, uint64_t offset, void *buffer, size_t size);
+/* The part of the file will be read soon: have it read into the page cache meanwhile. */
+void ss_file_will_need(const ss_file *file, uint64_t offset, uint64_t size);
+/* Reads will come in no order: read nothing but what is asked for. */
+void ss_file_expect_random(const ss_file *file);
 sstore_status ss_file_write_at(const ss_file *file, uint64_t offset, const void *data, size_t size,
                                sstore_error *error);
 sstore_status ss_file_sync(const ss_file *file, sstore_error *error);
-/* Map `size` bytes from the start for reading. Unmap with ss_unmap. */
+/* Map `size` bytes from the start for reading, in no order. Unmap with ss_unmap. */
 sstore_status ss_file_map(const ss_file *file, uint64_t size, const uint8_t **map_out, sstore_error *error);
 void ss_unmap(const uint8_t *map, uint64_t size);
 /* Close for good; errors that matter were seen at sync. */

@@ -52,24 +52,34 @@ static int keep_match(void *context, const sstore_match *match)
     return 0;
 }
 
+/* The hit at a place of the order, as the look-up of its records wants it. */
+static ss_hit hit_at(const report *self, size_t place)
+{
+    const ss_batch *batch = self->batch;
+    const ss_batch_hit *found = &self->hits[self->order[place].id];
+    return (ss_hit){.segment = batch->segment,
+                    .query = found->query,
+                    .fingerprint = found->fingerprint,
+                    .distance = sstore_hamming_distance(found->fingerprint, batch->fingerprints[found->query]),
+                    .has_rank = found->rank != SS_NO_RANK,
+                    .rank = found->rank};
+}
+
 /* Look up the records of one share of the hits. */
 static sstore_status look_up_share(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
     report *self = context;
-    const ss_batch *batch = self->batch;
     match_list *list = &self->lists[task];
     sstore_cursor *cursor = NULL;
     (void)worker;
-    sstore_status status = sstore_cursor_create(batch->store, &cursor, error);
+    sstore_status status = sstore_cursor_create(self->batch->store, &cursor, error);
     size_t end = self->hit_count * (task + 1) / SHARES;
-    for (size_t i = self->hit_count * task / SHARES; status == SSTORE_OK && i < end; i++) {
-        const ss_batch_hit *found = &self->hits[self->order[i].id];
-        ss_hit hit = {.segment = batch->segment,
-                      .fingerprint = found->fingerprint,
-                      .distance = sstore_hamming_distance(found->fingerprint, batch->fingerprints[found->query]),
-                      .has_rank = found->rank != SS_NO_RANK,
-                      .rank = found->rank};
-        status = ss_report_records(cursor, &hit, found->query, keep_match, list, error);
+    for (size_t i = self->hit_count * task / SHARES; status == SSTORE_OK && i < end;) {
+        ss_hit hits[SS_HITS_TOGETHER];
+        uint32_t count = 0;
+        while (count < SS_HITS_TOGETHER && i < end)
+            hits[count++] = hit_at(self, i++);
+        status = ss_report_records(cursor, hits, count, keep_match, list, error);
         if (list->out_of_memory)
             status = ss_fail_memory(error, 2 * list->capacity * sizeof *list->matches);
     }

@@ -6,20 +6,6 @@
 #define NOT_PLANNED UINT32_MAX
 #define BUFFERS_BYTES ((size_t)256 << 10) /* of all visits' blocks, in pread mode */
 
-sstore_status ss_block_slot_load(ss_block_slot *slot, const ss_block_reader *reader, uint64_t number,
-                                 sstore_error *error)
-{
-    if (slot->reader == reader && slot->number == number)
-        return SSTORE_OK;
-    slot->reader = NULL; /* if reading fails, it holds nothing */
-    sstore_status status = ss_block_reader_get(reader, number, slot->buffer, &slot->bytes, error);
-    if (status == SSTORE_OK) {
-        slot->reader = reader;
-        slot->number = number;
-    }
-    return status;
-}
-
 const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance)
 {
     const sstore *store = cursor->store;
@@ -52,22 +38,29 @@ static uint32_t choose_visit_capacity(sstore_io io, uint32_t block_bytes)
     return (uint32_t)ss_min_u64(BUFFERS_BYTES / block_bytes, SS_TOGETHER);
 }
 
+/* Only in pread mode are blocks read into buffers. */
+static bool allocate_buffers(sstore_cursor *cursor, uint32_t block_bytes)
+{
+    bool needed = cursor->store->options.io == SSTORE_IO_PREAD;
+    cursor->visit_capacity = choose_visit_capacity(cursor->store->options.io, block_bytes);
+    cursor->buffers = ss_alloc(needed ? cursor->visit_capacity + SS_HITS_TOGETHER : 0, block_bytes);
+    uint8_t *buffer = cursor->buffers;
+    for (uint32_t i = 0; needed && buffer != NULL && i < cursor->visit_capacity; i++, buffer += block_bytes)
+        cursor->visits[i].slot.buffer = buffer;
+    for (uint32_t i = 0; needed && buffer != NULL && i < SS_HITS_TOGETHER; i++, buffer += block_bytes)
+        cursor->slots[i].buffer = buffer;
+    return cursor->buffers != NULL;
+}
+
 static bool allocate(sstore_cursor *cursor, ss_geometry largest)
 {
-    sstore_io io = cursor->store->options.io;
     size_t values = (size_t)SS_LANES * largest.restart_interval;
-    cursor->visit_capacity = choose_visit_capacity(io, largest.block_bytes);
     cursor->plans = ss_alloc(cursor->store->manifest.segment_count, sizeof *cursor->plans);
-    cursor->buffers = ss_alloc(io == SSTORE_IO_PREAD ? cursor->visit_capacity : 1, largest.block_bytes);
     cursor->values = ss_alloc(values, sizeof *cursor->values);
     cursor->hits = ss_alloc(values, sizeof *cursor->hits);
     cursor->group = ss_alloc(largest.restart_interval, sizeof *cursor->group);
-    cursor->ranked.buffer = ss_alloc(largest.block_bytes, 1);
-    cursor->identified.buffer = ss_alloc(largest.block_bytes, 1);
-    for (uint32_t i = 0; cursor->buffers != NULL && i < cursor->visit_capacity; i++)
-        cursor->visits[i].buffer = cursor->buffers + (io == SSTORE_IO_PREAD ? (size_t)i * largest.block_bytes : 0);
-    return cursor->plans != NULL && cursor->buffers != NULL && cursor->values != NULL && cursor->hits != NULL &&
-           cursor->group != NULL && cursor->ranked.buffer != NULL && cursor->identified.buffer != NULL;
+    return allocate_buffers(cursor, largest.block_bytes) && cursor->plans != NULL && cursor->values != NULL &&
+           cursor->hits != NULL && cursor->group != NULL;
 }
 
 sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_out, sstore_error *error)
@@ -84,7 +77,7 @@ sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_o
     cursor->planned_distance = NOT_PLANNED;
     if (!allocate(cursor, largest)) {
         sstore_cursor_free(cursor);
-        return ss_fail_memory(error, BUFFERS_BYTES + 2 * (uint64_t)largest.block_bytes);
+        return ss_fail_memory(error, BUFFERS_BYTES + SS_HITS_TOGETHER * (uint64_t)largest.block_bytes);
     }
     *cursor_out = cursor;
     return SSTORE_OK;
@@ -99,7 +92,5 @@ void sstore_cursor_free(sstore_cursor *cursor)
     ss_free(cursor->values);
     ss_free(cursor->hits);
     ss_free(cursor->group);
-    ss_free(cursor->ranked.buffer);
-    ss_free(cursor->identified.buffer);
     ss_free(cursor);
 }

@@ -6,6 +6,7 @@
 #define SS_CURSOR_H
 
 #include "engine/store.h"
+#include "file/block_slot.h"
 
 /* A prefix that a table is searched for: the fingerprints first .. last (permuted). */
 typedef struct ss_probe {
@@ -18,8 +19,7 @@ typedef struct ss_visit {
     uint32_t table;
     bool opened;           /* `block` is there */
     uint32_t groups_done;  /* its groups below this one were tested, or need not be */
-    uint64_t number;       /* of the block */
-    uint8_t *buffer;       /* for its bytes, in pread mode */
+    ss_block_slot slot;
     ss_block block;
 } ss_visit;
 
@@ -37,13 +37,18 @@ typedef struct ss_test {
 /* So many probes, or blocks, go through a stage before the next stage begins, so that their cache misses overlap. */
 #define SS_TOGETHER 64u
 
-/* A place for one block; remembers which it holds. */
-typedef struct ss_block_slot {
-    const ss_block_reader *reader; /* NULL: empty */
-    uint64_t number;
-    const uint8_t *bytes; /* `buffer` or memory of the reader */
-    uint8_t *buffer;
-} ss_block_slot;
+/* A distinct fingerprint of a segment within the distance of a query. */
+typedef struct ss_hit {
+    const ss_segment *segment;
+    uint64_t query; /* the query's index; 0 of one alone */
+    uint64_t fingerprint;
+    uint32_t distance;
+    bool has_rank; /* it was found through table 0, so that its rank is known */
+    uint64_t rank;
+} ss_hit;
+
+/* So many hits' records are looked up together. */
+#define SS_HITS_TOGETHER 16u
 
 struct sstore_cursor {
     const sstore *store;
@@ -55,17 +60,14 @@ struct sstore_cursor {
     ss_visit visits[SS_TOGETHER];
     ss_test tests[SS_TOGETHER];
     uint64_t queries[SS_MAX_TABLES]; /* the query's fingerprint, permuted for each table */
-    uint8_t *buffers;                /* the visits' */
     uint64_t *values;                /* of SS_LANES groups */
     uint32_t *hits;                  /* indices of those within the distance */
     uint64_t *group;                 /* the values of one group */
-    ss_block_slot ranked;     /* the block of table 0 where a match's rank is looked up */
-    ss_block_slot identified; /* the block of ids */
+    uint32_t found_count;
+    ss_hit found[SS_HITS_TOGETHER];          /* whose records are still to be reported */
+    ss_block_slot slots[SS_HITS_TOGETHER];   /* blocks of table 0 and of ids, for looking them up */
+    uint8_t *buffers;                        /* the visits' and these slots' */
 };
-
-/* Make sure that the slot holds the reader's block. */
-sstore_status ss_block_slot_load(ss_block_slot *slot, const ss_block_reader *reader, uint64_t number,
-                                 sstore_error *error);
 
 /* The plans for a distance, one a segment. */
 const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance);

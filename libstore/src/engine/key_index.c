@@ -9,7 +9,7 @@
 /* Enough leading bits for buckets of KEYS_A_BUCKET, if the keys are spread evenly. */
 static uint32_t choose_bucket_bits(uint64_t key_count)
 {
-    uint32_t bits = 1; /* so that the shift is below 64 */
+    uint32_t bits = 1;
     while (bits < MAX_BUCKET_BITS && (UINT64_C(1) << bits) * KEYS_A_BUCKET < key_count)
         bits++;
     return bits;
@@ -17,9 +17,11 @@ static uint32_t choose_bucket_bits(uint64_t key_count)
 
 sstore_status ss_key_index_init(ss_key_index *index, ss_array *keys, sstore_error *error)
 {
-    uint32_t bits = choose_bucket_bits(keys->count);
-    size_t buckets = (size_t)1 << bits;
-    *index = (ss_key_index){.keys = *keys, .shift = 64 - bits};
+    uint64_t last = keys->count == 0 ? 0 : ss_array_at(keys, keys->count - 1);
+    uint32_t used_bits = last == 0 ? 1 : 64 - (uint32_t)__builtin_clzll(last); /* leading zeros of all keys say nothing */
+    uint32_t bits = (uint32_t)ss_min_u64(choose_bucket_bits(keys->count), used_bits);
+    size_t buckets = (size_t)(last >> (used_bits - bits)) + 1;
+    *index = (ss_key_index){.keys = *keys, .shift = used_bits - bits, .last = last};
     *keys = (ss_array){.count = 0};
     index->begins = ss_alloc(buckets + 1, sizeof *index->begins);
     if (index->begins == NULL)
@@ -46,6 +48,8 @@ void ss_key_index_free(ss_key_index *index)
 
 uint64_t ss_key_index_find(const ss_key_index *index, uint64_t target)
 {
+    if (SS_UNLIKELY(target > index->last))
+        return index->keys.count;
     uint64_t bucket = target >> index->shift;
     uint64_t low = index->begins[bucket], count = index->begins[bucket + 1] - low;
     while (count > 0) {

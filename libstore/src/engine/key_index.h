@@ -11,6 +11,7 @@
 typedef struct ss_key_index {
     ss_array keys;    /* ascending; owned, its chunks are the directory's */
     uint32_t shift;   /* a key's bucket is key >> shift */
+    uint64_t last;    /* the highest key; 0 if there is none */
     uint32_t *begins; /* begins[b] .. begins[b + 1] - 1 are the keys of bucket b */
 } ss_key_index;
 
@@ -22,7 +23,7 @@ void ss_key_index_free(ss_key_index *index);
 /* Bring what a look-up of `target` reads first into the cache. */
 static inline void ss_key_index_prefetch(const ss_key_index *index, uint64_t target)
 {
-    uint64_t first = index->begins[target >> index->shift];
+    uint64_t first = target <= index->last ? index->begins[target >> index->shift] : index->keys.count;
     if (first < index->keys.count)
         __builtin_prefetch(index->keys.chunks[first / SS_CHUNK_KEYS] + 8 * (first % SS_CHUNK_KEYS));
 }

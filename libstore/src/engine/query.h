@@ -10,8 +10,9 @@
 sstore_status ss_query_fingerprints(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, ss_hit_fn on_hit,
                                     void *context, sstore_error *error);
 
-/* Report the records of a hit: all its ids, or itself where the store has none. `query_index` goes into the matches. */
-sstore_status ss_report_records(sstore_cursor *cursor, const ss_hit *hit, uint64_t query_index,
-                                sstore_match_fn on_match, void *context, sstore_error *error);
+/* Report the records of up to SS_HITS_TOGETHER hits: of each all its ids, or itself where the store has none. Ranks that are
+ * not known are filled in. */
+sstore_status ss_report_records(sstore_cursor *cursor, ss_hit *hits, uint32_t count, sstore_match_fn on_match,
+                                void *context, sstore_error *error);
 
 #endif

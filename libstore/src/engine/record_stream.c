@@ -50,6 +50,7 @@ static sstore_status open_next_ids(ss_record_stream *stream, sstore_error *error
     if (stream->next_ids_block == ids->header.block_count)
         return ss_fail_damaged(error, ids->file.path, SSTORE_NO_OFFSET, "there are fewer ids than fingerprints");
     uint64_t number = stream->next_ids_block++;
+    ss_block_reader_ahead(ids, number, &stream->asked_ids_block);
     sstore_status status = ss_block_reader_get(ids, number, stream->ids_buffer, &bytes, error);
     if (status != SSTORE_OK)
         return status;

@@ -3,7 +3,6 @@
 #include "base/error.h"
 
 #define CACHE_LINE 64u
-#define HEAD_LINES 3u /* that hold head, keys and slots of a block of 4 KiB */
 
 static const char malformed_bits[] = "its codes or rests run over";
 
@@ -47,7 +46,7 @@ static sstore_status match(const ss_search *self, const ss_test *test, uint64_t 
         counts->matches++;
     if (visit->table != 0)
         return hit(self, fingerprint, false, 0);
-    uint64_t rank = ss_array_at(&self->segment->ranks, visit->number);
+    uint64_t rank = ss_array_at(&self->segment->ranks, visit->slot.number);
     return hit(self, fingerprint, true, rank + test->group * visit->block.restart_interval + index);
 }
 
@@ -90,7 +89,7 @@ static sstore_status run_lanes(const ss_search *self, const ss_test *tests, uint
         groups[i] = (ss_group){.block = &cursor->visits[tests[i].visit].block, .number = tests[i].group};
     uint32_t malformed = ss_block_decode_lanes(groups, count, cursor->values);
     if (SS_UNLIKELY(malformed != count))
-        return ss_block_reader_malformed(&table_of(self, visit)->blocks, cursor->visits[tests[malformed].visit].number,
+        return ss_block_reader_malformed(&table_of(self, visit)->blocks, cursor->visits[tests[malformed].visit].slot.number,
                                          malformed_bits, self->error);
     for (uint32_t begin = 0, end; status == SSTORE_OK && begin < count; begin = end) {
         uint32_t values = 0, size = interval;
@@ -121,13 +120,12 @@ static sstore_status run_tests(const ss_search *self)
 static sstore_status open_visit(const ss_search *self, ss_visit *visit)
 {
     const ss_table *table = table_of(self, visit);
-    const uint8_t *bytes;
     const char *reason;
-    sstore_status status = ss_block_reader_get(&table->blocks, visit->number, visit->buffer, &bytes, self->error);
+    sstore_status status = ss_block_slot_wait(&visit->slot, self->error);
     if (status != SSTORE_OK)
         return status;
-    if (!ss_block_open(&visit->block, bytes, ss_table_geometry(table), &table->code, &reason))
-        return ss_block_reader_malformed(&table->blocks, visit->number, reason, self->error);
+    if (!ss_block_open(&visit->block, visit->slot.bytes, ss_table_geometry(table), &table->code, &reason))
+        return ss_block_reader_malformed(&table->blocks, visit->slot.number, reason, self->error);
     ss_search_counts *counts = counts_of(self, visit->table);
     if (counts != NULL)
         counts->blocks++;
@@ -171,7 +169,7 @@ static void keep_last_visit(sstore_cursor *cursor)
     ss_visit first = cursor->visits[0];
     if (cursor->visit_count > 1) {
         cursor->visits[0] = cursor->visits[cursor->visit_count - 1];
-        cursor->visits[cursor->visit_count - 1].buffer = first.buffer;
+        cursor->visits[cursor->visit_count - 1] = first;
         cursor->visit_count = 1;
     }
 }
@@ -196,18 +194,12 @@ static void visit_block(const ss_search *self, uint32_t table, uint64_t number)
 {
     sstore_cursor *cursor = self->cursor;
     const ss_block_reader *blocks = &self->segment->tables[table].blocks;
-    if (cursor->visit_count > 0) {
-        const ss_visit *last = &cursor->visits[cursor->visit_count - 1];
-        if (last->number == number && last->table == table)
-            return;
-    }
+    if (cursor->visit_count > 0 && ss_block_slot_is(&cursor->visits[cursor->visit_count - 1].slot, blocks, number))
+        return;
     ss_visit *visit = &cursor->visits[cursor->visit_count++];
     visit->table = table;
-    visit->number = number;
     visit->opened = false;
-    if (blocks->base != NULL)
-        for (uint32_t line = 0; line < HEAD_LINES; line++)
-            __builtin_prefetch(blocks->base + ss_block_offset(blocks, number) + (size_t)line * CACHE_LINE);
+    ss_block_slot_ask(&visit->slot, blocks, number);
 }
 
 static sstore_status add_span(const ss_search *self, const ss_probe *probe, uint64_t number)
@@ -307,24 +299,18 @@ static sstore_status scan_block(const ss_search *self, const ss_block *block, ui
 static sstore_status scan(const ss_search *self)
 {
     const ss_table *table = &self->segment->tables[0];
-    for (uint64_t number = 0; number < table->blocks.header.block_count; number++) {
-        const uint8_t *bytes;
-        const char *reason;
-        ss_block block;
-        ss_search_counts *counts = counts_of(self, 0);
-        if (counts != NULL)
-            counts->blocks++;
-        sstore_status status =
-            ss_block_reader_get(&table->blocks, number, self->cursor->buffers, &bytes, self->error);
-        if (status != SSTORE_OK)
-            return status;
-        if (!ss_block_open(&block, bytes, ss_table_geometry(table), &table->code, &reason))
-            return ss_block_reader_malformed(&table->blocks, number, reason, self->error);
-        status = scan_block(self, &block, number);
-        if (status != SSTORE_OK)
-            return status;
+    ss_visit *visit = &self->cursor->visits[0];
+    uint64_t asked = 0;
+    sstore_status status = SSTORE_OK;
+    for (uint64_t number = 0; status == SSTORE_OK && number < table->blocks.header.block_count; number++) {
+        ss_block_reader_ahead(&table->blocks, number, &asked);
+        ss_block_slot_ask(&visit->slot, &table->blocks, number);
+        visit->table = 0;
+        status = open_visit(self, visit);
+        if (status == SSTORE_OK)
+            status = scan_block(self, &visit->block, number);
     }
-    return SSTORE_OK;
+    return status;
 }
 
 sstore_status ss_search_run(const ss_search *search)

@@ -11,15 +11,6 @@
 
 #include "engine/cursor.h"
 
-/* Where a matching fingerprint was found. */
-typedef struct ss_hit {
-    const ss_segment *segment;
-    uint64_t fingerprint;
-    uint32_t distance;
-    bool has_rank; /* it was found through table 0, so that its rank is known */
-    uint64_t rank;
-} ss_hit;
-
 /* Called once for every distinct fingerprint of a segment within the distance; a status other than OK ends the search. */
 typedef sstore_status (*ss_hit_fn)(void *context, const ss_hit *hit, sstore_error *error);
 

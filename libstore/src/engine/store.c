@@ -52,12 +52,15 @@ static sstore_status open_ids(ss_segment *segment, const ss_dir *dir, sstore_io 
     sstore_status status = ss_block_reader_open(&segment->ids, dir, &facts, io, error);
     if (status == SSTORE_OK && segment->ids.header.item_count != segment->facts->record_count)
         status = ss_fail_damaged(error, segment->ids.file.path, 0, "the header contradicts the manifest");
+    ss_array keys = {.count = 0};
     if (status == SSTORE_OK)
-        status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, SS_IDS_NUMBER, facts.block_count,
-                                  &segment->ids_keys, error);
-    if (status == SSTORE_OK && !ss_array_ascends(&segment->ids_keys, false))
+        status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, SS_IDS_NUMBER, facts.block_count, &keys, error);
+    if (status == SSTORE_OK && !ss_array_ascends(&keys, false))
         status = ss_fail_damaged(error, segment->ids.file.path, SSTORE_NO_OFFSET,
                                  "the directory's ranks for the ids do not ascend");
+    if (status == SSTORE_OK)
+        status = ss_key_index_init(&segment->ids_keys, &keys, error);
+    ss_array_free(&keys);
     return status;
 }
 
@@ -112,7 +115,7 @@ static void close_segment(ss_segment *segment)
     ss_free(segment->tables);
     ss_array_free(&segment->ranks);
     ss_block_reader_close(&segment->ids);
-    ss_array_free(&segment->ids_keys);
+    ss_key_index_free(&segment->ids_keys);
     ss_directory_close(segment->directory);
 }
 

@@ -26,7 +26,7 @@ typedef struct ss_segment {
     ss_table *tables;
     ss_array ranks;          /* the first rank of each block of table 0 */
     ss_block_reader ids;     /* in a store with ids, as ids_keys */
-    ss_array ids_keys;
+    ss_key_index ids_keys;   /* each block's last rank */
     ss_cost_model costs;
 } ss_segment;
 

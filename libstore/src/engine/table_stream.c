@@ -34,6 +34,7 @@ sstore_status ss_table_stream_next(ss_table_stream *stream, const uint64_t **val
     if (stream->next_block == header->block_count)
         return SSTORE_OK;
     uint64_t number = stream->next_block++;
+    ss_block_reader_ahead(stream->reader, number, &stream->asked_block);
     sstore_status status = ss_block_reader_get(stream->reader, number, stream->buffer, &bytes, error);
     if (status != SSTORE_OK)
         return status;

@@ -9,7 +9,7 @@
 typedef struct ss_table_stream {
     const ss_block_reader *reader; /* borrowed, as the code */
     const ss_code *code;
-    uint64_t next_block;
+    uint64_t next_block, asked_block;
     bool strict; /* notice everything that makes a block malformed, for a verification; slower */
     uint8_t *buffer;
     uint64_t *values;

@@ -169,7 +169,7 @@ static sstore_status verify_ids(verification *self, const ss_segment *segment, s
 {
     const ss_block_reader *ids = &segment->ids;
     ids_check check = {.next_rank = 0};
-    uint64_t problems_before = self->problem_count;
+    uint64_t problems_before = self->problem_count, asked = 0;
     uint8_t *buffer = ss_alloc(1, ids->header.block_bytes);
     if (buffer == NULL)
         return ss_fail_memory(error, ids->header.block_bytes);
@@ -178,6 +178,7 @@ static sstore_status verify_ids(verification *self, const ss_segment *segment, s
         const uint8_t *bytes;
         const char *reason;
         ss_ids_block block;
+        ss_block_reader_ahead(ids, number, &asked);
         if (ss_block_reader_get(ids, number, buffer, &bytes, &problem) != SSTORE_OK) {
             note(self, &problem);
             continue;
@@ -185,7 +186,7 @@ static sstore_status verify_ids(verification *self, const ss_segment *segment, s
         if (ss_ids_block_open(&block, bytes, ids->header.block_bytes, &reason))
             /* After a block that could not be read the ranks cannot be followed any more. */
             reason = self->problem_count == problems_before
-                         ? check_ids_block(&check, &block, ss_array_at(&segment->ids_keys, number))
+                         ? check_ids_block(&check, &block, ss_array_at(&segment->ids_keys.keys, number))
                          : NULL;
         if (reason != NULL)
             note_block(self, ids, number, reason);

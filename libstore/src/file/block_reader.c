@@ -4,6 +4,10 @@
 #include "base/error.h"
 #include "file/block_writer.h"
 
+#define CACHE_LINE 64u
+#define HEAD_LINES 3u                     /* that hold head, keys and slots of a block of 4 KiB */
+#define AHEAD_BYTES (UINT64_C(2) << 20) /* of a walk in order */
+
 static sstore_status fail_checksum(const ss_block_reader *reader, uint64_t block, sstore_error *error)
 {
     return ss_fail_damaged(error, reader->file.path, ss_block_offset(reader, block),
@@ -23,6 +27,12 @@ sstore_status ss_block_reader_malformed(const ss_block_reader *reader, uint64_t 
 static bool intact(const ss_block_reader *reader, uint64_t block, const uint8_t *bytes)
 {
     return ss_block_intact(bytes, reader->header.block_bytes, ss_block_salt(reader->file_key, block));
+}
+
+sstore_status ss_block_reader_check(const ss_block_reader *reader, uint64_t block, const uint8_t *bytes,
+                                    sstore_error *error)
+{
+    return intact(reader, block, bytes) ? SSTORE_OK : fail_checksum(reader, block, error);
 }
 
 static sstore_status check_header(ss_block_reader *reader, const ss_block_file_facts *facts, sstore_error *error)
@@ -47,7 +57,7 @@ static sstore_status check_header(ss_block_reader *reader, const ss_block_file_f
 
 static sstore_status load(ss_block_reader *reader, sstore_error *error)
 {
-    uint8_t *bytes = ss_realloc(NULL, reader->file_bytes, 1);
+    uint8_t *bytes = ss_alloc_large(reader->file_bytes);
     if (bytes == NULL)
         return ss_fail_memory(error, reader->file_bytes);
     reader->base = bytes;
@@ -64,6 +74,13 @@ static sstore_status map(ss_block_reader *reader, sstore_error *error)
     if (reader->checked == NULL)
         return ss_fail_memory(error, reader->header.block_count);
     return ss_file_map(&reader->file, reader->file_bytes, &reader->base, error);
+}
+
+/* The header was read just now. */
+static bool can_try(const ss_block_reader *reader)
+{
+    uint8_t bytes[SS_HEADER_BYTES];
+    return ss_file_try_read(&reader->file, 0, bytes, sizeof bytes);
 }
 
 sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, const ss_block_file_facts *facts,
@@ -87,6 +104,10 @@ sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, c
         status = load(reader, error);
     else if (status == SSTORE_OK && io == SSTORE_IO_MMAP)
         status = map(reader, error);
+    else if (status == SSTORE_OK)
+        reader->can_try = can_try(reader);
+    if (io != SSTORE_IO_MEMORY)
+        ss_file_expect_random(&reader->file); /* a walk in order asks for what comes itself */
     return status;
 }
 
@@ -103,6 +124,11 @@ void ss_block_reader_close(ss_block_reader *reader)
     reader->checked = NULL;
 }
 
+static bool was_checked(const ss_block_reader *reader, uint64_t block)
+{
+    return reader->checked == NULL || atomic_load_explicit(&reader->checked[block], memory_order_relaxed) != 0;
+}
+
 sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
                                   const uint8_t **bytes_out, sstore_error *error)
 {
@@ -113,14 +139,42 @@ sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block,
         sstore_status status = ss_file_read_at(&reader->file, offset, buffer, reader->header.block_bytes, error);
         if (status != SSTORE_OK)
             return status;
-        return intact(reader, block, buffer) ? SSTORE_OK : fail_checksum(reader, block, error);
+        return ss_block_reader_check(reader, block, buffer, error);
     }
     *bytes_out = reader->base + offset;
     /* Two threads may both check a block: no harm. */
-    if (reader->checked == NULL || atomic_load_explicit(&reader->checked[block], memory_order_relaxed) != 0)
+    if (was_checked(reader, block))
         return SSTORE_OK;
     if (!intact(reader, block, *bytes_out))
         return fail_checksum(reader, block, error);
     atomic_store_explicit(&reader->checked[block], 1, memory_order_relaxed);
     return SSTORE_OK;
+}
+
+bool ss_block_reader_ask(const ss_block_reader *reader, uint64_t block, uint8_t *buffer)
+{
+    uint64_t offset = ss_block_offset(reader, block);
+    uint32_t block_bytes = reader->header.block_bytes;
+    if (reader->base == NULL) {
+        if (reader->can_try && ss_file_try_read(&reader->file, offset, buffer, block_bytes))
+            return true;
+        ss_file_will_need(&reader->file, offset, block_bytes);
+    } else if (was_checked(reader, block)) {
+        for (uint32_t line = 0; line < HEAD_LINES; line++)
+            __builtin_prefetch(reader->base + offset + (size_t)line * CACHE_LINE);
+    } else {
+        ss_file_will_need(&reader->file, offset, block_bytes);
+    }
+    return false;
+}
+
+void ss_block_reader_ahead(const ss_block_reader *reader, uint64_t block, uint64_t *asked)
+{
+    uint64_t step = AHEAD_BYTES / reader->header.block_bytes;
+    if (reader->io == SSTORE_IO_MEMORY || block + step < *asked)
+        return;
+    uint64_t from = ss_max_u64(*asked, block), to = ss_min_u64(block + 2 * step, reader->header.block_count);
+    *asked = block + 2 * step;
+    if (from < to)
+        ss_file_will_need(&reader->file, ss_block_offset(reader, from), (to - from) * reader->header.block_bytes);
 }

@@ -21,6 +21,7 @@ typedef struct ss_block_reader {
     const uint8_t *base;       /* of the map or the loaded file, header included; NULL in pread mode */
     uint64_t file_bytes;
     atomic_uchar *checked;     /* one a block, in mmap mode */
+    bool can_try;              /* in pread mode: the file system reads without waiting what it has in memory */
 } ss_block_reader;
 
 /* What the manifest says of a block file. */
@@ -42,6 +43,21 @@ void ss_block_reader_close(ss_block_reader *reader);
 /* Get block `block` (below block_count), checked. *bytes_out is `buffer` (block_bytes long) or memory of the reader. */
 sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
                                   const uint8_t **bytes_out, sstore_error *error);
+
+/*
+ * Ask for a block that will be got soon. In pread mode, if the page cache has it, it is read into `buffer` at once: that is
+ * true, and only ss_block_reader_check is left to do. Otherwise it is on its way to the cache or the page cache when this
+ * returns. So blocks that are asked for one after the other, and got after that, are read side by side.
+ */
+bool ss_block_reader_ask(const ss_block_reader *reader, uint64_t block, uint8_t *buffer);
+
+/* Hold a block against its checksum. */
+sstore_status ss_block_reader_check(const ss_block_reader *reader, uint64_t block, const uint8_t *bytes,
+                                    sstore_error *error);
+
+/* For reading all blocks in order: call it before getting each; it has the next megabytes read meanwhile. *asked is 0, or
+ * the first block, at the start, and then the walk's memory. */
+void ss_block_reader_ahead(const ss_block_reader *reader, uint64_t block, uint64_t *asked);
 
 /* Where a block begins in the file, for errors. */
 static inline uint64_t ss_block_offset(const ss_block_reader *reader, uint64_t block)
