@@ -21,7 +21,8 @@ typedef struct fixture {
     uint64_t queries[QUERIES];
 } fixture;
 
-static void set_up(fixture *self, uint64_t seed, data_kind kind, data_ids ids, size_t count, const char *plan)
+static void set_up(fixture *self, uint64_t seed, data_kind kind, data_ids ids, size_t count, const char *plan,
+                   uint32_t block_bytes)
 {
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     sstore_error error = {.status = SSTORE_OK};
@@ -30,7 +31,7 @@ static void set_up(fixture *self, uint64_t seed, data_kind kind, data_ids ids, s
     oracle_make(&self->data, &self->truth);
     self->path = scratch_path("store");
     options.plan = plan;
-    options.block_bytes = 1024;
+    options.block_bytes = block_bytes;
     assert_ok(store_build(self->path, &options, &self->data, 0, &error), &error);
     for (size_t i = 0; i < QUERIES; i++)
         self->queries[i] = i > 0 && rng_one_in(&self->random, 10) ? self->queries[i - 1]
@@ -63,7 +64,7 @@ static void check_batch(fixture *self, size_t count, uint32_t distance, sstore_s
 static void check_everything(uint64_t seed, data_kind kind, data_ids ids, const char *plan)
 {
     fixture self;
-    set_up(&self, seed, kind, ids, 8000, plan);
+    set_up(&self, seed, kind, ids, 8000, plan, 1024);
     for (int strategy = SSTORE_STRATEGY_AUTO; strategy <= SSTORE_STRATEGY_SCAN; strategy++) {
         check_batch(&self, QUERIES, 3, (sstore_strategy)strategy, 2);
         check_batch(&self, 100, (uint32_t)rng_below(&self.random, 4), (sstore_strategy)strategy, 3);
@@ -84,11 +85,28 @@ static void test_plans(void **state)
     check_everything(seed + 4, DATA_DENSE, DATA_ORDINALS, "3");
 }
 
+/* So many small blocks that a table is swept in several slices, of unequal depth where the data is skewed. */
+static void test_many_slices(void **state)
+{
+    static const struct {
+        data_kind kind;
+        const char *plan;
+    } cases[] = {{DATA_UNIFORM, "2"}, {DATA_CLUSTERED, "4"}, {DATA_SKEWED, "3"}, {DATA_DENSE, "5c2"}, {DATA_EQUAL, "2"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fixture self;
+        set_up(&self, *(const uint64_t *)*state + 10 + i, cases[i].kind, DATA_ORDINALS, 40000, cases[i].plan, 256);
+        check_batch(&self, QUERIES / 8, 3, SSTORE_STRATEGY_PROBE, 2);
+        check_batch(&self, QUERIES / 8, (uint32_t)rng_below(&self.random, 3), SSTORE_STRATEGY_PROBE, 1);
+        check_batch(&self, 100, 4, SSTORE_STRATEGY_PROBE, 3);
+        tear_down(&self);
+    }
+}
+
 /* 2,500 queries that each match 2,500 records are more matches than a round holds. */
 static void test_too_many_matches(void **state)
 {
     fixture self;
-    set_up(&self, *(const uint64_t *)*state, DATA_UNIFORM, DATA_ORDINALS, 2500, "4");
+    set_up(&self, *(const uint64_t *)*state, DATA_UNIFORM, DATA_ORDINALS, 2500, "4", 1024);
     sstore_error error = {.status = SSTORE_OK};
     matches got = {0};
     sstore *store = store_must_open(self.path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
@@ -108,7 +126,7 @@ static void test_many_ids(void **state)
 {
     fixture self;
     (void)state;
-    set_up(&self, 1, DATA_EQUAL, DATA_ORDINALS, 30000, "4");
+    set_up(&self, 1, DATA_EQUAL, DATA_ORDINALS, 30000, "4", 1024);
     for (size_t i = 0; i < 200; i++)
         self.queries[i] = self.data.fingerprints[0];
     sstore_error error = {.status = SSTORE_OK};
@@ -135,7 +153,7 @@ static int stop_at_tenth(void *context, const sstore_match *match)
 static void test_stopping(void **state)
 {
     fixture self;
-    set_up(&self, *(const uint64_t *)*state, DATA_CLUSTERED, DATA_IDS, 3000, "3");
+    set_up(&self, *(const uint64_t *)*state, DATA_CLUSTERED, DATA_IDS, 3000, "3", 1024);
     sstore_error error = {.status = SSTORE_OK};
     int seen = 0;
     sstore *store = store_must_open(self.path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
@@ -151,6 +169,7 @@ int main(void)
     uint64_t seed = rng_run_seed();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate_setup_teardown(test_plans, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_many_slices, NULL, testing_teardown, &seed),
         cmocka_unit_test_prestate_setup_teardown(test_too_many_matches, NULL, testing_teardown, &seed),
         cmocka_unit_test_prestate_setup_teardown(test_many_ids, NULL, testing_teardown, &seed),
         cmocka_unit_test_prestate_setup_teardown(test_stopping, NULL, testing_teardown, &seed),

@@ -7,10 +7,7 @@
 
 #define TASK_QUERIES 64u /* one worker's share of queries that are answered one by one */
 
-/* Nanoseconds, measured by bench_batch (bench/README.md); they choose between the three ways, no more. */
-#define BLOCK_NS 2500.0      /* read, check and decode a block of a walk */
-#define PREFIX_NS 60.0       /* make, sort and find one prefix */
-#define TEST_NS 0.3          /* test one candidate of a prefix */
+/* Nanoseconds, measured by bench_batch (bench/README.md); they choose between the ways, no more. */
 #define SCAN_DECODE_NS 2.0   /* decode one fingerprint of a scan */
 #define SCAN_TEST_NS 0.3     /* test it against one query */
 
@@ -67,41 +64,24 @@ static sstore_status find_one_by_one(const ss_batch *batch, sstore_error *error)
 
 /* ----- choosing ----- */
 
-typedef enum way { ONE_BY_ONE, MERGED, SCANNED } way;
-
-static double merge_cost(const ss_batch *batch)
-{
-    const ss_cost_model *costs = &batch->segment->costs;
-    double cost = 0;
-    for (uint32_t i = 0; i < batch->segment->facts->plan.table_count; i++) {
-        const ss_plan_table *table = &batch->segment->facts->plan.tables[i];
-        if (batch->plan->radii[i] == SS_NO_PROBE)
-            continue;
-        double prefixes = batch->count * ss_probe_count(table->prefix_bits, batch->plan->radii[i]);
-        double blocks = prefixes < costs->block_count ? prefixes : costs->block_count;
-        double candidates = prefixes * costs->fingerprint_count / (double)(UINT64_C(1) << table->prefix_bits % 64);
-        cost += blocks * BLOCK_NS + prefixes * PREFIX_NS + candidates * TEST_NS;
-    }
-    return cost;
-}
+typedef enum way { ONE_BY_ONE, SWEPT, SCANNED } way;
 
 static way choose_way(const ss_batch *batch)
 {
     sstore_strategy strategy = batch->store->options.strategy;
-    bool can_merge = !batch->plan->scan && ss_batch_can_merge(batch->segment, batch->plan);
+    const ss_query_plan *plan = batch->plan;
     if (batch->count == 1 || batch->segment->facts->distinct_count == 0)
         return ONE_BY_ONE;
-    if (strategy == SSTORE_STRATEGY_PROBE && !batch->plan->scan)
-        return can_merge ? MERGED : ONE_BY_ONE;
-    if (strategy == SSTORE_STRATEGY_SCAN)
+    double single = batch->count * (plan->scan ? plan->scan_cost : plan->probe_cost);
+    double scanned = batch->segment->costs.fingerprint_count * (SCAN_DECODE_NS + batch->count * SCAN_TEST_NS);
+    if (strategy == SSTORE_STRATEGY_SCAN || (plan->scan && scanned < single))
         return SCANNED;
-    double fingerprints = batch->segment->costs.fingerprint_count;
-    double single = batch->count * (batch->plan->scan ? batch->plan->scan_cost : batch->plan->probe_cost);
-    double scanned = fingerprints * (SCAN_DECODE_NS + batch->count * SCAN_TEST_NS);
-    double merged = can_merge ? merge_cost(batch) : scanned + single;
-    if (merged < single && merged < scanned)
-        return MERGED;
-    return scanned < single ? SCANNED : ONE_BY_ONE;
+    if (plan->scan)
+        return ONE_BY_ONE;
+    double swept = ss_batch_sweep_cost(batch);
+    if (strategy == SSTORE_STRATEGY_AUTO && scanned < single && scanned < swept)
+        return SCANNED;
+    return swept < single ? SWEPT : ONE_BY_ONE;
 }
 
 /* ----- rounds ----- */
@@ -109,7 +89,7 @@ static way choose_way(const ss_batch *batch)
 static sstore_status find_hits(const ss_batch *batch, sstore_error *error)
 {
     switch (choose_way(batch)) {
-    case MERGED: return ss_batch_merge(batch, error);
+    case SWEPT: return ss_batch_sweep(batch, error);
     case SCANNED: return ss_batch_scan(batch, error);
     case ONE_BY_ONE: break;
     }

@@ -101,6 +101,7 @@ static sstore_status open_segment(ss_segment *segment, const ss_dir *store, cons
         status = open_ids(segment, &dir, options->io, error);
     segment->costs = (ss_cost_model){.fingerprint_count = (double)facts->distinct_count,
                                      .block_count = (double)facts->tables[0].block_count,
+                                     .io = options->io,
                                      .strategy = options->strategy};
     ss_dir_close(&dir);
     return status;

@@ -4,15 +4,16 @@
 #include <string.h>
 
 /*
- * Nanoseconds, measured warm in pread mode by bench_query on 10 M clustered fingerprints in 2, 3, 4 and 16 tables (10 to
- * 47 us a query; the model is within a quarter of all of them). With mmap or in memory a block takes 350. They decide
- * between plans, and between probing and scanning, where a factor of two does no harm.
+ * Nanoseconds, measured warm by bench_query on 10 M clustered fingerprints in 2, 3 and 4 tables (bench/README.md); the model
+ * is within a fifth of all of them. They decide between plans, and between probing and scanning, where a factor of two does
+ * no harm.
  */
-#define BLOCK_NS 1400.0    /* look up, read, check and search one block */
-#define PROBE_NS 50.0      /* one more prefix whose block is at hand */
-#define CANDIDATE_NS 4.0   /* decode and test one fingerprint of a probe's group */
-#define SCAN_NS 4.0        /* the same in a scan, block's checksum included */
-#define PROBE_LIMIT_NS 1e9 /* beyond it probing is not even forced */
+#define READ_BLOCK_NS 1200.0  /* look up, read, check and open one block, in pread mode */
+#define MAPPED_BLOCK_NS 160.0 /* the same of a block in memory */
+#define PROBE_NS 50.0         /* one more prefix whose block is at hand */
+#define CANDIDATE_NS 3.0      /* decode and test one fingerprint of a probe's group */
+#define SCAN_NS 3.0           /* the same in a scan, block's checksum included */
+#define PROBE_LIMIT_NS 1e9    /* beyond it probing is not even forced */
 
 /* Reads of 4 KiB from a virtual machine's disk, side by side: one takes 51 to 60 us, 4 take 99, 16 take 218, and no
  * more than 91,000 are done in a second. */
@@ -80,13 +81,14 @@ ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, const
                           ? cost.candidate_count / model->fingerprint_count * model->block_count
                           : 0;
     cost.block_count = fmin(begun + run_over, model->block_count);
-    cost.warm_ns = cost.block_count * BLOCK_NS + cost.probe_count * PROBE_NS + cost.candidate_count * CANDIDATE_NS;
+    double block_ns = model->io == SSTORE_IO_PREAD ? READ_BLOCK_NS : MAPPED_BLOCK_NS;
+    cost.warm_ns = cost.block_count * block_ns + cost.probe_count * PROBE_NS + cost.candidate_count * CANDIDATE_NS;
     return cost;
 }
 
 double ss_scan_cost(const ss_cost_model *model)
 {
-    return model->fingerprint_count * SCAN_NS + BLOCK_NS;
+    return model->fingerprint_count * SCAN_NS + READ_BLOCK_NS;
 }
 
 double ss_cold_cost(double block_count)
