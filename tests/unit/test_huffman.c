@@ -359,26 +359,25 @@ static uint32_t slow_decode(const slow_code *code, uint32_t bits, uint32_t count
     return SS_SYMBOL_COUNT;
 }
 
-static void check_entry(const slow_code *slow, const ss_lookup *entry, uint32_t bits)
+static void check_entry(const slow_code *slow, ss_lookup entry, uint32_t bits)
 {
-    uint32_t used = 0, symbols = 0, rest_bits = 0, smallest = UINT32_MAX;
-    while (symbols < SS_LOOKUP_SYMBOLS) {
+    const uint32_t lower = (uint32_t)entry;
+    uint32_t used = 0, symbols = 0, rest_bits = 0, all = 0, wide = 0;
+    for (; symbols < SS_LOOKUP_SYMBOLS; symbols++) {
         uint32_t h = slow_decode(slow, bits >> used, SS_MAX_CODE_BITS - used);
         if (h == SS_SYMBOL_COUNT)
             break;
-        assert_int_equal(entry->h[symbols], h);
-        symbols++;
+        all |= h << (8 * symbols);
         used += slow->lengths[h];
         rest_bits += 63 - h;
-        smallest = h < smallest ? h : smallest;
+        wide |= 63 - h > SS_NARROW_REST_BITS;
     }
-    assert_int_equal(ss_lookup_symbols(entry), symbols);
-    assert_int_equal(ss_lookup_code_bits(entry), used);
-    assert_int_equal(entry->counts == 0, symbols == 0);
-    if (symbols > 0) {
-        assert_int_equal(entry->rest_bits, rest_bits);
-        assert_int_equal(entry->smallest_h, smallest);
-    }
+    assert_int_equal(ss_lookup_h(entry), all);
+    assert_int_equal(ss_lookup_symbols(lower), symbols);
+    assert_int_equal(ss_lookup_code_bits(lower), used);
+    assert_int_equal(ss_lookup_rest_bits(lower), rest_bits);
+    assert_int_equal(ss_lookup_wide(lower), wide);
+    assert_int_equal(entry == 0, symbols == 0);
 }
 
 static void check_code(const uint8_t lengths[SS_SYMBOL_COUNT])
@@ -393,7 +392,7 @@ static void check_code(const uint8_t lengths[SS_SYMBOL_COUNT])
         if (lengths[h] != 0)
             assert_int_equal(slow_decode(&slow, code.codes[h], lengths[h]), h);
     for (uint32_t bits = 0; bits < LOOKUP_SIZE; bits++)
-        check_entry(&slow, &code.lookup[bits], bits);
+        check_entry(&slow, code.lookup[bits], bits);
 }
 
 static void test_lookups_equal_decoding_bit_by_bit(void **state)
@@ -422,13 +421,55 @@ static void test_codes_are_canonical(void **state)
     ss_code_init(&code, lengths);
     const uint16_t expected[] = {0, 1, 3, 7};
     assert_memory_equal(code.codes, expected, sizeof expected);
-    const ss_lookup *entry = &code.lookup[0x17d]; /* ..01 0111 1101: 10, 111, 110, then 10 */
-    assert_int_equal(ss_lookup_symbols(entry), 4);
-    const uint8_t h[] = {1, 3, 2, 1};
-    assert_memory_equal(entry->h, h, sizeof h);
-    assert_int_equal(ss_lookup_code_bits(entry), 2 + 3 + 3 + 2);
-    assert_int_equal(entry->smallest_h, 1);
-    assert_int_equal(entry->rest_bits, 62 + 60 + 61 + 62);
+    const ss_lookup entry = code.lookup[0x17d]; /* ..01 0111 1101: 10, 111, 110, then 10 */
+    assert_int_equal(ss_lookup_symbols((uint32_t)entry), 4);
+    assert_int_equal(ss_lookup_h(entry), 0x01020301); /* 1, 3, 2, 1, the first one lowest */
+    assert_int_equal(ss_lookup_code_bits((uint32_t)entry), 2 + 3 + 3 + 2);
+    assert_int_equal(ss_lookup_rest_bits((uint32_t)entry), 62 + 60 + 61 + 62);
+    assert_int_equal(ss_lookup_wide((uint32_t)entry), 1); /* once an entry, however many of its rests are */
+}
+
+/* As many entries as are added up in a round: no part of the sum runs over into the next. */
+static void check_sum(const ss_code *code, const uint32_t bits[SS_LOOKUPS_A_ROUND])
+{
+    uint32_t sum = 0, code_bits = 0, symbols = 0, rest_bits = 0, wide = 0;
+    for (uint32_t i = 0; i < SS_LOOKUPS_A_ROUND; i++) {
+        const uint32_t lower = (uint32_t)code->lookup[bits[i]];
+        sum += lower;
+        code_bits += ss_lookup_code_bits(lower);
+        symbols += ss_lookup_symbols(lower);
+        rest_bits += ss_lookup_rest_bits(lower);
+        wide += ss_lookup_wide(lower);
+    }
+    assert_int_equal(ss_lookup_code_bits(sum), code_bits);
+    assert_in_range(code_bits, 0, SS_ROUND_BITS);
+    assert_int_equal(ss_lookup_symbols(sum), symbols);
+    assert_int_equal(ss_lookup_rest_bits(sum), rest_bits);
+    assert_int_equal(ss_lookup_wide(sum), wide);
+}
+
+static void test_entries_add_up(void **state)
+{
+    (void)state;
+    static ss_code code;
+    const uint8_t widest[SS_SYMBOL_COUNT] = {1, 1}; /* all entries have four symbols, and rests of 62 and 63 bits */
+    uint32_t bits[SS_LOOKUPS_A_ROUND] = {0};
+    rng random;
+    ss_code_init(&code, widest);
+    check_sum(&code, bits);
+    rng_init(&random, run_seed + 4);
+    for (uint32_t i = 0; i < 2000; i++) {
+        if (i % 100 == 50) {
+            uint64_t counts[SS_SYMBOL_COUNT];
+            uint8_t lengths[SS_SYMBOL_COUNT];
+            make_counts(&random, (counts_kind)(i / 100 % COUNTS_KINDS), 2 + i / 32, counts);
+            ss_huffman_lengths(counts, lengths);
+            ss_code_init(&code, lengths);
+        }
+        for (uint32_t j = 0; j < SS_LOOKUPS_A_ROUND; j++)
+            bits[j] = (uint32_t)rng_below(&random, LOOKUP_SIZE);
+        check_sum(&code, bits);
+    }
 }
 
 int main(void)
@@ -445,6 +486,7 @@ int main(void)
         cmocka_unit_test(test_changed_lengths_are_refused),
         cmocka_unit_test_teardown(test_lookups_equal_decoding_bit_by_bit, testing_teardown),
         cmocka_unit_test(test_codes_are_canonical),
+        cmocka_unit_test(test_entries_add_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

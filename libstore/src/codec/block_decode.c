@@ -107,8 +107,10 @@ uint32_t ss_block_decode_lanes(const ss_group *groups, uint32_t group_count, uin
         lane->block = block->bytes;
         lane->steps = ss_block_group_size(block, groups[i].number) - 1;
         lane->out = out + (size_t)i * interval;
-        if (SS_UNLIKELY(!enter_group(block, groups[i].number, &lane->first, &lane->begin, &lane->end)))
-            return i;
+        if (SS_UNLIKELY(!enter_group(block, groups[i].number, &lane->first, &lane->begin, &lane->end))) {
+            group_count = i; /* unless one before it turns out malformed */
+            break;
+        }
         /* All lanes go on for as long as the longest, which has interval - 1 steps at most. */
         if (SS_LIKELY(interval <= SS_LANE_STEPS + 1 && lane->begin + ss_lane_reach(interval - 1) <= block->end_bit))
             index[count++] = i;

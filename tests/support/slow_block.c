@@ -1,0 +1,146 @@
+#include "support/slow_block.h"
+
+#include <string.h>
+
+#define HEAD_BYTES 12u
+#define KEY_BYTES 4u
+#define TRAILER_BYTES 8u
+
+static uint32_t slot_bytes_of(uint32_t block_bytes)
+{
+    return block_bytes <= 8192 ? 2 : 4;
+}
+
+static uint64_t number_at(const uint8_t *from, size_t at, size_t width)
+{
+    uint64_t number = 0;
+    for (size_t i = width; i-- > 0;)
+        number = number << 8 | from[at + i];
+    return number;
+}
+
+void slow_code_init(slow_code *code, const uint8_t lengths[64])
+{
+    uint32_t used = 0;
+    memset(code, 0, sizeof *code);
+    for (uint32_t length = 1; length <= 11; length++)
+        for (uint32_t h = 0; h < 64; h++)
+            if (lengths[h] == length) {
+                code->symbols[used++] = (uint8_t)h;
+                code->counts[length]++;
+            }
+}
+
+uint64_t slow_bits(const uint8_t *block, uint32_t at, uint32_t width)
+{
+    uint64_t number = 0;
+    for (uint32_t i = 0; i < width; i++)
+        number |= (uint64_t)(block[(at + i) / 8] >> (at + i) % 8 & 1) << i;
+    return number;
+}
+
+/* Codes of one length follow one another, from `first` on; the next length's first is twice the number behind the last. */
+uint32_t slow_symbol(const slow_code *code, const uint8_t *block, uint32_t *at)
+{
+    uint32_t seen = 0, first = 0, shorter = 0;
+    for (uint32_t length = 1; length <= 11; length++) {
+        seen = seen << 1 | (uint32_t)slow_bits(block, *at, 1);
+        *at += 1;
+        if (seen >= first && seen - first < code->counts[length])
+            return code->symbols[shorter + seen - first];
+        shorter += code->counts[length];
+        first = (first + code->counts[length]) << 1;
+    }
+    return SLOW_NO_SYMBOL;
+}
+
+uint64_t slow_successor(uint64_t value, uint32_t h, uint64_t rest)
+{
+    const uint32_t width = 63 - h;
+    value = value >> width >> 1 << width << 1; /* h = 0: all bits go, in two steps */
+    return value + (UINT64_C(1) << width) + rest;
+}
+
+uint32_t slow_key_shift(uint64_t distance)
+{
+    uint32_t shift = 0;
+    while (distance >> shift >= UINT64_C(1) << 32)
+        shift++;
+    return shift;
+}
+
+uint32_t slow_block_count(const uint8_t *block)
+{
+    return (uint32_t)number_at(block, 0, 2);
+}
+
+uint32_t slow_block_groups(const uint8_t *block, uint32_t interval)
+{
+    return (slow_block_count(block) + interval - 1) / interval;
+}
+
+uint32_t slow_key(const uint8_t *block, uint32_t group)
+{
+    return (uint32_t)number_at(block, HEAD_BYTES + KEY_BYTES * (size_t)(group - 1), KEY_BYTES);
+}
+
+size_t slow_slot_offset(const uint8_t *block, uint32_t block_bytes, uint32_t interval, uint32_t group)
+{
+    const size_t keys = slow_block_groups(block, interval) - 1;
+    return HEAD_BYTES + KEY_BYTES * keys + slot_bytes_of(block_bytes) * (size_t)(group - 1);
+}
+
+uint32_t slow_slot(const uint8_t *block, uint32_t block_bytes, uint32_t interval, uint32_t group)
+{
+    return (uint32_t)number_at(block, slow_slot_offset(block, block_bytes, interval, group),
+                               slot_bytes_of(block_bytes));
+}
+
+/* Behind head, keys and slots. */
+static uint32_t first_begin(const uint8_t *block, uint32_t block_bytes, uint32_t interval)
+{
+    const uint32_t others = slow_block_groups(block, interval) - 1;
+    return 8 * (HEAD_BYTES + others * (KEY_BYTES + slot_bytes_of(block_bytes)));
+}
+
+bool slow_block_opens(const uint8_t *block, uint32_t block_bytes, uint32_t interval)
+{
+    return slow_block_count(block) > 0 && block[2] <= 32 && block[3] == 0 &&
+           first_begin(block, block_bytes, interval) <= 8 * (block_bytes - TRAILER_BYTES);
+}
+
+bool slow_block_decode_group(const uint8_t *block, uint32_t block_bytes, uint32_t interval, const slow_code *code,
+                             uint32_t group, uint64_t *out)
+{
+    const uint32_t lowest = first_begin(block, block_bytes, interval), highest = 8 * (block_bytes - TRAILER_BYTES);
+    const bool is_last = group + 1 == slow_block_groups(block, interval);
+    uint32_t at = group == 0 ? lowest : slow_slot(block, block_bytes, interval, group);
+    uint32_t end = is_last ? highest : slow_slot(block, block_bytes, interval, group + 1);
+    const uint32_t low_bits = group == 0 ? 0 : block[2];
+    if (at < lowest || end < at || end > highest || end - at < low_bits)
+        return false;
+    end -= low_bits;
+    uint64_t value = number_at(block, 4, 8);
+    if (group > 0)
+        value += ((uint64_t)slow_key(block, group) << low_bits) + slow_bits(block, end, low_bits);
+    *out++ = value;
+    const uint32_t left = slow_block_count(block) - group * interval;
+    for (uint32_t i = 1; i < left && i < interval; i++) {
+        const uint32_t h = slow_symbol(code, block, &at);
+        if (h == SLOW_NO_SYMBOL || at > end || end - at < 63 - h)
+            return false;
+        end -= 63 - h;
+        value = slow_successor(value, h, slow_bits(block, end, 63 - h));
+        *out++ = value;
+    }
+    return true;
+}
+
+bool slow_block_decode(const uint8_t *block, uint32_t block_bytes, uint32_t interval, const slow_code *code,
+                       uint64_t *out)
+{
+    for (uint32_t group = 0; group < slow_block_groups(block, interval); group++)
+        if (!slow_block_decode_group(block, block_bytes, interval, code, group, out + (size_t)group * interval))
+            return false;
+    return true;
+}
