@@ -122,6 +122,15 @@ static int compare_matches(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
+/* Those of one fingerprint come in the order of their ids. */
+static bool in_order(const sstore_match *matches, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (compare_matches(&matches[i - 1], &matches[i]) > 0)
+            return false;
+    return true;
+}
+
 /* Deal the matches out to their queries: sorted[begins[q] .. begins[q + 1] - 1] are those of query q. */
 static void deal_out(const report *self, size_t *begins, sstore_match *sorted)
 {
@@ -145,7 +154,7 @@ static sstore_status hand_on(sstore_match *sorted, const size_t *begins, uint32_
 {
     for (uint32_t query = 0; query < count; query++) {
         size_t begin = begins[query], end = query + 1 < count ? begins[query + 1] : match_count;
-        if (end - begin > 1)
+        if (!in_order(sorted + begin, end - begin))
             qsort(sorted + begin, end - begin, sizeof *sorted, compare_matches);
         for (size_t i = begin; i < end; i++) {
             sorted[i].query_index += first_index;
