@@ -603,9 +603,9 @@ static struct {
     uint64_t lanes, left_out;
 } spied;
 
-static uint32_t spy(const ss_code *code, const ss_lane *lanes, uint32_t count)
+static uint32_t spy(const ss_lookup *lookup, const ss_lane *lanes, uint32_t count)
 {
-    const uint32_t left_out = spied.form(code, lanes, count);
+    const uint32_t left_out = spied.form(lookup, lanes, count);
     spied.lanes += count;
     spied.left_out += ss_popcount(left_out);
     return left_out;

@@ -33,7 +33,7 @@ static uint32_t run_form(ss_lanes_fn form, const ss_code *code, const ss_lane *l
         for (uint32_t j = 0; j < SS_LANE_STEPS + 2; j++)
             outputs[i].values[j] = CANARY;
     }
-    return form(code, own, count);
+    return form(code->lookup, own, count);
 }
 
 /* ----- what is right ----- */

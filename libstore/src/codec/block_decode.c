@@ -118,7 +118,7 @@ uint32_t ss_block_decode_lanes(const ss_group *groups, uint32_t group_count, uin
             alone |= 1u << i;
     }
     if (SS_LIKELY(count > 0))
-        for (uint32_t missed = code->decode_lanes(code, lanes, count); missed != 0; missed &= missed - 1)
+        for (uint32_t missed = code->decode_lanes(code->lookup, lanes, count); missed != 0; missed &= missed - 1)
             alone |= 1u << index[__builtin_ctz(missed)];
     for (; SS_UNLIKELY(alone != 0); alone &= alone - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(alone);

@@ -6,7 +6,6 @@
 #define SS_LANE_CODES_H
 
 #include "codec/bits.h"
-#include "codec/huffman.h"
 #include "codec/lanes.h"
 
 /* Room for what all rounds can yield, and a wide load. */
@@ -23,11 +22,10 @@ typedef struct ss_lane_codes {
  * Decode at least `steps` codes of each of `count` lanes. False if that takes more rounds than any codes would: some bits are
  * no code. `count` must be a constant, so that the loops over lanes are unrolled and their state stays in registers.
  */
-__attribute__((always_inline)) static inline bool ss_lane_codes_decode(const ss_code *code, const ss_lane *lanes,
+__attribute__((always_inline)) static inline bool ss_lane_codes_decode(const ss_lookup *lookup, const ss_lane *lanes,
                                                                        uint32_t count, uint32_t steps,
                                                                        ss_lane_codes *codes)
 {
-    const uint64_t *lookup = code->lookup;
     uint32_t bit[SS_LANES] = {0}, done[SS_LANES] = {0}, rest_bits[SS_LANES] = {0}, wide[SS_LANES] = {0}, least = 0;
     for (uint32_t i = 0; i < count; i++)
         bit[i] = lanes[i].begin;
@@ -69,7 +67,7 @@ __attribute__((always_inline)) static inline bool ss_lane_codes_decode(const ss_
 }
 
 /* The same for a count that is no constant. */
-__attribute__((always_inline)) static inline bool ss_lane_codes_decode_any(const ss_code *code, const ss_lane *lanes,
+__attribute__((always_inline)) static inline bool ss_lane_codes_decode_any(const ss_lookup *lookup, const ss_lane *lanes,
                                                                            uint32_t count, ss_lane_codes *codes)
 {
     uint32_t steps = lanes[0].steps;
@@ -77,13 +75,13 @@ __attribute__((always_inline)) static inline bool ss_lane_codes_decode_any(const
         steps = lanes[i].steps > steps ? lanes[i].steps : steps;
     switch (count) {
     case 1:
-        return ss_lane_codes_decode(code, lanes, 1, steps, codes);
+        return ss_lane_codes_decode(lookup, lanes, 1, steps, codes);
     case 2:
-        return ss_lane_codes_decode(code, lanes, 2, steps, codes);
+        return ss_lane_codes_decode(lookup, lanes, 2, steps, codes);
     case 3:
-        return ss_lane_codes_decode(code, lanes, 3, steps, codes);
+        return ss_lane_codes_decode(lookup, lanes, 3, steps, codes);
     default:
-        return ss_lane_codes_decode(code, lanes, 4, steps, codes);
+        return ss_lane_codes_decode(lookup, lanes, 4, steps, codes);
     }
 }
 

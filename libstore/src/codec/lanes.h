@@ -9,9 +9,7 @@
 #ifndef SS_LANES_H
 #define SS_LANES_H
 
-#include "base/common.h"
-
-struct ss_code;
+#include "codec/lookup.h"
 
 /* So many groups are decoded side by side. */
 #define SS_LANES 4u
@@ -29,27 +27,19 @@ typedef struct ss_lane {
 } ss_lane;
 
 /*
- * Decode 1 to SS_LANES lanes under one code. Returns a mask of those that were not decoded: they are malformed, or they have
- * what these functions do not do, namely rests of more than SS_NARROW_REST_BITS, or near the begin of the block. Reads
- * ss_lane_reach() bits from each begin on, and the peek behind them.
+ * Decode 1 to SS_LANES lanes under one code, by its look-up table. Returns a mask of those that were not decoded: they are
+ * malformed, or have what these functions leave to others, rests of more than SS_NARROW_REST_BITS, or less before their end
+ * than the codes that are looked up too far ask for. Reads ss_lane_reach() bits from each begin on, and the peek behind them.
  */
-typedef uint32_t (*ss_lanes_fn)(const struct ss_code *code, const ss_lane *lanes, uint32_t count);
+typedef uint32_t (*ss_lanes_fn)(const ss_lookup *lookup, const ss_lane *lanes, uint32_t count);
 
-uint32_t ss_lanes_portable(const struct ss_code *code, const ss_lane *lanes, uint32_t count);
+uint32_t ss_lanes_portable(const ss_lookup *lookup, const ss_lane *lanes, uint32_t count);
 
 /* The form with BMI2 and AVX-512, or NULL where ss_simd_best() does not allow it. */
 ss_lanes_fn ss_lanes_avx512(void);
 
 /* The fastest that ss_simd_best() allows. */
 ss_lanes_fn ss_lanes_best(void);
-
-/* Rests up to this width can be read with one 64-bit load each. Wider ones are rare: two fingerprints of a table that
- * differ in their first 6 bits. */
-#define SS_NARROW_REST_BITS 57u
-
-/* Codes are looked up in rounds: so many look-ups of at most 11 bits a load of 64 bits is enough for, wherever it begins. */
-#define SS_LOOKUPS_A_ROUND 5u
-#define SS_ROUND_BITS 55u
 
 /* The rounds that give `steps` codes whatever their lengths. */
 static inline uint32_t ss_lane_rounds(uint32_t steps)

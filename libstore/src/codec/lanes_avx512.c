@@ -96,11 +96,11 @@ TARGET static inline void decode_rests(const ss_lane *lane, const uint8_t *h)
     }
 }
 
-TARGET static uint32_t decode_lanes(const ss_code *code, const ss_lane *lanes, uint32_t count)
+TARGET static uint32_t decode_lanes(const ss_lookup *lookup, const ss_lane *lanes, uint32_t count)
 {
     ss_lane_codes codes[SS_LANES];
     uint32_t missed = 0;
-    if (SS_UNLIKELY(!ss_lane_codes_decode_any(code, lanes, count, codes)))
+    if (SS_UNLIKELY(!ss_lane_codes_decode_any(lookup, lanes, count, codes)))
         return (1u << count) - 1;
     for (uint32_t i = 0; i < count; i++) {
         if (SS_LIKELY(ss_lane_codes_plain(&lanes[i], &codes[i])))
