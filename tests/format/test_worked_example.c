@@ -128,7 +128,7 @@ static void make_segment_id(uint8_t id[16])
     put_number(fields, 36, 64, 4); /* fingerprint bits; version 0 before them */
     put_number(fields, 40, 1, 4);  /* with ids; kind 0 behind */
     put_number(fields, 48, BLOCK, 4);
-    put_number(fields, 52, 64, 4); /* restart interval */
+    put_number(fields, 52, 32, 4); /* restart interval */
     put_number(fields, 56, 3, 4);  /* k */
     put_number(fields, 60, 2, 4);  /* tables */
     put_number(fields, 72, MASK_0, 8);
@@ -160,7 +160,7 @@ static void make_table_header(const uint8_t id[16], uint32_t number, const uint6
                               const uint32_t h[FINGERPRINT_COUNT - 1], uint8_t header[HEADER])
 {
     make_header(id, number, FINGERPRINT_COUNT, header);
-    put_number(header, 40, 64, 4); /* restart interval */
+    put_number(header, 40, 32, 4); /* restart interval */
     put_number(header, 72, 1, 4);  /* radius */
     put_number(header, 80, number == 0 ? MASK_0 : MASK_1, 8);
     for (uint32_t i = 0; i < FINGERPRINT_COUNT - 1; i++) {
@@ -199,9 +199,9 @@ static void make_table_0(const uint8_t id[16], uint8_t header[HEADER], uint8_t b
     static const uint32_t h[] = {0, 6, 63, 2};
     make_table_header(id, 0, values, h, header);
     memset(block, 0, BLOCK);
-    block[0] = 5;     /* slot 0: the number of fingerprints, 2 bytes */
-    block[2] = 3;     /* key 0, 8 bytes */
-    block[10] = 0xb4; /* bits 80 to 87: 00, 10, 11, 01, each code's first bit lowest */
+    block[0] = 5;     /* the number of fingerprints, 2 bytes; one group, so that the key shift behind it is 0 */
+    block[4] = 3;     /* the first one, 8 bytes */
+    block[12] = 0xb4; /* bits 96 to 103: 00, 10, 11, 01, each code's first bit lowest */
     put_bits(block, 1984 - 63, UINT64_C(0x5900000000000000), 63); /* rests, from the trailer downwards */
     put_bits(block, 1984 - 63 - 57, UINT64_C(0x0100000000000000), 57);
     put_bits(block, 1984 - 63 - 57 - 61, UINT64_C(0x1f00ff00ff00ff00), 61);
@@ -224,8 +224,8 @@ static void make_table_1(const uint8_t id[16], uint8_t header[HEADER], uint8_t b
     make_table_header(id, 1, values, h, header);
     memset(block, 0, BLOCK);
     block[0] = 5;
-    block[5] = 0xd9;  /* key 0: bytes 2 to 9 */
-    block[10] = 0x27; /* 11, 10, 01, 00 */
+    block[7] = 0xd9;  /* the first one: bytes 4 to 11 */
+    block[12] = 0x27; /* 11, 10, 01, 00 */
     put_bits(block, 1984 - 25, UINT64_C(0x01000000), 25);
     put_bits(block, 1984 - 25 - 32, UINT64_C(0xdb000000), 32);
     put_bits(block, 1984 - 25 - 32 - 33, UINT64_C(0x100000000), 33);
@@ -278,7 +278,7 @@ static void check_manifest(const uint8_t id[16], uint8_t headers[3][HEADER])
     put_number(segment, 32, FINGERPRINT_COUNT, 8);
     put_content_sum(segment, 40);
     put_number(segment, 56, BLOCK, 4);
-    put_number(segment, 60, 64, 4); /* restart interval */
+    put_number(segment, 60, 32, 4); /* restart interval */
     put_number(segment, 64, directory.size, 8);
     put_hash(segment, 72, directory.data, directory.size);
     put_number(segment, 88, 1, 8); /* id blocks */
@@ -358,14 +358,23 @@ static uint32_t read_symbol(const uint8_t *block, const uint8_t lengths[64], uin
 static void decode_table_block(const uint8_t *block, uint32_t block_bytes, uint32_t interval, const uint8_t lengths[64],
                                decoded *to)
 {
-    const uint32_t slot = block_bytes <= 8192 ? 2 : 4, n = (uint32_t)get_number(block, 0, slot);
-    const uint32_t groups = (n + interval - 1) / interval;
+    const uint32_t slot = block_bytes <= 8192 ? 2 : 4, n = (uint32_t)get_number(block, 0, 2), key_shift = block[2];
+    const uint32_t groups = (n + interval - 1) / interval, slots = 12 + 4 * (groups - 1);
+    const uint64_t first = get_number(block, 4, 8);
+    uint64_t key = 0;
     assert_in_range(n, 1, 65535);
+    assert_int_equal(block[3], 0);
     for (uint32_t group = 0; group < groups; group++) {
-        uint32_t at = group == 0 ? 8 * (slot + 8) * groups : (uint32_t)get_number(block, slot * group, slot);
-        uint32_t end = group + 1 == groups ? 8 * (block_bytes - 8)
-                                           : (uint32_t)get_number(block, slot * (group + 1), slot);
-        uint64_t value = get_number(block, slot * groups + 8 * group, 8);
+        uint32_t at = 8 * (slots + slot * (groups - 1)), end = 8 * (block_bytes - 8);
+        uint64_t value = first;
+        if (group + 1 < groups)
+            end = (uint32_t)get_number(block, slots + slot * group, slot);
+        if (group > 0) {
+            at = (uint32_t)get_number(block, slots + slot * (group - 1), slot);
+            end -= key_shift;
+            key = get_number(block, 12 + 4 * (group - 1), 4);
+            value += (key << key_shift) + get_bits(block, end, key_shift);
+        }
         decoded_add(to, value, 0);
         for (uint32_t i = group * interval + 1; i < n && i < (group + 1) * interval; i++) {
             const uint32_t h = read_symbol(block, lengths, &at), width = 63 - h;
@@ -378,6 +387,7 @@ static void decode_table_block(const uint8_t *block, uint32_t block_bytes, uint3
         while (at < end) /* codes and rests meet, but for the last group */
             assert_int_equal(group + 1 < groups ? 1 : get_bits(block, at++, 1), 0);
     }
+    assert_true(key_shift == 0 || key >> 31 == 1); /* it is the smallest that will do */
 }
 
 static void decode_ids_block(const uint8_t *block, decoded *to)
@@ -411,6 +421,29 @@ static decoded decode_file(const char *path)
     assert_int_equal(got.count, get_number(header, 56, 8));
     bytes_free(&file);
     return got;
+}
+
+/* The block of block-codec.md, section 6, written out there, with its trailer; it has two groups, and a key shift. */
+static void test_block_of_the_page(void **state)
+{
+    (void)state;
+    static const uint64_t six[] = {0xd9, 0xdb, 0xdd, 0xde, UINT64_C(0x5000000ea), UINT64_C(0x5000000ee)};
+    static const uint8_t begin[] = {0x06, 0x00, 0x03, 0x00, 0xd9, 0x00, 0x00, 0x00, 0x00, 0x00,
+                                    0x00, 0x00, 0x02, 0x00, 0x00, 0xa0, 0x98, 0x00, 0xa6, 0x03};
+    static const uint8_t end[] = {0x30, 0x48, 0x3d, 0xc9, 0x51, 0xeb, 0xc4, 0xf3, 0xb0};
+    uint8_t block[BLOCK] = {0}, header[HEADER] = {0};
+    decoded got = {0};
+    memcpy(block, begin, sizeof begin);
+    memcpy(block + BLOCK - sizeof end, end, sizeof end);
+    for (uint8_t i = 0; i < 16; i++)
+        header[16 + i] = i; /* segment id; table 0 */
+    header[88 + 29] = header[88 + 61] = 2;
+    header[88 + 62] = 1;
+    decode_table_block(block, BLOCK, 4, header + 88, &got);
+    assert_int_equal(got.count, 6);
+    assert_memory_equal(got.values, six, sizeof six);
+    assert_int_equal(get_number(block, TRAILER_AT, 8), trailer(header, block, BLOCK, 0));
+    decoded_free(&got);
 }
 
 /* The bits in the mask first, then the others. */
@@ -510,6 +543,7 @@ int main(void)
     run_seed = rng_run_seed();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes_of_a_tiny_store),
+        cmocka_unit_test(test_block_of_the_page),
         cmocka_unit_test_teardown(test_decoder_on_any_store, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
