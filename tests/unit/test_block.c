@@ -112,9 +112,9 @@ static uint64_t needed_bits(const table *from, size_t first, size_t count, ss_ge
 /* ----- ways to decode ----- */
 
 /* Leaves all lanes out, so that every group is decoded alone. */
-static uint32_t decode_no_lanes(const ss_code *code, const ss_lane *lanes, uint32_t count)
+static uint32_t decode_no_lanes(const ss_lookup *lookup, const ss_lane *lanes, uint32_t count)
 {
-    (void)code;
+    (void)lookup;
     (void)lanes;
     return (1u << count) - 1;
 }

@@ -216,18 +216,23 @@ static sstore_status add_span(const ss_search *self, const ss_probe *probe, uint
     return SSTORE_OK;
 }
 
-/* A probe's fingerprints lie in one block, unless the prefix runs over a block's end. */
+/* A probe's fingerprints lie in one block, unless the prefix runs over a block's end. Probes of a table ascend, so that the
+ * next one often begins where the last one ended, and no block has to be looked up. */
 static sstore_status run_probes(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
     sstore_status status = SSTORE_OK;
+    uint64_t number = 0, block_last = 0;
     for (uint32_t i = 0; status == SSTORE_OK && i < cursor->probe_count; i++) {
         const ss_probe *probe = &cursor->probes[i];
         const ss_key_index *index = &self->segment->tables[probe->table].keys;
-        uint64_t number = ss_key_index_find(index, probe->first);
-        for (bool more = true; status == SSTORE_OK && more && number < index->keys.count; number++) {
+        if (i == 0 || probe->table != probe[-1].table || probe->first > block_last)
+            number = ss_key_index_find(index, probe->first);
+        for (; status == SSTORE_OK && number < index->keys.count; number++) {
             status = add_span(self, probe, number);
-            more = ss_array_at(&index->keys, number) < probe->last;
+            block_last = ss_array_at(&index->keys, number);
+            if (block_last >= probe->last)
+                break;
         }
     }
     cursor->probe_count = 0;
