@@ -1,5 +1,7 @@
 #include "codec/filter.h"
 
+#include "base/simd.h"
+
 /* The loop of the scalar forms; POPCOUNT is inlined, so that a form's target decides which instruction it is. */
 #define FILTER_LOOP(POPCOUNT)                                                                                          \
     uint32_t found = 0;                                                                                                \
@@ -14,7 +16,7 @@ uint32_t ss_filter_portable(const uint64_t *values, uint32_t count, uint64_t que
     FILTER_LOOP(ss_popcount);
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if SS_SIMD_X86
 
 #include <immintrin.h>
 
@@ -41,13 +43,12 @@ filter_avx512(const uint64_t *values, uint32_t count, uint64_t query, uint32_t d
 
 ss_filter_fn ss_filter_popcnt(void)
 {
-    return __builtin_cpu_supports("popcnt") ? filter_popcnt : NULL;
+    return ss_simd_best() >= SS_SIMD_POPCNT ? filter_popcnt : NULL;
 }
 
 ss_filter_fn ss_filter_avx512(void)
 {
-    bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vpopcntdq");
-    return has ? filter_avx512 : NULL;
+    return ss_simd_best() >= SS_SIMD_AVX512 ? filter_avx512 : NULL;
 }
 
 #else

@@ -14,11 +14,11 @@ typedef uint32_t (*ss_filter_fn)(const uint64_t *values, uint32_t count, uint64_
 
 uint32_t ss_filter_portable(const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance, uint32_t *hits);
 
-/* Other forms, or NULL where this processor or compiler has none. */
+/* Other forms, or NULL where ss_simd_best() does not allow them. */
 ss_filter_fn ss_filter_popcnt(void);
 ss_filter_fn ss_filter_avx512(void);
 
-/* The fastest that this processor has. */
+/* The fastest that ss_simd_best() allows. */
 ss_filter_fn ss_filter_best(void);
 
 #endif

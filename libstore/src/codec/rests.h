@@ -29,10 +29,10 @@ typedef void (*ss_rests_fn)(const uint8_t *block, uint32_t end_bit, uint64_t bef
 void ss_rests_portable(const uint8_t *block, uint32_t end_bit, uint64_t before, const uint8_t *h, uint32_t count,
                        uint64_t *out);
 
-/* The AVX-512 form, or NULL where this processor or compiler has none. */
+/* The AVX-512 form, or NULL where ss_simd_best() does not allow it. */
 ss_rests_fn ss_rests_avx512(void);
 
-/* The fastest that this processor has. */
+/* The fastest that ss_simd_best() allows. */
 ss_rests_fn ss_rests_best(void);
 
 #endif

@@ -1,0 +1,37 @@
+#include "base/simd.h"
+
+#include <stdatomic.h>
+
+static atomic_int limit = SS_SIMD_AVX512; /* atomic, so that a test that sets it too late gets the old or the new one */
+
+#if SS_SIMD_X86
+
+ss_simd_level ss_simd_cpu(void)
+{
+    if (!__builtin_cpu_supports("popcnt"))
+        return SS_SIMD_NONE;
+    bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                      __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vpopcntdq");
+    return has_avx512 ? SS_SIMD_AVX512 : SS_SIMD_POPCNT;
+}
+
+#else
+
+ss_simd_level ss_simd_cpu(void)
+{
+    return SS_SIMD_NONE;
+}
+
+#endif
+
+ss_simd_level ss_simd_best(void)
+{
+    ss_simd_level most = (ss_simd_level)atomic_load_explicit(&limit, memory_order_relaxed), has = ss_simd_cpu();
+    return has < most ? has : most;
+}
+
+void ss_simd_limit(ss_simd_level level)
+{
+    atomic_store_explicit(&limit, level, memory_order_relaxed);
+}

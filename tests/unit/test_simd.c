@@ -1,0 +1,43 @@
+/* test_simd.c - the limit is kept by everything that chooses a form, and does not promise what the processor lacks. */
+#include "base/simd.h"
+#include "codec/filter.h"
+#include "codec/huffman.h"
+#include "codec/rests.h"
+#include "support/testing.h"
+
+static void test_limit(void **state)
+{
+    (void)state;
+    assert_int_equal(ss_simd_best(), ss_simd_cpu());
+    for (int level = SS_SIMD_NONE; level <= SS_SIMD_AVX512; level++) {
+        ss_simd_limit((ss_simd_level)level);
+        assert_int_equal(ss_simd_best(), level < (int)ss_simd_cpu() ? level : (int)ss_simd_cpu());
+        assert_int_equal(ss_filter_popcnt() != NULL, ss_simd_best() >= SS_SIMD_POPCNT);
+        assert_int_equal(ss_filter_avx512() != NULL, ss_simd_best() >= SS_SIMD_AVX512);
+        assert_int_equal(ss_rests_avx512() != NULL, ss_simd_best() >= SS_SIMD_AVX512);
+    }
+    assert_int_equal(ss_simd_best(), ss_simd_cpu());
+}
+
+static void test_portable(void **state)
+{
+    (void)state;
+    static ss_code code;
+    uint8_t lengths[SS_SYMBOL_COUNT] = {1};
+    ss_simd_limit(SS_SIMD_NONE);
+    ss_code_init(&code, lengths);
+    assert_true(ss_filter_best() == ss_filter_portable);
+    assert_true(ss_rests_best() == ss_rests_portable);
+    assert_true(code.decode_rests == ss_rests_portable);
+    ss_simd_limit(SS_SIMD_AVX512);
+    assert_true(ss_simd_cpu() == SS_SIMD_NONE || ss_filter_best() != ss_filter_portable);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_limit, testing_teardown),
+        cmocka_unit_test_teardown(test_portable, testing_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
