@@ -3,11 +3,12 @@
 #include "support/testing.h"
 
 #define PREFIX_COUNT 5
+#define REPEATED_COUNT 60
 
 const char *data_kind_name(data_kind kind)
 {
-    static const char *const names[DATA_KIND_COUNT] = {"uniform", "clustered", "skewed",  "dense",
-                                                       "equal",   "one-bit",   "extremes"};
+    static const char *const names[DATA_KIND_COUNT] = {"uniform", "clustered", "skewed",  "dense",   "equal",
+                                                       "one-bit", "extremes",  "crowded", "repeated"};
     return names[kind];
 }
 
@@ -48,6 +49,11 @@ static uint64_t make_one(rng *random, data_kind kind, const uint64_t *earlier, s
     case DATA_EQUAL: return base;
     case DATA_ONE_BIT: return rng_flip(random, base, (uint32_t)rng_below(random, 2));
     case DATA_EXTREMES: return extreme(random);
+    case DATA_CROWDED: {
+        uint64_t twelve_bits = rng_below(random, 1 << 12), centre = prefixes[rng_below(random, PREFIX_COUNT)];
+        return centre ^ twelve_bits << rng_below(random, 53);
+    }
+    case DATA_REPEATED: return rng_mix(base + rng_below(random, rng_between(random, 1, REPEATED_COUNT)));
     default: return rng_next(random);
     }
 }

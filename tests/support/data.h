@@ -14,6 +14,8 @@ typedef enum data_kind {
     DATA_EQUAL,     /* one fingerprint only */
     DATA_ONE_BIT,   /* one fingerprint and those one bit from it */
     DATA_EXTREMES,  /* 0, 2^64-1, and what lies close to them in value or in distance */
+    DATA_CROWDED,   /* five fingerprints with twelve bits in a row set anyhow: they share long prefixes, in any table */
+    DATA_REPEATED,  /* a few dozen fingerprints, some far more often than others */
     DATA_KIND_COUNT
 } data_kind;
 
@@ -37,7 +39,7 @@ const char *data_ids_name(data_ids kind);
 
 /*
  * Make `count` records. With `repeats`, one in eight is a repeat of an earlier fingerprint, half of those with its id
- * too. The kinds DATA_EQUAL and DATA_ONE_BIT repeat by nature. Freed with data_free().
+ * too. The kinds DATA_EQUAL, DATA_ONE_BIT and DATA_REPEATED repeat by nature. Freed with data_free().
  */
 void data_make(rng *random, data_kind kind, data_ids ids, size_t count, bool repeats, data_set *set_out);
 void data_free(data_set *set);

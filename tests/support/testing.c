@@ -31,6 +31,11 @@ bool testing_long(void)
     return testing_number("SSTORE_TEST_LONG", 0) != 0;
 }
 
+bool testing_sanitized(void)
+{
+    return __sanitizer_set_death_callback != NULL;
+}
+
 /* Called from signal handlers: only write(). */
 static void print_doing(void)
 {

@@ -22,6 +22,9 @@ uint64_t testing_number(const char *variable, uint64_t fallback);
 /* Whether SSTORE_TEST_LONG asks for every case. */
 bool testing_long(void);
 
+/* Whether this program is built with a sanitizer, and so some ten times as slow. */
+bool testing_sanitized(void);
+
 /*
  * Say what is being tested from now on, as printf does. The words are printed if the process dies of a signal or of a
  * sanitizer, and by testing_teardown() where a test failed: so they can be set a million times and cost no output.

@@ -1,6 +1,8 @@
 /*
  * build.c - the builder of a store: takes records, and at the end sorts, encodes and publishes them.
  */
+#include "engine/build.h"
+
 #include <string.h>
 
 #include "base/alloc.h"
@@ -123,6 +125,12 @@ sstore_status sstore_builder_create(const char *path, const sstore_build_options
     else
         sstore_builder_abort(builder);
     return status;
+}
+
+void ss_builder_set_restart_interval(sstore_builder *builder, uint32_t interval)
+{
+    builder->build.geometry.restart_interval = interval;
+    assert(ss_geometry_valid(builder->build.geometry));
 }
 
 /* Add records whose ids are the ordinals from next_ordinal on. */

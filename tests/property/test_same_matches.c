@@ -1,0 +1,495 @@
+/*
+ * test_same_matches.c - the same matches, byte for byte, whatever a store is made like and however it is asked: every plan,
+ * block size and restart interval; read by pread, mapped or from memory; on one thread or more; query by query, the nearest,
+ * or in batches that are answered one by one, merged or scanned; with and without vector instructions.
+ *
+ * The right bytes come from looking at all records. A batch is held against them in the order in which it comes; single
+ * queries promise no order but the same one each time, so they are held to that, and against the right bytes when sorted.
+ *
+ * SSTORE_TEST_CASES is how many stores are made of each set of records. SSTORE_TEST_LONG makes every plan with every block
+ * size and every restart interval.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/simd.h"
+#include "engine/build.h"
+#include "support/answers.h"
+#include "support/scratch.h"
+#include "support/testing.h"
+#include "support/use_store.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define RECORDS 2500u
+#define CASES 4u /* stores of each set */
+#define BATCH_MOST 300u
+#define BATCH_MATCHES 5000u /* a batch that has as many is not made longer */
+#define WORK_MOST 30000u    /* probes and candidates of the single queries that are asked at one distance */
+#define LIGHT_PROBES 1500u  /* a query with more at its store's distance is not probed beyond it */
+#define MANY_IDS 33000u
+
+/* ----- what is varied ----- */
+
+typedef struct plan_choice {
+    const char *plan;
+    uint32_t distance;
+} plan_choice;
+
+/* clang-format off */
+static const plan_choice plans[] = {
+    {"20", 3}, {"16", 3}, {"10", 3}, {"4", 3}, {"3", 3}, {"2", 3}, {"1", 3}, {"auto", 2}, {"auto", 4},
+    {"5c2", 3}, {"7c2", 5}, {"8c1", 7}, {"64:0", 0}, {"31:0,33:0", 1}, {"24:1,20:0,20:0", 3},
+    {"44:3", 3}, {"6:0,20:0,19:0,19:0", 3}, /* the longest and the shortest prefixes that a batch merges, */
+    {"45:2,19:0", 3}, {"5:1,20:0,39:0", 3}, /* and some beyond */
+};
+/* clang-format on */
+static const uint32_t intervals[] = {1, 2, 7, 64, 127, 128, 129, 257, 1000, 65535}; /* the last takes much memory */
+static const uint32_t beyond[] = {1, 2, 5, 11, 20, 32, SSTORE_MAX_DISTANCE};
+static const uint32_t thread_counts[] = {1, 2, 3, 4, 7};
+static const char *const strategies[] = {"as it likes", "probing", "scanning"};
+static const char *const ways_to_read[] = {"pread", "mmap", "memory"};
+static const char *const levels[] = {"portable", "popcnt", "avx512"};
+
+#define BLOCK_SIZES 9u /* 256 to 65,536 */
+
+/* How a store is made. */
+typedef struct make {
+    plan_choice plan;
+    uint32_t block_bytes, interval;
+} make;
+
+static make make_of(size_t plan, size_t block_size, size_t interval)
+{
+    return (make){.plan = plans[plan], .block_bytes = UINT32_C(256) << block_size, .interval = intervals[interval]};
+}
+
+/* The numbers below `size` in random order, again and again: so that few draws bring all of them. */
+typedef struct deck {
+    uint32_t size, left;
+    uint8_t cards[32];
+} deck;
+
+static uint32_t draw(deck *self, rng *random)
+{
+    if (self->left == 0)
+        for (; self->left < self->size; self->left++)
+            self->cards[self->left] = (uint8_t)self->left;
+    uint32_t at = (uint32_t)rng_below(random, self->left);
+    uint8_t drawn = self->cards[at];
+    self->cards[at] = self->cards[--self->left];
+    return drawn;
+}
+
+/* One for each thing that is varied; they go on from one set of records to the next. */
+typedef struct hand {
+    deck plans, block_sizes, intervals, beyond, threads, levels;
+} hand;
+
+static void decks_init(hand *self)
+{
+    const bool fewer = testing_sanitized();
+    *self = (hand){.plans = {.size = COUNT(plans)},
+                   .block_sizes = {.size = BLOCK_SIZES},
+                   .intervals = {.size = COUNT(intervals) - fewer},
+                   .beyond = {.size = COUNT(beyond)},
+                   .threads = {.size = fewer ? 3 : COUNT(thread_counts)},
+                   .levels = {.size = (uint32_t)ss_simd_cpu() + 1}};
+}
+
+static make draw_make(hand *from, rng *random)
+{
+    uint32_t plan = draw(&from->plans, random), block_size = draw(&from->block_sizes, random);
+    return make_of(plan, block_size, draw(&from->intervals, random));
+}
+
+/* ----- a store, opened one way ----- */
+
+/* What is remembered from one way to the next. */
+typedef struct memory {
+    rows order[COUNT(strategies)][SUBJECT_DISTANCES];        /* of single queries, as they came the first time */
+    size_t affordable[COUNT(strategies)][SUBJECT_DISTANCES]; /* 0: not known yet */
+} memory;
+
+typedef struct asking {
+    subject *of;
+    hand *decks;
+    const make *how;
+    memory *known;
+    sstore *store;
+    sstore_cursor *cursor;
+    uint32_t strategy, io, level;
+    char words[320];
+} asking;
+
+typedef struct effort {
+    uint64_t probes, candidates, matches;
+} effort;
+
+static int add_effort(void *context, const sstore_table_explanation *table)
+{
+    effort *sum = context;
+    sum->probes += table->probe_count;
+    sum->candidates += table->candidate_count;
+    sum->matches += table->match_count;
+    return 0;
+}
+
+/* How many single queries may be asked, by what the first one takes, which must count its matches right. */
+static size_t affordable(const asking *self, uint32_t distance)
+{
+    const answers *right = subject_answers(self->of, distance);
+    size_t *count = &self->known->affordable[self->strategy][distance];
+    sstore_error error = {.status = SSTORE_OK};
+    effort sum = {0};
+    if (*count != 0)
+        return *count;
+    testing_doing("%s: explain %016" PRIx64 " at %" PRIu32, self->words, self->of->queries[0], distance);
+    assert_ok(sstore_explain(self->cursor, self->of->queries[0], distance, add_effort, &sum, &error), &error);
+    assert_int_equal(sum.matches, answers_fingerprints(right, 0));
+    *count = WORK_MOST / (sum.probes + sum.candidates + 1) + 1;
+    *count = *count < right->count ? *count : right->count;
+    return *count;
+}
+
+static void check_singles(const asking *self, uint32_t distance, size_t count)
+{
+    rows *order = &self->known->order[self->strategy][distance], got = {0}, wanted = {0};
+    sstore_error error = {.status = SSTORE_OK};
+    for (size_t i = 0; i < count; i++) {
+        rows_sink sink = {.to = &got, .first_query = i};
+        testing_doing("%s: query %016" PRIx64 " at %" PRIu32, self->words, self->of->queries[i], distance);
+        assert_ok(sstore_query(self->cursor, self->of->queries[i], distance, rows_collect, &sink, &error), &error);
+        answers_copy(subject_answers(self->of, distance), i, i, &wanted);
+    }
+    testing_doing("%s: %zu queries at %" PRIu32, self->words, count, distance);
+    if (order->items == NULL)
+        for (size_t i = 0; i < got.count; i++)
+            rows_add(order, got.items[i]);
+    const bool same_order = rows_equal(&got, order); /* said last, since other matches also come in another order */
+    rows_sort(&got);
+    rows_assert_equal(&got, &wanted, "single queries");
+    if (!same_order)
+        fail_msg("single queries: the right matches, but in another order than the first time");
+    rows_free(&got);
+    rows_free(&wanted);
+}
+
+/* A batch of `count` of the first `of_first` queries, with repeats. */
+static void check_batch(const asking *self, uint32_t distance, size_t count, size_t of_first, size_t matches_most)
+{
+    const uint32_t threads = thread_counts[draw(&self->decks->threads, &self->of->random)];
+    uint64_t queries[BATCH_MOST];
+    sstore_error error = {.status = SSTORE_OK};
+    rows got = {0}, wanted = {0};
+    rows_sink sink = {.to = &got};
+    size_t asked = 0;
+    for (; asked < count && asked < BATCH_MOST && wanted.count < matches_most; asked++) {
+        size_t query = rng_below(&self->of->random, of_first);
+        queries[asked] = self->of->queries[query];
+        answers_copy(subject_answers(self->of, distance), query, asked, &wanted);
+    }
+    testing_doing("%s: batch of %zu at %" PRIu32 ", %" PRIu32 " threads", self->words, asked, distance, threads);
+    assert_ok(sstore_query_batch(self->store, queries, asked, distance, threads, rows_collect, &sink, &error), &error);
+    rows_assert_equal(&got, &wanted, "batch"); /* it comes sorted */
+    rows_free(&got);
+    rows_free(&wanted);
+}
+
+/* The right answer is found the long way: by the first distance that has one. */
+static void check_nearest(const asking *self, size_t query)
+{
+    const uint64_t fingerprint = self->of->queries[query];
+    sstore_error error = {.status = SSTORE_OK};
+    matches found = {0};
+    rows got = {0}, wanted = {0};
+    rows_sink sink = {.to = &wanted};
+    testing_doing("%s: nearest of %016" PRIx64, self->words, fingerprint);
+    oracle_nearest(&self->of->truth, fingerprint, SSTORE_MAX_DISTANCE, &found);
+    for (size_t i = 0; i < found.count; i++)
+        rows_collect(&sink, &found.items[i]);
+    sink.to = &got;
+    assert_ok(sstore_query_nearest(self->cursor, fingerprint, SSTORE_MAX_DISTANCE, rows_collect, &sink, &error),
+              &error);
+    rows_sort(&got);
+    rows_assert_equal(&got, &wanted, "nearest");
+    matches_free(&found);
+    rows_free(&got);
+    rows_free(&wanted);
+}
+
+/* Each strategy asks for each distance in three of the nine pairs of level and way to read, each level and each way once. */
+static bool is_turn(const asking *self, uint32_t distance)
+{
+    return (self->level + self->io + self->strategy + distance) % 3 == 0;
+}
+
+static void check_distance(const asking *self, uint32_t distance)
+{
+    rng *random = &self->of->random;
+    if (!is_turn(self, distance))
+        return;
+    const size_t count = affordable(self, distance);
+    check_singles(self, distance, count);
+    if (!rng_one_in(random, testing_sanitized() ? 4 : 2)) /* a batch allocates much, which takes a sanitizer's time */
+        return;
+    check_batch(self, distance, 4 * count, count, BATCH_MATCHES);
+    if (rng_one_in(random, 4))
+        check_batch(self, distance, rng_between(random, 0, 3), count, BATCH_MATCHES);
+}
+
+/* All distances up to the store's own and some beyond. Probing may take a second a query there: so it goes one farther only,
+ * and only where few probes were enough so far. */
+static void check_distances(const asking *self, const uint32_t further[2])
+{
+    const uint32_t k = self->how->plan.distance;
+    for (uint32_t distance = 0; distance <= k; distance++)
+        check_distance(self, distance);
+    if (self->strategy != SSTORE_STRATEGY_PROBE) {
+        check_distance(self, further[0]);
+        check_distance(self, further[1]);
+        check_nearest(self, rng_below(&self->of->random, SUBJECT_QUERIES));
+    } else if (affordable(self, k) >= WORK_MOST / LIGHT_PROBES) {
+        check_distance(self, k + 1);
+    }
+}
+
+/* ----- a store, opened every way ----- */
+
+static void describe(const subject *of, const make *how, char *words, size_t size)
+{
+    snprintf(words, size, "%s; plan %s for %" PRIu32 ", blocks of %" PRIu32 ", a restart every %" PRIu32, of->words,
+             how->plan.plan, how->plan.distance, how->block_bytes, how->interval);
+}
+
+static void build(const subject *of, const make *how, const char *path)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_builder *builder = NULL;
+    sstore_error error = {.status = SSTORE_OK};
+    char words[256];
+    options.plan = how->plan.plan;
+    options.distance = how->plan.distance;
+    options.block_bytes = how->block_bytes;
+    options.without_ids = of->data.id_kind == DATA_NO_IDS;
+    options.memory_bytes = 1 << 24;
+    options.threads = 2;
+    describe(of, how, words, sizeof words);
+    testing_doing("%s: build", words);
+    assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
+    ss_builder_set_restart_interval(builder, how->interval);
+    assert_ok(sstore_builder_add(builder, of->data.fingerprints, of->data.ids, of->data.count, &error), &error);
+    assert_ok(sstore_builder_finish(builder, &error), &error);
+}
+
+/* Open as `self` says, and complete its words. */
+static void begin_asking(asking *self, const char *path)
+{
+    describe(self->of, self->how, self->words, sizeof self->words);
+    size_t length = strlen(self->words);
+    snprintf(self->words + length, sizeof self->words - length, "; by %s, %s, %s", ways_to_read[self->io],
+             strategies[self->strategy], levels[self->level]);
+    testing_doing("%s: open", self->words);
+    ss_simd_limit((ss_simd_level)self->level);
+    self->store = store_must_open(path, (sstore_io)self->io, (sstore_strategy)self->strategy);
+    self->cursor = store_must_cursor(self->store);
+}
+
+static void end_asking(asking *self)
+{
+    sstore_cursor_free(self->cursor);
+    sstore_close(self->store);
+    testing_done();
+}
+
+static void ask_every_way(subject *of, hand *decks, const make *how, const char *path, const uint32_t further[2])
+{
+    asking self = {.of = of, .decks = decks, .how = how, .known = calloc(1, sizeof *self.known)};
+    assert_non_null(self.known);
+    for (self.level = 0; self.level <= (uint32_t)ss_simd_cpu(); self.level++)
+        for (self.io = 0; self.io < COUNT(ways_to_read); self.io++)
+            for (self.strategy = 0; self.strategy < COUNT(strategies); self.strategy++) {
+                begin_asking(&self, path);
+                check_distances(&self, further);
+                end_asking(&self);
+            }
+    for (size_t i = 0; i < COUNT(strategies) * SUBJECT_DISTANCES; i++)
+        rows_free(&self.known->order[i / SUBJECT_DISTANCES][i % SUBJECT_DISTANCES]);
+    free(self.known);
+}
+
+static void check_make(subject *of, hand *decks, const make *how)
+{
+    const char *path = scratch_path("store");
+    uint32_t further[2];
+    for (size_t i = 0; i < 2; i++) {
+        further[i] = how->plan.distance + beyond[draw(&decks->beyond, &of->random)];
+        further[i] = further[i] < SSTORE_MAX_DISTANCE ? further[i] : SSTORE_MAX_DISTANCE;
+    }
+    ss_simd_limit((ss_simd_level)draw(&decks->levels, &of->random)); /* tables are made from the first one's blocks */
+    build(of, how, path);
+    ask_every_way(of, decks, how, path, further);
+    scratch_remove(path);
+}
+
+/* ----- sets of records ----- */
+
+/* Make `usual` stores of a subject, and end it. */
+static void check_subject(subject *of, hand *decks, uint64_t usual)
+{
+    const uint64_t all = COUNT(plans) * BLOCK_SIZES * COUNT(intervals);
+    const uint64_t some = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? (usual + 1) / 2 : usual);
+    subject_begin(of);
+    for (uint64_t i = 0; i < (testing_long() ? all : some); i++) {
+        const make how = testing_long()
+                             ? make_of(i % COUNT(plans), i / COUNT(plans) % BLOCK_SIZES, i / COUNT(plans) / BLOCK_SIZES)
+                             : draw_make(decks, &of->random);
+        check_make(of, decks, &how);
+    }
+    subject_end(of);
+}
+
+static void test_every_kind(void **state)
+{
+    const uint64_t seed = *(const uint64_t *)*state;
+    const size_t count = testing_sanitized() ? RECORDS / 3 : RECORDS;
+    hand decks;
+    decks_init(&decks);
+    for (uint32_t i = 0; i < DATA_KIND_COUNT; i++) {
+        subject of;
+        subject_make(&of, seed + i, (data_kind)i, (data_ids)((seed + i) % DATA_IDS_COUNT), count);
+        check_subject(&of, &decks, CASES);
+    }
+}
+
+/* No record, one, and two. */
+static void test_tiny(void **state)
+{
+    const uint64_t seed = *(const uint64_t *)*state + 100;
+    hand decks;
+    decks_init(&decks);
+    for (uint32_t i = 0; i < 6; i++) {
+        subject of;
+        subject_make(&of, seed + i, i < 3 ? DATA_UNIFORM : DATA_EXTREMES, (data_ids)(i / 2), i % 3);
+        check_subject(&of, &decks, 2);
+    }
+}
+
+/* Several blocks even of the largest size, in groups of more than are decoded in one piece. Such groups are slow to search,
+ * so the plans are ones of few probes. */
+static void test_large(void **state)
+{
+    const uint64_t seed = *(const uint64_t *)*state + 200;
+    hand decks;
+    decks_init(&decks);
+    for (uint32_t i = 0; i < 4; i++) {
+        subject of;
+        const data_kind kind = i % 2 == 0 ? DATA_CLUSTERED : DATA_DENSE;
+        const size_t interval = COUNT(intervals) - (i < 2 ? 2 : 1);
+        if (testing_sanitized() && i >= 2)
+            break;
+        subject_make(&of, seed + i, kind, DATA_ORDINALS, kind == DATA_DENSE ? 70000 : 30000);
+        subject_begin(&of);
+        const make how = {.plan = {i % 2 == 0 ? "4" : "3", 3}, .block_bytes = 65536, .interval = intervals[interval]};
+        check_make(&of, &decks, &how);
+        subject_end(&of);
+    }
+}
+
+/* ----- what goes over bounds ----- */
+
+/* One fingerprint with so many ids that they fill blocks, one with the same id given as often, and others around. */
+static void make_many_ids(subject *self, uint64_t seed, data_ids ids)
+{
+    const size_t count = 2 * MANY_IDS + 1000;
+    subject_make(self, seed, DATA_CLUSTERED, ids, count);
+    uint64_t *fingerprints = self->data.fingerprints, centre = fingerprints[0];
+    for (size_t i = 0; i < count; i++) {
+        if (i < 2 * MANY_IDS)
+            fingerprints[i] = i < MANY_IDS ? centre : ~centre;
+        else if (i % 4 == 0)
+            fingerprints[i] = rng_flip(&self->random, centre, (uint32_t)rng_between(&self->random, 1, 4));
+        if (ids == DATA_IDS && i < 2 * MANY_IDS)
+            self->data.ids[i] = i < MANY_IDS ? rng_next(&self->random) : 7;
+    }
+    snprintf(self->words, sizeof self->words, "seed %" PRIu64 ", %u %s of one fingerprint", seed, MANY_IDS,
+             data_ids_name(ids));
+}
+
+static void test_many_ids(void **state)
+{
+    const uint64_t seed = *(const uint64_t *)*state + 300;
+    hand decks;
+    decks_init(&decks);
+    for (uint32_t i = 0; i < 2; i++) {
+        subject of;
+        make_many_ids(&of, seed + i, i == 0 ? DATA_IDS : DATA_ORDINALS);
+        check_subject(&of, &decks, 1);
+    }
+}
+
+/* One batch of a store of 4 KiB blocks, at its own distance. */
+static void check_one_batch(subject *of, plan_choice plan, sstore_strategy strategy, size_t count, size_t of_first)
+{
+    const make how = {.plan = plan, .block_bytes = 4096, .interval = 64};
+    const char *path = scratch_path("store");
+    hand decks;
+    decks_init(&decks);
+    asking self = {.of = of, .decks = &decks, .how = &how, .strategy = strategy, .level = ss_simd_cpu()};
+    build(of, &how, path);
+    begin_asking(&self, path);
+    check_batch(&self, plan.distance, count, of_first, SIZE_MAX);
+    end_asking(&self);
+    scratch_remove(path);
+}
+
+/* More matches than a round has room for: it is taken again in halves. */
+static void test_halved_rounds(void **state)
+{
+    subject of;
+    make_many_ids(&of, *(const uint64_t *)*state + 400, DATA_IDS);
+    subject_begin(&of);
+    of.queries[0] = ~of.data.fingerprints[0];
+    of.queries[1] = of.data.fingerprints[0];
+    check_one_batch(&of, (plan_choice){"4", 3}, SSTORE_STRATEGY_AUTO, 171, 2);
+    subject_end(&of);
+}
+
+/* More prefixes in one slice of a table than are sorted at once: 100 queries with the same first bits, 14,235 each. */
+static void test_long_slices(void **state)
+{
+    const uint64_t first_bits = ~(UINT64_MAX >> 6);
+    subject of;
+    subject_make(&of, *(const uint64_t *)*state + 500, DATA_CROWDED, DATA_IDS, RECORDS);
+    subject_begin(&of);
+    for (size_t i = 0; i < SUBJECT_QUERIES; i++) {
+        uint64_t record = of.data.fingerprints[0], near = data_query(&of.random, &of.data, 4);
+        near = i % 2 == 0 ? rng_flip(&of.random, record, (uint32_t)rng_below(&of.random, 5)) : near;
+        of.queries[i] = (record & first_bits) | (near & ~first_bits);
+    }
+    check_one_batch(&of, (plan_choice){"44:3", 3}, SSTORE_STRATEGY_PROBE, 100, subject_answers(&of, 3)->count);
+    subject_end(&of);
+}
+
+/* What a failed test leaves would make the next ones fail too. */
+static int tear_down(void **state)
+{
+    ss_simd_limit(SS_SIMD_AVX512);
+    scratch_remove(scratch_path("store"));
+    return testing_teardown(state);
+}
+
+int main(void)
+{
+    uint64_t seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate_setup_teardown(test_tiny, NULL, tear_down, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_every_kind, NULL, tear_down, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_large, NULL, tear_down, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_many_ids, NULL, tear_down, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_halved_rounds, NULL, tear_down, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_long_slices, NULL, tear_down, &seed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
