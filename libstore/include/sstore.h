@@ -158,7 +158,7 @@ typedef int (*sstore_match_fn)(void *context, const sstore_match *match);
 /*
  * Report every record whose fingerprint lies within `distance` (0 to 64) of `fingerprint`: each exactly once, equal
  * fingerprints with several ids once for each id. No match is no call, and no error. The order is the same at every
- * call with equal arguments on an equal store, but not sorted.
+ * call with equal arguments on an equal store that was opened with equal options, but not sorted.
  *
  * Within the distance that the store was built for, the query reads a few blocks a table; beyond it more, up to a scan
  * of one whole table where that is cheaper. Allocates nothing.
