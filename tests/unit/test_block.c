@@ -471,21 +471,21 @@ static void test_encoder_starts_afresh(void **state)
     uint8_t first[512], second[512];
     rng_init(&random, run_seed + 3);
     table_make(&all, &random, DATA_UNIFORM, 40);
-    ss_block_encoder *encoder = ss_block_encoder_create(geometry, &all.code);
-    memset(first, 0xff, sizeof first);
-    memset(second, 0, sizeof second);
-    for (size_t i = 30; i < 34; i++)
-        assert_true(ss_block_encoder_add(encoder, all.values[i]));
-    ss_block_encoder_finish(encoder, first);
-    for (size_t i = 0; i < 20; i++) /* farther from one another, so that the key shift was larger */
-        assert_true(ss_block_encoder_add(encoder, all.values[i]));
-    ss_block_encoder_finish(encoder, second);
-    memset(second, 0, sizeof second);
-    for (size_t i = 30; i < 34; i++)
-        assert_true(ss_block_encoder_add(encoder, all.values[i]));
-    ss_block_encoder_finish(encoder, second);
-    assert_memory_equal(first, second, sizeof first);
-    ss_block_encoder_free(encoder);
+    for (size_t count = 1; count <= 7; count++) {
+        ss_block_encoder *encoder = ss_block_encoder_create(geometry, &all.code);
+        for (size_t i = 0; i < count; i++)
+            assert_true(ss_block_encoder_add(encoder, all.values[30 + i]));
+        memset(first, 0xff, sizeof first);
+        ss_block_encoder_finish(encoder, first);
+        for (size_t i = 0; i < 20; i++) /* more groups, and farther from the first: another key shift */
+            assert_true(ss_block_encoder_add(encoder, all.values[i]));
+        ss_block_encoder_finish(encoder, second);
+        for (size_t i = 0; i < count; i++)
+            assert_true(ss_block_encoder_add(encoder, all.values[30 + i]));
+        ss_block_encoder_finish(encoder, second);
+        assert_memory_equal(first, second, sizeof first);
+        ss_block_encoder_free(encoder);
+    }
     ss_block_encoder_free(NULL);
     table_free(&all);
 }
