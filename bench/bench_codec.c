@@ -149,7 +149,7 @@ int main(int argc, char **argv)
     (void)bench_parse(argc, argv, &usage);
     blocks = blocks < 16 ? 16 : blocks; /* as much as one of the largest takes */
     size_t bytes = blocks * 4096;
-    static const ss_geometry shapes[] = {{1024, 32},  {1024, 64}, {1024, 65535}, {4096, 16},   {4096, 32}, {4096, 64},
+    static const ss_geometry shapes[] = {{1024, 32},  {1024, 64}, {1024, 65535}, {4096, 16},   {4096, 32},  {4096, 64},
                                          {4096, 128}, {8192, 32}, {16384, 64},   {16384, 128}, {65536, 128}};
     randomness.state = seed;
     size_t capacity = bytes / 2;

@@ -12,10 +12,10 @@
 #include "codec/lanes.h"
 #include "codec/lookup.h"
 
-#define SS_SYMBOL_COUNT 64u    /* h is 0 to 63 */
+#define SS_SYMBOL_COUNT 64u /* h is 0 to 63 */
 
 typedef struct ss_code {
-    ss_lanes_fn decode_lanes; /* how to decode under this code; ss_lanes_best() unless a test says otherwise */
+    ss_lanes_fn decode_lanes;         /* how to decode under this code; ss_lanes_best() unless a test says otherwise */
     uint8_t lengths[SS_SYMBOL_COUNT]; /* 0: h has no code */
     uint16_t codes[SS_SYMBOL_COUNT];  /* reversed */
     ss_lookup lookup[1u << SS_MAX_CODE_BITS];

@@ -67,21 +67,18 @@ __attribute__((always_inline)) static inline bool ss_lane_codes_decode(const ss_
 }
 
 /* The same for a count that is no constant. */
-__attribute__((always_inline)) static inline bool ss_lane_codes_decode_any(const ss_lookup *lookup, const ss_lane *lanes,
-                                                                           uint32_t count, ss_lane_codes *codes)
+__attribute__((always_inline)) static inline bool ss_lane_codes_decode_any(const ss_lookup *lookup,
+                                                                           const ss_lane *lanes, uint32_t count,
+                                                                           ss_lane_codes *codes)
 {
     uint32_t steps = lanes[0].steps;
     for (uint32_t i = 1; i < count; i++)
         steps = lanes[i].steps > steps ? lanes[i].steps : steps;
     switch (count) {
-    case 1:
-        return ss_lane_codes_decode(lookup, lanes, 1, steps, codes);
-    case 2:
-        return ss_lane_codes_decode(lookup, lanes, 2, steps, codes);
-    case 3:
-        return ss_lane_codes_decode(lookup, lanes, 3, steps, codes);
-    default:
-        return ss_lane_codes_decode(lookup, lanes, 4, steps, codes);
+    case 1: return ss_lane_codes_decode(lookup, lanes, 1, steps, codes);
+    case 2: return ss_lane_codes_decode(lookup, lanes, 2, steps, codes);
+    case 3: return ss_lane_codes_decode(lookup, lanes, 3, steps, codes);
+    default: return ss_lane_codes_decode(lookup, lanes, 4, steps, codes);
     }
 }
 

@@ -55,7 +55,9 @@ TARGET static inline __m128i prefix_sums(__m128i widths)
 TARGET static inline __m512i bits_at(__m512i bytes, __m128i at)
 {
     const __m512i zero_to_seven = _mm512_set1_epi64(INT64_C(0x0706050403020100));
-    const __m512i spread = _mm512_set_epi64(0x0e0e0e0e0e0e0e0e, 0x0c0c0c0c0c0c0c0c, 0x0a0a0a0a0a0a0a0a, 0x0808080808080808, 0x0606060606060606, 0x0404040404040404, 0x0202020202020202, 0);
+    const __m512i spread = _mm512_set_epi64(0x0e0e0e0e0e0e0e0e, 0x0c0c0c0c0c0c0c0c, 0x0a0a0a0a0a0a0a0a,
+                                            0x0808080808080808, 0x0606060606060606, 0x0404040404040404,
+                                            0x0202020202020202, 0);
     __m512i index = _mm512_permutexvar_epi8(spread, _mm512_castsi128_si512(_mm_srli_epi16(at, 3)));
     __m512i lanes = _mm512_permutexvar_epi8(_mm512_add_epi8(index, zero_to_seven), bytes);
     return _mm512_srlv_epi64(lanes, _mm512_cvtepu16_epi64(_mm_and_si128(at, _mm_set1_epi16(7))));
@@ -72,7 +74,9 @@ TARGET static inline void decode_rests(const ss_lane *lane, const uint8_t *h)
     lane->out[0] = lane->first;
     for (uint32_t i = 0; i < lane->steps; i += 8) {
         __mmask8 wanted = (__mmask8)_bzhi_u32(0xff, lane->steps - i);
-        __m128i widths = _mm_maskz_sub_epi16(wanted, widest, _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)(const void *)(h + i))));
+        __m128i widths = _mm_maskz_sub_epi16(wanted, widest,
+                                             _mm_cvtepu8_epi16(
+                                                 _mm_loadl_epi64((const __m128i *)(const void *)(h + i))));
         uint32_t begin_byte = ss_max_u32((end + 7) / 8, 64) - 64, end_in_bytes = end - 8 * begin_byte;
         __m128i sums = prefix_sums(widths);
         end -= (uint32_t)_mm_extract_epi16(sums, 7);

@@ -6,8 +6,8 @@
 
 #include "base/common.h"
 
-#define SS_MAX_CODE_BITS 11u   /* one look-up decodes any code, and 16 KiB of look-up table stay in the L1 cache */
-#define SS_LOOKUP_SYMBOLS 4u   /* symbols that one look-up yields at most */
+#define SS_MAX_CODE_BITS 11u /* one look-up decodes any code, and 16 KiB of look-up table stay in the L1 cache */
+#define SS_LOOKUP_SYMBOLS 4u /* symbols that one look-up yields at most */
 
 /* Rests up to this width can be read with one 64-bit load each. Wider ones are rare: two fingerprints of a table that
  * differ in their first 6 bits. */

@@ -8,8 +8,8 @@
 #define TASK_QUERIES 64u /* one worker's share of queries that are answered one by one */
 
 /* Nanoseconds, measured by bench_batch (bench/README.md); they choose between the ways, no more. */
-#define SCAN_DECODE_NS 2.0   /* decode one fingerprint of a scan */
-#define SCAN_TEST_NS 0.3     /* test it against one query */
+#define SCAN_DECODE_NS 2.0 /* decode one fingerprint of a scan */
+#define SCAN_TEST_NS 0.3   /* test it against one query */
 
 /* ----- one by one ----- */
 
@@ -103,8 +103,8 @@ typedef struct delivery {
 } delivery;
 
 /* Answer the queries first .. first + batch->count - 1; in halves where they find too much together. */
-static sstore_status run_round(ss_batch *batch, const uint64_t *all, uint64_t first, uint32_t count,
-                               const delivery *to, sstore_error *error)
+static sstore_status run_round(ss_batch *batch, const uint64_t *all, uint64_t first, uint32_t count, const delivery *to,
+                               sstore_error *error)
 {
     bool too_many = false;
     batch->fingerprints = all + first;
@@ -128,8 +128,8 @@ static sstore_status run_batch(const sstore *store, const uint64_t *fingerprints
     sstore_status status = SSTORE_OK;
     ss_query_plan plan;
     /* A build makes one segment; more of them come with the work on several. */
-    ss_batch batch = {.store = store, .segment = &store->segments[0], .plan = &plan, .distance = distance,
-                      .threads = threads};
+    ss_batch batch = {
+        .store = store, .segment = &store->segments[0], .plan = &plan, .distance = distance, .threads = threads};
     ss_query_plan_init(&plan, &batch.segment->facts->plan, distance, &batch.segment->costs);
     batch.lists = ss_alloc(threads, sizeof *batch.lists);
     if (batch.lists == NULL)

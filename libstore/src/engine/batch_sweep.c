@@ -18,11 +18,11 @@
 #define SLICE_BLOCKS 192u
 #define INDEX_BITS 12u
 /* Nanoseconds of one thread, measured by bench_batch (bench/README.md). */
-#define BLOCK_NS 300.0     /* get a block and check it */
-#define DECODE_NS 2.5      /* decode a fingerprint and index it */
-#define BUCKET_NS 12.0     /* find a bucket */
-#define TEST_NS 0.3        /* test one of its fingerprints */
-#define BUCKET_MEAN 12.0   /* how many it has, unless the prefix is too short */
+#define BLOCK_NS 300.0   /* get a block and check it */
+#define DECODE_NS 2.5    /* decode a fingerprint and index it */
+#define BUCKET_NS 12.0   /* find a bucket */
+#define TEST_NS 0.3      /* test one of its fingerprints */
+#define BUCKET_MEAN 12.0 /* how many it has, unless the prefix is too short */
 
 #define DEAL_BITS 6u /* queries are dealt out by these leading bits and then sorted by several threads */
 
@@ -35,11 +35,11 @@ typedef struct slice {
 
 /* What a thread needs to work on a slice. */
 typedef struct workplace {
-    uint8_t *buffer;   /* for a block, in pread mode */
-    uint64_t *values;  /* of the slice, neighbours included */
-    uint32_t *found;   /* indices from the filter */
-    size_t capacity;   /* of both */
-    uint64_t asked;    /* of the blocks ahead */
+    uint8_t *buffer;  /* for a block, in pread mode */
+    uint64_t *values; /* of the slice, neighbours included */
+    uint32_t *found;  /* indices from the filter */
+    size_t capacity;  /* of both */
+    uint64_t asked;   /* of the blocks ahead */
     uint32_t begins[(1u << INDEX_BITS) + 1];
 } workplace;
 
@@ -89,7 +89,8 @@ static sstore_status test_bucket(const sliced *self, const sstore_record *query,
     const workplace *place = self->place;
     const ss_batch *batch = self->of->batch;
     uint32_t begin = place->begins[bucket], count = place->begins[bucket + 1] - begin;
-    uint32_t found = batch->store->filter(place->values + begin, count, query->fingerprint, batch->distance, place->found);
+    uint32_t found = batch->store->filter(place->values + begin, count, query->fingerprint, batch->distance,
+                                          place->found);
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; status == SSTORE_OK && i < found; i++)
         status = match(self, query, begin + place->found[i]);
@@ -221,8 +222,12 @@ static sstore_status run_slice(void *context, uint64_t task, uint32_t worker, ss
     const sweep *of = context;
     const slice *cut = &of->slices[task];
     uint32_t index_bits = (uint32_t)ss_min_u64(INDEX_BITS, of->prefix_bits - cut->bits);
-    sliced self = {.of = of, .place = &of->places[worker], .worker = worker, .index_bits = index_bits,
-                   .shift = 64 - cut->bits - index_bits, .error = error};
+    sliced self = {.of = of,
+                   .place = &of->places[worker],
+                   .worker = worker,
+                   .index_bits = index_bits,
+                   .shift = 64 - cut->bits - index_bits,
+                   .error = error};
     sstore_status status = SSTORE_OK;
     if (!has_queries(of, cut->first, cut->bits, cut->bits, of->radius))
         return SSTORE_OK;
@@ -348,8 +353,12 @@ sstore_status ss_batch_sweep(const ss_batch *batch, sstore_error *error)
     for (uint32_t i = 0; status == SSTORE_OK && i < plan->table_count; i++) {
         if (batch->plan->radii[i] == SS_NO_PROBE)
             continue;
-        sweep self = {.batch = batch, .table = &batch->segment->tables[i], .number = i, .places = places,
-                      .prefix_bits = plan->tables[i].prefix_bits, .radius = batch->plan->radii[i]};
+        sweep self = {.batch = batch,
+                      .table = &batch->segment->tables[i],
+                      .number = i,
+                      .places = places,
+                      .prefix_bits = plan->tables[i].prefix_bits,
+                      .radius = batch->plan->radii[i]};
         status = sweep_table(&self, error);
     }
     free_places(places, batch->threads);

@@ -11,8 +11,7 @@ const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance)
     const sstore *store = cursor->store;
     if (cursor->planned_distance != distance) {
         for (uint32_t i = 0; i < store->manifest.segment_count; i++)
-            ss_query_plan_init(&cursor->plans[i], &store->segments[i].facts->plan, distance,
-                               &store->segments[i].costs);
+            ss_query_plan_init(&cursor->plans[i], &store->segments[i].facts->plan, distance, &store->segments[i].costs);
         cursor->planned_distance = distance;
     }
     return cursor->plans;

@@ -17,8 +17,8 @@ typedef struct ss_probe {
 /* A block that is searched. */
 typedef struct ss_visit {
     uint32_t table;
-    bool opened;           /* `block` is there */
-    uint32_t groups_done;  /* its groups below this one were tested, or need not be */
+    bool opened;          /* `block` is there */
+    uint32_t groups_done; /* its groups below this one were tested, or need not be */
     ss_block_slot slot;
     ss_block block;
 } ss_visit;
@@ -64,9 +64,9 @@ struct sstore_cursor {
     uint32_t *hits;                  /* indices of those within the distance */
     uint64_t *group;                 /* the values of one group */
     uint32_t found_count;
-    ss_hit found[SS_HITS_TOGETHER];          /* whose records are still to be reported */
-    ss_block_slot slots[SS_HITS_TOGETHER];   /* blocks of table 0 and of ids, for looking them up */
-    uint8_t *buffers;                        /* the visits' and these slots' */
+    ss_hit found[SS_HITS_TOGETHER];        /* whose records are still to be reported */
+    ss_block_slot slots[SS_HITS_TOGETHER]; /* blocks of table 0 and of ids, for looking them up */
+    uint8_t *buffers;                      /* the visits' and these slots' */
 };
 
 /* The plans for a distance, one a segment. */

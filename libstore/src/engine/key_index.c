@@ -18,7 +18,8 @@ static uint32_t choose_bucket_bits(uint64_t key_count)
 sstore_status ss_key_index_init(ss_key_index *index, ss_array *keys, sstore_error *error)
 {
     uint64_t last = keys->count == 0 ? 0 : ss_array_at(keys, keys->count - 1);
-    uint32_t used_bits = last == 0 ? 1 : 64 - (uint32_t)__builtin_clzll(last); /* leading zeros of all keys say nothing */
+    uint32_t used_bits = last == 0 ? 1
+                                   : 64 - (uint32_t)__builtin_clzll(last); /* leading zeros of all keys say nothing */
     uint32_t bits = (uint32_t)ss_min_u64(choose_bucket_bits(keys->count), used_bits);
     size_t buckets = (size_t)(last >> (used_bits - bits)) + 1;
     *index = (ss_key_index){.keys = *keys, .shift = used_bits - bits, .last = last};

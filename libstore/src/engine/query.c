@@ -166,7 +166,8 @@ sstore_status ss_report_records(sstore_cursor *cursor, ss_hit *hits, uint32_t co
         return status == SSTORE_OK ? report_all_ids(cursor, hits, count, on_match, context, error) : status;
     }
     for (uint32_t i = 0; i < count; i++) {
-        sstore_match match = {.query_index = hits[i].query, .fingerprint = hits[i].fingerprint,
+        sstore_match match = {.query_index = hits[i].query,
+                              .fingerprint = hits[i].fingerprint,
                               .distance = hits[i].distance};
         if (on_match(context, &match) != 0)
             return SSTORE_STOPPED;
@@ -242,8 +243,8 @@ sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, 
     const uint32_t none = UINT32_MAX;
     uint32_t smallest = none;
     if (cursor == NULL || on_match == NULL || max_distance > SSTORE_MAX_DISTANCE)
-        return ss_fail_argument(error,
-                                "sstore_query_nearest: cursor and on_match must not be NULL, nor the distance above 64");
+        return ss_fail_argument(
+            error, "sstore_query_nearest: cursor and on_match must not be NULL, nor the distance above 64");
     uint32_t distance = (uint32_t)ss_min_u64(max_distance, cursor->store->manifest.distance);
     double spent = 0; /* estimated nanoseconds */
     for (;; distance = next_distance(cursor, distance, max_distance, &spent)) {

@@ -89,8 +89,9 @@ static sstore_status run_lanes(const ss_search *self, const ss_test *tests, uint
         groups[i] = (ss_group){.block = &cursor->visits[tests[i].visit].block, .number = tests[i].group};
     uint32_t malformed = ss_block_decode_lanes(groups, count, cursor->values);
     if (SS_UNLIKELY(malformed != count))
-        return ss_block_reader_malformed(&table_of(self, visit)->blocks, cursor->visits[tests[malformed].visit].slot.number,
-                                         malformed_bits, self->error);
+        return ss_block_reader_malformed(&table_of(self, visit)->blocks,
+                                         cursor->visits[tests[malformed].visit].slot.number, malformed_bits,
+                                         self->error);
     for (uint32_t begin = 0, end; status == SSTORE_OK && begin < count; begin = end) {
         uint32_t values = 0, size = interval;
         for (end = begin; end < count && size == interval; end++) /* a group may be shorter: then a gap follows */
@@ -211,8 +212,9 @@ static sstore_status add_span(const ss_search *self, const ss_probe *probe, uint
             return status;
     }
     visit_block(self, probe->table, number);
-    cursor->spans[cursor->span_count++] =
-        (ss_span){.first = probe->first, .last = probe->last, .visit = cursor->visit_count - 1};
+    cursor->spans[cursor->span_count++] = (ss_span){.first = probe->first,
+                                                    .last = probe->last,
+                                                    .visit = cursor->visit_count - 1};
     return SSTORE_OK;
 }
 
@@ -283,8 +285,7 @@ static sstore_status scan_block(const ss_search *self, const ss_block *block, ui
         uint32_t groups = (uint32_t)ss_min_u64(block->group_count - group, SS_LANES), count;
         if (!ss_block_decode_groups(block, group, groups, cursor->values, &count))
             return ss_block_reader_malformed(blocks, number, malformed_bits, self->error);
-        uint32_t found =
-            cursor->store->filter(cursor->values, count, self->fingerprint, self->distance, cursor->hits);
+        uint32_t found = cursor->store->filter(cursor->values, count, self->fingerprint, self->distance, cursor->hits);
         ss_search_counts *counts = counts_of(self, 0);
         if (counts != NULL) {
             counts->candidates += count;

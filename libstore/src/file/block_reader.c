@@ -5,15 +5,16 @@
 #include "file/block_writer.h"
 
 #define CACHE_LINE 64u
-#define HEAD_LINES 3u                     /* that hold head, keys and slots of a block of 4 KiB */
+#define HEAD_LINES 3u                   /* that hold head, keys and slots of a block of 4 KiB */
 #define AHEAD_BYTES (UINT64_C(2) << 20) /* of a walk in order */
 
 static sstore_status fail_checksum(const ss_block_reader *reader, uint64_t block, sstore_error *error)
 {
-    return ss_fail_damaged(error, reader->file.path, ss_block_offset(reader, block),
-                           "block %llu at offset %llu is damaged: its checksum is wrong; restore the file from a copy or "
-                           "build the store again",
-                           (unsigned long long)block, (unsigned long long)ss_block_offset(reader, block));
+    return ss_fail_damaged(
+        error, reader->file.path, ss_block_offset(reader, block),
+        "block %llu at offset %llu is damaged: its checksum is wrong; restore the file from a copy or "
+        "build the store again",
+        (unsigned long long)block, (unsigned long long)ss_block_offset(reader, block));
 }
 
 sstore_status ss_block_reader_malformed(const ss_block_reader *reader, uint64_t block, const char *reason,
@@ -49,9 +50,10 @@ static sstore_status check_header(ss_block_reader *reader, const ss_block_file_f
     if (!ss_u128_equal(checksum, facts->header_checksum) || !ss_u128_equal(header->segment_id, facts->segment_id) ||
         header->number != facts->number || header->block_bytes != facts->block_bytes ||
         header->block_count != facts->block_count)
-        return ss_fail_damaged(error, reader->file.path, 0,
-                               "the header is not the one that the manifest names: the file belongs to another store or "
-                               "another place");
+        return ss_fail_damaged(
+            error, reader->file.path, 0,
+            "the header is not the one that the manifest names: the file belongs to another store or "
+            "another place");
     return SSTORE_OK;
 }
 

@@ -18,10 +18,10 @@ typedef struct ss_block_reader {
     ss_block_header header;
     uint64_t file_key;
     sstore_io io;
-    const uint8_t *base;       /* of the map or the loaded file, header included; NULL in pread mode */
+    const uint8_t *base; /* of the map or the loaded file, header included; NULL in pread mode */
     uint64_t file_bytes;
-    atomic_uchar *checked;     /* one a block, in mmap mode */
-    bool can_try;              /* in pread mode: the file system reads without waiting what it has in memory */
+    atomic_uchar *checked; /* one a block, in mmap mode */
+    bool can_try;          /* in pread mode: the file system reads without waiting what it has in memory */
 } ss_block_reader;
 
 /* What the manifest says of a block file. */
