@@ -42,6 +42,7 @@ static bool allocate_buffers(sstore_cursor *cursor, uint32_t block_bytes)
 {
     bool needed = cursor->store->options.io == SSTORE_IO_PREAD;
     cursor->visit_capacity = choose_visit_capacity(cursor->store->options.io, block_bytes);
+    assert(cursor->visit_capacity >= 2); /* one stays while the next ones are added */
     cursor->buffers = ss_realloc(NULL, needed ? cursor->visit_capacity + SS_HITS_TOGETHER : 0, block_bytes);
     uint8_t *buffer = cursor->buffers;
     for (uint32_t i = 0; needed && buffer != NULL && i < cursor->visit_capacity; i++, buffer += block_bytes)
