@@ -1,6 +1,6 @@
 /*
  * test_same_matches.c - the same matches, byte for byte, whatever a store is made like and however it is asked: every plan,
- * block size and restart interval; read by pread, mapped or from memory; on one thread or more; query by query, the nearest,
+ * block size and restart interval; read by pread, also from a disk, mapped or from memory; on one thread or more; query by query, the nearest,
  * or in batches that are answered one by one, swept or scanned; with and without vector instructions.
  *
  * The right bytes come from looking at all records. A batch is held against them in the order in which it comes; single
@@ -23,7 +23,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define RECORDS 2500u
-#define CASES 4u /* stores of each set */
+#define CASES 3u /* stores of each set */
 #define BATCH_MOST 300u
 #define BATCH_MATCHES 5000u /* a batch that has as many is not made longer */
 #define WORK_MOST 30000u    /* probes and candidates of the single queries that are asked at one distance */
@@ -44,11 +44,20 @@ static const plan_choice plans[] = {
     {"44:3", 3}, {"6:0,20:0,19:0,19:0", 3}, {"45:2,19:0", 3}, {"5:1,20:0,39:0", 3}, /* long prefixes and short ones */
 };
 /* clang-format on */
-static const uint32_t intervals[] = {1, 2, 7, 64, 127, 128, 129, 257, 1000, 65535}; /* the last takes much memory */
+static const uint32_t intervals[] = {1, 2, 7, 32, 64, 128, 129, 257, 1000, 65535}; /* the last takes much memory */
 static const uint32_t beyond[] = {1, 2, 5, 11, 20, 32, SSTORE_MAX_DISTANCE};
 static const uint32_t thread_counts[] = {1, 2, 3, 4, 7};
 static const char *const strategies[] = {"as it likes", "probing", "scanning"};
-static const char *const ways_to_read[] = {"pread", "mmap", "memory"};
+static const struct {
+    const char *name;
+    sstore_io io;
+    bool on_disk;
+} ways_to_read[] = {
+    {"pread", SSTORE_IO_PREAD, false},
+    {"mmap", SSTORE_IO_MMAP, false},
+    {"memory", SSTORE_IO_MEMORY, false},
+    {"pread from disk", SSTORE_IO_PREAD, true},
+};
 static const char *const levels[] = {"portable", "popcnt", "avx512"};
 
 #define BLOCK_SIZES 9u /* 256 to 65,536 */
@@ -117,7 +126,7 @@ typedef struct asking {
     memory *known;
     sstore *store;
     sstore_cursor *cursor;
-    uint32_t strategy, io, level;
+    uint32_t strategy, way, level;
     char words[320];
 } asking;
 
@@ -223,10 +232,10 @@ static void check_nearest(const asking *self, size_t query)
     rows_free(&wanted);
 }
 
-/* Each strategy asks for each distance in three of the nine pairs of level and way to read, each level and each way once. */
+/* Each strategy asks for each distance in four of the twelve pairs of level and way to read: each way once, at some level. */
 static bool is_turn(const asking *self, uint32_t distance)
 {
-    return (self->level + self->io + self->strategy + distance) % 3 == 0;
+    return (self->level + self->way + self->strategy + distance) % 3 == 0;
 }
 
 static void check_distance(const asking *self, uint32_t distance)
@@ -236,7 +245,7 @@ static void check_distance(const asking *self, uint32_t distance)
         return;
     const size_t count = affordable(self, distance);
     check_singles(self, distance, count);
-    if (!rng_one_in(random, testing_sanitized() ? 4 : 2)) /* a batch allocates much, which takes a sanitizer's time */
+    if (!rng_one_in(random, testing_sanitized() ? 4 : 3)) /* a batch allocates much, which takes a sanitizer's time */
         return;
     check_batch(self, distance, 4 * count, count, BATCH_MATCHES);
     if (rng_one_in(random, 4))
@@ -288,15 +297,16 @@ static void build(const subject *of, const make *how, const char *path)
 }
 
 /* Open as `self` says, and complete its words. */
-static void begin_asking(asking *self, const char *path)
+static void begin_asking(asking *self, const char *path, const char *disk_path)
 {
     describe(self->of, self->how, self->words, sizeof self->words);
     size_t length = strlen(self->words);
-    snprintf(self->words + length, sizeof self->words - length, "; by %s, %s, %s", ways_to_read[self->io],
+    snprintf(self->words + length, sizeof self->words - length, "; by %s, %s, %s", ways_to_read[self->way].name,
              strategies[self->strategy], levels[self->level]);
     testing_doing("%s: open", self->words);
     ss_simd_limit((ss_simd_level)self->level);
-    self->store = store_must_open(path, (sstore_io)self->io, (sstore_strategy)self->strategy);
+    self->store = store_must_open(ways_to_read[self->way].on_disk ? disk_path : path, ways_to_read[self->way].io,
+                                  (sstore_strategy)self->strategy);
     self->cursor = store_must_cursor(self->store);
 }
 
@@ -307,14 +317,15 @@ static void end_asking(asking *self)
     testing_done();
 }
 
-static void ask_every_way(subject *of, hand *decks, const make *how, const char *path, const uint32_t further[2])
+static void ask_every_way(subject *of, hand *decks, const make *how, const char *path, const char *disk_path,
+                          const uint32_t further[2])
 {
     asking self = {.of = of, .decks = decks, .how = how, .known = calloc(1, sizeof *self.known)};
     assert_non_null(self.known);
     for (self.level = 0; self.level <= (uint32_t)ss_simd_cpu(); self.level++)
-        for (self.io = 0; self.io < COUNT(ways_to_read); self.io++)
+        for (self.way = 0; self.way < COUNT(ways_to_read); self.way++)
             for (self.strategy = 0; self.strategy < COUNT(strategies); self.strategy++) {
-                begin_asking(&self, path);
+                begin_asking(&self, path, disk_path);
                 check_distances(&self, further);
                 end_asking(&self);
             }
@@ -323,7 +334,7 @@ static void ask_every_way(subject *of, hand *decks, const make *how, const char 
 
 static void check_make(subject *of, hand *decks, const make *how)
 {
-    const char *path = scratch_path("store");
+    const char *path = scratch_path("store"), *disk_path = scratch_disk_path("store");
     uint32_t further[2];
     for (size_t i = 0; i < 2; i++) {
         further[i] = how->plan.distance + beyond[draw(&decks->beyond, &of->random)];
@@ -331,8 +342,10 @@ static void check_make(subject *of, hand *decks, const make *how)
     }
     ss_simd_limit((ss_simd_level)draw(&decks->levels, &of->random)); /* tables are made from the first one's blocks */
     build(of, how, path);
-    ask_every_way(of, decks, how, path, further);
+    folder_copy(path, disk_path); /* built there, it would be synced */
+    ask_every_way(of, decks, how, path, disk_path, further);
     scratch_remove(path);
+    scratch_remove(disk_path);
 }
 
 /* ----- sets of records ----- */
@@ -374,27 +387,27 @@ static void test_tiny(void **state)
     for (uint32_t i = 0; i < 6; i++) {
         subject of;
         subject_make(&of, seed + i, i < 3 ? DATA_UNIFORM : DATA_EXTREMES, (data_ids)(i / 2), i % 3);
-        check_subject(&of, &decks, 2);
+        check_subject(&of, &decks, 1);
     }
 }
 
-/* Several blocks even of the largest size, in groups of more than are decoded in one piece. Such groups are slow to search,
- * so the plans are ones of few probes. */
+/* Several blocks even of the largest size, in groups of more than are decoded in one piece; and so many small ones that a
+ * batch sweeps them in slices. Large groups are slow to search, so the plans are ones of few probes. */
 static void test_large(void **state)
 {
+    static const make makes[] = {
+        {{"3", 3}, 256, 32},
+        {{"4", 3}, 65536, 1000},
+    };
     const uint64_t seed = *(const uint64_t *)*state + 200;
     hand decks;
     decks_init(&decks);
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 2; i++) {
         subject of;
-        const data_kind kind = i % 2 == 0 ? DATA_CLUSTERED : DATA_DENSE;
-        const size_t interval = COUNT(intervals) - (i < 2 ? 2 : 1);
-        if (testing_sanitized() && i >= 2)
-            break;
-        subject_make(&of, seed + i, kind, DATA_ORDINALS, kind == DATA_DENSE ? 70000 : 30000);
+        subject_make(&of, seed + i, i == 0 ? DATA_CLUSTERED : DATA_DENSE, DATA_ORDINALS, i == 0 ? 30000 : 70000);
         subject_begin(&of);
-        const make how = {.plan = {i % 2 == 0 ? "4" : "3", 3}, .block_bytes = 65536, .interval = intervals[interval]};
-        check_make(&of, &decks, &how);
+        for (size_t j = 0; j < COUNT(makes); j++)
+            check_make(&of, &decks, &makes[j]);
         subject_end(&of);
     }
 }
@@ -431,46 +444,104 @@ static void test_many_ids(void **state)
     }
 }
 
-/* One batch of a store of 4 KiB blocks, at its own distance. */
-static void check_one_batch(subject *of, plan_choice plan, sstore_strategy strategy, size_t count, size_t of_first)
+/* Build `how`, and open it as `self` says. */
+static void begin_one(asking *self, subject *of, hand *decks, const make *how)
 {
-    const make how = {.plan = plan, .block_bytes = 4096, .interval = 64};
-    const char *path = scratch_path("store");
-    hand decks;
-    decks_init(&decks);
-    asking self = {.of = of, .decks = &decks, .how = &how, .strategy = strategy, .level = ss_simd_cpu()};
-    build(of, &how, path);
-    begin_asking(&self, path);
-    check_batch(&self, plan.distance, count, of_first, SIZE_MAX);
-    end_asking(&self);
-    scratch_remove(path);
+    const char *path = scratch_path("store"), *disk_path = scratch_disk_path("store");
+    decks_init(decks);
+    self->of = of;
+    self->decks = decks;
+    self->how = how;
+    build(of, how, path);
+    folder_copy(path, disk_path);
+    folder_forget(disk_path);
+    begin_asking(self, path, disk_path);
+}
+
+static void end_one(asking *self)
+{
+    end_asking(self);
+    scratch_remove(scratch_path("store"));
+    scratch_remove(scratch_disk_path("store"));
 }
 
 /* More matches than a round has room for: it is taken again in halves. */
 static void test_halved_rounds(void **state)
 {
+    const make how = {.plan = {"4", 3}, .block_bytes = 4096, .interval = 32};
+    asking self = {.level = ss_simd_cpu()};
+    hand decks;
     subject of;
     make_many_ids(&of, *(const uint64_t *)*state + 400, DATA_IDS);
     subject_begin(&of);
     of.queries[0] = ~of.data.fingerprints[0];
     of.queries[1] = of.data.fingerprints[0];
-    check_one_batch(&of, (plan_choice){"4", 3}, SSTORE_STRATEGY_AUTO, 171, 2);
+    begin_one(&self, &of, &decks, &how);
+    check_batch(&self, 3, 171, 2, SIZE_MAX);
+    end_one(&self);
     subject_end(&of);
 }
 
-/* More prefixes in one slice of a table than are sorted at once: 100 queries with the same first bits, 14,235 each. */
-static void test_long_slices(void **state)
+/* The last record below 1/64 of all numbers, 2/64, ...; every other one changed in up to four of its first twelve bits, and the
+ * first one in its very first, so that it leads to a slice far away. */
+static void ask_at_edges(subject *self)
 {
-    const uint64_t first_bits = ~(UINT64_MAX >> 6);
-    subject of;
-    subject_make(&of, *(const uint64_t *)*state + 500, DATA_CROWDED, DATA_IDS, RECORDS);
-    subject_begin(&of);
-    for (size_t i = 0; i < SUBJECT_QUERIES; i++) {
-        uint64_t record = of.data.fingerprints[0], near = data_query(&of.random, &of.data, 4);
-        near = i % 2 == 0 ? rng_flip(&of.random, record, (uint32_t)rng_below(&of.random, 5)) : near;
-        of.queries[i] = (record & first_bits) | (near & ~first_bits);
+    const oracle *truth = &self->truth;
+    size_t next = 0;
+    for (uint64_t i = 0; i < SUBJECT_QUERIES; i++) {
+        while (next + 1 < truth->count && truth->records[next + 1].fingerprint < (i + 1) << 58)
+            next++;
+        self->queries[i] = truth->records[next].fingerprint;
+        for (uint64_t flips = i % 2 * rng_below(&self->random, 5); flips > 0; flips--)
+            self->queries[i] ^= UINT64_C(1) << rng_between(&self->random, 52, 63);
     }
-    check_one_batch(&of, (plan_choice){"44:3", 3}, SSTORE_STRATEGY_PROBE, 100, subject_answers(&of, 3)->count);
+    self->queries[0] ^= UINT64_C(1) << 63;
+}
+
+/*
+ * A table that is cut into many slices, and prefixes so wide that a query has some in most of them, also in those that have
+ * no query of their own; and one whose fingerprints all have the same prefix, over more blocks than are decoded together.
+ */
+static void test_many_slices(void **state)
+{
+    const make how = {.plan = {"44:3", 3}, .block_bytes = 256, .interval = 7};
+    for (uint32_t i = 0; i < 2; i++) {
+        asking self = {.strategy = SSTORE_STRATEGY_PROBE, .level = ss_simd_cpu()};
+        hand decks;
+        subject of;
+        subject_make(&of, *(const uint64_t *)*state + 500 + i, i == 0 ? DATA_CLUSTERED : DATA_DENSE, DATA_IDS,
+                     i == 0 ? 30000 : 70000);
+        subject_begin(&of);
+        if (i == 0)
+            ask_at_edges(&of);
+        begin_one(&self, &of, &decks, &how);
+        check_singles(&self, 3, subject_answers(&of, 3)->count);
+        for (uint32_t distance = 1; distance <= 4; distance++) {
+            check_batch(&self, distance, 200, subject_answers(&of, distance)->count, 100000);
+            check_batch(&self, distance, 30, 1, 100000);
+        }
+        end_one(&self);
+        subject_end(&of);
+    }
+}
+
+/* From a disk, when nothing of the store is in memory: by each strategy first queries one by one, then a batch. */
+static void test_cold(void **state)
+{
+    const make how = {.plan = {"3", 3}, .block_bytes = 4096, .interval = 32};
+    hand decks;
+    subject of;
+    subject_make(&of, *(const uint64_t *)*state + 600, DATA_CLUSTERED, DATA_IDS, 20000);
+    subject_begin(&of);
+    for (uint32_t i = 0; i < 2 * COUNT(strategies); i++) {
+        asking self = {.strategy = i / 2, .way = COUNT(ways_to_read) - 1, .level = ss_simd_cpu()};
+        begin_one(&self, &of, &decks, &how);
+        if (i % 2 == 0)
+            check_singles(&self, 3, subject_answers(&of, 3)->count);
+        else
+            check_batch(&self, 3, BATCH_MOST, subject_answers(&of, 3)->count, BATCH_MATCHES);
+        end_one(&self);
+    }
     subject_end(&of);
 }
 
@@ -479,6 +550,7 @@ static int tear_down(void **state)
 {
     ss_simd_limit(SS_SIMD_AVX512);
     scratch_remove(scratch_path("store"));
+    scratch_remove(scratch_disk_path("store"));
     return testing_teardown(state);
 }
 
@@ -491,7 +563,8 @@ int main(void)
         cmocka_unit_test_prestate_setup_teardown(test_large, NULL, tear_down, &seed),
         cmocka_unit_test_prestate_setup_teardown(test_many_ids, NULL, tear_down, &seed),
         cmocka_unit_test_prestate_setup_teardown(test_halved_rounds, NULL, tear_down, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_long_slices, NULL, tear_down, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_many_slices, NULL, tear_down, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_cold, NULL, tear_down, &seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,8 @@
 #define NAME_PREFIX "sstore-test-"
 #define GRACE_SECONDS 3600
 
-static char folder[PATH_BYTES / 2];
+/* One in memory and one on a disk; "" until it is made. */
+static char memory_folder[PATH_BYTES / 2], disk_folder[PATH_BYTES / 2];
 static pid_t owner;
 
 /* ----- folders ----- */
@@ -49,10 +50,14 @@ void scratch_remove(const char *path)
     (void)nftw(path, remove_one, MAX_OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
 }
 
-static void remove_folder(void)
+static void remove_folders(void)
 {
-    if (owner == getpid()) /* not in a forked child */
-        scratch_remove(folder);
+    if (owner != getpid()) /* in a forked child */
+        return;
+    if (memory_folder[0] != '\0')
+        scratch_remove(memory_folder);
+    if (disk_folder[0] != '\0')
+        scratch_remove(disk_folder);
 }
 
 /* Remove the folders of test programs that were killed; an hour's grace for those of another container, whose process
@@ -77,9 +82,11 @@ static void remove_leftovers(const char *parent)
     closedir(listing);
 }
 
-static bool try_parent(const char *parent)
+static bool try_parent(char folder[PATH_BYTES / 2], const char *parent)
 {
-    snprintf(folder, sizeof folder, "%s/" NAME_PREFIX "%ld-XXXXXX", parent, (long)getpid());
+    if (parent == NULL || parent[0] == '\0')
+        return false;
+    snprintf(folder, PATH_BYTES / 2, "%s/" NAME_PREFIX "%ld-XXXXXX", parent, (long)getpid());
     if (mkdtemp(folder) != NULL) {
         remove_leftovers(parent);
         return true;
@@ -88,29 +95,51 @@ static bool try_parent(const char *parent)
     return false;
 }
 
-const char *scratch_folder(void)
+/* Make the folder below the first of the parents that allows it, unless it is there. */
+static const char *make_folder(char folder[PATH_BYTES / 2], const char *const parents[3])
 {
     if (folder[0] != '\0')
         return folder;
-    const char *fallback = getenv("TMPDIR");
-    if (!try_parent("/dev/shm") && !try_parent(fallback != NULL && *fallback != '\0' ? fallback : "/tmp")) {
+    if (!try_parent(folder, parents[0]) && !try_parent(folder, parents[1]) && !try_parent(folder, parents[2])) {
         perror("no scratch folder");
         exit(1);
     }
+    if (owner == 0)
+        atexit(remove_folders);
     owner = getpid();
-    atexit(remove_folder);
     return folder;
 }
 
-const char *scratch_path(const char *format, ...)
+const char *scratch_folder(void)
+{
+    return make_folder(memory_folder, (const char *const[]){"/dev/shm", getenv("TMPDIR"), "/tmp"});
+}
+
+static const char *path_in(const char *folder, const char *format, va_list arguments)
 {
     static char slots[PATH_SLOTS][PATH_BYTES];
     static size_t next;
     char *path = slots[next++ % PATH_SLOTS];
-    int length = snprintf(path, PATH_BYTES, "%s/", scratch_folder());
+    int length = snprintf(path, PATH_BYTES, "%s/", folder);
+    vsnprintf(path + length, PATH_BYTES - (size_t)length, format, arguments);
+    return path;
+}
+
+const char *scratch_path(const char *format, ...)
+{
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(path + length, PATH_BYTES - (size_t)length, format, arguments);
+    const char *path = path_in(scratch_folder(), format, arguments);
+    va_end(arguments);
+    return path;
+}
+
+const char *scratch_disk_path(const char *format, ...)
+{
+    const char *folder = make_folder(disk_folder, (const char *const[]){getenv("TMPDIR"), "/var/tmp", "/tmp"});
+    va_list arguments;
+    va_start(arguments, format);
+    const char *path = path_in(folder, format, arguments);
     va_end(arguments);
     return path;
 }
@@ -212,6 +241,44 @@ void file_list_free(file_list *list)
         free(list->names[i]);
     free(list->names);
     *list = (file_list){0};
+}
+
+void folder_copy(const char *from, const char *to)
+{
+    char path[PATH_BYTES];
+    file_list list = file_list_make(from, "");
+    if (mkdir(to, S_IRWXU) != 0)
+        fail_msg("%s: %s", to, strerror(errno));
+    for (size_t i = 0; i < list.count; i++) {
+        const char *slash = strchr(list.names[i], '/');
+        snprintf(path, sizeof path, "%s/%s", from, list.names[i]);
+        bytes content = file_load(path);
+        if (slash != NULL) {
+            snprintf(path, sizeof path, "%s/%.*s", to, (int)(slash - list.names[i]), list.names[i]);
+            if (mkdir(path, S_IRWXU) != 0 && errno != EEXIST)
+                fail_msg("%s: %s", path, strerror(errno));
+        }
+        snprintf(path, sizeof path, "%s/%s", to, list.names[i]);
+        file_save(path, content.data, content.size);
+        bytes_free(&content);
+    }
+    file_list_free(&list);
+}
+
+void folder_forget(const char *path)
+{
+    char name[PATH_BYTES];
+    file_list list = file_list_make(path, "");
+    for (size_t i = 0; i < list.count; i++) {
+        snprintf(name, sizeof name, "%s/%s", path, list.names[i]);
+        int fd = open(name, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+            fail_msg("%s: %s", name, strerror(errno));
+        (void)fdatasync(fd); /* only what is written out can be forgotten */
+        (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+        close(fd);
+    }
+    file_list_free(&list);
 }
 
 static bool files_equal(const char *left_folder, const char *right_folder, const char *name)

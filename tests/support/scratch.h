@@ -16,6 +16,10 @@ const char *scratch_folder(void);
 /* A path in the scratch folder, in static storage that is used again after 16 calls. */
 const char *scratch_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same in another scratch folder, which is on a disk where there is one: below TMPDIR, /var/tmp or /tmp. /dev/shm has no
+ * reads that fail instead of waiting, so what a reader does with them is seen here alone. */
+const char *scratch_disk_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Remove a file, or a folder with all that is in it; what is not there is fine. */
 void scratch_remove(const char *path);
 
@@ -44,6 +48,11 @@ typedef struct file_list {
 /* List the files below the folder `path` whose names end in `suffix` ("": all). Freed with file_list_free(). */
 file_list file_list_make(const char *path, const char *suffix);
 void file_list_free(file_list *list);
+
+/* Copy a folder with its files, and one level of folders in it. */
+void folder_copy(const char *from, const char *to);
+/* Write a folder's files out and have the system forget what it keeps of them in memory, as far as it can. */
+void folder_forget(const char *path);
 
 /* Whether two folders hold the same files of that suffix, byte for byte; says which one differs. */
 bool folders_equal(const char *left, const char *right, const char *suffix);
