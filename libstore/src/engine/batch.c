@@ -10,6 +10,7 @@
 /* Nanoseconds, measured by bench_batch (bench/README.md); they choose between the ways, no more. */
 #define SCAN_DECODE_NS 2.0 /* decode one fingerprint of a scan */
 #define SCAN_TEST_NS 0.3   /* test it against one query */
+#define TOGETHER_NS 4e4    /* allocate, start threads and order the matches, for queries that are answered together */
 
 /* ----- one by one ----- */
 
@@ -73,12 +74,12 @@ static way choose_way(const ss_batch *batch)
     if (batch->count == 1 || batch->segment->facts->distinct_count == 0)
         return ONE_BY_ONE;
     double single = batch->count * (plan->scan ? plan->scan_cost : plan->probe_cost);
-    double scanned = batch->segment->costs.fingerprint_count * (SCAN_DECODE_NS + batch->count * SCAN_TEST_NS);
+    double scanned = TOGETHER_NS + batch->segment->costs.fingerprint_count * (SCAN_DECODE_NS + batch->count * SCAN_TEST_NS);
     if (strategy == SSTORE_STRATEGY_SCAN || (plan->scan && scanned < single))
         return SCANNED;
     if (plan->scan)
         return ONE_BY_ONE;
-    double swept = ss_batch_sweep_cost(batch);
+    double swept = TOGETHER_NS + ss_batch_sweep_cost(batch);
     if (strategy == SSTORE_STRATEGY_AUTO && scanned < single && scanned < swept)
         return SCANNED;
     return swept < single ? SWEPT : ONE_BY_ONE;

@@ -14,7 +14,8 @@
 #include "engine/query.h"
 #include "sort/radix.h"
 
-#define SHARES 32u /* of the hits, one a task */
+#define SHARES 32u      /* of the hits at most, one a task */
+#define SHARE_HITS 256u /* in each at least */
 
 /* The matches of one share. */
 typedef struct match_list {
@@ -29,6 +30,8 @@ typedef struct report {
     const ss_batch_hit *hits;
     sstore_record *order; /* fingerprint, and the hit's index as id: sorted */
     size_t hit_count;
+    uint32_t share_count;
+    sstore_cursor **cursors; /* one a worker, made when first needed */
     match_list lists[SHARES];
 } report;
 
@@ -70,20 +73,33 @@ static sstore_status look_up_share(void *context, uint64_t task, uint32_t worker
 {
     report *self = context;
     match_list *list = &self->lists[task];
-    sstore_cursor *cursor = NULL;
-    (void)worker;
-    sstore_status status = sstore_cursor_create(self->batch->store, &cursor, error);
-    size_t end = self->hit_count * (task + 1) / SHARES;
-    for (size_t i = self->hit_count * task / SHARES; status == SSTORE_OK && i < end;) {
+    sstore_status status = SSTORE_OK;
+    if (self->cursors[worker] == NULL)
+        status = sstore_cursor_create(self->batch->store, &self->cursors[worker], error);
+    size_t end = self->hit_count * (task + 1) / self->share_count;
+    for (size_t i = self->hit_count * task / self->share_count; status == SSTORE_OK && i < end;) {
         ss_hit hits[SS_HITS_TOGETHER];
         uint32_t count = 0;
         while (count < SS_HITS_TOGETHER && i < end)
             hits[count++] = hit_at(self, i++);
-        status = ss_report_records(cursor, hits, count, keep_match, list, error);
+        status = ss_report_records(self->cursors[worker], hits, count, keep_match, list, error);
         if (list->out_of_memory)
             status = ss_fail_memory(error, 2 * list->capacity * sizeof *list->matches);
     }
-    sstore_cursor_free(cursor);
+    return status;
+}
+
+static sstore_status look_up(report *self, sstore_error *error)
+{
+    uint32_t threads = self->batch->threads;
+    self->share_count = (uint32_t)ss_min_u64(SHARES, (self->hit_count + SHARE_HITS - 1) / SHARE_HITS);
+    self->cursors = ss_alloc(threads, sizeof *self->cursors);
+    if (self->cursors == NULL)
+        return ss_fail_memory(error, threads * sizeof *self->cursors);
+    sstore_status status = ss_pool_run(threads, self->share_count, look_up_share, self, error);
+    for (uint32_t i = 0; i < threads; i++)
+        sstore_cursor_free(self->cursors[i]);
+    ss_free(self->cursors);
     return status;
 }
 
@@ -195,7 +211,7 @@ sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, bool 
         self.lists[i].room = batch->count > 1 ? &room : NULL;
     sstore_status status = order_hits(&self, &hits, error);
     if (status == SSTORE_OK)
-        status = ss_pool_run(batch->threads, SHARES, look_up_share, &self, error);
+        status = look_up(&self, error);
     for (uint32_t i = 0; i < SHARES; i++) {
         match_count += self.lists[i].count;
         too_many |= self.lists[i].too_many;

@@ -8,7 +8,8 @@
 #include "engine/batch.h"
 #include "engine/table_stream.h"
 
-#define TASKS 64u
+#define TASKS 64u       /* at most */
+#define TASK_BLOCKS 16u /* in each at least */
 
 static sstore_status test_block(const ss_batch *batch, uint32_t worker, const uint64_t *values, uint32_t count,
                                 uint64_t rank, uint32_t *found, sstore_error *error)
@@ -25,19 +26,25 @@ static sstore_status test_block(const ss_batch *batch, uint32_t worker, const ui
     return SSTORE_OK;
 }
 
+static uint64_t count_tasks(const ss_batch *batch)
+{
+    uint64_t blocks = batch->segment->tables[0].blocks.header.block_count;
+    return ss_min_u64(TASKS, (blocks + TASK_BLOCKS - 1) / TASK_BLOCKS);
+}
+
 /* One share of the blocks. */
 static sstore_status scan_share(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
     const ss_batch *batch = context;
     const ss_table *table = &batch->segment->tables[0];
-    uint64_t blocks = table->blocks.header.block_count;
-    uint64_t end = blocks * (task + 1) / TASKS;
+    uint64_t blocks = table->blocks.header.block_count, tasks = count_tasks(batch);
+    uint64_t end = blocks * (task + 1) / tasks;
     uint32_t *found = ss_realloc(NULL, SS_BLOCK_MAX_COUNT, sizeof *found);
     ss_table_stream stream;
     sstore_status status = ss_table_stream_open(&stream, &table->blocks, &table->code, error);
     if (status == SSTORE_OK && found == NULL)
         status = ss_fail_memory(error, SS_BLOCK_MAX_COUNT * sizeof *found);
-    stream.next_block = blocks * task / TASKS;
+    stream.next_block = blocks * task / tasks;
     while (status == SSTORE_OK && stream.next_block < end) {
         const uint64_t *values;
         uint32_t count;
@@ -53,5 +60,5 @@ static sstore_status scan_share(void *context, uint64_t task, uint32_t worker, s
 
 sstore_status ss_batch_scan(const ss_batch *batch, sstore_error *error)
 {
-    return ss_pool_run(batch->threads, TASKS, scan_share, (void *)(uintptr_t)batch, error);
+    return ss_pool_run(batch->threads, count_tasks(batch), scan_share, (void *)(uintptr_t)batch, error);
 }
