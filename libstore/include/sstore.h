@@ -92,8 +92,8 @@ typedef struct sstore_cursor sstore_cursor;
 
 /* How blocks are read. All three give the same answers. */
 typedef enum sstore_io {
-    SSTORE_IO_PREAD = 0,  /* each block read by pread() and its checksum checked at every read; least memory, and a
-                             fault of the disk is an error code (the default) */
+    SSTORE_IO_PREAD = 0,  /* each block read by pread() and its checksum checked whenever it is read (a cursor may keep
+                             a few); least memory, and a fault of the disk is an error code (the default) */
     SSTORE_IO_MMAP = 1,   /* files mapped, a block's checksum checked at its first touch; fast, but a file that is cut
                              short by someone while it is mapped kills the process with SIGBUS */
     SSTORE_IO_MEMORY = 2  /* all block files loaded and checked at open; the store's size in memory */
@@ -134,8 +134,8 @@ SSTORE_API sstore_status sstore_open(const char *path, const sstore_open_options
 SSTORE_API void sstore_close(sstore *store);
 
 /*
- * Make a cursor: the scratch memory of one thread's queries (a few block sizes, and the look-up tables of the codes
- * are shared in the store). It must be freed before its store is closed. Errors: ARGUMENT, MEMORY.
+ * Make a cursor: the scratch memory of one thread's queries, some 20 KiB, and in the mode pread up to 80 blocks, 336 KiB
+ * of 4 KiB each. It must be freed before its store is closed. Errors: ARGUMENT, MEMORY.
  */
 SSTORE_API sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_out, sstore_error *error);
 
@@ -179,9 +179,9 @@ SSTORE_API sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fi
  * of the queries, those of one query ascending by (distance, fingerprint, id); `query_index` is the query's index in
  * `fingerprints`. on_match is called in the caller's thread only.
  *
- * Chooses by itself between asking one by one, walking through the tables with the sorted prefixes of all queries, and one
- * scan for all. Memory, whatever `count`: about 16 bytes for each of up to 2^20 queries, 8 MiB a thread, and up to 2^21
- * matches of 150 bytes; only one query that alone has more matches takes more.
+ * Chooses by itself between asking one by one, decoding the tables slice by slice with all queries that probe there, and
+ * one scan for all. Memory, whatever `count`: about 16 bytes for each of up to 2^20 queries, 8 MiB a thread, and up to
+ * 2^21 matches of 170 bytes; only one query that alone has more matches takes more.
  * Errors: as sstore_query(), and MEMORY.
  */
 SSTORE_API sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprints, size_t count,

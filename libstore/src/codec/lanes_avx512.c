@@ -7,8 +7,7 @@
  * one another are such a step again, with keep = keep1 & keep2 and set = (set1 & keep2) | set2; so three rounds of
  * combining neighbours at distances 1, 2 and 4 give every lane the whole way from the value before the eight.
  *
- * Measured by bench_codec on a Zen 4: 0.85 ns a value against 1.15 portable; with a gather instead of the permutation it
- * was slower than portable.
+ * With a gather instead of the permutation it was slower than the portable form (bench/README.md has what else was tried).
  */
 #include "base/simd.h"
 #include "codec/lanes.h"

@@ -74,7 +74,8 @@ static way choose_way(const ss_batch *batch)
     if (batch->count == 1 || batch->segment->facts->distinct_count == 0)
         return ONE_BY_ONE;
     double single = batch->count * (plan->scan ? plan->scan_cost : plan->probe_cost);
-    double scanned = TOGETHER_NS + batch->segment->costs.fingerprint_count * (SCAN_DECODE_NS + batch->count * SCAN_TEST_NS);
+    double scanned = TOGETHER_NS +
+                     batch->segment->costs.fingerprint_count * (SCAN_DECODE_NS + batch->count * SCAN_TEST_NS);
     if (strategy == SSTORE_STRATEGY_SCAN || (plan->scan && scanned < single))
         return SCANNED;
     if (plan->scan)
@@ -108,9 +109,10 @@ static sstore_status run_round(ss_batch *batch, const uint64_t *all, uint64_t fi
                                sstore_error *error)
 {
     bool too_many = false;
+    atomic_llong room = (long long)SS_ROUND_MATCHES;
     batch->fingerprints = all + first;
     batch->count = count;
-    batch->max_hits = count > 1 ? SS_ROUND_MATCHES : SIZE_MAX;
+    batch->room = count > 1 ? &room : NULL;
     sstore_status status = find_hits(batch, error);
     if (status == SSTORE_STOPPED)
         too_many = true;

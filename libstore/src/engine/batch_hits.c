@@ -3,13 +3,16 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
+#define FIRST_CAPACITY 1024u /* of a list */
+
 sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_hit hit, sstore_error *error)
 {
     ss_hit_list *list = &batch->lists[worker];
-    if (list->count == batch->max_hits)
-        return SSTORE_STOPPED;
     if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 1024 : 2 * list->capacity;
+        size_t capacity = list->capacity == 0 ? FIRST_CAPACITY : 2 * list->capacity;
+        long long more = (long long)(capacity - list->capacity);
+        if (batch->room != NULL && atomic_fetch_sub_explicit(batch->room, more, memory_order_relaxed) < more)
+            return SSTORE_STOPPED;
         ss_batch_hit *hits = ss_realloc(list->hits, capacity, sizeof *hits);
         if (hits == NULL)
             return ss_fail_memory(error, capacity * sizeof *hits);

@@ -4,11 +4,13 @@
 #ifndef SS_BATCH_HITS_H
 #define SS_BATCH_HITS_H
 
+#include <stdatomic.h>
+
 #include "engine/store.h"
 
 #define SS_ROUND_QUERIES (UINT32_C(1) << 20) /* at most; an index in a round takes 20 bits */
 #define SS_ROUND_QUERY_BITS 20u
-#define SS_ROUND_MATCHES ((size_t)1 << 21)   /* at most, unless one query alone has more */
+#define SS_ROUND_MATCHES ((size_t)1 << 21) /* at most, unless one query alone has more */
 #define SS_NO_RANK UINT64_MAX
 
 /* A matching fingerprint of one query of the round. */
@@ -33,7 +35,7 @@ typedef struct ss_batch {
     uint32_t count;
     uint32_t distance, threads;
     ss_hit_list *lists; /* one a worker */
-    size_t max_hits;    /* of each list; more is SSTORE_STOPPED */
+    atomic_llong *room; /* how many hits all lists may still grow by; NULL: any number */
 } ss_batch;
 
 /* Append a hit to a worker's list. STOPPED where that is too much, MEMORY. */

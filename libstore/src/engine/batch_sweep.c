@@ -2,8 +2,8 @@
  * batch_sweep.c - many queries against whole tables: a table is cut into slices by leading bits, each slice is decoded once,
  * and an index over the next bits leads every probe straight to its few candidates. Nothing is sorted but the queries.
  *
- * A slice is the smallest power of two of the key space, up to the table's prefix, that holds no more than SLICE_BLOCKS
- * blocks: so slices are as fine as the data is dense, and its fingerprints and index stay in a core's cache while the
+ * A slice is the smallest power of two of the key space, up to the table's prefix, that holds no more than some
+ * SLICE_FINGERPRINTS of them: so slices are as fine as the data is dense, and its fingerprints and index stay in a core's cache while the
  * queries pass by. The index's buckets are prefixes too, mostly shorter than the table's: a probe that is too short finds
  * more candidates, never fewer, and a few of these are tested in less time than a longer prefix is made.
  */
@@ -15,7 +15,8 @@
 #include "engine/batch.h"
 #include "sort/radix.h"
 
-#define SLICE_BLOCKS 192u
+#define SLICE_FINGERPRINTS 140000.0 /* on average, if its blocks are as full as all */
+#define MOST_TOGETHER 280000u       /* are decoded, and a block more */
 #define INDEX_BITS 12u
 /* Nanoseconds of one thread, measured by bench_batch (bench/README.md). */
 #define BLOCK_NS 300.0   /* get a block and check it */
@@ -54,7 +55,8 @@ typedef struct sweep {
     size_t dealt[(1u << DEAL_BITS) + 1];
     slice *slices;
     size_t slice_count, slice_capacity;
-    workplace *places; /* one a thread */
+    uint64_t slice_blocks; /* in a slice at most, unless they have one prefix */
+    workplace *places;     /* one a thread */
 } sweep;
 
 /* A slice under way: values[begin .. end - 1] are its fingerprints; bucket k of the index has those from begins[k] on. */
@@ -163,13 +165,15 @@ static sstore_status make_room(workplace *place, size_t count, sstore_error *err
     return SSTORE_OK;
 }
 
-/* Decode some blocks one after the other. */
-static sstore_status decode_blocks(const sliced *self, uint64_t begin, uint64_t end, size_t *count_out)
+/* Decode blocks from `begin` on, up to `end` or as many as a slice should have; *end_out is where it stopped. */
+static sstore_status decode_blocks(const sliced *self, uint64_t begin, uint64_t end, uint64_t *end_out,
+                                   size_t *count_out)
 {
     const ss_table *table = self->of->table;
     workplace *place = self->place;
     size_t count = 0;
-    for (uint64_t number = begin; number < end; number++) {
+    uint64_t number = begin;
+    for (; number < end && count < MOST_TOGETHER; number++) {
         const uint8_t *bytes;
         const char *reason = "its codes or rests run over";
         ss_block block;
@@ -188,6 +192,7 @@ static sstore_status decode_blocks(const sliced *self, uint64_t begin, uint64_t 
         count += block.count;
     }
     *count_out = count;
+    *end_out = number;
     return SSTORE_OK;
 }
 
@@ -226,18 +231,18 @@ static sstore_status run_slice(void *context, uint64_t task, uint32_t worker, ss
                    .place = &of->places[worker],
                    .worker = worker,
                    .index_bits = index_bits,
-                   .shift = 64 - cut->bits - index_bits,
+                   .shift = (uint32_t)ss_min_u64(63, 64 - cut->bits - index_bits), /* 64 only of no bits at all */
+
                    .error = error};
     sstore_status status = SSTORE_OK;
     if (!has_queries(of, cut->first, cut->bits, cut->bits, of->radius))
         return SSTORE_OK;
-    /* More than one round only where a single prefix has as many fingerprints. */
-    for (uint64_t begin = cut->begin_block, end; status == SSTORE_OK && begin < cut->end_block; begin = end) {
+    /* More than one round only where a single prefix has as many fingerprints, or blocks are much fuller than most. */
+    for (uint64_t begin = cut->begin_block, end = begin; status == SSTORE_OK && begin < cut->end_block; begin = end) {
         size_t count = 0;
-        end = ss_min_u64(begin + SLICE_BLOCKS, cut->end_block);
         if (of->number == 0)
             self.rank = ss_array_at(&of->batch->segment->ranks, begin);
-        status = decode_blocks(&self, begin, end, &count);
+        status = decode_blocks(&self, begin, cut->end_block, &end, &count);
         if (status != SSTORE_OK)
             break;
         index_values(&self, cut, count);
@@ -268,7 +273,7 @@ static sstore_status cut_slices(sweep *self, uint64_t first, uint32_t bits, ssto
     if (begin == count)
         return SSTORE_OK;
     uint64_t end = ss_min_u64(ss_key_index_find(keys, first | ss_low_mask(64 - bits)) + 1, count);
-    if (end - begin <= SLICE_BLOCKS || bits == self->prefix_bits)
+    if (end - begin <= self->slice_blocks || bits == self->prefix_bits)
         return add_slice(self, (slice){.first = first, .begin_block = begin, .end_block = end, .bits = bits}, error);
     sstore_status status = cut_slices(self, first, bits + 1, error);
     return status == SSTORE_OK ? cut_slices(self, first | UINT64_C(1) << (63 - bits), bits + 1, error) : status;
@@ -347,6 +352,7 @@ static workplace *make_places(uint32_t count, uint32_t block_bytes)
 sstore_status ss_batch_sweep(const ss_batch *batch, sstore_error *error)
 {
     const ss_plan *plan = &batch->segment->facts->plan;
+    const ss_cost_model *costs = &batch->segment->costs;
     uint32_t block_bytes = batch->segment->facts->geometry.block_bytes;
     workplace *places = make_places(batch->threads, block_bytes);
     sstore_status status = places != NULL ? SSTORE_OK : ss_fail_memory(error, (uint64_t)batch->threads * block_bytes);
@@ -359,6 +365,7 @@ sstore_status ss_batch_sweep(const ss_batch *batch, sstore_error *error)
                       .places = places,
                       .prefix_bits = plan->tables[i].prefix_bits,
                       .radius = batch->plan->radii[i]};
+        self.slice_blocks = 1 + (uint64_t)(SLICE_FINGERPRINTS * costs->block_count / (costs->fingerprint_count + 1));
         status = sweep_table(&self, error);
     }
     free_places(places, batch->threads);

@@ -164,7 +164,7 @@ static sstore_status run_span(const ss_search *self, const ss_span *span)
     return status;
 }
 
-/* The last visit stays: the next probe may begin in the same block. */
+/* The last visit stays, buffer and all: the next probe may begin in the same block. */
 static void keep_last_visit(sstore_cursor *cursor)
 {
     ss_visit first = cursor->visits[0];
