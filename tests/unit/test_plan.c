@@ -577,18 +577,6 @@ static void test_invalid_plans(void **state)
     assert_false(valid(&plan)); /* complete, but table 0 would be permuted */
 }
 
-static void test_default_names_are_plans(void **state)
-{
-    (void)state;
-    static const uint64_t counts[] = {0, 1, 10000000, 10000001, UINT64_C(1) << 40, UINT64_MAX};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        for (uint32_t k = 0; k <= SSTORE_MAX_BUILD_DISTANCE; k++) {
-            ss_plan plan;
-            must_parse(ss_plan_default_name(counts[i]), k, &plan);
-        }
-    }
-}
-
 int main(void)
 {
     run_seed = rng_run_seed();
@@ -610,7 +598,6 @@ int main(void)
         cmocka_unit_test(test_format_is_short),
         cmocka_unit_test_teardown(test_random_tables_are_written_and_read, testing_teardown),
         cmocka_unit_test(test_invalid_plans),
-        cmocka_unit_test(test_default_names_are_plans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

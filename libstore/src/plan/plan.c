@@ -8,15 +8,8 @@
 
 #include "base/error.h"
 
-/* From here on three tables take so much less than four that it outweighs the blocks they read more. */
-#define THREE_TABLES_ABOVE UINT64_C(10000000)
 #define MAX_GROUPS 64u
 #define HEX_MASK_DIGITS 16u
-
-const char *ss_plan_default_name(uint64_t record_count)
-{
-    return record_count > THREE_TABLES_ABOVE ? "3" : "4";
-}
 
 static void get_radii(const ss_plan *plan, int32_t *radii)
 {

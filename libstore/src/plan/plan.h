@@ -29,9 +29,6 @@ typedef struct ss_plan {
     ss_plan_table tables[SS_MAX_TABLES];
 } ss_plan;
 
-/* How many tables suit so many records, going by their number alone; the planner knows better (planner.h). */
-const char *ss_plan_default_name(uint64_t record_count);
-
 /*
  * Make a plan from its name:
  *   "20", "16", "10", "4", "3", "2", "1"   6c3, 4c1/4c1, 5c2, 4c1, and disjoint groups of 24+20+20, 32+32 and 64 bits
