@@ -6,9 +6,7 @@
 
 #ifdef SSTORE_HAVE_JANSSON
 
-#include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "print_json.h"
 
 static json_t *plan_value(const sstore_plan_estimate *plan)
 {
@@ -40,16 +38,7 @@ static json_t *report_value(const plan_report *report)
 
 int plan_print_json(const plan_report *report)
 {
-    json_t *value = report_value(report);
-    char *text = value == NULL ? NULL : json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(6));
-    json_decref(value);
-    if (text == NULL) {
-        cmd_complain("cannot make a JSON object: out of memory");
-        return EXIT_FAILED;
-    }
-    puts(text);
-    free(text);
-    return EXIT_DONE;
+    return print_json(report_value(report));
 }
 
 #else

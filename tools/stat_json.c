@@ -7,10 +7,10 @@
 
 #ifdef SSTORE_HAVE_JANSSON
 
-#include <jansson.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "print_json.h"
 
 /* A text that may have been cut within a character: whatever is not whole at its end is left out. */
 static json_t *text_value(const char *text)
@@ -82,16 +82,7 @@ static json_t *report_value(const store_report *report)
 
 int stat_print_json(const store_report *report)
 {
-    json_t *value = report_value(report);
-    char *text = value == NULL ? NULL : json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(6));
-    json_decref(value);
-    if (text == NULL) {
-        cmd_complain("cannot make a JSON object: out of memory");
-        return EXIT_FAILED;
-    }
-    puts(text);
-    free(text);
-    return EXIT_DONE;
+    return print_json(report_value(report));
 }
 
 #else

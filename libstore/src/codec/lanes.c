@@ -23,17 +23,7 @@ static void decode_rests(const ss_lane *lane, const uint8_t *h)
 
 uint32_t ss_lanes_portable(const ss_lookup *lookup, const ss_lane *lanes, uint32_t count)
 {
-    ss_lane_codes codes[SS_LANES];
-    uint32_t missed = 0;
-    if (SS_UNLIKELY(!ss_lane_codes_decode_any(lookup, lanes, count, codes)))
-        return (1u << count) - 1;
-    for (uint32_t i = 0; i < count; i++) {
-        if (SS_LIKELY(ss_lane_codes_plain(&lanes[i], &codes[i])))
-            decode_rests(&lanes[i], codes[i].h);
-        else
-            missed |= 1u << i;
-    }
-    return missed;
+    return ss_lanes_decode(lookup, lanes, count, decode_rests);
 }
 
 ss_lanes_fn ss_lanes_best(void)

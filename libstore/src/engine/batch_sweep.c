@@ -2,10 +2,10 @@
  * batch_sweep.c - many queries against whole tables: a table is cut into slices by leading bits, each slice is decoded once,
  * and an index over the next bits leads every probe straight to its few candidates. Nothing is sorted but the queries.
  *
- * A slice is the smallest power of two of the key space, up to the table's prefix, that holds no more than some
- * SLICE_FINGERPRINTS of them: so slices are as fine as the data is dense, and its fingerprints and index stay in a core's cache while the
- * queries pass by. The index's buckets are prefixes too, mostly shorter than the table's: a probe that is too short finds
- * more candidates, never fewer, and a few of these are tested in less time than a longer prefix is made.
+ * A slice is a power of two of the key space, as long as it holds about SLICE_FINGERPRINTS at most, and no shorter than the
+ * table's prefix: so slices are as fine as the data is dense, and a slice's fingerprints and index stay in a core's cache
+ * while the queries pass by. The index's buckets are prefixes too, mostly shorter than the table's: a probe that is too
+ * short finds more candidates, never fewer, and a few of these are tested in less time than a longer prefix is made.
  */
 #include <math.h>
 
@@ -18,14 +18,14 @@
 #define SLICE_FINGERPRINTS 140000.0 /* on average, if its blocks are as full as all */
 #define MOST_TOGETHER 280000u       /* are decoded, and a block more */
 #define INDEX_BITS 12u
+#define DEAL_BITS 6u /* queries are dealt out by these leading bits and then sorted by several threads */
+
 /* Nanoseconds of one thread, measured by bench_batch (bench/README.md). */
 #define BLOCK_NS 300.0   /* get a block and check it */
 #define DECODE_NS 2.5    /* decode a fingerprint and index it */
 #define BUCKET_NS 12.0   /* find a bucket */
 #define TEST_NS 0.3      /* test one of its fingerprints */
 #define BUCKET_MEAN 12.0 /* how many it has, unless the prefix is too short */
-
-#define DEAL_BITS 6u /* queries are dealt out by these leading bits and then sorted by several threads */
 
 /* A piece of a table: the fingerprints that begin with the leading `bits` bits of `first`. */
 typedef struct slice {
