@@ -114,6 +114,7 @@ static int read_input(const fingerprint_arguments *arguments, const char *path, 
         code = fingerprint_lines(&source, &arguments->text, next_number);
     else
         code = fingerprint_file(&source, &arguments->text);
+    input_source_report(&source);
     input_source_close(&source);
     return code;
 }

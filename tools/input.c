@@ -51,7 +51,8 @@ int input_deliver(input_reader *reader)
         return EXIT_DONE;
     reader->count = 0;
     const uint64_t *ids = *reader->ids == INPUT_IDS_PRESENT ? reader->batch_ids : NULL;
-    return reader->on_batch(reader->context, reader->fingerprints, ids, count);
+    reader->consumer_code = reader->on_batch(reader->context, reader->fingerprints, ids, count);
+    return reader->consumer_code;
 }
 
 static int read_format(input_reader *reader, input_format format)
@@ -66,6 +67,18 @@ static int read_format(input_reader *reader, input_format format)
     }
 }
 
+/* Read everything. The records before a fault are handed on before it is reported. */
+static int read_source(input_reader *reader, input_format format)
+{
+    int code = read_format(reader, format);
+    if (code == EXIT_DONE || reader->source.failed)
+        (void)input_deliver(reader);
+    if (reader->consumer_code != EXIT_DONE)
+        return reader->consumer_code;
+    input_source_report(&reader->source);
+    return code;
+}
+
 int input_read(const char *path, const input_options *options, input_ids *ids, input_batch_fn on_batch, void *context)
 {
     input_reader *reader = malloc(sizeof *reader);
@@ -77,10 +90,11 @@ int input_read(const char *path, const input_options *options, input_ids *ids, i
     reader->ids = ids;
     reader->on_batch = on_batch;
     reader->context = context;
+    reader->consumer_code = EXIT_DONE;
     reader->count = 0;
     int code = input_source_open(&reader->source, path);
     if (code == EXIT_DONE) {
-        code = read_format(reader, choose_format(path, options->format));
+        code = read_source(reader, choose_format(path, options->format));
         input_source_close(&reader->source);
     }
     free(reader);

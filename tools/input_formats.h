@@ -15,6 +15,7 @@ typedef struct input_reader {
     input_ids *ids;
     input_batch_fn on_batch;
     void *context;
+    int consumer_code; /* what on_batch returned last */
     size_t count; /* records in the batch */
     uint64_t fingerprints[INPUT_BATCH_RECORDS], batch_ids[INPUT_BATCH_RECORDS];
 } input_reader;
@@ -22,7 +23,8 @@ typedef struct input_reader {
 /* Hand the batch on, if there is anything in it. */
 int input_deliver(input_reader *reader);
 
-/* Read the rest of the source; each returns an exit code. */
+/* Read the rest of the source; each returns an exit code. What is left in the batch then, also after a failure of the
+ * source, their caller hands on. */
 int input_read_text(input_reader *reader);
 int input_read_npy(input_reader *reader);
 

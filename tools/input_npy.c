@@ -226,12 +226,6 @@ static bool parse_text(const char *text, size_t length, npy_header *header, uint
     return parse_header(&parser, header) && check_shape(header, count_out, fault);
 }
 
-static int refuse(const input_source *source, const line_fault *fault)
-{
-    cmd_complain("%s: %s", source->name, fault->reason);
-    return EXIT_FAILED;
-}
-
 /* Read and take all that comes before the data. */
 static int take_header(input_source *source, npy_header *header, uint64_t *count_out)
 {
@@ -242,7 +236,7 @@ static int take_header(input_source *source, npy_header *header, uint64_t *count
         return code;
     const uint8_t *preamble = (const uint8_t *)source->buffer + source->begin;
     if (!parse_preamble(preamble, source->end - source->begin, &length, &fault))
-        return refuse(source, &fault);
+        return input_source_fail(source, "%s", fault.reason);
     input_source_take(source, preamble[6] == 1 ? 10 : 12);
     code = input_source_need(source, length);
     if (code != EXIT_DONE)
@@ -250,7 +244,7 @@ static int take_header(input_source *source, npy_header *header, uint64_t *count
     const char *text = source->buffer + source->begin;
     bool whole = source->end - source->begin >= length || fail(&fault, "the file ends within its header");
     if (!whole || !parse_text(text, length, header, count_out, &fault))
-        return refuse(source, &fault);
+        return input_source_fail(source, "%s", fault.reason);
     input_source_take(source, length);
     return EXIT_DONE;
 }

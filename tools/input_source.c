@@ -6,6 +6,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,20 +56,16 @@ static bool make_room(input_source *source)
 
 int input_source_fill(input_source *source)
 {
-    if (!make_room(source)) {
-        cmd_complain("%s: out of memory", source->name);
-        return EXIT_FAILED;
-    }
+    if (!make_room(source))
+        return input_source_fail(source, "out of memory");
     ssize_t got;
     do {
         got = read(source->fd, source->buffer + source->end, source->capacity - source->end);
     } while (got < 0 && errno == EINTR && !interrupted());
     if (got < 0 && errno == EINTR)
         return interrupt_exit_code();
-    if (got < 0) {
-        cmd_complain("%s: cannot read: %s", source->name, strerror(errno));
-        return EXIT_FAILED;
-    }
+    if (got < 0)
+        return input_source_fail(source, "cannot read: %s", strerror(errno));
     source->end += (size_t)got;
     source->at_end = got == 0;
     return EXIT_DONE;
@@ -78,6 +77,30 @@ int input_source_need(input_source *source, size_t size)
     while (code == EXIT_DONE && source->end - source->begin < size && !source->at_end)
         code = input_source_fill(source);
     return code;
+}
+
+int input_source_fail(input_source *source, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(source->fault.reason, sizeof source->fault.reason, format, arguments);
+    va_end(arguments);
+    source->failed = true;
+    return EXIT_FAILED;
+}
+
+int input_source_fail_line(input_source *source, uint64_t line, const char *reason)
+{
+    source->line = line;
+    return input_source_fail(source, "%s", reason);
+}
+
+void input_source_report(const input_source *source)
+{
+    if (source->failed && source->line > 0)
+        cmd_complain("%s:%" PRIu64 ": %s", source->name, source->line, source->fault.reason);
+    else if (source->failed)
+        cmd_complain("%s: %s", source->name, source->fault.reason);
 }
 
 void input_source_close(input_source *source)

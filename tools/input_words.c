@@ -10,11 +10,9 @@
 /* Words have no ids; records before them may not have any either. */
 static int check_ids(input_reader *reader)
 {
-    if (*reader->ids == INPUT_IDS_PRESENT) {
-        cmd_complain("%s: this format holds no ids, but the inputs before have them (--no-ids ignores ids)",
-                     reader->source.name);
-        return EXIT_FAILED;
-    }
+    if (*reader->ids == INPUT_IDS_PRESENT)
+        return input_source_fail(&reader->source, "this format holds no ids, but the inputs before have them "
+                                                  "(--no-ids ignores ids)");
     *reader->ids = INPUT_IDS_ABSENT;
     return EXIT_DONE;
 }
@@ -36,22 +34,21 @@ static size_t take_words(input_reader *reader, bool big_endian, size_t count)
 }
 
 /* Hold the input's end against its place. `left` is the number of words that are still due, or UINT64_MAX. */
-static int check_end(const input_reader *reader, uint64_t left)
+static int check_end(input_source *source, uint64_t left)
 {
-    const input_source *source = &reader->source;
     size_t odd = source->end - source->begin;
     if (left == 0 && odd > 0)
-        cmd_complain("%s: expected the end of the file at offset %" PRIu64 ", found more bytes", source->name,
-                     source->offset);
-    else if (left == UINT64_MAX && odd > 0)
-        cmd_complain("%s: expected 8 bytes a fingerprint, found %zu at offset %" PRIu64 ", then the end of the file",
-                     source->name, odd, source->offset);
-    else if (left != 0 && left != UINT64_MAX)
-        cmd_complain("%s: the file ends at offset %" PRIu64 ", %" PRIu64 " bytes too early", source->name,
-                     source->offset + odd, 8 * left - odd);
-    else
-        return EXIT_DONE;
-    return EXIT_FAILED;
+        return input_source_fail(source, "expected the end of the file at offset %" PRIu64 ", found more bytes",
+                                 source->offset);
+    if (left == UINT64_MAX && odd > 0)
+        return input_source_fail(source,
+                                 "expected 8 bytes a fingerprint, found %zu at offset %" PRIu64
+                                 ", then the end of the file",
+                                 odd, source->offset);
+    if (left != 0 && left != UINT64_MAX)
+        return input_source_fail(source, "the file ends at offset %" PRIu64 ", %" PRIu64 " bytes too early",
+                                 source->offset + odd, 8 * left - odd);
+    return EXIT_DONE;
 }
 
 int input_read_words(input_reader *reader, bool big_endian, uint64_t count)
@@ -70,9 +67,7 @@ int input_read_words(input_reader *reader, bool big_endian, uint64_t count)
         if (reader->count == reader->options->batch_records)
             code = input_deliver(reader);
     }
-    if (code == EXIT_DONE)
-        code = input_deliver(reader);
     if (code == EXIT_DONE && left == 0)
         code = input_source_need(source, 1);
-    return code != EXIT_DONE ? code : check_end(reader, left);
+    return code != EXIT_DONE ? code : check_end(source, left);
 }
