@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,10 +30,11 @@ int input_check(const char *path)
     return EXIT_DONE;
 }
 
+/* In either case: other systems write names in capitals. */
 static bool has_suffix(const char *path, const char *suffix)
 {
     size_t length = strlen(path), suffix_length = strlen(suffix);
-    return length > suffix_length && strcmp(path + length - suffix_length, suffix) == 0;
+    return length > suffix_length && strcasecmp(path + length - suffix_length, suffix) == 0;
 }
 
 static input_format choose_format(const char *path, input_format asked)
@@ -41,6 +43,8 @@ static input_format choose_format(const char *path, input_format asked)
         return asked;
     if (has_suffix(path, ".u64"))
         return INPUT_U64;
+    if (has_suffix(path, ".rec"))
+        return INPUT_REC;
     return has_suffix(path, ".npy") ? INPUT_NPY : INPUT_TEXT;
 }
 
@@ -59,7 +63,8 @@ static int read_format(input_reader *reader, input_format format)
 {
     switch (format) {
     case INPUT_U64:
-        return input_read_words(reader, false, UINT64_MAX);
+    case INPUT_REC:
+        return input_read_words(reader, &(word_layout){.has_ids = format == INPUT_REC}, UINT64_MAX);
     case INPUT_NPY:
         return input_read_npy(reader);
     default:

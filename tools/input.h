@@ -17,9 +17,10 @@
 #define INPUT_BATCH_RECORDS 4096
 
 typedef enum input_format {
-    INPUT_AUTO, /* by the name's suffix: .u64, .npy, else text */
+    INPUT_AUTO, /* by the name's suffix: .u64, .rec, .npy, else text */
     INPUT_TEXT,
-    INPUT_U64,
+    INPUT_U64, /* fingerprints, little-endian */
+    INPUT_REC, /* pairs of fingerprint and id, little-endian */
     INPUT_NPY
 } input_format;
 

@@ -9,15 +9,15 @@ enum { KEY_FORMAT = 0x100, KEY_COLUMNS, KEY_RADIX };
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Input:", 10},
-    {"format", KEY_FORMAT, "FORMAT", 0, "auto (by suffix; the default), text, u64 or npy", 0},
+    {"format", KEY_FORMAT, "FORMAT", 0, "auto (by suffix; the default), text, u64, rec or npy", 0},
     {"columns", KEY_COLUMNS, "LIST", 0, "what the fields of a line are: fingerprint, id, or - for one to skip", 0},
     {"radix", KEY_RADIX, "RADIX", 0, "of fingerprints in text: hex (the default) or dec, signed or unsigned", 0},
     {0}};
 
 static input_format parse_format(const char *text)
 {
-    static const char *const names[] = {"auto", "text", "u64", "npy", NULL};
-    return (input_format)argument_choice("--format", text, names, "'auto', 'text', 'u64' or 'npy'");
+    static const char *const names[] = {"auto", "text", "u64", "rec", "npy", NULL};
+    return (input_format)argument_choice("--format", text, names, "'auto', 'text', 'u64', 'rec' or 'npy'");
 }
 
 static bool parse_radix(const char *text)

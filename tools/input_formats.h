@@ -28,8 +28,13 @@ int input_deliver(input_reader *reader);
 int input_read_text(input_reader *reader);
 int input_read_npy(input_reader *reader);
 
-/* Read the rest of the source as 64-bit words of the given byte order: exactly `count` words, or any number if
- * UINT64_MAX. */
-int input_read_words(input_reader *reader, bool big_endian, uint64_t count);
+/* How records lie in 64-bit words. */
+typedef struct word_layout {
+    bool big_endian;
+    bool has_ids; /* a record is two words, its fingerprint and its id; otherwise one */
+} word_layout;
+
+/* Read the rest of the source as words: exactly `count` records, or any number if UINT64_MAX. */
+int input_read_words(input_reader *reader, const word_layout *layout, uint64_t count);
 
 #endif
