@@ -136,7 +136,7 @@ int cmd_build(int argc, char **argv)
     cmd_parse(&argp, argc, argv, &arguments);
     int code = EXIT_DONE;
     for (int i = 0; i < arguments.input_count && code == EXIT_DONE; i++)
-        code = input_check(arguments.inputs[i]);
+        code = input_check(arguments.inputs[i], &arguments.input);
     if (code != EXIT_DONE)
         return code;
     if (!arguments.quiet)

@@ -128,7 +128,7 @@ int cmd_fingerprint(int argc, char **argv)
     uint64_t next_number = 0;
     int code = EXIT_DONE;
     for (int i = 0; i < arguments.input_count && code == EXIT_DONE; i++)
-        code = input_check(arguments.inputs[i]);
+        code = input_check(arguments.inputs[i], NULL);
     for (int i = 0; i < arguments.input_count && code == EXIT_DONE; i++)
         code = read_input(&arguments, arguments.inputs[i], &next_number);
     return code;

@@ -6,16 +6,42 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd.h"
 #include "input_formats.h"
 
-int input_check(const char *path)
+/* How the input is compressed, as far as that is known before it is read. */
+static compression choose_compression(const char *path, const input_options *options)
+{
+    size_t stem_length;
+    return options->compression != COMPRESSION_AUTO ? options->compression : compression_of_name(path, &stem_length);
+}
+
+/* The suffix of a compression stands behind that of the format. */
+static input_format choose_format(const char *path, const input_options *options)
+{
+    size_t length;
+    (void)compression_of_name(path, &length);
+    if (options->format != INPUT_AUTO)
+        return options->format;
+    if (name_has_suffix(path, length, ".u64"))
+        return INPUT_U64;
+    if (name_has_suffix(path, length, ".rec"))
+        return INPUT_REC;
+    return name_has_suffix(path, length, ".npy") ? INPUT_NPY : INPUT_TEXT;
+}
+
+int input_check(const char *path, const input_options *options)
 {
     struct stat info;
+    compression kind = options != NULL ? choose_compression(path, options) : COMPRESSION_NONE;
+    if (!compression_is_known(kind)) {
+        cmd_complain("%s: cannot unpack %s data: this sstore was built without %s", path,
+                     compression_describe(kind)->name, compression_describe(kind)->decoder->library);
+        return EXIT_FAILED;
+    }
     if (strcmp(path, "-") == 0)
         return EXIT_DONE;
     /* Not opened: a named pipe would see its only reader come and go. */
@@ -28,24 +54,6 @@ int input_check(const char *path)
         return EXIT_FAILED;
     }
     return EXIT_DONE;
-}
-
-/* In either case: other systems write names in capitals. */
-static bool has_suffix(const char *path, const char *suffix)
-{
-    size_t length = strlen(path), suffix_length = strlen(suffix);
-    return length > suffix_length && strcasecmp(path + length - suffix_length, suffix) == 0;
-}
-
-static input_format choose_format(const char *path, input_format asked)
-{
-    if (asked != INPUT_AUTO)
-        return asked;
-    if (has_suffix(path, ".u64"))
-        return INPUT_U64;
-    if (has_suffix(path, ".rec"))
-        return INPUT_REC;
-    return has_suffix(path, ".npy") ? INPUT_NPY : INPUT_TEXT;
 }
 
 int input_deliver(input_reader *reader)
@@ -73,9 +81,16 @@ static int read_format(input_reader *reader, input_format format)
 }
 
 /* Read everything. The records before a fault are handed on before it is reported. */
-static int read_source(input_reader *reader, input_format format)
+static int read_source(input_reader *reader, const char *path)
 {
-    int code = read_format(reader, format);
+    input_format format = choose_format(path, reader->options);
+    compression kind = choose_compression(path, reader->options);
+    /* No line begins as compressed data does, but numbers may. */
+    if (kind == COMPRESSION_AUTO && format != INPUT_TEXT)
+        kind = COMPRESSION_NONE;
+    int code = input_source_unpack(&reader->source, kind);
+    if (code == EXIT_DONE)
+        code = read_format(reader, format);
     if (code == EXIT_DONE || reader->source.failed)
         (void)input_deliver(reader);
     if (reader->consumer_code != EXIT_DONE)
@@ -99,7 +114,7 @@ int input_read(const char *path, const input_options *options, input_ids *ids, i
     reader->count = 0;
     int code = input_source_open(&reader->source, path);
     if (code == EXIT_DONE) {
-        code = read_source(reader, choose_format(path, options->format));
+        code = read_source(reader, path);
         input_source_close(&reader->source);
     }
     free(reader);

@@ -16,7 +16,7 @@ typedef struct input_reader {
     input_batch_fn on_batch;
     void *context;
     int consumer_code; /* what on_batch returned last */
-    size_t count; /* records in the batch */
+    size_t count;      /* records in the batch */
     uint64_t fingerprints[INPUT_BATCH_RECORDS], batch_ids[INPUT_BATCH_RECORDS];
 } input_reader;
 

@@ -11,15 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "input_line.h"
+#include "input_file.h"
+#include "unpacker.h"
 
 typedef struct input_source {
-    int fd;
-    const char *name; /* as messages call it; "-" is stdin */
+    input_file file;
+    unpacker *unpacker; /* NULL: the file's bytes are the source's */
+    byte_stream bytes;  /* what the buffer is filled from */
+    const char *name;   /* as messages call it; "-" is stdin */
     char *buffer;
     size_t capacity;
     size_t begin, end; /* buffer[begin, end) is read but not taken */
-    uint64_t offset;   /* the place of buffer[begin] in the input, in bytes */
+    uint64_t offset;   /* the place of buffer[begin] among all bytes, unpacked if they are packed */
     bool at_end;       /* nothing follows what is in the buffer */
     bool failed;
     line_fault fault; /* why, if it failed; then also ... */
@@ -30,6 +33,12 @@ typedef struct input_source {
 int input_source_open(input_source *source, const char *path);
 
 /*
+ * Unpack all bytes from now on, also those in the buffer, of which none has been taken. COMPRESSION_AUTO: if that is
+ * what they look like. Without a need for it no bytes are waited for.
+ */
+int input_source_unpack(input_source *source, compression kind);
+
+/*
  * Wait for more bytes and put them behind those in the buffer, which grows if it is full, or set at_end. What was
  * there may move. An interruption gives its own code.
  */
@@ -37,6 +46,12 @@ int input_source_fill(input_source *source);
 
 /* Fill until at least `size` bytes are in the buffer or the input ends. Returns as input_source_fill(). */
 int input_source_need(input_source *source, size_t size);
+
+/* What messages call source->offset. */
+static inline const char *input_source_offset_name(const input_source *source)
+{
+    return source->unpacker != NULL ? "unpacked offset" : "offset";
+}
 
 /* Take `size` bytes off the buffer's beginning. */
 static inline void input_source_take(input_source *source, size_t size)

@@ -77,9 +77,10 @@ static int take_runs(input_reader *reader, uint64_t *line_number)
     input_source *source = &reader->source;
     int code = EXIT_DONE;
     while (code == EXIT_DONE && *reader->ids != INPUT_IDS_UNKNOWN) {
+        size_t room = reader->options->batch_records - reader->count;
         line_run run = line_run_parse(format, *reader->ids == INPUT_IDS_PRESENT, source->buffer + source->begin,
                                       source->end - source->begin, reader->fingerprints + reader->count,
-                                      reader->batch_ids + reader->count, reader->options->batch_records - reader->count);
+                                      reader->batch_ids + reader->count, room);
         if (run.count == 0)
             break;
         input_source_take(source, run.bytes);

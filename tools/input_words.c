@@ -54,14 +54,16 @@ static size_t take_records(input_reader *reader, const word_layout *layout, size
 static int check_end(input_source *source, const word_layout *layout, uint64_t left)
 {
     size_t odd = source->end - source->begin;
+    const char *offset = input_source_offset_name(source);
     if (left == 0 && odd > 0)
-        return input_source_fail(source, "expected the end of the file at offset %" PRIu64 ", found more bytes",
+        return input_source_fail(source, "expected the end of the file at %s %" PRIu64 ", found more bytes", offset,
                                  source->offset);
     if (left == UINT64_MAX && odd > 0)
-        return input_source_fail(source, "expected %s, found %zu at offset %" PRIu64 ", then the end of the file",
-                                 layout->has_ids ? "16 bytes a record" : "8 bytes a fingerprint", odd, source->offset);
+        return input_source_fail(source, "expected %s, found %zu at %s %" PRIu64 ", then the end of the file",
+                                 layout->has_ids ? "16 bytes a record" : "8 bytes a fingerprint", odd, offset,
+                                 source->offset);
     if (left != 0 && left != UINT64_MAX)
-        return input_source_fail(source, "the file ends at offset %" PRIu64 ", %" PRIu64 " bytes too early",
+        return input_source_fail(source, "the file ends at %s %" PRIu64 ", %" PRIu64 " bytes too early", offset,
                                  source->offset + odd, record_bytes(layout) * left - odd);
     return EXIT_DONE;
 }
