@@ -34,7 +34,7 @@ static const struct argp_option options[] = {
     {"plan", KEY_PLAN, "PLAN", 0, "auto (the default), 20, 16, 10, 4, 3, 2, 1, BcC (5c2) or bits:radius,...", 0},
     {"block-size", KEY_BLOCK_SIZE, "SIZE", 0, "a power of two from 256 to 64K (default 4K)", 0},
     {"memory", KEY_MEMORY, "SIZE", 0, "what sorting may take, at least 1M (default 1G)", 0},
-    {"threads", KEY_THREADS, "N", 0, "work on N threads (default: all processors)", 0},
+    {"threads", KEY_THREADS, "N", 0, "work on N threads (default: all processors); 1: also read on no other", 0},
     {"tmp-dir", KEY_TMP_DIR, "DIR", 0, "where to keep what does not fit in memory (default: in STORE)", 0},
     {"recipe", KEY_RECIPE, "TEXT", 0, "how the fingerprints were made; kept in the store", 0},
     {"no-ids", KEY_NO_IDS, NULL, 0, "make a store without ids; those in the input are ignored", 0},
@@ -139,6 +139,7 @@ int cmd_build(int argc, char **argv)
         code = input_check(arguments.inputs[i], &arguments.input);
     if (code != EXIT_DONE)
         return code;
+    arguments.input.ahead = arguments.build.threads != 1;
     if (!arguments.quiet)
         progress_begin();
     code = build_store(arguments.store, &arguments.build, arguments.inputs, (size_t)arguments.input_count,

@@ -58,13 +58,10 @@ int input_check(const char *path, const input_options *options)
 
 int input_deliver(input_reader *reader)
 {
-    size_t count = reader->count;
-    if (count == 0)
+    if (reader->batch->count == 0)
         return EXIT_DONE;
-    reader->count = 0;
-    const uint64_t *ids = *reader->ids == INPUT_IDS_PRESENT ? reader->batch_ids : NULL;
-    reader->consumer_code = reader->on_batch(reader->context, reader->fingerprints, ids, count);
-    return reader->consumer_code;
+    reader->batch->has_ids = *reader->ids == INPUT_IDS_PRESENT;
+    return reader->hand_on(reader->context, &reader->batch);
 }
 
 static int read_format(input_reader *reader, input_format format)
@@ -80,43 +77,72 @@ static int read_format(input_reader *reader, input_format format)
     }
 }
 
-/* Read everything. The records before a fault are handed on before it is reported. */
-static int read_source(input_reader *reader, const char *path)
+int input_read_source(input_reader *reader)
 {
-    input_format format = choose_format(path, reader->options);
-    compression kind = choose_compression(path, reader->options);
+    input_format format = choose_format(reader->path, reader->options);
+    compression kind = choose_compression(reader->path, reader->options);
     /* No line begins as compressed data does, but numbers may. */
     if (kind == COMPRESSION_AUTO && format != INPUT_TEXT)
         kind = COMPRESSION_NONE;
     int code = input_source_unpack(&reader->source, kind);
     if (code == EXIT_DONE)
         code = read_format(reader, format);
-    if (code == EXIT_DONE || reader->source.failed)
-        (void)input_deliver(reader);
-    if (reader->consumer_code != EXIT_DONE)
-        return reader->consumer_code;
-    input_source_report(&reader->source);
+    int rest = code == EXIT_DONE || reader->source.failed ? input_deliver(reader) : EXIT_DONE;
+    return code != EXIT_DONE ? code : rest;
+}
+
+/* ----- whoever takes the records ----- */
+
+bool input_batch_init(input_batch *batch, size_t capacity)
+{
+    *batch = (input_batch){.fingerprints = calloc(capacity, sizeof *batch->fingerprints),
+                           .ids = calloc(capacity, sizeof *batch->ids)};
+    return batch->fingerprints != NULL && batch->ids != NULL;
+}
+
+void input_batch_free(input_batch *batch)
+{
+    free(batch->fingerprints);
+    free(batch->ids);
+}
+
+int input_consume(input_consumer *consumer, input_batch *batch)
+{
+    const uint64_t *ids = batch->has_ids ? batch->ids : NULL;
+    consumer->code = consumer->on_batch(consumer->context, batch->fingerprints, ids, batch->count);
+    batch->count = 0;
+    return consumer->code;
+}
+
+static int consume_here(void *consumer, input_batch **batch)
+{
+    return input_consume(consumer, *batch);
+}
+
+static int read_here(input_reader *reader, input_consumer *consumer)
+{
+    input_batch batch;
+    reader->batch = &batch;
+    reader->hand_on = consume_here;
+    reader->context = consumer;
+    int code = input_batch_init(&batch, reader->options->batch_records)
+                   ? input_read_source(reader)
+                   : input_source_fail(&reader->source, "out of memory");
+    input_batch_free(&batch);
     return code;
 }
 
 int input_read(const char *path, const input_options *options, input_ids *ids, input_batch_fn on_batch, void *context)
 {
-    input_reader *reader = malloc(sizeof *reader);
-    if (reader == NULL) {
-        cmd_complain("%s: out of memory", path);
-        return EXIT_FAILED;
-    }
-    reader->options = options;
-    reader->ids = ids;
-    reader->on_batch = on_batch;
-    reader->context = context;
-    reader->consumer_code = EXIT_DONE;
-    reader->count = 0;
-    int code = input_source_open(&reader->source, path);
-    if (code == EXIT_DONE) {
-        code = read_source(reader, path);
-        input_source_close(&reader->source);
-    }
-    free(reader);
-    return code;
+    input_consumer consumer = {.on_batch = on_batch, .context = context, .code = EXIT_DONE};
+    input_reader reader = {.path = path, .options = options, .ids = ids};
+    int code = input_source_open(&reader.source, path);
+    if (code != EXIT_DONE)
+        return code;
+    if (!options->ahead || !input_read_ahead(&reader, &consumer, &code))
+        code = read_here(&reader, &consumer);
+    if (consumer.code == EXIT_DONE)
+        input_source_report(&reader.source);
+    input_source_close(&reader.source);
+    return consumer.code != EXIT_DONE ? consumer.code : code;
 }

@@ -16,7 +16,7 @@
 #include "compression.h"
 #include "input_line.h"
 
-#define INPUT_BATCH_RECORDS 4096
+#define INPUT_BATCH_RECORDS 16384
 
 typedef enum input_format {
     INPUT_AUTO, /* by the name's suffix: .u64, .rec, .npy, else text */
@@ -31,11 +31,12 @@ typedef struct input_options {
     compression compression; /* COMPRESSION_AUTO: by the name's suffix; text also by what it begins with */
     line_format lines;
     size_t batch_records; /* the most that a batch holds, 1 to INPUT_BATCH_RECORDS */
+    bool ahead;           /* records are read while those before are worked on, by a thread of their own */
 } input_options;
 
 #define INPUT_OPTIONS_INIT                                                                                             \
     {                                                                                                                  \
-        INPUT_AUTO, COMPRESSION_AUTO, LINE_FORMAT_INIT, INPUT_BATCH_RECORDS                                            \
+        INPUT_AUTO, COMPRESSION_AUTO, LINE_FORMAT_INIT, INPUT_BATCH_RECORDS, true                                      \
     }
 
 /* Whether records have ids is one answer for all the inputs of a store; the first record gives it. */

@@ -55,6 +55,10 @@ int input_source_unpack(input_source *source, compression kind)
     if (source->failed)
         return code;
     source->bytes = unpacker_bytes(source->unpacker);
+    if (source->file.stop_fd >= 0)
+        source->ahead = bytes_ahead_create(source->bytes);
+    if (source->ahead != NULL)
+        source->bytes = bytes_ahead_bytes(source->ahead);
     source->end = 0;
     source->at_end = false;
     return EXIT_DONE;
@@ -125,9 +129,12 @@ void input_source_report(const input_source *source)
 
 void input_source_close(input_source *source)
 {
+    input_file_stop(&source->file);
+    bytes_ahead_free(source->ahead);
     unpacker_free(source->unpacker);
     input_file_close(&source->file);
     free(source->buffer);
+    source->ahead = NULL;
     source->unpacker = NULL;
     source->buffer = NULL;
 }

@@ -11,12 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bytes_ahead.h"
 #include "input_file.h"
 #include "unpacker.h"
 
 typedef struct input_source {
     input_file file;
     unpacker *unpacker; /* NULL: the file's bytes are the source's */
+    bytes_ahead *ahead; /* of the unpacker; NULL: none */
     byte_stream bytes;  /* what the buffer is filled from */
     const char *name;   /* as messages call it; "-" is stdin */
     char *buffer;
@@ -34,7 +36,8 @@ int input_source_open(input_source *source, const char *path);
 
 /*
  * Unpack all bytes from now on, also those in the buffer, of which none has been taken. COMPRESSION_AUTO: if that is
- * what they look like. Without a need for it no bytes are waited for.
+ * what they look like. Without a need for it no bytes are waited for. A file that can be stopped is unpacked by a
+ * thread of its own.
  */
 int input_source_unpack(input_source *source, compression kind);
 

@@ -54,10 +54,11 @@ static bool check_ids(input_reader *reader, const line_record *record, line_faul
 
 static int add_record(input_reader *reader, const line_record *record)
 {
-    reader->fingerprints[reader->count] = record->fingerprint;
-    reader->batch_ids[reader->count] = record->id;
-    reader->count++;
-    return reader->count < reader->options->batch_records ? EXIT_DONE : input_deliver(reader);
+    input_batch *batch = reader->batch;
+    batch->fingerprints[batch->count] = record->fingerprint;
+    batch->ids[batch->count] = record->id;
+    batch->count++;
+    return batch->count < reader->options->batch_records ? EXIT_DONE : input_deliver(reader);
 }
 
 static int take_line(input_reader *reader, uint64_t line_number, size_t length)
@@ -77,16 +78,17 @@ static int take_runs(input_reader *reader, uint64_t *line_number)
     input_source *source = &reader->source;
     int code = EXIT_DONE;
     while (code == EXIT_DONE && *reader->ids != INPUT_IDS_UNKNOWN) {
-        size_t room = reader->options->batch_records - reader->count;
+        input_batch *batch = reader->batch;
+        size_t room = reader->options->batch_records - batch->count;
         line_run run = line_run_parse(format, *reader->ids == INPUT_IDS_PRESENT, source->buffer + source->begin,
-                                      source->end - source->begin, reader->fingerprints + reader->count,
-                                      reader->batch_ids + reader->count, room);
+                                      source->end - source->begin, batch->fingerprints + batch->count,
+                                      batch->ids + batch->count, room);
         if (run.count == 0)
             break;
         input_source_take(source, run.bytes);
         *line_number += run.count;
-        reader->count += run.count;
-        if (reader->count == reader->options->batch_records)
+        batch->count += run.count;
+        if (run.count == room)
             code = input_deliver(reader);
     }
     return code;

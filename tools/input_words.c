@@ -39,13 +39,14 @@ static void copy_words(const char *from, size_t step, bool big_endian, uint64_t 
 static size_t take_records(input_reader *reader, const word_layout *layout, size_t count)
 {
     const char *from = reader->source.buffer + reader->source.begin;
-    size_t room = reader->options->batch_records - reader->count, step = record_bytes(layout) / 8;
+    input_batch *batch = reader->batch;
+    size_t room = reader->options->batch_records - batch->count, step = record_bytes(layout) / 8;
     if (count > room)
         count = room;
-    copy_words(from, step, layout->big_endian, reader->fingerprints + reader->count, count);
+    copy_words(from, step, layout->big_endian, batch->fingerprints + batch->count, count);
     if (*reader->ids == INPUT_IDS_PRESENT)
-        copy_words(from + 8, step, layout->big_endian, reader->batch_ids + reader->count, count);
-    reader->count += count;
+        copy_words(from + 8, step, layout->big_endian, batch->ids + batch->count, count);
+    batch->count += count;
     input_source_take(&reader->source, 8 * step * count);
     return count;
 }
@@ -81,7 +82,7 @@ int input_read_words(input_reader *reader, const word_layout *layout, uint64_t c
         size_t taken = take_records(reader, layout, left < available ? (size_t)left : available);
         if (left != UINT64_MAX)
             left -= taken;
-        if (reader->count == reader->options->batch_records)
+        if (reader->batch->count == reader->options->batch_records)
             code = input_deliver(reader);
     }
     if (code == EXIT_DONE && left == 0)

@@ -89,5 +89,6 @@ int query_feed_stdin(query_session *session, const input_options *format)
     input_ids ids = INPUT_IDS_UNKNOWN;
     input_options one_by_one = *format;
     one_by_one.batch_records = 1;
+    one_by_one.ahead = false;
     return input_read("-", &one_by_one, &ids, answer_line, session);
 }

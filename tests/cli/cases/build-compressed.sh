@@ -23,6 +23,8 @@ for format in txt rec npy u64; do
     [ $format != u64 ] || expected=ORDINALS
     try $expected all.$format.gz
     try $expected all.$format.zst
+    try $expected --threads 1 all.$format.gz
+    try $expected --threads 1 all.$format.zst
 done
 cp all.npy.gz ALL.NPY.GZ
 cp all.u64.zst ALL.U64.ZST
