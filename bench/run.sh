@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the benchmarks and writes what they print, and a report in Markdown with the command of each row, into a folder.
 #   bench/run.sh [--PARAMETER=VALUE ...] [SECTION ...]
-# Sections, all of them unless some are named: codec size query batch build growth cold compare.
+# Sections, all of them unless some are named: codec size query batch input build growth cold compare.
 # Stores and data stay in the folder and are used again by the next run with the same --out: remove them by hand.
 # Exits with 1 if a benchmark failed; never because of a figure.
 set -euo pipefail
@@ -27,7 +27,7 @@ declare -A meaning=(
   [compare-plans]='of the stores beside the peers' [compare-io]='modes of sstore' [compare-peers]='which; none: all'
   [compare-queries]='hits, and as many misses'
 )
-all_sections=(codec size query batch build growth cold compare)
+all_sections=(codec size query batch input build growth cold compare)
 
 usage() {
   local name
@@ -146,6 +146,24 @@ run_query() {
 
 run_batch() {
   each_store bench_batch --queries="${parameter[batch]}" --seed="$seed"
+}
+
+# Every format, as it is and as gzip and zstd compress it unless they are told otherwise.
+run_input() {
+  local format name file radix
+  for format in hex-ids hex dec-ids u64 rec npy; do
+    name=uniform-$records-seed$seed.$format radix=hex
+    case $format in
+      dec*) name+=.txt radix=dec ;;
+      hex*) name+=.txt ;;
+    esac
+    [[ -e $name ]] || bench_data uniform "$records" "$seed" "$format" >"$name"
+    [[ -e $name.gz ]] || gzip -k "$name"
+    [[ -e $name.zst ]] || zstd -qk "$name"
+    for file in "$name" "$name.gz" "$name.zst"; do
+      measure bench_input --rounds="${parameter[rounds]}" --radix=$radix "$file"
+    done
+  done
 }
 
 run_cold() {
