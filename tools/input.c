@@ -135,7 +135,8 @@ static int read_here(input_reader *reader, input_consumer *consumer)
 int input_read(const char *path, const input_options *options, input_ids *ids, input_batch_fn on_batch, void *context)
 {
     input_consumer consumer = {.on_batch = on_batch, .context = context, .code = EXIT_DONE};
-    input_reader reader = {.path = path, .options = options, .ids = ids};
+    input_reader reader = {.path = path, .options = options};
+    reader.ids = ids;
     int code = input_source_open(&reader.source, path);
     if (code != EXIT_DONE)
         return code;

@@ -107,7 +107,8 @@ static int decode(unpacker *self, char *to, size_t room, size_t *got_out, line_f
 {
     size_t available = self->end - self->begin;
     const char *reason = NULL;
-    decode_step step = {self->buffer + self->begin, available, to, room};
+    decode_step step = {.from = self->buffer + self->begin, .from_bytes = available, .to_bytes = room};
+    step.to = to;
     decode_result result = self->facts->decoder->decode(self->decoder, &step, &reason);
     self->begin += available - step.from_bytes;
     self->offset += available - step.from_bytes;

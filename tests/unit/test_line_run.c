@@ -129,7 +129,7 @@ static size_t check(sample *of, size_t most)
     size_t at = 0;
     assert_true(run.count <= most);
     for (size_t i = 0; i < run.count; i++) {
-        line_record record;
+        line_record record = {0};
         size_t taken = read_slowly(of, text + at, of->size - at, &record);
         assert_true(taken > 0);
         assert_int_equal(fingerprints[i], record.fingerprint);
