@@ -124,7 +124,11 @@ static sstore_status order_hits(report *self, ss_batch_hit **hits_out, sstore_er
     }
     for (size_t i = 0; i < self->hit_count; i++)
         self->order[i] = (sstore_record){.fingerprint = hits[i].fingerprint, .id = i};
-    ss_sort_records(self->order, self->hit_count);
+    sstore_record *scratch = ss_realloc(NULL, self->hit_count, sizeof *scratch);
+    if (scratch == NULL)
+        return ss_fail_memory(error, self->hit_count * sizeof *scratch);
+    ss_sort_records(self->order, scratch, self->hit_count);
+    ss_free(scratch);
     return SSTORE_OK;
 }
 

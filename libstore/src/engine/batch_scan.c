@@ -44,7 +44,7 @@ static sstore_status scan_share(void *context, uint64_t task, uint32_t worker, s
     sstore_status status = ss_table_stream_open(&stream, &table->blocks, &table->code, error);
     if (status == SSTORE_OK && found == NULL)
         status = ss_fail_memory(error, SS_BLOCK_MAX_COUNT * sizeof *found);
-    stream.next_block = blocks * task / tasks;
+    ss_table_stream_seek(&stream, blocks * task / tasks, end);
     while (status == SSTORE_OK && stream.next_block < end) {
         const uint64_t *values;
         uint32_t count;

@@ -52,6 +52,7 @@ typedef struct sweep {
     uint32_t prefix_bits;
     int32_t radius;
     sstore_record *queries; /* permuted fingerprint, and index in the round as id: ascending */
+    sstore_record *scratch; /* for as many, while they are sorted */
     size_t dealt[(1u << DEAL_BITS) + 1];
     slice *slices;
     size_t slice_count, slice_capacity;
@@ -284,8 +285,9 @@ static sstore_status cut_slices(sweep *self, uint64_t first, uint32_t bits, ssto
 static sstore_status sort_dealt(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
     const sweep *self = context;
+    const size_t first = self->dealt[task];
     (void)worker, (void)error;
-    ss_sort_records(self->queries + self->dealt[task], self->dealt[task + 1] - self->dealt[task]);
+    ss_sort_records(self->queries + first, self->scratch + first, self->dealt[task + 1] - first);
     return SSTORE_OK;
 }
 
@@ -295,8 +297,9 @@ static sstore_status sort_queries(sweep *self, sstore_error *error)
     const ss_batch *batch = self->batch;
     size_t next[1u << DEAL_BITS];
     self->queries = ss_realloc(NULL, batch->count, sizeof *self->queries);
-    if (self->queries == NULL)
-        return ss_fail_memory(error, batch->count * sizeof *self->queries);
+    self->scratch = ss_realloc(NULL, batch->count, sizeof *self->scratch);
+    if (self->queries == NULL || self->scratch == NULL)
+        return ss_fail_memory(error, batch->count * 2 * sizeof *self->queries);
     for (uint32_t i = 0; i < batch->count; i++)
         self->dealt[(ss_permute(&self->table->permutation, batch->fingerprints[i]) >> (64 - DEAL_BITS)) + 1]++;
     for (uint32_t i = 0; i < 1u << DEAL_BITS; i++) {
@@ -310,11 +313,18 @@ static sstore_status sort_queries(sweep *self, sstore_error *error)
     return ss_pool_run(batch->threads, 1u << DEAL_BITS, sort_dealt, self, error);
 }
 
+static void free_scratch(sweep *self)
+{
+    ss_free(self->scratch);
+    self->scratch = NULL;
+}
+
 /* ----- tables ----- */
 
 static sstore_status sweep_table(sweep *self, sstore_error *error)
 {
     sstore_status status = sort_queries(self, error);
+    free_scratch(self);
     if (status == SSTORE_OK)
         status = cut_slices(self, 0, 0, error);
     for (uint32_t i = 0; i < self->batch->threads; i++)

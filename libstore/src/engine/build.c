@@ -12,10 +12,12 @@
 #include "engine/planning.h"
 #include "engine/publish.h"
 #include "engine/segment_build.h"
+#include "sort/sorter.h"
 
 #define DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
 #define MIN_MEMORY_BYTES ((uint64_t)1 << 20)
 #define ORDINAL_BATCH 1024u
+#define FIRST_RECORDS ((size_t)16384)
 
 /* Where records get their ids from. */
 typedef enum id_source {
@@ -30,7 +32,9 @@ struct sstore_builder {
     char *plan;     /* NULL: choose one */
     char *recipe;
     ss_segment_build build;
-    ss_sorter *records;
+    ss_sorter *records; /* NULL: those that were added are all still in `first` */
+    uint64_t *first_fingerprints, *first_ids; /* room for FIRST_RECORDS, made with the first one */
+    size_t first_count;
     id_source ids;
     uint64_t next_ordinal;
 };
@@ -88,8 +92,6 @@ static sstore_status set_up(sstore_builder *builder, const char *path, const sst
         .dir = &builder->place.work,
         .tmp_dir = options->tmp_dir != NULL ? &builder->tmp_dir : &builder->place.work,
         .has_ids = options->without_ids == 0,
-        .memory_bytes = options->memory_bytes != 0 ? options->memory_bytes : DEFAULT_MEMORY_BYTES,
-        .threads = options->threads != 0 ? options->threads : ss_available_threads(),
         .plan_name = builder->plan,
         .distance = options->distance,
         .geometry = {.block_bytes = options->block_bytes != 0 ? options->block_bytes : SS_DEFAULT_BLOCK_BYTES,
@@ -97,8 +99,10 @@ static sstore_status set_up(sstore_builder *builder, const char *path, const sst
         .should_stop = options->should_stop,
         .stop_context = options->stop_context,
     };
-    return ss_sorter_create(builder->build.has_ids, builder->build.memory_bytes, builder->build.tmp_dir,
-                            &builder->records, error);
+    builder->build.memory =
+        ss_build_memory_share(options->memory_bytes != 0 ? options->memory_bytes : DEFAULT_MEMORY_BYTES,
+                              ss_pool_threads(options->threads), builder->build.has_ids, builder->build.geometry);
+    return SSTORE_OK;
 }
 
 sstore_status sstore_builder_create(const char *path, const sstore_build_options *options,
@@ -133,6 +137,54 @@ void ss_builder_set_restart_interval(sstore_builder *builder, uint32_t interval)
     assert(ss_geometry_valid(builder->build.geometry));
 }
 
+/* ----- adding ----- */
+
+static sstore_status open_sorter(sstore_builder *builder, uint64_t expected_count, sstore_error *error)
+{
+    const ss_build_memory *memory = &builder->build.memory;
+    ss_sorter_options options = {.with_ids = builder->build.has_ids,
+                                 .writers = 1,
+                                 .memory_bytes = memory->sorter_bytes,
+                                 .piece_capacity = memory->piece_capacity,
+                                 .expected_count = expected_count,
+                                 .tmp_dir = builder->build.tmp_dir};
+    sstore_status status = ss_sorter_create(&options, &builder->records, error);
+    if (status == SSTORE_OK)
+        status = ss_sorter_add(builder->records, 0, builder->first_fingerprints, builder->first_ids,
+                               builder->first_count, error);
+    return status;
+}
+
+/* Put records beside the first ones, as long as they are few: a sorter for any number takes time to set up. */
+static sstore_status keep_first(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
+                                size_t count, sstore_error *error)
+{
+    if (builder->first_fingerprints == NULL) {
+        builder->first_fingerprints = ss_realloc(NULL, FIRST_RECORDS, sizeof *builder->first_fingerprints);
+        builder->first_ids = ss_realloc(NULL, FIRST_RECORDS, sizeof *builder->first_ids);
+    }
+    if (builder->first_fingerprints == NULL || builder->first_ids == NULL)
+        return ss_fail_memory(error, FIRST_RECORDS * sizeof *builder->first_fingerprints);
+    memcpy(builder->first_fingerprints + builder->first_count, fingerprints, count * sizeof *fingerprints);
+    if (builder->build.has_ids)
+        memcpy(builder->first_ids + builder->first_count, ids, count * sizeof *ids);
+    builder->first_count += count;
+    return SSTORE_OK;
+}
+
+static sstore_status add_records(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
+                                 size_t count, sstore_error *error)
+{
+    if (builder->records == NULL && count <= FIRST_RECORDS - builder->first_count)
+        return keep_first(builder, fingerprints, ids, count, error);
+    sstore_status status = SSTORE_OK;
+    if (builder->records == NULL)
+        status = open_sorter(builder, UINT64_MAX, error);
+    if (status == SSTORE_OK)
+        status = ss_sorter_add(builder->records, 0, fingerprints, ids, count, error);
+    return status;
+}
+
 /* Add records whose ids are the ordinals from next_ordinal on. */
 static sstore_status add_with_ordinals(sstore_builder *builder, const uint64_t *fingerprints, size_t count,
                                        sstore_error *error)
@@ -143,7 +195,7 @@ static sstore_status add_with_ordinals(sstore_builder *builder, const uint64_t *
         size_t piece = count < ORDINAL_BATCH ? count : ORDINAL_BATCH;
         for (size_t i = 0; i < piece; i++)
             ids[i] = builder->next_ordinal++;
-        status = ss_sorter_add(builder->records, fingerprints, ids, piece, error);
+        status = add_records(builder, fingerprints, ids, piece, error);
         fingerprints += piece;
         count -= piece;
     }
@@ -167,7 +219,7 @@ sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *finger
         return SSTORE_OK;
     if (!builder->build.has_ids) {
         builder->next_ordinal += count;
-        return ss_sorter_add(builder->records, fingerprints, NULL, count, error);
+        return add_records(builder, fingerprints, NULL, count, error);
     }
     id_source source = ids != NULL ? IDS_GIVEN : IDS_ORDINAL;
     if (builder->ids != IDS_UNKNOWN && builder->ids != source)
@@ -176,7 +228,44 @@ sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *finger
     if (source == IDS_ORDINAL)
         return add_with_ordinals(builder, fingerprints, count, error);
     note_given_ids(builder, ids, count);
-    return ss_sorter_add(builder->records, fingerprints, ids, count, error);
+    return add_records(builder, fingerprints, ids, count, error);
+}
+
+/* ----- finishing ----- */
+
+static sstore_status load_records(void *context, size_t piece, void *items, void *scratch, size_t *count_out,
+                                  sstore_error *error)
+{
+    const sstore_builder *builder = context;
+    return ss_sorter_load(builder->records, piece, items, scratch, count_out, error);
+}
+
+static void release_records(void *context)
+{
+    sstore_builder *builder = context;
+    ss_sorter_free(builder->records);
+    builder->records = NULL;
+}
+
+/* Sort what was added. */
+static sstore_status seal_records(sstore_builder *builder, ss_piece_source *source, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    if (builder->records == NULL)
+        status = open_sorter(builder, builder->first_count, error);
+    if (status != SSTORE_OK)
+        return status;
+    size_t capacity = ss_piece_capacity(builder->build.memory.piece_capacity, ss_sorter_count(builder->records));
+    void *buffer = ss_realloc(NULL, capacity, sizeof(sstore_record));
+    if (buffer == NULL)
+        return ss_fail_memory(error, capacity * sizeof(sstore_record));
+    status = ss_sorter_seal(builder->records, buffer, error);
+    ss_free(buffer);
+    *source = (ss_piece_source){.context = builder,
+                                .piece_count = ss_sorter_piece_count(builder->records),
+                                .most_items = capacity,
+                                .load = load_records};
+    return status;
 }
 
 static sstore_status publish(sstore_builder *builder, ss_manifest_segment *segment, sstore_error *error)
@@ -194,10 +283,13 @@ sstore_status sstore_builder_finish(sstore_builder *builder, sstore_error *error
 {
     if (builder == NULL)
         return ss_fail_argument(error, "sstore_builder_finish: builder must not be NULL");
+    ss_piece_source source;
     ss_manifest_segment *segment = ss_alloc(1, sizeof *segment);
     sstore_status status = segment != NULL ? SSTORE_OK : ss_fail_memory(error, sizeof *segment);
     if (status == SSTORE_OK)
-        status = ss_segment_build_run(&builder->build, &builder->records, segment, error);
+        status = seal_records(builder, &source, error);
+    if (status == SSTORE_OK)
+        status = ss_segment_build_run(&builder->build, &source, release_records, segment, error);
     if (status == SSTORE_OK)
         status = publish(builder, segment, error);
     ss_free(segment);
@@ -210,6 +302,8 @@ void sstore_builder_abort(sstore_builder *builder)
     if (builder == NULL)
         return;
     ss_sorter_free(builder->records);
+    ss_free(builder->first_fingerprints);
+    ss_free(builder->first_ids);
     ss_workplace_close(&builder->place);
     ss_dir_close(&builder->tmp_dir);
     ss_free(builder->plan);

@@ -1,22 +1,23 @@
 /*
- * segment_build.h - makes the files of one segment from sorted records, within a fixed memory.
+ * segment_build.h - makes the files of one segment from sorted records, within a fixed memory and on several threads.
  *
- * The records are read twice: once to count (which gives the codes, the content sum and so the segment's id), once to encode
- * table 0 and the id column. Every other table is then made from table 0's file: decode, permute, sort, count, encode; as
- * many at once as there are threads, sharing the memory. Equal records and options give equal block files, byte for byte.
+ * The records are read twice, in pieces: once to count (which gives the codes, the content sum and so the segment's id),
+ * once to encode table 0 and the id column. Every other table is then made from table 0's file: decode, permute, sort, count,
+ * encode. One table is made at a time, by all threads. Equal records and options give equal files, byte for byte, whatever
+ * the memory, the threads and the pieces.
  */
 #ifndef SS_SEGMENT_BUILD_H
 #define SS_SEGMENT_BUILD_H
 
+#include "engine/build_memory.h"
+#include "engine/piece_source.h"
 #include "file/manifest.h"
-#include "sort/extsort.h"
 
 typedef struct ss_segment_build {
     const ss_dir *dir;     /* where the files go */
     const ss_dir *tmp_dir; /* where sorters spill */
     bool has_ids;
-    uint64_t memory_bytes;
-    uint32_t threads;
+    ss_build_memory memory;
     const char *plan_name; /* NULL: chosen from the fingerprints */
     uint32_t distance;
     ss_geometry geometry;
@@ -24,8 +25,10 @@ typedef struct ss_segment_build {
     void *stop_context;
 } ss_segment_build;
 
-/* Make all files from the sorter's records, which is freed when they are written. Fills *segment_out but for its folder. */
-sstore_status ss_segment_build_run(const ss_segment_build *build, ss_sorter **records, ss_manifest_segment *segment_out,
+/* Make all files from the source's records; `release` is called when they are written, to free what they take. Fills
+ * *segment_out but for its folder. */
+sstore_status ss_segment_build_run(const ss_segment_build *build, const ss_piece_source *source,
+                                   void (*release)(void *context), ss_manifest_segment *segment_out,
                                    sstore_error *error);
 
 #endif

@@ -6,7 +6,7 @@
 sstore_status ss_table_stream_open(ss_table_stream *stream, const ss_block_reader *reader, const ss_code *code,
                                    sstore_error *error)
 {
-    *stream = (ss_table_stream){.reader = reader, .code = code};
+    *stream = (ss_table_stream){.reader = reader, .code = code, .end_block = reader->header.block_count};
     stream->buffer = ss_alloc(1, reader->header.block_bytes);
     stream->values = ss_alloc(SS_BLOCK_MAX_COUNT, sizeof *stream->values);
     if (stream->buffer != NULL && stream->values != NULL)
@@ -22,6 +22,12 @@ void ss_table_stream_close(ss_table_stream *stream)
     stream->values = NULL;
 }
 
+void ss_table_stream_seek(ss_table_stream *stream, uint64_t first, uint64_t end)
+{
+    stream->next_block = stream->asked_block = first;
+    stream->end_block = ss_min_u64(end, stream->reader->header.block_count);
+}
+
 sstore_status ss_table_stream_next(ss_table_stream *stream, const uint64_t **values_out, uint32_t *count_out,
                                    sstore_error *error)
 {
@@ -31,7 +37,7 @@ sstore_status ss_table_stream_next(ss_table_stream *stream, const uint64_t **val
     const char *reason = "its codes or rests run over";
     *count_out = 0;
     *values_out = stream->values;
-    if (stream->next_block == header->block_count)
+    if (stream->next_block == stream->end_block)
         return SSTORE_OK;
     uint64_t number = stream->next_block++;
     ss_block_reader_ahead(stream->reader, number, &stream->asked_block);

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "engine/record_stream.h"
-#include "engine/table_writer.h"
+#include "engine/table_counts.h"
 
 typedef struct verification {
     sstore_problem_fn on_problem;
@@ -48,6 +48,7 @@ typedef struct table_check {
     const ss_segment *segment;
     uint32_t number;
     ss_table_counts counts;
+    uint64_t last; /* of those counted */
     ss_u128 sum; /* of the fingerprints, unpermuted: the same for all tables */
     bool whole;  /* no block was unreadable so far */
 } table_check;
@@ -59,15 +60,20 @@ static void check_block(verification *self, table_check *check, uint64_t block, 
         note_block(self, &table->blocks, block, "its last fingerprint is not the key that the directory has");
     if (check->number == 0 && check->whole && check->counts.count != ss_array_at(&check->segment->ranks, block))
         note_block(self, &table->blocks, block, "its first rank is not the one that the directory has");
-    for (uint32_t i = 0; i < count; i++) {
-        if (check->counts.count > 0 && values[i] <= check->counts.last) {
-            note_block(self, &table->blocks, block, "its fingerprints do not ascend");
-            check->whole = false;
-            return;
-        }
-        ss_table_counts_add(&check->counts, values[i]);
-        ss_content_add(&check->sum, false, ss_unpermute(&table->permutation, values[i]), 0);
+    bool any = check->counts.count > 0, ascends = !any || values[0] > check->last;
+    for (uint32_t i = 1; i < count; i++)
+        ascends &= values[i] > values[i - 1];
+    if (!ascends) {
+        note_block(self, &table->blocks, block, "its fingerprints do not ascend");
+        check->whole = false;
+        return;
     }
+    if (any)
+        ss_table_counts_add_pair(&check->counts, check->last, values[0]);
+    ss_table_counts_add(&check->counts, values, count);
+    check->last = values[count - 1];
+    for (uint32_t i = 0; i < count; i++)
+        ss_content_add(&check->sum, false, ss_unpermute(&table->permutation, values[i]), 0);
 }
 
 static void check_totals(verification *self, table_check *check)
