@@ -89,13 +89,19 @@ static setting setting_make(rng *random, uint64_t memory_bytes)
                      .knows_count = rng_one_in(random, 2)};
 }
 
+static ss_chunk_pool pool; /* of the sorter in use */
+
+/* The sorter before must have been freed. */
 static ss_sorter *open_sorter(const input *from, const setting *how, const ss_dir *dir)
 {
     ss_sorter *sorter = NULL;
     sstore_error error = {.status = SSTORE_OK};
+    assert_int_equal(pool.taken, 0);
+    ss_chunk_pool_close(&pool);
+    assert_ok(ss_sorter_pool_open(&pool, how->memory_bytes, how->writers, &error), &error);
     const ss_sorter_options options = {.with_ids = from->with_ids,
                                        .writers = how->writers,
-                                       .memory_bytes = how->memory_bytes,
+                                       .pool = &pool,
                                        .piece_capacity = how->piece_capacity,
                                        .expected_count = how->knows_count ? from->count : UINT64_MAX,
                                        .tmp_dir = dir};
@@ -383,5 +389,7 @@ int main(void)
         cmocka_unit_test(test_free_at_any_time),
         cmocka_unit_test(test_no_place_to_spill),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    ss_chunk_pool_close(&pool);
+    return failed;
 }

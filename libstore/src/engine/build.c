@@ -32,6 +32,7 @@ struct sstore_builder {
     char *plan;     /* NULL: choose one */
     char *recipe;
     ss_segment_build build;
+    ss_chunk_pool pool;
     ss_sorter *records; /* NULL: those that were added are all still in `first` */
     uint64_t *first_fingerprints, *first_ids; /* room for FIRST_RECORDS, made with the first one */
     size_t first_count;
@@ -102,7 +103,8 @@ static sstore_status set_up(sstore_builder *builder, const char *path, const sst
     builder->build.memory =
         ss_build_memory_share(options->memory_bytes != 0 ? options->memory_bytes : DEFAULT_MEMORY_BYTES,
                               ss_pool_threads(options->threads), builder->build.has_ids, builder->build.geometry);
-    return SSTORE_OK;
+    builder->build.pool = &builder->pool;
+    return ss_sorter_pool_open(&builder->pool, builder->build.memory.sorter_bytes, builder->build.memory.threads, error);
 }
 
 sstore_status sstore_builder_create(const char *path, const sstore_build_options *options,
@@ -144,7 +146,7 @@ static sstore_status open_sorter(sstore_builder *builder, uint64_t expected_coun
     const ss_build_memory *memory = &builder->build.memory;
     ss_sorter_options options = {.with_ids = builder->build.has_ids,
                                  .writers = 1,
-                                 .memory_bytes = memory->sorter_bytes,
+                                 .pool = &builder->pool,
                                  .piece_capacity = memory->piece_capacity,
                                  .expected_count = expected_count,
                                  .tmp_dir = builder->build.tmp_dir};
@@ -302,6 +304,7 @@ void sstore_builder_abort(sstore_builder *builder)
     if (builder == NULL)
         return;
     ss_sorter_free(builder->records);
+    ss_chunk_pool_close(&builder->pool);
     ss_free(builder->first_fingerprints);
     ss_free(builder->first_ids);
     ss_workplace_close(&builder->place);

@@ -188,7 +188,7 @@ static sstore_status build_table(const segment_run *self, ss_build_team *team, s
 {
     const ss_build_memory *memory = &self->build->memory;
     ss_sorter_options options = {.writers = memory->threads,
-                                 .memory_bytes = memory->sorter_bytes,
+                                 .pool = self->build->pool,
                                  .piece_capacity = capacity,
                                  .expected_count = self->segment->distinct_count,
                                  .tmp_dir = self->build->tmp_dir};

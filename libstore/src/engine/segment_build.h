@@ -12,12 +12,14 @@
 #include "engine/build_memory.h"
 #include "engine/piece_source.h"
 #include "file/manifest.h"
+#include "sort/chunk_pool.h"
 
 typedef struct ss_segment_build {
     const ss_dir *dir;     /* where the files go */
     const ss_dir *tmp_dir; /* where sorters spill */
     bool has_ids;
     ss_build_memory memory;
+    ss_chunk_pool *pool; /* what sorters keep items in */
     const char *plan_name; /* NULL: chosen from the fingerprints */
     uint32_t distance;
     ss_geometry geometry;

@@ -10,7 +10,7 @@
 #define MOST_BITS 11u               /* that items are dealt by at once */
 #define BUCKET_ITEMS 16384u         /* up to which a bucket need not be cut further */
 #define PIECE_ITEMS ((size_t)32768) /* up to which buckets go together: they fit into a cache, with their scratch */
-#define CHUNK_SHARE 16u             /* of memory, what chunks may take that are not full: 1/16 */
+#define UNFILLED_SHARE 16u          /* of memory, what chunks may take that are not full: 1/16 */
 #define LEAST_CHUNK_BYTES ((size_t)1024)
 #define MOST_CHUNK_BYTES ((size_t)8192)
 
@@ -25,7 +25,7 @@ typedef struct piece {
 struct ss_sorter {
     ss_sorter_options options;
     size_t item_bytes;
-    ss_chunk_pool pool;
+    ss_chunk_pool *pool;
     ss_spill_file spill;
     ss_buckets **dealings; /* of all items, and of each bucket that was too large */
     size_t dealing_count, dealing_capacity;
@@ -47,34 +47,31 @@ static void *grow(void *elements, size_t count, size_t *capacity, size_t size)
 
 /* ----- beginning ----- */
 
-/* The bits of as many buckets as keep `items` items well apart. Each writer has a chunk of each bucket that is not full:
- * these must not take all the memory. */
-static uint32_t choose_bits(const ss_sorter_options *options, uint32_t writers, uint64_t items)
+sstore_status ss_sorter_pool_open(ss_chunk_pool *pool, uint64_t memory_bytes, uint32_t writers, sstore_error *error)
 {
-    uint64_t chunks = options->memory_bytes / CHUNK_SHARE / LEAST_CHUNK_BYTES / writers;
-    uint32_t bits = 0;
-    while (bits < MOST_BITS && items >> bits > BUCKET_ITEMS && chunks >> bits > 1)
-        bits++;
-    return bits;
+    uint64_t share = (memory_bytes / UNFILLED_SHARE / writers) >> MOST_BITS;
+    size_t chunk_bytes = LEAST_CHUNK_BYTES;
+    while (chunk_bytes < MOST_CHUNK_BYTES && 2 * chunk_bytes <= share)
+        chunk_bytes *= 2;
+    return ss_chunk_pool_open(pool, memory_bytes, chunk_bytes, error);
 }
 
-static size_t choose_chunk_bytes(const ss_sorter_options *options, uint32_t bits)
+/* The bits of as many buckets as keep `items` items well apart. Each writer has a chunk of each bucket that is not full:
+ * these must not take all the memory. */
+static uint32_t choose_bits(const ss_sorter *sorter, uint32_t writers, uint64_t items)
 {
-    uint64_t share = (options->memory_bytes / CHUNK_SHARE / options->writers) >> bits;
-    size_t bytes = LEAST_CHUNK_BYTES;
-    while (bytes < MOST_CHUNK_BYTES && 2 * bytes <= share)
-        bytes *= 2;
-    return bytes;
+    uint32_t most_unfilled = sorter->pool->max_chunks / UNFILLED_SHARE / writers, bits = 0;
+    while (bits < MOST_BITS && items >> bits > BUCKET_ITEMS && most_unfilled >> bits > 1)
+        bits++;
+    return bits;
 }
 
 /* Where all items fit into memory, whoever adds them, no writer needs to spill; else each has its share. */
 static uint32_t choose_writer_chunks(const ss_sorter *sorter, uint32_t bits, uint32_t writers)
 {
-    const ss_sorter_options *options = &sorter->options;
-    uint64_t unfilled = ((uint64_t)writers * sorter->pool.chunk_bytes) << bits;
-    bool fits = options->expected_count < options->memory_bytes &&
-                options->expected_count * sorter->item_bytes + unfilled <= options->memory_bytes;
-    return fits ? sorter->pool.max_chunks : sorter->pool.max_chunks / writers;
+    uint64_t chunk_items = sorter->pool->chunk_bytes / sorter->item_bytes;
+    uint64_t chunks = sorter->options.expected_count / chunk_items + ((uint64_t)writers << bits);
+    return chunks <= sorter->pool->max_chunks ? sorter->pool->max_chunks : sorter->pool->max_chunks / writers;
 }
 
 /* Begin to deal by `bits` bits from `shift` on. */
@@ -90,7 +87,7 @@ static sstore_status add_dealing(ss_sorter *sorter, uint32_t writers, uint32_t b
     if (made == NULL)
         return ss_fail_memory(error, sizeof *made);
     sorter->dealings[sorter->dealing_count++] = made;
-    *made = (ss_buckets){.pool = &sorter->pool,
+    *made = (ss_buckets){.pool = sorter->pool,
                          .spill = &sorter->spill,
                          .item_bytes = sorter->item_bytes,
                          .by_id = by_id,
@@ -102,7 +99,6 @@ static sstore_status add_dealing(ss_sorter *sorter, uint32_t writers, uint32_t b
 
 sstore_status ss_sorter_create(const ss_sorter_options *options, ss_sorter **sorter_out, sstore_error *error)
 {
-    uint32_t bits = choose_bits(options, options->writers, options->expected_count);
     ss_buckets *all;
     *sorter_out = NULL;
     assert(options->writers > 0 && options->piece_capacity > 0);
@@ -110,12 +106,12 @@ sstore_status ss_sorter_create(const ss_sorter_options *options, ss_sorter **sor
     if (sorter == NULL)
         return ss_fail_memory(error, sizeof *sorter);
     *sorter = (ss_sorter){.options = *options,
-                          .item_bytes = options->with_ids ? sizeof(sstore_record) : sizeof(uint64_t)};
+                          .item_bytes = options->with_ids ? sizeof(sstore_record) : sizeof(uint64_t),
+                          .pool = options->pool};
     ss_spill_file_open(&sorter->spill, options->tmp_dir);
+    uint32_t bits = choose_bits(sorter, options->writers, options->expected_count);
     sstore_status status =
-        ss_chunk_pool_open(&sorter->pool, options->memory_bytes, choose_chunk_bytes(options, bits), error);
-    if (status == SSTORE_OK)
-        status = add_dealing(sorter, options->writers, bits, bits == 0 ? 0 : 64 - bits, false, &all, error);
+        add_dealing(sorter, options->writers, bits, bits == 0 ? 0 : 64 - bits, false, &all, error);
     if (status == SSTORE_OK)
         *sorter_out = sorter;
     else
@@ -133,7 +129,6 @@ void ss_sorter_free(ss_sorter *sorter)
     }
     ss_free(sorter->dealings);
     ss_free(sorter->pieces);
-    ss_chunk_pool_close(&sorter->pool);
     ss_spill_file_close(&sorter->spill);
     ss_free(sorter);
 }
@@ -222,10 +217,10 @@ static sstore_status split(ss_sorter *sorter, ss_buckets *buckets, uint32_t buck
                          (piece){.buckets = buckets, .first = bucket, .end = bucket + 1, .count = 1, .equal = true},
                          error);
     uint32_t top = 64 - (uint32_t)__builtin_clzll(differing);
-    uint32_t bits = ss_max_u32(choose_bits(&sorter->options, 1, ss_buckets_size(buckets, bucket)), 1);
+    uint32_t bits = ss_max_u32(choose_bits(sorter, 1, ss_buckets_size(buckets, bucket)), 1);
     bits = bits < top ? bits : top;
     /* Each new bucket takes a chunk before many of the old one come back. */
-    if (sorter->pool.max_chunks - sorter->pool.taken < 2u << bits)
+    if (sorter->pool->max_chunks - sorter->pool->taken < 2u << bits)
         status = spill_all(sorter, error);
     ss_buckets *parts;
     if (status == SSTORE_OK)

@@ -12,18 +12,22 @@
 
 #include "base/common.h"
 #include "base/file.h"
+#include "sort/chunk_pool.h"
 
 typedef struct ss_sorter ss_sorter;
 
 typedef struct ss_sorter_options {
     bool with_ids;           /* records; else keys, which are records with id 0 in half the room */
     uint32_t writers;        /* threads that add at once, at least 1 */
-    uint64_t memory_bytes;   /* for items in memory; all else is small beside it */
+    ss_chunk_pool *pool;     /* for items in memory; borrowed, and nobody else's meanwhile */
     size_t piece_capacity;   /* items of the largest piece, at least 1 */
     uint64_t expected_count; /* items to come, if it is known; else UINT64_MAX */
     const ss_dir *tmp_dir;   /* where to spill; borrowed */
 } ss_sorter_options;
 
+
+/* Open a pool of `memory_bytes` for sorters of up to `writers` writers. MEMORY. */
+sstore_status ss_sorter_pool_open(ss_chunk_pool *pool, uint64_t memory_bytes, uint32_t writers, sstore_error *error);
 
 /* MEMORY. */
 sstore_status ss_sorter_create(const ss_sorter_options *options, ss_sorter **sorter_out, sstore_error *error);
