@@ -36,9 +36,9 @@ static int read_inputs(build_job *job, char **inputs, size_t input_count, const 
     return code == EXIT_DONE && interrupted() ? interrupt_exit_code() : code;
 }
 
-static int stop_if_interrupted(void *context)
+static int stop_if_interrupted(void *context, const sstore_progress *progress)
 {
-    (void)context;
+    (void)context, (void)progress;
     return interrupted();
 }
 
@@ -48,7 +48,7 @@ int build_store(const char *path, const sstore_build_options *options, char **in
     build_job job = {0};
     sstore_error error;
     sstore_build_options build = *options;
-    build.should_stop = stop_if_interrupted;
+    build.on_progress = stop_if_interrupted;
     interrupt_catch();
     if (sstore_builder_create(path, &build, &job.builder, &error) != SSTORE_OK)
         return cmd_fail(&error);

@@ -290,6 +290,27 @@ SSTORE_API sstore_status sstore_verify(const char *path, sstore_problem_fn on_pr
                                        sstore_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
+ * Progress of long calls
+ */
+
+/* How far a call is. */
+typedef struct sstore_progress {
+    size_t struct_size;
+    const char *phase;    /* a word for what is being done, of static storage: "counting" the sorted records or a table's
+                             fingerprints, "writing" a table (table 0 with the ids), "permuting" table 0 for another one */
+    uint32_t table;       /* which table, from 0 */
+    uint32_t table_count; /* 0 as long as the plan is not chosen */
+    uint64_t done, total; /* records or fingerprints, in this phase */
+    double share;         /* of the work of the whole call, 0 to 1: an estimate */
+} sstore_progress;
+
+/*
+ * Called some hundred times a second, in the thread and during the call that it was given to; `progress` is valid until it
+ * returns. 0: go on; anything else stops the call, which undoes what it did and returns SSTORE_STOPPED.
+ */
+typedef int (*sstore_progress_fn)(void *context, const sstore_progress *progress);
+
+/* ------------------------------------------------------------------------------------------------------------------
  * Building a store
  */
 
@@ -302,7 +323,8 @@ typedef struct sstore_build_options {
     uint32_t threads;      /* 0: as many as the process may use */
     int without_ids;       /* other than 0: a store without ids; those given to add are dropped */
     int replace;           /* other than 0: a store that is at the path already is replaced once the new one is whole */
-    uint64_t memory_bytes; /* what sorting may take, at least 1 MiB; 0: 1 GiB */
+    uint64_t memory_bytes; /* what the build may take, all in all, with up to 12 MiB of the process that calls it; 0: 1 GiB.
+                              At least 64 MiB are kept to; less (1 MiB at least) is exceeded by what cannot be done without */
     const char *plan;      /* NULL or "auto": chosen as by sstore_plan(), from the fingerprints. Otherwise
                               "20", "16", "10", "4", "3", "2", "1" (tables of
                               the well-known plans for k = 3), "BcC" such as "5c2" (B groups of bits, a table for each choice
@@ -310,9 +332,8 @@ typedef struct sstore_build_options {
     const char *tmp_dir;   /* where sorted runs are spilled; NULL: inside the store's folder */
     const char *recipe;    /* how the fingerprints are made: text without control characters, at most 4096 bytes; kept in the
                               manifest. NULL: not said */
-    int (*should_stop)(void *context); /* asked every few thousand records while finish works, by several threads at once;
-                                          other than 0: give up. NULL: never */
-    void *stop_context;
+    sstore_progress_fn on_progress; /* told how far finish is; NULL: nobody */
+    void *progress_context;
 } sstore_build_options;
 
 #define SSTORE_BUILD_OPTIONS_INIT                                                                                      \
@@ -343,7 +364,7 @@ SSTORE_API sstore_status sstore_builder_add(sstore_builder *builder, const uint6
  * Sort, encode, write and publish the store, durably: when this returns SSTORE_OK the store survives a power cut. On
  * failure nothing is left behind and a store that was there before is as it was; only if the very last sync fails, after
  * publication, the new store stands and may not survive a power cut. The builder is freed in all cases.
- * Errors: MEMORY, IO; STOPPED where should_stop asked for it.
+ * Errors: MEMORY, IO; STOPPED where on_progress asked for it.
  */
 SSTORE_API sstore_status sstore_builder_finish(sstore_builder *builder, sstore_error *error);
 

@@ -32,6 +32,7 @@ struct sstore_builder {
     char *plan;     /* NULL: choose one */
     char *recipe;
     ss_segment_build build;
+    ss_progress progress;
     ss_chunk_pool pool;
     ss_sorter *records; /* NULL: those that were added are all still in `first` */
     uint64_t *first_fingerprints, *first_ids; /* room for FIRST_RECORDS, made with the first one */
@@ -97,9 +98,10 @@ static sstore_status set_up(sstore_builder *builder, const char *path, const sst
         .distance = options->distance,
         .geometry = {.block_bytes = options->block_bytes != 0 ? options->block_bytes : SS_DEFAULT_BLOCK_BYTES,
                      .restart_interval = SS_RESTART_INTERVAL},
-        .should_stop = options->should_stop,
-        .stop_context = options->stop_context,
+        .progress = &builder->progress,
     };
+    builder->progress.report = options->on_progress;
+    builder->progress.context = options->progress_context;
     builder->build.memory =
         ss_build_memory_share(options->memory_bytes != 0 ? options->memory_bytes : DEFAULT_MEMORY_BYTES,
                               ss_pool_threads(options->threads), builder->build.has_ids, builder->build.geometry);
@@ -264,6 +266,7 @@ static sstore_status seal_records(sstore_builder *builder, ss_piece_source *sour
     status = ss_sorter_seal(builder->records, buffer, error);
     ss_free(buffer);
     *source = (ss_piece_source){.context = builder,
+                                .item_count = ss_sorter_count(builder->records),
                                 .piece_count = ss_sorter_piece_count(builder->records),
                                 .most_items = capacity,
                                 .load = load_records};

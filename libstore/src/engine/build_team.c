@@ -6,9 +6,9 @@
 #include "base/turnstile.h"
 
 sstore_status ss_build_team_open(ss_build_team *team, uint32_t threads, bool with_ids, ss_geometry geometry,
-                                 size_t capacity, sstore_error *error)
+                                 size_t capacity, ss_progress *progress, sstore_error *error)
 {
-    team->threads = threads;
+    *team = (ss_build_team){.threads = threads, .progress = progress};
     team->workers = ss_alloc(threads, sizeof *team->workers);
     sstore_status status = team->workers != NULL ? SSTORE_OK : ss_fail_memory(error, sizeof *team->workers);
     for (uint32_t i = 0; status == SSTORE_OK && i < threads; i++)
@@ -22,12 +22,6 @@ void ss_build_team_close(ss_build_team *team)
         ss_build_worker_close(&team->workers[i]);
     ss_free(team->workers);
     team->workers = NULL;
-}
-
-sstore_status ss_build_team_check(const ss_build_team *team)
-{
-    bool stop = team->should_stop != NULL && team->should_stop(team->stop_context) != 0;
-    return stop ? SSTORE_STOPPED : SSTORE_OK;
 }
 
 /* ----- counting ----- */
@@ -61,9 +55,9 @@ static sstore_status count_piece(void *context, uint64_t task, uint32_t worker_i
     const counting *self = context;
     ss_build_worker *worker = &self->team->workers[worker_index];
     const uint64_t *values = ss_build_worker_values(worker);
-    sstore_status status = ss_build_team_check(self->team);
+    sstore_status status = ss_build_worker_load(worker, self->source, task, error);
     if (status == SSTORE_OK)
-        status = ss_build_worker_load(worker, self->source, task, error);
+        status = ss_progress_add(self->team->progress, worker_index, worker->record_count);
     if (status != SSTORE_OK || worker->distinct_count == 0)
         return status;
     self->edges[task] = (edges){.any = true, .first = values[0], .last = values[worker->distinct_count - 1]};
@@ -178,9 +172,9 @@ static sstore_status write_piece(void *context, uint64_t task, uint32_t worker_i
 {
     writing *self = context;
     ss_build_worker *worker = &self->team->workers[worker_index];
-    sstore_status status = ss_build_team_check(self->team);
+    sstore_status status = ss_build_worker_load(worker, self->source, task, error);
     if (status == SSTORE_OK)
-        status = ss_build_worker_load(worker, self->source, task, error);
+        status = ss_progress_add(self->team->progress, worker_index, worker->record_count);
     if (status == SSTORE_OK) {
         ss_table_piece_measure(&worker->table, self->table, worker->distinct_count);
         if (!ss_turnstile_enter(&self->turnstile, task))

@@ -6,22 +6,19 @@
 #define SS_BUILD_TEAM_H
 
 #include "engine/build_worker.h"
+#include "engine/progress.h"
 
 typedef struct ss_build_team {
     uint32_t threads;
     ss_build_worker *workers;
-    int (*should_stop)(void *context); /* or NULL */
-    void *stop_context;
+    ss_progress *progress; /* borrowed */
 } ss_build_team;
 
-/* Give every thread room for pieces of up to `capacity` items. should_stop must be set. MEMORY. */
+/* Give every thread room for pieces of up to `capacity` items. MEMORY. */
 sstore_status ss_build_team_open(ss_build_team *team, uint32_t threads, bool with_ids, ss_geometry geometry,
-                                 size_t capacity, sstore_error *error);
+                                 size_t capacity, ss_progress *progress, sstore_error *error);
 /* Also of a zeroed one. */
 void ss_build_team_close(ss_build_team *team);
-
-/* STOPPED if whoever builds wants to stop. */
-sstore_status ss_build_team_check(const ss_build_team *team);
 
 /* What all pieces together hold. */
 typedef struct ss_counted {

@@ -10,6 +10,7 @@
 typedef struct ss_piece_source {
     void *context;
     size_t piece_count;
+    uint64_t item_count; /* of all pieces, with repeats if there are any: for telling how far one is */
     size_t most_items; /* in a piece */
     /* Get a piece into `items`, uint64_t or, in a build with ids, sstore_record: ascending, each once, all above those of
      * the piece before. `scratch` has room for as many. */

@@ -24,8 +24,32 @@ typedef struct segment_run {
 static sstore_status open_team(const ss_segment_build *build, ss_build_team *team, bool with_ids, size_t capacity,
                                sstore_error *error)
 {
-    *team = (ss_build_team){.should_stop = build->should_stop, .stop_context = build->stop_context};
-    return ss_build_team_open(team, build->memory.threads, with_ids, build->geometry, capacity, error);
+    return ss_build_team_open(team, build->memory.threads, with_ids, build->geometry, capacity, build->progress, error);
+}
+
+/* ----- progress ----- */
+
+/* About how long the phases take, in ns a record, for the estimate of how far a build is. */
+#define COUNT_RECORDS_NS 20.0
+#define WRITE_RECORDS_NS 30.0
+#define PERMUTE_NS 9.0
+#define COUNT_NS 9.0
+#define WRITE_NS 10.0
+#define USUAL_TABLES 3u /* as long as the plan is not chosen */
+
+/* The share of all work that is done where `ns` a record of table `table` are. */
+static double share_done(const segment_run *self, uint32_t table, double ns)
+{
+    const double first = COUNT_RECORDS_NS + WRITE_RECORDS_NS, other = PERMUTE_NS + COUNT_NS + WRITE_NS;
+    uint32_t tables = self->segment->plan.table_count > 0 ? self->segment->plan.table_count : USUAL_TABLES;
+    double before = table == 0 ? 0 : first + (table - 1) * other;
+    return (before + ns) / (first + (tables - 1) * other);
+}
+
+static void begin_phase(const segment_run *self, const char *phase, uint32_t table, uint64_t total, double end_ns)
+{
+    self->build->progress->now.table_count = self->segment->plan.table_count;
+    ss_progress_begin(self->build->progress, phase, table, total, share_done(self, table, end_ns));
 }
 
 /* ----- counting the records ----- */
@@ -42,6 +66,7 @@ static sstore_status count_records(segment_run *self, ss_build_team *team, const
     if (room == NULL)
         return ss_fail_memory(error, SS_SAMPLE_CAPACITY * sizeof *room);
     ss_sampler_init(&sampler, room);
+    begin_phase(self, "counting", 0, source->item_count, COUNT_RECORDS_NS);
     sstore_status status = ss_build_team_count(team, source, true, choose ? &sampler : NULL, counted, error);
     segment->record_count = counted->record_count;
     segment->distinct_count = counted->facts.count;
@@ -64,6 +89,10 @@ static sstore_status write_table(const segment_run *self, ss_build_team *team, c
     bool with_ids = number == 0 && build->has_ids;
     ss_table_writer table = {.code = NULL};
     ss_ids_writer ids = {.kept = NULL};
+    if (number == 0)
+        begin_phase(self, "writing", 0, source->item_count, COUNT_RECORDS_NS + WRITE_RECORDS_NS);
+    else
+        begin_phase(self, "writing", number, source->item_count, PERMUTE_NS + COUNT_NS + WRITE_NS);
     sstore_status status = ss_table_writer_open(&table, build->dir, segment, number, facts, self->directory, error);
     if (status == SSTORE_OK && with_ids)
         status = ss_ids_writer_open(&ids, build->dir, segment, self->directory, error);
@@ -142,9 +171,8 @@ static sstore_status permute_range(void *context, uint64_t task, uint32_t worker
     const permuting *self = context;
     const segment_run *run = self->run;
     ss_table_stream *stream = &self->streams[worker];
+    uint64_t done = 0;
     sstore_status status = SSTORE_OK;
-    if (run->build->should_stop != NULL && run->build->should_stop(run->build->stop_context) != 0)
-        return SSTORE_STOPPED;
     if (stream->values == NULL)
         status = ss_table_stream_open(stream, &run->first, run->first_code, error);
     ss_table_stream_seek(stream, task * RANGE_BLOCKS, (task + 1) * RANGE_BLOCKS);
@@ -155,8 +183,9 @@ static sstore_status permute_range(void *context, uint64_t task, uint32_t worker
         if (status != SSTORE_OK || count == 0)
             break;
         status = add_permuted(self, worker, values, count, error);
+        done += count;
     }
-    return status;
+    return status == SSTORE_OK ? ss_progress_add(run->build->progress, worker, done) : status;
 }
 
 /* Put all fingerprints, permuted for a table, into its sorter. */
@@ -187,15 +216,17 @@ static sstore_status build_table(const segment_run *self, ss_build_team *team, s
                                  sstore_error *error)
 {
     const ss_build_memory *memory = &self->build->memory;
+    const uint64_t distinct = self->segment->distinct_count;
     ss_sorter_options options = {.writers = memory->threads,
                                  .pool = self->build->pool,
                                  .piece_capacity = capacity,
-                                 .expected_count = self->segment->distinct_count,
+                                 .expected_count = distinct,
                                  .tmp_dir = self->build->tmp_dir};
-    ss_piece_source source = {.load = load_keys, .most_items = capacity};
+    ss_piece_source source = {.load = load_keys, .item_count = distinct, .most_items = capacity};
     ss_sorter *sorter;
     ss_counted counted;
     sstore_status status = ss_sorter_create(&options, &sorter, error);
+    begin_phase(self, "permuting", number, distinct, PERMUTE_NS);
     if (status == SSTORE_OK)
         status = permute_first_table(self, self->segment->plan.tables[number].key_mask, sorter, error);
     if (status == SSTORE_OK)
@@ -203,6 +234,7 @@ static sstore_status build_table(const segment_run *self, ss_build_team *team, s
     if (status == SSTORE_OK) {
         source.context = sorter;
         source.piece_count = ss_sorter_piece_count(sorter);
+        begin_phase(self, "counting", number, distinct, PERMUTE_NS + COUNT_NS);
         status = ss_build_team_count(team, &source, false, NULL, &counted, error);
     }
     if (status == SSTORE_OK)

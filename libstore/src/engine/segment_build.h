@@ -11,6 +11,7 @@
 
 #include "engine/build_memory.h"
 #include "engine/piece_source.h"
+#include "engine/progress.h"
 #include "file/manifest.h"
 #include "sort/chunk_pool.h"
 
@@ -23,8 +24,7 @@ typedef struct ss_segment_build {
     const char *plan_name; /* NULL: chosen from the fingerprints */
     uint32_t distance;
     ss_geometry geometry;
-    int (*should_stop)(void *context); /* or NULL */
-    void *stop_context;
+    ss_progress *progress;
 } ss_segment_build;
 
 /* Make all files from the source's records; `release` is called when they are written, to free what they take. Fills

@@ -13,6 +13,7 @@
 #define UNFILLED_SHARE 16u          /* of memory, what chunks may take that are not full: 1/16 */
 #define LEAST_CHUNK_BYTES ((size_t)1024)
 #define MOST_CHUNK_BYTES ((size_t)8192)
+#define LEAST_CHUNKS 16u /* a writer, so that each finds one for every bucket */
 
 typedef struct piece {
     ss_buckets *buckets;
@@ -53,7 +54,8 @@ sstore_status ss_sorter_pool_open(ss_chunk_pool *pool, uint64_t memory_bytes, ui
     size_t chunk_bytes = LEAST_CHUNK_BYTES;
     while (chunk_bytes < MOST_CHUNK_BYTES && 2 * chunk_bytes <= share)
         chunk_bytes *= 2;
-    return ss_chunk_pool_open(pool, memory_bytes, chunk_bytes, error);
+    uint64_t least = LEAST_CHUNKS * writers * chunk_bytes;
+    return ss_chunk_pool_open(pool, ss_max_u64(memory_bytes, least), chunk_bytes, error);
 }
 
 /* The bits of as many buckets as keep `items` items well apart. Each writer has a chunk of each bucket that is not full:
