@@ -321,6 +321,8 @@ typedef struct sstore_build_options {
     uint32_t distance;     /* the k to build for, 0 to 16; default 3 */
     uint32_t block_bytes;  /* a power of two, 256 to 65536; 0: 4096 */
     uint32_t threads;      /* 0: as many as the process may use */
+    uint64_t expected_record_count; /* if it is known, about; else 0. See sstore_builder_needs() */
+    int ignore_free_space; /* other than 0: begin though the disk seems too small */
     int without_ids;       /* other than 0: a store without ids; those given to add are dropped */
     int replace;           /* other than 0: a store that is at the path already is replaced once the new one is whole */
     uint64_t memory_bytes; /* what the build may take, all in all, with up to 12 MiB of the process that calls it; 0: 1 GiB.
@@ -338,18 +340,37 @@ typedef struct sstore_build_options {
 
 #define SSTORE_BUILD_OPTIONS_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(sstore_build_options), 3, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                                   \
+        sizeof(sstore_build_options), 3, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                                   \
     }
 
 /*
  * Begin a store at `path`. The folder is made, or, where options->replace is set, an existing store is locked against
  * other writers; readers go on undisturbed. What is written goes into a folder of its own inside, which readers do not see;
  * there is no store at `path`, or the old one, until sstore_builder_finish() succeeds. An empty folder is taken as it is.
+ * Where the number of records is known, the disk's free space is held against what they need at once; and again at the end
+ * of reading, in sstore_builder_finish().
  * Errors: ARGUMENT (an option out of range; a plan that would miss a pair within the distance, with an example), MEMORY,
- * IO, EXISTS (a store, the remains of one, or a folder with other things in it), BUSY, NOT_FOUND (no tmp_dir).
+ * IO (system_errno ENOSPC: too little free space), EXISTS (a store, the remains of one, or a folder with other things in it), BUSY, NOT_FOUND (no tmp_dir).
  */
 SSTORE_API sstore_status sstore_builder_create(const char *path, const sstore_build_options *options,
                                                sstore_builder **builder_out, sstore_error *error);
+
+/* What a build takes of the disk, in bytes. */
+typedef struct sstore_build_needs {
+    size_t struct_size;      /* set by the caller to sizeof(sstore_build_needs) */
+    uint64_t store_bytes;    /* of the store when it is done */
+    uint64_t peak_bytes;     /* in the store's folder at most */
+    uint64_t free_bytes;     /* in its file system now */
+    uint64_t tmp_peak_bytes; /* in tmp_dir at most, where that is another file system; else 0, and peak_bytes has it */
+    uint64_t tmp_free_bytes; /* in its file system now */
+} sstore_build_needs;
+
+/*
+ * Estimate what the build would take with `record_count` records in all: with given ids as they were so far, else with
+ * ordinals; where the plan is still to be chosen, with the one that uniform data would get. Errors: ARGUMENT, MEMORY, IO.
+ */
+SSTORE_API sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t record_count,
+                                              sstore_build_needs *needs_out, sstore_error *error);
 
 /*
  * Add `count` records, in any order and with repeats: an identical (fingerprint, id) pair is kept once. `ids` may be

@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -110,6 +111,21 @@ sstore_status ss_dir_lock(const ss_dir *dir, sstore_error *error)
         return fail_io(error, dir->path, SSTORE_NO_OFFSET, "flock");
     }
     return SSTORE_OK;
+}
+
+sstore_status ss_dir_free_bytes(const ss_dir *dir, uint64_t *bytes_out, sstore_error *error)
+{
+    struct statvfs facts;
+    if (fstatvfs(dir->fd, &facts) != 0)
+        return fail_io(error, dir->path, SSTORE_NO_OFFSET, "fstatvfs");
+    *bytes_out = (uint64_t)facts.f_bavail * facts.f_frsize;
+    return SSTORE_OK;
+}
+
+bool ss_dir_same_device(const ss_dir *a, const ss_dir *b)
+{
+    struct stat first, second;
+    return fstat(a->fd, &first) == 0 && fstat(b->fd, &second) == 0 && first.st_dev == second.st_dev;
 }
 
 bool ss_dir_has(const ss_dir *dir, const char *name)

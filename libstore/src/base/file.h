@@ -37,6 +37,9 @@ sstore_status ss_dir_sync(const ss_dir *dir, sstore_error *error);
 sstore_status ss_dir_rename(const ss_dir *dir, const char *from, const char *to, sstore_error *error);
 /* Take the writer's lock, which ends when the folder is closed or the process dies. BUSY if someone has it. */
 sstore_status ss_dir_lock(const ss_dir *dir, sstore_error *error);
+/* The bytes that may still be written to the folder's file system, and whether two folders are on the same one. IO. */
+sstore_status ss_dir_free_bytes(const ss_dir *dir, uint64_t *bytes_out, sstore_error *error);
+bool ss_dir_same_device(const ss_dir *a, const ss_dir *b);
 /* Whether there is anything of that name. */
 bool ss_dir_has(const ss_dir *dir, const char *name);
 /* Remove a file, or a folder with the files in it (no deeper), as far as possible; what is not there is no error. */

@@ -39,6 +39,17 @@ sstore_status ss_choose_plan(const ss_manifest_segment *segment, bool has_ids, u
     return status;
 }
 
+sstore_status ss_expect_plan(const ss_expected_store *store, uint32_t distance, ss_plan *plan_out, sstore_error *error)
+{
+    ss_planner planner = {.count = 0};
+    ss_planner_input input = {.store = *store, .distance = distance, .objective = SSTORE_OBJECTIVE_BALANCED};
+    bool done = ss_planner_init(&planner, &input);
+    if (done)
+        *plan_out = planner.plans[planner.choice].candidate.plan;
+    ss_planner_free(&planner);
+    return done ? SSTORE_OK : ss_fail_memory(error, sizeof planner);
+}
+
 /* ----- the public function ----- */
 
 static sstore_status check_options(const sstore_plan_options *options, sstore_error *error)

@@ -16,4 +16,7 @@
 sstore_status ss_choose_plan(const ss_manifest_segment *segment, bool has_ids, uint32_t distance, ss_sampler *sampler,
                              ss_plan *plan_out, sstore_error *error);
 
+/* The plan that would be chosen for such a store if its data were uniform. MEMORY. */
+sstore_status ss_expect_plan(const ss_expected_store *store, uint32_t distance, ss_plan *plan_out, sstore_error *error);
+
 #endif
