@@ -322,6 +322,8 @@ typedef struct sstore_build_options {
     uint32_t block_bytes;  /* a power of two, 256 to 65536; 0: 4096 */
     uint32_t threads;      /* 0: as many as the process may use */
     uint64_t expected_record_count; /* if it is known, about; else 0. See sstore_builder_needs() */
+    uint64_t first_ordinal; /* the id of the first record that comes without one; default 0. Parts that are to be merged
+                               get different ones */
     int ignore_free_space; /* other than 0: begin though the disk seems too small */
     int without_ids;       /* other than 0: a store without ids; those given to add are dropped */
     int replace;           /* other than 0: a store that is at the path already is replaced once the new one is whole */
@@ -340,7 +342,7 @@ typedef struct sstore_build_options {
 
 #define SSTORE_BUILD_OPTIONS_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(sstore_build_options), 3, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                                   \
+        sizeof(sstore_build_options), 3, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                                   \
     }
 
 /*
@@ -374,7 +376,7 @@ SSTORE_API sstore_status sstore_builder_needs(const sstore_builder *builder, uin
 
 /*
  * Add `count` records, in any order and with repeats: an identical (fingerprint, id) pair is kept once. `ids` may be
- * NULL: then a record's id is its ordinal over all calls, from 0. Either all calls give ids or none does, unless the
+ * NULL: then a record's id is its ordinal over all calls, from options.first_ordinal. Either all calls give ids or none does, unless the
  * store is without_ids. The arrays are copied.
  * Errors: ARGUMENT, MEMORY, IO. After an error only sstore_builder_abort() is allowed.
  */
@@ -391,6 +393,26 @@ SSTORE_API sstore_status sstore_builder_finish(sstore_builder *builder, sstore_e
 
 /* Give up: remove what was written and free the builder. NULL is allowed. */
 SSTORE_API void sstore_builder_abort(sstore_builder *builder);
+
+/*
+ * Make a store at `path` of all records of the stores at input_paths, any of them once: of parts that were built by several
+ * processes or machines. They must be for the same distance, all with ids or all without, and of the same recipe (else ARGUMENT
+ * or RECIPE); their plans may differ. What comes out is, byte for byte, what a build of all the records makes. Nothing is
+ * sorted again for table 0, the records are read as they lie; other tables are made as in a build, within the same memory.
+ * options: as for sstore_builder_create(), but distance, without_ids and recipe, which are the inputs', and
+ * expected_record_count. Ordinals of parts must have been made different, or records of different parts are taken for one.
+ * Errors: as sstore_open(), sstore_builder_create() and sstore_builder_finish().
+ */
+SSTORE_API sstore_status sstore_merge(const char *path, const char *const *input_paths, size_t input_count,
+                                      const sstore_build_options *options, sstore_error *error);
+
+/*
+ * Make a store at `path` of a share of the records of the store at input_path: of those whose fingerprint's hash (the
+ * upper 32 bits of XXH3-64 of its 8 bytes, little-endian, times shard_count, divided by 2^32) is `shard`, from 0. Each record is in exactly one shard.
+ * Near-duplicates are in different ones, so a query goes to all. options: as for sstore_merge(). Errors: the same.
+ */
+SSTORE_API sstore_status sstore_shard(const char *path, const char *input_path, uint32_t shard, uint32_t shard_count,
+                                      const sstore_build_options *options, sstore_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Choosing a plan

@@ -17,12 +17,22 @@ bool ss_turnstile_enter(ss_turnstile *turnstile, uint64_t task)
     return entered;
 }
 
-void ss_turnstile_leave(ss_turnstile *turnstile)
+static void move_on(ss_turnstile *turnstile, uint64_t next)
 {
     pthread_mutex_lock(&turnstile->lock);
-    turnstile->next++;
+    turnstile->next = next;
     pthread_cond_broadcast(&turnstile->moved);
     pthread_mutex_unlock(&turnstile->lock);
+}
+
+void ss_turnstile_leave(ss_turnstile *turnstile)
+{
+    move_on(turnstile, turnstile->next + 1); /* only who is inside changes it */
+}
+
+void ss_turnstile_restart(ss_turnstile *turnstile)
+{
+    move_on(turnstile, 0);
 }
 
 void ss_turnstile_break(ss_turnstile *turnstile)

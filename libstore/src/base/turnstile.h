@@ -23,6 +23,8 @@ void ss_turnstile_init(ss_turnstile *turnstile);
 bool ss_turnstile_enter(ss_turnstile *turnstile, uint64_t task);
 /* Let the next one in. */
 void ss_turnstile_leave(ss_turnstile *turnstile);
+/* The same, but the next one is task 0 again. */
+void ss_turnstile_restart(ss_turnstile *turnstile);
 /* A task failed, within its section or before it: nobody enters any more. */
 void ss_turnstile_break(ss_turnstile *turnstile);
 void ss_turnstile_destroy(ss_turnstile *turnstile);

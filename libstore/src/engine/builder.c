@@ -161,12 +161,20 @@ sstore_status sstore_builder_finish(sstore_builder *builder, sstore_error *error
     if (builder == NULL)
         return ss_fail_argument(error, "sstore_builder_finish: builder must not be NULL");
     ss_piece_source source;
+    sstore_status status = seal_records(builder, &source, error);
+    if (status == SSTORE_OK)
+        return ss_builder_finish_from(builder, &source, release_records, error);
+    sstore_builder_abort(builder);
+    return status;
+}
+
+sstore_status ss_builder_finish_from(sstore_builder *builder, const ss_piece_source *source,
+                                     void (*release)(void *context), sstore_error *error)
+{
     ss_manifest_segment *segment = ss_alloc(1, sizeof *segment);
     sstore_status status = segment != NULL ? SSTORE_OK : ss_fail_memory(error, sizeof *segment);
     if (status == SSTORE_OK)
-        status = seal_records(builder, &source, error);
-    if (status == SSTORE_OK)
-        status = ss_segment_build_run(&builder->build, &source, release_records, segment, error);
+        status = ss_segment_build_run(&builder->build, source, release, segment, error);
     if (status == SSTORE_OK)
         status = publish(builder, segment, error);
     ss_free(segment);

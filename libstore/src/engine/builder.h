@@ -10,6 +10,8 @@
 #include "engine/segment_build.h"
 #include "sort/sorter.h"
 
+#define SS_DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
+
 /* Where records get their ids from. */
 typedef enum id_source {
     IDS_UNKNOWN, /* nothing was added yet */
@@ -37,6 +39,11 @@ struct sstore_builder {
  * it already. */
 sstore_status ss_builder_check_space(const sstore_builder *builder, uint64_t record_count, uint64_t spilled_bytes,
                                      sstore_error *error);
+
+/* Make the store of the source's records instead of those that were added, of which there must be none; next_ordinal must
+ * be set. `release`, if not NULL, is called when the source is not needed any more. Frees the builder, as sstore_builder_finish() does. */
+sstore_status ss_builder_finish_from(sstore_builder *builder, const ss_piece_source *source,
+                                     void (*release)(void *context), sstore_error *error);
 
 /* Build with `interval` (1 to SS_BLOCK_MAX_COUNT) fingerprints between two restart points instead of SS_RESTART_INTERVAL.
  * The format allows any, and readers take it from the store. Between create and finish. */

@@ -10,7 +10,6 @@
 #include "engine/builder.h"
 #include "engine/planning.h"
 
-#define DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
 #define MIN_MEMORY_BYTES ((uint64_t)1 << 20)
 
 /* Recipes are compared and printed: one line of text. */
@@ -75,9 +74,10 @@ static sstore_status set_up(sstore_builder *builder, const char *path, const sst
     builder->progress.report = options->on_progress;
     builder->progress.context = options->progress_context;
     builder->build.memory =
-        ss_build_memory_share(options->memory_bytes != 0 ? options->memory_bytes : DEFAULT_MEMORY_BYTES,
+        ss_build_memory_share(options->memory_bytes != 0 ? options->memory_bytes : SS_DEFAULT_MEMORY_BYTES,
                               ss_pool_threads(options->threads), builder->build.has_ids, builder->build.geometry);
     builder->build.pool = &builder->pool;
+    builder->next_ordinal = options->without_ids == 0 ? options->first_ordinal : 0;
     builder->ignore_free_space = options->ignore_free_space != 0;
     return ss_sorter_pool_open(&builder->pool, builder->build.memory.sorter_bytes, builder->build.memory.threads, error);
 }

@@ -274,7 +274,8 @@ sstore_status ss_segment_build_run(const ss_segment_build *build, const ss_piece
     segment_run self = {.build = build, .segment = segment_out};
     *segment_out = (ss_manifest_segment){.geometry = build->geometry, .lmdb_format = ss_directory_lmdb_format()};
     sstore_status status = build_first_table(&self, source, error);
-    release(source->context); /* its memory goes to the other tables */
+    if (release != NULL)
+        release(source->context); /* its memory goes to the other tables */
     if (status == SSTORE_OK && segment_out->plan.table_count > 1)
         status = build_other_tables(&self, error);
     if (status == SSTORE_OK)

@@ -27,7 +27,8 @@ typedef struct ss_segment_build {
     ss_progress *progress;
 } ss_segment_build;
 
-/* Make all files from the source's records; `release` is called when they are written, to free what they take. Fills
+/* Make all files from the source's records; `release`, if not NULL, is called when they are written, to free what
+ * they take. Fills
  * *segment_out but for its folder. */
 sstore_status ss_segment_build_run(const ss_segment_build *build, const ss_piece_source *source,
                                    void (*release)(void *context), ss_manifest_segment *segment_out,
