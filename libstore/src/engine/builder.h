@@ -11,6 +11,7 @@
 #include "sort/sorter.h"
 
 #define SS_DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
+#define SS_LEAST_MEMORY_BYTES ((uint64_t)1 << 20)
 
 /* Where records get their ids from. */
 typedef enum id_source {

@@ -10,8 +10,6 @@
 #include "engine/builder.h"
 #include "engine/planning.h"
 
-#define MIN_MEMORY_BYTES ((uint64_t)1 << 20)
-
 /* Recipes are compared and printed: one line of text. */
 static bool is_recipe(const char *text)
 {
@@ -31,9 +29,9 @@ static sstore_status check_options(const sstore_build_options *options, sstore_e
     if (options->block_bytes != 0 && !ss_geometry_valid(geometry))
         return ss_fail_argument(error, "the block size is %u; it can be a power of two from %u to %u",
                                 options->block_bytes, SS_BLOCK_MIN_BYTES, SS_BLOCK_MAX_BYTES);
-    if (options->memory_bytes != 0 && options->memory_bytes < MIN_MEMORY_BYTES)
+    if (options->memory_bytes != 0 && options->memory_bytes < SS_LEAST_MEMORY_BYTES)
         return ss_fail_argument(error, "the memory is %llu bytes; at least %llu are needed",
-                                (unsigned long long)options->memory_bytes, (unsigned long long)MIN_MEMORY_BYTES);
+                                (unsigned long long)options->memory_bytes, (unsigned long long)SS_LEAST_MEMORY_BYTES);
     if (options->recipe != NULL && !is_recipe(options->recipe))
         return ss_fail_argument(error, "the recipe has more than %u bytes, or control characters in it",
                                 SS_MAX_RECIPE_BYTES);

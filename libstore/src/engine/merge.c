@@ -130,7 +130,8 @@ static sstore_status build_from(inputs *from, const char *path, const sstore_bui
     taken.without_ids = !manifest->has_ids;
     taken.recipe = manifest->recipe;
     taken.expected_record_count = totals.record_count / from->shard_count;
-    taken.memory_bytes = memory - ss_min_u64(totals.directory_bytes + from->count * INPUT_BYTES, memory / 2);
+    memory -= ss_min_u64(totals.directory_bytes + from->count * INPUT_BYTES, memory / 2);
+    taken.memory_bytes = ss_max_u64(memory, SS_LEAST_MEMORY_BYTES);
     sstore_status status = sstore_builder_create(path, &taken, &builder, error);
     if (status != SSTORE_OK)
         return status;
