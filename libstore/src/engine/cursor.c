@@ -18,11 +18,11 @@ const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance)
 }
 
 /* The largest block, and the largest restart interval, of all segments. */
-static ss_geometry largest_geometry(const sstore *store)
+static ss_geometry largest_geometry(const ss_manifest *manifest)
 {
     ss_geometry largest = {0};
-    for (uint32_t i = 0; i < store->manifest.segment_count; i++) {
-        ss_geometry geometry = store->manifest.segments[i].geometry;
+    for (uint32_t i = 0; i < manifest->segment_count; i++) {
+        ss_geometry geometry = manifest->segments[i].geometry;
         largest.block_bytes = (uint32_t)ss_max_u64(largest.block_bytes, geometry.block_bytes);
         largest.restart_interval = (uint32_t)ss_max_u64(largest.restart_interval, geometry.restart_interval);
     }
@@ -52,6 +52,17 @@ static bool allocate_buffers(sstore_cursor *cursor, uint32_t block_bytes)
     return cursor->buffers != NULL;
 }
 
+uint64_t ss_cursor_bytes(const ss_manifest *manifest, sstore_io io)
+{
+    const ss_geometry largest = largest_geometry(manifest);
+    uint64_t values = (uint64_t)SS_LANES * largest.restart_interval;
+    uint64_t buffers = io == SSTORE_IO_PREAD
+                           ? (choose_visit_capacity(io, largest.block_bytes) + SS_HITS_TOGETHER) * (uint64_t)largest.block_bytes
+                           : 0;
+    return sizeof(sstore_cursor) + manifest->segment_count * sizeof(ss_query_plan) + buffers +
+           values * (sizeof(uint64_t) + sizeof(uint32_t)) + largest.restart_interval * sizeof(uint64_t);
+}
+
 static bool allocate(sstore_cursor *cursor, ss_geometry largest)
 {
     size_t values = (size_t)SS_LANES * largest.restart_interval;
@@ -69,7 +80,7 @@ sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_o
         *cursor_out = NULL;
     if (store == NULL || cursor_out == NULL)
         return ss_fail_argument(error, "sstore_cursor_create: store and cursor_out must not be NULL");
-    ss_geometry largest = largest_geometry(store);
+    ss_geometry largest = largest_geometry(&store->manifest);
     sstore_cursor *cursor = ss_alloc(1, sizeof *cursor);
     if (cursor == NULL)
         return ss_fail_memory(error, sizeof *cursor);

@@ -69,6 +69,9 @@ struct sstore_cursor {
     uint8_t *buffers;                      /* the visits' and these slots' */
 };
 
+/* The bytes that a cursor of a store takes. */
+uint64_t ss_cursor_bytes(const ss_manifest *manifest, sstore_io io);
+
 /* The plans for a distance, one a segment. */
 const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance);
 

@@ -15,6 +15,12 @@ static uint32_t choose_bucket_bits(uint64_t key_count)
     return bits;
 }
 
+uint64_t ss_key_index_bytes(uint64_t key_count)
+{
+    uint64_t buckets = UINT64_C(1) << choose_bucket_bits(key_count), chunks = key_count / SS_CHUNK_KEYS + 1;
+    return (buckets + 1) * sizeof(uint32_t) + chunks * sizeof(uint8_t *);
+}
+
 sstore_status ss_key_index_init(ss_key_index *index, ss_array *keys, sstore_error *error)
 {
     uint64_t last = keys->count == 0 ? 0 : ss_array_at(keys, keys->count - 1);

@@ -20,6 +20,9 @@ sstore_status ss_key_index_init(ss_key_index *index, ss_array *keys, sstore_erro
 /* Also of a zeroed index. */
 void ss_key_index_free(ss_key_index *index);
 
+/* The bytes that an index of so many keys takes at most, beside the directory. */
+uint64_t ss_key_index_bytes(uint64_t key_count);
+
 /* Bring what a look-up of `target` reads first into the cache. */
 static inline void ss_key_index_prefetch(const ss_key_index *index, uint64_t target)
 {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "engine/store.h"
+#include "engine/store_memory.h"
 
 /* Bits for all steps of a table if each h took as much as its frequency is worth, and its rest 63 - h. */
 static double bound_bits(const ss_block_header *header)
@@ -114,6 +115,7 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
         .has_ids = manifest->has_ids,
         .next_ordinal = manifest->next_ordinal,
         .manifest_bytes = manifest->file_bytes,
+        .memory_bytes = ss_store_memory_bytes(manifest, store->options.io),
         .total_bytes = manifest->file_bytes,
     };
     for (uint32_t i = 0; i < manifest->segment_count; i++)

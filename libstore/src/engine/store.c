@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "engine/store_memory.h"
 
 /* How often opening starts again when a writer replaces the store meanwhile. */
 #define MAX_ATTEMPTS 100
@@ -131,6 +132,17 @@ static void drop_manifest(sstore *store)
     ss_manifest_free(&store->manifest);
 }
 
+/* Hold what the store is going to take against what it may. */
+static sstore_status check_memory(const sstore *store, sstore_error *error)
+{
+    uint64_t most = store->options.max_memory, needed = ss_store_memory_bytes(&store->manifest, store->options.io);
+    if (most == 0 || needed <= most)
+        return SSTORE_OK;
+    return ss_fail(error, SSTORE_ERROR_MEMORY, 0, store->dir.path, SSTORE_NO_OFFSET,
+                   "opening the store takes %.1f MiB, and max_memory allows %.1f; reading by pread takes least, and a store of "
+                   "larger blocks or fewer tables less", (double)needed / 0x1p20, (double)most / 0x1p20);
+}
+
 static sstore_status open_manifest(sstore *store, const char *recipe, sstore_error *error)
 {
     ss_manifest *manifest = &store->manifest;
@@ -144,6 +156,8 @@ static sstore_status open_manifest(sstore *store, const char *recipe, sstore_err
     if (status == SSTORE_OK && manifest->segment_count > 1)
         return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, store->dir.path, SSTORE_NO_OFFSET,
                        "it has %u segments; this version of sstore reads stores of one", manifest->segment_count);
+    if (status == SSTORE_OK)
+        status = check_memory(store, error);
     if (status != SSTORE_OK)
         return status;
     store->segments = ss_alloc(manifest->segment_count, sizeof *store->segments);
