@@ -13,6 +13,9 @@ declare -A owner=(
   [xxhash.h]='libstore/src/base/checksum\.h'
   [utf8proc.h]='libstore/src/text/[^/]*\.c'
   [jansson.h]='tools/[^/]*\.[ch]'
+  [zlib.h]='tools/decoder_gzip\.c'
+  [zstd.h]='tools/decoder_zstd\.c'
+  [zstd_errors.h]='tools/decoder_zstd\.c'
 )
 breaches=0
 

@@ -36,6 +36,9 @@ need_module libxxhash libxxhash-dev
 need_module cmocka libcmocka-dev
 need_module jansson libjansson-dev
 need_module libutf8proc libutf8proc-dev
+need_module zlib zlib1g-dev
+need_module libzstd libzstd-dev
+need_command zstd zstd
 
 as_root() {
   if [ "$(id -u)" = 0 ]; then

@@ -26,7 +26,7 @@ static const struct argp_option options[] = {
     {"plan", KEY_PLAN, "PLAN", 0, "auto (the default), 20, 16, 10, 4, 3, 2, 1, BcC (5c2) or bits:radius,...", 0},
     {"block-size", KEY_BLOCK_SIZE, "SIZE", 0, "a power of two from 256 to 64K (default 4K)", 0},
     {"memory", KEY_MEMORY, "SIZE", 0, "what making the store may take, all in all (default 1G; kept to from 64M on)", 0},
-    {"threads", KEY_THREADS, "N", 0, "work on N threads (default: all processors)", 0},
+    {"threads", KEY_THREADS, "N", 0, "work on N threads (default: all processors); 1: also read on no other", 0},
     {"tmp-dir", KEY_TMP_DIR, "DIR", 0, "where to keep what does not fit in memory (default: in STORE)", 0},
     {"force", KEY_FORCE, NULL, 0, "replace STORE if it exists, once the new one is complete", 0},
     {"ignore-free-space", KEY_IGNORE_FREE_SPACE, NULL, 0, "begin though the disk seems too small", 0},

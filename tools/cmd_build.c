@@ -101,8 +101,9 @@ int cmd_build(int argc, char **argv)
     cmd_parse(&argp, argc, argv, &all);
     int code = EXIT_DONE;
     for (int i = 0; i < all.input_count && code == EXIT_DONE; i++)
-        code = input_check(all.inputs[i]);
+        code = input_check(all.inputs[i], &all.input);
     if (code != EXIT_DONE)
         return code;
+    all.input.ahead = all.build.options.threads != 1;
     return build_store(all.store, &all.build, all.inputs, (size_t)all.input_count, &all.input);
 }

@@ -114,6 +114,7 @@ static int read_input(const fingerprint_arguments *arguments, const char *path, 
         code = fingerprint_lines(&source, &arguments->text, next_number);
     else
         code = fingerprint_file(&source, &arguments->text);
+    input_source_report(&source);
     input_source_close(&source);
     return code;
 }
@@ -127,7 +128,7 @@ int cmd_fingerprint(int argc, char **argv)
     uint64_t next_number = 0;
     int code = EXIT_DONE;
     for (int i = 0; i < arguments.input_count && code == EXIT_DONE; i++)
-        code = input_check(arguments.inputs[i]);
+        code = input_check(arguments.inputs[i], NULL);
     for (int i = 0; i < arguments.input_count && code == EXIT_DONE; i++)
         code = read_input(&arguments, arguments.inputs[i], &next_number);
     return code;

@@ -168,6 +168,7 @@ int cmd_query(int argc, char **argv)
     query_arguments arguments = {.query = QUERY_OPTIONS_INIT, .format = INPUT_OPTIONS_INIT};
     cmd_parse(&argp, argc, argv, &arguments);
     arguments.format.lines.ignore_ids = true;
+    arguments.format.ahead = arguments.query.threads != 1;
     query_session session;
     int code = query_session_open(&session, arguments.store, &arguments.query);
     if (code == EXIT_DONE && arguments.explain)

@@ -2,7 +2,6 @@
  * fingerprint_weighted.c - fingerprints of documents that come as weighted features, one a line: for any way to find
  * features and weigh them that is not built in.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,12 +77,6 @@ static bool parse_weight(const char *text, size_t length, double *weight_out)
     return *end == '\0' && fabs(*weight_out) <= MAX_WEIGHT;
 }
 
-static int fail_line(const input_source *source, const source_line *line, const char *reason)
-{
-    cmd_complain("%s:%" PRIu64 ": %s", source->name, line->number, reason);
-    return EXIT_FAILED;
-}
-
 static bool is_blank(const char *text, size_t length)
 {
     while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\t'))
@@ -91,8 +84,7 @@ static bool is_blank(const char *text, size_t length)
     return length == 0;
 }
 
-static int take_line(weighted_document *document, const input_source *source, const source_line *line,
-                     uint64_t *next_number)
+static int take_line(weighted_document *document, input_source *source, const source_line *line, uint64_t *next_number)
 {
     const char *text = line->text;
     size_t length = line->length;
@@ -102,12 +94,13 @@ static int take_line(weighted_document *document, const input_source *source, co
         return end_document(document, next_number);
     const char *tab = memrchr(text, '\t', length);
     if (tab == NULL)
-        return fail_line(source, line, "expected a feature, a tab and a weight, found no tab");
+        return input_source_fail_line(source, line->number, "expected a feature, a tab and a weight, found no tab");
     double weight;
     if (!parse_weight(tab + 1, length - (size_t)(tab + 1 - text), &weight))
-        return fail_line(source, line, "expected a decimal weight from -2^31 to 2^31 behind the last tab");
+        return input_source_fail_line(source, line->number,
+                                      "expected a decimal weight from -2^31 to 2^31 behind the last tab");
     if (!add_feature(document, text, (size_t)(tab - text), weight))
-        return fail_line(source, line, "out of memory");
+        return input_source_fail_line(source, line->number, "out of memory");
     return EXIT_DONE;
 }
 

@@ -12,9 +12,36 @@
 #include "cmd.h"
 #include "input_formats.h"
 
-int input_check(const char *path)
+/* How the input is compressed, as far as that is known before it is read. */
+static compression choose_compression(const char *path, const input_options *options)
+{
+    size_t stem_length;
+    return options->compression != COMPRESSION_AUTO ? options->compression : compression_of_name(path, &stem_length);
+}
+
+/* The suffix of a compression stands behind that of the format. */
+static input_format choose_format(const char *path, const input_options *options)
+{
+    size_t length;
+    (void)compression_of_name(path, &length);
+    if (options->format != INPUT_AUTO)
+        return options->format;
+    if (name_has_suffix(path, length, ".u64"))
+        return INPUT_U64;
+    if (name_has_suffix(path, length, ".rec"))
+        return INPUT_REC;
+    return name_has_suffix(path, length, ".npy") ? INPUT_NPY : INPUT_TEXT;
+}
+
+int input_check(const char *path, const input_options *options)
 {
     struct stat info;
+    compression kind = options != NULL ? choose_compression(path, options) : COMPRESSION_NONE;
+    if (!compression_is_known(kind)) {
+        cmd_complain("%s: cannot unpack %s data: this sstore was built without %s", path,
+                     compression_describe(kind)->name, compression_describe(kind)->decoder->library);
+        return EXIT_FAILED;
+    }
     if (strcmp(path, "-") == 0)
         return EXIT_DONE;
     /* Not opened: a named pipe would see its only reader come and go. */
@@ -29,36 +56,20 @@ int input_check(const char *path)
     return EXIT_DONE;
 }
 
-static bool has_suffix(const char *path, const char *suffix)
-{
-    size_t length = strlen(path), suffix_length = strlen(suffix);
-    return length > suffix_length && strcmp(path + length - suffix_length, suffix) == 0;
-}
-
-static input_format choose_format(const char *path, input_format asked)
-{
-    if (asked != INPUT_AUTO)
-        return asked;
-    if (has_suffix(path, ".u64"))
-        return INPUT_U64;
-    return has_suffix(path, ".npy") ? INPUT_NPY : INPUT_TEXT;
-}
-
 int input_deliver(input_reader *reader)
 {
-    size_t count = reader->count;
-    if (count == 0)
+    if (reader->batch->count == 0)
         return EXIT_DONE;
-    reader->count = 0;
-    const uint64_t *ids = *reader->ids == INPUT_IDS_PRESENT ? reader->batch_ids : NULL;
-    return reader->on_batch(reader->context, reader->fingerprints, ids, count);
+    reader->batch->has_ids = *reader->ids == INPUT_IDS_PRESENT;
+    return reader->hand_on(reader->context, &reader->batch);
 }
 
 static int read_format(input_reader *reader, input_format format)
 {
     switch (format) {
     case INPUT_U64:
-        return input_read_words(reader, false, UINT64_MAX);
+    case INPUT_REC:
+        return input_read_words(reader, &(word_layout){.has_ids = format == INPUT_REC}, UINT64_MAX);
     case INPUT_NPY:
         return input_read_npy(reader);
     default:
@@ -66,23 +77,72 @@ static int read_format(input_reader *reader, input_format format)
     }
 }
 
+int input_read_source(input_reader *reader)
+{
+    input_format format = choose_format(reader->path, reader->options);
+    compression kind = choose_compression(reader->path, reader->options);
+    /* No line begins as compressed data does, but numbers may. */
+    if (kind == COMPRESSION_AUTO && format != INPUT_TEXT)
+        kind = COMPRESSION_NONE;
+    int code = input_source_unpack(&reader->source, kind);
+    if (code == EXIT_DONE)
+        code = read_format(reader, format);
+    int rest = code == EXIT_DONE || reader->source.failed ? input_deliver(reader) : EXIT_DONE;
+    return code != EXIT_DONE ? code : rest;
+}
+
+/* ----- whoever takes the records ----- */
+
+bool input_batch_init(input_batch *batch, size_t capacity)
+{
+    *batch = (input_batch){.fingerprints = calloc(capacity, sizeof *batch->fingerprints),
+                           .ids = calloc(capacity, sizeof *batch->ids)};
+    return batch->fingerprints != NULL && batch->ids != NULL;
+}
+
+void input_batch_free(input_batch *batch)
+{
+    free(batch->fingerprints);
+    free(batch->ids);
+}
+
+int input_consume(input_consumer *consumer, input_batch *batch)
+{
+    const uint64_t *ids = batch->has_ids ? batch->ids : NULL;
+    consumer->code = consumer->on_batch(consumer->context, batch->fingerprints, ids, batch->count);
+    batch->count = 0;
+    return consumer->code;
+}
+
+static int consume_here(void *consumer, input_batch **batch)
+{
+    return input_consume(consumer, *batch);
+}
+
+static int read_here(input_reader *reader, input_consumer *consumer)
+{
+    input_batch batch;
+    reader->batch = &batch;
+    reader->hand_on = consume_here;
+    reader->context = consumer;
+    int code = input_batch_init(&batch, reader->options->batch_records)
+                   ? input_read_source(reader)
+                   : input_source_fail(&reader->source, "out of memory");
+    input_batch_free(&batch);
+    return code;
+}
+
 int input_read(const char *path, const input_options *options, input_ids *ids, input_batch_fn on_batch, void *context)
 {
-    input_reader *reader = malloc(sizeof *reader);
-    if (reader == NULL) {
-        cmd_complain("%s: out of memory", path);
-        return EXIT_FAILED;
-    }
-    reader->options = options;
-    reader->ids = ids;
-    reader->on_batch = on_batch;
-    reader->context = context;
-    reader->count = 0;
-    int code = input_source_open(&reader->source, path);
-    if (code == EXIT_DONE) {
-        code = read_format(reader, choose_format(path, options->format));
-        input_source_close(&reader->source);
-    }
-    free(reader);
-    return code;
+    input_consumer consumer = {.on_batch = on_batch, .context = context, .code = EXIT_DONE};
+    input_reader reader = {.path = path, .options = options, .ids = ids};
+    int code = input_source_open(&reader.source, path);
+    if (code != EXIT_DONE)
+        return code;
+    if (!options->ahead || !input_read_ahead(&reader, &consumer, &code))
+        code = read_here(&reader, &consumer);
+    if (consumer.code == EXIT_DONE)
+        input_source_report(&reader.source);
+    input_source_close(&reader.source);
+    return consumer.code != EXIT_DONE ? consumer.code : code;
 }

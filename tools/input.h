@@ -1,5 +1,6 @@
 /*
- * input.h - reading fingerprints, with or without ids, from files and stdin: text, raw 64-bit words, NumPy arrays.
+ * input.h - reading fingerprints, with or without ids, from files and stdin: text, raw 64-bit words, NumPy arrays, each
+ * of them also compressed.
  *
  * Functions return exit codes. A failure has been reported to stderr when they return, as "sstore: FILE:LINE: reason"
  * for a malformed line.
@@ -12,26 +13,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "compression.h"
 #include "input_line.h"
 
-#define INPUT_BATCH_RECORDS 4096
+#define INPUT_BATCH_RECORDS 16384
 
 typedef enum input_format {
-    INPUT_AUTO, /* by the name's suffix: .u64, .npy, else text */
+    INPUT_AUTO, /* by the name's suffix: .u64, .rec, .npy, else text */
     INPUT_TEXT,
-    INPUT_U64,
+    INPUT_U64, /* fingerprints, little-endian */
+    INPUT_REC, /* pairs of fingerprint and id, little-endian */
     INPUT_NPY
 } input_format;
 
 typedef struct input_options {
     input_format format;
+    compression compression; /* COMPRESSION_AUTO: by the name's suffix; text also by what it begins with */
     line_format lines;
     size_t batch_records; /* the most that a batch holds, 1 to INPUT_BATCH_RECORDS */
+    bool ahead;           /* records are read while those before are worked on, by a thread of their own */
 } input_options;
 
 #define INPUT_OPTIONS_INIT                                                                                             \
     {                                                                                                                  \
-        INPUT_AUTO, LINE_FORMAT_INIT, INPUT_BATCH_RECORDS                                                              \
+        INPUT_AUTO, COMPRESSION_AUTO, LINE_FORMAT_INIT, INPUT_BATCH_RECORDS, true                                      \
     }
 
 /* Whether records have ids is one answer for all the inputs of a store; the first record gives it. */
@@ -40,11 +45,15 @@ typedef enum input_ids { INPUT_IDS_UNKNOWN, INPUT_IDS_PRESENT, INPUT_IDS_ABSENT 
 /* Takes the next records; `ids` is NULL where they have none. Returns an exit code: other than 0 stops the reading. */
 typedef int (*input_batch_fn)(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count);
 
-/* The parser of --format, --columns and --radix, for a command's argp as a child whose input is an input_options. */
+/* The parser of --format, --compression, --columns and --radix, for a command's argp as a child whose input is an
+ * input_options. */
 extern const struct argp input_argp;
 
-/* Check cheaply that `path` ("-": stdin) can be read, so that hours of work do not end at a misspelt last name. */
-int input_check(const char *path);
+/*
+ * Check cheaply that `path` ("-": stdin) can be read, so that hours of work do not end at a misspelt last name.
+ * `options` is NULL for what is read as it is.
+ */
+int input_check(const char *path, const input_options *options);
 
 /*
  * Read all records of `path` ("-": stdin) and hand them on in order. *ids is carried from one input to the next.

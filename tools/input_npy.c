@@ -1,5 +1,5 @@
 /*
- * input_npy.c - reading fingerprints from a NumPy array file (.npy, versions 1.0, 2.0 and 3.0).
+ * input_npy.c - reading records from a NumPy array file (.npy, versions 1.0, 2.0 and 3.0).
  *
  * The header is a Python dict literal of three known keys. It is read by hand: the file is nobody's promise, so every
  * size is checked before it is used.
@@ -16,7 +16,7 @@
 /* Magic, version and the header's length, which takes two bytes less in version 1.0; but then the header follows. */
 #define PREAMBLE_BYTES 12
 
-typedef enum npy_type { NPY_LITTLE_U64, NPY_BIG_U64, NPY_BYTES } npy_type;
+typedef enum npy_type { NPY_LITTLE_WORDS, NPY_BIG_WORDS, NPY_BYTES } npy_type;
 
 typedef struct npy_header {
     bool has_type, has_order, has_shape;
@@ -92,10 +92,15 @@ static bool string_is(const char *text, size_t length, const char *word)
 
 static bool parse_type(npy_parser *parser, npy_header *header)
 {
+    /* Signed words are two's complement, in which whoever has no unsigned type holds fingerprints. */
     static const struct {
         const char *name;
         npy_type type;
-    } types[] = {{"<u8", NPY_LITTLE_U64}, {">u8", NPY_BIG_U64}, {"|u1", NPY_BYTES}};
+    } types[] = {{"<u8", NPY_LITTLE_WORDS},
+                 {"<i8", NPY_LITTLE_WORDS},
+                 {">u8", NPY_BIG_WORDS},
+                 {">i8", NPY_BIG_WORDS},
+                 {"|u1", NPY_BYTES}};
     const char *text = parser->at;
     size_t length = 0;
     if (!take_string(parser, &text, &length))
@@ -106,7 +111,7 @@ static bool parse_type(npy_parser *parser, npy_header *header)
             return true;
         }
     }
-    return line_fault_found(parser->fault, "an array of type <u8, >u8 or |u1", text, length);
+    return line_fault_found(parser->fault, "an array of type <u8, >u8, <i8, >i8 or |u1", text, length);
 }
 
 static bool parse_order(npy_parser *parser, npy_header *header)
@@ -189,18 +194,20 @@ static bool parse_header(npy_parser *parser, npy_header *header)
     return (header->has_type && header->has_order && header->has_shape) || fail(parser->fault, no_dict);
 }
 
-/* Set *count_out to the number of fingerprints in the array, if it is a shape of fingerprints. */
-static bool check_shape(const npy_header *header, uint64_t *count_out, line_fault *fault)
+/* Set *count_out to the number of records in the array and *layout_out to how they lie, if it is a shape of records. */
+static bool check_shape(const npy_header *header, uint64_t *count_out, word_layout *layout_out, line_fault *fault)
 {
+    bool is_table = header->dimensions == 2;
     *count_out = header->shape[0];
-    if (header->type == NPY_BYTES) {
-        if (header->dimensions != 2 || header->shape[1] != 8)
-            return fail(fault, "expected bytes of shape (n, 8)");
-        if (header->column_major)
-            return fail(fault, "expected fortran_order False (in Python: numpy.ascontiguousarray(a))");
-    } else if (header->dimensions != 1) {
-        return fail(fault, "expected an array of one dimension");
-    }
+    /* Eight bytes, the first one most significant, are a big-endian word. */
+    *layout_out = (word_layout){.big_endian = header->type != NPY_LITTLE_WORDS,
+                                .has_ids = is_table && header->type != NPY_BYTES};
+    if (header->type == NPY_BYTES && (!is_table || header->shape[1] != 8))
+        return fail(fault, "expected bytes of shape (n, 8)");
+    if (header->type != NPY_BYTES && header->dimensions != 1 && (!is_table || header->shape[1] != 2))
+        return fail(fault, "expected an array of shape (n,), or of shape (n, 2) for fingerprints and ids");
+    if (is_table && header->column_major)
+        return fail(fault, "expected fortran_order False (in Python: numpy.ascontiguousarray(a))");
     return header->shape[0] <= UINT64_MAX / 16 || fail(fault, "the shape has a number that is too large");
 }
 
@@ -220,20 +227,16 @@ static bool parse_preamble(const uint8_t *bytes, size_t available, size_t *heade
     return length <= MAX_HEADER_BYTES || fail(fault, "the header is too long for an array of fingerprints");
 }
 
-static bool parse_text(const char *text, size_t length, npy_header *header, uint64_t *count_out, line_fault *fault)
+static bool parse_text(const char *text, size_t length, uint64_t *count_out, word_layout *layout_out,
+                       line_fault *fault)
 {
+    npy_header header = {0};
     npy_parser parser = {.at = text, .end = text + length, .fault = fault};
-    return parse_header(&parser, header) && check_shape(header, count_out, fault);
-}
-
-static int refuse(const input_source *source, const line_fault *fault)
-{
-    cmd_complain("%s: %s", source->name, fault->reason);
-    return EXIT_FAILED;
+    return parse_header(&parser, &header) && check_shape(&header, count_out, layout_out, fault);
 }
 
 /* Read and take all that comes before the data. */
-static int take_header(input_source *source, npy_header *header, uint64_t *count_out)
+static int take_header(input_source *source, uint64_t *count_out, word_layout *layout_out)
 {
     line_fault fault;
     size_t length = 0;
@@ -242,24 +245,23 @@ static int take_header(input_source *source, npy_header *header, uint64_t *count
         return code;
     const uint8_t *preamble = (const uint8_t *)source->buffer + source->begin;
     if (!parse_preamble(preamble, source->end - source->begin, &length, &fault))
-        return refuse(source, &fault);
+        return input_source_fail(source, "%s", fault.reason);
     input_source_take(source, preamble[6] == 1 ? 10 : 12);
     code = input_source_need(source, length);
     if (code != EXIT_DONE)
         return code;
     const char *text = source->buffer + source->begin;
     bool whole = source->end - source->begin >= length || fail(&fault, "the file ends within its header");
-    if (!whole || !parse_text(text, length, header, count_out, &fault))
-        return refuse(source, &fault);
+    if (!whole || !parse_text(text, length, count_out, layout_out, &fault))
+        return input_source_fail(source, "%s", fault.reason);
     input_source_take(source, length);
     return EXIT_DONE;
 }
 
 int input_read_npy(input_reader *reader)
 {
-    npy_header header = {0};
+    word_layout layout = {0};
     uint64_t count = 0;
-    int code = take_header(&reader->source, &header, &count);
-    /* Eight bytes, the first one most significant, are a big-endian word. */
-    return code != EXIT_DONE ? code : input_read_words(reader, header.type != NPY_LITTLE_U64, count);
+    int code = take_header(&reader->source, &count, &layout);
+    return code != EXIT_DONE ? code : input_read_words(reader, &layout, count);
 }

@@ -1,36 +1,67 @@
-/*
- * input_source.c - the bytes of one input, read ahead in large pieces by read(), which on a pipe or terminal returns
- * what there is: a line can be answered before the next one is written.
- */
 #include "input_source.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd.h"
-#include "interrupt.h"
 
 #define FIRST_CAPACITY ((size_t)1 << 18)
 
 int input_source_open(input_source *source, const char *path)
 {
-    bool standard = strcmp(path, "-") == 0;
     *source = (input_source){.name = path, .capacity = FIRST_CAPACITY};
-    source->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (source->fd < 0) {
-        cmd_complain("%s: cannot open: %s", path, strerror(errno));
-        return EXIT_FAILED;
-    }
-    (void)posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    int code = input_file_open(&source->file, path);
+    if (code != EXIT_DONE)
+        return code;
+    source->bytes = input_file_bytes(&source->file);
     source->buffer = malloc(source->capacity);
     if (source->buffer != NULL)
         return EXIT_DONE;
     cmd_complain("%s: out of memory", path);
     input_source_close(source);
     return EXIT_FAILED;
+}
+
+/* Find out how the bytes are compressed: COMPRESSION_NONE, if it is in no way that is known. */
+static int recognise(input_source *source, compression *kind_out)
+{
+    int code = EXIT_DONE;
+    bool undecided = true;
+    for (*kind_out = COMPRESSION_NONE; code == EXIT_DONE && undecided && *kind_out == COMPRESSION_NONE;) {
+        const char *bytes = source->buffer + source->begin;
+        size_t size = source->end - source->begin;
+        undecided = false;
+        for (compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZSTD; kind++) {
+            compression_match match = compression_begins(kind, bytes, size);
+            *kind_out = match == COMPRESSION_YES ? kind : *kind_out;
+            undecided = undecided || (match == COMPRESSION_PERHAPS && !source->at_end);
+        }
+        if (undecided)
+            code = input_source_fill(source);
+    }
+    return code;
+}
+
+int input_source_unpack(input_source *source, compression kind)
+{
+    int code = kind == COMPRESSION_AUTO ? recognise(source, &kind) : EXIT_DONE;
+    if (code != EXIT_DONE || kind == COMPRESSION_NONE)
+        return code;
+    code = unpacker_create(kind, source->bytes, source->buffer, source->end, &source->unpacker, &source->fault);
+    source->failed = code != EXIT_DONE;
+    if (source->failed)
+        return code;
+    source->bytes = unpacker_bytes(source->unpacker);
+    if (source->file.stop_fd >= 0)
+        source->ahead = bytes_ahead_create(source->bytes);
+    if (source->ahead != NULL)
+        source->bytes = bytes_ahead_bytes(source->ahead);
+    source->end = 0;
+    source->at_end = false;
+    return EXIT_DONE;
 }
 
 /* Move the bytes to the buffer's beginning, and double the buffer if they fill it. */
@@ -53,23 +84,15 @@ static bool make_room(input_source *source)
 
 int input_source_fill(input_source *source)
 {
-    if (!make_room(source)) {
-        cmd_complain("%s: out of memory", source->name);
-        return EXIT_FAILED;
-    }
-    ssize_t got;
-    do {
-        got = read(source->fd, source->buffer + source->end, source->capacity - source->end);
-    } while (got < 0 && errno == EINTR && !interrupted());
-    if (got < 0 && errno == EINTR)
-        return interrupt_exit_code();
-    if (got < 0) {
-        cmd_complain("%s: cannot read: %s", source->name, strerror(errno));
-        return EXIT_FAILED;
-    }
-    source->end += (size_t)got;
-    source->at_end = got == 0;
-    return EXIT_DONE;
+    if (!make_room(source))
+        return input_source_fail(source, "out of memory");
+    size_t got = 0;
+    int code = source->bytes.read(source->bytes.self, source->buffer + source->end, source->capacity - source->end,
+                                  &got, &source->fault);
+    source->failed = code == EXIT_FAILED;
+    source->end += got;
+    source->at_end = code == EXIT_DONE && got == 0;
+    return code;
 }
 
 int input_source_need(input_source *source, size_t size)
@@ -80,10 +103,38 @@ int input_source_need(input_source *source, size_t size)
     return code;
 }
 
+int input_source_fail(input_source *source, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(source->fault.reason, sizeof source->fault.reason, format, arguments);
+    va_end(arguments);
+    source->failed = true;
+    return EXIT_FAILED;
+}
+
+int input_source_fail_line(input_source *source, uint64_t line, const char *reason)
+{
+    source->line = line;
+    return input_source_fail(source, "%s", reason);
+}
+
+void input_source_report(const input_source *source)
+{
+    if (source->failed && source->line > 0)
+        cmd_complain("%s:%" PRIu64 ": %s", source->name, source->line, source->fault.reason);
+    else if (source->failed)
+        cmd_complain("%s: %s", source->name, source->fault.reason);
+}
+
 void input_source_close(input_source *source)
 {
-    if (source->fd > STDIN_FILENO)
-        close(source->fd);
+    input_file_stop(&source->file);
+    bytes_ahead_free(source->ahead);
+    unpacker_free(source->unpacker);
+    input_file_close(&source->file);
     free(source->buffer);
+    source->ahead = NULL;
+    source->unpacker = NULL;
     source->buffer = NULL;
 }

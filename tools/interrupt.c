@@ -3,13 +3,26 @@
  */
 #include "interrupt.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
-static volatile sig_atomic_t caught;
+static atomic_int caught;
+/* The thread that a signal ends up in need not be the one that waits for input. */
+static atomic_int event_fd = -1;
 
 static void catch(int number)
 {
+    static const uint64_t once = 1;
+    int before = errno;
     caught = number;
+    if (event_fd >= 0 && write(event_fd, &once, sizeof once) < 0) {
+        /* It is readable already. */
+    }
+    errno = before;
 }
 
 static void set_action(const struct sigaction *action)
@@ -28,6 +41,8 @@ void interrupt_catch(void)
     /* No SA_RESTART: a read that waits for input must return. */
     struct sigaction action = {.sa_handler = catch, .sa_flags = (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
+    if (event_fd < 0)
+        event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     set_action(&action);
     (void)signal(SIGXFSZ, SIG_IGN);
 }
@@ -35,6 +50,11 @@ void interrupt_catch(void)
 bool interrupted(void)
 {
     return caught != 0;
+}
+
+int interrupt_fd(void)
+{
+    return event_fd;
 }
 
 int interrupt_exit_code(void)

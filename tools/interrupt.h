@@ -9,8 +9,11 @@
 /* From now on the first of these signals only sets the flag; a second one ends the process. */
 void interrupt_catch(void);
 
-/* Whether a signal has come since interrupt_catch(). */
+/* Whether a signal has come since interrupt_catch(). Any thread may ask. */
 bool interrupted(void);
+
+/* What can be waited for beside a file, by poll(): readable once a signal has come. -1: there is no such descriptor. */
+int interrupt_fd(void);
 
 /* The exit code by which shells tell the signal: 130, 143 or 129. */
 int interrupt_exit_code(void);

@@ -113,3 +113,13 @@ bool output_record(bool has_ids, const sstore_record *record)
     *end++ = '\t';
     return output_line_with_id(line, end, has_ids, record->id);
 }
+
+bool output_words(const uint64_t *words, size_t count)
+{
+    bool printed = true;
+    for (size_t i = 0; i < count && printed; i++) {
+        uint64_t bytes = htole64(words[i]);
+        printed = output_bytes((const char *)&bytes, sizeof bytes);
+    }
+    return printed;
+}

@@ -27,6 +27,9 @@ bool output_count(const output_style *style, uint64_t query, uint64_t count);
 /* "fingerprint<TAB>id". */
 bool output_record(bool has_ids, const sstore_record *record);
 
+/* Numbers of 64 bits, little-endian. */
+bool output_words(const uint64_t *words, size_t count);
+
 /* Hand everything printed so far to the system. */
 bool output_flush(void);
 

@@ -84,10 +84,11 @@ static int answer_line(void *context, const uint64_t *fingerprints, const uint64
 
 int query_feed_stdin(query_session *session, const input_options *format)
 {
-    if (format->format == INPUT_U64 || format->format == INPUT_NPY)
+    if (format->format != INPUT_AUTO && format->format != INPUT_TEXT)
         return query_feed_file(session, "-", format);
     input_ids ids = INPUT_IDS_UNKNOWN;
     input_options one_by_one = *format;
     one_by_one.batch_records = 1;
+    one_by_one.ahead = false;
     return input_read("-", &one_by_one, &ids, answer_line, session);
 }

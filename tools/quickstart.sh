@@ -6,7 +6,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-packages=(build-essential cmake ninja-build pkg-config liblmdb-dev libxxhash-dev libutf8proc-dev libjansson-dev)
+packages=(build-essential cmake ninja-build pkg-config liblmdb-dev libxxhash-dev libutf8proc-dev libjansson-dev
+  zlib1g-dev libzstd-dev)
 build=build/quickstart
 sstore=$build/tools/sstore
 work=$(mktemp -d)

@@ -256,7 +256,7 @@ typedef struct sstore_statistics {
     uint32_t has_ids;           /* 1 or 0 */
     uint32_t block_bytes;       /* size of a block */
     uint32_t restart_interval;  /* fingerprints from one restart point of a block to the next */
-    uint64_t next_ordinal;      /* the ordinal that the next record without an id would get */
+    uint64_t next_ordinal;      /* the ordinal that the next record without an id would get; 0 in a store without ids */
     uint64_t ids_bytes;         /* size of the id column's file, 0 without ids */
     uint64_t ids_block_count;
     uint64_t directory_bytes;   /* size of the directory's file */

@@ -70,6 +70,21 @@ unhex()
     printf "$(sed 's/../\\x&/g' <<<"$digits")"
 }
 
+# Numbers of 16 hex digits, one or more a line, as little-endian 64-bit words.
+words()
+{
+    tr ' ' '\n' | sed 's/\(..\)\(..\)\(..\)\(..\)\(..\)\(..\)\(..\)\(..\)/\8\7\6\5\4\3\2\1/' | unhex
+}
+
+# Lines of fingerprint, tab and id with the id in hex too, as words() takes them.
+hex_ids()
+{
+    local fingerprint id
+    while IFS=$'\t' read -r fingerprint id; do
+        printf '%s %016x\n' "$fingerprint" "$id"
+    done
+}
+
 # Write a .npy header of version MAJOR with the dict TEXT, padded as NumPy does it: npy_header MAJOR TEXT
 npy_header()
 {

@@ -103,8 +103,7 @@ static void test_one_set_one_store(void **state)
     testing_done();
 }
 
-/* Cut the set anywhere, build the parts each in its way, and merge them. Overlapping parts are no matter, but for the count of
- * what was handed over, which stores without ids keep. */
+/* Cut the set anywhere, build the parts each in its way, and merge them. Parts may overlap. */
 static void test_merged_parts(void **state)
 {
     (void)state;
@@ -124,7 +123,7 @@ static void test_merged_parts(void **state)
         store_must_build(whole, &options, &set);
         for (uint32_t part = 0; part < parts; part++) {
             size_t begin = set.count * part / parts, end = set.count * (part + 1) / parts;
-            if (set.ids != NULL && begin > 0)
+            if (begin > 0)
                 begin -= rng_below(&random, begin);
             const data_set of = part_of(&set, begin, end);
             const sstore_build_options its_own = make_options(&random);

@@ -91,10 +91,8 @@ sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *finger
         return ss_fail_argument(error, "sstore_builder_add: builder and fingerprints must not be NULL");
     if (count == 0)
         return SSTORE_OK;
-    if (!builder->build.has_ids) {
-        builder->next_ordinal += count;
+    if (!builder->build.has_ids)
         return add_records(builder, fingerprints, NULL, count, error);
-    }
     id_source source = ids != NULL ? IDS_GIVEN : IDS_ORDINAL;
     if (builder->ids != IDS_UNKNOWN && builder->ids != source)
         return ss_fail_argument(error, "sstore_builder_add: either all records have ids or none has");

@@ -106,9 +106,7 @@ static input_totals sum_up(const inputs *from)
     input_totals totals = {0};
     for (size_t i = 0; i < from->count; i++) {
         const ss_manifest *manifest = &from->stores[i]->manifest;
-        /* Where ids are ordinals, the next one is above all; where there are none, it counts what was handed over. */
-        totals.next_ordinal = manifest->has_ids ? ss_max_u64(totals.next_ordinal, manifest->next_ordinal)
-                                                : totals.next_ordinal + manifest->next_ordinal;
+        totals.next_ordinal = ss_max_u64(totals.next_ordinal, manifest->next_ordinal);
         for (uint32_t j = 0; j < manifest->segment_count; j++) {
             totals.record_count += manifest->segments[j].record_count;
             totals.directory_bytes += manifest->segments[j].directory_bytes;

@@ -1,4 +1,5 @@
-# SIGINT and SIGTERM end a build that is reading, with the signal's exit code and nothing left behind.
+# SIGINT and SIGTERM end a build that is reading, with the signal's exit code and nothing left behind, whichever of its
+# threads waits for what.
 echo 1 | sstore build --quiet OLD
 cp -a OLD COPY
 interrupt()
@@ -8,7 +9,7 @@ interrupt()
     env --default-signal=INT sstore build --quiet $2 pipe 2>message &
     local builder=$!
     exec 3>pipe
-    fingerprints 5000 1 >&3
+    eval "$3" >&3
     sleep 0.3
     kill -s $1 $builder
     wait $builder
@@ -17,10 +18,16 @@ interrupt()
     rm pipe
     cat message
 }
-interrupt INT STORE
-interrupt TERM STORE
+fingerprints 5000 1 >lines
+interrupt INT STORE 'cat lines'
+interrupt TERM STORE 'cat lines'
+interrupt INT '--threads 1 STORE' 'cat lines'
+interrupt INT STORE 'gzip -c lines'
+interrupt TERM STORE 'gzip -c lines lines | head -c 60000'
+interrupt INT '--threads 1 STORE' 'zstd -qc lines | head -c 30000'
+interrupt INT STORE :
 absent STORE
-interrupt TERM '--force OLD'
+interrupt TERM '--force OLD' 'cat lines'
 same OLD COPY
-rm message
+rm message lines
 ls

@@ -6,7 +6,9 @@ cat without with >first-without
 cat with without >first-with
 printf '1 5\n2 -\n' >dash
 printf '\1\0\0\0\0\0\0\0' >words.u64
-for inputs in first-without first-with dash 'without with' 'with without' 'with words.u64' 'words.u64 with'; do
+printf '\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0' >pairs.rec
+for inputs in first-without first-with dash 'without with' 'with without' 'with words.u64' 'words.u64 with' \
+    'without pairs.rec' 'pairs.rec without' 'words.u64 pairs.rec'; do
     echo "--- $inputs"
     exits 1 sstore build STORE $inputs
     absent STORE

@@ -22,6 +22,28 @@ build "no words"
 npy_header 1 "{'descr': '|u1', 'fortran_order': False, 'shape': (0, 8), }" >input.npy
 build "no bytes"
 { npy_header 1 "{'descr': '<u8', 'fortran_order': False, 'shape': (2,), }"; unhex <<<$words; } >input
+for type in '<i8' '<u8'; do
+    { npy_header 1 "{'descr': '$type', 'fortran_order': False, 'shape': (2,), }"; words <<<'ffffffffffffffff 8000000000000000'; } \
+        >input.npy
+    build "$type"
+done
+{ npy_header 1 "{'descr': '>i8', 'fortran_order': False, 'shape': (2,), }"; unhex <<<'ffffffffffffffff8000000000000000'; } \
+    >input.npy
+build ">i8"
+for type in '<u8' '<i8'; do
+    { npy_header 1 "{'descr': '$type', 'fortran_order': False, 'shape': (2, 2), }"
+      words <<<'ffffffffffffffff 0000000000000007 0000000000000001 ffffffffffffffff'; } >input.npy
+    build "fingerprints and ids, $type"
+done
+{ npy_header 1 "{'descr': '>u8', 'fortran_order': False, 'shape': (1, 2), }"; unhex <<<'00000000000000010000000000000002'; } \
+    >input.npy
+build "fingerprints and ids, >u8"
+npy_header 1 "{'descr': '<u8', 'fortran_order': False, 'shape': (0, 2), }" >input.npy
+build "no fingerprints and ids"
+mv input.npy INPUT.NPY
+echo "--- a suffix in capitals"
+exits 0 sstore build --quiet --force STORE INPUT.NPY
+{ npy_header 1 "{'descr': '<u8', 'fortran_order': False, 'shape': (2,), }"; unhex <<<$words; } >input
 echo "--- from stdin"
 exits 0 sstore build --quiet --force --format npy STORE <input
 sstore dump STORE

@@ -22,7 +22,11 @@ exits 0 sstore build --quiet EMPTY empty.u64
 sstore dump EMPTY
 echo "--- more than a batch and more than a read"
 fingerprints 40000 7 >many
-sed 's/\(..\)\(..\)\(..\)\(..\)\(..\)\(..\)\(..\)\(..\)/\8\7\6\5\4\3\2\1/' many | unhex >many.u64
+words <many >many.u64
 sstore build --quiet MANY many
 sstore build --quiet RAW many.u64
 same_store MANY RAW
+echo "--- a suffix in capitals"
+cp many.u64 MANY.U64
+sstore build --quiet CAPITALS MANY.U64
+same_store MANY CAPITALS

@@ -17,9 +17,12 @@ for io in pread mmap memory; do
     same expected <(sstore query --io $io STORE <queries)
 done
 echo "--- formats"
-sed 's/\(..\)\(..\)\(..\)\(..\)\(..\)\(..\)\(..\)\(..\)/\8\7\6\5\4\3\2\1/' queries | unhex >queries.u64
+words <queries >queries.u64
 same expected <(sstore query --input queries.u64 STORE)
 same expected <(sstore query --format u64 STORE <queries.u64)
+sed 's/$/ 0123456789abcdef/' queries | words >queries.rec
+same expected <(sstore query --input queries.rec STORE)
+same expected <(sstore query --format rec STORE <queries.rec)
 { npy_header 1 "{'descr': '|u1', 'fortran_order': False, 'shape': ($(wc -l <queries), 8), }"
   unhex <queries; } >queries.npy
 same expected <(sstore query --input queries.npy STORE)

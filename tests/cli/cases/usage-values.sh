@@ -12,6 +12,7 @@ exits 2 sstore build --block-size 0 STORE
 exits 2 sstore build --threads many STORE
 exits 2 sstore build --threads 1025 STORE
 exits 2 sstore build --format csv STORE
+exits 2 sstore build --compression lzma STORE
 exits 2 sstore build --radix oct STORE
 exits 2 sstore build --columns '' STORE
 exits 2 sstore build --columns id STORE

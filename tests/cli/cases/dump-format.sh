@@ -1,0 +1,24 @@
+# dump --format rec and u64 print what build reads, and makes the same store of.
+exec 2>&1
+printf 'ff 2\n1 18446744073709551615\nff 10\nff 1\nABC 7\n' | sstore build --quiet STORE
+sstore dump --format text STORE | cmp - <(sstore dump STORE)
+sstore dump --format rec STORE | od -An -v -t x8 -w16 --endian=little
+sstore dump --format u64 STORE | od -An -v -t x8 -w8 --endian=little
+sstore dump --format rec STORE | exits 0 sstore build --quiet REC --format rec -
+same_store STORE REC
+echo "--- many"
+clustered 20000 92 | nl -v 5 -w 1 | awk '{print $2, $1}' | sstore build --quiet MANY
+sstore dump --format rec MANY >many.rec
+exits 0 sstore build --quiet AGAIN many.rec
+same_store MANY AGAIN
+same <(sstore dump MANY | hex_ids | words) many.rec
+same <(sstore dump MANY | cut -f 1 | words) <(sstore dump --format u64 MANY)
+echo "--- without ids"
+sstore build --quiet --no-ids PLAIN many.rec
+exits 2 sstore dump --format rec PLAIN
+sstore dump --format u64 PLAIN >plain.u64
+exits 0 sstore build --quiet --no-ids COPY plain.u64
+same_store PLAIN COPY
+echo "--- usage"
+exits 2 sstore dump --format csv STORE
+exits 2 sstore dump --format

@@ -1,0 +1,114 @@
+/*
+ * fuzz_input.c - any bytes as an input in any format, compressed or not. In whatever batches and threads it is read,
+ * the records, the exit code and the message are the same.
+ *   1 byte: format and compression; 1 byte: how lines are read; then the input
+ */
+#include "input.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "support/fuzzing.h"
+
+/* What expands to more is only counted. */
+#define MOST_RECORDS 1000u
+#define MOST_MESSAGE 8192
+
+typedef struct outcome {
+    int code;
+    uint64_t count;
+    bool has_ids;
+    uint64_t fingerprints[MOST_RECORDS], ids[MOST_RECORDS];
+    char message[MOST_MESSAGE];
+} outcome;
+
+static int keep(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+{
+    outcome *to = context;
+    FUZZ_CHECK(count > 0 && (to->count == 0 || to->has_ids == (ids != NULL)));
+    to->has_ids = ids != NULL;
+    for (size_t i = 0; i < count; i++, to->count++) {
+        if (to->count >= MOST_RECORDS)
+            continue;
+        to->fingerprints[to->count] = fingerprints[i];
+        to->ids[to->count] = ids != NULL ? ids[i] : 0;
+    }
+    return 0;
+}
+
+/* Read the file and what is printed meanwhile. */
+static void run(const char *path, const input_options *options, outcome *out)
+{
+    input_ids ids = INPUT_IDS_UNKNOWN;
+    int messages = memfd_create("messages", 0), before = dup(STDERR_FILENO);
+    FUZZ_CHECK(messages >= 0 && before >= 0 && dup2(messages, STDERR_FILENO) >= 0);
+    memset(out, 0, sizeof *out);
+    out->code = input_read(path, options, &ids, keep, out);
+    FUZZ_CHECK(dup2(before, STDERR_FILENO) >= 0);
+    FUZZ_CHECK(pread(messages, out->message, sizeof out->message - 1, 0) >= 0);
+    close(before);
+    close(messages);
+}
+
+static bool is_damaged(const outcome *result)
+{
+    return strstr(result->message, ": cannot unpack the ") != NULL;
+}
+
+static void check_same(const outcome *left, const outcome *right)
+{
+    uint64_t both = left->count < right->count ? left->count : right->count;
+    size_t kept = both < MOST_RECORDS ? (size_t)both : MOST_RECORDS;
+    FUZZ_CHECK(left->code == right->code);
+    FUZZ_CHECK(memcmp(left->fingerprints, right->fingerprints, kept * sizeof *left->fingerprints) == 0);
+    FUZZ_CHECK(memcmp(left->ids, right->ids, kept * sizeof *left->ids) == 0);
+    /* How much a decoder gives before it finds damage depends on how much it was asked for at once. */
+    if (is_damaged(left) || is_damaged(right))
+        return;
+    FUZZ_CHECK(left->count == right->count && left->has_ids == right->has_ids);
+    FUZZ_CHECK(strcmp(left->message, right->message) == 0);
+}
+
+static void choose_options(fuzz_input *input, input_options *options)
+{
+    static const char *const columns[] = {"fingerprint,id", "fingerprint", "id,fingerprint", "-,fingerprint,-"};
+    line_fault fault;
+    const uint64_t kind = fuzz_take(input, 1), lines = fuzz_take(input, 1);
+    options->format = (input_format)(kind % 8 % (INPUT_NPY + 1));
+    options->compression = (compression)(kind / 8 % (COMPRESSION_ZSTD + 1));
+    if (!compression_is_known(options->compression))
+        options->compression = COMPRESSION_NONE;
+    options->lines.decimal = (lines & 1) != 0;
+    options->lines.ignore_ids = (lines & 2) != 0;
+    if ((lines & 4) != 0)
+        FUZZ_CHECK(line_format_set_columns(&options->lines, columns[lines / 8 % 4], &fault));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static outcome one_by_one, at_once, ahead;
+    fuzz_input input = {.at = data, .left = size};
+    input_options options = INPUT_OPTIONS_INIT;
+    char path[32];
+    choose_options(&input, &options);
+    int file = memfd_create("input", 0);
+    FUZZ_CHECK(file >= 0 && write(file, input.at, input.left) == (ssize_t)input.left);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+
+    options.batch_records = 700;
+    options.ahead = false;
+    run(path, &options, &at_once);
+    FUZZ_CHECK((at_once.code == 0) == (at_once.message[0] == '\0'));
+    options.batch_records = 1;
+    run(path, &options, &one_by_one);
+    check_same(&at_once, &one_by_one);
+    options.batch_records = 50;
+    options.ahead = true;
+    if (size % 4 == 0) { /* the threads take longer than all the rest */
+        run(path, &options, &ahead);
+        check_same(&at_once, &ahead);
+    }
+    close(file);
+    return 0;
+}

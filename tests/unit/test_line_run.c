@@ -1,0 +1,231 @@
+/*
+ * test_line_run.c - lines read many at once are read as line_parse() reads them one by one, what it refuses ends a run,
+ * and lines of the common shapes are indeed read many at once. Nothing beyond the text is read.
+ */
+#include "line_run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/guard.h"
+#include "support/random.h"
+#include "support/testing.h"
+
+#define ROUNDS 20000u
+#define MOST_LINES 40u
+#define ROOM 4096u
+/* A line that begins in the last bytes is left alone; these are as many as a line may have, and then some. */
+#define TAIL_BYTES 64u
+
+static uint64_t run_seed;
+static guarded memory;
+
+/* Lines, and how they are to be read. */
+typedef struct sample {
+    line_format format;
+    bool with_ids;
+    char text[ROOM];
+    size_t size;
+} sample;
+
+static void append(sample *to, const char *text, size_t size)
+{
+    assert_true(to->size + size <= sizeof to->text);
+    memcpy(to->text + to->size, text, size);
+    to->size += size;
+}
+
+/* ----- making lines ----- */
+
+static void choose_format(rng *random, sample *out)
+{
+    static const char *const columns[] = {"fingerprint,id", "fingerprint", "id,fingerprint", "-,fingerprint",
+                                          "fingerprint,-"};
+    line_fault fault;
+    out->format = (line_format)LINE_FORMAT_INIT;
+    if (rng_one_in(random, 2))
+        assert_true(line_format_set_columns(&out->format, columns[rng_below(random, 5)], &fault));
+    out->format.decimal = rng_one_in(random, 3);
+    out->format.ignore_ids = rng_one_in(random, 4);
+    out->with_ids = !out->format.ignore_ids && rng_one_in(random, 2);
+}
+
+/* A number of any length: most random numbers have all their digits. */
+static uint64_t uneven_number(rng *random)
+{
+    return rng_one_in(random, 20) ? UINT64_MAX - rng_below(random, 3) : rng_next(random) >> rng_below(random, 64);
+}
+
+static int print_fingerprint(rng *random, bool decimal, char *to, size_t size)
+{
+    uint64_t number = uneven_number(random);
+    if (decimal && rng_one_in(random, 3))
+        return snprintf(to, size, "%" PRId64, (int64_t)number);
+    if (decimal)
+        return snprintf(to, size, "%" PRIu64, number);
+    if (rng_one_in(random, 3))
+        return snprintf(to, size, "%" PRIX64, number);
+    return snprintf(to, size, "%0*" PRIx64, (int)rng_between(random, 1, 16), number);
+}
+
+/* A line of a common shape for these columns, or for the default ones. */
+static void append_common_line(rng *random, sample *to)
+{
+    char fingerprint[32], line[80];
+    const char *separator = rng_one_in(random, 4) ? " " : "\t", *end = rng_one_in(random, 8) ? "\r\n" : "\n";
+    const line_column *columns = to->format.columns;
+    bool id_first = to->format.column_count == 2 && columns[0] == LINE_COLUMN_ID;
+    bool has_id = id_first || (to->format.column_count == 2 && to->with_ids);
+    int length;
+    (void)print_fingerprint(random, to->format.decimal, fingerprint, sizeof fingerprint);
+    if (id_first)
+        length = snprintf(line, sizeof line, "%" PRIu64 "%s%s%s", uneven_number(random), separator, fingerprint, end);
+    else if (has_id)
+        length = snprintf(line, sizeof line, "%s%s%" PRIu64 "%s", fingerprint, separator, uneven_number(random), end);
+    else if (to->format.id_may_be_missing || to->format.column_count == 1)
+        length = snprintf(line, sizeof line, "%s%s", fingerprint, end);
+    else
+        length = snprintf(line, sizeof line, "%s%s-%s", fingerprint, separator, end);
+    append(to, line, (size_t)length);
+}
+
+/* Put something else in the place of a few bytes: what numbers, signs, separators and line ends are confused with. */
+static void mutate(rng *random, sample *of)
+{
+    static const char bytes[] = "\0\t\n\r -+.,/0189:;@AFGXafgx`\x7f\x80\xb0\xe1\xff";
+    for (uint64_t left = rng_between(random, 1, 3); left > 0 && of->size > 0; left--) {
+        size_t at = rng_below(random, of->size), size = rng_between(random, 1, 4);
+        if (rng_one_in(random, 3) && at + size <= of->size) {
+            memmove(of->text + at, of->text + at + size, of->size - at - size);
+            of->size -= size;
+        }
+        if (of->size > 0)
+            of->text[rng_below(random, of->size)] = bytes[rng_below(random, sizeof bytes - 1)];
+    }
+}
+
+/* ----- what is right ----- */
+
+/* Read the next line as the general parser does. Returns the bytes it takes, or 0 if it does not belong in a run. */
+static size_t read_slowly(const sample *of, const char *text, size_t size, line_record *record)
+{
+    line_fault fault;
+    const char *stop = memchr(text, '\n', size);
+    if (stop == NULL)
+        return 0;
+    size_t length = (size_t)(stop - text), cut = length > 0 && text[length - 1] == '\r';
+    bool right = line_parse(&of->format, text, length - cut, record, &fault) && record->has_id == of->with_ids;
+    return right ? length + 1 : 0;
+}
+
+/* Returns how many lines were read at once. */
+static size_t check(sample *of, size_t most)
+{
+    uint64_t fingerprints[MOST_LINES + 1], ids[MOST_LINES + 1];
+    char *text = (char *)memory.high + memory.size - of->size;
+    memcpy(text, of->text, of->size);
+    line_run run = line_run_parse(&of->format, of->with_ids, text, of->size, fingerprints, ids, most);
+    size_t at = 0;
+    assert_true(run.count <= most);
+    for (size_t i = 0; i < run.count; i++) {
+        line_record record;
+        size_t taken = read_slowly(of, text + at, of->size - at, &record);
+        assert_true(taken > 0);
+        assert_int_equal(fingerprints[i], record.fingerprint);
+        if (of->with_ids)
+            assert_int_equal(ids[i], record.id);
+        at += taken;
+    }
+    assert_int_equal(run.bytes, at);
+    return run.count;
+}
+
+/* ----- tests ----- */
+
+static void append_tail(sample *to)
+{
+    char tail[TAIL_BYTES];
+    memset(tail, '\n', sizeof tail);
+    append(to, tail, sizeof tail);
+}
+
+static void test_common_lines_are_read_at_once(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed);
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        sample lines = {.size = 0};
+        testing_doing("round %" PRIu64, round);
+        do {
+            choose_format(&random, &lines);
+        } while (lines.format.column_count > 1 && lines.format.columns[0] != LINE_COLUMN_FINGERPRINT &&
+                 lines.format.columns[0] != LINE_COLUMN_ID);
+        bool common = lines.format.column_count == 1 || lines.format.columns[1] != LINE_COLUMN_SKIPPED;
+        bool id_needed = lines.format.columns[0] == LINE_COLUMN_ID && !lines.format.ignore_ids;
+        lines.with_ids = lines.format.column_count == 1 ? false : id_needed || lines.with_ids;
+        size_t count = rng_below(&random, MOST_LINES + 1), most = rng_below(&random, MOST_LINES + 1);
+        for (size_t i = 0; i < count; i++)
+            append_common_line(&random, &lines);
+        append_tail(&lines);
+        assert_int_equal(check(&lines, most), !common ? 0 : count < most ? count : most);
+    }
+    testing_done();
+}
+
+static void test_mutated_lines_are_read_alike(void **state)
+{
+    (void)state;
+    rng random;
+    size_t read = 0;
+    rng_init(&random, run_seed + 1);
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        sample lines = {.size = 0};
+        testing_doing("round %" PRIu64, round);
+        choose_format(&random, &lines);
+        for (size_t left = rng_between(&random, 1, 8); left > 0; left--)
+            append_common_line(&random, &lines);
+        mutate(&random, &lines);
+        if (rng_one_in(&random, 2))
+            append_tail(&lines);
+        read += check(&lines, MOST_LINES);
+    }
+    assert_true(read > ROUNDS / 2);
+    testing_done();
+}
+
+/* Every byte in the place of every other one of a line. */
+static void test_every_byte_everywhere(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"0123456789abcdeF\t1234567890\n",
+                                        "18446744073709551615 18446744073709551615\r\n", "-9223372036854775808\t-\n",
+                                        "f\n"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        for (size_t at = 0; at < strlen(lines[i]); at++)
+            for (unsigned byte = 0; byte < 256; byte++)
+                for (unsigned kind = 0; kind < 8; kind++) {
+                    sample one = {.format = LINE_FORMAT_INIT, .with_ids = (kind & 1) != 0};
+                    one.format.decimal = (kind & 2) != 0;
+                    one.format.ignore_ids = (kind & 4) != 0;
+                    append(&one, lines[i], strlen(lines[i]));
+                    one.text[at] = (char)byte;
+                    append_tail(&one);
+                    check(&one, 1);
+                }
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_common_lines_are_read_at_once, testing_teardown),
+        cmocka_unit_test_teardown(test_mutated_lines_are_read_alike, testing_teardown),
+        cmocka_unit_test(test_every_byte_everywhere),
+    };
+    memory = guard_make(ROOM);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    guard_free(&memory);
+    return failed;
+}

@@ -1,0 +1,40 @@
+/*
+ * handover.h - slots that one thread fills and another one empties, in a ring: each slot belongs to the one thread or
+ * to the other, and whoever is ahead waits. What the slots hold is the two threads' business.
+ */
+#ifndef HANDOVER_H
+#define HANDOVER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct handover {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    size_t slot_count;
+    uint64_t filled, emptied; /* slots, over all rounds */
+    bool finished;            /* the filler is done */
+    bool stopped;             /* the emptier wants no more */
+} handover;
+
+/* Returns false if the system has no more locks. */
+bool handover_init(handover *over, size_t slot_count);
+void handover_destroy(handover *over);
+
+/* For the filler: wait for a slot to fill, the one after the last one. False: nobody wants more. */
+bool handover_take_free(handover *over, size_t *slot_out);
+/* That slot is full. */
+void handover_give_full(handover *over);
+/* There will be no more. */
+void handover_finish(handover *over);
+
+/* For the emptier: wait for the next full slot. False: there are no more. */
+bool handover_take_full(handover *over, size_t *slot_out);
+/* That slot is empty again. */
+void handover_give_free(handover *over);
+/* No more are wanted. */
+void handover_stop(handover *over);
+
+#endif
