@@ -46,7 +46,8 @@ static sstore_status fail_space(sstore_error *error, const char *path, uint64_t 
 {
     return ss_fail(error, SSTORE_ERROR_IO, ENOSPC, path, SSTORE_NO_OFFSET,
                    "the build needs about %.1f GB of disk here at its peak, and %.1f GB are free; make room, choose another "
-                   "place or a plan of fewer tables, or have the free space ignored", (double)needed / 1e9,
+                   "place or a plan of fewer tables, or use --ignore-free-space (or options.ignore_free_space)",
+                   (double)needed / 1e9,
                    (double)available / 1e9);
 }
 
