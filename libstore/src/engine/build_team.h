@@ -6,7 +6,7 @@
 #define SS_BUILD_TEAM_H
 
 #include "engine/build_worker.h"
-#include "engine/progress.h"
+#include "engine/call_progress.h"
 
 typedef struct ss_build_team {
     uint32_t threads;

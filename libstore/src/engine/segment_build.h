@@ -11,7 +11,7 @@
 
 #include "engine/build_memory.h"
 #include "engine/piece_source.h"
-#include "engine/progress.h"
+#include "engine/call_progress.h"
 #include "file/manifest.h"
 #include "sort/chunk_pool.h"
 

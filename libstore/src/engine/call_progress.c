@@ -1,4 +1,4 @@
-#include "engine/progress.h"
+#include "engine/call_progress.h"
 
 void ss_progress_begin(ss_progress *progress, const char *phase, uint32_t table, uint64_t total, double end_share)
 {
