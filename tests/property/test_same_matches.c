@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/simd.h"
-#include "engine/builder.h"
+#include "build/builder.h"
 #include "support/answers.h"
 #include "support/scratch.h"
 #include "support/testing.h"
