@@ -50,15 +50,16 @@ static table encode(const uint64_t *values, size_t value_count, size_t block_cou
     ss_huffman_lengths(counts, lengths);
     ss_code_init(made.code, lengths);
     made.bytes = calloc(block_count + 1, geometry.block_bytes);
-    ss_block_encoder *encoder = ss_block_encoder_create(geometry, made.code);
-    size_t next = 0;
-    for (; made.block_count < block_count && next < value_count; made.block_count++) {
-        while (next < value_count && ss_block_encoder_add(encoder, values[next]))
-            next++;
-        made.count = next;
-        ss_block_encoder_finish(encoder, made.bytes + made.block_count * geometry.block_bytes);
+    uint8_t *step_bits = malloc(value_count);
+    ss_step_bits(made.code, values, value_count, step_bits);
+    for (; made.block_count < block_count && made.count < value_count; made.block_count++) {
+        const uint64_t *first = values + made.count;
+        uint32_t fitting = ss_block_fit(geometry, first, step_bits + made.count, value_count - made.count);
+        ss_block_encode(geometry, made.code, first, step_bits + made.count, fitting,
+                        made.bytes + made.block_count * geometry.block_bytes);
+        made.count += fitting;
     }
-    ss_block_encoder_free(encoder);
+    free(step_bits);
     return made;
 }
 

@@ -9,9 +9,11 @@
 #include "interrupt.h"
 #include "progress.h"
 
+#define LARGE_BYTES 1000000000u /* of disk: builds that take less need not say so */
+
 typedef struct build_job {
     sstore_builder *builder;
-    uint64_t record_count;
+    uint64_t record_count, expected_count; /* expected: of all inputs, 0 if it is not known */
 } build_job;
 
 static int add_batch(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
@@ -23,7 +25,7 @@ static int add_batch(void *context, const uint64_t *fingerprints, const uint64_t
     if (sstore_builder_add(job->builder, fingerprints, ids, count, &error) != SSTORE_OK)
         return cmd_fail(&error);
     job->record_count += count;
-    progress_count(job->record_count);
+    progress_reading(job->record_count, job->expected_count);
     return EXIT_DONE;
 }
 
@@ -36,48 +38,58 @@ static int read_inputs(build_job *job, char **inputs, size_t input_count, const 
     return code == EXIT_DONE && interrupted() ? interrupt_exit_code() : code;
 }
 
-static int stop_if_interrupted(void *context)
+static double gigabytes(uint64_t bytes)
 {
-    (void)context;
-    return interrupted();
+    return (double)bytes / 1e9;
 }
 
-int build_store(const char *path, const sstore_build_options *options, char **inputs, size_t input_count,
+/* Say beforehand what a large build takes of the disk. */
+static void state_needs(const build_arguments *arguments, const char *path, const build_job *job)
+{
+    sstore_build_needs needs = {.struct_size = sizeof needs};
+    sstore_error error;
+    if (arguments->quiet || job->expected_count == 0 ||
+        sstore_builder_needs(job->builder, job->expected_count, &needs, &error) != SSTORE_OK ||
+        needs.peak_bytes + needs.tmp_peak_bytes < LARGE_BYTES)
+        return;
+    cmd_complain("%s: about %" PRIu64 " million records; the build takes up to %.1f GB of disk, of which %.1f GB stay; %.1f GB are "
+                 "free",
+                 path, job->expected_count / 1000000, gigabytes(needs.peak_bytes), gigabytes(needs.store_bytes),
+                 gigabytes(needs.free_bytes));
+    if (needs.tmp_peak_bytes > 0)
+        cmd_complain("%s: up to %.1f GB are spilled to %s, where %.1f GB are free", path, gigabytes(needs.tmp_peak_bytes),
+                     arguments->options.tmp_dir, gigabytes(needs.tmp_free_bytes));
+}
+
+/* Of all inputs together, if it is known of each. */
+static uint64_t expect_records(char **inputs, size_t input_count, const input_options *format)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < input_count; i++) {
+        uint64_t count = input_expect(inputs[i], format);
+        if (count == 0)
+            return 0;
+        sum += count;
+    }
+    return sum;
+}
+
+int build_store(const char *path, build_arguments *arguments, char **inputs, size_t input_count,
                 const input_options *format)
 {
-    build_job job = {0};
+    build_job job = {.expected_count = expect_records(inputs, input_count, format)};
     sstore_error error;
-    sstore_build_options build = *options;
-    build.should_stop = stop_if_interrupted;
-    interrupt_catch();
-    if (sstore_builder_create(path, &build, &job.builder, &error) != SSTORE_OK)
-        return cmd_fail(&error);
+    build_arguments_begin(arguments);
+    arguments->options.expected_record_count = job.expected_count;
+    sstore_status status = sstore_builder_create(path, &arguments->options, &job.builder, &error);
+    if (status != SSTORE_OK)
+        return build_arguments_end(arguments, path, status, &error);
+    state_needs(arguments, path, &job);
     int code = read_inputs(&job, inputs, input_count, format);
     if (code != EXIT_DONE) {
         sstore_builder_abort(job.builder);
-        if (interrupted())
-            cmd_complain("%s: interrupted; nothing was changed", path);
-        return code;
+        return interrupted() ? build_arguments_end(arguments, path, SSTORE_STOPPED, NULL) : code;
     }
-    progress_say("sorting and writing");
-    sstore_status status = sstore_builder_finish(job.builder, &error);
-    progress_wipe();
-    if (status == SSTORE_STOPPED) {
-        cmd_complain("%s: interrupted; nothing was changed", path);
-        return interrupt_exit_code();
-    }
-    return status == SSTORE_OK ? EXIT_DONE : cmd_fail(&error);
-}
-
-int build_summary(const char *path)
-{
-    sstore_statistics facts;
-    int code = cmd_read_facts(path, &facts);
-    if (code != EXIT_DONE)
-        return code;
-    double each = facts.distinct_count == 0 ? 0 : (double)facts.total_bytes / (double)facts.distinct_count;
-    cmd_complain("%s: records %" PRIu64 ", distinct %" PRIu64 ", tables %" PRIu32 ", bytes %" PRIu64
-                 ", bytes a fingerprint %.1f",
-                 path, facts.record_count, facts.distinct_count, facts.table_count, facts.total_bytes, each);
-    return EXIT_DONE;
+    status = sstore_builder_finish(job.builder, &error);
+    return build_arguments_end(arguments, path, status, &error);
 }

@@ -4,14 +4,11 @@
 #ifndef BUILD_STORE_H
 #define BUILD_STORE_H
 
+#include "build_arguments.h"
 #include "input.h"
-#include "sstore.h"
 
-/* Build a store at `path` from all the inputs. On a failure or an interruption nothing of it is left. */
-int build_store(const char *path, const sstore_build_options *build, char **inputs, size_t input_count,
+/* Build a store at `path` from all the inputs, and say what it is. On a failure or an interruption nothing of it is left. */
+int build_store(const char *path, build_arguments *arguments, char **inputs, size_t input_count,
                 const input_options *format);
-
-/* Print to stderr, in a line, what the new store at `path` is. */
-int build_summary(const char *path);
 
 #endif

@@ -22,6 +22,8 @@ enum {
  * messages, and program_invocation_short_name is "sstore NAME", which usage messages show.
  */
 int cmd_build(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
+int cmd_shard(int argc, char **argv);
 int cmd_query(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_stat(int argc, char **argv);

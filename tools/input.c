@@ -12,15 +12,13 @@
 #include "cmd.h"
 #include "input_formats.h"
 
-/* How the input is compressed, as far as that is known before it is read. */
-static compression choose_compression(const char *path, const input_options *options)
+compression input_choose_compression(const char *path, const input_options *options)
 {
     size_t stem_length;
     return options->compression != COMPRESSION_AUTO ? options->compression : compression_of_name(path, &stem_length);
 }
 
-/* The suffix of a compression stands behind that of the format. */
-static input_format choose_format(const char *path, const input_options *options)
+input_format input_choose_format(const char *path, const input_options *options)
 {
     size_t length;
     (void)compression_of_name(path, &length);
@@ -36,7 +34,7 @@ static input_format choose_format(const char *path, const input_options *options
 int input_check(const char *path, const input_options *options)
 {
     struct stat info;
-    compression kind = options != NULL ? choose_compression(path, options) : COMPRESSION_NONE;
+    compression kind = options != NULL ? input_choose_compression(path, options) : COMPRESSION_NONE;
     if (!compression_is_known(kind)) {
         cmd_complain("%s: cannot unpack %s data: this sstore was built without %s", path,
                      compression_describe(kind)->name, compression_describe(kind)->decoder->library);
@@ -79,8 +77,8 @@ static int read_format(input_reader *reader, input_format format)
 
 int input_read_source(input_reader *reader)
 {
-    input_format format = choose_format(reader->path, reader->options);
-    compression kind = choose_compression(reader->path, reader->options);
+    input_format format = input_choose_format(reader->path, reader->options);
+    compression kind = input_choose_compression(reader->path, reader->options);
     /* No line begins as compressed data does, but numbers may. */
     if (kind == COMPRESSION_AUTO && format != INPUT_TEXT)
         kind = COMPRESSION_NONE;

@@ -55,6 +55,10 @@ extern const struct argp input_argp;
  */
 int input_check(const char *path, const input_options *options);
 
+/* About how many records `path` holds, from its size and, of text, its first lines; 0 where that tells nothing: of a pipe, and
+ * of what is compressed. */
+uint64_t input_expect(const char *path, const input_options *options);
+
 /*
  * Read all records of `path` ("-": stdin) and hand them on in order. *ids is carried from one input to the next.
  * Records before a malformed one are handed on.

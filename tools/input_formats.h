@@ -66,4 +66,10 @@ int input_consume(input_consumer *consumer, input_batch *batch);
  */
 bool input_read_ahead(input_reader *reader, input_consumer *consumer, int *code_out);
 
+/* How the input is compressed, as far as that is known before it is read: by its name or the option. */
+compression input_choose_compression(const char *path, const input_options *options);
+
+/* Its format. The suffix of a compression stands behind that of the format. */
+input_format input_choose_format(const char *path, const input_options *options);
+
 #endif

@@ -18,6 +18,8 @@ typedef struct command {
 
 static const command commands[] = {
     {"sstore build", cmd_build, "make a store from fingerprints"},
+    {"sstore merge", cmd_merge, "join stores into one"},
+    {"sstore shard", cmd_shard, "split a store into several"},
     {"sstore query", cmd_query, "find the stored fingerprints near given ones"},
     {"sstore plan", cmd_plan, "compare the plans for a store to come"},
     {"sstore stat", cmd_stat, "show what a store holds and how large its parts are"},

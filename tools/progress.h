@@ -1,5 +1,6 @@
 /*
- * progress.h - a line on stderr that tells how far a long command is. Shown on a terminal only; there is one.
+ * progress.h - tells on stderr how far a long command is: on a terminal in a line that is drawn again and again, for programs
+ * as JSON objects, one a line. There is one at a time.
  */
 #ifndef PROGRESS_H
 #define PROGRESS_H
@@ -7,14 +8,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Show the line from now on, if stderr is a terminal that can wipe it. */
-void progress_begin(void);
+#include "sstore.h"
 
-/* Say "reading: COUNT records", at most once a second. */
-void progress_count(uint64_t count);
+typedef enum progress_mode {
+    PROGRESS_AUTO, /* a line if stderr is a terminal that can wipe it, else nothing */
+    PROGRESS_JSON,
+    PROGRESS_NONE
+} progress_mode;
 
-/* Say `what` now. */
-void progress_say(const char *what);
+/* Begin a command. */
+void progress_begin(progress_mode mode);
+
+/* `count` records were read, of `expected` in all if that is known, else 0. */
+void progress_reading(uint64_t count, uint64_t expected);
+
+/* The library says how far it is. */
+void progress_report(const sstore_progress *progress);
+
+/* The command is done: tell for the last time, or wipe the line. */
+void progress_end(void);
 
 /* Wipe the line, so that a message can take its place. Allowed at any time. */
 void progress_wipe(void);

@@ -111,16 +111,26 @@ typedef struct sstore_open_options {
     sstore_io io;
     sstore_strategy strategy;
     const char *recipe; /* if not NULL, open fails with SSTORE_ERROR_RECIPE unless the store has this very recipe */
+    uint64_t max_memory; /* if not 0, open fails with SSTORE_ERROR_MEMORY rather than take more bytes than this, with one
+                            cursor; nothing is loaded then */
 } sstore_open_options;
 
 #define SSTORE_OPEN_OPTIONS_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(sstore_open_options), SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO, NULL                                       \
+        sizeof(sstore_open_options), SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO, NULL, 0                                       \
     }
 
 /*
  * Open the store at `path` for reading. Checks the manifest, every file's size and header, and the whole directory,
- * which it loads into memory (about 10 bytes a block and table). The store sees the state that was published at that moment,
+ * which it loads into memory.
+ *
+ * What an open store takes of memory, beside the caller's process: in the mode pread the directory, 8 bytes a block of
+ * every table and of the ids and 8 more of table 0 (so a store of 100 million fingerprints in 3 tables of 4 KiB blocks takes
+ * about 5 MiB, and blocks of 64 KiB a sixteenth of that), 1 to 2 bytes a block beside it, and 20 KiB a table. In the mode mmap
+ * also the pages of the block files that were touched, which the system takes back when it needs them; in the mode memory
+ * all block files. A cursor takes what sstore_cursor_create() says, a batch what sstore_query_batch() says.
+ *
+ * The store sees the state that was published at that moment,
  * for as long as it is open, whatever writers do.
  *
  * On success *store_out is a handle to be closed with sstore_close(); on failure it is NULL.
@@ -180,7 +190,7 @@ SSTORE_API sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fi
  * `fingerprints`. on_match is called in the caller's thread only.
  *
  * Chooses by itself between asking one by one, decoding the tables slice by slice with all queries that probe there, and
- * one scan for all. Memory, whatever `count`: about 16 bytes for each of up to 2^20 queries, 8 MiB a thread, and up to
+ * one scan for all. Memory, whatever `count`: about 32 bytes for each of up to 2^20 queries, 8 MiB a thread, and up to
  * 2^21 matches of 170 bytes; only one query that alone has more matches takes more.
  * Errors: as sstore_query(), and MEMORY.
  */
@@ -246,12 +256,13 @@ typedef struct sstore_statistics {
     uint32_t has_ids;           /* 1 or 0 */
     uint32_t block_bytes;       /* size of a block */
     uint32_t restart_interval;  /* fingerprints from one restart point of a block to the next */
-    uint64_t next_ordinal;      /* the ordinal that the next record without an id would get */
+    uint64_t next_ordinal;      /* the ordinal that the next record without an id would get; 0 in a store without ids */
     uint64_t ids_bytes;         /* size of the id column's file, 0 without ids */
     uint64_t ids_block_count;
     uint64_t directory_bytes;   /* size of the directory's file */
     uint64_t manifest_bytes;
     uint64_t total_bytes;       /* all files together */
+    uint64_t memory_bytes;      /* what the open store takes of memory, with one cursor: see sstore_open() */
     char plan[1536];            /* as sstore_build_options.plan takes it, written out: "16:0,16:0,16:0,16:0" */
     char recipe[512];           /* how the fingerprints were made, or "" (cut to fit) */
 } sstore_statistics;
@@ -290,6 +301,27 @@ SSTORE_API sstore_status sstore_verify(const char *path, sstore_problem_fn on_pr
                                        sstore_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
+ * Progress of long calls
+ */
+
+/* How far a call is. */
+typedef struct sstore_progress {
+    size_t struct_size;
+    const char *phase;    /* a word for what is being done, of static storage: "counting" the sorted records or a table's
+                             fingerprints, "writing" a table (table 0 with the ids), "permuting" table 0 for another one */
+    uint32_t table;       /* which table, from 0 */
+    uint32_t table_count; /* 0 as long as the plan is not chosen */
+    uint64_t done, total; /* records or fingerprints, in this phase */
+    double share;         /* of the work of the whole call, 0 to 1: an estimate */
+} sstore_progress;
+
+/*
+ * Called some hundred times a second, in the thread and during the call that it was given to; `progress` is valid until it
+ * returns. 0: go on; anything else stops the call, which undoes what it did and returns SSTORE_STOPPED.
+ */
+typedef int (*sstore_progress_fn)(void *context, const sstore_progress *progress);
+
+/* ------------------------------------------------------------------------------------------------------------------
  * Building a store
  */
 
@@ -300,9 +332,14 @@ typedef struct sstore_build_options {
     uint32_t distance;     /* the k to build for, 0 to 16; default 3 */
     uint32_t block_bytes;  /* a power of two, 256 to 65536; 0: 4096 */
     uint32_t threads;      /* 0: as many as the process may use */
+    uint64_t expected_record_count; /* if it is known, about; else 0. See sstore_builder_needs() */
+    uint64_t first_ordinal; /* the id of the first record that comes without one; default 0. Parts that are to be merged
+                               get different ones */
+    int ignore_free_space; /* other than 0: begin though the disk seems too small */
     int without_ids;       /* other than 0: a store without ids; those given to add are dropped */
     int replace;           /* other than 0: a store that is at the path already is replaced once the new one is whole */
-    uint64_t memory_bytes; /* what sorting may take, at least 1 MiB; 0: 1 GiB */
+    uint64_t memory_bytes; /* what the build may take, all in all, with up to 12 MiB of the process that calls it; 0: 1 GiB.
+                              At least 64 MiB are kept to; less (1 MiB at least) is exceeded by what cannot be done without */
     const char *plan;      /* NULL or "auto": chosen as by sstore_plan(), from the fingerprints. Otherwise
                               "20", "16", "10", "4", "3", "2", "1" (tables of
                               the well-known plans for k = 3), "BcC" such as "5c2" (B groups of bits, a table for each choice
@@ -310,29 +347,47 @@ typedef struct sstore_build_options {
     const char *tmp_dir;   /* where sorted runs are spilled; NULL: inside the store's folder */
     const char *recipe;    /* how the fingerprints are made: text without control characters, at most 4096 bytes; kept in the
                               manifest. NULL: not said */
-    int (*should_stop)(void *context); /* asked every few thousand records while finish works, by several threads at once;
-                                          other than 0: give up. NULL: never */
-    void *stop_context;
+    sstore_progress_fn on_progress; /* told how far finish is; NULL: nobody */
+    void *progress_context;
 } sstore_build_options;
 
 #define SSTORE_BUILD_OPTIONS_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(sstore_build_options), 3, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                                   \
+        sizeof(sstore_build_options), 3, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                                   \
     }
 
 /*
  * Begin a store at `path`. The folder is made, or, where options->replace is set, an existing store is locked against
  * other writers; readers go on undisturbed. What is written goes into a folder of its own inside, which readers do not see;
  * there is no store at `path`, or the old one, until sstore_builder_finish() succeeds. An empty folder is taken as it is.
+ * Where the number of records is known, the disk's free space is held against what they need at once; and again at the end
+ * of reading, in sstore_builder_finish().
  * Errors: ARGUMENT (an option out of range; a plan that would miss a pair within the distance, with an example), MEMORY,
- * IO, EXISTS (a store, the remains of one, or a folder with other things in it), BUSY, NOT_FOUND (no tmp_dir).
+ * IO (system_errno ENOSPC: too little free space), EXISTS (a store, the remains of one, or a folder with other things in it), BUSY, NOT_FOUND (no tmp_dir).
  */
 SSTORE_API sstore_status sstore_builder_create(const char *path, const sstore_build_options *options,
                                                sstore_builder **builder_out, sstore_error *error);
 
+/* What a build takes of the disk, in bytes. */
+typedef struct sstore_build_needs {
+    size_t struct_size;      /* set by the caller to sizeof(sstore_build_needs) */
+    uint64_t store_bytes;    /* of the store when it is done */
+    uint64_t peak_bytes;     /* in the store's folder at most */
+    uint64_t free_bytes;     /* in its file system now */
+    uint64_t tmp_peak_bytes; /* in tmp_dir at most, where that is another file system; else 0, and peak_bytes has it */
+    uint64_t tmp_free_bytes; /* in its file system now */
+} sstore_build_needs;
+
+/*
+ * Estimate what the build would take with `record_count` records in all: with given ids as they were so far, else with
+ * ordinals; where the plan is still to be chosen, with the one that uniform data would get. Errors: ARGUMENT, MEMORY, IO.
+ */
+SSTORE_API sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t record_count,
+                                              sstore_build_needs *needs_out, sstore_error *error);
+
 /*
  * Add `count` records, in any order and with repeats: an identical (fingerprint, id) pair is kept once. `ids` may be
- * NULL: then a record's id is its ordinal over all calls, from 0. Either all calls give ids or none does, unless the
+ * NULL: then a record's id is its ordinal over all calls, from options.first_ordinal. Either all calls give ids or none does, unless the
  * store is without_ids. The arrays are copied.
  * Errors: ARGUMENT, MEMORY, IO. After an error only sstore_builder_abort() is allowed.
  */
@@ -343,12 +398,32 @@ SSTORE_API sstore_status sstore_builder_add(sstore_builder *builder, const uint6
  * Sort, encode, write and publish the store, durably: when this returns SSTORE_OK the store survives a power cut. On
  * failure nothing is left behind and a store that was there before is as it was; only if the very last sync fails, after
  * publication, the new store stands and may not survive a power cut. The builder is freed in all cases.
- * Errors: MEMORY, IO; STOPPED where should_stop asked for it.
+ * Errors: MEMORY, IO; STOPPED where on_progress asked for it.
  */
 SSTORE_API sstore_status sstore_builder_finish(sstore_builder *builder, sstore_error *error);
 
 /* Give up: remove what was written and free the builder. NULL is allowed. */
 SSTORE_API void sstore_builder_abort(sstore_builder *builder);
+
+/*
+ * Make a store at `path` of all records of the stores at input_paths, any of them once: of parts that were built by several
+ * processes or machines. They must be for the same distance, all with ids or all without, and of the same recipe (else ARGUMENT
+ * or RECIPE); their plans may differ. What comes out is, byte for byte, what a build of all the records makes. Nothing is
+ * sorted again for table 0, the records are read as they lie; other tables are made as in a build, within the same memory.
+ * options: as for sstore_builder_create(), but distance, without_ids and recipe, which are the inputs', and
+ * expected_record_count. Ordinals of parts must have been made different, or records of different parts are taken for one.
+ * Errors: as sstore_open(), sstore_builder_create() and sstore_builder_finish().
+ */
+SSTORE_API sstore_status sstore_merge(const char *path, const char *const *input_paths, size_t input_count,
+                                      const sstore_build_options *options, sstore_error *error);
+
+/*
+ * Make a store at `path` of a share of the records of the store at input_path: of those whose fingerprint's hash (the
+ * upper 32 bits of XXH3-64 of its 8 bytes, little-endian, times shard_count, divided by 2^32) is `shard`, from 0. Each record is in exactly one shard.
+ * Near-duplicates are in different ones, so a query goes to all. options: as for sstore_merge(). Errors: the same.
+ */
+SSTORE_API sstore_status sstore_shard(const char *path, const char *input_path, uint32_t shard, uint32_t shard_count,
+                                      const sstore_build_options *options, sstore_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Choosing a plan

@@ -115,8 +115,15 @@ block_sums()
 }
 
 # Say so if the block and id files of two stores differ.
-same_store()
+same_blocks()
 {
     [ -n "$(block_sums "$1")" ] || echo "FAILED: $1 has no files"
     same <(block_sums "$1") <(block_sums "$2")
+}
+
+# Say so if any files of theirs differ.
+same_store()
+{
+    [ -n "$(block_sums "$1")" ] || echo "FAILED: $1 has no files"
+    diff -r "$1" "$2"
 }

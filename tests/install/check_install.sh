@@ -48,6 +48,14 @@ static_libs=("${static_libs[@]/#-lsstore/$prefix/$LIBDIR/libsstore.a}")
 step "pkg-config: C, shared"
 "$CC" -std=c11 "${flags[@]}" "${strict[@]}" "${cflags[@]}" "$here/consumer.c" "${libs[@]}" -o "$work/c-shared"
 run "$work/c-shared" "$version"
+step "the example, as its first lines say"
+"$CC" "${flags[@]}" "${strict[@]}" "$here/../../examples/embed.c" "${cflags[@]}" "${libs[@]}" -o "$work/embed"
+answer=$(printf '0\nnone\n' | LD_LIBRARY_PATH=$prefix/$LIBDIR "$work/embed" "$work/store" 32 2>"$work/told")
+if [[ $answer != 0000000000000000*"not a fingerprint"* || $(<"$work/told") != *RssAnon* ]]; then
+  echo "it answered: $answer"
+  cat "$work/told"
+  exit 1
+fi
 step "pkg-config: C, static"
 "$CC" -std=c11 "${flags[@]}" "${strict[@]}" "${cflags[@]}" "$here/consumer.c" "${static_libs[@]}" -o "$work/c-static"
 run "$work/c-static" "$version"

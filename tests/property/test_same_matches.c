@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/simd.h"
-#include "engine/build.h"
+#include "build/builder.h"
 #include "support/answers.h"
 #include "support/scratch.h"
 #include "support/testing.h"

@@ -45,17 +45,15 @@ void block_table_free(block_table *made)
 
 uint32_t block_table_encode(const block_table *from, size_t first, ss_geometry geometry, uint8_t *to)
 {
-    ss_block_encoder *encoder = ss_block_encoder_create(geometry, &from->code);
-    uint32_t count = 0;
-    assert_non_null(encoder);
-    while (first + count < from->count && ss_block_encoder_add(encoder, from->values[first + count]))
-        count++;
-    assert_int_equal(ss_block_encoder_count(encoder), count);
-    assert_int_equal(ss_block_encoder_last(encoder), from->values[first + count - 1]);
-    ss_block_encoder_finish(encoder, to);
-    assert_int_equal(ss_block_encoder_count(encoder), 0);
+    const uint64_t *values = from->values + first;
+    const size_t most = from->count - first < SS_BLOCK_MAX_COUNT + 1 ? from->count - first : SS_BLOCK_MAX_COUNT + 1;
+    uint8_t *step_bits = malloc(most);
+    ss_step_bits(&from->code, values, most, step_bits);
+    uint32_t count = ss_block_fit(geometry, values, step_bits, most);
+    memset(to, 0xaa, geometry.block_bytes); /* all of it is written */
+    ss_block_encode(geometry, &from->code, values, step_bits, count, to);
     memset(to + geometry.block_bytes - SS_BLOCK_TRAILER_BYTES, 0xee, SS_BLOCK_TRAILER_BYTES);
-    ss_block_encoder_free(encoder);
+    free(step_bits);
     return count;
 }
 

@@ -138,30 +138,45 @@ static void check_block(const ss_ids_block *block, const column *from, size_t fi
     }
 }
 
+/* Which records have another rank than the one before them. */
+static uint8_t *make_starts(const column *from)
+{
+    uint8_t *starts = malloc(from->count);
+    for (size_t i = 0; i < from->count; i++)
+        starts[i] = i == 0 || from->ranks[i] != from->ranks[i - 1];
+    return starts;
+}
+
+/* Encode as many records as a block takes, from `first` on. Returns how many. */
+static size_t encode_block(const column *from, size_t first, uint32_t block_bytes, uint8_t *to)
+{
+    uint8_t *starts = make_starts(from);
+    ss_ids_frame frame;
+    const uint32_t count = ss_ids_fit(block_bytes, from->ids + first, starts + first, from->count - first, &frame);
+    const size_t end = first + count;
+    assert_int_equal(frame.count, count);
+    ss_ids_encode(block_bytes, &frame, from->ids + first, starts + first, from->ranks[first],
+                  end < from->count && starts[end] == 0, to);
+    free(starts);
+    return count;
+}
+
 /* Encode a column into blocks and read each, between forbidden pages. Returns the number of blocks. */
 static size_t check_column(const column *from, uint32_t block_bytes)
 {
     guarded memory = guard_make(block_bytes);
-    ss_ids_encoder encoder;
     uint8_t *bytes = malloc(block_bytes);
-    sstore_error error = {.status = SSTORE_OK};
     size_t blocks = 0;
-    assert_ok(ss_ids_encoder_init(&encoder, block_bytes, &error), &error);
     for (size_t first = 0; first < from->count; blocks++) {
-        size_t end = first;
         ss_ids_block block;
         const char *reason = NULL;
-        while (end < from->count && ss_ids_encoder_add(&encoder, from->ranks[end], from->ids[end]))
-            end++;
+        memset(bytes, 0xff, block_bytes);
+        const size_t end = first + encode_block(from, first, block_bytes, bytes);
         assert_true(end > first);
-        assert_int_equal(encoder.count, end - first);
-        assert_int_equal(encoder.last_rank, from->ranks[end - 1]);
         const bool goes_on = end < from->count && from->ranks[end] == from->ranks[end - 1];
         assert_true(content_bytes(from, first, end - first) <= block_bytes - 8);
         if (end < from->count && end - first < SS_BLOCK_MAX_COUNT) /* it stopped because it had to */
             assert_true(content_bytes(from, first, end - first + 1) > block_bytes - 8);
-        memset(bytes, 0xff, block_bytes);
-        ss_ids_encoder_finish(&encoder, goes_on, bytes);
         memset(bytes + block_bytes - 8, 0xee, 8); /* the trailer does not matter */
         const uint8_t *placed = blocks % 2 == 0 ? guard_before_end(&memory, bytes) : guard_after_begin(&memory, bytes);
         assert_true(ss_ids_block_open(&block, placed, block_bytes, &reason));
@@ -170,7 +185,6 @@ static size_t check_column(const column *from, uint32_t block_bytes)
         check_block(&block, from, first);
         first = end;
     }
-    ss_ids_encoder_free(&encoder);
     free(bytes);
     guard_free(&memory);
     return blocks;
@@ -205,21 +219,15 @@ static void test_every_width(void **state)
         const uint64_t span = ss_low_mask(width), least = width == 64 ? 0 : rng_next(&random) & ~span;
         uint64_t ranks[] = {5, 6, 6, 7}, ids[] = {least + span, least, least + (span >> 1), least + span};
         const column from = {.count = 4, .ranks = ranks, .ids = ids};
-        ss_ids_encoder encoder;
         ss_ids_block block;
         uint8_t bytes[256];
         const char *reason;
-        sstore_error error = {.status = SSTORE_OK};
         testing_doing("width %u, least %" PRIu64, width, least);
-        assert_ok(ss_ids_encoder_init(&encoder, sizeof bytes, &error), &error);
-        for (size_t i = 0; i < 4; i++)
-            assert_true(ss_ids_encoder_add(&encoder, ranks[i], ids[i]));
-        ss_ids_encoder_finish(&encoder, true, bytes);
-        ss_ids_encoder_free(&encoder);
+        assert_int_equal(encode_block(&from, 0, sizeof bytes, bytes), 4);
         assert_true(ss_ids_block_open(&block, bytes, sizeof bytes, &reason));
         assert_int_equal(block.width, width);
         assert_int_equal(bytes[AT_WIDTH], width);
-        assert_true(block.goes_on);
+        assert_false(block.goes_on);
         check_block(&block, &from, 0);
     }
     testing_done();
@@ -276,15 +284,12 @@ static void test_single_records(void **state)
 static void test_bytes_of_a_block(void **state)
 {
     (void)state;
-    ss_ids_encoder encoder;
+    uint64_t ranks[] = {3, 3, 4}, ids[] = {6, 9, 14};
+    const column from = {.count = 3, .ranks = ranks, .ids = ids};
     uint8_t bytes[256], expected[256] = {0};
-    sstore_error error = {.status = SSTORE_OK};
-    assert_ok(ss_ids_encoder_init(&encoder, sizeof bytes, &error), &error);
-    assert_true(ss_ids_encoder_add(&encoder, 3, 6));
-    assert_true(ss_ids_encoder_add(&encoder, 3, 9));
-    assert_true(ss_ids_encoder_add(&encoder, 4, 14));
-    ss_ids_encoder_finish(&encoder, false, bytes);
-    ss_ids_encoder_free(&encoder);
+    memset(bytes, 0xff, sizeof bytes);
+    assert_int_equal(encode_block(&from, 0, sizeof bytes, bytes), 3);
+    memset(bytes + sizeof bytes - 8, 0, 8); /* the trailer is not its own */
     expected[0] = 3; /* first rank */
     expected[8] = 6; /* least id */
     expected[AT_COUNT] = 3;

@@ -1,5 +1,5 @@
 /* test_key_index.c - look-ups in the index of block keys equal a walk through the keys, however these are spread. */
-#include "engine/key_index.h"
+#include "store/key_index.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* A store's folder while it is written: claimed by one, cleared of what the dead left, and never half published. */
-#include "engine/publish.h"
+#include "build/publish.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@
 #include "base/error.h"
 
 /* Linux moves at most 2 GiB - 4 KiB in one call. */
+#define MAX_PARTS 1024u /* that the system takes at once */
+#define MAX_PARTS 1024u /* that the system takes at once */
 #define MAX_TRANSFER ((size_t)1 << 30)
 #define LOAD_CHUNK_BYTES ((size_t)1 << 20)
 #define MAX_NAME_ATTEMPTS 100u
@@ -108,6 +111,21 @@ sstore_status ss_dir_lock(const ss_dir *dir, sstore_error *error)
         return fail_io(error, dir->path, SSTORE_NO_OFFSET, "flock");
     }
     return SSTORE_OK;
+}
+
+sstore_status ss_dir_free_bytes(const ss_dir *dir, uint64_t *bytes_out, sstore_error *error)
+{
+    struct statvfs facts;
+    if (fstatvfs(dir->fd, &facts) != 0)
+        return fail_io(error, dir->path, SSTORE_NO_OFFSET, "fstatvfs");
+    *bytes_out = (uint64_t)facts.f_bavail * facts.f_frsize;
+    return SSTORE_OK;
+}
+
+bool ss_dir_same_device(const ss_dir *a, const ss_dir *b)
+{
+    struct stat first, second;
+    return fstat(a->fd, &first) == 0 && fstat(b->fd, &second) == 0 && first.st_dev == second.st_dev;
 }
 
 bool ss_dir_has(const ss_dir *dir, const char *name)
@@ -301,6 +319,44 @@ sstore_status ss_file_write_at(const ss_file *file, uint64_t offset, const void 
         size -= (size_t)put;
     }
     return SSTORE_OK;
+}
+
+sstore_status ss_file_write_parts_at(const ss_file *file, uint64_t offset, const ss_file_part *parts, uint32_t count,
+                                     sstore_error *error)
+{
+    struct iovec vectors[MAX_PARTS];
+    size_t bytes = 0;
+    assert(count <= MAX_PARTS);
+    for (uint32_t i = 0; i < count; i++) {
+        vectors[i] = (struct iovec){.iov_base = (void *)(uintptr_t)parts[i].data, .iov_len = parts[i].size};
+        bytes += parts[i].size;
+    }
+    ssize_t put = count == 0 ? 0 : pwritev(file->fd, vectors, (int)count, (off_t)offset);
+    if (put == (ssize_t)bytes)
+        return SSTORE_OK;
+    /* Interrupted, cut short or failed: what is missing goes part by part, and the error comes from there. */
+    size_t done = put < 0 ? 0 : (size_t)put;
+    for (uint32_t i = 0; i < count; i++) {
+        size_t skipped = done < parts[i].size ? done : parts[i].size;
+        const uint8_t *from = (const uint8_t *)parts[i].data + skipped;
+        sstore_status status = ss_file_write_at(file, offset + skipped, from, parts[i].size - skipped, error);
+        if (status != SSTORE_OK)
+            return status;
+        offset += parts[i].size;
+        done -= skipped;
+    }
+    return SSTORE_OK;
+}
+
+void ss_file_start_writing(const ss_file *file, uint64_t offset, uint64_t size)
+{
+    (void)sync_file_range(file->fd, (off_t)offset, (off_t)size, SYNC_FILE_RANGE_WRITE);
+}
+
+void ss_file_punch(const ss_file *file, uint64_t offset, uint64_t size)
+{
+    if (size > 0)
+        (void)fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size);
 }
 
 sstore_status ss_file_sync(const ss_file *file, sstore_error *error)

@@ -37,6 +37,9 @@ sstore_status ss_dir_sync(const ss_dir *dir, sstore_error *error);
 sstore_status ss_dir_rename(const ss_dir *dir, const char *from, const char *to, sstore_error *error);
 /* Take the writer's lock, which ends when the folder is closed or the process dies. BUSY if someone has it. */
 sstore_status ss_dir_lock(const ss_dir *dir, sstore_error *error);
+/* The bytes that may still be written to the folder's file system, and whether two folders are on the same one. IO. */
+sstore_status ss_dir_free_bytes(const ss_dir *dir, uint64_t *bytes_out, sstore_error *error);
+bool ss_dir_same_device(const ss_dir *a, const ss_dir *b);
 /* Whether there is anything of that name. */
 bool ss_dir_has(const ss_dir *dir, const char *name);
 /* Remove a file, or a folder with the files in it (no deeper), as far as possible; what is not there is no error. */
@@ -66,6 +69,19 @@ void ss_file_will_need(const ss_file *file, uint64_t offset, uint64_t size);
 void ss_file_expect_random(const ss_file *file);
 sstore_status ss_file_write_at(const ss_file *file, uint64_t offset, const void *data, size_t size,
                                sstore_error *error);
+/* A part of memory, to be written between others. */
+typedef struct ss_file_part {
+    const void *data;
+    size_t size;
+} ss_file_part;
+
+/* Write `count` (at most 1024) parts one behind the other. */
+sstore_status ss_file_write_parts_at(const ss_file *file, uint64_t offset, const ss_file_part *parts, uint32_t count,
+                                     sstore_error *error);
+/* Have what was written there begin its way to the disk, so that a later ss_file_sync has less to wait for. */
+void ss_file_start_writing(const ss_file *file, uint64_t offset, uint64_t size);
+/* Give the part's room on the disk back, where the file system can. */
+void ss_file_punch(const ss_file *file, uint64_t offset, uint64_t size);
 sstore_status ss_file_sync(const ss_file *file, sstore_error *error);
 /* Map `size` bytes from the start for reading, in no order. Unmap with ss_unmap. */
 sstore_status ss_file_map(const ss_file *file, uint64_t size, const uint8_t **map_out, sstore_error *error);

@@ -58,21 +58,24 @@ bool ss_geometry_valid(ss_geometry geometry);
 
 /* ----- encoding ----- */
 
-typedef struct ss_block_encoder ss_block_encoder;
+/* What the step to each fingerprint takes: bits_out[i] becomes the bits of code and rest from values[i - 1] to values[i],
+ * for i from 1 on; bits_out[0] is left alone. At most 74. */
+void ss_step_bits(const ss_code *code, const uint64_t *values, size_t count, uint8_t *bits_out);
 
-/* An encoder for one table. `code` must outlive it. NULL where memory fails. */
-ss_block_encoder *ss_block_encoder_create(ss_geometry geometry, const ss_code *code);
-void ss_block_encoder_free(ss_block_encoder *encoder);
+/* The most fingerprints that any block of this shape takes: each takes a bit at least. */
+static inline uint32_t ss_block_most(ss_geometry geometry)
+{
+    uint32_t bits = ss_block_end_bit(geometry);
+    return bits < SS_BLOCK_MAX_COUNT ? bits : SS_BLOCK_MAX_COUNT;
+}
 
-/* Add a fingerprint above the last one added. False: it does not fit any more, finish the block first. */
-bool ss_block_encoder_add(ss_block_encoder *encoder, uint64_t fingerprint);
+/* How many of the fingerprints values[0 .. count-1], ascending and at least one, the block takes that begins with the first
+ * of them. Where it takes all, it may have room for more. */
+uint32_t ss_block_fit(ss_geometry geometry, const uint64_t *values, const uint8_t *step_bits, size_t count);
 
-/* The number of fingerprints in the block so far, and the last of them. */
-uint32_t ss_block_encoder_count(const ss_block_encoder *encoder);
-uint64_t ss_block_encoder_last(const ss_block_encoder *encoder);
-
-/* Write the block, all but its trailer, to block_bytes bytes at `to`, and begin the next one. */
-void ss_block_encoder_finish(ss_block_encoder *encoder, uint8_t *to);
+/* Write the block of values[0 .. count-1], which it takes, to block_bytes bytes at `to`; all but its trailer. */
+void ss_block_encode(ss_geometry geometry, const ss_code *code, const uint64_t *values, const uint8_t *step_bits,
+                     uint32_t count, uint8_t *to);
 
 /* ----- decoding ----- */
 

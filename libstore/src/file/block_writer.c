@@ -1,10 +1,5 @@
 #include "file/block_writer.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-
-#define OUTPUT_BYTES ((size_t)1 << 20)
-
 uint64_t ss_block_salt(uint64_t file_key, uint64_t block)
 {
     uint8_t place[16];
@@ -29,45 +24,38 @@ sstore_status ss_block_writer_open(ss_block_writer *writer, const ss_dir *dir, c
     char name[SS_NAME_CAPACITY];
     *writer = (ss_block_writer){.file = SS_FILE_NONE, .header = *header, .file_key = ss_block_file_key(header)};
     ss_block_file_name(name, header->number);
-    sstore_status status = ss_file_create_at(dir, name, &writer->file, error);
-    if (status == SSTORE_OK)
-        status = ss_output_open(&writer->output, &writer->file, SS_HEADER_BYTES, OUTPUT_BYTES, error);
-    if (status == SSTORE_OK) {
-        writer->block = ss_alloc(1, header->block_bytes);
-        if (writer->block == NULL)
-            status = ss_fail_memory(error, header->block_bytes);
+    return ss_file_create_at(dir, name, &writer->file, error);
+}
+
+sstore_status ss_block_writer_put(const ss_block_writer *writer, uint64_t first_block, uint8_t *bytes, uint32_t count,
+                                  sstore_error *error)
+{
+    uint32_t block_bytes = writer->header.block_bytes;
+    uint64_t offset = SS_HEADER_BYTES + first_block * block_bytes, size = (uint64_t)count * block_bytes;
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t *block = bytes + (size_t)i * block_bytes;
+        ss_store_le64(block + block_bytes - SS_BLOCK_TRAILER_BYTES,
+                      salted_checksum(block, block_bytes, ss_block_salt(writer->file_key, first_block + i)));
     }
+    sstore_status status = ss_file_write_at(&writer->file, offset, bytes, size, error);
+    if (status == SSTORE_OK)
+        ss_file_start_writing(&writer->file, offset, size);
     return status;
 }
 
-sstore_status ss_block_writer_append(ss_block_writer *writer, uint32_t item_count, sstore_error *error)
-{
-    ss_block_header *header = &writer->header;
-    uint64_t salt = ss_block_salt(writer->file_key, header->block_count);
-    ss_store_le64(writer->block + header->block_bytes - SS_BLOCK_TRAILER_BYTES,
-                  salted_checksum(writer->block, header->block_bytes, salt));
-    header->block_count++;
-    header->item_count += item_count;
-    return ss_output_write(&writer->output, writer->block, header->block_bytes, error);
-}
-
-sstore_status ss_block_writer_finish(ss_block_writer *writer, ss_u128 *checksum_out, sstore_error *error)
+sstore_status ss_block_writer_finish(ss_block_writer *writer, uint64_t block_count, uint64_t item_count,
+                                     ss_u128 *checksum_out, sstore_error *error)
 {
     uint8_t bytes[SS_HEADER_BYTES];
+    writer->header.block_count = block_count;
+    writer->header.item_count = item_count;
     *checksum_out = ss_block_header_encode(&writer->header, bytes);
-    sstore_status status = ss_output_flush(&writer->output, error);
-    if (status == SSTORE_OK)
-        status = ss_file_write_at(&writer->file, 0, bytes, sizeof bytes, error);
-    if (status == SSTORE_OK)
-        status = ss_file_sync(&writer->file, error);
-    return status;
+    sstore_status status = ss_file_write_at(&writer->file, 0, bytes, sizeof bytes, error);
+    return status == SSTORE_OK ? ss_file_sync(&writer->file, error) : status;
 }
 
 void ss_block_writer_close(ss_block_writer *writer)
 {
-    ss_free(writer->block);
-    writer->block = NULL;
-    ss_output_close(&writer->output);
     if (writer->file.path != NULL)
         ss_file_close(&writer->file);
 }

@@ -1,5 +1,5 @@
 /*
- * block_writer.h - writes a block file: blocks in order, each with its salted checksum, and the header last.
+ * block_writer.h - writes a block file: blocks, each with its salted checksum, in any order and from any thread, and the header last.
  */
 #ifndef SS_BLOCK_WRITER_H
 #define SS_BLOCK_WRITER_H
@@ -16,20 +16,21 @@ bool ss_block_intact(const uint8_t *bytes, uint32_t block_bytes, uint64_t salt);
 
 typedef struct ss_block_writer {
     ss_file file;
-    ss_output output;
     uint64_t file_key;
-    ss_block_header header; /* filled by the caller but for block_count and item_count */
-    uint8_t *block;         /* where the caller encodes the next block, without its trailer */
+    ss_block_header header;
 } ss_block_writer;
 
 /* Create the file of that number in `dir`; all of *header but its counts of blocks and items must be set. */
 sstore_status ss_block_writer_open(ss_block_writer *writer, const ss_dir *dir, const ss_block_header *header,
                                    sstore_error *error);
-/* Append writer->block, which holds `item_count` items. */
-sstore_status ss_block_writer_append(ss_block_writer *writer, uint32_t item_count, sstore_error *error);
-/* Write the header and make all durable; *checksum_out is the header's. */
-sstore_status ss_block_writer_finish(ss_block_writer *writer, ss_u128 *checksum_out, sstore_error *error);
-/* Free and close; also after a failure, and of a zeroed writer that was never opened. */
+/* Set the trailers of `count` blocks at `bytes`, which are those from `first_block` on, and write them. Several threads may
+ * do so at once. IO. */
+sstore_status ss_block_writer_put(const ss_block_writer *writer, uint64_t first_block, uint8_t *bytes, uint32_t count,
+                                  sstore_error *error);
+/* All blocks are written: write the header and make all durable; *checksum_out is the header's. */
+sstore_status ss_block_writer_finish(ss_block_writer *writer, uint64_t block_count, uint64_t item_count,
+                                     ss_u128 *checksum_out, sstore_error *error);
+/* Close; also after a failure, and of a zeroed writer that was never opened. */
 void ss_block_writer_close(ss_block_writer *writer);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "file/format.h"
 
-#define SS_CHUNK_KEYS ((size_t)1 << 19) /* 4 MiB: a value is held in the heap until its transaction ends */
+#define SS_CHUNK_KEYS ((size_t)1 << 16) /* half a MiB: a value is held in the heap until its transaction ends */
 
 /* What an array holds. */
 typedef enum ss_array_kind {

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/error.h"
 
 enum {
     AT_FIRST_RANK = 0,
@@ -30,70 +28,90 @@ static uint64_t content_bytes(uint32_t count, uint32_t width, bool has_starts)
     return FRAME_BYTES + starts_bytes + ((uint64_t)count * width + 7) / 8;
 }
 
-sstore_status ss_ids_encoder_init(ss_ids_encoder *encoder, uint32_t block_bytes, sstore_error *error)
+/* How many records a block takes at most. */
+static uint32_t most_records(uint32_t block_bytes, uint32_t width, bool has_starts)
 {
-    *encoder = (ss_ids_encoder){.block_bytes = block_bytes, .capacity = SS_BLOCK_MAX_COUNT};
-    encoder->ids = ss_alloc(encoder->capacity, sizeof *encoder->ids);
-    encoder->starts = ss_alloc(encoder->capacity, 1);
-    if (encoder->ids != NULL && encoder->starts != NULL)
-        return SSTORE_OK;
-    return ss_fail_memory(error, encoder->capacity * sizeof *encoder->ids);
+    const uint32_t room = block_bytes - SS_BLOCK_TRAILER_BYTES;
+    uint64_t bits = width + (has_starts ? 1u : 0u);
+    uint64_t most = bits == 0 ? SS_BLOCK_MAX_COUNT : ss_min_u64((room - FRAME_BYTES) * UINT64_C(8) / bits, SS_BLOCK_MAX_COUNT);
+    while (content_bytes((uint32_t)most, width, has_starts) > room) /* each of the two parts takes whole bytes */
+        most--;
+    return (uint32_t)most;
 }
 
-void ss_ids_encoder_free(ss_ids_encoder *encoder)
+uint32_t ss_ids_fit(uint32_t block_bytes, const uint64_t *ids, const uint8_t *starts, size_t count,
+                    ss_ids_frame *frame_out)
 {
-    ss_free(encoder->ids);
-    ss_free(encoder->starts);
-    encoder->ids = NULL;
-    encoder->starts = NULL;
-}
-
-bool ss_ids_encoder_add(ss_ids_encoder *encoder, uint64_t rank, uint64_t id)
-{
-    bool first = encoder->count == 0;
-    bool repeats = !first && (encoder->repeats || rank == encoder->last_rank);
-    uint64_t least = first || id < encoder->least ? id : encoder->least;
-    uint64_t greatest = first || id > encoder->greatest ? id : encoder->greatest;
-    if (encoder->count == encoder->capacity ||
-        content_bytes(encoder->count + 1, width_of(least, greatest), repeats) >
-            encoder->block_bytes - SS_BLOCK_TRAILER_BYTES)
-        return false;
-    if (first)
-        encoder->first_rank = rank;
-    encoder->starts[encoder->count] = !first && rank != encoder->last_rank;
-    encoder->ids[encoder->count++] = id;
-    encoder->repeats = repeats;
-    encoder->least = least;
-    encoder->greatest = greatest;
-    encoder->last_rank = rank;
-    return true;
-}
-
-void ss_ids_encoder_finish(ss_ids_encoder *encoder, bool goes_on, uint8_t *to)
-{
-    uint32_t width = width_of(encoder->least, encoder->greatest);
-    uint32_t bit = 8 * FRAME_BYTES;
-    memset(to, 0, encoder->block_bytes);
-    ss_store_le64(to + AT_FIRST_RANK, encoder->first_rank);
-    ss_store_le64(to + AT_LEAST, width == 64 ? 0 : encoder->least);
-    ss_store_le16(to + AT_COUNT, (uint16_t)encoder->count);
-    to[AT_WIDTH] = (uint8_t)width;
-    to[AT_FLAGS] = (uint8_t)((encoder->repeats ? FLAG_HAS_STARTS : 0) | (goes_on ? FLAG_GOES_ON : 0));
-    if (encoder->repeats) {
-        for (uint32_t i = 0; i < encoder->count; i++)
-            to[FRAME_BYTES + i / 8] = (uint8_t)(to[FRAME_BYTES + i / 8] | encoder->starts[i] << i % 8);
-        bit += (encoder->count + 7) / 8 * 8;
+    uint64_t least = ids[0], greatest = ids[0];
+    bool has_starts = false;
+    uint32_t fitting = 1, most = most_records(block_bytes, 0, false);
+    for (; fitting < count; fitting++) {
+        uint64_t id = ids[fitting];
+        bool repeats = starts[fitting] == 0;
+        if (SS_UNLIKELY(id < least || id > greatest || repeats > has_starts)) {
+            uint64_t lower = id < least ? id : least, higher = id > greatest ? id : greatest;
+            uint32_t fewer = most_records(block_bytes, width_of(lower, higher), has_starts || repeats);
+            if (fitting >= fewer)
+                break;
+            least = lower;
+            greatest = higher;
+            has_starts |= repeats;
+            most = fewer;
+        }
+        if (fitting >= most)
+            break;
     }
-    for (uint32_t i = 0; i < encoder->count; i++, bit += width) {
-        if (width == 64) { /* a field has at most 63 bits */
-            ss_bits_put(to, bit, encoder->ids[i] & UINT32_MAX, 32);
-            ss_bits_put(to, bit + 32, encoder->ids[i] >> 32, 32);
-        } else {
-            ss_bits_put(to, bit, encoder->ids[i] - encoder->least, width);
+    *frame_out = (ss_ids_frame){
+        .count = fitting, .width = width_of(least, greatest), .least = least, .has_starts = has_starts};
+    return fitting;
+}
+
+static void write_starts(const uint8_t *starts, uint32_t count, uint8_t *to)
+{
+    memset(to, 0, (count + 7) / 8);
+    for (uint32_t i = 1; i < count; i++)
+        to[i / 8] = (uint8_t)(to[i / 8] | starts[i] << i % 8);
+}
+
+/* Write fields of `width` bits one behind the other. Up to 8 bytes behind them are spoilt. */
+static void write_values(const uint64_t *ids, uint32_t count, uint64_t least, uint32_t width, uint8_t *to)
+{
+    const uint32_t low_width = width > 32 ? 32 : width;
+    uint64_t bits = 0;
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t value = ids[i] - least;
+        bits |= (value & ss_low_mask(low_width)) << used;
+        used += low_width;
+        for (uint32_t left = width - low_width;; left = 0) {
+            ss_store_le64(to, bits);
+            to += used >> 3;
+            bits >>= used & ~7u;
+            used &= 7;
+            if (left == 0)
+                break;
+            bits |= (value >> 32) << used;
+            used += left;
         }
     }
-    encoder->count = 0;
-    encoder->repeats = false;
+}
+
+void ss_ids_encode(uint32_t block_bytes, const ss_ids_frame *frame, const uint64_t *ids, const uint8_t *starts,
+                   uint64_t first_rank, bool goes_on, uint8_t *to)
+{
+    const uint32_t count = frame->count, width = frame->width;
+    const uint64_t base = width == 64 ? 0 : frame->least;
+    uint8_t *values = to + FRAME_BYTES + (frame->has_starts ? (count + 7) / 8 : 0);
+    uint8_t *end = to + content_bytes(count, width, frame->has_starts);
+    ss_store_le64(to + AT_FIRST_RANK, first_rank);
+    ss_store_le64(to + AT_LEAST, base);
+    ss_store_le16(to + AT_COUNT, (uint16_t)count);
+    to[AT_WIDTH] = (uint8_t)width;
+    to[AT_FLAGS] = (uint8_t)((frame->has_starts ? FLAG_HAS_STARTS : 0) | (goes_on ? FLAG_GOES_ON : 0));
+    if (frame->has_starts)
+        write_starts(starts, count, to + FRAME_BYTES);
+    write_values(ids, count, base, width, values);
+    memset(end, 0, (size_t)(to + block_bytes - end));
 }
 
 bool ss_ids_block_open(ss_ids_block *block, const uint8_t *bytes, uint32_t block_bytes, const char **reason)

@@ -13,23 +13,24 @@
 
 /* ----- encoding ----- */
 
-typedef struct ss_ids_encoder {
-    uint32_t block_bytes;
-    uint32_t count;
-    bool repeats; /* some rank has two records in the block */
-    uint64_t first_rank, last_rank;
-    uint64_t least, greatest;
-    uint32_t capacity;
-    uint64_t *ids;
-    uint8_t *starts; /* 1 where a record's rank is not the one before's */
-} ss_ids_encoder;
+/* What a block's records have in common. */
+typedef struct ss_ids_frame {
+    uint32_t count, width;
+    uint64_t least;
+    bool has_starts; /* some rank has two records in the block */
+} ss_ids_frame;
 
-sstore_status ss_ids_encoder_init(ss_ids_encoder *encoder, uint32_t block_bytes, sstore_error *error);
-void ss_ids_encoder_free(ss_ids_encoder *encoder);
-/* Add a record; ranks ascend by at most 1. False: the block is full, finish it first. */
-bool ss_ids_encoder_add(ss_ids_encoder *encoder, uint64_t rank, uint64_t id);
-/* Write the block, all but its trailer, and begin the next one. `goes_on`: the next record has this one's last rank. */
-void ss_ids_encoder_finish(ss_ids_encoder *encoder, bool goes_on, uint8_t *to);
+/*
+ * How many of `count` records (at least one) the block takes that begins with the first of them, and their frame. Where it
+ * takes all, it may have room for more. starts[i] is 1 if record i has another rank than the one before it, the next one,
+ * and else 0.
+ */
+uint32_t ss_ids_fit(uint32_t block_bytes, const uint64_t *ids, const uint8_t *starts, size_t count,
+                    ss_ids_frame *frame_out);
+
+/* Write the block of these records, all but its trailer. `goes_on`: the record behind them has the last one's rank. */
+void ss_ids_encode(uint32_t block_bytes, const ss_ids_frame *frame, const uint64_t *ids, const uint8_t *starts,
+                   uint64_t first_rank, bool goes_on, uint8_t *to);
 
 /* ----- decoding ----- */
 

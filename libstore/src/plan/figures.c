@@ -28,10 +28,11 @@ static double count_in_block(const ss_expected_store *store, double bits)
     return fmax(1, (block_bits - BLOCK_HEAD_BITS) / (group_bits / interval) - 0.5);
 }
 
-/* The ids are taken for ordinals: numbers up to the number of records, in no order. */
+/* Ids are in no order. Ordinals are numbers up to the number of records. */
 static double count_ids_blocks(const ss_expected_store *store)
 {
-    double bits = ceil(log2(fmax(2, store->record_count))) + (store->record_count > store->fingerprint_count ? 1 : 0);
+    double bits = store->id_bits > 0 ? store->id_bits : ceil(log2(fmax(2, store->record_count)));
+    bits += store->record_count > store->fingerprint_count ? 1 : 0;
     return store->has_ids ? ceil(store->record_count * bits / 8 / (store->block_bytes - IDS_FRAME_BYTES)) : 0;
 }
 

@@ -10,19 +10,32 @@
 
 /* ----- drawing a sample ----- */
 
+/* Keep only the fingerprints whose hash is within a lower limit. */
+static void thin(ss_sampler *sampler, uint64_t limit)
+{
+    size_t kept = 0;
+    sampler->limit = limit;
+    for (size_t i = 0; i < sampler->count; i++)
+        if (ss_sample_hash(sampler->fingerprints[i]) <= limit)
+            sampler->fingerprints[kept++] = sampler->fingerprints[i];
+    sampler->count = kept;
+}
+
 void ss_sampler_keep(ss_sampler *sampler, uint64_t fingerprint)
 {
     uint64_t hash = ss_sample_hash(fingerprint);
-    while (sampler->count == SS_SAMPLE_CAPACITY && sampler->limit > 0) {
-        size_t kept = 0;
-        sampler->limit /= 2;
-        for (size_t i = 0; i < sampler->count; i++)
-            if (ss_sample_hash(sampler->fingerprints[i]) <= sampler->limit)
-                sampler->fingerprints[kept++] = sampler->fingerprints[i];
-        sampler->count = kept;
-    }
+    while (sampler->count == SS_SAMPLE_CAPACITY && sampler->limit > 0)
+        thin(sampler, sampler->limit / 2);
     if (hash <= sampler->limit && sampler->count < SS_SAMPLE_CAPACITY)
         sampler->fingerprints[sampler->count++] = fingerprint;
+}
+
+void ss_sampler_join(ss_sampler *sampler, const ss_sampler *other)
+{
+    if (other->limit < sampler->limit)
+        thin(sampler, other->limit);
+    for (size_t i = 0; i < other->count; i++)
+        ss_sampler_add(sampler, other->fingerprints[i]);
 }
 
 static int compare_fingerprints(const void *a, const void *b)

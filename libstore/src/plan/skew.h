@@ -45,6 +45,10 @@ static inline void ss_sampler_add(ss_sampler *sampler, uint64_t fingerprint)
         ss_sampler_keep(sampler, fingerprint);
 }
 
+/* Add what another sampler was given, and so what its sample would be if this one had been given it. No fingerprint may
+ * have been given to both. */
+void ss_sampler_join(ss_sampler *sampler, const ss_sampler *other);
+
 /* Sort the sample and drop repeats. Returns the share of it that is left: that of distinct fingerprints in what was
  * added. */
 double ss_sampler_finish(ss_sampler *sampler);

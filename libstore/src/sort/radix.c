@@ -1,16 +1,42 @@
 #include "sort/radix.h"
 
-#define DIGIT_BITS 8u
-#define BUCKETS (1u << DIGIT_BITS)
-#define TOP_SHIFT (64u - DIGIT_BITS)
-#define SMALL 48u /* below it insertion is faster than a level of counting */
+#include <string.h>
+
+#define SMALL 24u           /* up to which insertion is faster */
+#define SPARE_BITS 3u       /* so that one item in eight shares its digits with another, if they are spread evenly */
+#define MOST_DIGIT_BITS 11u /* more counters than this fall out of the first cache */
+
+/* How a level takes its two digits from a key: the `low_bits` from bit `shift` on, and the `high_bits` above them. */
+typedef struct digits {
+    uint32_t shift, low_bits, high_bits;
+} digits;
+
+/* `differing`: the bits in which any keys differ; not 0. */
+static digits choose_digits(uint64_t differing, size_t count)
+{
+    uint32_t top = 64 - (uint32_t)__builtin_clzll(differing);
+    uint32_t bits = 64 - (uint32_t)__builtin_clzll(count) + SPARE_BITS;
+    bits = (uint32_t)ss_min_u64(ss_min_u64(bits, 2 * MOST_DIGIT_BITS), top);
+    return (digits){.shift = top - bits, .low_bits = bits / 2, .high_bits = bits - bits / 2};
+}
+
+/* Turn counts into where each digit's items begin. */
+static void sum_up(uint32_t *counts, uint32_t bits)
+{
+    uint32_t begin = 0;
+    for (uint32_t i = 0; i < 1u << bits; i++) {
+        uint32_t count = counts[i];
+        counts[i] = begin;
+        begin += count;
+    }
+}
 
 /*
- * The same algorithm for two element types. DIGIT(element, shift) is the digit to sort by, LESS the full order, and
- * AFTER_LAST_DIGIT what to do with a bucket whose digits are used up.
+ * The same algorithm for different items. KEY(item) is what a level sorts by, LESS the full order, and SORT_EQUAL what
+ * to do with items of one key.
  */
-#define DEFINE_FLAG_SORT(NAME, TYPE, KEY, LESS, AFTER_LAST_DIGIT)                                                      \
-    static void NAME##_small(TYPE *items, size_t count)                                                                \
+#define DEFINE_SORT(NAME, TYPE, KEY, LESS, SORT_EQUAL)                                                                 \
+    static void NAME##_few(TYPE *items, size_t count)                                                                  \
     {                                                                                                                  \
         for (size_t i = 1; i < count; i++) {                                                                           \
             TYPE item = items[i];                                                                                      \
@@ -21,79 +47,71 @@
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
-    /* Move every item to its bucket; begins[b] .. begins[b + 1] is bucket b. */                                       \
-    static void NAME##_place(TYPE *items, size_t count, uint32_t shift, size_t begins[BUCKETS + 1])                    \
+    /* Order the items by both digits: by the lower one into scratch, then by the higher one back. */                  \
+    static void NAME##_by_digits(TYPE *items, TYPE *scratch, size_t count, digits by)                                  \
     {                                                                                                                  \
-        size_t heads[BUCKETS];                                                                                         \
-        size_t counts[BUCKETS] = {0};                                                                                  \
+        uint32_t low[1u << MOST_DIGIT_BITS], high[1u << MOST_DIGIT_BITS];                                              \
+        const uint64_t low_mask = ss_low_mask(by.low_bits), high_mask = ss_low_mask(by.high_bits);                     \
+        const uint32_t high_shift = by.shift + by.low_bits;                                                            \
+        memset(low, 0, sizeof *low << by.low_bits);                                                                    \
+        memset(high, 0, sizeof *high << by.high_bits);                                                                 \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            low[KEY(items[i]) >> by.shift & low_mask]++;                                                               \
+            high[KEY(items[i]) >> high_shift & high_mask]++;                                                           \
+        }                                                                                                              \
+        sum_up(low, by.low_bits);                                                                                      \
+        sum_up(high, by.high_bits);                                                                                    \
         for (size_t i = 0; i < count; i++)                                                                             \
-            counts[KEY(items[i]) >> shift & (BUCKETS - 1)]++;                                                          \
-        begins[0] = 0;                                                                                                 \
-        for (uint32_t b = 0; b < BUCKETS; b++) {                                                                       \
-            heads[b] = begins[b];                                                                                      \
-            begins[b + 1] = begins[b] + counts[b];                                                                     \
-        }                                                                                                              \
-        for (uint32_t b = 0; b < BUCKETS; b++) {                                                                       \
-            while (heads[b] < begins[b + 1]) {                                                                         \
-                TYPE item = items[heads[b]];                                                                           \
-                uint32_t digit = (uint32_t)(KEY(item) >> shift & (BUCKETS - 1));                                       \
-                while (digit != b) {                                                                                   \
-                    TYPE displaced = items[heads[digit]];                                                              \
-                    items[heads[digit]++] = item;                                                                      \
-                    item = displaced;                                                                                  \
-                    digit = (uint32_t)(KEY(item) >> shift & (BUCKETS - 1));                                            \
-                }                                                                                                      \
-                items[heads[b]++] = item;                                                                              \
-            }                                                                                                          \
-        }                                                                                                              \
+            scratch[low[KEY(items[i]) >> by.shift & low_mask]++] = items[i];                                           \
+        for (size_t i = 0; i < count; i++)                                                                             \
+            items[high[KEY(scratch[i]) >> high_shift & high_mask]++] = scratch[i];                                     \
     }                                                                                                                  \
                                                                                                                        \
-    static void NAME(TYPE *items, size_t count, uint32_t shift)                                                        \
+    static void NAME(TYPE *items, TYPE *scratch, size_t count)                                                         \
     {                                                                                                                  \
         if (count <= SMALL) {                                                                                          \
-            NAME##_small(items, count);                                                                                \
+            NAME##_few(items, count);                                                                                  \
             return;                                                                                                    \
         }                                                                                                              \
-        size_t begins[BUCKETS + 1];                                                                                    \
-        NAME##_place(items, count, shift, begins);                                                                     \
-        for (uint32_t b = 0; b < BUCKETS; b++) {                                                                       \
-            size_t bucket_count = begins[b + 1] - begins[b];                                                           \
-            if (bucket_count < 2)                                                                                      \
-                continue;                                                                                              \
-            if (shift > 0)                                                                                             \
-                NAME(items + begins[b], bucket_count, shift - DIGIT_BITS);                                             \
-            else                                                                                                       \
-                AFTER_LAST_DIGIT(items + begins[b], bucket_count);                                                     \
+        uint64_t differing = 0;                                                                                        \
+        for (size_t i = 1; i < count; i++)                                                                             \
+            differing |= KEY(items[i]) ^ KEY(items[0]);                                                                \
+        if (differing == 0) {                                                                                          \
+            SORT_EQUAL(items, scratch, count);                                                                         \
+            return;                                                                                                    \
+        }                                                                                                              \
+        digits by = choose_digits(differing, count);                                                                   \
+        NAME##_by_digits(items, scratch, count, by);                                                                   \
+        for (size_t begin = 0, end; begin < count; begin = end) { /* groups of equal digits */                         \
+            for (end = begin + 1; end < count && (KEY(items[begin]) ^ KEY(items[end])) >> by.shift == 0;)              \
+                end++;                                                                                                 \
+            if (end - begin > 1)                                                                                       \
+                NAME(items + begin, scratch + begin, end - begin);                                                     \
         }                                                                                                              \
     }
 
-#define NOTHING_LEFT(items, count) ((void)(items), (void)(count))
+#define LEAVE_EQUAL(items, scratch, count) ((void)(items), (void)(scratch), (void)(count))
 
 #define KEY_ITSELF(key) (key)
 #define KEY_LESS(a, b) ((a) < (b))
-DEFINE_FLAG_SORT(sort_keys, uint64_t, KEY_ITSELF, KEY_LESS, NOTHING_LEFT)
+DEFINE_SORT(sort_keys, uint64_t, KEY_ITSELF, KEY_LESS, LEAVE_EQUAL)
 
 /* Records of one fingerprint, by id. */
 #define RECORD_ID(record) ((record).id)
 #define ID_LESS(a, b) ((a).id < (b).id)
-DEFINE_FLAG_SORT(sort_ids, sstore_record, RECORD_ID, ID_LESS, NOTHING_LEFT)
-
-static void sort_equal_fingerprints(sstore_record *records, size_t count)
-{
-    sort_ids(records, count, TOP_SHIFT);
-}
+DEFINE_SORT(sort_ids, sstore_record, RECORD_ID, ID_LESS, LEAVE_EQUAL)
 
 #define RECORD_FINGERPRINT(record) ((record).fingerprint)
 #define RECORD_LESS(a, b)                                                                                              \
     ((a).fingerprint < (b).fingerprint || ((a).fingerprint == (b).fingerprint && (a).id < (b).id))
-DEFINE_FLAG_SORT(sort_records, sstore_record, RECORD_FINGERPRINT, RECORD_LESS, sort_equal_fingerprints)
+DEFINE_SORT(sort_records, sstore_record, RECORD_FINGERPRINT, RECORD_LESS, sort_ids)
 
-void ss_sort_keys(uint64_t *keys, size_t count)
+void ss_sort_keys(uint64_t *keys, uint64_t *scratch, size_t count)
 {
-    sort_keys(keys, count, TOP_SHIFT);
+    sort_keys(keys, scratch, count);
 }
 
-void ss_sort_records(sstore_record *records, size_t count)
+void ss_sort_records(sstore_record *records, sstore_record *scratch, size_t count)
 {
-    sort_records(records, count, TOP_SHIFT);
+    sort_records(records, scratch, count);
 }

@@ -1,18 +1,19 @@
 /*
- * radix.h - sorting 64-bit keys and records in place, by most significant digit.
+ * radix.h - sorting 64-bit keys and records in memory, quickest where items and scratch fit into a cache.
  *
- * American flag sort (McIlroy, Bostic and McIlroy, "Engineering Radix Sort", 1993): each level puts the keys into 256
- * buckets by their next byte, within the array; small buckets are finished by insertion. No memory beyond the stack.
+ * Two passes of counting sort over the bits just below those that all items share, three more than it takes to number
+ * the items: few of them still share those bits then, and such groups are sorted in the same way, or by insertion.
+ * So evenly spread keys take two passes whatever their width, and no data take more than linear time a level.
  */
 #ifndef SS_RADIX_H
 #define SS_RADIX_H
 
 #include "base/common.h"
 
-/* Sort ascending. */
-void ss_sort_keys(uint64_t *keys, size_t count);
+/* Sort ascending. `scratch` has room for as many, and is left with anything in it. */
+void ss_sort_keys(uint64_t *keys, uint64_t *scratch, size_t count);
 
 /* Sort ascending by (fingerprint, id). */
-void ss_sort_records(sstore_record *records, size_t count);
+void ss_sort_records(sstore_record *records, sstore_record *scratch, size_t count);
 
 #endif

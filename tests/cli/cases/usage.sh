@@ -3,7 +3,7 @@ exits 2 sstore
 exits 2 sstore frobnicate
 exits 2 sstore help frobnicate
 exits 2 sstore --frobnicate
-for command in build query plan stat verify dump; do
+for command in build merge shard query plan stat verify dump; do
     exits 2 sstore $command
     exits 2 sstore $command --frobnicate STORE
 done

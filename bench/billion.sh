@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# The big run: builds a store of a billion clustered records with each plan, within a fixed memory, then asks it: from the
+# page cache, and with the cache dropped, each time held to 64 MiB of memory in all. Takes some minutes and, with a billion
+# records, up to 35 GB of disk; as root, for the memory cgroup.
+#   bench/billion.sh [--records=N] [--plans=LIST] [--data=uniform|clustered] [--memory=SIZE] [--held=SIZE] [--queries=N]
+#                    [--threads=N] [--keep] WORK
+# WORK is a folder on the disk that is measured; the build folder's bench/ must be on the PATH.
+set -euo pipefail
+bench=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+source "$bench/table.sh"
+
+records=1000000000 plans='2 3' data=clustered memory=2G held=64M queries=10000 threads=0 keep=''
+printf '# %s' "$(basename "$0")" && printf ' %q' "$@" && echo
+for argument; do
+  case $argument in
+    --records=* | --plans=* | --data=* | --memory=* | --held=* | --queries=* | --threads=*)
+      argument=${argument#--}
+      printf -v "${argument%%=*}" '%s' "${argument#*=}"
+      shift
+      ;;
+    --keep) keep=1 && shift ;;
+    --*) echo "billion.sh: $argument: there is no such option" >&2; exit 2 ;;
+    *) break ;;
+  esac
+done
+(($# == 1)) || { echo "usage: billion.sh [OPTION=VALUE ...] WORK" >&2; exit 2; }
+work=$1 records=$(numfmt --from=si "$records")
+"$bench/machine.sh"
+
+free_bytes() { echo $(($(stat -f -c '%a * %S' "$work"))); }
+
+# Watches the disk until it is killed; leaves the least free space in a file.
+watch_disk() {
+  local least now
+  least=$(free_bytes)
+  while sleep 0.5; do
+    now=$(free_bytes)
+    ((now >= least)) || { least=$now && echo "$least" >"$work/least-free"; }
+  done
+}
+
+run() { # NAME PLAN
+  local store=$work/billion-$2.store before watcher
+  rm -rf "$store"
+  before=$(free_bytes)
+  echo "$before" >"$work/least-free"
+  watch_disk &
+  watcher=$!
+  echo "== $2 tables: build"
+  bench_build --records="$records" --data="$data" --plan="$2" --memory="$memory" --threads="$threads" "$store"
+  kill "$watcher" && wait "$watcher" 2>/dev/null || true
+  awk -v a="$before" -v b="$(cat "$work/least-free")" 'BEGIN { printf "# disk at its peak: %.2f GB\n", (a - b) / 1e9 }'
+  echo "== $2 tables: from the page cache"
+  cat "$store"/seg-*/*.blk >/dev/null
+  "$bench/held.sh" "$held" "$(command -v bench_latency)" --queries="$queries" "$store"
+  echo "== $2 tables: the cache dropped before the first query"
+  "$bench/held.sh" "$held" "$(command -v bench_latency)" --queries="$queries" --cache=drop "$store"
+  [[ -n $keep ]] || rm -rf "$store"
+}
+
+trap 'rm -f "$work/least-free"' EXIT
+for plan in $plans; do
+  run billion "$plan"
+done

@@ -1,0 +1,94 @@
+/*
+ * embed.c - a small service that looks fingerprints up in a store, within a memory that is fixed beforehand.
+ *
+ *     cc embed.c $(pkg-config --cflags --libs sstore) -o embed
+ *     ./embed STORE MIB
+ *
+ * Reads fingerprints from stdin, a line of hexadecimal digits each, and answers each at once: a line for every record within
+ * the store's own distance, then an empty line. MIB is what the open store may take; where it would take more, the service
+ * does not start. At the end it tells on stderr what the process took, counted as pages of its own (RssAnon), of files that
+ * are mapped (RssFile: programs and libraries), and the directory's copy in memory.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sstore.h>
+
+static int fail(const sstore_error *error)
+{
+    fprintf(stderr, "embed: %s\n", error->message);
+    return EXIT_FAILURE;
+}
+
+static int print_match(void *context, const sstore_match *match)
+{
+    (void)context;
+    printf("%016" PRIx64 " %" PRIu64 " at distance %" PRIu32 "\n", match->fingerprint, match->id, match->distance);
+    return 0; /* anything else would end the query */
+}
+
+/* Answer all lines of stdin. One cursor serves one thread; a service with several threads makes one for each. */
+static int serve(const sstore *store, uint32_t distance)
+{
+    sstore_error error;
+    sstore_cursor *cursor;
+    char line[64];
+    if (sstore_cursor_create(store, &cursor, &error) != SSTORE_OK)
+        return fail(&error);
+    int code = EXIT_SUCCESS;
+    while (code == EXIT_SUCCESS && fgets(line, sizeof line, stdin) != NULL) {
+        char *end;
+        uint64_t fingerprint = strtoull(line, &end, 16);
+        if (end == line || *end != '\n')
+            printf("not a fingerprint\n");
+        else if (sstore_query(cursor, fingerprint, distance, print_match, NULL, &error) != SSTORE_OK)
+            code = fail(&error); /* of a damaged block, say: what was printed before is right */
+        printf("\n");
+        fflush(stdout);
+    }
+    sstore_cursor_free(cursor);
+    return code;
+}
+
+/* Bytes, from a line such as "RssAnon:      1234 kB". */
+static uint64_t status_value(const char *name)
+{
+    char line[256];
+    uint64_t kilobytes = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status != NULL && fgets(line, sizeof line, status) != NULL)
+        if (strncmp(line, name, strlen(name)) == 0)
+            kilobytes = strtoull(line + strlen(name) + 1, NULL, 10);
+    if (status != NULL)
+        fclose(status);
+    return kilobytes * 1024;
+}
+
+static void tell_memory(const sstore_statistics *facts)
+{
+    uint64_t anonymous = status_value("RssAnon"), files = status_value("RssFile"), directory = facts->directory_bytes;
+    fprintf(stderr, "embed: RssAnon %.1f + RssFile %.1f + directory %.1f = %.1f MiB; the store itself: %.1f MiB\n",
+            (double)anonymous / 0x1p20, (double)files / 0x1p20, (double)directory / 0x1p20,
+            (double)(anonymous + files + directory) / 0x1p20, (double)facts->memory_bytes / 0x1p20);
+}
+
+int main(int argc, char **argv)
+{
+    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT; /* pread: the least memory, and no signal if the disk fails */
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    sstore_error error;
+    sstore *store;
+    if (argc != 3) {
+        fprintf(stderr, "usage: %s STORE MIB\n", argv[0]);
+        return 2;
+    }
+    options.max_memory = strtoull(argv[2], NULL, 10) << 20;
+    if (sstore_open(argv[1], &options, &store, &error) != SSTORE_OK)
+        return fail(&error);
+    int code = sstore_stat(store, &facts, &error) == SSTORE_OK ? serve(store, facts.distance) : fail(&error);
+    tell_memory(&facts);
+    sstore_close(store);
+    return code;
+}

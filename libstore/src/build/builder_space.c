@@ -1,0 +1,69 @@
+/*
+ * builder_space.c - what a build takes of the disk, and whether there is room.
+ */
+#include <errno.h>
+
+#include "base/error.h"
+#include "build/build_disk.h"
+#include "build/builder.h"
+#include "build/planning.h"
+
+sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t record_count, sstore_build_needs *needs_out,
+                                   sstore_error *error)
+{
+    if (builder == NULL || needs_out == NULL || needs_out->struct_size < sizeof *needs_out)
+        return ss_fail_argument(error, "sstore_builder_needs: builder and needs_out, with its size, must be given");
+    const ss_segment_build *build = &builder->build;
+    bool apart = builder->tmp_dir.fd >= 0 && !ss_dir_same_device(&builder->tmp_dir, &builder->place.store);
+    bool given = builder->ids == IDS_GIVEN && builder->next_ordinal > 0;
+    ss_expected_store store = {.record_count = (double)record_count,
+                               .fingerprint_count = (double)record_count,
+                               .has_ids = build->has_ids,
+                               .id_bits = given ? 64 - (uint32_t)__builtin_clzll(builder->next_ordinal) : 0,
+                               .block_bytes = build->geometry.block_bytes,
+                               .restart_interval = build->geometry.restart_interval};
+    ss_plan plan;
+    uint64_t tmp_free = 0, store_free;
+    sstore_status status = build->plan_name != NULL ? ss_plan_parse(build->plan_name, build->distance, &plan, error)
+                                                    : ss_expect_plan(&store, build->distance, &plan, error);
+    if (status == SSTORE_OK)
+        status = ss_dir_free_bytes(&builder->place.store, &store_free, error);
+    if (status == SSTORE_OK && apart)
+        status = ss_dir_free_bytes(&builder->tmp_dir, &tmp_free, error);
+    if (status != SSTORE_OK)
+        return status;
+    ss_build_disk disk = ss_build_disk_expect(&plan, &store, &build->memory);
+    *needs_out = (sstore_build_needs){.struct_size = needs_out->struct_size,
+                                      .store_bytes = disk.store_bytes,
+                                      .peak_bytes = apart ? disk.store_bytes : disk.store_peak_bytes,
+                                      .free_bytes = store_free,
+                                      .tmp_peak_bytes = apart ? disk.spill_peak_bytes : 0,
+                                      .tmp_free_bytes = tmp_free};
+    return SSTORE_OK;
+}
+
+static sstore_status fail_space(sstore_error *error, const char *path, uint64_t needed, uint64_t available)
+{
+    return ss_fail(error, SSTORE_ERROR_IO, ENOSPC, path, SSTORE_NO_OFFSET,
+                   "the build needs about %.1f GB of disk here at its peak, and %.1f GB are free; make room, choose another "
+                   "place or a plan of fewer tables, or use --ignore-free-space (or options.ignore_free_space)",
+                   (double)needed / 1e9,
+                   (double)available / 1e9);
+}
+
+sstore_status ss_builder_check_space(const sstore_builder *builder, uint64_t record_count, uint64_t spilled_bytes,
+                                     sstore_error *error)
+{
+    sstore_build_needs needs = {.struct_size = sizeof needs};
+    if (builder->ignore_free_space)
+        return SSTORE_OK;
+    sstore_status status = sstore_builder_needs(builder, record_count, &needs, error);
+    if (status != SSTORE_OK)
+        return status;
+    uint64_t in_tmp = needs.tmp_peak_bytes > 0 ? spilled_bytes : 0, in_store = spilled_bytes - in_tmp;
+    if (needs.peak_bytes > needs.free_bytes + in_store)
+        return fail_space(error, builder->place.path, needs.peak_bytes, needs.free_bytes + in_store);
+    if (needs.tmp_peak_bytes > needs.tmp_free_bytes + in_tmp)
+        return fail_space(error, builder->tmp_dir.path, needs.tmp_peak_bytes, needs.tmp_free_bytes + in_tmp);
+    return SSTORE_OK;
+}

@@ -1,0 +1,244 @@
+#include "build/publish.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* ----- what is in the folder ----- */
+
+/* Whether a name is the prefix and 16 lower-case hexadecimal digits. */
+static bool is_numbered(const char *name, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    return strncmp(name, prefix, length) == 0 && strlen(name) == length + 16 &&
+           strspn(name + length, "0123456789abcdef") == 16;
+}
+
+/* Whether a file's name is one that a segment's folder has. */
+static bool note_foreign_file(void *context, const char *name)
+{
+    size_t length = strlen(name);
+    bool known = strcmp(name, SS_DIRECTORY_NAME) == 0 || strncmp(name, SS_RUN_PREFIX, strlen(SS_RUN_PREFIX)) == 0 ||
+                 (length > 4 && strcmp(name + length - 4, ".blk") == 0);
+    *(bool *)context = !known;
+    return known;
+}
+
+/* Whether a name stands for a segment's folder, finished or not, and nothing else: what has other files in it was not made
+ * by us, and is not ours to remove. */
+static bool is_segment_folder(const ss_dir *store, const char *name)
+{
+    ss_dir folder;
+    bool foreign = false;
+    if ((!is_numbered(name, SS_UNFINISHED_PREFIX) && !is_numbered(name, SS_SEGMENT_PREFIX)) ||
+        ss_dir_open_at(store, name, &folder, NULL) != SSTORE_OK)
+        return false;
+    bool read = ss_dir_each(&folder, note_foreign_file, &foreign, NULL) == SSTORE_OK;
+    ss_dir_close(&folder);
+    return read && !foreign;
+}
+
+/* What there is in the folder, gathered name by name. */
+typedef struct inventory {
+    const ss_dir *store;
+    bool has_manifest, has_new_manifest, has_segment;
+    char stranger[256]; /* the first name that no store has */
+} inventory;
+
+static bool take_stock(void *context, const char *name)
+{
+    inventory *self = context;
+    if (strcmp(name, SS_MANIFEST_NAME) == 0)
+        self->has_manifest = true;
+    else if (strcmp(name, SS_MANIFEST_NEW_NAME) == 0)
+        self->has_new_manifest = true;
+    else if (is_segment_folder(self->store, name))
+        self->has_segment |= is_numbered(name, SS_SEGMENT_PREFIX);
+    else if (self->stranger[0] == '\0')
+        strncpy(self->stranger, name, sizeof self->stranger - 1);
+    return true;
+}
+
+/* What is cleared away. */
+typedef struct sweep {
+    const ss_dir *store;
+    bool keep_segments;          /* all of them: nobody knows which are in use */
+    const ss_manifest *manifest; /* otherwise those that it names; NULL: none */
+} sweep;
+
+static bool is_named(const ss_manifest *manifest, const char *name)
+{
+    char segment_name[SS_NAME_CAPACITY];
+    for (uint32_t i = 0; manifest != NULL && i < manifest->segment_count; i++) {
+        ss_folder_name(segment_name, SS_SEGMENT_PREFIX, manifest->segments[i].folder_number);
+        if (strcmp(name, segment_name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool remove_leftover(void *context, const char *name)
+{
+    const sweep *self = context;
+    bool unfinished = is_numbered(name, SS_UNFINISHED_PREFIX);
+    if (strcmp(name, SS_MANIFEST_NEW_NAME) == 0 ||
+        (is_segment_folder(self->store, name) &&
+         (unfinished || (!self->keep_segments && !is_named(self->manifest, name)))))
+        ss_dir_remove(self->store, name);
+    return true;
+}
+
+/* ----- claiming ----- */
+
+static sstore_status make_or_open_folder(ss_workplace *place, const char *path, sstore_error *error)
+{
+    place->made_folder = mkdir(path, 0777) == 0;
+    if (!place->made_folder && errno != EEXIST)
+        return ss_fail(error, SSTORE_ERROR_IO, errno, path, SSTORE_NO_OFFSET, "cannot make the store's folder");
+    sstore_status status = ss_dir_open(path, &place->store, error);
+    if (status == SSTORE_ERROR_NOT_FOUND)
+        return ss_fail(error, SSTORE_ERROR_EXISTS, 0, path, SSTORE_NO_OFFSET, "exists and is not a folder");
+    return status;
+}
+
+/* Refuse a folder that holds a store which is not to be replaced, or things that no store has. A manifest that cannot be
+ * read stands for a store all the same, as long as nothing strange lies beside it: replacing it is how a damaged store is
+ * mended. */
+static sstore_status check_contents(ss_workplace *place, bool replace, sstore_error *error)
+{
+    inventory found = {.store = &place->store};
+    ss_manifest manifest = {.segment_count = 0};
+    sstore_status status = ss_dir_each(&place->store, take_stock, &found, error);
+    if (status != SSTORE_OK)
+        return status;
+    place->had_manifest = found.has_manifest;
+    bool is_store = ss_manifest_read(&place->store, &manifest, NULL) == SSTORE_OK;
+    ss_manifest_free(&manifest);
+    if (!is_store && found.stranger[0] != '\0')
+        return ss_fail(error, SSTORE_ERROR_EXISTS, 0, place->path, SSTORE_NO_OFFSET,
+                       "exists and is not a store (it holds '%s'); choose another path", found.stranger);
+    if (found.has_manifest && !replace)
+        return ss_fail(error, SSTORE_ERROR_EXISTS, 0, place->path, SSTORE_NO_OFFSET,
+                       "is a store already; use --force (or options.replace) to replace it");
+    /* A segment whose new manifest lies beside it was never published. */
+    if (!found.has_manifest && found.has_segment && !found.has_new_manifest && !replace)
+        return ss_fail(error, SSTORE_ERROR_EXISTS, 0, place->path, SSTORE_NO_OFFSET,
+                       "holds a store that has lost its " SS_MANIFEST_NAME "; use --force (or options.replace) to "
+                       "replace it");
+    return SSTORE_OK;
+}
+
+/* Remove what belongs to no store: unfinished work, and segments that the manifest does not name. */
+static void clear_leftovers(const ss_dir *store)
+{
+    ss_manifest manifest = {.segment_count = 0};
+    sstore_status status = ss_manifest_read(store, &manifest, NULL);
+    sweep self = {.store = store,
+                  .keep_segments = status != SSTORE_OK && status != SSTORE_ERROR_NOT_FOUND,
+                  .manifest = status == SSTORE_OK ? &manifest : NULL};
+    (void)ss_dir_each(store, remove_leftover, &self, NULL);
+    ss_manifest_free(&manifest);
+}
+
+sstore_status ss_workplace_open(ss_workplace *place, const char *path, bool replace, sstore_error *error)
+{
+    *place = (ss_workplace){.store = SS_DIR_NONE, .work = SS_DIR_NONE};
+    place->path = ss_strdup(path);
+    if (place->path == NULL)
+        return ss_fail_memory(error, strlen(path));
+    sstore_status status = make_or_open_folder(place, path, error);
+    if (status == SSTORE_OK)
+        status = ss_dir_lock(&place->store, error);
+    if (status == SSTORE_OK)
+        status = check_contents(place, replace, error);
+    if (status == SSTORE_OK) /* the manifest may be so new that a power cut would bring the one before it back */
+        status = ss_dir_sync(&place->store, error);
+    if (status == SSTORE_OK) {
+        clear_leftovers(&place->store);
+        ss_folder_name(place->work_name, SS_UNFINISHED_PREFIX, (uint64_t)getpid());
+        status = ss_dir_make_at(&place->store, place->work_name, error);
+    }
+    if (status == SSTORE_OK)
+        status = ss_dir_open_at(&place->store, place->work_name, &place->work, error);
+    if (status != SSTORE_OK)
+        ss_workplace_close(place);
+    return status;
+}
+
+/* ----- publishing ----- */
+
+/* Name the segment after its id; where that name is taken (the same records built again), after the next free number. */
+static uint64_t choose_folder_number(const ss_dir *store, ss_u128 segment_id)
+{
+    char name[SS_NAME_CAPACITY];
+    uint64_t number = segment_id.low;
+    for (;; number++) {
+        ss_folder_name(name, SS_SEGMENT_PREFIX, number);
+        if (!ss_dir_has(store, name))
+            return number;
+    }
+}
+
+/* The store's own name has to survive too; whoever made the folder may have died before syncing it. */
+static sstore_status sync_parent(const ss_dir *store, sstore_error *error)
+{
+    ss_dir parent = SS_DIR_NONE;
+    sstore_status status = ss_dir_open_at(store, "..", &parent, error);
+    if (status == SSTORE_OK)
+        status = ss_dir_sync(&parent, error);
+    ss_dir_close(&parent);
+    return status;
+}
+
+sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, sstore_error *error)
+{
+    char name[SS_NAME_CAPACITY];
+    ss_manifest_segment *segment = &manifest->segments[0];
+    segment->folder_number = choose_folder_number(&place->store, segment->segment_id);
+    ss_folder_name(name, SS_SEGMENT_PREFIX, segment->folder_number);
+    sstore_status status = ss_dir_sync(&place->work, error);
+    /* Before the segment gets its name, so that it can be told from one whose manifest was lost. */
+    if (status == SSTORE_OK)
+        status = ss_manifest_write_new(&place->store, manifest, error);
+    if (status == SSTORE_OK)
+        status = ss_dir_sync(&place->store, error);
+    if (status == SSTORE_OK)
+        status = ss_dir_rename(&place->store, place->work_name, name, error);
+    if (status != SSTORE_OK)
+        return status;
+    strcpy(place->work_name, name); /* it is what has to go if the rest fails */
+    status = ss_dir_sync(&place->store, error);
+    if (status == SSTORE_OK && !place->had_manifest)
+        status = sync_parent(&place->store, error);
+    if (status == SSTORE_OK)
+        status = ss_dir_rename(&place->store, SS_MANIFEST_NEW_NAME, SS_MANIFEST_NAME, error);
+    if (status != SSTORE_OK)
+        return status;
+    /* From here on the new manifest is what readers see, so nothing that it names may go any more; and nothing that the old
+     * one named, before the folder is synced: after a power cut the old one may be back. */
+    place->work_name[0] = '\0';
+    place->made_folder = false;
+    status = ss_dir_sync(&place->store, error);
+    if (status == SSTORE_OK)
+        clear_leftovers(&place->store);
+    return status;
+}
+
+void ss_workplace_close(ss_workplace *place)
+{
+    ss_dir_close(&place->work);
+    if (place->store.fd >= 0 && place->work_name[0] != '\0') {
+        ss_dir_remove(&place->store, place->work_name);
+        ss_dir_remove(&place->store, SS_MANIFEST_NEW_NAME);
+    }
+    if (place->made_folder)
+        (void)rmdir(place->path);
+    place->made_folder = false;
+    ss_dir_close(&place->store);
+    ss_free(place->path);
+    place->path = NULL;
+}

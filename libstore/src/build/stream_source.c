@@ -1,0 +1,60 @@
+#include "build/stream_source.h"
+
+/* Take the next records off the stream, as many as there is room for. */
+static sstore_status take(ss_stream_source *stream, void *items, size_t *count_out, sstore_error *error)
+{
+    sstore_record *records = items, record;
+    uint64_t *keys = items;
+    bool more = true;
+    sstore_status status = SSTORE_OK;
+    while (*count_out < stream->piece_capacity) {
+        status = stream->next(stream->context, &record, &more, error);
+        if (status != SSTORE_OK || !more)
+            break;
+        if (stream->with_ids)
+            records[*count_out] = record;
+        else
+            keys[*count_out] = record.fingerprint;
+        ++*count_out;
+    }
+    return status;
+}
+
+static sstore_status load(void *context, size_t piece, void *items, void *scratch, size_t *count_out,
+                          sstore_error *error)
+{
+    ss_stream_source *stream = context;
+    sstore_status status = SSTORE_OK;
+    (void)scratch;
+    *count_out = 0;
+    if (!ss_turnstile_enter(&stream->turnstile, piece))
+        return SSTORE_OK; /* a piece before could not be loaded, and whoever wanted it reports that */
+    if (piece == 0)
+        status = stream->rewind(stream->context, error);
+    if (status == SSTORE_OK)
+        status = take(stream, items, count_out, error);
+    if (status != SSTORE_OK)
+        ss_turnstile_break(&stream->turnstile);
+    else if (piece + 1 == stream->piece_count)
+        ss_turnstile_restart(&stream->turnstile);
+    else
+        ss_turnstile_leave(&stream->turnstile);
+    return status;
+}
+
+void ss_stream_source_open(ss_stream_source *stream, uint64_t most_records, size_t capacity, ss_piece_source *source_out)
+{
+    stream->piece_capacity = capacity;
+    stream->piece_count = (size_t)((most_records + capacity - 1) / capacity);
+    ss_turnstile_init(&stream->turnstile);
+    *source_out = (ss_piece_source){.context = stream,
+                                    .piece_count = stream->piece_count,
+                                    .item_count = most_records,
+                                    .most_items = capacity,
+                                    .load = load};
+}
+
+void ss_stream_source_close(ss_stream_source *stream)
+{
+    ss_turnstile_destroy(&stream->turnstile);
+}

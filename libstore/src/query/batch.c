@@ -1,0 +1,158 @@
+#include "query/batch.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/pool.h"
+#include "query/query.h"
+
+#define TASK_QUERIES 64u /* one worker's share of queries that are answered one by one */
+
+/* Nanoseconds, measured by bench_batch (bench/README.md); they choose between the ways, no more. */
+#define SCAN_DECODE_NS 2.0 /* decode one fingerprint of a scan */
+#define SCAN_TEST_NS 0.3   /* test it against one query */
+#define TOGETHER_NS 4e4    /* allocate, start threads and order the matches, for queries that are answered together */
+
+/* ----- one by one ----- */
+
+typedef struct singles {
+    const ss_batch *batch;
+    sstore_cursor **cursors; /* one a worker, made when first needed */
+} singles;
+
+/* Where the hits of one query go. */
+typedef struct hit_sink {
+    const ss_batch *batch;
+    uint32_t worker, query;
+} hit_sink;
+
+static sstore_status keep_hit(void *context, const ss_hit *hit, sstore_error *error)
+{
+    const hit_sink *sink = context;
+    ss_batch_hit kept = {.fingerprint = hit->fingerprint,
+                         .rank = hit->has_rank ? hit->rank : SS_NO_RANK,
+                         .query = sink->query};
+    return ss_batch_add_hit(sink->batch, sink->worker, kept, error);
+}
+
+static sstore_status run_singles(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+{
+    singles *self = context;
+    const ss_batch *batch = self->batch;
+    sstore_status status = SSTORE_OK;
+    if (self->cursors[worker] == NULL)
+        status = sstore_cursor_create(batch->store, &self->cursors[worker], error);
+    uint64_t end = ss_min_u64((task + 1) * TASK_QUERIES, batch->count);
+    for (uint64_t query = task * TASK_QUERIES; status == SSTORE_OK && query < end; query++) {
+        hit_sink sink = {.batch = batch, .worker = worker, .query = (uint32_t)query};
+        status = ss_query_fingerprints(self->cursors[worker], batch->fingerprints[query], batch->distance, keep_hit,
+                                       &sink, error);
+    }
+    return status;
+}
+
+static sstore_status find_one_by_one(const ss_batch *batch, sstore_error *error)
+{
+    singles self = {.batch = batch, .cursors = ss_alloc(batch->threads, sizeof *self.cursors)};
+    if (self.cursors == NULL)
+        return ss_fail_memory(error, batch->threads * sizeof *self.cursors);
+    uint64_t tasks = (batch->count + TASK_QUERIES - 1) / TASK_QUERIES;
+    sstore_status status = ss_pool_run(batch->threads, tasks, run_singles, &self, error);
+    for (uint32_t i = 0; i < batch->threads; i++)
+        sstore_cursor_free(self.cursors[i]);
+    ss_free(self.cursors);
+    return status;
+}
+
+/* ----- choosing ----- */
+
+typedef enum way { ONE_BY_ONE, SWEPT, SCANNED } way;
+
+static way choose_way(const ss_batch *batch)
+{
+    sstore_strategy strategy = batch->store->options.strategy;
+    const ss_query_plan *plan = batch->plan;
+    if (batch->count == 1 || batch->segment->facts->distinct_count == 0)
+        return ONE_BY_ONE;
+    double single = batch->count * (plan->scan ? plan->scan_cost : plan->probe_cost);
+    double scanned = TOGETHER_NS +
+                     batch->segment->costs.fingerprint_count * (SCAN_DECODE_NS + batch->count * SCAN_TEST_NS);
+    if (strategy == SSTORE_STRATEGY_SCAN || (plan->scan && scanned < single))
+        return SCANNED;
+    if (plan->scan)
+        return ONE_BY_ONE;
+    double swept = TOGETHER_NS + ss_batch_sweep_cost(batch);
+    if (strategy == SSTORE_STRATEGY_AUTO && scanned < single && scanned < swept)
+        return SCANNED;
+    return swept < single ? SWEPT : ONE_BY_ONE;
+}
+
+/* ----- rounds ----- */
+
+static sstore_status find_hits(const ss_batch *batch, sstore_error *error)
+{
+    switch (choose_way(batch)) {
+    case SWEPT: return ss_batch_sweep(batch, error);
+    case SCANNED: return ss_batch_scan(batch, error);
+    case ONE_BY_ONE: break;
+    }
+    return find_one_by_one(batch, error);
+}
+
+/* Where the matches go. */
+typedef struct delivery {
+    sstore_match_fn on_match;
+    void *context;
+} delivery;
+
+/* Answer the queries first .. first + batch->count - 1; in halves where they find too much together. */
+static sstore_status run_round(ss_batch *batch, const uint64_t *all, uint64_t first, uint32_t count, const delivery *to,
+                               sstore_error *error)
+{
+    bool too_many = false;
+    atomic_llong room = (long long)SS_ROUND_MATCHES;
+    batch->fingerprints = all + first;
+    batch->count = count;
+    batch->room = count > 1 ? &room : NULL;
+    sstore_status status = find_hits(batch, error);
+    if (status == SSTORE_STOPPED)
+        too_many = true;
+    else if (status == SSTORE_OK)
+        status = ss_batch_report(batch, first, &too_many, to->on_match, to->context, error);
+    ss_batch_clear_hits(batch);
+    if (!too_many)
+        return status;
+    status = run_round(batch, all, first, count / 2, to, error);
+    return status == SSTORE_OK ? run_round(batch, all, first + count / 2, count - count / 2, to, error) : status;
+}
+
+static sstore_status run_batch(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,
+                               uint32_t threads, const delivery *to, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    ss_query_plan plan;
+    /* A build makes one segment; more of them come with the work on several. */
+    ss_batch batch = {
+        .store = store, .segment = &store->segments[0], .plan = &plan, .distance = distance, .threads = threads};
+    ss_query_plan_init(&plan, &batch.segment->facts->plan, distance, &batch.segment->costs);
+    batch.lists = ss_alloc(threads, sizeof *batch.lists);
+    if (batch.lists == NULL)
+        return ss_fail_memory(error, threads * sizeof *batch.lists);
+    for (size_t first = 0; status == SSTORE_OK && first < count; first += SS_ROUND_QUERIES)
+        status = run_round(&batch, fingerprints, first, (uint32_t)ss_min_u64(count - first, SS_ROUND_QUERIES), to,
+                           error);
+    ss_free(batch.lists);
+    return status;
+}
+
+sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,
+                                 uint32_t threads, sstore_match_fn on_match, void *context, sstore_error *error)
+{
+    if (store == NULL || (fingerprints == NULL && count > 0) || on_match == NULL || distance > SSTORE_MAX_DISTANCE)
+        return ss_fail_argument(error, "sstore_query_batch: store, fingerprints and on_match must not be NULL, nor the "
+                                       "distance above 64");
+    if (count == 0 || store->manifest.segment_count == 0)
+        return SSTORE_OK;
+    delivery to = {.on_match = on_match, .context = context};
+    threads = ss_pool_threads(threads);
+    return run_batch(store, fingerprints, count, distance, threads, &to, error);
+}

@@ -1,0 +1,47 @@
+/*
+ * batch_hits.h - a round of a batch's queries, and the hits that its workers gather.
+ */
+#ifndef SS_BATCH_HITS_H
+#define SS_BATCH_HITS_H
+
+#include <stdatomic.h>
+
+#include "store/store.h"
+
+#define SS_ROUND_QUERIES (UINT32_C(1) << 20) /* at most; an index in a round takes 20 bits */
+#define SS_ROUND_QUERY_BITS 20u
+#define SS_ROUND_MATCHES ((size_t)1 << 21) /* at most, unless one query alone has more */
+#define SS_NO_RANK UINT64_MAX
+
+/* A matching fingerprint of one query of the round. */
+typedef struct ss_batch_hit {
+    uint64_t fingerprint;
+    uint64_t rank; /* or SS_NO_RANK */
+    uint32_t query;
+} ss_batch_hit;
+
+/* Hits of one worker. */
+typedef struct ss_hit_list {
+    ss_batch_hit *hits;
+    size_t count, capacity;
+} ss_hit_list;
+
+/* A round of queries on one segment. */
+typedef struct ss_batch {
+    const sstore *store;
+    const ss_segment *segment;
+    const ss_query_plan *plan;
+    const uint64_t *fingerprints;
+    uint32_t count;
+    uint32_t distance, threads;
+    ss_hit_list *lists; /* one a worker */
+    atomic_llong *room; /* how many hits all lists may still grow by; NULL: any number */
+} ss_batch;
+
+/* Append a hit to a worker's list. STOPPED where that is too much, MEMORY. */
+sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_hit hit, sstore_error *error);
+
+/* Forget all hits. */
+void ss_batch_clear_hits(const ss_batch *batch);
+
+#endif

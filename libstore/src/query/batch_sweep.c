@@ -1,0 +1,400 @@
+/*
+ * batch_sweep.c - many queries against whole tables: a table is cut into slices by leading bits, each slice is decoded once,
+ * and an index over the next bits leads every probe straight to its few candidates. Nothing is sorted but the queries.
+ *
+ * A slice is a power of two of the key space, as long as it holds about SLICE_FINGERPRINTS at most, and no shorter than the
+ * table's prefix: so slices are as fine as the data is dense, and a slice's fingerprints and index stay in a core's cache
+ * while the queries pass by. The index's buckets are prefixes too, mostly shorter than the table's: a probe that is too
+ * short finds more candidates, never fewer, and a few of these are tested in less time than a longer prefix is made.
+ */
+#include <math.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/pool.h"
+#include "query/batch.h"
+#include "sort/radix.h"
+
+#define SLICE_FINGERPRINTS 140000.0 /* on average, if its blocks are as full as all */
+#define MOST_TOGETHER 280000u       /* are decoded, and a block more */
+#define INDEX_BITS 12u
+#define DEAL_BITS 6u /* queries are dealt out by these leading bits and then sorted by several threads */
+
+/* Nanoseconds of one thread, measured by bench_batch (bench/README.md). */
+#define BLOCK_NS 300.0   /* get a block and check it */
+#define DECODE_NS 2.5    /* decode a fingerprint and index it */
+#define BUCKET_NS 12.0   /* find a bucket */
+#define TEST_NS 0.3      /* test one of its fingerprints */
+#define BUCKET_MEAN 12.0 /* how many it has, unless the prefix is too short */
+
+/* A piece of a table: the fingerprints that begin with the leading `bits` bits of `first`. */
+typedef struct slice {
+    uint64_t first;
+    uint64_t begin_block, end_block; /* that hold them, and perhaps neighbours */
+    uint32_t bits;
+} slice;
+
+/* What a thread needs to work on a slice. */
+typedef struct workplace {
+    uint8_t *buffer;  /* for a block, in pread mode */
+    uint64_t *values; /* of the slice, neighbours included */
+    uint32_t *found;  /* indices from the filter */
+    size_t capacity;  /* of both */
+    uint64_t asked;   /* of the blocks ahead */
+    uint32_t begins[(1u << INDEX_BITS) + 1];
+} workplace;
+
+/* One table and the queries of the round. */
+typedef struct sweep {
+    const ss_batch *batch;
+    const ss_table *table;
+    uint32_t number; /* of the table */
+    uint32_t prefix_bits;
+    int32_t radius;
+    sstore_record *queries; /* permuted fingerprint, and index in the round as id: ascending */
+    sstore_record *scratch; /* for as many, while they are sorted */
+    size_t dealt[(1u << DEAL_BITS) + 1];
+    slice *slices;
+    size_t slice_count, slice_capacity;
+    uint64_t slice_blocks; /* in a slice at most, unless they have one prefix */
+    workplace *places;     /* one a thread */
+} sweep;
+
+/* A slice under way: values[begin .. end - 1] are its fingerprints; bucket k of the index has those from begins[k] on. */
+typedef struct sliced {
+    const sweep *of;
+    workplace *place;
+    uint32_t worker;
+    uint64_t rank;  /* of values[0], in table 0 */
+    uint32_t shift; /* a fingerprint's bucket: these bits to the right, and then index_bits */
+    uint32_t index_bits;
+    sstore_error *error;
+} sliced;
+
+/* ----- testing ----- */
+
+static sstore_status match(const sliced *self, const sstore_record *query, size_t index)
+{
+    const sweep *of = self->of;
+    const ss_batch *batch = of->batch;
+    uint64_t fingerprint = ss_unpermute(&of->table->permutation, self->place->values[index]);
+    uint64_t pattern = fingerprint ^ batch->fingerprints[query->id];
+    if (ss_plan_first_cover(&batch->segment->facts->plan, batch->plan->radii, pattern) != of->number)
+        return SSTORE_OK;
+    ss_batch_hit hit = {.fingerprint = fingerprint,
+                        .rank = of->number == 0 ? self->rank + index : SS_NO_RANK,
+                        .query = (uint32_t)query->id};
+    return ss_batch_add_hit(batch, self->worker, hit, self->error);
+}
+
+static sstore_status test_bucket(const sliced *self, const sstore_record *query, uint64_t bucket)
+{
+    const workplace *place = self->place;
+    const ss_batch *batch = self->of->batch;
+    uint32_t begin = place->begins[bucket], count = place->begins[bucket + 1] - begin;
+    uint32_t found = batch->store->filter(place->values + begin, count, query->fingerprint, batch->distance,
+                                          place->found);
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; status == SSTORE_OK && i < found; i++)
+        status = match(self, query, begin + place->found[i]);
+    return status;
+}
+
+/* Test the buckets that differ from `bucket` in at most `flips` of the bits below bit `from`. */
+static sstore_status test_near(const sliced *self, const sstore_record *query, uint64_t bucket, uint32_t from,
+                               int32_t flips)
+{
+    sstore_status status = test_bucket(self, query, bucket);
+    for (uint32_t bit = 0; status == SSTORE_OK && flips > 0 && bit < from; bit++)
+        status = test_near(self, query, bucket ^ UINT64_C(1) << bit, bit, flips - 1);
+    return status;
+}
+
+/* The first query at or above a permuted fingerprint. */
+static size_t find_query(const sweep *of, uint64_t target)
+{
+    size_t low = 0, count = of->batch->count;
+    while (count > 0) {
+        size_t half = count / 2;
+        bool below = of->queries[low + half].fingerprint < target;
+        low = below ? low + half + 1 : low;
+        count = below ? count - half - 1 : half;
+    }
+    return low;
+}
+
+/* The queries whose leading bits are those of `leading`, which took all flips but so many to become the slice's. */
+static sstore_status test_queries(const sliced *self, uint64_t leading, uint32_t slice_bits, int32_t flips)
+{
+    const sweep *of = self->of;
+    uint64_t last = leading | ss_low_mask(64 - slice_bits);
+    sstore_status status = SSTORE_OK;
+    for (size_t i = find_query(of, leading);
+         status == SSTORE_OK && i < of->batch->count && of->queries[i].fingerprint <= last; i++) {
+        uint64_t bucket = of->queries[i].fingerprint >> self->shift & ss_low_mask(self->index_bits);
+        status = test_near(self, &of->queries[i], bucket, self->index_bits, flips);
+    }
+    return status;
+}
+
+/* Queries whose leading bits differ from `leading` in at most `flips` of those to the left of bit `from`. */
+static sstore_status test_queries_near(const sliced *self, uint64_t leading, uint32_t slice_bits, uint32_t from,
+                                       int32_t flips)
+{
+    sstore_status status = test_queries(self, leading, slice_bits, flips);
+    for (uint32_t bit = 0; status == SSTORE_OK && flips > 0 && bit < from; bit++)
+        status = test_queries_near(self, leading ^ UINT64_C(1) << (63 - bit), slice_bits, bit, flips - 1);
+    return status;
+}
+
+/* ----- decoding ----- */
+
+static sstore_status make_room(workplace *place, size_t count, sstore_error *error)
+{
+    if (count <= place->capacity)
+        return SSTORE_OK;
+    size_t capacity = count + count / 4;
+    uint64_t *values = ss_realloc(place->values, capacity, sizeof *values);
+    if (values != NULL)
+        place->values = values;
+    uint32_t *found = ss_realloc(place->found, capacity, sizeof *found);
+    if (found != NULL)
+        place->found = found;
+    if (values == NULL || found == NULL)
+        return ss_fail_memory(error, capacity * (sizeof *values + sizeof *found));
+    place->capacity = capacity;
+    return SSTORE_OK;
+}
+
+/* Decode blocks from `begin` on, up to `end` or as many as a slice should have; *end_out is where it stopped. */
+static sstore_status decode_blocks(const sliced *self, uint64_t begin, uint64_t end, uint64_t *end_out,
+                                   size_t *count_out)
+{
+    const ss_table *table = self->of->table;
+    workplace *place = self->place;
+    size_t count = 0;
+    uint64_t number = begin;
+    for (; number < end && count < MOST_TOGETHER; number++) {
+        const uint8_t *bytes;
+        const char *reason = "its codes or rests run over";
+        ss_block block;
+        ss_block_reader_ahead(&table->blocks, number, &place->asked);
+        sstore_status status = ss_block_reader_get(&table->blocks, number, place->buffer, &bytes, self->error);
+        if (status != SSTORE_OK)
+            return status;
+        if (!ss_block_open(&block, bytes, ss_table_geometry(table), &table->code, &reason))
+            return ss_block_reader_malformed(&table->blocks, number, reason, self->error);
+        status = make_room(place, count + block.count, self->error);
+        if (status != SSTORE_OK)
+            return status;
+        reason = "its codes or rests run over";
+        if (!ss_block_decode(&block, place->values + count))
+            return ss_block_reader_malformed(&table->blocks, number, reason, self->error);
+        count += block.count;
+    }
+    *count_out = count;
+    *end_out = number;
+    return SSTORE_OK;
+}
+
+/* Note where each bucket of the slice begins. Values of neighbours, before it and behind it, are in none. */
+static void index_values(const sliced *self, const slice *cut, size_t count)
+{
+    workplace *place = self->place;
+    uint64_t last = cut->first | ss_low_mask(64 - cut->bits), buckets = UINT64_C(1) << self->index_bits, bucket = 0;
+    size_t i = 0;
+    while (i < count && place->values[i] < cut->first)
+        i++;
+    for (; i < count && place->values[i] <= last; i++)
+        for (uint64_t of_value = place->values[i] >> self->shift & (buckets - 1); bucket <= of_value; bucket++)
+            place->begins[bucket] = (uint32_t)i;
+    for (; bucket <= buckets; bucket++)
+        place->begins[bucket] = (uint32_t)i;
+}
+
+/* ----- slices ----- */
+
+static bool has_queries(const sweep *of, uint64_t leading, uint32_t bits, uint32_t from, int32_t flips)
+{
+    size_t first = find_query(of, leading);
+    bool has = first < of->batch->count && of->queries[first].fingerprint <= (leading | ss_low_mask(64 - bits));
+    for (uint32_t bit = 0; !has && flips > 0 && bit < from; bit++)
+        has = has_queries(of, leading ^ UINT64_C(1) << (63 - bit), bits, bit, flips - 1);
+    return has;
+}
+
+static sstore_status run_slice(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+{
+    const sweep *of = context;
+    const slice *cut = &of->slices[task];
+    uint32_t index_bits = (uint32_t)ss_min_u64(INDEX_BITS, of->prefix_bits - cut->bits);
+    sliced self = {.of = of,
+                   .place = &of->places[worker],
+                   .worker = worker,
+                   .index_bits = index_bits,
+                   .shift = (uint32_t)ss_min_u64(63, 64 - cut->bits - index_bits), /* 64 only of no bits at all */
+
+                   .error = error};
+    sstore_status status = SSTORE_OK;
+    if (!has_queries(of, cut->first, cut->bits, cut->bits, of->radius))
+        return SSTORE_OK;
+    /* More than one round only where a single prefix has as many fingerprints, or blocks are much fuller than most. */
+    for (uint64_t begin = cut->begin_block, end = begin; status == SSTORE_OK && begin < cut->end_block; begin = end) {
+        size_t count = 0;
+        if (of->number == 0)
+            self.rank = ss_array_at(&of->batch->segment->ranks, begin);
+        status = decode_blocks(&self, begin, cut->end_block, &end, &count);
+        if (status != SSTORE_OK)
+            break;
+        index_values(&self, cut, count);
+        status = test_queries_near(&self, cut->first, cut->bits, cut->bits, of->radius);
+    }
+    return status;
+}
+
+static sstore_status add_slice(sweep *self, slice cut, sstore_error *error)
+{
+    if (self->slice_count == self->slice_capacity) {
+        size_t capacity = self->slice_capacity == 0 ? 256 : 2 * self->slice_capacity;
+        slice *slices = ss_realloc(self->slices, capacity, sizeof *slices);
+        if (slices == NULL)
+            return ss_fail_memory(error, capacity * sizeof *slices);
+        self->slices = slices;
+        self->slice_capacity = capacity;
+    }
+    self->slices[self->slice_count++] = cut;
+    return SSTORE_OK;
+}
+
+/* Cut what begins with the leading `bits` bits of `first` into slices. */
+static sstore_status cut_slices(sweep *self, uint64_t first, uint32_t bits, sstore_error *error)
+{
+    const ss_key_index *keys = &self->table->keys;
+    uint64_t count = keys->keys.count, begin = ss_key_index_find(keys, first);
+    if (begin == count)
+        return SSTORE_OK;
+    uint64_t end = ss_min_u64(ss_key_index_find(keys, first | ss_low_mask(64 - bits)) + 1, count);
+    if (end - begin <= self->slice_blocks || bits == self->prefix_bits)
+        return add_slice(self, (slice){.first = first, .begin_block = begin, .end_block = end, .bits = bits}, error);
+    sstore_status status = cut_slices(self, first, bits + 1, error);
+    return status == SSTORE_OK ? cut_slices(self, first | UINT64_C(1) << (63 - bits), bits + 1, error) : status;
+}
+
+/* ----- queries ----- */
+
+static sstore_status sort_dealt(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+{
+    const sweep *self = context;
+    const size_t first = self->dealt[task];
+    (void)worker, (void)error;
+    ss_sort_records(self->queries + first, self->scratch + first, self->dealt[task + 1] - first);
+    return SSTORE_OK;
+}
+
+/* Permute the queries and sort them. */
+static sstore_status sort_queries(sweep *self, sstore_error *error)
+{
+    const ss_batch *batch = self->batch;
+    size_t next[1u << DEAL_BITS];
+    self->queries = ss_realloc(NULL, batch->count, sizeof *self->queries);
+    self->scratch = ss_realloc(NULL, batch->count, sizeof *self->scratch);
+    if (self->queries == NULL || self->scratch == NULL)
+        return ss_fail_memory(error, batch->count * 2 * sizeof *self->queries);
+    for (uint32_t i = 0; i < batch->count; i++)
+        self->dealt[(ss_permute(&self->table->permutation, batch->fingerprints[i]) >> (64 - DEAL_BITS)) + 1]++;
+    for (uint32_t i = 0; i < 1u << DEAL_BITS; i++) {
+        next[i] = self->dealt[i];
+        self->dealt[i + 1] += self->dealt[i];
+    }
+    for (uint32_t i = 0; i < batch->count; i++) {
+        uint64_t permuted = ss_permute(&self->table->permutation, batch->fingerprints[i]);
+        self->queries[next[permuted >> (64 - DEAL_BITS)]++] = (sstore_record){.fingerprint = permuted, .id = i};
+    }
+    return ss_pool_run(batch->threads, 1u << DEAL_BITS, sort_dealt, self, error);
+}
+
+static void free_scratch(sweep *self)
+{
+    ss_free(self->scratch);
+    self->scratch = NULL;
+}
+
+/* ----- tables ----- */
+
+static sstore_status sweep_table(sweep *self, sstore_error *error)
+{
+    sstore_status status = sort_queries(self, error);
+    free_scratch(self);
+    if (status == SSTORE_OK)
+        status = cut_slices(self, 0, 0, error);
+    for (uint32_t i = 0; i < self->batch->threads; i++)
+        self->places[i].asked = 0;
+    if (status == SSTORE_OK)
+        status = ss_pool_run(self->batch->threads, self->slice_count, run_slice, self, error);
+    ss_free(self->queries);
+    ss_free(self->slices);
+    return status;
+}
+
+static void free_places(workplace *places, uint32_t count)
+{
+    for (uint32_t i = 0; places != NULL && i < count; i++) {
+        ss_free(places[i].buffer);
+        ss_free(places[i].values);
+        ss_free(places[i].found);
+    }
+    ss_free(places);
+}
+
+static workplace *make_places(uint32_t count, uint32_t block_bytes)
+{
+    workplace *places = ss_alloc(count, sizeof *places);
+    for (uint32_t i = 0; places != NULL && i < count; i++) {
+        places[i].buffer = ss_alloc(1, block_bytes);
+        if (places[i].buffer == NULL) {
+            free_places(places, i);
+            return NULL;
+        }
+    }
+    return places;
+}
+
+sstore_status ss_batch_sweep(const ss_batch *batch, sstore_error *error)
+{
+    const ss_plan *plan = &batch->segment->facts->plan;
+    const ss_cost_model *costs = &batch->segment->costs;
+    uint32_t block_bytes = batch->segment->facts->geometry.block_bytes;
+    workplace *places = make_places(batch->threads, block_bytes);
+    sstore_status status = places != NULL ? SSTORE_OK : ss_fail_memory(error, (uint64_t)batch->threads * block_bytes);
+    for (uint32_t i = 0; status == SSTORE_OK && i < plan->table_count; i++) {
+        if (batch->plan->radii[i] == SS_NO_PROBE)
+            continue;
+        sweep self = {.batch = batch,
+                      .table = &batch->segment->tables[i],
+                      .number = i,
+                      .places = places,
+                      .prefix_bits = plan->tables[i].prefix_bits,
+                      .radius = batch->plan->radii[i]};
+        self.slice_blocks = 1 + (uint64_t)(SLICE_FINGERPRINTS * costs->block_count / (costs->fingerprint_count + 1));
+        status = sweep_table(&self, error);
+    }
+    free_places(places, batch->threads);
+    return status;
+}
+
+double ss_batch_sweep_cost(const ss_batch *batch)
+{
+    const ss_cost_model *costs = &batch->segment->costs;
+    double cost = 0, useful_bits = log2(fmax(1, costs->fingerprint_count / BUCKET_MEAN));
+    for (uint32_t i = 0; i < batch->segment->facts->plan.table_count; i++) {
+        uint32_t prefix_bits = batch->segment->facts->plan.tables[i].prefix_bits;
+        if (batch->plan->radii[i] == SS_NO_PROBE)
+            continue;
+        uint32_t bits = (uint32_t)fmin(prefix_bits, useful_bits);
+        double buckets = batch->count * ss_probe_count(bits, batch->plan->radii[i]);
+        double candidates = buckets * costs->fingerprint_count / ldexp(1, (int)bits);
+        cost += costs->block_count * BLOCK_NS + costs->fingerprint_count * DECODE_NS + buckets * BUCKET_NS +
+                candidates * TEST_NS;
+    }
+    return cost;
+}

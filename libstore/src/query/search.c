@@ -1,0 +1,333 @@
+#include "query/search.h"
+
+#include "base/error.h"
+
+#define CACHE_LINE 64u
+
+static const char malformed_bits[] = "its codes or rests run over";
+
+static sstore_status hit(const ss_search *self, uint64_t fingerprint, bool has_rank, uint64_t rank)
+{
+    ss_hit found = {.segment = self->segment,
+                    .fingerprint = fingerprint,
+                    .distance = ss_popcount(fingerprint ^ self->fingerprint),
+                    .has_rank = has_rank,
+                    .rank = rank};
+    return self->on_hit(self->context, &found, self->error);
+}
+
+/* Where to count what is done in a table, or NULL. */
+static ss_search_counts *counts_of(const ss_search *self, uint32_t table)
+{
+    return SS_UNLIKELY(self->counts != NULL) ? &self->counts[table] : NULL;
+}
+
+static const ss_table *table_of(const ss_search *self, const ss_visit *visit)
+{
+    return &self->segment->tables[visit->table];
+}
+
+/* ----- the fourth stage: testing groups ----- */
+
+/*
+ * A fingerprint within the distance was found in a group of a table. It counts only if that table covers its error pattern
+ * and none before it does: so every match is reported once, and nothing has to be remembered. A table that covers it was
+ * probed for its prefix, and so its group was tested, whatever else in the group was not asked for.
+ */
+static sstore_status match(const ss_search *self, const ss_test *test, uint64_t permuted, uint32_t index)
+{
+    const ss_visit *visit = &self->cursor->visits[test->visit];
+    uint64_t fingerprint = ss_unpermute(&table_of(self, visit)->permutation, permuted);
+    uint64_t pattern = fingerprint ^ self->fingerprint;
+    if (ss_plan_first_cover(&self->segment->facts->plan, self->plan->radii, pattern) != visit->table)
+        return SSTORE_OK;
+    ss_search_counts *counts = counts_of(self, visit->table);
+    if (counts != NULL)
+        counts->matches++;
+    if (visit->table != 0)
+        return hit(self, fingerprint, false, 0);
+    uint64_t rank = ss_array_at(&self->segment->ranks, visit->slot.number);
+    return hit(self, fingerprint, true, rank + test->group * visit->block.restart_interval + index);
+}
+
+/* Only those of a probed prefix are candidates, whatever else was decoded. */
+static void note_candidates(const ss_search *self, uint32_t table, const uint64_t *values, uint32_t count)
+{
+    uint32_t prefix_bits = self->segment->facts->plan.tables[table].prefix_bits;
+    ss_search_counts *counts = counts_of(self, table);
+    for (uint32_t i = 0; counts != NULL && i < count; i++) {
+        uint64_t pattern = (values[i] ^ self->cursor->queries[table]) & ss_high_mask(prefix_bits);
+        counts->candidates += (int32_t)ss_popcount(pattern) <= self->plan->radii[table];
+    }
+}
+
+/* Test `count` fingerprints that follow one another in the cursor's values, from the first one of tests[0] on. */
+static sstore_status test_values(const ss_search *self, const ss_test *tests, const uint64_t *values, uint32_t count)
+{
+    sstore_cursor *cursor = self->cursor;
+    const ss_visit *visit = &cursor->visits[tests->visit];
+    uint32_t interval = visit->block.restart_interval;
+    sstore_status status = SSTORE_OK;
+    note_candidates(self, visit->table, values, count);
+    uint32_t found = cursor->store->filter(values, count, cursor->queries[visit->table], self->distance, cursor->hits);
+    for (uint32_t i = 0; status == SSTORE_OK && i < found; i++) {
+        uint32_t at = cursor->hits[i];
+        status = match(self, &tests[at / interval], values[at], at % interval);
+    }
+    return status;
+}
+
+/* Decode and test up to SS_LANES groups of one table. */
+static sstore_status run_lanes(const ss_search *self, const ss_test *tests, uint32_t count)
+{
+    sstore_cursor *cursor = self->cursor;
+    const ss_visit *visit = &cursor->visits[tests->visit];
+    uint32_t interval = visit->block.restart_interval;
+    ss_group groups[SS_LANES];
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; i < count; i++)
+        groups[i] = (ss_group){.block = &cursor->visits[tests[i].visit].block, .number = tests[i].group};
+    uint32_t malformed = ss_block_decode_lanes(groups, count, cursor->values);
+    if (SS_UNLIKELY(malformed != count))
+        return ss_block_reader_malformed(&table_of(self, visit)->blocks,
+                                         cursor->visits[tests[malformed].visit].slot.number, malformed_bits,
+                                         self->error);
+    for (uint32_t begin = 0, end; status == SSTORE_OK && begin < count; begin = end) {
+        uint32_t values = 0, size = interval;
+        for (end = begin; end < count && size == interval; end++) /* a group may be shorter: then a gap follows */
+            values += size = ss_block_group_size(groups[end].block, groups[end].number);
+        status = test_values(self, &tests[begin], cursor->values + (size_t)begin * interval, values);
+    }
+    return status;
+}
+
+static sstore_status run_tests(const ss_search *self)
+{
+    sstore_cursor *cursor = self->cursor;
+    sstore_status status = SSTORE_OK;
+    for (uint32_t begin = 0, end; status == SSTORE_OK && begin < cursor->test_count; begin = end) {
+        uint32_t table = cursor->visits[cursor->tests[begin].visit].table;
+        for (end = begin + 1; end < cursor->test_count && end - begin < SS_LANES; end++)
+            if (cursor->visits[cursor->tests[end].visit].table != table)
+                break;
+        status = run_lanes(self, &cursor->tests[begin], end - begin);
+    }
+    cursor->test_count = 0;
+    return status;
+}
+
+/* ----- the third stage: finding groups in blocks ----- */
+
+static sstore_status open_visit(const ss_search *self, ss_visit *visit)
+{
+    const ss_table *table = table_of(self, visit);
+    const char *reason;
+    sstore_status status = ss_block_slot_wait(&visit->slot, self->error);
+    if (status != SSTORE_OK)
+        return status;
+    if (!ss_block_open(&visit->block, visit->slot.bytes, ss_table_geometry(table), &table->code, &reason))
+        return ss_block_reader_malformed(&table->blocks, visit->slot.number, reason, self->error);
+    ss_search_counts *counts = counts_of(self, visit->table);
+    if (counts != NULL)
+        counts->blocks++;
+    visit->opened = true;
+    visit->groups_done = 0;
+    return SSTORE_OK;
+}
+
+/* Ask for a group's codes and rests. A malformed block may say that they lie anywhere: a prefetch may not. */
+static void prefetch_group(const ss_block *block, uint32_t group)
+{
+    uint32_t begin = ss_block_group_begin(block, group), end = ss_block_group_end(block, group);
+    if (end <= block->end_bit)
+        for (uint32_t at = begin / 8 & ~(CACHE_LINE - 1); at < end / 8; at += CACHE_LINE)
+            __builtin_prefetch(block->bytes + at);
+}
+
+/* Note the groups where the span's fingerprints can be. Spans of a block ascend, so that each group is noted once. */
+static sstore_status run_span(const ss_search *self, const ss_span *span)
+{
+    sstore_cursor *cursor = self->cursor;
+    ss_visit *visit = &cursor->visits[span->visit];
+    uint32_t group, last;
+    sstore_status status = visit->opened ? SSTORE_OK : open_visit(self, visit);
+    if (status != SSTORE_OK)
+        return status;
+    ss_block_find_groups(&visit->block, span->first, span->last, &group, &last);
+    for (group = ss_max_u32(group, visit->groups_done); status == SSTORE_OK && group <= last; group++) {
+        if (cursor->test_count == SS_TOGETHER)
+            status = run_tests(self);
+        prefetch_group(&visit->block, group);
+        cursor->tests[cursor->test_count++] = (ss_test){.visit = span->visit, .group = group};
+        visit->groups_done = group + 1;
+    }
+    return status;
+}
+
+/* The last visit stays, buffer and all: the next probe may begin in the same block. */
+static void keep_last_visit(sstore_cursor *cursor)
+{
+    ss_visit first = cursor->visits[0];
+    if (cursor->visit_count > 1) {
+        cursor->visits[0] = cursor->visits[cursor->visit_count - 1];
+        cursor->visits[cursor->visit_count - 1] = first;
+        cursor->visit_count = 1;
+    }
+}
+
+static sstore_status run_spans(const ss_search *self)
+{
+    sstore_cursor *cursor = self->cursor;
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->span_count; i++)
+        status = run_span(self, &cursor->spans[i]);
+    if (status == SSTORE_OK)
+        status = run_tests(self);
+    cursor->span_count = 0;
+    keep_last_visit(cursor);
+    return status;
+}
+
+/* ----- the second stage: finding blocks ----- */
+
+/* Begin to visit a block, or go on with the last one. */
+static void visit_block(const ss_search *self, uint32_t table, uint64_t number)
+{
+    sstore_cursor *cursor = self->cursor;
+    const ss_block_reader *blocks = &self->segment->tables[table].blocks;
+    if (cursor->visit_count > 0 && ss_block_slot_is(&cursor->visits[cursor->visit_count - 1].slot, blocks, number))
+        return;
+    ss_visit *visit = &cursor->visits[cursor->visit_count++];
+    visit->table = table;
+    visit->opened = false;
+    ss_block_slot_ask(&visit->slot, blocks, number);
+}
+
+static sstore_status add_span(const ss_search *self, const ss_probe *probe, uint64_t number)
+{
+    sstore_cursor *cursor = self->cursor;
+    if (cursor->span_count == SS_TOGETHER || cursor->visit_count == cursor->visit_capacity) {
+        sstore_status status = run_spans(self);
+        if (status != SSTORE_OK)
+            return status;
+    }
+    visit_block(self, probe->table, number);
+    cursor->spans[cursor->span_count++] = (ss_span){.first = probe->first,
+                                                    .last = probe->last,
+                                                    .visit = cursor->visit_count - 1};
+    return SSTORE_OK;
+}
+
+/* A probe's fingerprints lie in one block, unless the prefix runs over a block's end. Probes of a table ascend, so that the
+ * next one often begins where the last one ended, and no block has to be looked up. */
+static sstore_status run_probes(const ss_search *self)
+{
+    sstore_cursor *cursor = self->cursor;
+    sstore_status status = SSTORE_OK;
+    uint64_t number = 0, block_last = 0;
+    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->probe_count; i++) {
+        const ss_probe *probe = &cursor->probes[i];
+        const ss_key_index *index = &self->segment->tables[probe->table].keys;
+        if (i == 0 || probe->table != probe[-1].table || probe->first > block_last)
+            number = ss_key_index_find(index, probe->first);
+        for (; status == SSTORE_OK && number < index->keys.count; number++) {
+            status = add_span(self, probe, number);
+            block_last = ss_array_at(&index->keys, number);
+            if (block_last >= probe->last)
+                break;
+        }
+    }
+    cursor->probe_count = 0;
+    return status == SSTORE_OK ? run_spans(self) : status;
+}
+
+/* ----- the first stage: making probes ----- */
+
+static sstore_status add_probe(const ss_search *self, uint32_t table, uint64_t first, uint64_t last)
+{
+    sstore_cursor *cursor = self->cursor;
+    ss_search_counts *counts = counts_of(self, table);
+    if (counts != NULL)
+        counts->probes++;
+    ss_key_index_prefetch(&self->segment->tables[table].keys, first);
+    cursor->probes[cursor->probe_count++] = (ss_probe){.first = first, .last = last, .table = table};
+    return cursor->probe_count == SS_TOGETHER ? run_probes(self) : SSTORE_OK;
+}
+
+/* Probe with every prefix that differs from `prefix` in at most `flips` of the bits from `bit` down to the prefix's lowest,
+ * ascending: so the blocks of a table are visited in their order, each once. */
+static sstore_status probe_near(const ss_search *self, uint32_t table, uint64_t prefix, uint64_t bit, int32_t flips)
+{
+    uint64_t others = ss_low_mask(64 - self->segment->facts->plan.tables[table].prefix_bits);
+    if (flips == 0 || (bit & ~others) == 0)
+        return add_probe(self, table, prefix, prefix | others);
+    bool is_set = (prefix & bit) != 0;
+    sstore_status status = probe_near(self, table, prefix & ~bit, bit >> 1, is_set ? flips - 1 : flips);
+    return status == SSTORE_OK ? probe_near(self, table, prefix | bit, bit >> 1, is_set ? flips : flips - 1) : status;
+}
+
+static sstore_status probe_table(const ss_search *self, uint32_t table)
+{
+    uint64_t query = ss_permute(&self->segment->tables[table].permutation, self->fingerprint);
+    uint32_t prefix_bits = self->segment->facts->plan.tables[table].prefix_bits;
+    self->cursor->queries[table] = query;
+    return probe_near(self, table, query & ss_high_mask(prefix_bits), UINT64_C(1) << 63, self->plan->radii[table]);
+}
+
+/* ----- scanning ----- */
+
+static sstore_status scan_block(const ss_search *self, const ss_block *block, uint64_t number)
+{
+    sstore_cursor *cursor = self->cursor;
+    const ss_block_reader *blocks = &self->segment->tables[0].blocks;
+    uint64_t rank = ss_array_at(&self->segment->ranks, number);
+    for (uint32_t group = 0; group < block->group_count; group += SS_LANES) {
+        uint32_t groups = (uint32_t)ss_min_u64(block->group_count - group, SS_LANES), count;
+        if (!ss_block_decode_groups(block, group, groups, cursor->values, &count))
+            return ss_block_reader_malformed(blocks, number, malformed_bits, self->error);
+        uint32_t found = cursor->store->filter(cursor->values, count, self->fingerprint, self->distance, cursor->hits);
+        ss_search_counts *counts = counts_of(self, 0);
+        if (counts != NULL) {
+            counts->candidates += count;
+            counts->matches += found;
+        }
+        for (uint32_t i = 0; i < found; i++) {
+            sstore_status status = hit(self, cursor->values[cursor->hits[i]], true, rank + cursor->hits[i]);
+            if (status != SSTORE_OK)
+                return status;
+        }
+        rank += count;
+    }
+    return SSTORE_OK;
+}
+
+/* Test every fingerprint of table 0. */
+static sstore_status scan(const ss_search *self)
+{
+    const ss_table *table = &self->segment->tables[0];
+    ss_visit *visit = &self->cursor->visits[0];
+    uint64_t asked = 0;
+    sstore_status status = SSTORE_OK;
+    for (uint64_t number = 0; status == SSTORE_OK && number < table->blocks.header.block_count; number++) {
+        ss_block_reader_ahead(&table->blocks, number, &asked);
+        ss_block_slot_ask(&visit->slot, &table->blocks, number);
+        visit->table = 0;
+        status = open_visit(self, visit);
+        if (status == SSTORE_OK)
+            status = scan_block(self, &visit->block, number);
+    }
+    return status;
+}
+
+sstore_status ss_search_run(const ss_search *search)
+{
+    sstore_status status = SSTORE_OK;
+    if (search->plan->scan)
+        return scan(search);
+    sstore_cursor *cursor = search->cursor; /* an error may have left something in it */
+    cursor->probe_count = cursor->span_count = cursor->visit_count = cursor->test_count = 0;
+    for (uint32_t table = 0; status == SSTORE_OK && table < search->segment->facts->plan.table_count; table++)
+        if (search->plan->radii[table] != SS_NO_PROBE)
+            status = probe_table(search, table);
+    return status == SSTORE_OK ? run_probes(search) : status;
+}

@@ -1,0 +1,37 @@
+/*
+ * search.h - finds the fingerprints of a segment that lie within a distance of one: by probing its tables, or by a scan of
+ * table 0. Source: the paper, section 3.1.
+ *
+ * Probes go through stages together: their blocks' keys are looked up, the blocks opened and the groups found where their
+ * fingerprints can be, and these groups decoded side by side and tested. Each stage asks for the memory that the next one
+ * reads, so that cache misses overlap.
+ */
+#ifndef SS_SEARCH_H
+#define SS_SEARCH_H
+
+#include "store/cursor.h"
+
+/* Called once for every distinct fingerprint of a segment within the distance; a status other than OK ends the search. */
+typedef sstore_status (*ss_hit_fn)(void *context, const ss_hit *hit, sstore_error *error);
+
+/* What a search did in one table. */
+typedef struct ss_search_counts {
+    uint64_t probes, blocks, candidates, matches;
+} ss_search_counts;
+
+/* One query on one segment. */
+typedef struct ss_search {
+    sstore_cursor *cursor;
+    const ss_segment *segment;
+    const ss_query_plan *plan;
+    uint64_t fingerprint;
+    uint32_t distance;
+    ss_hit_fn on_hit;
+    void *context;
+    ss_search_counts *counts; /* one a table, added to; NULL: not wanted. A scan counts as table 0's */
+    sstore_error *error;
+} ss_search;
+
+sstore_status ss_search_run(const ss_search *search);
+
+#endif

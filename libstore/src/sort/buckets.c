@@ -1,0 +1,417 @@
+#include "sort/buckets.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#define PARTS 256u /* chunks written by one call */
+
+/* ----- opening ----- */
+
+static bool open_writer(ss_bucket_writer *writer, uint32_t count, uint32_t max_chunks)
+{
+    writer->max_chunks = max_chunks;
+    writer->heads = ss_alloc(count, sizeof *writer->heads);
+    writer->newest = ss_alloc(count, sizeof *writer->newest);
+    writer->chunks = ss_alloc(count, sizeof *writer->chunks);
+    return writer->heads != NULL && writer->newest != NULL && writer->chunks != NULL;
+}
+
+sstore_status ss_buckets_open(ss_buckets *buckets, uint32_t writer_count, uint32_t max_chunks, sstore_error *error)
+{
+    buckets->writers = ss_alloc(writer_count, sizeof *buckets->writers);
+    buckets->writer_count = buckets->writers == NULL ? 0 : writer_count;
+    /* A run counts its items in 32 bits. */
+    max_chunks = (uint32_t)ss_min_u64(max_chunks, UINT32_MAX * buckets->item_bytes / buckets->pool->chunk_bytes);
+    bool opened = buckets->writers != NULL;
+    for (uint32_t i = 0; i < buckets->writer_count; i++)
+        opened = open_writer(&buckets->writers[i], buckets->count, max_chunks) && opened;
+    return opened ? SSTORE_OK : ss_fail_memory(error, (uint64_t)writer_count * buckets->count * 16);
+}
+
+/* Give a bucket's chunks back. */
+static void drop_chunks(ss_buckets *buckets, ss_bucket_writer *writer, uint32_t bucket)
+{
+    for (uint32_t left = writer->chunks[bucket], chunk = writer->newest[bucket]; left > 0; left--) {
+        uint32_t older = buckets->pool->next[chunk];
+        ss_chunk_pool_give(buckets->pool, chunk);
+        chunk = older;
+    }
+    writer->held_chunks -= writer->chunks[bucket];
+    writer->chunks[bucket] = 0;
+    writer->heads[bucket] = NULL;
+}
+
+static void close_writer(ss_buckets *buckets, ss_bucket_writer *writer)
+{
+    for (uint32_t bucket = 0; writer->held_chunks > 0 && bucket < buckets->count; bucket++)
+        drop_chunks(buckets, writer, bucket);
+    for (size_t i = 0; i < writer->run_count; i++)
+        ss_free(writer->runs[i].begins);
+    ss_free(writer->runs);
+    ss_free(writer->heads);
+    ss_free(writer->newest);
+    ss_free(writer->chunks);
+}
+
+void ss_buckets_close(ss_buckets *buckets)
+{
+    for (uint32_t i = 0; i < buckets->writer_count; i++)
+        close_writer(buckets, &buckets->writers[i]);
+    ss_free(buckets->writers);
+    buckets->writers = NULL;
+    buckets->writer_count = 0;
+}
+
+/* ----- what is in memory ----- */
+
+/* The bytes of a bucket that a writer holds in memory. */
+static size_t held_bytes(const ss_buckets *buckets, const ss_bucket_writer *writer, uint32_t bucket)
+{
+    if (writer->chunks[bucket] == 0)
+        return 0;
+    size_t in_newest = (size_t)(writer->heads[bucket] - ss_chunk_at(buckets->pool, writer->newest[bucket]));
+    return (writer->chunks[bucket] - 1) * buckets->pool->chunk_bytes + in_newest;
+}
+
+/* A walk over the chunks of a bucket, the newest first. */
+typedef struct chunk_walk {
+    uint32_t chunk, left;
+    uint8_t *bytes;
+    size_t size;
+} chunk_walk;
+
+static chunk_walk begin_walk(const ss_buckets *buckets, const ss_bucket_writer *writer, uint32_t bucket)
+{
+    uint32_t chunk = writer->newest[bucket];
+    chunk_walk walk = {.chunk = chunk, .left = writer->chunks[bucket]};
+    if (walk.left > 0) {
+        walk.bytes = ss_chunk_at(buckets->pool, chunk);
+        walk.size = (size_t)(writer->heads[bucket] - walk.bytes);
+    }
+    return walk;
+}
+
+static void go_on(const ss_buckets *buckets, chunk_walk *walk)
+{
+    if (--walk->left == 0)
+        return;
+    walk->chunk = buckets->pool->next[walk->chunk];
+    walk->bytes = ss_chunk_at(buckets->pool, walk->chunk);
+    walk->size = buckets->pool->chunk_bytes;
+}
+
+/* ----- spilling ----- */
+
+/* Make room for one more run, with its list of begins. */
+static sstore_status add_run(ss_buckets *buckets, ss_bucket_writer *writer, ss_spilled_run **run_out, sstore_error *error)
+{
+    if (writer->run_count == writer->run_capacity) {
+        size_t capacity = writer->run_capacity == 0 ? 8 : 2 * writer->run_capacity;
+        ss_spilled_run *runs = ss_realloc(writer->runs, capacity, sizeof *runs);
+        if (runs == NULL)
+            return ss_fail_memory(error, capacity * sizeof *runs);
+        writer->runs = runs;
+        writer->run_capacity = capacity;
+    }
+    uint32_t *begins = ss_realloc(NULL, (size_t)buckets->count + 1, sizeof *begins);
+    if (begins == NULL)
+        return ss_fail_memory(error, ((uint64_t)buckets->count + 1) * sizeof *begins);
+    *run_out = &writer->runs[writer->run_count];
+    **run_out = (ss_spilled_run){.begins = begins};
+    return SSTORE_OK;
+}
+
+/* Parts of memory on their way into one place of the file. */
+typedef struct part_list {
+    ss_file_part parts[PARTS];
+    uint32_t count;
+    uint64_t offset, bytes;
+} part_list;
+
+static sstore_status write_parts(const ss_spill_file *spill, part_list *list, sstore_error *error)
+{
+    sstore_status status = ss_file_write_parts_at(&spill->file, list->offset, list->parts, list->count, error);
+    list->offset += list->bytes;
+    list->bytes = 0;
+    list->count = 0;
+    return status;
+}
+
+static sstore_status write_chunks(const ss_buckets *buckets, const ss_bucket_writer *writer, uint64_t offset,
+                                  sstore_error *error)
+{
+    part_list list = {.offset = offset, .count = 0};
+    sstore_status status = SSTORE_OK;
+    for (uint32_t bucket = 0; status == SSTORE_OK && bucket < buckets->count; bucket++) {
+        chunk_walk walk = begin_walk(buckets, writer, bucket);
+        for (; status == SSTORE_OK && walk.left > 0; go_on(buckets, &walk)) {
+            list.parts[list.count++] = (ss_file_part){.data = walk.bytes, .size = walk.size};
+            list.bytes += walk.size;
+            if (list.count == PARTS)
+                status = write_parts(buckets->spill, &list, error);
+        }
+    }
+    return status == SSTORE_OK ? write_parts(buckets->spill, &list, error) : status;
+}
+
+sstore_status ss_buckets_spill(ss_buckets *buckets, uint32_t writer, sstore_error *error)
+{
+    ss_bucket_writer *from = &buckets->writers[writer];
+    ss_spilled_run *run = NULL;
+    uint64_t bytes = 0;
+    if (from->held_chunks == 0)
+        return SSTORE_OK;
+    sstore_status status = add_run(buckets, from, &run, error);
+    if (status != SSTORE_OK)
+        return status;
+    for (uint32_t bucket = 0; bucket < buckets->count; bucket++) {
+        run->begins[bucket] = (uint32_t)(bytes / buckets->item_bytes);
+        bytes += held_bytes(buckets, from, bucket);
+    }
+    run->begins[buckets->count] = (uint32_t)(bytes / buckets->item_bytes);
+    status = ss_spill_file_reserve(buckets->spill, bytes, &run->offset, error);
+    if (status == SSTORE_OK)
+        status = write_chunks(buckets, from, run->offset, error);
+    if (status != SSTORE_OK) {
+        ss_free(run->begins);
+        return status;
+    }
+    from->run_count++;
+    for (uint32_t bucket = 0; bucket < buckets->count; bucket++)
+        drop_chunks(buckets, from, bucket);
+    return SSTORE_OK;
+}
+
+/* ----- dealing ----- */
+
+/* Give a bucket a new chunk; where there is none left for this writer, all that it has goes into the spill file first. */
+static sstore_status add_chunk(ss_buckets *buckets, uint32_t writer, uint32_t bucket, sstore_error *error)
+{
+    ss_bucket_writer *to = &buckets->writers[writer];
+    uint32_t chunk = to->held_chunks < to->max_chunks ? ss_chunk_pool_take(buckets->pool) : SS_NO_CHUNK;
+    if (chunk == SS_NO_CHUNK) {
+        sstore_status status = ss_buckets_spill(buckets, writer, error);
+        if (status != SSTORE_OK)
+            return status;
+        chunk = ss_chunk_pool_take(buckets->pool);
+    }
+    if (chunk == SS_NO_CHUNK)
+        return ss_fail_memory(error, buckets->pool->chunk_bytes);
+    buckets->pool->next[chunk] = to->newest[bucket];
+    to->newest[bucket] = chunk;
+    to->heads[bucket] = ss_chunk_at(buckets->pool, chunk);
+    to->chunks[bucket]++;
+    to->held_chunks++;
+    return SSTORE_OK;
+}
+
+/* The same loop for keys and records. KEY_OF(i) is what item i is dealt by, and PUT(at, i) writes it. */
+#define DEAL(KEY_OF, PUT)                                                                                              \
+    do {                                                                                                               \
+        uint8_t **heads = buckets->writers[writer].heads;                                                              \
+        const uint32_t shift = buckets->shift, mask = buckets->count - 1;                                              \
+        const uintptr_t within = buckets->pool->chunk_bytes - 1;                                                       \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            uint32_t bucket = (uint32_t)(KEY_OF(i) >> shift) & mask;                                                   \
+            if (SS_UNLIKELY(((uintptr_t)heads[bucket] & within) == 0)) {                                               \
+                sstore_status status = add_chunk(buckets, writer, bucket, error);                                      \
+                if (status != SSTORE_OK)                                                                               \
+                    return status;                                                                                     \
+            }                                                                                                          \
+            PUT(heads[bucket], i);                                                                                     \
+            heads[bucket] += ITEM_BYTES;                                                                               \
+        }                                                                                                              \
+    } while (0)
+
+static sstore_status deal_keys(ss_buckets *buckets, uint32_t writer, const uint64_t *keys, size_t count,
+                               sstore_error *error)
+{
+    enum { ITEM_BYTES = sizeof *keys };
+#define KEY_OF(i) keys[i]
+#define PUT(at, i) memcpy(at, &keys[i], ITEM_BYTES)
+    DEAL(KEY_OF, PUT);
+#undef KEY_OF
+#undef PUT
+    return SSTORE_OK;
+}
+
+static sstore_status deal_records(ss_buckets *buckets, uint32_t writer, const sstore_record *records, size_t count,
+                                  sstore_error *error)
+{
+    enum { ITEM_BYTES = sizeof *records };
+    const bool by_id = buckets->by_id;
+#define KEY_OF(i) (by_id ? records[i].id : records[i].fingerprint)
+#define PUT(at, i) memcpy(at, &records[i], ITEM_BYTES)
+    DEAL(KEY_OF, PUT);
+#undef KEY_OF
+#undef PUT
+    return SSTORE_OK;
+}
+
+static sstore_status deal_columns(ss_buckets *buckets, uint32_t writer, const uint64_t *fingerprints,
+                                  const uint64_t *ids, size_t count, sstore_error *error)
+{
+    enum { ITEM_BYTES = sizeof(sstore_record) };
+    assert(!buckets->by_id);
+#define KEY_OF(i) fingerprints[i]
+#define PUT(at, i)                                                                                                     \
+    (memcpy(at, &fingerprints[i], sizeof *fingerprints), memcpy((at) + sizeof *fingerprints, &ids[i], sizeof *ids))
+    DEAL(KEY_OF, PUT);
+#undef KEY_OF
+#undef PUT
+    return SSTORE_OK;
+}
+
+sstore_status ss_buckets_deal(ss_buckets *buckets, uint32_t writer, const uint64_t *fingerprints, const uint64_t *ids,
+                              size_t count, sstore_error *error)
+{
+    if (buckets->item_bytes == sizeof(uint64_t))
+        return deal_keys(buckets, writer, fingerprints, count, error);
+    return deal_columns(buckets, writer, fingerprints, ids, count, error);
+}
+
+sstore_status ss_buckets_deal_items(ss_buckets *buckets, uint32_t writer, const void *items, size_t count,
+                                    sstore_error *error)
+{
+    if (buckets->item_bytes == sizeof(uint64_t))
+        return deal_keys(buckets, writer, items, count, error);
+    return deal_records(buckets, writer, items, count, error);
+}
+
+/* ----- once all are dealt ----- */
+
+uint64_t ss_buckets_size(const ss_buckets *buckets, uint32_t bucket)
+{
+    uint64_t bytes = 0, spilled = 0;
+    for (uint32_t i = 0; i < buckets->writer_count; i++) {
+        const ss_bucket_writer *writer = &buckets->writers[i];
+        bytes += held_bytes(buckets, writer, bucket);
+        for (size_t run = 0; run < writer->run_count; run++)
+            spilled += writer->runs[run].begins[bucket + 1] - writer->runs[run].begins[bucket];
+    }
+    return bytes / buckets->item_bytes + spilled;
+}
+
+bool ss_buckets_in_memory(const ss_buckets *buckets, uint32_t first, uint32_t end)
+{
+    bool spilled = false;
+    for (uint32_t i = 0; i < buckets->writer_count; i++)
+        for (size_t run = 0; run < buckets->writers[i].run_count; run++)
+            spilled |= buckets->writers[i].runs[run].begins[first] != buckets->writers[i].runs[run].begins[end];
+    return !spilled;
+}
+
+/* Where the buckets first .. end-1 of a run are. */
+static uint64_t run_extent(const ss_buckets *buckets, const ss_spilled_run *run, uint32_t first, uint32_t end,
+                           uint64_t *bytes_out)
+{
+    *bytes_out = (uint64_t)(run->begins[end] - run->begins[first]) * buckets->item_bytes;
+    return run->offset + (uint64_t)run->begins[first] * buckets->item_bytes;
+}
+
+static sstore_status gather_runs(const ss_buckets *buckets, const ss_bucket_writer *writer, uint32_t first,
+                                 uint32_t end, uint8_t **to, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (size_t run = 0; status == SSTORE_OK && run < writer->run_count; run++) {
+        uint64_t bytes, offset = run_extent(buckets, &writer->runs[run], first, end, &bytes);
+        if (bytes > 0)
+            status = ss_file_read_at(&buckets->spill->file, offset, *to, (size_t)bytes, error);
+        *to += bytes;
+    }
+    return status;
+}
+
+sstore_status ss_buckets_gather(const ss_buckets *buckets, uint32_t first, uint32_t end, void *items,
+                                sstore_error *error)
+{
+    uint8_t *to = items;
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; status == SSTORE_OK && i < buckets->writer_count; i++)
+        status = gather_runs(buckets, &buckets->writers[i], first, end, &to, error);
+    for (uint32_t bucket = first; status == SSTORE_OK && bucket < end; bucket++) {
+        for (uint32_t i = 0; i < buckets->writer_count; i++) {
+            chunk_walk walk = begin_walk(buckets, &buckets->writers[i], bucket);
+            for (; walk.left > 0; go_on(buckets, &walk)) {
+                memcpy(to, walk.bytes, walk.size);
+                to += walk.size;
+            }
+        }
+    }
+    return status;
+}
+
+void ss_buckets_put_back(ss_buckets *buckets, uint32_t first, uint32_t end, const void *items, size_t count)
+{
+    const uint8_t *from = items;
+    size_t left = count * buckets->item_bytes;
+    for (uint32_t bucket = first; bucket < end; bucket++) {
+        for (uint32_t i = 0; i < buckets->writer_count; i++) {
+            chunk_walk walk = begin_walk(buckets, &buckets->writers[i], bucket);
+            for (; walk.left > 0 && left > 0; go_on(buckets, &walk)) {
+                size_t size = walk.size < left ? walk.size : left;
+                memcpy(walk.bytes, from, size);
+                from += size;
+                left -= size;
+            }
+        }
+    }
+}
+
+/* Give the part of a bucket that a run holds. */
+static sstore_status each_in_run(const ss_buckets *buckets, const ss_spilled_run *run, uint32_t bucket, void *buffer,
+                                 size_t capacity, ss_items_fn on_items, void *context, sstore_error *error)
+{
+    uint64_t left, offset = run_extent(buckets, run, bucket, bucket + 1, &left);
+    sstore_status status = SSTORE_OK;
+    while (status == SSTORE_OK && left > 0) {
+        size_t bytes = (size_t)ss_min_u64(left, capacity * buckets->item_bytes);
+        status = ss_file_read_at(&buckets->spill->file, offset, buffer, bytes, error);
+        if (status == SSTORE_OK)
+            status = on_items(context, buffer, bytes / buckets->item_bytes, error);
+        offset += bytes;
+        left -= bytes;
+    }
+    return status;
+}
+
+/* Give the part that is in memory. Taken chunks go back one by one, so that whoever gets the items finds room for them. */
+static sstore_status each_in_memory(ss_buckets *buckets, ss_bucket_writer *writer, uint32_t bucket, bool take,
+                                    ss_items_fn on_items, void *context, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    chunk_walk walk = begin_walk(buckets, writer, bucket);
+    while (status == SSTORE_OK && walk.left > 0) {
+        uint32_t given = walk.chunk;
+        status = on_items(context, walk.bytes, walk.size / buckets->item_bytes, error);
+        go_on(buckets, &walk);
+        if (!take)
+            continue;
+        ss_chunk_pool_give(buckets->pool, given);
+        writer->held_chunks--;
+        writer->chunks[bucket]--;
+        writer->newest[bucket] = walk.chunk;
+        writer->heads[bucket] = walk.left > 0 ? walk.bytes + walk.size : NULL;
+    }
+    return status;
+}
+
+sstore_status ss_buckets_each(ss_buckets *buckets, uint32_t bucket, bool take, void *buffer, size_t capacity,
+                              ss_items_fn on_items, void *context, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; i < buckets->writer_count; i++) {
+        ss_bucket_writer *writer = &buckets->writers[i];
+        for (size_t run = 0; status == SSTORE_OK && run < writer->run_count; run++) {
+            status = each_in_run(buckets, &writer->runs[run], bucket, buffer, capacity, on_items, context, error);
+            uint64_t bytes, offset = run_extent(buckets, &writer->runs[run], bucket, bucket + 1, &bytes);
+            if (status == SSTORE_OK && take)
+                ss_spill_file_drop(buckets->spill, offset, bytes);
+        }
+        if (status == SSTORE_OK)
+            status = each_in_memory(buckets, writer, bucket, take, on_items, context, error);
+    }
+    return status;
+}

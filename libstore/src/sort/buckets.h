@@ -1,0 +1,73 @@
+/*
+ * buckets.h - items dealt out by some leading bits of theirs, so that each bucket can be sorted alone: the first pass of a
+ * radix sort of more than memory holds.
+ *
+ * An item is a key (a u64), or a record (sstore_record), whose key is its fingerprint, or its id where `by_id` is set.
+ * Several writers deal at once, each a thread with lists of its own: of chunks of a shared pool, in memory, and where its
+ * share of the pool is used up, of runs in the spill file, which hold all of the writer's buckets one after the other.
+ * Within a bucket items have no order.
+ */
+#ifndef SS_BUCKETS_H
+#define SS_BUCKETS_H
+
+#include "sort/chunk_pool.h"
+#include "sort/spill_file.h"
+
+/* What one writer put into the spill file at once. */
+typedef struct ss_spilled_run {
+    uint64_t offset;
+    uint32_t *begins; /* one a bucket and one more: in items from the offset */
+} ss_spilled_run;
+
+typedef struct ss_bucket_writer {
+    uint8_t **heads;   /* where the next item of a bucket goes; NULL, or where a chunk ends: into a new chunk */
+    uint32_t *newest;  /* of each bucket's chunks, of which all others are full */
+    uint32_t *chunks;  /* how many a bucket has */
+    uint32_t held_chunks, max_chunks;
+    ss_spilled_run *runs;
+    size_t run_count, run_capacity;
+} ss_bucket_writer;
+
+typedef struct ss_buckets {
+    ss_chunk_pool *pool; /* borrowed, as the spill file */
+    ss_spill_file *spill;
+    size_t item_bytes; /* 8: keys; 16: records */
+    bool by_id;
+    uint32_t shift, count; /* an item's bucket is (key >> shift) % count, a power of two */
+    uint32_t writer_count;
+    ss_bucket_writer *writers;
+} ss_buckets;
+
+/* Each of the writers may hold at most `max_chunks` chunks. MEMORY. */
+sstore_status ss_buckets_open(ss_buckets *buckets, uint32_t writer_count, uint32_t max_chunks, sstore_error *error);
+/* Gives all chunks back. Also of buckets that could not be opened. */
+void ss_buckets_close(ss_buckets *buckets);
+
+/* Deal items. The second is for records, and `ids` is not read where the items are keys. IO, MEMORY. */
+sstore_status ss_buckets_deal(ss_buckets *buckets, uint32_t writer, const uint64_t *fingerprints, const uint64_t *ids,
+                              size_t count, sstore_error *error);
+sstore_status ss_buckets_deal_items(ss_buckets *buckets, uint32_t writer, const void *items, size_t count,
+                                    sstore_error *error);
+/* Move all that a writer holds in memory into the spill file. */
+sstore_status ss_buckets_spill(ss_buckets *buckets, uint32_t writer, sstore_error *error);
+
+/* ----- once all are dealt ----- */
+
+/* The items in a bucket. */
+uint64_t ss_buckets_size(const ss_buckets *buckets, uint32_t bucket);
+/* Whether all of the buckets first .. end-1 are in memory. */
+bool ss_buckets_in_memory(const ss_buckets *buckets, uint32_t first, uint32_t end);
+/* Copy the items of the buckets first .. end-1 to `items`, bucket by bucket as they lie. Several threads may do so at
+ * once. IO. */
+sstore_status ss_buckets_gather(const ss_buckets *buckets, uint32_t first, uint32_t end, void *items,
+                                sstore_error *error);
+/* The other way: let the first `count` items of these buckets, which are all in memory, be these. */
+void ss_buckets_put_back(ss_buckets *buckets, uint32_t first, uint32_t end, const void *items, size_t count);
+
+/* Give a bucket's items in pieces, as often as wanted, or take them out of it as they are given. `buffer` has room for
+ * `capacity` of them. */
+typedef sstore_status (*ss_items_fn)(void *context, const void *items, size_t count, sstore_error *error);
+sstore_status ss_buckets_each(ss_buckets *buckets, uint32_t bucket, bool take, void *buffer, size_t capacity,
+                              ss_items_fn on_items, void *context, sstore_error *error);
+
+#endif

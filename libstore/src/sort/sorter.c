@@ -1,0 +1,341 @@
+#include "sort/sorter.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "sort/buckets.h"
+#include "sort/radix.h"
+
+#define MOST_BITS 11u               /* that items are dealt by at once */
+#define BUCKET_ITEMS 16384u         /* up to which a bucket need not be cut further */
+#define PIECE_ITEMS ((size_t)32768) /* up to which buckets go together: they fit into a cache, with their scratch */
+#define UNFILLED_SHARE 16u          /* of memory, what chunks may take that are not full: 1/16 */
+#define LEAST_CHUNK_BYTES ((size_t)1024)
+#define MOST_CHUNK_BYTES ((size_t)8192)
+#define LEAST_CHUNKS 16u /* a writer, so that each finds one for every bucket */
+
+typedef struct piece {
+    ss_buckets *buckets;
+    uint32_t first, end; /* its buckets */
+    size_t count;        /* of its items; equal ones are still counted, unless it is sorted */
+    bool sorted;         /* as it lies in memory */
+    bool equal;          /* all items are equal, and may be too many for a buffer */
+} piece;
+
+struct ss_sorter {
+    ss_sorter_options options;
+    size_t item_bytes;
+    ss_chunk_pool *pool;
+    ss_spill_file spill;
+    ss_buckets **dealings; /* of all items, and of each bucket that was too large */
+    size_t dealing_count, dealing_capacity;
+    piece *pieces;
+    size_t piece_count, piece_capacity;
+};
+
+/* Make room for one more element behind `count`; NULL where memory fails. */
+static void *grow(void *elements, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return elements;
+    size_t larger = *capacity == 0 ? 64 : 2 * *capacity;
+    void *grown = ss_realloc(elements, larger, size);
+    if (grown != NULL)
+        *capacity = larger;
+    return grown;
+}
+
+/* ----- beginning ----- */
+
+sstore_status ss_sorter_pool_open(ss_chunk_pool *pool, uint64_t memory_bytes, uint32_t writers, sstore_error *error)
+{
+    uint64_t share = (memory_bytes / UNFILLED_SHARE / writers) >> MOST_BITS;
+    size_t chunk_bytes = LEAST_CHUNK_BYTES;
+    while (chunk_bytes < MOST_CHUNK_BYTES && 2 * chunk_bytes <= share)
+        chunk_bytes *= 2;
+    uint64_t least = LEAST_CHUNKS * writers * chunk_bytes;
+    return ss_chunk_pool_open(pool, ss_max_u64(memory_bytes, least), chunk_bytes, error);
+}
+
+/* The bits of as many buckets as keep `items` items well apart. Each writer has a chunk of each bucket that is not full:
+ * these must not take all the memory. */
+static uint32_t choose_bits(const ss_sorter *sorter, uint32_t writers, uint64_t items)
+{
+    uint32_t most_unfilled = sorter->pool->max_chunks / UNFILLED_SHARE / writers, bits = 0;
+    while (bits < MOST_BITS && items >> bits > BUCKET_ITEMS && most_unfilled >> bits > 1)
+        bits++;
+    return bits;
+}
+
+/* Where all items fit into memory, whoever adds them, no writer needs to spill; else each has its share. */
+static uint32_t choose_writer_chunks(const ss_sorter *sorter, uint32_t bits, uint32_t writers)
+{
+    uint64_t chunk_items = sorter->pool->chunk_bytes / sorter->item_bytes;
+    uint64_t chunks = sorter->options.expected_count / chunk_items + ((uint64_t)writers << bits);
+    return chunks <= sorter->pool->max_chunks ? sorter->pool->max_chunks : sorter->pool->max_chunks / writers;
+}
+
+/* Begin to deal by `bits` bits from `shift` on. */
+static sstore_status add_dealing(ss_sorter *sorter, uint32_t writers, uint32_t bits, uint32_t shift, bool by_id,
+                                 ss_buckets **dealing_out, sstore_error *error)
+{
+    ss_buckets **dealings =
+        grow(sorter->dealings, sorter->dealing_count, &sorter->dealing_capacity, sizeof(ss_buckets *));
+    if (dealings == NULL)
+        return ss_fail_memory(error, sorter->dealing_capacity * sizeof(ss_buckets *));
+    sorter->dealings = dealings;
+    ss_buckets *made = ss_alloc(1, sizeof *made);
+    if (made == NULL)
+        return ss_fail_memory(error, sizeof *made);
+    sorter->dealings[sorter->dealing_count++] = made;
+    *made = (ss_buckets){.pool = sorter->pool,
+                         .spill = &sorter->spill,
+                         .item_bytes = sorter->item_bytes,
+                         .by_id = by_id,
+                         .shift = shift,
+                         .count = 1u << bits};
+    *dealing_out = made;
+    return ss_buckets_open(made, writers, choose_writer_chunks(sorter, bits, writers), error);
+}
+
+sstore_status ss_sorter_create(const ss_sorter_options *options, ss_sorter **sorter_out, sstore_error *error)
+{
+    ss_buckets *all;
+    *sorter_out = NULL;
+    assert(options->writers > 0 && options->piece_capacity > 0);
+    ss_sorter *sorter = ss_alloc(1, sizeof *sorter);
+    if (sorter == NULL)
+        return ss_fail_memory(error, sizeof *sorter);
+    *sorter = (ss_sorter){.options = *options,
+                          .item_bytes = options->with_ids ? sizeof(sstore_record) : sizeof(uint64_t),
+                          .pool = options->pool};
+    ss_spill_file_open(&sorter->spill, options->tmp_dir);
+    uint32_t bits = choose_bits(sorter, options->writers, options->expected_count);
+    sstore_status status =
+        add_dealing(sorter, options->writers, bits, bits == 0 ? 0 : 64 - bits, false, &all, error);
+    if (status == SSTORE_OK)
+        *sorter_out = sorter;
+    else
+        ss_sorter_free(sorter);
+    return status;
+}
+
+void ss_sorter_free(ss_sorter *sorter)
+{
+    if (sorter == NULL)
+        return;
+    for (size_t i = 0; i < sorter->dealing_count; i++) {
+        ss_buckets_close(sorter->dealings[i]);
+        ss_free(sorter->dealings[i]);
+    }
+    ss_free(sorter->dealings);
+    ss_free(sorter->pieces);
+    ss_spill_file_close(&sorter->spill);
+    ss_free(sorter);
+}
+
+sstore_status ss_sorter_add(ss_sorter *sorter, uint32_t writer, const uint64_t *fingerprints, const uint64_t *ids,
+                            size_t count, sstore_error *error)
+{
+    return ss_buckets_deal(sorter->dealings[0], writer, fingerprints, ids, count, error);
+}
+
+uint64_t ss_sorter_count(const ss_sorter *sorter)
+{
+    uint64_t count = 0;
+    for (uint32_t bucket = 0; bucket < sorter->dealings[0]->count; bucket++)
+        count += ss_buckets_size(sorter->dealings[0], bucket);
+    return count;
+}
+
+uint64_t ss_sorter_spilled_bytes(const ss_sorter *sorter)
+{
+    return sorter->spill.bytes;
+}
+
+/* ----- forming pieces ----- */
+
+static sstore_status add_piece(ss_sorter *sorter, piece added, sstore_error *error)
+{
+    piece *pieces = grow(sorter->pieces, sorter->piece_count, &sorter->piece_capacity, sizeof *pieces);
+    if (pieces == NULL)
+        return ss_fail_memory(error, sorter->piece_capacity * sizeof *pieces);
+    sorter->pieces = pieces;
+    pieces[sorter->piece_count++] = added;
+    return SSTORE_OK;
+}
+
+/* The bits in which any items of a bucket differ from its first one. */
+typedef struct differences {
+    bool with_ids, any;
+    sstore_record first, differing;
+} differences;
+
+static sstore_status note_differences(void *context, const void *items, size_t count, sstore_error *error)
+{
+    differences *self = context;
+    const uint64_t *keys = items;
+    const sstore_record *records = items;
+    (void)error;
+    if (!self->any)
+        self->first = self->with_ids ? records[0] : (sstore_record){.fingerprint = keys[0]};
+    self->any = true;
+    for (size_t i = 0; i < count; i++) {
+        self->differing.fingerprint |= (self->with_ids ? records[i].fingerprint : keys[i]) ^ self->first.fingerprint;
+        self->differing.id |= self->with_ids ? records[i].id ^ self->first.id : 0;
+    }
+    return SSTORE_OK;
+}
+
+static sstore_status deal_again(void *context, const void *items, size_t count, sstore_error *error)
+{
+    return ss_buckets_deal_items(context, 0, items, count, error);
+}
+
+static sstore_status spill_all(ss_sorter *sorter, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (size_t i = 0; i < sorter->dealing_count; i++)
+        for (uint32_t writer = 0; status == SSTORE_OK && writer < sorter->dealings[i]->writer_count; writer++)
+            status = ss_buckets_spill(sorter->dealings[i], writer, error);
+    return status;
+}
+
+static sstore_status form_pieces(ss_sorter *sorter, ss_buckets *buckets, void *buffer, sstore_error *error);
+
+/* Deal the items of a bucket that is too large for a buffer by the bits in which they differ, and form pieces of them. */
+static sstore_status split(ss_sorter *sorter, ss_buckets *buckets, uint32_t bucket, void *buffer, sstore_error *error)
+{
+    const size_t capacity = sorter->options.piece_capacity;
+    differences found = {.with_ids = sorter->options.with_ids};
+    sstore_status status = ss_buckets_each(buckets, bucket, false, buffer, capacity, note_differences, &found, error);
+    if (status != SSTORE_OK)
+        return status;
+    bool by_id = found.differing.fingerprint == 0;
+    uint64_t differing = by_id ? found.differing.id : found.differing.fingerprint;
+    if (differing == 0)
+        return add_piece(sorter,
+                         (piece){.buckets = buckets, .first = bucket, .end = bucket + 1, .count = 1, .equal = true},
+                         error);
+    uint32_t top = 64 - (uint32_t)__builtin_clzll(differing);
+    uint32_t bits = ss_max_u32(choose_bits(sorter, 1, ss_buckets_size(buckets, bucket)), 1);
+    bits = bits < top ? bits : top;
+    /* Each new bucket takes a chunk before many of the old one come back. */
+    if (sorter->pool->max_chunks - sorter->pool->taken < 2u << bits)
+        status = spill_all(sorter, error);
+    ss_buckets *parts;
+    if (status == SSTORE_OK)
+        status = add_dealing(sorter, 1, bits, top - bits, by_id, &parts, error);
+    if (status == SSTORE_OK)
+        status = ss_buckets_each(buckets, bucket, true, buffer, capacity, deal_again, parts, error);
+    return status == SSTORE_OK ? form_pieces(sorter, parts, buffer, error) : status;
+}
+
+/* One piece after the other of the buckets in their order, small ones together. */
+static sstore_status form_pieces(ss_sorter *sorter, ss_buckets *buckets, void *buffer, sstore_error *error)
+{
+    const size_t capacity = sorter->options.piece_capacity, enough = capacity < PIECE_ITEMS ? capacity : PIECE_ITEMS;
+    sstore_status status = SSTORE_OK;
+    piece next = {.buckets = buckets};
+    for (uint32_t bucket = 0; status == SSTORE_OK && bucket < buckets->count; bucket++) {
+        uint64_t size = ss_buckets_size(buckets, bucket);
+        if (next.count > 0 && next.count + size > enough) {
+            status = add_piece(sorter, next, error);
+            next = (piece){.buckets = buckets, .first = bucket};
+        }
+        next.end = bucket + 1;
+        if (size <= capacity) {
+            next.count += (size_t)size;
+        } else if (status == SSTORE_OK) {
+            status = split(sorter, buckets, bucket, buffer, error);
+            next = (piece){.buckets = buckets, .first = bucket + 1, .end = bucket + 1};
+        }
+    }
+    if (status == SSTORE_OK && next.count > 0)
+        status = add_piece(sorter, next, error);
+    return status;
+}
+
+sstore_status ss_sorter_seal(ss_sorter *sorter, void *buffer, sstore_error *error)
+{
+    assert(sorter->piece_count == 0);
+    return form_pieces(sorter, sorter->dealings[0], buffer, error);
+}
+
+/* ----- getting pieces ----- */
+
+size_t ss_sorter_piece_count(const ss_sorter *sorter)
+{
+    return sorter->piece_count;
+}
+
+static size_t unique_keys(uint64_t *keys, size_t count)
+{
+    size_t kept = count > 0;
+    for (size_t i = 1; i < count; i++) {
+        keys[kept] = keys[i];
+        kept += keys[i] != keys[kept - 1];
+    }
+    return kept;
+}
+
+static size_t unique_records(sstore_record *records, size_t count)
+{
+    size_t kept = count > 0;
+    for (size_t i = 1; i < count; i++) {
+        records[kept] = records[i];
+        kept += records[i].fingerprint != records[kept - 1].fingerprint || records[i].id != records[kept - 1].id;
+    }
+    return kept;
+}
+
+static size_t sort_items(const ss_sorter *sorter, void *items, void *scratch, size_t count)
+{
+    if (sorter->options.with_ids) {
+        ss_sort_records(items, scratch, count);
+        return unique_records(items, count);
+    }
+    ss_sort_keys(items, scratch, count);
+    return unique_keys(items, count);
+}
+
+/* Where the first of many equal items goes. */
+typedef struct first_item {
+    void *to;
+    size_t item_bytes;
+} first_item;
+
+static sstore_status copy_first(void *context, const void *items, size_t count, sstore_error *error)
+{
+    const first_item *self = context;
+    (void)count, (void)error;
+    memcpy(self->to, items, self->item_bytes);
+    return SSTORE_STOPPED;
+}
+
+static sstore_status load_equal(ss_sorter *sorter, const piece *from, void *items, void *scratch, sstore_error *error)
+{
+    first_item to = {.to = items, .item_bytes = sorter->item_bytes};
+    sstore_status status = ss_buckets_each(from->buckets, from->first, false, scratch, 1, copy_first, &to, error);
+    return status == SSTORE_STOPPED ? SSTORE_OK : status;
+}
+
+sstore_status ss_sorter_load(ss_sorter *sorter, size_t number, void *items, void *scratch, size_t *count_out,
+                             sstore_error *error)
+{
+    piece *from = &sorter->pieces[number];
+    *count_out = from->count;
+    if (from->equal)
+        return load_equal(sorter, from, items, scratch, error);
+    sstore_status status = ss_buckets_gather(from->buckets, from->first, from->end, items, error);
+    if (status != SSTORE_OK || from->sorted)
+        return status;
+    *count_out = sort_items(sorter, items, scratch, from->count);
+    if (ss_buckets_in_memory(from->buckets, from->first, from->end)) {
+        ss_buckets_put_back(from->buckets, from->first, from->end, items, *count_out);
+        from->count = *count_out;
+        from->sorted = true;
+    }
+    return SSTORE_OK;
+}

@@ -1,0 +1,57 @@
+/*
+ * sorter.h - sort any number of items within a fixed memory, on several threads: keys, or records. Equal items are kept
+ * once.
+ *
+ * Items are dealt into buckets as they come (buckets.h), and spilled where memory is full. When all are there the buckets
+ * become pieces, in order, each small enough to be sorted in a buffer of the caller's: a bucket that is too large is dealt
+ * again by the bits in which its items differ; small ones go together. Pieces can be loaded at any time, in any order and
+ * by several threads; a piece that is all in memory is sorted once only.
+ */
+#ifndef SS_SORTER_H
+#define SS_SORTER_H
+
+#include "base/common.h"
+#include "base/file.h"
+#include "sort/chunk_pool.h"
+
+typedef struct ss_sorter ss_sorter;
+
+typedef struct ss_sorter_options {
+    bool with_ids;           /* records; else keys, which are records with id 0 in half the room */
+    uint32_t writers;        /* threads that add at once, at least 1 */
+    ss_chunk_pool *pool;     /* for items in memory; borrowed, and nobody else's meanwhile */
+    size_t piece_capacity;   /* items of the largest piece, at least 1 */
+    uint64_t expected_count; /* items to come, if it is known; else UINT64_MAX */
+    const ss_dir *tmp_dir;   /* where to spill; borrowed */
+} ss_sorter_options;
+
+
+/* Open a pool of `memory_bytes` for sorters of up to `writers` writers. MEMORY. */
+sstore_status ss_sorter_pool_open(ss_chunk_pool *pool, uint64_t memory_bytes, uint32_t writers, sstore_error *error);
+
+/* MEMORY. */
+sstore_status ss_sorter_create(const ss_sorter_options *options, ss_sorter **sorter_out, sstore_error *error);
+void ss_sorter_free(ss_sorter *sorter);
+
+/* Add items as writer `writer`; `ids` is not read by a sorter of keys. IO, MEMORY. */
+sstore_status ss_sorter_add(ss_sorter *sorter, uint32_t writer, const uint64_t *fingerprints, const uint64_t *ids,
+                            size_t count, sstore_error *error);
+
+/* How many were added. */
+uint64_t ss_sorter_count(const ss_sorter *sorter);
+
+/* All items are there: form the pieces. Nothing can be added after. `buffer` has room for piece_capacity items. */
+sstore_status ss_sorter_seal(ss_sorter *sorter, void *buffer, sstore_error *error);
+
+/* Pieces ascend: all items of one are below all items of the next. Empty ones are possible. */
+size_t ss_sorter_piece_count(const ss_sorter *sorter);
+
+/* Get a piece, sorted, into `items`: uint64_t or sstore_record. Both it and `scratch` have room for piece_capacity items.
+ * *count_out is how many they are, each once. Different pieces may be got at the same time. IO. */
+sstore_status ss_sorter_load(ss_sorter *sorter, size_t piece, void *items, void *scratch, size_t *count_out,
+                             sstore_error *error);
+
+/* The bytes of disk taken so far by what was spilled. */
+uint64_t ss_sorter_spilled_bytes(const ss_sorter *sorter);
+
+#endif

@@ -1,0 +1,78 @@
+/*
+ * cursor.h - the scratch memory of one thread's queries: the probes and blocks that are under way together, the
+ * values of a few groups, and how to query at the distance that was asked last.
+ */
+#ifndef SS_CURSOR_H
+#define SS_CURSOR_H
+
+#include "file/block_slot.h"
+#include "store/store.h"
+
+/* A prefix that a table is searched for: the fingerprints first .. last (permuted). */
+typedef struct ss_probe {
+    uint64_t first, last;
+    uint32_t table;
+} ss_probe;
+
+/* A block that is searched. */
+typedef struct ss_visit {
+    uint32_t table;
+    bool opened;          /* `block` is there */
+    uint32_t groups_done; /* its groups below this one were tested, or need not be */
+    ss_block_slot slot;
+    ss_block block;
+} ss_visit;
+
+/* The part of a probe that lies in one block. */
+typedef struct ss_span {
+    uint64_t first, last;
+    uint32_t visit;
+} ss_span;
+
+/* A group whose fingerprints are tested. */
+typedef struct ss_test {
+    uint32_t visit, group;
+} ss_test;
+
+/* So many probes, or blocks, go through a stage before the next stage begins, so that their cache misses overlap. */
+#define SS_TOGETHER 64u
+
+/* A distinct fingerprint of a segment within the distance of a query. */
+typedef struct ss_hit {
+    const ss_segment *segment;
+    uint64_t query; /* the query's index; 0 of one alone */
+    uint64_t fingerprint;
+    uint32_t distance;
+    bool has_rank; /* it was found through table 0, so that its rank is known */
+    uint64_t rank;
+} ss_hit;
+
+/* So many hits' records are looked up together. */
+#define SS_HITS_TOGETHER 16u
+
+struct sstore_cursor {
+    const sstore *store;
+    ss_query_plan *plans;      /* one a segment, for the distance asked last */
+    uint32_t planned_distance; /* NOT_PLANNED at first */
+    uint32_t probe_count, span_count, visit_count, visit_capacity, test_count;
+    ss_probe probes[SS_TOGETHER];
+    ss_span spans[SS_TOGETHER];
+    ss_visit visits[SS_TOGETHER];
+    ss_test tests[SS_TOGETHER];
+    uint64_t queries[SS_MAX_TABLES]; /* the query's fingerprint, permuted for each table */
+    uint64_t *values;                /* of SS_LANES groups */
+    uint32_t *hits;                  /* indices of those within the distance */
+    uint64_t *group;                 /* the values of one group */
+    uint32_t found_count;
+    ss_hit found[SS_HITS_TOGETHER];        /* whose records are still to be reported */
+    ss_block_slot slots[SS_HITS_TOGETHER]; /* blocks of table 0 and of ids, for looking them up */
+    uint8_t *buffers;                      /* the visits' and these slots' */
+};
+
+/* The bytes that a cursor of a store takes. */
+uint64_t ss_cursor_bytes(const ss_manifest *manifest, sstore_io io);
+
+/* The plans for a distance, one a segment. */
+const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance);
+
+#endif

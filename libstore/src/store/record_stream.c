@@ -1,0 +1,110 @@
+#include "store/record_stream.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+sstore_status ss_record_stream_open(ss_record_stream *stream, const ss_segment *segment, bool has_ids,
+                                    sstore_error *error)
+{
+    const ss_table *table = &segment->tables[0];
+    *stream = (ss_record_stream){.segment = segment, .has_ids = has_ids};
+    sstore_status status = ss_table_stream_open(&stream->fingerprints, &table->blocks, &table->code, error);
+    if (status != SSTORE_OK || !has_ids)
+        return status;
+    uint32_t block_bytes = segment->ids.header.block_bytes;
+    stream->ids_buffer = ss_alloc(1, block_bytes);
+    return stream->ids_buffer != NULL ? SSTORE_OK : ss_fail_memory(error, block_bytes);
+}
+
+void ss_record_stream_close(ss_record_stream *stream)
+{
+    ss_table_stream_close(&stream->fingerprints);
+    ss_free(stream->ids_buffer);
+    stream->ids_buffer = NULL;
+}
+
+/* Make values[value_index] the present fingerprint. */
+static sstore_status fill_values(ss_record_stream *stream, bool *more_out, sstore_error *error)
+{
+    *more_out = true;
+    if (stream->value_index < stream->value_count)
+        return SSTORE_OK;
+    uint64_t block = stream->fingerprints.next_block;
+    bool has_last = stream->value_count > 0;
+    uint64_t last = has_last ? stream->values[stream->value_count - 1] : 0;
+    sstore_status status =
+        ss_table_stream_next(&stream->fingerprints, &stream->values, &stream->value_count, error);
+    stream->value_index = 0;
+    *more_out = stream->value_count > 0;
+    if (status == SSTORE_OK && *more_out && has_last && stream->values[0] <= last)
+        status = ss_block_reader_malformed(stream->fingerprints.reader, block,
+                                           "its fingerprints do not ascend from the block before", error);
+    return status;
+}
+
+static sstore_status open_next_ids(ss_record_stream *stream, sstore_error *error)
+{
+    const ss_block_reader *ids = &stream->segment->ids;
+    const uint8_t *bytes;
+    const char *reason;
+    if (stream->next_ids_block == ids->header.block_count)
+        return ss_fail_damaged(error, ids->file.path, SSTORE_NO_OFFSET, "there are fewer ids than fingerprints");
+    uint64_t number = stream->next_ids_block++;
+    ss_block_reader_ahead(ids, number, &stream->asked_ids_block);
+    sstore_status status = ss_block_reader_get(ids, number, stream->ids_buffer, &bytes, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (!ss_ids_block_open(&stream->ids, bytes, ids->header.block_bytes, &reason))
+        return ss_block_reader_malformed(ids, number, reason, error);
+    stream->ids_index = 0;
+    stream->ids_rank = stream->ids.first_rank;
+    return SSTORE_OK;
+}
+
+/* Whether the next record in the id column belongs to the present rank; opens the next block of ids if need be. */
+static bool next_id_is_of_rank(const ss_record_stream *stream)
+{
+    if (stream->ids_index < stream->ids.count)
+        return stream->ids_rank == stream->rank;
+    return stream->ids.goes_on;
+}
+
+static void step_id(ss_record_stream *stream)
+{
+    stream->ids_index++;
+    if (stream->ids_index < stream->ids.count && ss_ids_block_starts_rank(&stream->ids, stream->ids_index))
+        stream->ids_rank++;
+}
+
+/* Give out the present id, and step on; the fingerprint is done when no further id is its. */
+static sstore_status take_id(ss_record_stream *stream, uint64_t *id_out, sstore_error *error)
+{
+    if (stream->ids_index == stream->ids.count) {
+        sstore_status status = open_next_ids(stream, error);
+        if (status != SSTORE_OK)
+            return status;
+    }
+    if (stream->ids_rank != stream->rank)
+        return ss_block_reader_malformed(&stream->segment->ids, stream->next_ids_block - 1,
+                                         "its ranks do not follow the fingerprints", error);
+    *id_out = ss_ids_block_id(&stream->ids, stream->ids_index);
+    step_id(stream);
+    return SSTORE_OK;
+}
+
+sstore_status ss_record_stream_next(ss_record_stream *stream, sstore_record *record_out, bool *more_out,
+                                    sstore_error *error)
+{
+    sstore_status status = fill_values(stream, more_out, error);
+    if (status != SSTORE_OK || !*more_out)
+        return status;
+    *record_out = (sstore_record){.fingerprint = stream->values[stream->value_index]};
+    if (stream->has_ids) {
+        status = take_id(stream, &record_out->id, error);
+        if (status != SSTORE_OK || next_id_is_of_rank(stream))
+            return status;
+    }
+    stream->value_index++;
+    stream->rank++;
+    return SSTORE_OK;
+}

@@ -1,0 +1,32 @@
+/*
+ * record_stream.h - all records of a segment in order: table 0 with the id column beside it.
+ */
+#ifndef SS_RECORD_STREAM_H
+#define SS_RECORD_STREAM_H
+
+#include "file/ids.h"
+#include "store/store.h"
+#include "store/table_stream.h"
+
+typedef struct ss_record_stream {
+    const ss_segment *segment;
+    bool has_ids;
+    ss_table_stream fingerprints;
+    const uint64_t *values; /* of the present block of table 0 */
+    uint32_t value_count, value_index;
+    uint64_t rank; /* of values[value_index] */
+    uint8_t *ids_buffer;
+    ss_ids_block ids;
+    uint64_t next_ids_block, asked_ids_block, ids_rank; /* ids_rank: of record ids_index */
+    uint32_t ids_index;
+} ss_record_stream;
+
+sstore_status ss_record_stream_open(ss_record_stream *stream, const ss_segment *segment, bool has_ids,
+                                    sstore_error *error);
+void ss_record_stream_close(ss_record_stream *stream);
+
+/* Get the next record; *more_out is false at the end. DAMAGED where fingerprints do not ascend or ids do not fit them. */
+sstore_status ss_record_stream_next(ss_record_stream *stream, sstore_record *record_out, bool *more_out,
+                                    sstore_error *error);
+
+#endif

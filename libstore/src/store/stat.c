@@ -1,0 +1,134 @@
+/* stat.c - facts about an open store, computed from manifest and headers without reading blocks. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/options.h"
+#include "store/store.h"
+#include "store/store_memory.h"
+
+/* Bits for all steps of a table if each h took as much as its frequency is worth, and its rest 63 - h. */
+static double bound_bits(const ss_block_header *header)
+{
+    double total = 0, bits = 0;
+    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
+        total += (double)header->h_counts[h];
+    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++) {
+        double count = (double)header->h_counts[h];
+        if (count > 0)
+            bits += count * (log2(total / count) + 63 - h);
+    }
+    return bits;
+}
+
+/*
+ * Bits that Rice coding of the gaps takes with the best parameter b: b bits below, the rest of the gap in unary and a stop
+ * bit. The sum of (gap >> b) over all gaps follows exactly from how many gaps have a 1 at each bit.
+ */
+static double rice_bits(const ss_block_header *header)
+{
+    double count = (double)header->item_count - 1, best = INFINITY;
+    for (uint32_t b = 0; b < SS_FINGERPRINT_BITS; b++) {
+        double unary = 0;
+        for (uint32_t bit = b; bit < SS_FINGERPRINT_BITS; bit++)
+            unary += (double)header->gap_bit_counts[63 - bit] * ldexp(1.0, (int)(bit - b));
+        best = fmin(best, unary + count * (b + 1));
+    }
+    return best;
+}
+
+/* Bits that Elias-Fano coding takes: the low l bits of each, the high ones as a bitmap of n ones and last >> l zeros. */
+static double elias_fano_bits(double count, uint64_t last)
+{
+    double best = INFINITY;
+    for (uint32_t low = 0; low < SS_FINGERPRINT_BITS; low++)
+        best = fmin(best, count * (low + 1) + (double)(last >> low));
+    return best;
+}
+
+static double per_fingerprint(double bits, uint64_t count)
+{
+    return count == 0 ? 0 : bits / (double)count;
+}
+
+static uint64_t file_bytes(uint64_t block_count, uint32_t block_bytes)
+{
+    return SS_HEADER_BYTES + block_count * block_bytes;
+}
+
+sstore_status sstore_stat_table(const sstore *store, uint32_t table, sstore_table_statistics *statistics_out,
+                                sstore_error *error)
+{
+    if (store == NULL || statistics_out == NULL || store->manifest.segment_count == 0 ||
+        table >= store->manifest.segments[0].plan.table_count)
+        return ss_fail_argument(error, "sstore_stat_table: a NULL argument, or no such table");
+    /* Figures of all segments together come with the work on several segments; a build makes one. */
+    const ss_segment *segment = &store->segments[0];
+    const ss_plan_table *plan = &segment->facts->plan.tables[table];
+    const ss_block_header *header = &segment->tables[table].blocks.header;
+    const ss_array *keys = &segment->tables[table].keys.keys;
+    uint64_t count = header->item_count;
+    uint64_t last = keys->count > 0 ? ss_array_at(keys, keys->count - 1) : 0;
+    sstore_table_statistics statistics = {
+        .key_mask = plan->key_mask,
+        .prefix_bits = plan->prefix_bits,
+        .radius = (uint32_t)plan->radius,
+        .block_count = header->block_count,
+        .file_bytes = file_bytes(header->block_count, header->block_bytes),
+        .directory_bytes = ss_table_directory_bytes(segment, table),
+    };
+    statistics.bits = per_fingerprint(8.0 * (double)(statistics.file_bytes + statistics.directory_bytes), count);
+    statistics.bound_bits = per_fingerprint(bound_bits(header), count);
+    statistics.elias_fano_bits = count > 0 ? per_fingerprint(elias_fano_bits((double)count, last), count) : 0;
+    statistics.rice_bits = count > 0 ? per_fingerprint(rice_bits(header), count) : 0;
+    if (!ss_give_facts(statistics_out, &statistics, sizeof statistics, sizeof statistics))
+        return ss_fail_argument(error, "sstore_stat_table: struct_size is not set");
+    return SSTORE_OK;
+}
+
+static void add_segment(const ss_segment *segment, bool has_ids, sstore_statistics *to)
+{
+    const ss_manifest_segment *facts = segment->facts;
+    uint32_t block_bytes = facts->geometry.block_bytes;
+    to->record_count += facts->record_count;
+    to->distinct_count += facts->distinct_count;
+    to->directory_bytes += facts->directory_bytes;
+    to->total_bytes += facts->directory_bytes;
+    for (uint32_t i = 0; i < facts->plan.table_count; i++)
+        to->total_bytes += file_bytes(facts->tables[i].block_count, block_bytes);
+    if (!has_ids)
+        return;
+    to->ids_block_count += facts->ids.block_count;
+    to->ids_bytes += file_bytes(facts->ids.block_count, block_bytes);
+    to->total_bytes += file_bytes(facts->ids.block_count, block_bytes);
+}
+
+sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out, sstore_error *error)
+{
+    if (store == NULL || statistics_out == NULL)
+        return ss_fail_argument(error, "sstore_stat: store and statistics_out must not be NULL");
+    const ss_manifest *manifest = &store->manifest;
+    sstore_statistics statistics = {
+        .fingerprint_bits = SS_FINGERPRINT_BITS,
+        .distance = manifest->distance,
+        .has_ids = manifest->has_ids,
+        .next_ordinal = manifest->next_ordinal,
+        .manifest_bytes = manifest->file_bytes,
+        .memory_bytes = ss_store_memory_bytes(manifest, store->options.io),
+        .total_bytes = manifest->file_bytes,
+    };
+    for (uint32_t i = 0; i < manifest->segment_count; i++)
+        add_segment(&store->segments[i], manifest->has_ids, &statistics);
+    if (manifest->segment_count > 0) {
+        const ss_manifest_segment *first = &manifest->segments[0];
+        statistics.table_count = first->plan.table_count;
+        statistics.block_bytes = first->geometry.block_bytes;
+        statistics.restart_interval = first->geometry.restart_interval;
+        ss_plan_format(&first->plan, statistics.plan, sizeof statistics.plan);
+    }
+    snprintf(statistics.recipe, sizeof statistics.recipe, "%s", manifest->recipe);
+    if (!ss_give_facts(statistics_out, &statistics, sizeof statistics, sizeof statistics))
+        return ss_fail_argument(error, "sstore_stat: struct_size is not set");
+    return SSTORE_OK;
+}

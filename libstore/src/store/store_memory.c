@@ -1,0 +1,35 @@
+#include "store/store_memory.h"
+
+#include "store/cursor.h"
+
+/* A block file in memory: all of it in the mode memory; in the mode mmap pages become resident as they are touched, so that in
+ * the end all may be, and a byte a block says what was checked. */
+static uint64_t block_file_bytes(uint64_t block_count, uint32_t block_bytes, sstore_io io)
+{
+    uint64_t file_bytes = SS_HEADER_BYTES + block_count * block_bytes;
+    if (io == SSTORE_IO_PREAD)
+        return 0;
+    return io == SSTORE_IO_MMAP ? file_bytes + block_count : file_bytes;
+}
+
+static uint64_t segment_bytes(const ss_manifest_segment *segment, bool has_ids, sstore_io io)
+{
+    const uint32_t block_bytes = segment->geometry.block_bytes;
+    uint64_t bytes = segment->directory_bytes + sizeof(ss_segment);
+    for (uint32_t i = 0; i < segment->plan.table_count; i++) {
+        uint64_t blocks = segment->tables[i].block_count;
+        bytes += sizeof(ss_table) + ss_key_index_bytes(blocks) + block_file_bytes(blocks, block_bytes, io);
+    }
+    if (has_ids)
+        bytes += ss_key_index_bytes(segment->ids.block_count) +
+                 block_file_bytes(segment->ids.block_count, block_bytes, io);
+    return bytes;
+}
+
+uint64_t ss_store_memory_bytes(const ss_manifest *manifest, sstore_io io)
+{
+    uint64_t bytes = sizeof(sstore) + manifest->segment_count * sizeof *manifest->segments;
+    for (uint32_t i = 0; i < manifest->segment_count; i++)
+        bytes += segment_bytes(&manifest->segments[i], manifest->has_ids, io);
+    return bytes + ss_cursor_bytes(manifest, io);
+}

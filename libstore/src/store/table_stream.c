@@ -1,0 +1,55 @@
+#include "store/table_stream.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+sstore_status ss_table_stream_open(ss_table_stream *stream, const ss_block_reader *reader, const ss_code *code,
+                                   sstore_error *error)
+{
+    *stream = (ss_table_stream){.reader = reader, .code = code, .end_block = reader->header.block_count};
+    stream->buffer = ss_alloc(1, reader->header.block_bytes);
+    stream->values = ss_alloc(SS_BLOCK_MAX_COUNT, sizeof *stream->values);
+    if (stream->buffer != NULL && stream->values != NULL)
+        return SSTORE_OK;
+    return ss_fail_memory(error, SS_BLOCK_MAX_COUNT * sizeof *stream->values);
+}
+
+void ss_table_stream_close(ss_table_stream *stream)
+{
+    ss_free(stream->buffer);
+    ss_free(stream->values);
+    stream->buffer = NULL;
+    stream->values = NULL;
+}
+
+void ss_table_stream_seek(ss_table_stream *stream, uint64_t first, uint64_t end)
+{
+    stream->next_block = stream->asked_block = first;
+    stream->end_block = ss_min_u64(end, stream->reader->header.block_count);
+}
+
+sstore_status ss_table_stream_next(ss_table_stream *stream, const uint64_t **values_out, uint32_t *count_out,
+                                   sstore_error *error)
+{
+    const ss_block_header *header = &stream->reader->header;
+    const uint8_t *bytes;
+    ss_block block;
+    const char *reason = "its codes or rests run over";
+    *count_out = 0;
+    *values_out = stream->values;
+    if (stream->next_block == stream->end_block)
+        return SSTORE_OK;
+    uint64_t number = stream->next_block++;
+    ss_block_reader_ahead(stream->reader, number, &stream->asked_block);
+    sstore_status status = ss_block_reader_get(stream->reader, number, stream->buffer, &bytes, error);
+    if (status != SSTORE_OK)
+        return status;
+    ss_geometry geometry = {.block_bytes = header->block_bytes, .restart_interval = header->restart_interval};
+    bool sound = ss_block_open(&block, bytes, geometry, stream->code, &reason);
+    if (sound)
+        sound = stream->strict ? ss_block_decode_strictly(&block, stream->values) : ss_block_decode(&block, stream->values);
+    if (!sound)
+        return ss_block_reader_malformed(stream->reader, number, reason, error);
+    *count_out = block.count;
+    return SSTORE_OK;
+}

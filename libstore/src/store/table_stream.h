@@ -1,0 +1,29 @@
+/*
+ * table_stream.h - all fingerprints of a table in order, a block at a time, as the file has them (permuted).
+ */
+#ifndef SS_TABLE_STREAM_H
+#define SS_TABLE_STREAM_H
+
+#include "file/block_reader.h"
+
+typedef struct ss_table_stream {
+    const ss_block_reader *reader; /* borrowed, as the code */
+    const ss_code *code;
+    uint64_t next_block, end_block, asked_block;
+    bool strict; /* notice everything that makes a block malformed, for a verification; slower */
+    uint8_t *buffer;
+    uint64_t *values;
+} ss_table_stream;
+
+sstore_status ss_table_stream_open(ss_table_stream *stream, const ss_block_reader *reader, const ss_code *code,
+                                   sstore_error *error);
+/* Go on with block `first`, and end before block `end` or at the table's end. */
+void ss_table_stream_seek(ss_table_stream *stream, uint64_t first, uint64_t end);
+void ss_table_stream_close(ss_table_stream *stream);
+
+/* Decode the next block; *count_out is 0 at the end. The values stay until the next call. After a damaged block the next
+ * call goes on with the block after it. */
+sstore_status ss_table_stream_next(ss_table_stream *stream, const uint64_t **values_out, uint32_t *count_out,
+                                   sstore_error *error);
+
+#endif

@@ -1,0 +1,272 @@
+/*
+ * verify.c - reads and decodes everything in a store, and holds its parts against each other: blocks against their
+ * checksums, each table against the directory and its own header, the tables against table 0, the ids against the ranks,
+ * and all records against the content sum that gave the segment its id.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "store/record_stream.h"
+#include "store/table_counts.h"
+
+typedef struct verification {
+    sstore_problem_fn on_problem;
+    void *context;
+    bool stopped;            /* by on_problem */
+    uint64_t problem_count;
+    sstore_error first;
+} verification;
+
+/* Take note of a problem and go on. */
+static void note(verification *self, const sstore_error *problem)
+{
+    if (self->problem_count++ == 0)
+        self->first = *problem;
+    if (self->on_problem != NULL && self->on_problem(self->context, problem) != 0)
+        self->stopped = true;
+}
+
+static void note_block(verification *self, const ss_block_reader *reader, uint64_t block, const char *reason)
+{
+    sstore_error problem;
+    (void)ss_block_reader_malformed(reader, block, reason, &problem);
+    note(self, &problem);
+}
+
+static void note_file(verification *self, const ss_block_reader *reader, const char *reason)
+{
+    sstore_error problem;
+    (void)ss_fail_damaged(&problem, reader->file.path, SSTORE_NO_OFFSET, "%s", reason);
+    note(self, &problem);
+}
+
+/* ----- one table ----- */
+
+/* What is gathered while a table is read. */
+typedef struct table_check {
+    const ss_segment *segment;
+    uint32_t number;
+    ss_table_counts counts;
+    uint64_t last; /* of those counted */
+    ss_u128 sum; /* of the fingerprints, unpermuted: the same for all tables */
+    bool whole;  /* no block was unreadable so far */
+} table_check;
+
+static void check_block(verification *self, table_check *check, uint64_t block, const uint64_t *values, uint32_t count)
+{
+    const ss_table *table = &check->segment->tables[check->number];
+    if (values[count - 1] != ss_array_at(&table->keys.keys, block))
+        note_block(self, &table->blocks, block, "its last fingerprint is not the key that the directory has");
+    if (check->number == 0 && check->whole && check->counts.count != ss_array_at(&check->segment->ranks, block))
+        note_block(self, &table->blocks, block, "its first rank is not the one that the directory has");
+    bool any = check->counts.count > 0, ascends = !any || values[0] > check->last;
+    for (uint32_t i = 1; i < count; i++)
+        ascends &= values[i] > values[i - 1];
+    if (!ascends) {
+        note_block(self, &table->blocks, block, "its fingerprints do not ascend");
+        check->whole = false;
+        return;
+    }
+    if (any)
+        ss_table_counts_add_pair(&check->counts, check->last, values[0]);
+    ss_table_counts_add(&check->counts, values, count);
+    check->last = values[count - 1];
+    for (uint32_t i = 0; i < count; i++)
+        ss_content_add(&check->sum, false, ss_unpermute(&table->permutation, values[i]), 0);
+}
+
+static void check_totals(verification *self, table_check *check)
+{
+    const ss_block_reader *blocks = &check->segment->tables[check->number].blocks;
+    uint64_t gap_bits[SS_FINGERPRINT_BITS];
+    ss_bit_counter_counts(&check->counts.gap_bits, gap_bits);
+    if (check->counts.count != check->segment->facts->distinct_count)
+        note_file(self, blocks, "the table has another number of fingerprints than the manifest says");
+    if (memcmp(check->counts.h_counts, blocks->header.h_counts, sizeof blocks->header.h_counts) != 0 ||
+        memcmp(gap_bits, blocks->header.gap_bit_counts, sizeof gap_bits) != 0)
+        note_file(self, blocks, "the header's counts are not those of the table");
+}
+
+/* Read a table. *sum_out is the sum of its fingerprints; *whole_out whether that means anything. */
+static sstore_status verify_table(verification *self, const ss_segment *segment, uint32_t number, ss_u128 *sum_out,
+                                  bool *whole_out, sstore_error *error)
+{
+    const ss_table *table = &segment->tables[number];
+    ss_table_stream stream;
+    table_check check = {.segment = segment, .number = number, .whole = true};
+    ss_table_counts_init(&check.counts);
+    sstore_status status = ss_table_stream_open(&stream, &table->blocks, &table->code, error);
+    stream.strict = true;
+    while (status == SSTORE_OK && !self->stopped && stream.next_block < table->blocks.header.block_count) {
+        sstore_error problem;
+        const uint64_t *values;
+        uint32_t count;
+        uint64_t block = stream.next_block;
+        if (ss_table_stream_next(&stream, &values, &count, &problem) == SSTORE_OK) {
+            check_block(self, &check, block, values, count);
+        } else {
+            note(self, &problem);
+            check.whole = false;
+        }
+    }
+    ss_table_stream_close(&stream);
+    if (status == SSTORE_OK && !self->stopped && check.whole)
+        check_totals(self, &check);
+    *sum_out = check.sum;
+    *whole_out = check.whole;
+    return status;
+}
+
+static sstore_status verify_tables(verification *self, const ss_segment *segment, bool *first_whole_out,
+                                   sstore_error *error)
+{
+    ss_u128 first_sum = {0}, sum;
+    bool whole;
+    *first_whole_out = false;
+    for (uint32_t i = 0; i < segment->facts->plan.table_count && !self->stopped; i++) {
+        sstore_status status = verify_table(self, segment, i, &sum, &whole, error);
+        if (status != SSTORE_OK)
+            return status;
+        if (i == 0) {
+            first_sum = sum;
+            *first_whole_out = whole;
+        } else if (whole && *first_whole_out && !self->stopped && !ss_u128_equal(sum, first_sum)) {
+            note_file(self, &segment->tables[i].blocks, "the table does not hold the same fingerprints as table 0");
+        }
+    }
+    return SSTORE_OK;
+}
+
+/* ----- the id column ----- */
+
+/* Where the id column stands between two blocks. */
+typedef struct ids_check {
+    uint64_t next_rank; /* that a block may begin with, unless the last one goes on */
+    bool goes_on;
+    uint64_t last_id; /* of the rank that goes on */
+    uint64_t record_count;
+} ids_check;
+
+static const char *check_ids_block(ids_check *check, const ss_ids_block *block, uint64_t key)
+{
+    uint64_t rank = block->first_rank, last_id = check->last_id;
+    bool repeated = check->goes_on; /* the record has the rank of the one before */
+    if (rank != check->next_rank - (check->goes_on ? 1 : 0))
+        return "it does not begin with the rank after the block before";
+    for (uint32_t i = 0; i < block->count; i++) {
+        uint64_t id = ss_ids_block_id(block, i);
+        if (i > 0) {
+            repeated = !ss_ids_block_starts_rank(block, i);
+            rank += !repeated;
+        }
+        if (repeated && id <= last_id)
+            return "the ids of one fingerprint do not ascend";
+        last_id = id;
+    }
+    *check = (ids_check){.next_rank = rank + 1,
+                         .goes_on = block->goes_on,
+                         .last_id = last_id,
+                         .record_count = check->record_count + block->count};
+    return rank == key ? NULL : "its last rank is not the key that the directory has";
+}
+
+static sstore_status verify_ids(verification *self, const ss_segment *segment, sstore_error *error)
+{
+    const ss_block_reader *ids = &segment->ids;
+    ids_check check = {.next_rank = 0};
+    uint64_t problems_before = self->problem_count, asked = 0;
+    uint8_t *buffer = ss_alloc(1, ids->header.block_bytes);
+    if (buffer == NULL)
+        return ss_fail_memory(error, ids->header.block_bytes);
+    for (uint64_t number = 0; number < ids->header.block_count && !self->stopped; number++) {
+        sstore_error problem;
+        const uint8_t *bytes;
+        const char *reason;
+        ss_ids_block block;
+        ss_block_reader_ahead(ids, number, &asked);
+        if (ss_block_reader_get(ids, number, buffer, &bytes, &problem) != SSTORE_OK) {
+            note(self, &problem);
+            continue;
+        }
+        if (ss_ids_block_open(&block, bytes, ids->header.block_bytes, &reason))
+            /* After a block that could not be read the ranks cannot be followed any more. */
+            reason = self->problem_count == problems_before
+                         ? check_ids_block(&check, &block, ss_array_at(&segment->ids_keys.keys, number))
+                         : NULL;
+        if (reason != NULL)
+            note_block(self, ids, number, reason);
+    }
+    if (self->problem_count == problems_before &&
+        (check.goes_on || check.next_rank != segment->facts->distinct_count ||
+         check.record_count != segment->facts->record_count))
+        note_file(self, ids, "the ids are not those of the store's fingerprints");
+    ss_free(buffer);
+    return SSTORE_OK;
+}
+
+/* ----- all records ----- */
+
+static sstore_status verify_content(verification *self, const ss_segment *segment, bool has_ids, sstore_error *error)
+{
+    ss_record_stream stream;
+    sstore_record record;
+    sstore_error problem;
+    ss_u128 sum = {0};
+    uint64_t count = 0;
+    bool more = true;
+    sstore_status status = ss_record_stream_open(&stream, segment, has_ids, error);
+    while (status == SSTORE_OK && more) {
+        if (ss_record_stream_next(&stream, &record, &more, &problem) != SSTORE_OK) {
+            note(self, &problem);
+            break;
+        }
+        if (more) {
+            ss_content_add(&sum, has_ids, record.fingerprint, record.id);
+            count++;
+        }
+    }
+    if (status == SSTORE_OK && !more &&
+        (count != segment->facts->record_count || !ss_u128_equal(sum, segment->facts->content_sum)))
+        note_file(self, &segment->tables[0].blocks, "the records are not those that the manifest's content sum was made of");
+    ss_record_stream_close(&stream);
+    return status;
+}
+
+static sstore_status verify_segment(verification *self, const ss_segment *segment, bool has_ids, sstore_error *error)
+{
+    bool first_whole;
+    sstore_status status = verify_tables(self, segment, &first_whole, error);
+    uint64_t problems_before = self->problem_count;
+    if (status == SSTORE_OK && has_ids && !self->stopped)
+        status = verify_ids(self, segment, error);
+    /* Where table 0 or the ids are damaged, the sum says nothing new. */
+    if (status == SSTORE_OK && !self->stopped && first_whole && self->problem_count == problems_before)
+        status = verify_content(self, segment, has_ids, error);
+    return status;
+}
+
+sstore_status sstore_verify(const char *path, sstore_problem_fn on_problem, void *context, sstore_error *error)
+{
+    verification self = {.on_problem = on_problem, .context = context};
+    sstore *store = NULL;
+    sstore_error problem;
+    if (path == NULL)
+        return ss_fail_argument(error, "sstore_verify: path must not be NULL");
+    sstore_status status = sstore_open(path, NULL, &store, &problem);
+    if (status == SSTORE_ERROR_DAMAGED)
+        note(&self, &problem);
+    if (status != SSTORE_OK) {
+        if (error != NULL)
+            *error = problem;
+        return status;
+    }
+    for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count && !self.stopped; i++)
+        status = verify_segment(&self, &store->segments[i], store->manifest.has_ids, error);
+    sstore_close(store);
+    if (status != SSTORE_OK || self.problem_count == 0)
+        return status;
+    if (error != NULL)
+        *error = self.first;
+    return self.first.status;
+}

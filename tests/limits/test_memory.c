@@ -1,0 +1,195 @@
+/*
+ * test_memory.c - what builds, merges and readers take of memory, counted for whole processes: the peak of a build of four times
+ * as many records as its memory holds, and what an open store takes beside what it says.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/random.h"
+#include "support/scratch.h"
+#include "support/testing.h"
+#include "support/use_store.h"
+
+#define MEMORY_BYTES ((uint64_t)64 << 20)
+#define RECORDS (4 * MEMORY_BYTES / 16)
+#define BATCH 4096u
+
+static uint64_t run_seed;
+
+/* ----- building ----- */
+
+static bool must(sstore_status status, const sstore_error *error)
+{
+    if (status != SSTORE_OK)
+        fprintf(stderr, "%s\n", error->message);
+    return status == SSTORE_OK;
+}
+
+/* Records as they come, so that they take no memory of their own. */
+static bool build(const char *path, uint64_t first, uint64_t count, const sstore_build_options *options)
+{
+    static uint64_t fingerprints[BATCH];
+    sstore_error error;
+    sstore_builder *builder;
+    bool done = must(sstore_builder_create(path, options, &builder, &error), &error);
+    for (uint64_t at = first; done && at < first + count; at += BATCH) {
+        size_t piece = at + BATCH <= first + count ? BATCH : (size_t)(first + count - at);
+        for (size_t i = 0; i < piece; i++)
+            fingerprints[i] = rng_mix(run_seed + at + i);
+        done = must(sstore_builder_add(builder, fingerprints, NULL, piece, &error), &error);
+    }
+    return done && must(sstore_builder_finish(builder, &error), &error);
+}
+
+static sstore_build_options make_options(const char *plan, uint32_t threads, uint64_t first)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    options.memory_bytes = MEMORY_BYTES;
+    options.plan = plan;
+    options.threads = threads;
+    options.first_ordinal = first;
+    return options;
+}
+
+typedef struct job {
+    const char *path, *plan;
+    uint32_t threads;
+    uint64_t first, count;
+    const char *inputs[2]; /* to merge, instead of building */
+} job;
+
+static bool run_job(const job *work)
+{
+    sstore_error error;
+    sstore_build_options options = make_options(work->plan, work->threads, work->first);
+    if (work->inputs[0] == NULL)
+        return build(work->path, work->first, work->count, &options);
+    return must(sstore_merge(work->path, work->inputs, 2, &options, &error), &error);
+}
+
+/* Run in a child; returns the most memory that it had at once. */
+static uint64_t peak_of(const job *work)
+{
+    int status;
+    struct rusage usage;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(run_job(work) ? 0 : 1);
+    assert_int_equal(wait4(child, &status, 0, &usage), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    return (uint64_t)usage.ru_maxrss * 1024;
+}
+
+static void check_peak(const job *work, const char *what)
+{
+    uint64_t peak = peak_of(work);
+    print_message("%s: at most %.1f MiB of %.0f, %.2f times\n", what, (double)peak / 0x1p20,
+                  (double)MEMORY_BYTES / 0x1p20, (double)peak / (double)MEMORY_BYTES);
+    if (!testing_sanitized()) /* which takes several times as much itself */
+        assert_true(peak <= MEMORY_BYTES + MEMORY_BYTES / 10);
+}
+
+static void test_builds_keep_to_their_memory(void **state)
+{
+    (void)state;
+    const uint64_t records = testing_sanitized() ? RECORDS / 64 : RECORDS;
+    const char *whole = scratch_disk_path("whole"), *left = scratch_disk_path("left"), *right = scratch_disk_path("right");
+    const char *merged = scratch_disk_path("merged");
+    check_peak(&(job){.path = whole, .plan = "3", .threads = 2, .count = records}, "2 threads, 3 tables");
+    check_peak(&(job){.path = left, .plan = "2", .threads = 8, .count = records / 2}, "8 threads, 2 tables");
+    check_peak(&(job){.path = right, .plan = "4", .threads = 1, .first = records / 2, .count = records - records / 2},
+               "1 thread, 4 tables");
+    check_peak(&(job){.path = merged, .plan = "3", .threads = 2, .inputs = {left, right}}, "merging these two");
+    assert_true(folders_equal(whole, merged, "")); /* the same, whatever the threads and on whatever way */
+}
+
+/* ----- reading ----- */
+
+/* What the process has: pages of its own, of files, and of memory files that are mapped. */
+static uint64_t resident_bytes(void)
+{
+    unsigned long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%*u %llu", &pages), 1);
+    fclose(file);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static sstore_statistics facts_of(const sstore *store)
+{
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    sstore_error error;
+    assert_ok(sstore_stat(store, &facts, &error), &error);
+    return facts;
+}
+
+/* Open with exactly the memory that it says, and with a byte less. */
+static void check_limit(const char *path, sstore_io io)
+{
+    sstore *store = store_must_open(path, io, SSTORE_STRATEGY_AUTO);
+    const uint64_t needed = facts_of(store).memory_bytes;
+    sstore_close(store);
+    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
+    sstore_error error;
+    options.io = io;
+    options.max_memory = needed;
+    assert_ok(sstore_open(path, &options, &store, &error), &error);
+    sstore_close(store);
+    options.max_memory = needed - 1;
+    const uint64_t before = resident_bytes();
+    assert_status(sstore_open(path, &options, &store, &error), SSTORE_ERROR_MEMORY, &error);
+    assert_null(store);
+    assert_non_null(strstr(error.message, "max_memory"));
+    assert_true(resident_bytes() < before + ((uint64_t)1 << 20)); /* nothing was loaded */
+}
+
+static int ignore_match(void *context, const sstore_match *match)
+{
+    (void)context, (void)match;
+    return 0;
+}
+
+static void test_readers_take_what_they_say(void **state)
+{
+    (void)state;
+    const uint64_t records = testing_sanitized() ? RECORDS / 64 : RECORDS / 4;
+    const char *path = scratch_disk_path("read");
+    sstore_build_options options = make_options("3", 0, 0);
+    options.block_bytes = 512; /* many blocks: a directory that counts */
+    options.memory_bytes = (uint64_t)256 << 20;
+    assert_true(build(path, 0, records, &options));
+    check_limit(path, SSTORE_IO_PREAD);
+    check_limit(path, SSTORE_IO_MMAP);
+    check_limit(path, SSTORE_IO_MEMORY);
+
+    const uint64_t before = resident_bytes();
+    sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    sstore_cursor *cursor = store_must_cursor(store);
+    sstore_error error;
+    for (uint64_t i = 0; i < 20000; i++)
+        assert_ok(sstore_query(cursor, rng_mix(run_seed + i * (records / 20000)) ^ 5, 3, ignore_match, NULL, &error),
+                  &error);
+    const uint64_t taken = resident_bytes() - before, said = facts_of(store).memory_bytes;
+    print_message("reader of %" PRIu64 " blocks: %.1f MiB, said %.1f\n", facts_of(store).directory_bytes / 8,
+                  (double)taken / 0x1p20, (double)said / 0x1p20);
+    if (!testing_sanitized())
+        assert_true(taken <= said + ((uint64_t)1 << 20) && said <= 2 * taken);
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_builds_keep_to_their_memory),
+        cmocka_unit_test(test_readers_take_what_they_say),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,395 @@
+/* The sorter against qsort: with and without spilling, with and without ids, on one thread and several, read twice. */
+#include "sort/sorter.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "support/random.h"
+#include "support/scratch.h"
+#include "support/testing.h"
+
+#define LEAST_MEMORY ((uint64_t)1 << 20) /* of records that are spilled */
+#define SPILLING_RECORDS 300000
+
+static uint64_t run_seed;
+
+/* ----- what the tests share ----- */
+
+typedef struct input {
+    bool with_ids;
+    size_t count;
+    uint64_t *fingerprints, *ids;
+    sstore_record *wanted; /* sorted, each once */
+    size_t wanted_count;
+} input;
+
+static int compare_records(const void *left, const void *right)
+{
+    const sstore_record *a = left, *b = right;
+    int by_fingerprint = (a->fingerprint > b->fingerprint) - (a->fingerprint < b->fingerprint);
+    return by_fingerprint != 0 ? by_fingerprint : (a->id > b->id) - (a->id < b->id);
+}
+
+/* Make `wanted` of what is in it now. */
+static void input_want(input *made)
+{
+    made->wanted_count = 0;
+    for (size_t i = 0; i < made->count; i++)
+        made->wanted[i] = (sstore_record){made->fingerprints[i], made->with_ids ? made->ids[i] : 0};
+    qsort(made->wanted, made->count, sizeof *made->wanted, compare_records);
+    for (size_t i = 0; i < made->count; i++)
+        if (i == 0 || compare_records(&made->wanted[i], &made->wanted[made->wanted_count - 1]) != 0)
+            made->wanted[made->wanted_count++] = made->wanted[i];
+}
+
+/* `distinct` bounds how many fingerprints there are, so that equal records come up in different runs; 0: any. */
+static void input_make(input *made, rng *random, bool with_ids, size_t count, uint64_t distinct)
+{
+    *made = (input){.with_ids = with_ids, .count = count};
+    made->fingerprints = malloc((count + 1) * sizeof(uint64_t));
+    made->ids = malloc((count + 1) * sizeof(uint64_t));
+    made->wanted = malloc((count + 1) * sizeof(sstore_record));
+    for (size_t i = 0; i < count; i++) {
+        made->fingerprints[i] = distinct == 0 ? rng_next(random) : rng_mix(rng_below(random, distinct));
+        made->ids[i] = rng_one_in(random, 100) ? UINT64_MAX : rng_below(random, 4);
+    }
+    input_want(made);
+}
+
+static void input_free(input *made)
+{
+    free(made->fingerprints);
+    free(made->ids);
+    free(made->wanted);
+}
+
+static ss_dir open_scratch(void)
+{
+    ss_dir dir;
+    sstore_error error = {.status = SSTORE_OK};
+    assert_ok(ss_dir_open(scratch_folder(), &dir, &error), &error);
+    return dir;
+}
+
+/* How a sorter is set up. */
+typedef struct setting {
+    uint32_t writers;
+    uint64_t memory_bytes;
+    size_t piece_capacity;
+    bool knows_count;
+} setting;
+
+static setting setting_make(rng *random, uint64_t memory_bytes)
+{
+    return (setting){.writers = (uint32_t)rng_between(random, 1, 3),
+                     .memory_bytes = memory_bytes,
+                     .piece_capacity = rng_one_in(random, 3) ? rng_between(random, 1, 100) : rng_between(random, 100, 90000),
+                     .knows_count = rng_one_in(random, 2)};
+}
+
+static ss_chunk_pool pool; /* of the sorter in use */
+
+/* The sorter before must have been freed. */
+static ss_sorter *open_sorter(const input *from, const setting *how, const ss_dir *dir)
+{
+    ss_sorter *sorter = NULL;
+    sstore_error error = {.status = SSTORE_OK};
+    assert_int_equal(pool.taken, 0);
+    ss_chunk_pool_close(&pool);
+    assert_ok(ss_sorter_pool_open(&pool, how->memory_bytes, how->writers, &error), &error);
+    const ss_sorter_options options = {.with_ids = from->with_ids,
+                                       .writers = how->writers,
+                                       .pool = &pool,
+                                       .piece_capacity = how->piece_capacity,
+                                       .expected_count = how->knows_count ? from->count : UINT64_MAX,
+                                       .tmp_dir = dir};
+    assert_ok(ss_sorter_create(&options, &sorter, &error), &error);
+    return sorter;
+}
+
+/* A sorter with the input in it, added in parts of any size by any writer. */
+static ss_sorter *fill_sorter(const input *from, const setting *how, const ss_dir *dir, rng *random)
+{
+    ss_sorter *sorter = open_sorter(from, how, dir);
+    sstore_error error = {.status = SSTORE_OK};
+    for (size_t done = 0; done < from->count;) {
+        size_t part = rng_one_in(random, 3) ? rng_below(random, 3) : rng_between(random, 1, 50000);
+        part = part < from->count - done ? part : from->count - done;
+        const uint64_t *ids = from->with_ids ? from->ids + done : NULL;
+        const uint32_t writer = (uint32_t)rng_below(random, how->writers);
+        assert_ok(ss_sorter_add(sorter, writer, from->fingerprints + done, ids, part, &error), &error);
+        done += part;
+    }
+    assert_int_equal(ss_sorter_count(sorter), from->count);
+    return sorter;
+}
+
+static void seal(ss_sorter *sorter, const setting *how)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    void *buffer = malloc(how->piece_capacity * sizeof(sstore_record));
+    assert_ok(ss_sorter_seal(sorter, buffer, &error), &error);
+    free(buffer);
+}
+
+/* Load a piece; its items are wanted[*done ...]. */
+static void check_piece(ss_sorter *sorter, size_t piece, const input *from, const setting *how, size_t *done)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    void *items = malloc(how->piece_capacity * sizeof(sstore_record));
+    void *scratch = malloc(how->piece_capacity * sizeof(sstore_record));
+    size_t count;
+    assert_ok(ss_sorter_load(sorter, piece, items, scratch, &count, &error), &error);
+    assert_in_range(count, 0, how->piece_capacity);
+    assert_true(count <= from->wanted_count - *done);
+    for (size_t i = 0; i < count; i++) {
+        const sstore_record *wanted = &from->wanted[*done + i];
+        if (from->with_ids)
+            assert_memory_equal((sstore_record *)items + i, wanted, sizeof *wanted);
+        else
+            assert_int_equal(((uint64_t *)items)[i], wanted->fingerprint);
+    }
+    *done += count;
+    free(items);
+    free(scratch);
+}
+
+/* Load all pieces in order. */
+static void check_all(ss_sorter *sorter, const input *from, const setting *how)
+{
+    size_t done = 0;
+    for (size_t piece = 0; piece < ss_sorter_piece_count(sorter); piece++)
+        check_piece(sorter, piece, from, how, &done);
+    assert_int_equal(done, from->wanted_count);
+}
+
+static void check_nothing_left(void)
+{
+    file_list left = file_list_make(scratch_folder(), "");
+    assert_int_equal(left.count, 0); /* what was spilled has no name */
+    file_list_free(&left);
+}
+
+static void check_sort(rng *random, bool with_ids, size_t count, uint64_t distinct, const setting *how, bool spills)
+{
+    input from;
+    ss_dir dir = open_scratch();
+    testing_doing("%zu %s, %" PRIu64 " distinct, %" PRIu64 " bytes of memory, %u writers, pieces of %zu, seed %" PRIu64,
+                  count, with_ids ? "records" : "keys", distinct, how->memory_bytes, how->writers, how->piece_capacity,
+                  run_seed);
+    input_make(&from, random, with_ids, count, distinct);
+    ss_sorter *sorter = fill_sorter(&from, how, &dir, random);
+    seal(sorter, how);
+    assert_int_equal(ss_sorter_spilled_bytes(sorter) > 0, spills);
+    check_all(sorter, &from, how);
+    check_all(sorter, &from, how); /* again: now some are sorted already */
+    check_nothing_left();
+    ss_sorter_free(sorter);
+    input_free(&from);
+    ss_dir_close(&dir);
+}
+
+/* ----- tests ----- */
+
+static void test_in_memory(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed);
+    static const size_t counts[] = {0, 1, 2, 3, 100, 4095, 4096, 4097, 50000};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts * 4; i++) {
+        const size_t count = counts[i / 4];
+        const setting how = setting_make(&random, (uint64_t)1 << 28);
+        check_sort(&random, i % 2 == 0, count, i % 4 < 2 ? 0 : count / 3 + 1, &how, false);
+    }
+    testing_done();
+}
+
+static void test_spilling(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 1);
+    for (int i = 0; i < 4; i++) {
+        const setting how = setting_make(&random, LEAST_MEMORY);
+        check_sort(&random, true, SPILLING_RECORDS, 0, &how, true);
+        check_sort(&random, true, SPILLING_RECORDS, SPILLING_RECORDS / 6, &how, true); /* equal ones in different runs */
+        check_sort(&random, false, SPILLING_RECORDS, SPILLING_RECORDS / 2, &how, true);
+        check_sort(&random, true, SPILLING_RECORDS, 1, &how, true); /* one fingerprint, five ids */
+        check_sort(&random, false, SPILLING_RECORDS, 1, &how, true);
+    }
+    testing_done();
+}
+
+/* The least memory of all works, slowly. */
+static void test_hardly_any_memory(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 2);
+    for (uint64_t memory = 0; memory <= 16384; memory += 1024) {
+        setting how = setting_make(&random, memory);
+        how.piece_capacity = 1 + rng_below(&random, 1000);
+        check_sort(&random, true, 20000, 0, &how, true);
+        check_sort(&random, false, 20000, 7000, &how, true);
+    }
+    testing_done();
+}
+
+/* Items that differ in their lowest bits only, or in which one is far from all others: buckets are dealt again. */
+static void test_uneven(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 3);
+    for (int i = 0; i < 8; i++) {
+        const setting how = {.writers = i % 2 == 0 ? 1 : 2,
+                             .memory_bytes = i % 4 < 2 ? LEAST_MEMORY : LEAST_MEMORY << 8,
+                             .piece_capacity = 50 + rng_below(&random, 2000)};
+        input from;
+        ss_dir dir = open_scratch();
+        testing_doing("case %d, pieces of %zu, seed %" PRIu64, i, how.piece_capacity, run_seed);
+        input_make(&from, &random, i < 4, 100000, 0);
+        for (size_t j = 0; j < from.count; j++) {
+            from.fingerprints[j] = rng_one_in(&random, 1000) ? rng_next(&random) : (j % 7) << 20 | rng_below(&random, 3000);
+            from.ids[j] = rng_one_in(&random, 50) ? rng_next(&random) : j % 50000;
+        }
+        input_want(&from);
+        ss_sorter *sorter = fill_sorter(&from, &how, &dir, &random);
+        seal(sorter, &how);
+        check_all(sorter, &from, &how);
+        check_all(sorter, &from, &how);
+        ss_sorter_free(sorter);
+        input_free(&from);
+        ss_dir_close(&dir);
+    }
+    testing_done();
+}
+
+static void test_free_at_any_time(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 4);
+    ss_dir dir = open_scratch();
+    const setting how = {.writers = 2, .memory_bytes = LEAST_MEMORY, .piece_capacity = 1000};
+    input from;
+    ss_sorter_free(NULL);
+    input_make(&from, &random, true, 100000, 0);
+    ss_sorter_free(open_sorter(&from, &how, &dir));
+    ss_sorter_free(fill_sorter(&from, &how, &dir, &random));
+    ss_sorter *sorter = fill_sorter(&from, &how, &dir, &random);
+    seal(sorter, &how);
+    ss_sorter_free(sorter);
+    input_free(&from);
+    ss_dir_close(&dir);
+}
+
+/* Where nothing can be spilled, adding says so. */
+static void test_no_place_to_spill(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 5);
+    sstore_error error = {.status = SSTORE_OK};
+    char path[] = "closed";
+    const ss_dir closed = {.fd = -1, .path = path};
+    const setting how = {.writers = 1, .memory_bytes = LEAST_MEMORY, .piece_capacity = 1000};
+    input from;
+    input_make(&from, &random, true, 100000, 0);
+    ss_sorter *sorter = open_sorter(&from, &how, &closed);
+    assert_status(ss_sorter_add(sorter, 0, from.fingerprints, from.ids, from.count, &error), SSTORE_ERROR_IO, &error);
+    assert_true(error.system_errno != 0);
+    ss_sorter_free(sorter);
+    input_free(&from);
+}
+
+/* ----- several threads ----- */
+
+typedef struct crowd {
+    const input *from;
+    const setting *how;
+    ss_sorter *sorter;
+    size_t *piece_ends; /* of the wanted items */
+} crowd;
+
+#define PARTS 64u
+
+static sstore_status add_part(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+{
+    const crowd *self = context;
+    const size_t begin = self->from->count * task / PARTS, end = self->from->count * (task + 1) / PARTS;
+    return ss_sorter_add(self->sorter, worker, self->from->fingerprints + begin, self->from->ids + begin, end - begin,
+                         error);
+}
+
+static sstore_status load_piece(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+{
+    const crowd *self = context;
+    const size_t pieces = ss_sorter_piece_count(self->sorter), piece = task % pieces;
+    size_t done = piece == 0 ? 0 : self->piece_ends[piece - 1];
+    (void)worker, (void)error;
+    check_piece(self->sorter, piece, self->from, self->how, &done);
+    assert_int_equal(done, self->piece_ends[piece]);
+    return SSTORE_OK;
+}
+
+/* Threads add at once, and load at once. */
+static void test_threads(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 6);
+    for (int i = 0; i < 4; i++) {
+        const setting how = {.writers = 4,
+                             .memory_bytes = LEAST_MEMORY << (i % 2 * 5),
+                             .piece_capacity = 3000,
+                             .knows_count = i % 2 == 1};
+        input from;
+        ss_dir dir = open_scratch();
+        sstore_error error = {.status = SSTORE_OK};
+        testing_doing("case %d, seed %" PRIu64, i, run_seed);
+        input_make(&from, &random, i < 2, SPILLING_RECORDS, SPILLING_RECORDS / 2);
+        crowd all = {.from = &from, .how = &how, .sorter = open_sorter(&from, &how, &dir)};
+        assert_ok(ss_pool_run(how.writers, PARTS, add_part, &all, &error), &error);
+        seal(all.sorter, &how);
+        const size_t pieces = ss_sorter_piece_count(all.sorter);
+        all.piece_ends = calloc(pieces, sizeof *all.piece_ends);
+        for (size_t piece = 0, done = 0; piece < pieces; piece++) {
+            check_piece(all.sorter, piece, &from, &how, &done);
+            all.piece_ends[piece] = done;
+        }
+        assert_int_equal(all.piece_ends[pieces - 1], from.wanted_count);
+        assert_ok(ss_pool_run(4, pieces, load_piece, &all, &error), &error);
+        ss_sorter_free(all.sorter);
+        all.sorter = open_sorter(&from, &how, &dir); /* and where no piece was loaded before */
+        assert_ok(ss_pool_run(how.writers, PARTS, add_part, &all, &error), &error);
+        seal(all.sorter, &how);
+        assert_int_equal(ss_sorter_piece_count(all.sorter), pieces);
+        assert_ok(ss_pool_run(4, pieces, load_piece, &all, &error), &error);
+        ss_sorter_free(all.sorter);
+        free(all.piece_ends);
+        input_free(&from);
+        ss_dir_close(&dir);
+    }
+    testing_done();
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_in_memory, testing_teardown),
+        cmocka_unit_test_teardown(test_spilling, testing_teardown),
+        cmocka_unit_test_teardown(test_hardly_any_memory, testing_teardown),
+        cmocka_unit_test_teardown(test_uneven, testing_teardown),
+        cmocka_unit_test_teardown(test_threads, testing_teardown),
+        cmocka_unit_test(test_free_at_any_time),
+        cmocka_unit_test(test_no_place_to_spill),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    ss_chunk_pool_close(&pool);
+    return failed;
+}

@@ -1,0 +1,123 @@
+/*
+ * build_arguments.c - the options of every command that makes a store.
+ */
+#include "build_arguments.h"
+
+#include <inttypes.h>
+
+#include "arguments.h"
+#include "cmd.h"
+#include "interrupt.h"
+#include "output.h"
+
+enum {
+    KEY_PLAN = 0x400,
+    KEY_BLOCK_SIZE,
+    KEY_MEMORY,
+    KEY_THREADS,
+    KEY_TMP_DIR,
+    KEY_FORCE,
+    KEY_IGNORE_FREE_SPACE,
+    KEY_PROGRESS,
+    KEY_QUIET
+};
+
+static const struct argp_option options[] = {
+    {"plan", KEY_PLAN, "PLAN", 0, "auto (the default), 20, 16, 10, 4, 3, 2, 1, BcC (5c2) or bits:radius,...", 0},
+    {"block-size", KEY_BLOCK_SIZE, "SIZE", 0, "a power of two from 256 to 64K (default 4K)", 0},
+    {"memory", KEY_MEMORY, "SIZE", 0, "what making the store may take, all in all (default 1G; kept to from 64M on)", 0},
+    {"threads", KEY_THREADS, "N", 0, "work on N threads (default: all processors); 1: also read on no other", 0},
+    {"tmp-dir", KEY_TMP_DIR, "DIR", 0, "where to keep what does not fit in memory (default: in STORE)", 0},
+    {"force", KEY_FORCE, NULL, 0, "replace STORE if it exists, once the new one is complete", 0},
+    {"ignore-free-space", KEY_IGNORE_FREE_SPACE, NULL, 0, "begin though the disk seems too small", 0},
+    {"progress", KEY_PROGRESS, "HOW", 0, "auto: on a terminal (the default), json: objects on stderr, or none", 0},
+    {"quiet", KEY_QUIET, NULL, 0, "print nothing but errors", 0},
+    {0}};
+
+static progress_mode parse_progress(const char *text)
+{
+    static const char *const names[] = {"auto", "json", "none", NULL};
+    progress_mode mode = (progress_mode)argument_choice("--progress", text, names, "'auto', 'json' or 'none'");
+    if (mode == PROGRESS_JSON && !output_has_json())
+        cmd_usage_error("--progress: this sstore was built without the jansson library, so it has no JSON");
+    return mode;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    build_arguments *arguments = state->input;
+    sstore_build_options *build = &arguments->options;
+    switch (key) {
+    case KEY_PLAN:
+        build->plan = argument;
+        return 0;
+    case KEY_BLOCK_SIZE:
+        build->block_bytes = argument_block_size("--block-size", argument);
+        return 0;
+    case KEY_MEMORY:
+        build->memory_bytes = argument_size("--memory", argument);
+        return 0;
+    case KEY_THREADS:
+        build->threads = (uint32_t)argument_number("--threads", argument, 0, 1024);
+        return 0;
+    case KEY_TMP_DIR:
+        build->tmp_dir = argument;
+        return 0;
+    case KEY_FORCE:
+        build->replace = 1;
+        return 0;
+    case KEY_IGNORE_FREE_SPACE:
+        build->ignore_free_space = 1;
+        return 0;
+    case KEY_PROGRESS:
+        arguments->progress = parse_progress(argument);
+        return 0;
+    case KEY_QUIET:
+        arguments->quiet = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp build_argp = {.options = options, .parser = parse_option};
+
+static int report_and_check(void *context, const sstore_progress *progress)
+{
+    (void)context;
+    progress_report(progress);
+    return interrupted();
+}
+
+void build_arguments_begin(build_arguments *arguments)
+{
+    interrupt_catch();
+    progress_begin(arguments->quiet && arguments->progress == PROGRESS_AUTO ? PROGRESS_NONE : arguments->progress);
+    arguments->options.on_progress = report_and_check;
+}
+
+static int print_summary(const char *path)
+{
+    sstore_statistics facts;
+    int code = cmd_read_facts(path, &facts);
+    if (code != EXIT_DONE)
+        return code;
+    double each = facts.distinct_count == 0 ? 0 : (double)facts.total_bytes / (double)facts.distinct_count;
+    cmd_complain("%s: records %" PRIu64 ", distinct %" PRIu64 ", tables %" PRIu32 ", bytes %" PRIu64
+                 ", bytes a fingerprint %.1f",
+                 path, facts.record_count, facts.distinct_count, facts.table_count, facts.total_bytes, each);
+    return EXIT_DONE;
+}
+
+int build_arguments_end(const build_arguments *arguments, const char *path, sstore_status status,
+                        const sstore_error *error)
+{
+    progress_end();
+    if (status == SSTORE_STOPPED) {
+        cmd_complain("%s: interrupted; nothing was changed", path);
+        return interrupt_exit_code();
+    }
+    if (status != SSTORE_OK)
+        return cmd_fail(error);
+    return arguments->quiet ? EXIT_DONE : print_summary(path);
+}

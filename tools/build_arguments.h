@@ -1,0 +1,36 @@
+/*
+ * build_arguments.h - the options of every command that makes a store: how it is to be, and what making it may take.
+ */
+#ifndef BUILD_ARGUMENTS_H
+#define BUILD_ARGUMENTS_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+#include "progress.h"
+#include "sstore.h"
+
+typedef struct build_arguments {
+    sstore_build_options options;
+    progress_mode progress;
+    bool quiet;
+} build_arguments;
+
+#define BUILD_ARGUMENTS_INIT                                                                                           \
+    {                                                                                                                  \
+        SSTORE_BUILD_OPTIONS_INIT, PROGRESS_AUTO, false                                                                \
+    }
+
+/* For a command's argp as a child whose input is a build_arguments. */
+extern const struct argp build_argp;
+
+/* Begin to show progress as the options ask for, and make the library stop on a signal: call it before the store is
+ * begun. */
+void build_arguments_begin(build_arguments *arguments);
+
+/* What to do after the library made, or did not make, the store at `path`: report, and print a summary. Returns the exit
+ * code. */
+int build_arguments_end(const build_arguments *arguments, const char *path, sstore_status status,
+                        const sstore_error *error);
+
+#endif
