@@ -40,7 +40,7 @@ watch_disk() {
 }
 
 run() { # NAME PLAN
-  local store=$work/billion-$2.store before watcher
+  local store=$work/billion-$2.store before
   rm -rf "$store"
   before=$(free_bytes)
   echo "$before" >"$work/least-free"
@@ -49,6 +49,7 @@ run() { # NAME PLAN
   echo "== $2 tables: build"
   bench_build --records="$records" --data="$data" --plan="$2" --memory="$memory" --threads="$threads" "$store"
   kill "$watcher" && wait "$watcher" 2>/dev/null || true
+  watcher=''
   awk -v a="$before" -v b="$(cat "$work/least-free")" 'BEGIN { printf "# disk at its peak: %.2f GB\n", (a - b) / 1e9 }'
   echo "== $2 tables: from the page cache"
   cat "$store"/seg-*/*.blk >/dev/null
@@ -58,7 +59,8 @@ run() { # NAME PLAN
   [[ -n $keep ]] || rm -rf "$store"
 }
 
-trap 'rm -f "$work/least-free"' EXIT
+watcher=''
+trap '[[ -z $watcher ]] || kill "$watcher" 2>/dev/null; rm -f "$work/least-free"' EXIT
 for plan in $plans; do
   run billion "$plan"
 done

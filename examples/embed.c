@@ -41,7 +41,7 @@ static int serve(const sstore *store, uint32_t distance)
     while (code == EXIT_SUCCESS && fgets(line, sizeof line, stdin) != NULL) {
         char *end;
         uint64_t fingerprint = strtoull(line, &end, 16);
-        if (end == line || *end != '\n')
+        if (end == line || (*end != '\n' && *end != '\0'))
             printf("not a fingerprint\n");
         else if (sstore_query(cursor, fingerprint, distance, print_match, NULL, &error) != SSTORE_OK)
             code = fail(&error); /* of a damaged block, say: what was printed before is right */
@@ -84,7 +84,13 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s STORE MIB\n", argv[0]);
         return 2;
     }
-    options.max_memory = strtoull(argv[2], NULL, 10) << 20;
+    char *end;
+    uint64_t mib = strtoull(argv[2], &end, 10);
+    if (mib == 0 || mib > UINT32_MAX || *end != '\0') {
+        fprintf(stderr, "embed: expected a number of MiB, found '%s'\n", argv[2]);
+        return 2;
+    }
+    options.max_memory = mib << 20;
     if (sstore_open(argv[1], &options, &store, &error) != SSTORE_OK)
         return fail(&error);
     int code = sstore_stat(store, &facts, &error) == SSTORE_OK ? serve(store, facts.distance) : fail(&error);

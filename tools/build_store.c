@@ -9,6 +9,7 @@
 #include "interrupt.h"
 #include "progress.h"
 
+#define LEAST_WINDOW_BITS 23u    /* 8 MiB: what 'zstd -19' makes */
 #define LARGE_BYTES 1000000000u /* of disk: builds that take less need not say so */
 
 typedef struct build_job {
@@ -62,25 +63,37 @@ static void state_needs(const build_arguments *arguments, const char *path, cons
 }
 
 /* Of all inputs together, if it is known of each. */
-static uint64_t expect_records(char **inputs, size_t input_count, const input_options *format)
+static input_expectation expect_records(char **inputs, size_t input_count, const input_options *format)
 {
-    uint64_t sum = 0;
+    input_expectation all = {.known = true};
     for (size_t i = 0; i < input_count; i++) {
-        uint64_t count = input_expect(inputs[i], format);
-        if (count == 0)
-            return 0;
-        sum += count;
+        input_expectation one = input_expect(inputs[i], format);
+        if (!one.known)
+            return one;
+        all.count += one.count;
+        all.largest_id = one.largest_id > all.largest_id ? one.largest_id : all.largest_id;
     }
-    return sum;
+    return all;
 }
 
-int build_store(const char *path, build_arguments *arguments, char **inputs, size_t input_count,
-                const input_options *format)
+/* The window of a decoder is memory, too: an eighth of it may be that. */
+static uint32_t most_window_bits(const sstore_build_options *options)
 {
-    build_job job = {.expected_count = expect_records(inputs, input_count, format)};
+    uint32_t bits = LEAST_WINDOW_BITS;
+    while (bits < DECODER_MOST_WINDOW_BITS && (options->memory_bytes == 0 || options->memory_bytes >> (bits + 4) > 0))
+        bits++;
+    return bits;
+}
+
+int build_store(const char *path, build_arguments *arguments, char **inputs, size_t input_count, input_options *format)
+{
+    const input_expectation expected = expect_records(inputs, input_count, format);
+    build_job job = {.expected_count = expected.count};
     sstore_error error;
     build_arguments_begin(arguments);
-    arguments->options.expected_record_count = job.expected_count;
+    format->most_window_bits = most_window_bits(&arguments->options);
+    arguments->options.expected_record_count = expected.count;
+    arguments->options.expected_largest_id = expected.largest_id;
     sstore_status status = sstore_builder_create(path, &arguments->options, &job.builder, &error);
     if (status != SSTORE_OK)
         return build_arguments_end(arguments, path, status, &error);

@@ -9,6 +9,6 @@
 
 /* Build a store at `path` from all the inputs, and say what it is. On a failure or an interruption nothing of it is left. */
 int build_store(const char *path, build_arguments *arguments, char **inputs, size_t input_count,
-                const input_options *format);
+                input_options *format);
 
 #endif

@@ -56,6 +56,8 @@ static void check_arguments(arguments *all)
         standard_inputs += strcmp(all->inputs[i], "-") == 0;
     if (standard_inputs > 1)
         cmd_usage_error("expected '-', standard input, once, found it %d times", standard_inputs);
+    if (all->build.options.without_ids != 0 && all->build.options.first_ordinal != 0)
+        cmd_usage_error("--first-ordinal is of no use with --no-ids");
     if (all->input_count > 0)
         return;
     all->inputs = standard_input;

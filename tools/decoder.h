@@ -5,6 +5,9 @@
 #define DECODER_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+#define DECODER_MOST_WINDOW_BITS 27
 
 typedef enum decode_result {
     DECODE_GOES_ON,
@@ -23,7 +26,7 @@ typedef struct decode_step {
 typedef struct decoder_kind {
     const char *library; /* which this is done by */
     /* The rest is NULL in an sstore that was built without it. create() returns NULL if there is no memory. */
-    void *(*create)(void);
+    void *(*create)(uint32_t most_window_bits); /* of what it may keep in memory: 2^bits bytes, 10 to 27 */
     /* Go on; if there is room left behind what was written, then nothing more comes without more to read. After
      * DECODE_FAILED, of which *reason_out is the reason, there is no further step. */
     decode_result (*decode)(void *decoder, decode_step *step, const char **reason_out);

@@ -14,14 +14,14 @@
  * The decoder keeps a frame's window in memory, and the frame says how large that is: up to 2 GiB of ours for a few
  * bytes. 128 MiB is the most that 'zstd' makes, or takes, unless it is told otherwise.
  */
-#define MOST_WINDOW_BITS 27
 #define WINDOW_TOO_LARGE                                                                                               \
-    "it needs a window of more than 128 MiB; 'zstd -dc --long=31 FILE' can unpack it, into a pipe to stdin"
+    "its window is larger than an eighth of the memory, or than 128 MiB; give more --memory, or have "                 \
+    "'zstd -dc --long=31 FILE' unpack it, into a pipe to stdin"
 
-static void *create(void)
+static void *create(uint32_t most_window_bits)
 {
     ZSTD_DCtx *decoder = ZSTD_createDCtx();
-    if (decoder != NULL && ZSTD_isError(ZSTD_DCtx_setParameter(decoder, ZSTD_d_windowLogMax, MOST_WINDOW_BITS))) {
+    if (decoder != NULL && ZSTD_isError(ZSTD_DCtx_setParameter(decoder, ZSTD_d_windowLogMax, (int)most_window_bits))) {
         ZSTD_freeDCtx(decoder);
         return NULL;
     }

@@ -138,6 +138,7 @@ int input_read(const char *path, const input_options *options, input_ids *ids, i
     int code = input_source_open(&reader.source, path);
     if (code != EXIT_DONE)
         return code;
+    reader.source.most_window_bits = options->most_window_bits;
     if (!options->ahead || !input_read_ahead(&reader, &consumer, &code))
         code = read_here(&reader, &consumer);
     if (consumer.code == EXIT_DONE)

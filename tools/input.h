@@ -29,6 +29,7 @@ typedef enum input_format {
 typedef struct input_options {
     input_format format;
     compression compression; /* COMPRESSION_AUTO: by the name's suffix; text also by what it begins with */
+    uint32_t most_window_bits; /* unpacking may keep 2^bits bytes of what is unpacked, 10 to 27 */
     line_format lines;
     size_t batch_records; /* the most that a batch holds, 1 to INPUT_BATCH_RECORDS */
     bool ahead;           /* records are read while those before are worked on, by a thread of their own */
@@ -36,7 +37,7 @@ typedef struct input_options {
 
 #define INPUT_OPTIONS_INIT                                                                                             \
     {                                                                                                                  \
-        INPUT_AUTO, COMPRESSION_AUTO, LINE_FORMAT_INIT, INPUT_BATCH_RECORDS, true                                      \
+        INPUT_AUTO, COMPRESSION_AUTO, DECODER_MOST_WINDOW_BITS, LINE_FORMAT_INIT, INPUT_BATCH_RECORDS, true                                      \
     }
 
 /* Whether records have ids is one answer for all the inputs of a store; the first record gives it. */
@@ -55,9 +56,15 @@ extern const struct argp input_argp;
  */
 int input_check(const char *path, const input_options *options);
 
-/* About how many records `path` holds, from its size and, of text, its first lines; 0 where that tells nothing: of a pipe, and
- * of what is compressed. */
-uint64_t input_expect(const char *path, const input_options *options);
+/* What an input seems to hold. */
+typedef struct input_expectation {
+    bool known;          /* not of a pipe, nor of what is compressed */
+    uint64_t count;      /* of records, about */
+    uint64_t largest_id; /* of the first ones; 0 where they have none */
+} input_expectation;
+
+/* Estimate from the size of `path` and from its first records. */
+input_expectation input_expect(const char *path, const input_options *options);
 
 /*
  * Read all records of `path` ("-": stdin) and hand them on in order. *ids is carried from one input to the next.

@@ -50,7 +50,8 @@ int input_source_unpack(input_source *source, compression kind)
     int code = kind == COMPRESSION_AUTO ? recognise(source, &kind) : EXIT_DONE;
     if (code != EXIT_DONE || kind == COMPRESSION_NONE)
         return code;
-    code = unpacker_create(kind, source->bytes, source->buffer, source->end, &source->unpacker, &source->fault);
+    code = unpacker_create(kind, source->most_window_bits, source->bytes, source->buffer, source->end, &source->unpacker,
+                           &source->fault);
     source->failed = code != EXIT_DONE;
     if (source->failed)
         return code;

@@ -17,6 +17,7 @@
 
 typedef struct input_source {
     input_file file;
+    uint32_t most_window_bits; /* of what is unpacked; see unpacker_create() */
     unpacker *unpacker; /* NULL: the file's bytes are the source's */
     bytes_ahead *ahead; /* of the unpacker; NULL: none */
     byte_stream bytes;  /* what the buffer is filled from */

@@ -27,8 +27,8 @@ struct unpacker {
     bool has_more;               /* the decoder may have bytes left that there was no room for */
 };
 
-int unpacker_create(compression kind, byte_stream from, const char *begin, size_t size, unpacker **unpacker_out,
-                    line_fault *fault)
+int unpacker_create(compression kind, uint32_t most_window_bits, byte_stream from, const char *begin, size_t size,
+                    unpacker **unpacker_out, line_fault *fault)
 {
     const compression_facts *facts = compression_describe(kind);
     if (facts->decoder->create == NULL)
@@ -37,7 +37,7 @@ int unpacker_create(compression kind, byte_stream from, const char *begin, size_
     size_t capacity = size > PIECE_BYTES ? size : PIECE_BYTES;
     unpacker *made = calloc(1, sizeof *made);
     char *buffer = malloc(capacity);
-    void *decoder = facts->decoder->create();
+    void *decoder = facts->decoder->create(most_window_bits);
     if (made == NULL || buffer == NULL || decoder == NULL) {
         if (decoder != NULL)
             facts->decoder->free(decoder);

@@ -307,8 +307,8 @@ SSTORE_API sstore_status sstore_verify(const char *path, sstore_problem_fn on_pr
 /* How far a call is. */
 typedef struct sstore_progress {
     size_t struct_size;
-    const char *phase;    /* a word for what is being done, of static storage: "counting" the sorted records or a table's
-                             fingerprints, "writing" a table (table 0 with the ids), "permuting" table 0 for another one */
+    const char *phase;    /* a word for what is being done, of static storage: "sorting" what is crowded, "counting" the
+                             sorted records or a table's fingerprints, "writing" a table (table 0 with the ids), "permuting" table 0 for another one */
     uint32_t table;       /* which table, from 0 */
     uint32_t table_count; /* 0 as long as the plan is not chosen */
     uint64_t done, total; /* records or fingerprints, in this phase */
@@ -333,6 +333,7 @@ typedef struct sstore_build_options {
     uint32_t block_bytes;  /* a power of two, 256 to 65536; 0: 4096 */
     uint32_t threads;      /* 0: as many as the process may use */
     uint64_t expected_record_count; /* if it is known, about; else 0. See sstore_builder_needs() */
+    uint64_t expected_largest_id; /* of records that come with ids, if it is known, about; 0: their ids are like ordinals */
     uint64_t first_ordinal; /* the id of the first record that comes without one; default 0. Parts that are to be merged
                                get different ones */
     int ignore_free_space; /* other than 0: begin though the disk seems too small */
@@ -353,7 +354,7 @@ typedef struct sstore_build_options {
 
 #define SSTORE_BUILD_OPTIONS_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(sstore_build_options), 3, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                                   \
+        sizeof(sstore_build_options), 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                                   \
     }
 
 /*

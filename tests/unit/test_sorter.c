@@ -130,7 +130,8 @@ static void seal(ss_sorter *sorter, const setting *how)
 {
     sstore_error error = {.status = SSTORE_OK};
     void *buffer = malloc(how->piece_capacity * sizeof(sstore_record));
-    assert_ok(ss_sorter_seal(sorter, buffer, &error), &error);
+    ss_progress nobody = {.report = NULL};
+    assert_ok(ss_sorter_seal(sorter, buffer, &nobody, &error), &error);
     free(buffer);
 }
 

@@ -13,12 +13,13 @@ static uint64_t at_least(double a, double b)
     return (uint64_t)(a > b ? a : b);
 }
 
-ss_build_disk ss_build_disk_expect(const ss_plan *plan, const ss_expected_store *store, const ss_build_memory *memory)
+ss_build_disk ss_build_disk_expect(const ss_plan *plan, const ss_expected_store *store, const ss_build_memory *memory,
+                                   bool in_order)
 {
     ss_plan_figures figures;
     ss_plan_figures_init(&figures, plan, store);
     double record_bytes = store->has_ids ? sizeof(sstore_record) : sizeof(uint64_t);
-    double records = spilled_bytes(store->record_count, record_bytes, memory);
+    double records = in_order ? 0 : spilled_bytes(store->record_count, record_bytes, memory);
     double keys = plan->table_count > 1 ? spilled_bytes(store->fingerprint_count, sizeof(uint64_t), memory) : 0;
     /* The records stay until table 0 and the ids are written, the last table's keys until all is. */
     double with_records = records + figures.table_bytes / plan->table_count + figures.ids_bytes;

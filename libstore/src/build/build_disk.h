@@ -15,7 +15,8 @@ typedef struct ss_build_disk {
     uint64_t spill_peak_bytes; /* of what is spilled alone */
 } ss_build_disk;
 
-/* Estimate, for records of which none has been taken in yet. */
-ss_build_disk ss_build_disk_expect(const ss_plan *plan, const ss_expected_store *store, const ss_build_memory *memory);
+/* Estimate, for records of which none has been taken in yet. `in_order`: they come sorted, so none of them is spilled. */
+ss_build_disk ss_build_disk_expect(const ss_plan *plan, const ss_expected_store *store, const ss_build_memory *memory,
+                                   bool in_order);
 
 #endif

@@ -24,6 +24,12 @@ void ss_build_team_close(ss_build_team *team)
     team->workers = NULL;
 }
 
+/* How far a loaded piece brings the work. */
+static uint64_t progress_of(const ss_piece_source *source, const ss_build_worker *worker)
+{
+    return source->progress_each > 0 ? source->progress_each : worker->record_count;
+}
+
 /* ----- counting ----- */
 
 /* The first and the last fingerprint of a piece. */
@@ -57,7 +63,7 @@ static sstore_status count_piece(void *context, uint64_t task, uint32_t worker_i
     const uint64_t *values = ss_build_worker_values(worker);
     sstore_status status = ss_build_worker_load(worker, self->source, task, error);
     if (status == SSTORE_OK)
-        status = ss_progress_add(self->team->progress, worker_index, worker->record_count);
+        status = ss_progress_add(self->team->progress, worker_index, progress_of(self->source, worker));
     if (status != SSTORE_OK || worker->distinct_count == 0)
         return status;
     self->edges[task] = (edges){.any = true, .first = values[0], .last = values[worker->distinct_count - 1]};
@@ -174,7 +180,7 @@ static sstore_status write_piece(void *context, uint64_t task, uint32_t worker_i
     ss_build_worker *worker = &self->team->workers[worker_index];
     sstore_status status = ss_build_worker_load(worker, self->source, task, error);
     if (status == SSTORE_OK)
-        status = ss_progress_add(self->team->progress, worker_index, worker->record_count);
+        status = ss_progress_add(self->team->progress, worker_index, progress_of(self->source, worker));
     if (status == SSTORE_OK) {
         ss_table_piece_measure(&worker->table, self->table, worker->distinct_count);
         if (!ss_turnstile_enter(&self->turnstile, task))

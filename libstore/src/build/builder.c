@@ -65,6 +65,9 @@ static sstore_status add_with_ordinals(sstore_builder *builder, const uint64_t *
 {
     uint64_t ids[ORDINAL_BATCH];
     sstore_status status = SSTORE_OK;
+    if (count > UINT64_MAX - builder->next_ordinal)
+        return ss_fail_argument(error, "there are no ordinals left: they end below 2^64 - 1, and the next one is %llu",
+                                (unsigned long long)builder->next_ordinal);
     while (status == SSTORE_OK && count > 0) {
         size_t piece = count < ORDINAL_BATCH ? count : ORDINAL_BATCH;
         for (size_t i = 0; i < piece; i++)
@@ -129,14 +132,16 @@ static sstore_status seal_records(sstore_builder *builder, ss_piece_source *sour
         status = ss_builder_check_space(builder, ss_sorter_count(builder->records), ss_sorter_spilled_bytes(builder->records), error);
     if (status != SSTORE_OK)
         return status;
-    size_t capacity = ss_piece_capacity(builder->build.memory.piece_capacity, ss_sorter_count(builder->records));
+    const uint64_t count = ss_sorter_count(builder->records);
+    size_t capacity = ss_piece_capacity(builder->build.memory.piece_capacity, count);
     void *buffer = ss_realloc(NULL, capacity, sizeof(sstore_record));
     if (buffer == NULL)
         return ss_fail_memory(error, capacity * sizeof(sstore_record));
-    status = ss_sorter_seal(builder->records, buffer, error);
+    ss_progress_begin(&builder->progress, "sorting", 0, count, 0);
+    status = ss_sorter_seal(builder->records, buffer, &builder->progress, error);
     ss_free(buffer);
     *source = (ss_piece_source){.context = builder,
-                                .item_count = ss_sorter_count(builder->records),
+                                .item_count = count,
                                 .piece_count = ss_sorter_piece_count(builder->records),
                                 .most_items = capacity,
                                 .load = load_records};

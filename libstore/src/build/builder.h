@@ -12,6 +12,7 @@
 
 #define SS_DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
 #define SS_LEAST_MEMORY_BYTES ((uint64_t)1 << 20)
+#define SS_KEPT_MEMORY_BYTES ((uint64_t)64 << 20) /* from here on what a build takes is kept to what it may take */
 
 /* Where records get their ids from. */
 typedef enum id_source {
@@ -33,7 +34,9 @@ struct sstore_builder {
     size_t first_count;
     id_source ids;
     uint64_t next_ordinal;
+    uint64_t expected_largest_id;
     bool ignore_free_space;
+    bool in_order; /* the records come sorted, so none of them is spilled */
 };
 
 /* Fail with ENOSPC where the disk has too little room for a build of `record_count` records, of which `spilled_bytes` are on

@@ -76,6 +76,7 @@ static sstore_status set_up(sstore_builder *builder, const char *path, const sst
                               ss_pool_threads(options->threads), builder->build.has_ids, builder->build.geometry);
     builder->build.pool = &builder->pool;
     builder->next_ordinal = options->without_ids == 0 ? options->first_ordinal : 0;
+    builder->expected_largest_id = options->expected_largest_id;
     builder->ignore_free_space = options->ignore_free_space != 0;
     return ss_sorter_pool_open(&builder->pool, builder->build.memory.sorter_bytes, builder->build.memory.threads, error);
 }

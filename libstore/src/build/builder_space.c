@@ -15,11 +15,13 @@ sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t recor
         return ss_fail_argument(error, "sstore_builder_needs: builder and needs_out, with its size, must be given");
     const ss_segment_build *build = &builder->build;
     bool apart = builder->tmp_dir.fd >= 0 && !ss_dir_same_device(&builder->tmp_dir, &builder->place.store);
-    bool given = builder->ids == IDS_GIVEN && builder->next_ordinal > 0;
+    /* What is known of the ids: the largest that was given, or is expected. Ordinals need no more than others. */
+    uint64_t largest_id = ss_max_u64(builder->next_ordinal, builder->expected_largest_id);
+    largest_id = ss_max_u64(largest_id, record_count);
     ss_expected_store store = {.record_count = (double)record_count,
                                .fingerprint_count = (double)record_count,
                                .has_ids = build->has_ids,
-                               .id_bits = given ? 64 - (uint32_t)__builtin_clzll(builder->next_ordinal) : 0,
+                               .id_bits = largest_id > 0 ? 64 - (uint32_t)__builtin_clzll(largest_id) : 0,
                                .block_bytes = build->geometry.block_bytes,
                                .restart_interval = build->geometry.restart_interval};
     ss_plan plan;
@@ -32,7 +34,7 @@ sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t recor
         status = ss_dir_free_bytes(&builder->tmp_dir, &tmp_free, error);
     if (status != SSTORE_OK)
         return status;
-    ss_build_disk disk = ss_build_disk_expect(&plan, &store, &build->memory);
+    ss_build_disk disk = ss_build_disk_expect(&plan, &store, &build->memory, builder->in_order);
     *needs_out = (sstore_build_needs){.struct_size = needs_out->struct_size,
                                       .store_bytes = disk.store_bytes,
                                       .peak_bytes = apart ? disk.store_bytes : disk.store_peak_bytes,
@@ -44,11 +46,12 @@ sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t recor
 
 static sstore_status fail_space(sstore_error *error, const char *path, uint64_t needed, uint64_t available)
 {
+    const double unit = needed < 1000000000 ? 1e6 : 1e9;
+    const char *unit_name = needed < 1000000000 ? "MB" : "GB";
     return ss_fail(error, SSTORE_ERROR_IO, ENOSPC, path, SSTORE_NO_OFFSET,
-                   "the build needs about %.1f GB of disk here at its peak, and %.1f GB are free; make room, choose another "
+                   "the build needs about %.1f %s of disk here at its peak, and %.1f %s are free; make room, choose another "
                    "place or a plan of fewer tables, or use --ignore-free-space (or options.ignore_free_space)",
-                   (double)needed / 1e9,
-                   (double)available / 1e9);
+                   (double)needed / unit, unit_name, (double)available / unit, unit_name);
 }
 
 sstore_status ss_builder_check_space(const sstore_builder *builder, uint64_t record_count, uint64_t spilled_bytes,

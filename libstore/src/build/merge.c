@@ -12,8 +12,6 @@
 #include "store/record_merge.h"
 #include "store/store.h"
 
-#define INPUT_BYTES ((uint64_t)1 << 20) /* that a store takes while it is read, but for its directory */
-
 /* The stores that are read, as one stream. */
 typedef struct inputs {
     size_t count;
@@ -56,7 +54,7 @@ static sstore_status open_inputs(inputs *from, const char *const *paths, size_t 
     if (from->stores == NULL)
         return ss_fail_memory(error, count * sizeof(sstore *));
     for (size_t i = 0; status == SSTORE_OK && i < count; i++) {
-        status = sstore_open(paths[i], NULL, &from->stores[i], error);
+        status = ss_store_open_records(paths[i], &from->stores[i], error);
         if (status == SSTORE_OK)
             status = check_alike(from->stores[0], from->stores[i], error);
     }
@@ -87,18 +85,20 @@ static uint64_t shard_of(uint64_t fingerprint, uint64_t count)
 static sstore_status next_record(void *context, sstore_record *record_out, bool *more_out, sstore_error *error)
 {
     inputs *from = context;
-    sstore_status status;
-    do {
-        status = ss_record_merge_next(&from->records, record_out, more_out, error);
-    } while (status == SSTORE_OK && *more_out && from->shard_count > 1 &&
-             shard_of(record_out->fingerprint, from->shard_count) != from->shard);
-    return status;
+    return ss_record_merge_next(&from->records, record_out, more_out, error);
+}
+
+static bool is_wanted(void *context, const sstore_record *record)
+{
+    const inputs *from = context;
+    return from->shard_count == 1 || shard_of(record->fingerprint, from->shard_count) == from->shard;
 }
 
 /* ----- building ----- */
 
 typedef struct input_totals {
-    uint64_t record_count, next_ordinal, directory_bytes;
+    uint64_t record_count, next_ordinal;
+    uint64_t memory_bytes; /* while they are read */
 } input_totals;
 
 static input_totals sum_up(const inputs *from)
@@ -109,7 +109,7 @@ static input_totals sum_up(const inputs *from)
         totals.next_ordinal = ss_max_u64(totals.next_ordinal, manifest->next_ordinal);
         for (uint32_t j = 0; j < manifest->segment_count; j++) {
             totals.record_count += manifest->segments[j].record_count;
-            totals.directory_bytes += manifest->segments[j].directory_bytes;
+            totals.memory_bytes += ss_record_stream_bytes(&from->stores[i]->segments[j]);
         }
     }
     return totals;
@@ -123,21 +123,31 @@ static sstore_status build_from(inputs *from, const char *path, const sstore_bui
     const input_totals totals = sum_up(from);
     sstore_build_options taken = *options;
     sstore_builder *builder;
-    uint64_t memory = taken.memory_bytes != 0 ? taken.memory_bytes : SS_DEFAULT_MEMORY_BYTES;
+    const uint64_t memory = taken.memory_bytes != 0 ? taken.memory_bytes : SS_DEFAULT_MEMORY_BYTES;
+    if (totals.memory_bytes > memory / 2 && memory >= SS_KEPT_MEMORY_BYTES)
+        return ss_fail_argument(error, "reading %zu stores at once takes %.0f MiB, which is more than half of the memory of "
+                                "%.0f; give more, or merge them in steps", from->count,
+                                (double)totals.memory_bytes / 0x1p20, (double)memory / 0x1p20);
     taken.distance = manifest->distance;
     taken.without_ids = !manifest->has_ids;
     taken.recipe = manifest->recipe;
-    taken.expected_record_count = totals.record_count / from->shard_count;
-    memory -= ss_min_u64(totals.directory_bytes + from->count * INPUT_BYTES, memory / 2);
-    taken.memory_bytes = ss_max_u64(memory, SS_LEAST_MEMORY_BYTES);
+    taken.expected_record_count = 0; /* the space is looked at below */
+    taken.memory_bytes = ss_max_u64(memory - ss_min_u64(totals.memory_bytes, memory / 2), SS_LEAST_MEMORY_BYTES);
     sstore_status status = sstore_builder_create(path, &taken, &builder, error);
     if (status != SSTORE_OK)
         return status;
     builder->next_ordinal = totals.next_ordinal;
+    builder->in_order = true;
+    status = ss_builder_check_space(builder, totals.record_count / from->shard_count, 0, error);
+    if (status != SSTORE_OK) {
+        sstore_builder_abort(builder);
+        return status;
+    }
     ss_stream_source stream = {.context = from,
                                .with_ids = manifest->has_ids,
                                .rewind = rewind_records,
-                               .next = next_record};
+                               .next = next_record,
+                               .is_wanted = is_wanted};
     ss_piece_source source;
     size_t capacity = ss_piece_capacity(builder->build.memory.piece_capacity, totals.record_count);
     ss_stream_source_open(&stream, totals.record_count, capacity, &source);

@@ -230,7 +230,7 @@ static sstore_status build_table(const segment_run *self, ss_build_team *team, s
     if (status == SSTORE_OK)
         status = permute_first_table(self, self->segment->plan.tables[number].key_mask, sorter, error);
     if (status == SSTORE_OK)
-        status = ss_sorter_seal(sorter, team->workers[0].scratch, error);
+        status = ss_sorter_seal(sorter, team->workers[0].scratch, self->build->progress, error);
     if (status == SSTORE_OK) {
         source.context = sorter;
         source.piece_count = ss_sorter_piece_count(sorter);

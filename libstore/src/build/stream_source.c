@@ -1,23 +1,22 @@
 #include "build/stream_source.h"
 
-/* Take the next records off the stream, as many as there is room for. */
+/* Take the next records off the stream, and keep those that are wanted. */
 static sstore_status take(ss_stream_source *stream, void *items, size_t *count_out, sstore_error *error)
 {
     sstore_record *records = items, record;
     uint64_t *keys = items;
     bool more = true;
-    sstore_status status = SSTORE_OK;
-    while (*count_out < stream->piece_capacity) {
-        status = stream->next(stream->context, &record, &more, error);
+    for (size_t taken = 0; taken < stream->piece_capacity; taken++) {
+        sstore_status status = stream->next(stream->context, &record, &more, error);
         if (status != SSTORE_OK || !more)
-            break;
+            return status;
         if (stream->with_ids)
             records[*count_out] = record;
         else
             keys[*count_out] = record.fingerprint;
-        ++*count_out;
+        *count_out += stream->is_wanted(stream->context, &record);
     }
-    return status;
+    return SSTORE_OK;
 }
 
 static sstore_status load(void *context, size_t piece, void *items, void *scratch, size_t *count_out,
@@ -50,6 +49,7 @@ void ss_stream_source_open(ss_stream_source *stream, uint64_t most_records, size
     *source_out = (ss_piece_source){.context = stream,
                                     .piece_count = stream->piece_count,
                                     .item_count = most_records,
+                                    .progress_each = capacity,
                                     .most_items = capacity,
                                     .load = load};
 }

@@ -16,10 +16,12 @@ typedef struct ss_stream_source {
     sstore_status (*rewind)(void *context, sstore_error *error);
     /* Get the next record, above the one before; *more_out is false at the end. */
     sstore_status (*next)(void *context, sstore_record *record_out, bool *more_out, sstore_error *error);
+    /* Whether a record is to be in a piece at all. */
+    bool (*is_wanted)(void *context, const sstore_record *record);
     ss_turnstile turnstile;
 } ss_stream_source;
 
-/* A stream of at most `most_records`, in pieces of up to `capacity`. rewind, next, context and with_ids must be set. */
+/* A stream of at most `most_records`, each piece made of up to `capacity` of them. All above but the numbers must be set. */
 void ss_stream_source_open(ss_stream_source *stream, uint64_t most_records, size_t capacity, ss_piece_source *source_out);
 void ss_stream_source_close(ss_stream_source *stream);
 

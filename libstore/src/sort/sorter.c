@@ -32,6 +32,7 @@ struct ss_sorter {
     size_t dealing_count, dealing_capacity;
     piece *pieces;
     size_t piece_count, piece_capacity;
+    ss_progress *progress; /* while pieces are formed */
 };
 
 /* Make room for one more element behind `count`; NULL where memory fails. */
@@ -168,6 +169,7 @@ static sstore_status add_piece(ss_sorter *sorter, piece added, sstore_error *err
 
 /* The bits in which any items of a bucket differ from its first one. */
 typedef struct differences {
+    ss_sorter *sorter;
     bool with_ids, any;
     sstore_record first, differing;
 } differences;
@@ -178,6 +180,8 @@ static sstore_status note_differences(void *context, const void *items, size_t c
     const uint64_t *keys = items;
     const sstore_record *records = items;
     (void)error;
+    if (ss_progress_add(self->sorter->progress, 0, 0) != SSTORE_OK)
+        return SSTORE_STOPPED;
     if (!self->any)
         self->first = self->with_ids ? records[0] : (sstore_record){.fingerprint = keys[0]};
     self->any = true;
@@ -188,9 +192,18 @@ static sstore_status note_differences(void *context, const void *items, size_t c
     return SSTORE_OK;
 }
 
+/* Where items are dealt to once more. */
+typedef struct second_deal {
+    ss_sorter *sorter;
+    ss_buckets *to;
+} second_deal;
+
 static sstore_status deal_again(void *context, const void *items, size_t count, sstore_error *error)
 {
-    return ss_buckets_deal_items(context, 0, items, count, error);
+    const second_deal *self = context;
+    if (ss_progress_add(self->sorter->progress, 0, count) != SSTORE_OK)
+        return SSTORE_STOPPED;
+    return ss_buckets_deal_items(self->to, 0, items, count, error);
 }
 
 static sstore_status spill_all(ss_sorter *sorter, sstore_error *error)
@@ -208,7 +221,7 @@ static sstore_status form_pieces(ss_sorter *sorter, ss_buckets *buckets, void *b
 static sstore_status split(ss_sorter *sorter, ss_buckets *buckets, uint32_t bucket, void *buffer, sstore_error *error)
 {
     const size_t capacity = sorter->options.piece_capacity;
-    differences found = {.with_ids = sorter->options.with_ids};
+    differences found = {.sorter = sorter, .with_ids = sorter->options.with_ids};
     sstore_status status = ss_buckets_each(buckets, bucket, false, buffer, capacity, note_differences, &found, error);
     if (status != SSTORE_OK)
         return status;
@@ -224,11 +237,12 @@ static sstore_status split(ss_sorter *sorter, ss_buckets *buckets, uint32_t buck
     /* Each new bucket takes a chunk before many of the old one come back. */
     if (sorter->pool->max_chunks - sorter->pool->taken < 2u << bits)
         status = spill_all(sorter, error);
-    ss_buckets *parts;
+    ss_buckets *parts = NULL;
     if (status == SSTORE_OK)
         status = add_dealing(sorter, 1, bits, top - bits, by_id, &parts, error);
+    second_deal again = {.sorter = sorter, .to = parts};
     if (status == SSTORE_OK)
-        status = ss_buckets_each(buckets, bucket, true, buffer, capacity, deal_again, parts, error);
+        status = ss_buckets_each(buckets, bucket, true, buffer, capacity, deal_again, &again, error);
     return status == SSTORE_OK ? form_pieces(sorter, parts, buffer, error) : status;
 }
 
@@ -257,9 +271,10 @@ static sstore_status form_pieces(ss_sorter *sorter, ss_buckets *buckets, void *b
     return status;
 }
 
-sstore_status ss_sorter_seal(ss_sorter *sorter, void *buffer, sstore_error *error)
+sstore_status ss_sorter_seal(ss_sorter *sorter, void *buffer, ss_progress *progress, sstore_error *error)
 {
     assert(sorter->piece_count == 0);
+    sorter->progress = progress;
     return form_pieces(sorter, sorter->dealings[0], buffer, error);
 }
 

@@ -11,6 +11,7 @@
 #define SS_SORTER_H
 
 #include "base/common.h"
+#include "base/call_progress.h"
 #include "base/file.h"
 #include "sort/chunk_pool.h"
 
@@ -40,8 +41,9 @@ sstore_status ss_sorter_add(ss_sorter *sorter, uint32_t writer, const uint64_t *
 /* How many were added. */
 uint64_t ss_sorter_count(const ss_sorter *sorter);
 
-/* All items are there: form the pieces. Nothing can be added after. `buffer` has room for piece_capacity items. */
-sstore_status ss_sorter_seal(ss_sorter *sorter, void *buffer, sstore_error *error);
+/* All items are there: form the pieces. Nothing can be added after. `buffer` has room for piece_capacity items. Progress is
+ * told only where buckets have to be dealt again. IO, MEMORY, STOPPED. */
+sstore_status ss_sorter_seal(ss_sorter *sorter, void *buffer, ss_progress *progress, sstore_error *error);
 
 /* Pieces ascend: all items of one are below all items of the next. Empty ones are possible. */
 size_t ss_sorter_piece_count(const ss_sorter *sorter);

@@ -99,8 +99,10 @@ sstore_status ss_record_merge_next(ss_record_merge *merge, sstore_record *record
         if (merge->heap_count > 0)
             sift_down(merge, 0);
     }
-    merge->last = *record_out;
-    merge->has_last = true;
+    if (*more_out) {
+        merge->last = *record_out;
+        merge->has_last = true;
+    }
     return SSTORE_OK;
 }
 

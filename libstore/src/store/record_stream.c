@@ -3,6 +3,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
+#define OPEN_BYTES 16384u /* of names, handles and the manifest, about */
+
 sstore_status ss_record_stream_open(ss_record_stream *stream, const ss_segment *segment, bool has_ids,
                                     sstore_error *error)
 {
@@ -14,6 +16,12 @@ sstore_status ss_record_stream_open(ss_record_stream *stream, const ss_segment *
     uint32_t block_bytes = segment->ids.header.block_bytes;
     stream->ids_buffer = ss_alloc(1, block_bytes);
     return stream->ids_buffer != NULL ? SSTORE_OK : ss_fail_memory(error, block_bytes);
+}
+
+uint64_t ss_record_stream_bytes(const ss_segment *segment)
+{
+    return ss_table_stream_bytes(&segment->tables[0].blocks) + segment->facts->geometry.block_bytes + sizeof(ss_segment) +
+           sizeof(ss_table) + OPEN_BYTES;
 }
 
 void ss_record_stream_close(ss_record_stream *stream)

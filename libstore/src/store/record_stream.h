@@ -21,6 +21,9 @@ typedef struct ss_record_stream {
     uint32_t ids_index;
 } ss_record_stream;
 
+/* The bytes that a stream of the segment takes. */
+uint64_t ss_record_stream_bytes(const ss_segment *segment);
+
 sstore_status ss_record_stream_open(ss_record_stream *stream, const ss_segment *segment, bool has_ids,
                                     sstore_error *error);
 void ss_record_stream_close(ss_record_stream *stream);

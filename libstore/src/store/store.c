@@ -23,23 +23,15 @@ static sstore_status check_table_header(const ss_segment *segment, uint32_t numb
     return SSTORE_OK;
 }
 
-static sstore_status open_table(ss_segment *segment, const ss_dir *dir, uint32_t number, sstore_io io,
-                                sstore_error *error)
+/* Open a table's blocks. */
+static sstore_status open_blocks(ss_segment *segment, const ss_dir *dir, uint32_t number, sstore_io io,
+                                 sstore_error *error)
 {
     ss_table *table = &segment->tables[number];
     ss_block_file_facts facts = ss_manifest_file_facts(segment->facts, number);
-    ss_array keys = {.count = 0};
     sstore_status status = ss_block_reader_open(&table->blocks, dir, &facts, io, error);
     if (status == SSTORE_OK)
         status = check_table_header(segment, number, error);
-    if (status == SSTORE_OK)
-        status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, number, facts.block_count, &keys, error);
-    if (status == SSTORE_OK && !ss_array_ascends(&keys, true))
-        status = ss_fail_damaged(error, table->blocks.file.path, SSTORE_NO_OFFSET,
-                                 "the directory's keys for this table do not ascend");
-    if (status == SSTORE_OK)
-        status = ss_key_index_init(&table->keys, &keys, error);
-    ss_array_free(&keys);
     if (status != SSTORE_OK)
         return status;
     ss_permutation_init(&table->permutation, segment->facts->plan.tables[number].key_mask);
@@ -47,15 +39,41 @@ static sstore_status open_table(ss_segment *segment, const ss_dir *dir, uint32_t
     return SSTORE_OK;
 }
 
-static sstore_status open_ids(ss_segment *segment, const ss_dir *dir, sstore_io io, sstore_error *error)
+static sstore_status open_table(ss_segment *segment, const ss_dir *dir, uint32_t number, sstore_io io,
+                                sstore_error *error)
+{
+    ss_table *table = &segment->tables[number];
+    ss_array keys = {.count = 0};
+    sstore_status status = open_blocks(segment, dir, number, io, error);
+    const uint64_t block_count = segment->facts->tables[number].block_count;
+    if (status == SSTORE_OK)
+        status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, number, block_count, &keys, error);
+    if (status == SSTORE_OK && !ss_array_ascends(&keys, true))
+        status = ss_fail_damaged(error, table->blocks.file.path, SSTORE_NO_OFFSET,
+                                 "the directory's keys for this table do not ascend");
+    if (status == SSTORE_OK)
+        status = ss_key_index_init(&table->keys, &keys, error);
+    ss_array_free(&keys);
+    return status;
+}
+
+/* Open the id column's blocks. */
+static sstore_status open_id_blocks(ss_segment *segment, const ss_dir *dir, sstore_io io, sstore_error *error)
 {
     ss_block_file_facts facts = ss_manifest_file_facts(segment->facts, SS_IDS_NUMBER);
     sstore_status status = ss_block_reader_open(&segment->ids, dir, &facts, io, error);
     if (status == SSTORE_OK && segment->ids.header.item_count != segment->facts->record_count)
         status = ss_fail_damaged(error, segment->ids.file.path, 0, "the header contradicts the manifest");
+    return status;
+}
+
+static sstore_status open_ids(ss_segment *segment, const ss_dir *dir, sstore_io io, sstore_error *error)
+{
+    sstore_status status = open_id_blocks(segment, dir, io, error);
     ss_array keys = {.count = 0};
     if (status == SSTORE_OK)
-        status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, SS_IDS_NUMBER, facts.block_count, &keys, error);
+        status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, SS_IDS_NUMBER, segment->facts->ids.block_count,
+                                  &keys, error);
     if (status == SSTORE_OK && !ss_array_ascends(&keys, false))
         status = ss_fail_damaged(error, segment->ids.file.path, SSTORE_NO_OFFSET,
                                  "the directory's ranks for the ids do not ascend");
@@ -79,27 +97,48 @@ static sstore_status open_ranks(ss_segment *segment, sstore_error *error)
     return SSTORE_OK;
 }
 
-static sstore_status open_segment(ss_segment *segment, const ss_dir *store, const ss_manifest_segment *facts,
-                                  bool has_ids, const sstore_open_options *options, sstore_error *error)
+/* Open what queries need. */
+static sstore_status open_whole(ss_segment *segment, const ss_dir *dir, bool has_ids, sstore_io io, sstore_error *error)
 {
+    const ss_manifest_segment *facts = segment->facts;
+    sstore_status status =
+        ss_directory_open(dir, facts->directory_bytes, facts->directory_sum, &segment->directory, error);
+    for (uint32_t i = 0; status == SSTORE_OK && i < facts->plan.table_count; i++)
+        status = open_table(segment, dir, i, io, error);
+    if (status == SSTORE_OK)
+        status = open_ranks(segment, error);
+    if (status == SSTORE_OK && has_ids)
+        status = open_ids(segment, dir, io, error);
+    return status;
+}
+
+/* Open what reading all records in order needs. */
+static sstore_status open_records(ss_segment *segment, const ss_dir *dir, bool has_ids, sstore_error *error)
+{
+    sstore_status status = open_blocks(segment, dir, 0, SSTORE_IO_PREAD, error);
+    return status == SSTORE_OK && has_ids ? open_id_blocks(segment, dir, SSTORE_IO_PREAD, error) : status;
+}
+
+static sstore_status open_segment(ss_segment *segment, const sstore *store, const ss_manifest_segment *facts,
+                                  sstore_error *error)
+{
+    const bool has_ids = store->manifest.has_ids;
+    const sstore_open_options *options = &store->options;
+    const uint32_t table_count = store->records_only ? 1 : facts->plan.table_count;
     char name[SS_NAME_CAPACITY];
     ss_dir dir = SS_DIR_NONE;
     segment->facts = facts;
     ss_folder_name(name, SS_SEGMENT_PREFIX, facts->folder_number);
-    sstore_status status = ss_dir_open_at(store, name, &dir, error);
-    if (status == SSTORE_OK)
-        status = ss_directory_open(&dir, facts->directory_bytes, facts->directory_sum, &segment->directory, error);
+    sstore_status status = ss_dir_open_at(&store->dir, name, &dir, error);
     if (status == SSTORE_OK) {
-        segment->tables = ss_alloc(facts->plan.table_count, sizeof *segment->tables);
+        segment->tables = ss_alloc(table_count, sizeof *segment->tables);
+        segment->table_count = segment->tables == NULL ? 0 : table_count;
         if (segment->tables == NULL)
-            status = ss_fail_memory(error, facts->plan.table_count * sizeof *segment->tables);
+            status = ss_fail_memory(error, table_count * sizeof *segment->tables);
     }
-    for (uint32_t i = 0; status == SSTORE_OK && i < facts->plan.table_count; i++)
-        status = open_table(segment, &dir, i, options->io, error);
     if (status == SSTORE_OK)
-        status = open_ranks(segment, error);
-    if (status == SSTORE_OK && has_ids)
-        status = open_ids(segment, &dir, options->io, error);
+        status = store->records_only ? open_records(segment, &dir, has_ids, error)
+                                     : open_whole(segment, &dir, has_ids, options->io, error);
     segment->costs = (ss_cost_model){.fingerprint_count = (double)facts->distinct_count,
                                      .block_count = (double)facts->tables[0].block_count,
                                      .io = options->io,
@@ -110,7 +149,7 @@ static sstore_status open_segment(ss_segment *segment, const ss_dir *store, cons
 
 static void close_segment(ss_segment *segment)
 {
-    for (uint32_t i = 0; segment->tables != NULL && i < segment->facts->plan.table_count; i++) {
+    for (uint32_t i = 0; i < segment->table_count; i++) {
         ss_block_reader_close(&segment->tables[i].blocks);
         ss_key_index_free(&segment->tables[i].keys);
     }
@@ -164,8 +203,7 @@ static sstore_status open_manifest(sstore *store, const char *recipe, sstore_err
     if (store->segments == NULL)
         return ss_fail_memory(error, manifest->segment_count * sizeof *store->segments);
     for (uint32_t i = 0; status == SSTORE_OK && i < manifest->segment_count; i++)
-        status = open_segment(&store->segments[i], &store->dir, &manifest->segments[i], manifest->has_ids,
-                              &store->options, error);
+        status = open_segment(&store->segments[i], store, &manifest->segments[i], error);
     return status;
 }
 
@@ -218,6 +256,21 @@ sstore_status sstore_open(const char *path, const sstore_open_options *options, 
     *store = (sstore){.dir = SS_DIR_NONE, .options = taken, .filter = ss_filter_best()};
     store->options.recipe = NULL;
     sstore_status status = open_store(store, path, taken.recipe, error);
+    if (status == SSTORE_OK)
+        *store_out = store;
+    else
+        sstore_close(store);
+    return status;
+}
+
+sstore_status ss_store_open_records(const char *path, sstore **store_out, sstore_error *error)
+{
+    *store_out = NULL;
+    sstore *store = ss_alloc(1, sizeof *store);
+    if (store == NULL)
+        return ss_fail_memory(error, sizeof *store);
+    *store = (sstore){.dir = SS_DIR_NONE, .options = SSTORE_OPEN_OPTIONS_INIT, .records_only = true};
+    sstore_status status = open_store(store, path, NULL, error);
     if (status == SSTORE_OK)
         *store_out = store;
     else

@@ -23,6 +23,7 @@ typedef struct ss_table {
 typedef struct ss_segment {
     const ss_manifest_segment *facts;
     ss_directory *directory;
+    uint32_t table_count; /* that are open */
     ss_table *tables;
     ss_array ranks;          /* the first rank of each block of table 0 */
     ss_block_reader ids;     /* in a store with ids, as ids_keys */
@@ -34,6 +35,7 @@ struct sstore {
     ss_dir dir;
     ss_manifest manifest;
     sstore_open_options options; /* its recipe is not kept */
+    bool records_only; /* opened by ss_store_open_records() */
     ss_filter_fn filter;
     ss_segment *segments;        /* manifest.segment_count of them */
 };
@@ -43,6 +45,10 @@ static inline ss_geometry ss_table_geometry(const ss_table *table)
     return (ss_geometry){.block_bytes = table->blocks.header.block_bytes,
                          .restart_interval = table->blocks.header.restart_interval};
 }
+
+/* Open a store to read all its records in order and nothing else: only table 0 and the ids, without the directory. It takes
+ * two files and next to no memory. Errors as sstore_open(). */
+sstore_status ss_store_open_records(const char *path, sstore **store_out, sstore_error *error);
 
 /* The bytes that table `number` takes in the directory, its keys and ranks. */
 uint64_t ss_table_directory_bytes(const ss_segment *segment, uint32_t number);

@@ -3,6 +3,12 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
+/* A block may claim to hold as many, whatever it really does. */
+uint64_t ss_table_stream_bytes(const ss_block_reader *reader)
+{
+    return reader->header.block_bytes + SS_BLOCK_MAX_COUNT * sizeof(uint64_t);
+}
+
 sstore_status ss_table_stream_open(ss_table_stream *stream, const ss_block_reader *reader, const ss_code *code,
                                    sstore_error *error)
 {

@@ -15,6 +15,9 @@ typedef struct ss_table_stream {
     uint64_t *values;
 } ss_table_stream;
 
+/* The bytes that a stream takes. */
+uint64_t ss_table_stream_bytes(const ss_block_reader *reader);
+
 sstore_status ss_table_stream_open(ss_table_stream *stream, const ss_block_reader *reader, const ss_code *code,
                                    sstore_error *error);
 /* Go on with block `first`, and end before block `end` or at the table's end. */

@@ -13,3 +13,9 @@ sstore build AUTO input 2>&1
 exits 2 sstore build --progress some NEW input
 echo "--- a merge tells, too"
 sstore merge --quiet --progress json MERGED STORE 2>&1 | grep -o '"phase":"[a-z]*"' | uniq
+echo "--- crowded records are all counted, and dealt again"
+awk 'BEGIN { for (i = 0; i < 300000; i++) printf "%x\n", i * 7 }' >crowded
+sstore build --quiet --memory 1M --progress json --plan 1 CROWDED crowded 2>crowded.progress
+grep -o '"phase":"[a-z]*","done":[0-9]*,"total":300000' crowded.progress | sed 's/"done":[0-9]*,//' | uniq
+echo "--- a shard goes through all records"
+sstore shard --quiet --count 7 --only 2 --plan 1 --progress json CROWDED S 2>&1 | grep '"writing"' | tail -1 | grep -o '"done":300000,"total":300000'

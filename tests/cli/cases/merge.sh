@@ -39,4 +39,10 @@ sstore build --quiet --no-ids B third
 sstore merge --quiet AB A B
 cat first third | sstore build --quiet --no-ids BOTH --force
 same_store BOTH AB
+echo "--- a hundred parts, with few files open"
+for i in $(seq 100); do echo "$i $i" | sstore build --quiet P$i -; done
+ulimit -Sn 128
+sstore merge --quiet MANY P* && sstore dump MANY | wc -l
+exits 2 sstore merge --quiet --memory 64M NEW P*
+rm -r P*
 ls
