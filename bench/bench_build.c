@@ -4,6 +4,7 @@
  * is.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,16 +23,57 @@ typedef struct build_request {
     sstore_build_options options;
 } build_request;
 
+#define MOST_PHASES 256u
+
+/* Phases of finish, one after the other. */
+typedef struct phase_times {
+    size_t count;
+    struct {
+        char name[32];
+        uint32_t table;
+        double begin_ns;
+    } phases[MOST_PHASES];
+} phase_times;
+
 typedef struct build_times {
-    double add_ns, finish_ns;
+    double add_ns, finish_ns, end_ns;
+    phase_times phases;
 } build_times;
 
-static build_times build(const build_request *request)
+static int note_phase(void *context, const sstore_progress *progress)
+{
+    phase_times *self = context;
+    size_t last = self->count - 1;
+    bool same = self->count > 0 && self->phases[last].table == progress->table &&
+                strcmp(self->phases[last].name, progress->phase) == 0;
+    if (!same && self->count < MOST_PHASES) {
+        snprintf(self->phases[self->count].name, sizeof self->phases[0].name, "%s", progress->phase);
+        self->phases[self->count].table = progress->table;
+        self->phases[self->count++].begin_ns = bench_now_ns();
+    }
+    return 0;
+}
+
+static void print_phases(const build_times *times)
+{
+    const phase_times *all = &times->phases;
+    printf("# seconds of finish:");
+    for (size_t i = 0; i < all->count; i++) {
+        double end = i + 1 < all->count ? all->phases[i + 1].begin_ns : times->end_ns;
+        printf("%s %s table %" PRIu32 " %.2f", i == 0 ? "" : ",", all->phases[i].name, all->phases[i].table,
+               (end - all->phases[i].begin_ns) / 1e9);
+    }
+    putchar('\n');
+}
+
+static build_times build(build_request *request)
 {
     static uint64_t fingerprints[CHUNK_COUNT], ids[CHUNK_COUNT];
     sstore_error error;
     sstore_builder *builder;
-    build_times times = {0, 0};
+    build_times times = {0};
+    request->options.on_progress = note_phase;
+    request->options.progress_context = &times.phases;
     bench_dataset set;
     bool given = strcmp(request->ids, "given") == 0;
     bench_dataset_open(&set, request->data, request->seed);
@@ -50,21 +92,23 @@ static build_times build(const build_request *request)
     bench_dataset_close(&set);
     double begin = bench_now_ns();
     bench_must(sstore_builder_finish(builder, &error), &error);
-    times.finish_ns = bench_now_ns() - begin;
+    times.end_ns = bench_now_ns();
+    times.finish_ns = times.end_ns - begin;
+    print_phases(&times);
     return times;
 }
 
-static void print_row(const build_request *request, build_times times)
+static void print_row(const build_request *request, const build_times *times)
 {
     sstore_error error;
     double peak_mib = (double)bench_memory_peak() / 0x1p20; /* before the store is opened */
-    double seconds = (times.add_ns + times.finish_ns) / 1e9, records = (double)request->record_count;
+    double seconds = (times->add_ns + times->finish_ns) / 1e9, records = (double)request->record_count;
     sstore_statistics facts = {.struct_size = sizeof facts};
     bench_reader reader = bench_reader_open(request->path, SSTORE_IO_PREAD);
     bench_must(sstore_stat(reader.store, &facts, &error), &error);
     printf("records     tables  plan                 add s    finish s  total s  us/record  peak MiB  store B/rec\n");
     printf("%-10" PRIu64 "  %6" PRIu32 "  %-19s  %7.3f  %8.3f  %7.3f  %9.4f  %8.1f  %11.2f\n", request->record_count,
-           facts.table_count, facts.plan, times.add_ns / 1e9, times.finish_ns / 1e9, seconds, seconds * 1e6 / records,
+           facts.table_count, facts.plan, times->add_ns / 1e9, times->finish_ns / 1e9, seconds, seconds * 1e6 / records,
            peak_mib, (double)facts.total_bytes / records);
     bench_reader_close(&reader);
 }
@@ -81,7 +125,7 @@ int main(int argc, char **argv)
         {"ids", BENCH_TEXT, &request.ids, "ordinals, given (the same, but handed over one by one) or none (ordinals)"},
         {"plan", BENCH_TEXT, &plan, "as of 'sstore build' (auto)"},
         {"distance", BENCH_COUNT, &request.distance, "to build for (3)"},
-        {"memory", BENCH_SIZE, &memory_bytes, "what sorting may take (1G)"},
+        {"memory", BENCH_SIZE, &memory_bytes, "what the build may take (1G)"},
         {"threads", BENCH_COUNT, &request.threads, "to work on; 0: all (0)"},
         {"block-size", BENCH_SIZE, &request.block_bytes, "of a block, in bytes; 0: the library's choice (0)"},
     };
@@ -101,8 +145,9 @@ int main(int argc, char **argv)
     request.options.threads = (uint32_t)request.threads;
     request.options.block_bytes = (uint32_t)request.block_bytes;
     request.options.without_ids = strcmp(request.ids, "none") == 0;
-    printf("# %" PRIu64 " fingerprints: %s, seed %" PRIu64 "; ids: %s; sorting may take %.0f MiB\n",
+    printf("# %" PRIu64 " fingerprints: %s, seed %" PRIu64 "; ids: %s; the build may take %.0f MiB\n",
            request.record_count, request.data, request.seed, request.ids, (double)memory_bytes / 0x1p20);
-    print_row(&request, build(&request));
+    build_times times = build(&request);
+    print_row(&request, &times);
     return 0;
 }
