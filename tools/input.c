@@ -75,14 +75,17 @@ static int read_format(input_reader *reader, input_format format)
     }
 }
 
+/* The same, once the format is known: no line begins as compressed data does, but numbers may. */
+static compression settle_compression(const char *path, const input_options *options, input_format format)
+{
+    compression kind = input_choose_compression(path, options);
+    return kind == COMPRESSION_AUTO && format != INPUT_TEXT ? COMPRESSION_NONE : kind;
+}
+
 int input_read_source(input_reader *reader)
 {
     input_format format = input_choose_format(reader->path, reader->options);
-    compression kind = input_choose_compression(reader->path, reader->options);
-    /* No line begins as compressed data does, but numbers may. */
-    if (kind == COMPRESSION_AUTO && format != INPUT_TEXT)
-        kind = COMPRESSION_NONE;
-    int code = input_source_unpack(&reader->source, kind);
+    int code = input_source_unpack(&reader->source, settle_compression(reader->path, reader->options, format));
     if (code == EXIT_DONE)
         code = read_format(reader, format);
     int rest = code == EXIT_DONE || reader->source.failed ? input_deliver(reader) : EXIT_DONE;
@@ -130,6 +133,13 @@ static int read_here(input_reader *reader, input_consumer *consumer)
     return code;
 }
 
+/* Plain words are copied in less time than another thread's copies take to come over from its core. */
+static bool is_worth_a_thread(const char *path, const input_options *options)
+{
+    input_format format = input_choose_format(path, options);
+    return format == INPUT_TEXT || settle_compression(path, options, format) != COMPRESSION_NONE;
+}
+
 int input_read(const char *path, const input_options *options, input_ids *ids, input_batch_fn on_batch, void *context)
 {
     input_consumer consumer = {.on_batch = on_batch, .context = context, .code = EXIT_DONE};
@@ -139,7 +149,7 @@ int input_read(const char *path, const input_options *options, input_ids *ids, i
     if (code != EXIT_DONE)
         return code;
     reader.source.most_window_bits = options->most_window_bits;
-    if (!options->ahead || !input_read_ahead(&reader, &consumer, &code))
+    if (!options->ahead || !is_worth_a_thread(path, options) || !input_read_ahead(&reader, &consumer, &code))
         code = read_here(&reader, &consumer);
     if (consumer.code == EXIT_DONE)
         input_source_report(&reader.source);

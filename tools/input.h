@@ -32,7 +32,7 @@ typedef struct input_options {
     uint32_t most_window_bits; /* unpacking may keep 2^bits bytes of what is unpacked, 10 to 27 */
     line_format lines;
     size_t batch_records; /* the most that a batch holds, 1 to INPUT_BATCH_RECORDS */
-    bool ahead;           /* records are read while those before are worked on, by a thread of their own */
+    bool ahead;           /* what is not just copied is read by a thread of its own while those before are worked on */
 } input_options;
 
 #define INPUT_OPTIONS_INIT                                                                                             \
