@@ -1,7 +1,7 @@
 /*
- * bench_latency.c - how long do single queries take, each by itself: the median, the slowest of a hundred and of a thousand;
- * from the cache as it is, or after all blocks were dropped from it, once, before the first query. On stored fingerprints
- * with up to k bits flipped (hits) and on random ones (misses).
+ * bench_latency.c - how long do single queries take, each by itself: the median, the slowest of a hundred and of a
+ * thousand; from the cache as it is, or after all blocks were dropped from it, once, before the first query. On stored
+ * fingerprints with up to k bits flipped (hits) and on random ones (misses).
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,10 +4,10 @@
  *     cc embed.c $(pkg-config --cflags --libs sstore) -o embed
  *     ./embed STORE MIB
  *
- * Reads fingerprints from stdin, a line of hexadecimal digits each, and answers each at once: a line for every record within
- * the store's own distance, then an empty line. MIB is what the open store may take; where it would take more, the service
- * does not start. At the end it tells on stderr what the process took, counted as pages of its own (RssAnon), of files that
- * are mapped (RssFile: programs and libraries), and the directory's copy in memory.
+ * Reads fingerprints from stdin, a line of hexadecimal digits each, and answers each at once: a line for every record
+ * within the store's own distance, then an empty line. MIB is what the open store may take; where it would take more,
+ * the service does not start. At the end it tells on stderr what the process took, counted as pages of its own
+ * (RssAnon), of files that are mapped (RssFile: programs and libraries), and the directory's copy in memory.
  */
 #include <inttypes.h>
 #include <stdio.h>

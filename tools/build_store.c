@@ -53,8 +53,8 @@ static void state_needs(const build_arguments *arguments, const char *path, cons
         sstore_builder_needs(job->builder, job->expected_count, &needs, &error) != SSTORE_OK ||
         needs.peak_bytes + needs.tmp_peak_bytes < LARGE_BYTES)
         return;
-    cmd_complain("%s: about %" PRIu64 " million records; the build takes up to %.1f GB of disk, of which %.1f GB stay; %.1f GB are "
-                 "free",
+    cmd_complain("%s: about %" PRIu64 " million records; the build takes up to %.1f GB of disk, of which %.1f GB stay; "
+                 "%.1f GB are free",
                  path, job->expected_count / 1000000, gigabytes(needs.peak_bytes), gigabytes(needs.store_bytes),
                  gigabytes(needs.free_bytes));
     if (needs.tmp_peak_bytes > 0)

@@ -37,7 +37,7 @@ typedef struct input_options {
 
 #define INPUT_OPTIONS_INIT                                                                                             \
     {                                                                                                                  \
-        INPUT_AUTO, COMPRESSION_AUTO, DECODER_MOST_WINDOW_BITS, LINE_FORMAT_INIT, INPUT_BATCH_RECORDS, true                                      \
+        INPUT_AUTO, COMPRESSION_AUTO, DECODER_MOST_WINDOW_BITS, LINE_FORMAT_INIT, INPUT_BATCH_RECORDS, true            \
     }
 
 /* Whether records have ids is one answer for all the inputs of a store; the first record gives it. */

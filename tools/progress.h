@@ -1,6 +1,6 @@
 /*
- * progress.h - tells on stderr how far a long command is: on a terminal in a line that is drawn again and again, for programs
- * as JSON objects, one a line. There is one at a time.
+ * progress.h - tells on stderr how far a long command is: on a terminal in a line that is drawn again and again, for
+ * programs as JSON objects, one a line. There is one at a time.
  */
 #ifndef PROGRESS_H
 #define PROGRESS_H

@@ -11,8 +11,8 @@
 typedef struct unpacker unpacker;
 
 /*
- * Unpack `from`, which must outlive the unpacker and of which the bytes begin[0, size) have been read already. Of what is
- * unpacked at most 2^most_window_bits bytes are kept. Returns an exit code; a failure has set *fault.
+ * Unpack `from`, which must outlive the unpacker and of which the bytes begin[0, size) have been read already. Of what
+ * is unpacked at most 2^most_window_bits bytes are kept. Returns an exit code; a failure has set *fault.
  */
 int unpacker_create(compression kind, uint32_t most_window_bits, byte_stream from, const char *begin, size_t size,
                     unpacker **unpacker_out, line_fault *fault);

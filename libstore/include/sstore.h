@@ -125,10 +125,11 @@ typedef struct sstore_open_options {
  * which it loads into memory.
  *
  * What an open store takes of memory, beside the caller's process: in the mode pread the directory, 8 bytes a block of
- * every table and of the ids and 8 more of table 0 (so a store of 100 million fingerprints in 3 tables of 4 KiB blocks takes
- * about 5 MiB, and blocks of 64 KiB a sixteenth of that), 1 to 2 bytes a block beside it, and 20 KiB a table. In the mode mmap
- * also the pages of the block files that were touched, which the system takes back when it needs them; in the mode memory
- * all block files. A cursor takes what sstore_cursor_create() says, a batch what sstore_query_batch() says.
+ * every table and of the ids and 8 more of table 0 (so a store of 100 million fingerprints in 3 tables of 4 KiB blocks
+ * takes about 5 MiB, and blocks of 64 KiB a sixteenth of that), 1 to 2 bytes a block beside it, and 20 KiB a table. In
+ * the mode mmap also the pages of the block files that were touched, which the system takes back when it needs them;
+ * in the mode memory all block files. A cursor takes what sstore_cursor_create() says, a batch what
+ * sstore_query_batch() says.
  *
  * The store sees the state that was published at that moment,
  * for as long as it is open, whatever writers do.
@@ -144,8 +145,8 @@ SSTORE_API sstore_status sstore_open(const char *path, const sstore_open_options
 SSTORE_API void sstore_close(sstore *store);
 
 /*
- * Make a cursor: the scratch memory of one thread's queries, some 20 KiB, and in the mode pread up to 80 blocks, 336 KiB
- * of 4 KiB each. It must be freed before its store is closed. Errors: ARGUMENT, MEMORY.
+ * Make a cursor: the scratch memory of one thread's queries, some 20 KiB, and in the mode pread up to 80 blocks, 336
+ * KiB of 4 KiB each. It must be freed before its store is closed. Errors: ARGUMENT, MEMORY.
  */
 SSTORE_API sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_out, sstore_error *error);
 
@@ -189,9 +190,9 @@ SSTORE_API sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fi
  * of the queries, those of one query ascending by (distance, fingerprint, id); `query_index` is the query's index in
  * `fingerprints`. on_match is called in the caller's thread only.
  *
- * Chooses by itself between asking one by one, decoding the tables slice by slice with all queries that probe there, and
- * one scan for all. Memory, whatever `count`: about 32 bytes for each of up to 2^20 queries, 8 MiB a thread, and up to
- * 2^21 matches of 170 bytes; only one query that alone has more matches takes more.
+ * Chooses by itself between asking one by one, decoding the tables slice by slice with all queries that probe there,
+ * and one scan for all. Memory, whatever `count`: about 32 bytes for each of up to 2^20 queries, 8 MiB a thread, and
+ * up to 2^21 matches of 170 bytes; only one query that alone has more matches takes more.
  * Errors: as sstore_query(), and MEMORY.
  */
 SSTORE_API sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprints, size_t count,
@@ -307,8 +308,9 @@ SSTORE_API sstore_status sstore_verify(const char *path, sstore_problem_fn on_pr
 /* How far a call is. */
 typedef struct sstore_progress {
     size_t struct_size;
-    const char *phase;    /* a word for what is being done, of static storage: "sorting" what is crowded, "counting" the
-                             sorted records or a table's fingerprints, "writing" a table (table 0 with the ids), "permuting" table 0 for another one */
+    const char *phase;    /* a word for what is being done, of static storage: "sorting" what is crowded, "counting"
+                             the sorted records or a table's fingerprints, "writing" a table (table 0 with the ids),
+                             "permuting" table 0 for another one */
     uint32_t table;       /* which table, from 0 */
     uint32_t table_count; /* 0 as long as the plan is not chosen */
     uint64_t done, total; /* records or fingerprints, in this phase */
@@ -316,8 +318,8 @@ typedef struct sstore_progress {
 } sstore_progress;
 
 /*
- * Called some hundred times a second, in the thread and during the call that it was given to; `progress` is valid until it
- * returns. 0: go on; anything else stops the call, which undoes what it did and returns SSTORE_STOPPED.
+ * Called some hundred times a second, in the thread and during the call that it was given to; `progress` is valid
+ * until it returns. 0: go on; anything else stops the call, which undoes what it did and returns SSTORE_STOPPED.
  */
 typedef int (*sstore_progress_fn)(void *context, const sstore_progress *progress);
 
@@ -339,12 +341,13 @@ typedef struct sstore_build_options {
     int ignore_free_space; /* other than 0: begin though the disk seems too small */
     int without_ids;       /* other than 0: a store without ids; those given to add are dropped */
     int replace;           /* other than 0: a store that is at the path already is replaced once the new one is whole */
-    uint64_t memory_bytes; /* what the build may take, all in all, with up to 12 MiB of the process that calls it; 0: 1 GiB.
-                              At least 64 MiB are kept to; less (1 MiB at least) is exceeded by what cannot be done without */
-    const char *plan;      /* NULL or "auto": chosen as by sstore_plan(), from the fingerprints. Otherwise
-                              "20", "16", "10", "4", "3", "2", "1" (tables of
-                              the well-known plans for k = 3), "BcC" such as "5c2" (B groups of bits, a table for each choice
-                              of C), or "bits:radius,..." such as "24:1,20:0,20:0" (disjoint groups, which add up to at most 64 bits) */
+    uint64_t memory_bytes; /* what the build may take, all in all, with up to 12 MiB of the process that calls it;
+                              0: 1 GiB. At least 64 MiB are kept to; less (1 MiB at least) is exceeded by what cannot
+                              be done without */
+    const char *plan;      /* NULL or "auto": chosen as by sstore_plan(), from the fingerprints. Otherwise "20", "16",
+                              "10", "4", "3", "2", "1" (tables of the well-known plans for k = 3), "BcC" such as "5c2"
+                              (B groups of bits, a table for each choice of C), or "bits:radius,..." such as
+                              "24:1,20:0,20:0" (disjoint groups, which add up to at most 64 bits) */
     const char *tmp_dir;   /* where sorted runs are spilled; NULL: inside the store's folder */
     const char *recipe;    /* how the fingerprints are made: text without control characters, at most 4096 bytes; kept in the
                               manifest. NULL: not said */
@@ -354,17 +357,18 @@ typedef struct sstore_build_options {
 
 #define SSTORE_BUILD_OPTIONS_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(sstore_build_options), 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                                   \
+        sizeof(sstore_build_options), 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                       \
     }
 
 /*
  * Begin a store at `path`. The folder is made, or, where options->replace is set, an existing store is locked against
- * other writers; readers go on undisturbed. What is written goes into a folder of its own inside, which readers do not see;
- * there is no store at `path`, or the old one, until sstore_builder_finish() succeeds. An empty folder is taken as it is.
- * Where the number of records is known, the disk's free space is held against what they need at once; and again at the end
- * of reading, in sstore_builder_finish().
- * Errors: ARGUMENT (an option out of range; a plan that would miss a pair within the distance, with an example), MEMORY,
- * IO (system_errno ENOSPC: too little free space), EXISTS (a store, the remains of one, or a folder with other things in it), BUSY, NOT_FOUND (no tmp_dir).
+ * other writers; readers go on undisturbed. What is written goes into a folder of its own inside, which readers do not
+ * see; there is no store at `path`, or the old one, until sstore_builder_finish() succeeds. An empty folder is taken
+ * as it is. Where the number of records is known, the disk's free space is held against what they need at once; and
+ * again at the end of reading, in sstore_builder_finish().
+ * Errors: ARGUMENT (an option out of range; a plan that would miss a pair within the distance, with an example),
+ * MEMORY, IO (system_errno ENOSPC: too little free space), EXISTS (a store, the remains of one, or a folder with other
+ * things in it), BUSY, NOT_FOUND (no tmp_dir).
  */
 SSTORE_API sstore_status sstore_builder_create(const char *path, const sstore_build_options *options,
                                                sstore_builder **builder_out, sstore_error *error);
@@ -381,15 +385,16 @@ typedef struct sstore_build_needs {
 
 /*
  * Estimate what the build would take with `record_count` records in all: with given ids as they were so far, else with
- * ordinals; where the plan is still to be chosen, with the one that uniform data would get. Errors: ARGUMENT, MEMORY, IO.
+ * ordinals; where the plan is still to be chosen, with the one that uniform data would get. Errors: ARGUMENT, MEMORY,
+ * IO.
  */
 SSTORE_API sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t record_count,
                                               sstore_build_needs *needs_out, sstore_error *error);
 
 /*
  * Add `count` records, in any order and with repeats: an identical (fingerprint, id) pair is kept once. `ids` may be
- * NULL: then a record's id is its ordinal over all calls, from options.first_ordinal. Either all calls give ids or none does, unless the
- * store is without_ids. The arrays are copied.
+ * NULL: then a record's id is its ordinal over all calls, from options.first_ordinal. Either all calls give ids or
+ * none does, unless the store is without_ids. The arrays are copied.
  * Errors: ARGUMENT, MEMORY, IO. After an error only sstore_builder_abort() is allowed.
  */
 SSTORE_API sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *fingerprints,
@@ -397,8 +402,8 @@ SSTORE_API sstore_status sstore_builder_add(sstore_builder *builder, const uint6
 
 /*
  * Sort, encode, write and publish the store, durably: when this returns SSTORE_OK the store survives a power cut. On
- * failure nothing is left behind and a store that was there before is as it was; only if the very last sync fails, after
- * publication, the new store stands and may not survive a power cut. The builder is freed in all cases.
+ * failure nothing is left behind and a store that was there before is as it was; only if the very last sync fails,
+ * after publication, the new store stands and may not survive a power cut. The builder is freed in all cases.
  * Errors: MEMORY, IO; STOPPED where on_progress asked for it.
  */
 SSTORE_API sstore_status sstore_builder_finish(sstore_builder *builder, sstore_error *error);
@@ -407,12 +412,14 @@ SSTORE_API sstore_status sstore_builder_finish(sstore_builder *builder, sstore_e
 SSTORE_API void sstore_builder_abort(sstore_builder *builder);
 
 /*
- * Make a store at `path` of all records of the stores at input_paths, any of them once: of parts that were built by several
- * processes or machines. They must be for the same distance, all with ids or all without, and of the same recipe (else ARGUMENT
- * or RECIPE); their plans may differ. What comes out is, byte for byte, what a build of all the records makes. Nothing is
- * sorted again for table 0, the records are read as they lie; other tables are made as in a build, within the same memory.
+ * Make a store at `path` of all records of the stores at input_paths, any of them once: of parts that were built by
+ * several processes or machines. They must be for the same distance, all with ids or all without, and of the same
+ * recipe (else ARGUMENT or RECIPE); their plans may differ. What comes out is, byte for byte, what a build of all the
+ * records makes. Nothing is sorted again for table 0, the records are read as they lie; other tables are made as in a
+ * build, within the same memory.
  * options: as for sstore_builder_create(), but distance, without_ids and recipe, which are the inputs', and
- * expected_record_count. Ordinals of parts must have been made different, or records of different parts are taken for one.
+ * expected_record_count. Ordinals of parts must have been made different, or records of different parts are taken for
+ * one.
  * Errors: as sstore_open(), sstore_builder_create() and sstore_builder_finish().
  */
 SSTORE_API sstore_status sstore_merge(const char *path, const char *const *input_paths, size_t input_count,
@@ -420,8 +427,9 @@ SSTORE_API sstore_status sstore_merge(const char *path, const char *const *input
 
 /*
  * Make a store at `path` of a share of the records of the store at input_path: of those whose fingerprint's hash (the
- * upper 32 bits of XXH3-64 of its 8 bytes, little-endian, times shard_count, divided by 2^32) is `shard`, from 0. Each record is in exactly one shard.
- * Near-duplicates are in different ones, so a query goes to all. options: as for sstore_merge(). Errors: the same.
+ * upper 32 bits of XXH3-64 of its 8 bytes, little-endian, times shard_count, divided by 2^32) is `shard`, from 0. Each
+ * record is in exactly one shard. Near-duplicates are in different ones, so a query goes to all. options: as for
+ * sstore_merge(). Errors: the same.
  */
 SSTORE_API sstore_status sstore_shard(const char *path, const char *input_path, uint32_t shard, uint32_t shard_count,
                                       const sstore_build_options *options, sstore_error *error);
@@ -543,10 +551,10 @@ SSTORE_API sstore_status sstore_fingerprint_text(const char *text, size_t size, 
                                                  uint64_t *fingerprint_out, sstore_error *error);
 
 /*
- * Write the recipe of sstore_fingerprint_text() under `options` to buffer, such as
- * "sstore-text-1 features=words shingle=3 hash=xxh3-64 unicode=15.0.0": two texts' fingerprints may be compared only
- * if their recipes are equal. Returns the length without the closing 0, as snprintf does; 0 and "" where there is no such
- * recipe: options out of range, or a library built without utf8proc.
+ * Write the recipe of sstore_fingerprint_text() under `options` to buffer, such as "sstore-text-1 features=words
+ * shingle=3 hash=xxh3-64 unicode=15.0.0": two texts' fingerprints may be compared only if their recipes are equal.
+ * Returns the length without the closing 0, as snprintf does; 0 and "" where there is no such recipe: options out of
+ * range, or a library built without utf8proc.
  */
 SSTORE_API size_t sstore_text_recipe(const sstore_text_options *options, char *buffer, size_t size);
 

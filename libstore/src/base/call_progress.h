@@ -1,5 +1,6 @@
 /*
- * call_progress.h - how far a long call is, counted by all its threads and told by the caller's, and whether it is to stop.
+ * call_progress.h - how far a long call is, counted by all its threads and told by the caller's, and whether it is to
+ * stop.
  */
 #ifndef SS_CALL_PROGRESS_H
 #define SS_CALL_PROGRESS_H

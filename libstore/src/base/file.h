@@ -2,7 +2,8 @@
  * file.h - files and folders by handle, with whole reads and writes and errors that name the file.
  *
  * Everything inside a store is opened relative to the store's folder handle and without following symbolic links, so a
- * store that is renamed stays readable and no name leads out of it. All other modules go through this one to the system.
+ * store that is renamed stays readable and no name leads out of it. All other modules go through this one to the
+ * system.
  */
 #ifndef SS_FILE_H
 #define SS_FILE_H

@@ -9,8 +9,8 @@
 #include "base/common.h"
 
 /*
- * Lay the caller's options (NULL: none) over `to`, which holds the defaults and begins with struct_size, as theirs does.
- * False where theirs has a size that no version had: larger than ours, or smaller than the first version's.
+ * Lay the caller's options (NULL: none) over `to`, which holds the defaults and begins with struct_size, as theirs
+ * does. False where theirs has a size that no version had: larger than ours, or smaller than the first version's.
  */
 static inline bool ss_take_options(void *to, size_t size, const void *from, size_t first_version_size)
 {
@@ -25,8 +25,8 @@ static inline bool ss_take_options(void *to, size_t size, const void *from, size
 }
 
 /*
- * Fill the caller's struct, which begins with struct_size as set by the caller, from `from`: as much of it as the caller's
- * version has. False where struct_size is one that no version had.
+ * Fill the caller's struct, which begins with struct_size as set by the caller, from `from`: as much of it as the
+ * caller's version has. False where struct_size is one that no version had.
  */
 static inline bool ss_give_facts(void *to, const void *from, size_t size, size_t first_version_size)
 {

@@ -1,6 +1,6 @@
 /*
- * simd.h - which vector instructions the library may use: what the processor has, and no more than a limit that tests and
- * benchmarks can set. The one place that asks the processor.
+ * simd.h - which vector instructions the library may use: what the processor has, and no more than a limit that tests
+ * and benchmarks can set. The one place that asks the processor.
  */
 #ifndef SS_SIMD_H
 #define SS_SIMD_H
@@ -29,9 +29,9 @@ ss_simd_level ss_simd_cpu(void);
 ss_simd_level ss_simd_best(void);
 
 /*
- * Use nothing above `level` from now on; SS_SIMD_AVX512, as at the start, is no limit. For tests and benchmarks alone: the
- * library itself never calls it, and this limit is the only global state that it has. A store chooses its forms while it is
- * opened, a builder while it finishes: set the limit before, and not while another thread does either.
+ * Use nothing above `level` from now on; SS_SIMD_AVX512, as at the start, is no limit. For tests and benchmarks alone:
+ * the library itself never calls it, and this limit is the only global state that it has. A store chooses its forms
+ * while it is opened, a builder while it finishes: set the limit before, and not while another thread does either.
  */
 void ss_simd_limit(ss_simd_level level);
 

@@ -1,6 +1,6 @@
 /*
- * turnstile.h - lets numbered tasks that run on several threads through a short section one by one, in the order of their
- * numbers. So work done side by side gives what it would give done one after the other.
+ * turnstile.h - lets numbered tasks that run on several threads through a short section one by one, in the order of
+ * their numbers. So work done side by side gives what it would give done one after the other.
  */
 #ifndef SS_TURNSTILE_H
 #define SS_TURNSTILE_H

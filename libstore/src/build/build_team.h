@@ -1,6 +1,6 @@
 /*
- * build_team.h - the threads of a build, each with a worker's memory, and the two things that they do with sorted pieces:
- * count them, and write a table of them.
+ * build_team.h - the threads of a build, each with a worker's memory, and the two things that they do with sorted
+ * pieces: count them, and write a table of them.
  */
 #ifndef SS_BUILD_TEAM_H
 #define SS_BUILD_TEAM_H

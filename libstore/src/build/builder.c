@@ -129,7 +129,8 @@ static sstore_status seal_records(sstore_builder *builder, ss_piece_source *sour
     if (builder->records == NULL)
         status = open_sorter(builder, builder->first_count, error);
     if (status == SSTORE_OK)
-        status = ss_builder_check_space(builder, ss_sorter_count(builder->records), ss_sorter_spilled_bytes(builder->records), error);
+        status = ss_builder_check_space(builder, ss_sorter_count(builder->records),
+                                        ss_sorter_spilled_bytes(builder->records), error);
     if (status != SSTORE_OK)
         return status;
     const uint64_t count = ss_sorter_count(builder->records);

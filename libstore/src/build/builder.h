@@ -1,7 +1,7 @@
 /*
- * builder.h - the builder of a store, as its parts see it: builder_create.c sets it up, builder_space.c knows what it takes of
- * the disk, builder.c takes records and makes the store of them. And what tests and benchmarks may ask of it beyond
- * <sstore.h>.
+ * builder.h - the builder of a store, as its parts see it: builder_create.c sets it up, builder_space.c knows what it
+ * takes of the disk, builder.c takes records and makes the store of them. And what tests and benchmarks may ask of it
+ * beyond <sstore.h>.
  */
 #ifndef SS_BUILDER_H
 #define SS_BUILDER_H
@@ -45,7 +45,8 @@ sstore_status ss_builder_check_space(const sstore_builder *builder, uint64_t rec
                                      sstore_error *error);
 
 /* Make the store of the source's records instead of those that were added, of which there must be none; next_ordinal must
- * be set. `release`, if not NULL, is called when the source is not needed any more. Frees the builder, as sstore_builder_finish() does. */
+ * be set. `release`, if not NULL, is called when the source is not needed any more. Frees the builder, as
+ * sstore_builder_finish() does. */
 sstore_status ss_builder_finish_from(sstore_builder *builder, const ss_piece_source *source,
                                      void (*release)(void *context), sstore_error *error);
 

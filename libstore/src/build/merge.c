@@ -1,6 +1,6 @@
 /*
- * merge.c - one store of the records of several, and the store of a share of one's records. Both take the records in order
- * from table 0 and the ids of the stores they read, so that none of them is sorted again.
+ * merge.c - one store of the records of several, and the store of a share of one's records. Both take the records in
+ * order from table 0 and the ids of the stores they read, so that none of them is sorted again.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * piece_source.h - where a build gets its items from: sorted pieces, in order, that can be loaded again and again and by
- * several threads at once.
+ * piece_source.h - where a build gets its items from: sorted pieces, in order, that can be loaded again and again and
+ * by several threads at once.
  */
 #ifndef SS_PIECE_SOURCE_H
 #define SS_PIECE_SOURCE_H

@@ -106,8 +106,8 @@ static sstore_status make_or_open_folder(ss_workplace *place, const char *path, 
 }
 
 /* Refuse a folder that holds a store which is not to be replaced, or things that no store has. A manifest that cannot be
- * read stands for a store all the same, as long as nothing strange lies beside it: replacing it is how a damaged store is
- * mended. */
+ * read stands for a store all the same, as long as nothing strange lies beside it: replacing it is how a damaged store
+ * is mended. */
 static sstore_status check_contents(ss_workplace *place, bool replace, sstore_error *error)
 {
     inventory found = {.store = &place->store};

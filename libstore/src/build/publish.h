@@ -1,7 +1,8 @@
 /*
- * publish.h - a store's folder while a writer works in it: claimed with a lock, a new segment written aside in a folder of
- * its own, then published at once by renaming it and replacing the manifest. Whenever the writer dies, the store is the old
- * one or the new one; what it left lying is cleared away by the next. Source: format-spec/sstore-format.md, "Publication".
+ * publish.h - a store's folder while a writer works in it: claimed with a lock, a new segment written aside in a
+ * folder of its own, then published at once by renaming it and replacing the manifest. Whenever the writer dies, the
+ * store is the old one or the new one; what it left lying is cleared away by the next. Source:
+ * format-spec/sstore-format.md, "Publication".
  */
 #ifndef SS_PUBLISH_H
 #define SS_PUBLISH_H

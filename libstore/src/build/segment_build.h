@@ -1,10 +1,10 @@
 /*
  * segment_build.h - makes the files of one segment from sorted records, within a fixed memory and on several threads.
  *
- * The records are read twice, in pieces: once to count (which gives the codes, the content sum and so the segment's id),
- * once to encode table 0 and the id column. Every other table is then made from table 0's file: decode, permute, sort, count,
- * encode. One table is made at a time, by all threads. Equal records and options give equal files, byte for byte, whatever
- * the memory, the threads and the pieces.
+ * The records are read twice, in pieces: once to count (which gives the codes, the content sum and so the segment's
+ * id), once to encode table 0 and the id column. Every other table is then made from table 0's file: decode, permute,
+ * sort, count, encode. One table is made at a time, by all threads. Equal records and options give equal files, byte
+ * for byte, whatever the memory, the threads and the pieces.
  */
 #ifndef SS_SEGMENT_BUILD_H
 #define SS_SEGMENT_BUILD_H

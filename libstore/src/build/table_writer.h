@@ -1,10 +1,10 @@
 /*
- * table_writer.h - writes a table from pieces that several threads hold: each measures its piece, then, in the order of the
- * pieces, claims the blocks that it completes, and writes them while others do the same.
+ * table_writer.h - writes a table from pieces that several threads hold: each measures its piece, then, in the order
+ * of the pieces, claims the blocks that it completes, and writes them while others do the same.
  *
- * A block's place and contents depend on all fingerprints before it, but finding where blocks end takes a small part of the
- * time that writing them takes. So only that is done in order, and the blocks are the same whatever the pieces are.
- * What does not fill a block is kept, and goes before the next piece.
+ * A block's place and contents depend on all fingerprints before it, but finding where blocks end takes a small part
+ * of the time that writing them takes. So only that is done in order, and the blocks are the same whatever the pieces
+ * are. What does not fill a block is kept, and goes before the next piece.
  */
 #ifndef SS_TABLE_WRITER_H
 #define SS_TABLE_WRITER_H

@@ -3,13 +3,13 @@
  *
  *   head | keys of groups 1 .. m-1 | slots of groups 1 .. m-1 | group 0 | group 1 | ... | group m-1 | trailer
  *
- * A block's fingerprints, ascending and distinct, are cut into groups of `restart_interval`. The head holds their number and
- * the first of them. A group's key is 32 bits of how far its first fingerprint is from the block's, enough to find it; the
- * bits below them, key_shift of them, stand at the group's end. A slot is the bit position where the group begins. Within a
- * group each further fingerprint is the code of h, the first bit in which it differs from the one before, and its rest, the
- * 63 - h bits to the right of bit h (which is 1, since they ascend). Codes run forward from the group's begin, rests backward
- * from its end: so one position a group is enough, codes can be read without the rests, and groups decode independently of
- * each other. The trailer, 8 bytes, is the checksum; not this module's.
+ * A block's fingerprints, ascending and distinct, are cut into groups of `restart_interval`. The head holds their
+ * number and the first of them. A group's key is 32 bits of how far its first fingerprint is from the block's, enough
+ * to find it; the bits below them, key_shift of them, stand at the group's end. A slot is the bit position where the
+ * group begins. Within a group each further fingerprint is the code of h, the first bit in which it differs from the
+ * one before, and its rest, the 63 - h bits to the right of bit h (which is 1, since they ascend). Codes run forward
+ * from the group's begin, rests backward from its end: so one position a group is enough, codes can be read without
+ * the rests, and groups decode independently of each other. The trailer, 8 bytes, is the checksum; not this module's.
  *
  * Encoder, decoder and search share this header and nothing else. All of them are safe on any bytes: a malformed block
  * is reported, never read or written outside its bounds.

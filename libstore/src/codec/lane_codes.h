@@ -1,6 +1,6 @@
 /*
- * lane_codes.h - the first half of decoding groups side by side: their codes. Inlined into each form of ss_lanes_fn, and so
- * compiled for that form's processor.
+ * lane_codes.h - the first half of decoding groups side by side: their codes. Inlined into each form of ss_lanes_fn,
+ * and so compiled for that form's processor.
  */
 #ifndef SS_LANE_CODES_H
 #define SS_LANE_CODES_H
@@ -19,8 +19,9 @@ typedef struct ss_lane_codes {
 } ss_lane_codes;
 
 /*
- * Decode at least `steps` codes of each of `count` lanes. False if that takes more rounds than any codes would: some bits are
- * no code. `count` must be a constant, so that the loops over lanes are unrolled and their state stays in registers.
+ * Decode at least `steps` codes of each of `count` lanes. False if that takes more rounds than any codes would: some
+ * bits are no code. `count` must be a constant, so that the loops over lanes are unrolled and their state stays in
+ * registers.
  */
 __attribute__((always_inline)) static inline bool ss_lane_codes_decode(const ss_lookup *lookup, const ss_lane *lanes,
                                                                        uint32_t count, uint32_t steps,

@@ -3,8 +3,8 @@
 #include "codec/lane_codes.h"
 
 /*
- * All bits from h on are set to 1, then those behind h that the rest has as 0 are subtracted. So the chain from one value to
- * the next is an or and a subtraction.
+ * All bits from h on are set to 1, then those behind h that the rest has as 0 are subtracted. So the chain from one
+ * value to the next is an or and a subtraction.
  */
 static void decode_rests(const ss_lane *lane, const uint8_t *h)
 {

@@ -1,10 +1,10 @@
 /*
- * lanes.h - decodes several groups of a table side by side. Portable, and with BMI2 and AVX-512 where the processor has them;
- * tests hold the two equal.
+ * lanes.h - decodes several groups of a table side by side. Portable, and with BMI2 and AVX-512 where the processor
+ * has them; tests hold the two equal.
  *
- * Decoding a group has two halves: its codes give all h, then h and rests give the values. The first is a chain of look-ups,
- * each waiting for the one before, so that two or four groups' chains take little longer than one's. What the chains yield
- * too much, since they go on until the last group is done, is forgotten.
+ * Decoding a group has two halves: its codes give all h, then h and rests give the values. The first is a chain of
+ * look-ups, each waiting for the one before, so that two or four groups' chains take little longer than one's. What
+ * the chains yield too much, since they go on until the last group is done, is forgotten.
  */
 #ifndef SS_LANES_H
 #define SS_LANES_H
@@ -27,9 +27,10 @@ typedef struct ss_lane {
 } ss_lane;
 
 /*
- * Decode 1 to SS_LANES lanes under one code, by its look-up table. Returns a mask of those that were not decoded: they are
- * malformed, or have what these functions leave to others, rests of more than SS_NARROW_REST_BITS, or less before their end
- * than the codes that are looked up too far ask for. Reads ss_lane_reach() bits from each begin on, and the peek behind them.
+ * Decode 1 to SS_LANES lanes under one code, by its look-up table. Returns a mask of those that were not decoded: they
+ * are malformed, or have what these functions leave to others, rests of more than SS_NARROW_REST_BITS, or less before
+ * their end than the codes that are looked up too far ask for. Reads ss_lane_reach() bits from each begin on, and the
+ * peek behind them.
  */
 typedef uint32_t (*ss_lanes_fn)(const ss_lookup *lookup, const ss_lane *lanes, uint32_t count);
 

@@ -1,13 +1,14 @@
 /*
- * lanes_avx512.c - the rests of eight values at a time. They lie within the 64 bytes up to where the first one ends (8 times 57
- * bits, and up to 7 behind them), so one load brings them all, a byte permutation gives each lane its eight bytes, and a
- * variable shift aligns them. Loading up to the end, not from the begin, keeps the load within the block.
+ * lanes_avx512.c - the rests of eight values at a time. They lie within the 64 bytes up to where the first one ends (8
+ * times 57 bits, and up to 7 behind them), so one load brings them all, a byte permutation gives each lane its eight
+ * bytes, and a variable shift aligns them. Loading up to the end, not from the begin, keeps the load within the block.
  *
- * The step from one value to the next keeps the bits before h, and sets the others: x -> (x & keep) | set. Two steps after
- * one another are such a step again, with keep = keep1 & keep2 and set = (set1 & keep2) | set2; so three rounds of
- * combining neighbours at distances 1, 2 and 4 give every lane the whole way from the value before the eight.
+ * The step from one value to the next keeps the bits before h, and sets the others: x -> (x & keep) | set. Two steps
+ * after one another are such a step again, with keep = keep1 & keep2 and set = (set1 & keep2) | set2; so three rounds
+ * of combining neighbours at distances 1, 2 and 4 give every lane the whole way from the value before the eight.
  *
- * With a gather instead of the permutation it was slower than the portable form (bench/README.md has what else was tried).
+ * With a gather instead of the permutation it was slower than the portable form (bench/README.md has what else was
+ * tried).
  */
 #include "base/simd.h"
 #include "codec/lanes.h"

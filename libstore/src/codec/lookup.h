@@ -18,10 +18,10 @@
 #define SS_ROUND_BITS 55u
 
 /*
- * What the next 11 bits of the stream hold: all symbols that lie within them whole, at most four. Its lower half is made to be
- * added up, for up to SS_LOOKUPS_A_ROUND look-ups: bits 0-7 are the number of code bits, bits 8-15 that of symbols, bits 16-27
- * the rests' widths, bit 28 whether one is above SS_NARROW_REST_BITS. The upper half holds the symbols, a byte each. 0: no
- * code begins like this.
+ * What the next 11 bits of the stream hold: all symbols that lie within them whole, at most four. Its lower half is
+ * made to be added up, for up to SS_LOOKUPS_A_ROUND look-ups: bits 0-7 are the number of code bits, bits 8-15 that of
+ * symbols, bits 16-27 the rests' widths, bit 28 whether one is above SS_NARROW_REST_BITS. The upper half holds the
+ * symbols, a byte each. 0: no code begins like this.
  */
 typedef uint64_t ss_lookup;
 

@@ -1,5 +1,6 @@
 /*
- * block_header.h - the first 4096 bytes of a block file (a table or the id column). Layout: format-spec/sstore-format.md.
+ * block_header.h - the first 4096 bytes of a block file (a table or the id column). Layout:
+ * format-spec/sstore-format.md.
  */
 #ifndef SS_BLOCK_HEADER_H
 #define SS_BLOCK_HEADER_H

@@ -1,6 +1,6 @@
 /*
- * block_reader.h - reads the blocks of a block file, in any of the three ways of sstore_io, every byte checked against the
- * block's checksum before anything else looks at it.
+ * block_reader.h - reads the blocks of a block file, in any of the three ways of sstore_io, every byte checked against
+ * the block's checksum before anything else looks at it.
  *
  * A reader is immutable but for the flags that remember which blocks of a map were checked; any number of threads may
  * read at once.
@@ -45,9 +45,10 @@ sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block,
                                   const uint8_t **bytes_out, sstore_error *error);
 
 /*
- * Ask for a block that will be got soon. In pread mode, if the page cache has it, it is read into `buffer` at once: that is
- * true, and only ss_block_reader_check is left to do. Otherwise it is on its way to the cache or the page cache when this
- * returns. So blocks that are asked for one after the other, and got after that, are read side by side.
+ * Ask for a block that will be got soon. In pread mode, if the page cache has it, it is read into `buffer` at once:
+ * that is true, and only ss_block_reader_check is left to do. Otherwise it is on its way to the cache or the page
+ * cache when this returns. So blocks that are asked for one after the other, and got after that, are read side by
+ * side.
  */
 bool ss_block_reader_ask(const ss_block_reader *reader, uint64_t block, uint8_t *buffer);
 

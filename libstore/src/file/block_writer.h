@@ -1,5 +1,6 @@
 /*
- * block_writer.h - writes a block file: blocks, each with its salted checksum, in any order and from any thread, and the header last.
+ * block_writer.h - writes a block file: blocks, each with its salted checksum, in any order and from any thread, and
+ * the header last.
  */
 #ifndef SS_BLOCK_WRITER_H
 #define SS_BLOCK_WRITER_H

@@ -2,8 +2,8 @@
  * directory.h - all block keys of all block files of a segment: written into an LMDB file by a build, and read from a
  * verified copy in memory by everything else. The only module that knows LMDB.
  *
- * LMDB does not notice damage and may crash on it, so it never sees a byte that was not checked: the file is hashed while
- * it is copied into a sealed memory file, and that is what LMDB opens. An entry is an array of u64, at most
+ * LMDB does not notice damage and may crash on it, so it never sees a byte that was not checked: the file is hashed
+ * while it is copied into a sealed memory file, and that is what LMDB opens. An entry is an array of u64, at most
  * SS_CHUNK_KEYS of them; arrays are used where they lie. Layout: format-spec/sstore-format.md, "Directory".
  */
 #ifndef SS_DIRECTORY_H

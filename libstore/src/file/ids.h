@@ -2,9 +2,10 @@
  * ids.h - the id column's blocks: the ids of all records, in the order of table 0, found by rank.
  *
  * A fingerprint's rank is its position in table 0, from 0. A block holds consecutive records; the rank of the first is
- * stored, and a bit a record says where the next rank begins, left out where every record has a rank of its own. Ids are
- * packed to the width of the block's largest difference from its least id. Ids of one rank ascend; a flag says that those
- * of the block's last rank go on in the next block. A block's key in the directory is its last record's rank. Layout: format-spec/sstore-format.md, "Id column".
+ * stored, and a bit a record says where the next rank begins, left out where every record has a rank of its own. Ids
+ * are packed to the width of the block's largest difference from its least id. Ids of one rank ascend; a flag says
+ * that those of the block's last rank go on in the next block. A block's key in the directory is its last record's
+ * rank. Layout: format-spec/sstore-format.md, "Id column".
  */
 #ifndef SS_IDS_H
 #define SS_IDS_H
@@ -21,9 +22,9 @@ typedef struct ss_ids_frame {
 } ss_ids_frame;
 
 /*
- * How many of `count` records (at least one) the block takes that begins with the first of them, and their frame. Where it
- * takes all, it may have room for more. starts[i] is 1 if record i has another rank than the one before it, the next one,
- * and else 0.
+ * How many of `count` records (at least one) the block takes that begins with the first of them, and their frame.
+ * Where it takes all, it may have room for more. starts[i] is 1 if record i has another rank than the one before it,
+ * the next one, and else 0.
  */
 uint32_t ss_ids_fit(uint32_t block_bytes, const uint64_t *ids, const uint8_t *starts, size_t count,
                     ss_ids_frame *frame_out);

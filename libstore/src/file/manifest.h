@@ -1,6 +1,6 @@
 /*
- * manifest.h - what a store consists of: its segments with the sizes and sums of their files, and the facts that hold for
- * all of it. A checksummed file that is replaced as a whole. Layout: format-spec/sstore-format.md, "Manifest".
+ * manifest.h - what a store consists of: its segments with the sizes and sums of their files, and the facts that hold
+ * for all of it. A checksummed file that is replaced as a whole. Layout: format-spec/sstore-format.md, "Manifest".
  */
 #ifndef SS_MANIFEST_H
 #define SS_MANIFEST_H

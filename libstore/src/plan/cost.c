@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * Nanoseconds, measured warm by bench_query on 10 M clustered fingerprints in 2, 3 and 4 tables (bench/README.md); the model
- * is within a fifth of all of them. They decide between plans, and between probing and scanning, where a factor of two does
- * no harm.
+ * Nanoseconds, measured warm by bench_query on 10 M clustered fingerprints in 2, 3 and 4 tables (bench/README.md); the
+ * model is within a fifth of all of them. They decide between plans, and between probing and scanning, where a factor
+ * of two does no harm.
  */
 #define READ_BLOCK_NS 1200.0  /* look up, read, check and open one block, in pread mode */
 #define MAPPED_BLOCK_NS 160.0 /* the same of a block in memory */

@@ -32,9 +32,9 @@ typedef struct ss_query_plan {
 } ss_query_plan;
 
 /*
- * Choose how to query at `distance`: at the plan's own distance with its radii, else with complete radii found greedily
- * by cost; by a scan where that is estimated to be cheaper. The model's strategy may ask for one of the two: then probing
- * gives way to a scan only above about a second.
+ * Choose how to query at `distance`: at the plan's own distance with its radii, else with complete radii found
+ * greedily by cost; by a scan where that is estimated to be cheaper. The model's strategy may ask for one of the two:
+ * then probing gives way to a scan only above about a second.
  */
 void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t distance,
                         const ss_cost_model *model);

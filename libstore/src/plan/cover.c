@@ -1,10 +1,10 @@
 /*
  * cover.c - whether some error pattern slips through all tables of a plan.
  *
- * Bits that lie in the same tables are alike, so a pattern is a number of flips for each class of bits. A pattern slips
- * through table j if more than radius[j] of its flips lie in the table's key. The search takes a table that still covers
- * the pattern, and tries to flip one more bit of each class in it; a class that was tried is closed for the siblings after
- * it, so that every choice of numbers is met once.
+ * Bits that lie in the same tables are alike, so a pattern is a number of flips for each class of bits. A pattern
+ * slips through table j if more than radius[j] of its flips lie in the table's key. The search takes a table that
+ * still covers the pattern, and tries to flip one more bit of each class in it; a class that was tried is closed for
+ * the siblings after it, so that every choice of numbers is met once.
  */
 #include "plan/plan.h"
 

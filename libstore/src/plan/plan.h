@@ -1,9 +1,10 @@
 /*
  * plan.h - the set of tables, and the probes into each, that together find every fingerprint within a distance.
  *
- * A table is probed with every prefix within `radius` flips of the query's, the prefix being the table's key bits. Table j
- * covers an error pattern e (the exclusive or of two fingerprints) if popcount(e & key_mask) <= radius. A plan is complete
- * for k if some table covers every pattern of at most k bits. Three families (format-spec/sstore-format.md, "Plans"):
+ * A table is probed with every prefix within `radius` flips of the query's, the prefix being the table's key bits.
+ * Table j covers an error pattern e (the exclusive or of two fingerprints) if popcount(e & key_mask) <= radius. A plan
+ * is complete for k if some table covers every pattern of at most k bits. Three families
+ * (format-spec/sstore-format.md, "Plans"):
  *   choose    B groups of bits, a table for every choice of C of them (the paper, section 3.1.1: 5c2, 6c3, 4c1)
  *   nested    what is left after a first choice is split again (the paper's 16 tables)
  *   disjoint  groups of any widths w with radii r, complete if the sum of (r + 1) is above k (after Norouzi, Punjani and
@@ -50,8 +51,9 @@ bool ss_plan_valid(const ss_plan *plan, const char **reason);
 
 /*
  * Look for an error pattern of at most `distance` bits that no table covers under the given radii (one a table).
- * Returns true and the pattern if there is one, false if the radii are complete. By branch and bound over the classes of
- * bits that the tables' masks tell apart; where that takes too long nothing is proved, and it returns true and no bits.
+ * Returns true and the pattern if there is one, false if the radii are complete. By branch and bound over the classes
+ * of bits that the tables' masks tell apart; where that takes too long nothing is proved, and it returns true and no
+ * bits.
  */
 bool ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, uint64_t *pattern_out);
 

@@ -1,11 +1,12 @@
 /*
- * batch.h - many queries at once. A round of queries is answered in one of three ways, whichever is estimated to take least:
+ * batch.h - many queries at once. A round of queries is answered in one of three ways, whichever is estimated to take
+ * least:
  *   one by one   each query for itself, on all threads
  *   swept        every table that is probed is decoded once, in slices that stay in the cache while all queries with a
  *                probe there are tested
  *   scanned      every block of table 0 is decoded once, and all queries tested against it
- * Hits (a query and a matching fingerprint) are gathered in any order; these are then turned into matches with ids, put in
- * the order of the queries and handed on. A round that finds too much is taken again in halves.
+ * Hits (a query and a matching fingerprint) are gathered in any order; these are then turned into matches with ids,
+ * put in the order of the queries and handed on. A round that finds too much is taken again in halves.
  */
 #ifndef SS_BATCH_H
 #define SS_BATCH_H

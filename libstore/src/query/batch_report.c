@@ -1,7 +1,7 @@
 /*
- * batch_report.c - from hits in any order to matches in the order of the queries. Hits are looked up in the order of their
- * fingerprints, so that blocks of table 0 and of the ids are read once each; then the matches are dealt out to their
- * queries.
+ * batch_report.c - from hits in any order to matches in the order of the queries. Hits are looked up in the order of
+ * their fingerprints, so that blocks of table 0 and of the ids are read once each; then the matches are dealt out to
+ * their queries.
  */
 #include <stdatomic.h>
 #include <stdlib.h>

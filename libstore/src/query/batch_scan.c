@@ -1,6 +1,6 @@
 /*
- * batch_scan.c - all queries against all fingerprints: every block of table 0 is decoded once and stays in the cache while
- * the queries are tested against it.
+ * batch_scan.c - all queries against all fingerprints: every block of table 0 is decoded once and stays in the cache
+ * while the queries are tested against it.
  */
 #include "base/alloc.h"
 #include "base/error.h"

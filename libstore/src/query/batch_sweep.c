@@ -1,11 +1,13 @@
 /*
- * batch_sweep.c - many queries against whole tables: a table is cut into slices by leading bits, each slice is decoded once,
- * and an index over the next bits leads every probe straight to its few candidates. Nothing is sorted but the queries.
+ * batch_sweep.c - many queries against whole tables: a table is cut into slices by leading bits, each slice is decoded
+ * once, and an index over the next bits leads every probe straight to its few candidates. Nothing is sorted but the
+ * queries.
  *
- * A slice is a power of two of the key space, as long as it holds about SLICE_FINGERPRINTS at most, and no shorter than the
- * table's prefix: so slices are as fine as the data is dense, and a slice's fingerprints and index stay in a core's cache
- * while the queries pass by. The index's buckets are prefixes too, mostly shorter than the table's: a probe that is too
- * short finds more candidates, never fewer, and a few of these are tested in less time than a longer prefix is made.
+ * A slice is a power of two of the key space, as long as it holds about SLICE_FINGERPRINTS at most, and no shorter
+ * than the table's prefix: so slices are as fine as the data is dense, and a slice's fingerprints and index stay in a
+ * core's cache while the queries pass by. The index's buckets are prefixes too, mostly shorter than the table's: a
+ * probe that is too short finds more candidates, never fewer, and a few of these are tested in less time than a longer
+ * prefix is made.
  */
 #include <math.h>
 

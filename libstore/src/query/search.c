@@ -30,9 +30,9 @@ static const ss_table *table_of(const ss_search *self, const ss_visit *visit)
 /* ----- the fourth stage: testing groups ----- */
 
 /*
- * A fingerprint within the distance was found in a group of a table. It counts only if that table covers its error pattern
- * and none before it does: so every match is reported once, and nothing has to be remembered. A table that covers it was
- * probed for its prefix, and so its group was tested, whatever else in the group was not asked for.
+ * A fingerprint within the distance was found in a group of a table. It counts only if that table covers its error
+ * pattern and none before it does: so every match is reported once, and nothing has to be remembered. A table that
+ * covers it was probed for its prefix, and so its group was tested, whatever else in the group was not asked for.
  */
 static sstore_status match(const ss_search *self, const ss_test *test, uint64_t permuted, uint32_t index)
 {

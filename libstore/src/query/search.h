@@ -1,10 +1,10 @@
 /*
- * search.h - finds the fingerprints of a segment that lie within a distance of one: by probing its tables, or by a scan of
- * table 0. Source: the paper, section 3.1.
+ * search.h - finds the fingerprints of a segment that lie within a distance of one: by probing its tables, or by a
+ * scan of table 0. Source: the paper, section 3.1.
  *
- * Probes go through stages together: their blocks' keys are looked up, the blocks opened and the groups found where their
- * fingerprints can be, and these groups decoded side by side and tested. Each stage asks for the memory that the next one
- * reads, so that cache misses overlap.
+ * Probes go through stages together: their blocks' keys are looked up, the blocks opened and the groups found where
+ * their fingerprints can be, and these groups decoded side by side and tested. Each stage asks for the memory that the
+ * next one reads, so that cache misses overlap.
  */
 #ifndef SS_SEARCH_H
 #define SS_SEARCH_H

@@ -1,11 +1,11 @@
 /*
- * buckets.h - items dealt out by some leading bits of theirs, so that each bucket can be sorted alone: the first pass of a
- * radix sort of more than memory holds.
+ * buckets.h - items dealt out by some leading bits of theirs, so that each bucket can be sorted alone: the first pass
+ * of a radix sort of more than memory holds.
  *
  * An item is a key (a u64), or a record (sstore_record), whose key is its fingerprint, or its id where `by_id` is set.
- * Several writers deal at once, each a thread with lists of its own: of chunks of a shared pool, in memory, and where its
- * share of the pool is used up, of runs in the spill file, which hold all of the writer's buckets one after the other.
- * Within a bucket items have no order.
+ * Several writers deal at once, each a thread with lists of its own: of chunks of a shared pool, in memory, and where
+ * its share of the pool is used up, of runs in the spill file, which hold all of the writer's buckets one after the
+ * other. Within a bucket items have no order.
  */
 #ifndef SS_BUCKETS_H
 #define SS_BUCKETS_H

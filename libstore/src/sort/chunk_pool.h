@@ -1,6 +1,6 @@
 /*
- * chunk_pool.h - a fixed memory, in equal chunks that several threads take and give back. Taken from the system as it is
- * needed, a slab at a time, and kept until the pool is closed.
+ * chunk_pool.h - a fixed memory, in equal chunks that several threads take and give back. Taken from the system as it
+ * is needed, a slab at a time, and kept until the pool is closed.
  */
 #ifndef SS_CHUNK_POOL_H
 #define SS_CHUNK_POOL_H

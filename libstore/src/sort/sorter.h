@@ -2,10 +2,10 @@
  * sorter.h - sort any number of items within a fixed memory, on several threads: keys, or records. Equal items are kept
  * once.
  *
- * Items are dealt into buckets as they come (buckets.h), and spilled where memory is full. When all are there the buckets
- * become pieces, in order, each small enough to be sorted in a buffer of the caller's: a bucket that is too large is dealt
- * again by the bits in which its items differ; small ones go together. Pieces can be loaded at any time, in any order and
- * by several threads; a piece that is all in memory is sorted once only.
+ * Items are dealt into buckets as they come (buckets.h), and spilled where memory is full. When all are there the
+ * buckets become pieces, in order, each small enough to be sorted in a buffer of the caller's: a bucket that is too
+ * large is dealt again by the bits in which its items differ; small ones go together. Pieces can be loaded at any
+ * time, in any order and by several threads; a piece that is all in memory is sorted once only.
  */
 #ifndef SS_SORTER_H
 #define SS_SORTER_H

@@ -1,6 +1,7 @@
 /*
- * spill_file.h - where items go that memory has no room for: a nameless file that exists only while it is open, written by
- * several threads at once, each run behind the last. In the machine's own byte order: nobody but this process reads it.
+ * spill_file.h - where items go that memory has no room for: a nameless file that exists only while it is open,
+ * written by several threads at once, each run behind the last. In the machine's own byte order: nobody but this
+ * process reads it.
  */
 #ifndef SS_SPILL_FILE_H
 #define SS_SPILL_FILE_H

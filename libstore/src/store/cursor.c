@@ -56,9 +56,8 @@ uint64_t ss_cursor_bytes(const ss_manifest *manifest, sstore_io io)
 {
     const ss_geometry largest = largest_geometry(manifest);
     uint64_t values = (uint64_t)SS_LANES * largest.restart_interval;
-    uint64_t buffers = io == SSTORE_IO_PREAD
-                           ? (choose_visit_capacity(io, largest.block_bytes) + SS_HITS_TOGETHER) * (uint64_t)largest.block_bytes
-                           : 0;
+    uint64_t blocks = choose_visit_capacity(io, largest.block_bytes) + SS_HITS_TOGETHER;
+    uint64_t buffers = io == SSTORE_IO_PREAD ? blocks * largest.block_bytes : 0;
     return sizeof(sstore_cursor) + manifest->segment_count * sizeof(ss_query_plan) + buffers +
            values * (sizeof(uint64_t) + sizeof(uint32_t)) + largest.restart_interval * sizeof(uint64_t);
 }

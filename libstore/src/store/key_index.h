@@ -1,7 +1,7 @@
 /*
- * key_index.h - looks up block keys. The keys stay in the directory; beside them the index holds, for every value of their
- * leading bits, where keys with it begin: one small table in the cache, one line of keys, and a few steps between, however
- * the keys are spread.
+ * key_index.h - looks up block keys. The keys stay in the directory; beside them the index holds, for every value of
+ * their leading bits, where keys with it begin: one small table in the cache, one line of keys, and a few steps
+ * between, however the keys are spread.
  */
 #ifndef SS_KEY_INDEX_H
 #define SS_KEY_INDEX_H

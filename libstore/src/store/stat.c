@@ -23,8 +23,8 @@ static double bound_bits(const ss_block_header *header)
 }
 
 /*
- * Bits that Rice coding of the gaps takes with the best parameter b: b bits below, the rest of the gap in unary and a stop
- * bit. The sum of (gap >> b) over all gaps follows exactly from how many gaps have a 1 at each bit.
+ * Bits that Rice coding of the gaps takes with the best parameter b: b bits below, the rest of the gap in unary and a
+ * stop bit. The sum of (gap >> b) over all gaps follows exactly from how many gaps have a 1 at each bit.
  */
 static double rice_bits(const ss_block_header *header)
 {

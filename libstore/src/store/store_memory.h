@@ -6,8 +6,8 @@
 
 #include "file/manifest.h"
 
-/* Bytes: of the directories' copies in memory, of what is kept beside them, of block files as the mode of reading has them,
- * and of one cursor. At most what is really taken, but for a few pages. */
+/* Bytes: of the directories' copies in memory, of what is kept beside them, of block files as the mode of reading has
+ * them, and of one cursor. What is really taken is no more, but for what the allocator adds. */
 uint64_t ss_store_memory_bytes(const ss_manifest *manifest, sstore_io io);
 
 #endif

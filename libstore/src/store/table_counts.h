@@ -1,6 +1,6 @@
 /*
- * table_counts.h - how the neighbours of a table differ: what its code is made from, and the facts that its header keeps.
- * Counted piece by piece, side by side, and joined.
+ * table_counts.h - how the neighbours of a table differ: what its code is made from, and the facts that its header
+ * keeps. Counted piece by piece, side by side, and joined.
  */
 #ifndef SS_TABLE_COUNTS_H
 #define SS_TABLE_COUNTS_H

@@ -1,7 +1,7 @@
 /*
  * verify.c - reads and decodes everything in a store, and holds its parts against each other: blocks against their
- * checksums, each table against the directory and its own header, the tables against table 0, the ids against the ranks,
- * and all records against the content sum that gave the segment its id.
+ * checksums, each table against the directory and its own header, the tables against table 0, the ids against the
+ * ranks, and all records against the content sum that gave the segment its id.
  */
 #include <string.h>
 
