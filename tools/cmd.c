@@ -109,6 +109,13 @@ error_t cmd_parse_store(int key, char *argument, const char **store)
     }
 }
 
+cmd_store_and_inputs cmd_take_operands(const struct argp_state *state)
+{
+    return (cmd_store_and_inputs){.store = state->argv[state->next],
+                                  .inputs = state->argv + state->next + 1,
+                                  .input_count = state->argc - state->next - 1};
+}
+
 void cmd_parse(const struct argp *argp, int argc, char **argv, void *arguments)
 {
     error_t failure = argp_parse(argp, argc, argv, ARGP_NO_HELP, NULL, arguments);

@@ -48,6 +48,16 @@ __attribute__((format(printf, 1, 2), noreturn)) void cmd_usage_error(const char 
  */
 error_t cmd_parse_store(int key, char *argument, const char **store);
 
+/* The operands STORE [INPUT...], of argv. */
+typedef struct cmd_store_and_inputs {
+    const char *store;
+    char **inputs;
+    int input_count;
+} cmd_store_and_inputs;
+
+/* For a parser of such a command, at ARGP_KEY_ARGS. */
+cmd_store_and_inputs cmd_take_operands(const struct argp_state *state);
+
 /* --help, --usage and --version: a child of every command's argp. */
 extern const struct argp cmd_common_argp;
 #define CMD_COMMON_CHILD                                                                                               \

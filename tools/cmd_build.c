@@ -10,9 +10,7 @@
 enum { KEY_RECIPE = 0x200, KEY_NO_IDS, KEY_FIRST_ORDINAL };
 
 typedef struct arguments {
-    const char *store;
-    char **inputs; /* of argv; argp has put them together at its end */
-    int input_count;
+    cmd_store_and_inputs operands;
     build_arguments build;
     input_options input;
 } arguments;
@@ -50,18 +48,18 @@ static void check_arguments(arguments *all)
 {
     static char *standard_input[] = {"-"};
     int standard_inputs = 0;
-    if (all->store == NULL)
+    if (all->operands.store == NULL)
         cmd_usage_error("expected a STORE");
-    for (int i = 0; i < all->input_count; i++)
-        standard_inputs += strcmp(all->inputs[i], "-") == 0;
+    for (int i = 0; i < all->operands.input_count; i++)
+        standard_inputs += strcmp(all->operands.inputs[i], "-") == 0;
     if (standard_inputs > 1)
         cmd_usage_error("expected '-', standard input, once, found it %d times", standard_inputs);
     if (all->build.options.without_ids != 0 && all->build.options.first_ordinal != 0)
         cmd_usage_error("--first-ordinal is of no use with --no-ids");
-    if (all->input_count > 0)
+    if (all->operands.input_count > 0)
         return;
-    all->inputs = standard_input;
-    all->input_count = 1;
+    all->operands.inputs = standard_input;
+    all->operands.input_count = 1;
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -73,9 +71,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         state->child_inputs[1] = &all->input;
         return 0;
     case ARGP_KEY_ARGS:
-        all->store = state->argv[state->next];
-        all->inputs = state->argv + state->next + 1;
-        all->input_count = state->argc - state->next - 1;
+        all->operands = cmd_take_operands(state);
         return 0;
     case ARGP_KEY_END:
         check_arguments(all);
@@ -102,10 +98,10 @@ int cmd_build(int argc, char **argv)
     arguments all = {.build = BUILD_ARGUMENTS_INIT, .input = INPUT_OPTIONS_INIT};
     cmd_parse(&argp, argc, argv, &all);
     int code = EXIT_DONE;
-    for (int i = 0; i < all.input_count && code == EXIT_DONE; i++)
-        code = input_check(all.inputs[i], &all.input);
+    for (int i = 0; i < all.operands.input_count && code == EXIT_DONE; i++)
+        code = input_check(all.operands.inputs[i], &all.input);
     if (code != EXIT_DONE)
         return code;
     all.input.ahead = all.build.options.threads != 1;
-    return build_store(all.store, &all.build, all.inputs, (size_t)all.input_count, &all.input);
+    return build_store(all.operands.store, &all.build, all.operands.inputs, (size_t)all.operands.input_count, &all.input);
 }

@@ -8,9 +8,7 @@
 
 typedef struct arguments {
     build_arguments build;
-    const char *store;
-    char **inputs; /* of argv */
-    int input_count;
+    cmd_store_and_inputs operands;
 } arguments;
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -22,12 +20,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         state->child_inputs[0] = &all->build;
         return 0;
     case ARGP_KEY_ARGS:
-        all->store = state->argv[state->next];
-        all->inputs = state->argv + state->next + 1;
-        all->input_count = state->argc - state->next - 1;
+        all->operands = cmd_take_operands(state);
         return 0;
     case ARGP_KEY_END:
-        if (all->input_count == 0)
+        if (all->operands.input_count == 0)
             cmd_usage_error("expected a STORE and the INPUT stores to merge into it");
         return 0;
     default:
@@ -62,7 +58,8 @@ int cmd_merge(int argc, char **argv)
     cmd_parse(&argp, argc, argv, &all);
     allow_many_files();
     build_arguments_begin(&all.build);
-    sstore_status status = sstore_merge(all.store, (const char *const *)all.inputs, (size_t)all.input_count,
-                                        &all.build.options, &error);
-    return build_arguments_end(&all.build, all.store, status, &error);
+    const cmd_store_and_inputs *operands = &all.operands;
+    sstore_status status = sstore_merge(operands->store, (const char *const *)operands->inputs,
+                                        (size_t)operands->input_count, &all.build.options, &error);
+    return build_arguments_end(&all.build, operands->store, status, &error);
 }

@@ -348,7 +348,7 @@ typedef struct sstore_build_options {
                               "10", "4", "3", "2", "1" (tables of the well-known plans for k = 3), "BcC" such as "5c2"
                               (B groups of bits, a table for each choice of C), or "bits:radius,..." such as
                               "24:1,20:0,20:0" (disjoint groups, which add up to at most 64 bits) */
-    const char *tmp_dir;   /* where sorted runs are spilled; NULL: inside the store's folder */
+    const char *tmp_dir;   /* where what does not fit in memory is spilled; NULL: inside the store's folder */
     const char *recipe;    /* how the fingerprints are made: text without control characters, at most 4096 bytes; kept in the
                               manifest. NULL: not said */
     sstore_progress_fn on_progress; /* told how far finish is; NULL: nobody */
@@ -417,9 +417,10 @@ SSTORE_API void sstore_builder_abort(sstore_builder *builder);
  * recipe (else ARGUMENT or RECIPE); their plans may differ. What comes out is, byte for byte, what a build of all the
  * records makes. Nothing is sorted again for table 0, the records are read as they lie; other tables are made as in a
  * build, within the same memory.
- * options: as for sstore_builder_create(), but distance, without_ids and recipe, which are the inputs', and
- * expected_record_count. Ordinals of parts must have been made different, or records of different parts are taken for
- * one.
+ * options: as for sstore_builder_create(), but distance, without_ids and recipe, which are the inputs', and what is
+ * said of the records to come (first_ordinal and those expected). Ordinals of parts must have been made different, or
+ * records of different parts are taken for one. All inputs are open at once: each takes half a MiB, of which all
+ * together may take half of the memory (else ARGUMENT), and three file descriptors.
  * Errors: as sstore_open(), sstore_builder_create() and sstore_builder_finish().
  */
 SSTORE_API sstore_status sstore_merge(const char *path, const char *const *input_paths, size_t input_count,

@@ -382,104 +382,6 @@ static void memory_array_free(memory_array *made)
     free(made->values);
 }
 
-static uint64_t slow_lower_bound(const memory_array *in, uint64_t target)
-{
-    uint64_t low = 0, high = in->array.count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (in->values[middle] < target)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-typedef enum spread {
-    SPREAD_EVEN,
-    SPREAD_SKEWED,   /* half of them among the first 2^-40 of all values, and a few at the end */
-    SPREAD_SPACED,   /* equally spaced */
-    SPREAD_DENSE,    /* consecutive */
-    SPREAD_REPEATED, /* as the last ranks of id blocks may be */
-    SPREAD_CLUSTERS,
-    SPREAD_COUNT
-} spread;
-
-static int compare_values(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
-
-static memory_array make_spread(rng *random, spread kind, uint64_t count)
-{
-    uint64_t *values = malloc((count + 1) * sizeof *values), cluster = rng_next(random);
-    const uint64_t first = rng_next(random) >> 1;
-    for (uint64_t i = 0; i < count; i++) {
-        cluster = rng_one_in(random, 100) ? rng_next(random) : cluster;
-        switch (kind) {
-        case SPREAD_SKEWED: values[i] = rng_next(random) >> (rng_one_in(random, 2) ? 40 : rng_below(random, 64)); break;
-        case SPREAD_SPACED: values[i] = i * (UINT64_MAX / (count + 1)); break;
-        case SPREAD_DENSE: values[i] = first + i; break;
-        case SPREAD_REPEATED: values[i] = rng_below(random, count / 5 + 1); break;
-        case SPREAD_CLUSTERS: values[i] = cluster + rng_below(random, 1000); break;
-        default: values[i] = rng_next(random); break;
-        }
-    }
-    if (count > 2 && rng_one_in(random, 3)) {
-        values[0] = 0;
-        values[count - 1] = UINT64_MAX;
-    }
-    qsort(values, count, sizeof *values, compare_values);
-    return memory_array_make(values, count);
-}
-
-static void check_target(const memory_array *in, uint64_t target)
-{
-    const uint64_t got = ss_array_lower_bound(&in->array, target), wanted = slow_lower_bound(in, target);
-    if (got != wanted)
-        fail_msg("%016" PRIx64 " of %" PRIu64 ": found %" PRIu64 " instead of %" PRIu64, target, in->array.count, got,
-                 wanted);
-}
-
-static void check_lower_bound(rng *random, const memory_array *in)
-{
-    check_target(in, 0);
-    check_target(in, 1);
-    check_target(in, UINT64_MAX - 1);
-    check_target(in, UINT64_MAX);
-    for (uint32_t i = 0; i < 300; i++) {
-        check_target(in, rng_next(random));
-        check_target(in, rng_next(random) >> rng_below(random, 64));
-        if (in->array.count == 0)
-            continue;
-        const uint64_t value = in->values[rng_below(random, in->array.count)];
-        check_target(in, value);
-        check_target(in, value + 1);
-        check_target(in, value - 1);
-    }
-}
-
-static void test_lower_bound(void **state)
-{
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 1);
-    static const uint64_t counts[] = {0, 1, 2, 3, 7, 8, 9, 10, 16, 17, 18, 25, 26, 100, 1000, 30000};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts * SPREAD_COUNT; i++) {
-        memory_array in = make_spread(&random, (spread)(i % SPREAD_COUNT), counts[i / SPREAD_COUNT]);
-        testing_doing("%" PRIu64 " values, spread %zu, seed %" PRIu64, in.array.count, i % SPREAD_COUNT, run_seed + 1);
-        check_lower_bound(&random, &in);
-        memory_array_free(&in);
-    }
-    memory_array in = make_spread(&random, SPREAD_EVEN, SS_CHUNK_KEYS + 1000); /* over the end of a chunk */
-    check_lower_bound(&random, &in);
-    for (uint64_t i = SS_CHUNK_KEYS - 20; i < SS_CHUNK_KEYS + 20; i++)
-        check_target(&in, in.values[i]);
-    memory_array_free(&in);
-    testing_done();
-}
-
 static void test_ascends(void **state)
 {
     (void)state;
@@ -521,7 +423,6 @@ int main(void)
         cmocka_unit_test_teardown(test_changed_bytes_are_seen, testing_teardown),
         cmocka_unit_test_teardown(test_other_sizes_and_sums_are_refused, testing_teardown),
         cmocka_unit_test_teardown(test_open_directory_is_a_copy, testing_teardown),
-        cmocka_unit_test_teardown(test_lower_bound, testing_teardown),
         cmocka_unit_test(test_ascends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

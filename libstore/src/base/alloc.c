@@ -28,6 +28,17 @@ void *ss_realloc(void *memory, size_t count, size_t size)
     return realloc(memory, bytes == 0 ? 1 : bytes);
 }
 
+void *ss_grow(void *elements, size_t count, size_t *capacity, size_t first, size_t size)
+{
+    if (count < *capacity)
+        return elements;
+    size_t larger = *capacity == 0 ? first : 2 * *capacity;
+    void *grown = ss_realloc(elements, larger, size);
+    if (grown != NULL)
+        *capacity = larger;
+    return grown;
+}
+
 void *ss_alloc_large(size_t bytes)
 {
     if (bytes < HUGE_PAGE || bytes > SIZE_MAX - HUGE_PAGE)

@@ -13,6 +13,10 @@ void *ss_alloc(size_t count, size_t size);
  * memory that came from ss_realloc(NULL, ...). */
 void *ss_realloc(void *memory, size_t count, size_t size);
 
+/* Make room in an array for one more element than `count`: doubles *capacity, from `first` on, when that is full. Returns
+ * the array, moved perhaps; NULL where memory fails, and then the old one stays as it was. As for ss_realloc(). */
+void *ss_grow(void *elements, size_t count, size_t *capacity, size_t first, size_t size);
+
 /* Many bytes, not zeroed, that will be read all over: in huge pages where the system has them to give. NULL where memory
  * fails. */
 void *ss_alloc_large(size_t bytes);

@@ -233,7 +233,7 @@ sstore_status ss_file_create_at(const ss_dir *dir, const char *name, ss_file *fi
 sstore_status ss_file_create_nameless(const ss_dir *dir, ss_file *file_out, sstore_error *error)
 {
     *file_out = SS_FILE_NONE;
-    char *path = ss_path_join(dir->path, "(temporary run)");
+    char *path = ss_path_join(dir->path, "(spilled records)");
     if (path == NULL)
         return ss_fail_memory(error, strlen(dir->path));
     int fd = openat(dir->fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -420,47 +420,4 @@ sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *m
     if (status != SSTORE_OK)
         ss_file_close(memory_out);
     return status;
-}
-
-/* ----- sequential output ----- */
-
-sstore_status ss_output_open(ss_output *output, const ss_file *file, uint64_t offset, size_t capacity,
-                             sstore_error *error)
-{
-    *output = (ss_output){.file = file, .capacity = capacity, .offset = offset, .buffer = ss_alloc(1, capacity)};
-    return output->buffer != NULL ? SSTORE_OK : ss_fail_memory(error, capacity);
-}
-
-sstore_status ss_output_flush(ss_output *output, sstore_error *error)
-{
-    sstore_status status = ss_file_write_at(output->file, output->offset, output->buffer, output->used, error);
-    output->offset += output->used;
-    output->used = 0;
-    return status;
-}
-
-sstore_status ss_output_write(ss_output *output, const void *data, size_t size, sstore_error *error)
-{
-    const uint8_t *from = data;
-    while (size > 0) {
-        size_t piece = output->capacity - output->used;
-        if (piece > size)
-            piece = size;
-        memcpy(output->buffer + output->used, from, piece);
-        output->used += piece;
-        from += piece;
-        size -= piece;
-        if (output->used < output->capacity)
-            break;
-        sstore_status status = ss_output_flush(output, error);
-        if (status != SSTORE_OK)
-            return status;
-    }
-    return SSTORE_OK;
-}
-
-void ss_output_close(ss_output *output)
-{
-    ss_free(output->buffer);
-    output->buffer = NULL;
 }

@@ -96,24 +96,6 @@ struct ss_u128;
 sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *memory_out, struct ss_u128 *sum_out,
                                   sstore_error *error);
 
-/* ----- sequential output ----- */
-
-/* Bytes gathered and written in large pieces at a growing offset. */
-typedef struct ss_output {
-    const ss_file *file;
-    uint8_t *buffer;
-    size_t used, capacity;
-    uint64_t offset; /* in the file, of buffer[0] */
-} ss_output;
-
-/* Start writing `file` at `offset` through a buffer of `capacity` bytes. MEMORY. */
-sstore_status ss_output_open(ss_output *output, const ss_file *file, uint64_t offset, size_t capacity,
-                             sstore_error *error);
-sstore_status ss_output_write(ss_output *output, const void *data, size_t size, sstore_error *error);
-/* Write what is gathered; the output can go on. */
-sstore_status ss_output_flush(ss_output *output, sstore_error *error);
-void ss_output_close(ss_output *output);
-
 /* A path of two parts, to be freed with ss_free; NULL where memory fails. */
 char *ss_path_join(const char *folder, const char *name);
 

@@ -25,13 +25,4 @@ static inline uint64_t ss_bits_get(const uint8_t *block, uint32_t at, uint32_t w
     return bits & ((UINT64_C(1) << width) - 1);
 }
 
-/* Or a field of `width` (0 to 63) bits into zeroed bits at `at`. */
-static inline void ss_bits_put(uint8_t *block, uint32_t at, uint64_t value, uint32_t width)
-{
-    uint8_t *to = block + (at >> 3);
-    ss_store_le64(to, ss_load_le64(to) | value << (at & 7));
-    if (SS_UNLIKELY((at & 7) + width > 64))
-        to[8] = (uint8_t)(to[8] | value >> (64 - (at & 7)));
-}
-
 #endif

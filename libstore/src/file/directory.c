@@ -172,14 +172,10 @@ static sstore_status put_chunk(ss_array_writer *array, sstore_error *error)
 
 sstore_status ss_array_writer_add(ss_array_writer *array, uint64_t value, sstore_error *error)
 {
-    if (array->count == array->capacity) {
-        size_t capacity = array->capacity == 0 ? 512 : 2 * array->capacity;
-        uint64_t *values = ss_realloc(array->values, capacity, sizeof *values);
-        if (values == NULL)
-            return ss_fail_memory(error, capacity * sizeof *values);
-        array->values = values;
-        array->capacity = capacity;
-    }
+    uint64_t *values = ss_grow(array->values, array->count, &array->capacity, 512, sizeof *values);
+    if (values == NULL)
+        return ss_fail_memory(error, 2 * array->capacity * sizeof *values);
+    array->values = values;
     array->values[array->count++] = value;
     return array->count == SS_CHUNK_KEYS ? put_chunk(array, error) : SSTORE_OK;
 }
@@ -292,57 +288,6 @@ void ss_array_free(ss_array *array)
 {
     ss_free(array->chunks);
     array->chunks = NULL;
-}
-
-/* Where the target would lie if values were spread evenly from `low_value` at `low` to `high_value` at `high`. */
-static uint64_t interpolate(uint64_t target, uint64_t low, uint64_t low_value, uint64_t high, uint64_t high_value)
-{
-    double share = (double)(target - low_value) / ((double)(high_value - low_value) + 1.0);
-    uint64_t guess = low + (uint64_t)((double)(high - low) * share);
-    return guess < high ? guess : high - 1;
-}
-
-/*
- * One interpolation, then steps of doubling width to both sides until the target is enclosed, then halving: for evenly
- * spread keys a few cache lines, and never worse than twice the steps of halving alone.
- */
-uint64_t ss_array_lower_bound(const ss_array *array, uint64_t target)
-{
-    uint64_t low = 0, high = array->count; /* values below low are < target, from high on >= target */
-    if (high == 0 || ss_array_at(array, high - 1) < target)
-        return high;
-    uint64_t first = ss_array_at(array, 0);
-    if (first >= target)
-        return 0;
-    uint64_t guess = interpolate(target, 0, first, high, ss_array_at(array, high - 1));
-    uint64_t step = 8;
-    if (ss_array_at(array, guess) < target) {
-        low = guess + 1;
-        for (; low + step < high; step *= 2) {
-            if (ss_array_at(array, low + step) >= target) {
-                high = low + step;
-                break;
-            }
-            low += step + 1;
-        }
-    } else {
-        high = guess;
-        for (; high > low + step; step *= 2) {
-            if (ss_array_at(array, high - step) < target) {
-                low = high - step + 1;
-                break;
-            }
-            high -= step;
-        }
-    }
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (ss_array_at(array, middle) < target)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 bool ss_array_ascends(const ss_array *array, bool strictly)

@@ -77,9 +77,6 @@ static inline uint64_t ss_array_at(const ss_array *array, uint64_t index)
     return ss_load_le64(array->chunks[index / SS_CHUNK_KEYS] + 8 * (index % SS_CHUNK_KEYS));
 }
 
-/* The first index whose value is at or above `target`, of an ascending array; count if there is none. */
-uint64_t ss_array_lower_bound(const ss_array *array, uint64_t target);
-
 /* Whether the values ascend: strictly, or by 0 too. */
 bool ss_array_ascends(const ss_array *array, bool strictly);
 

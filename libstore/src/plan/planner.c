@@ -36,24 +36,15 @@ static bool is_known(const ss_planner *planner, const ss_plan *plan)
     return false;
 }
 
-static bool grow(ss_planner *planner)
-{
-    size_t capacity = planner->capacity == 0 ? 64 : 2 * planner->capacity;
-    ss_planned *plans = ss_realloc(planner->plans, capacity, sizeof *plans);
-    if (plans == NULL)
-        return false;
-    planner->plans = plans;
-    planner->capacity = capacity;
-    return true;
-}
-
 static bool add_candidate(void *context, const ss_candidate *candidate)
 {
     ss_planner *planner = context;
     if (is_known(planner, &candidate->plan))
         return true;
-    if (planner->count == planner->capacity && !grow(planner))
+    ss_planned *plans = ss_grow(planner->plans, planner->count, &planner->capacity, 64, sizeof *plans);
+    if (plans == NULL)
         return false;
+    planner->plans = plans;
     ss_planned *added = &planner->plans[planner->count++];
     ss_expected_store store = planner->input.store;
     *added = (ss_planned){.candidate = *candidate};

@@ -256,14 +256,10 @@ static sstore_status run_slice(void *context, uint64_t task, uint32_t worker, ss
 
 static sstore_status add_slice(sweep *self, slice cut, sstore_error *error)
 {
-    if (self->slice_count == self->slice_capacity) {
-        size_t capacity = self->slice_capacity == 0 ? 256 : 2 * self->slice_capacity;
-        slice *slices = ss_realloc(self->slices, capacity, sizeof *slices);
-        if (slices == NULL)
-            return ss_fail_memory(error, capacity * sizeof *slices);
-        self->slices = slices;
-        self->slice_capacity = capacity;
-    }
+    slice *slices = ss_grow(self->slices, self->slice_count, &self->slice_capacity, 256, sizeof *slices);
+    if (slices == NULL)
+        return ss_fail_memory(error, 2 * self->slice_capacity * sizeof *slices);
+    self->slices = slices;
     self->slices[self->slice_count++] = cut;
     return SSTORE_OK;
 }

@@ -107,14 +107,10 @@ static void go_on(const ss_buckets *buckets, chunk_walk *walk)
 /* Make room for one more run, with its list of begins. */
 static sstore_status add_run(ss_buckets *buckets, ss_bucket_writer *writer, ss_spilled_run **run_out, sstore_error *error)
 {
-    if (writer->run_count == writer->run_capacity) {
-        size_t capacity = writer->run_capacity == 0 ? 8 : 2 * writer->run_capacity;
-        ss_spilled_run *runs = ss_realloc(writer->runs, capacity, sizeof *runs);
-        if (runs == NULL)
-            return ss_fail_memory(error, capacity * sizeof *runs);
-        writer->runs = runs;
-        writer->run_capacity = capacity;
-    }
+    ss_spilled_run *runs = ss_grow(writer->runs, writer->run_count, &writer->run_capacity, 8, sizeof *runs);
+    if (runs == NULL)
+        return ss_fail_memory(error, 2 * writer->run_capacity * sizeof *runs);
+    writer->runs = runs;
     uint32_t *begins = ss_realloc(NULL, (size_t)buckets->count + 1, sizeof *begins);
     if (begins == NULL)
         return ss_fail_memory(error, ((uint64_t)buckets->count + 1) * sizeof *begins);

@@ -35,18 +35,6 @@ struct ss_sorter {
     ss_progress *progress; /* while pieces are formed */
 };
 
-/* Make room for one more element behind `count`; NULL where memory fails. */
-static void *grow(void *elements, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return elements;
-    size_t larger = *capacity == 0 ? 64 : 2 * *capacity;
-    void *grown = ss_realloc(elements, larger, size);
-    if (grown != NULL)
-        *capacity = larger;
-    return grown;
-}
-
 /* ----- beginning ----- */
 
 sstore_status ss_sorter_pool_open(ss_chunk_pool *pool, uint64_t memory_bytes, uint32_t writers, sstore_error *error)
@@ -82,9 +70,9 @@ static sstore_status add_dealing(ss_sorter *sorter, uint32_t writers, uint32_t b
                                  ss_buckets **dealing_out, sstore_error *error)
 {
     ss_buckets **dealings =
-        grow(sorter->dealings, sorter->dealing_count, &sorter->dealing_capacity, sizeof(ss_buckets *));
+        ss_grow(sorter->dealings, sorter->dealing_count, &sorter->dealing_capacity, 4, sizeof(ss_buckets *));
     if (dealings == NULL)
-        return ss_fail_memory(error, sorter->dealing_capacity * sizeof(ss_buckets *));
+        return ss_fail_memory(error, 2 * sorter->dealing_capacity * sizeof(ss_buckets *));
     sorter->dealings = dealings;
     ss_buckets *made = ss_alloc(1, sizeof *made);
     if (made == NULL)
@@ -159,9 +147,9 @@ uint64_t ss_sorter_spilled_bytes(const ss_sorter *sorter)
 
 static sstore_status add_piece(ss_sorter *sorter, piece added, sstore_error *error)
 {
-    piece *pieces = grow(sorter->pieces, sorter->piece_count, &sorter->piece_capacity, sizeof *pieces);
+    piece *pieces = ss_grow(sorter->pieces, sorter->piece_count, &sorter->piece_capacity, 64, sizeof *pieces);
     if (pieces == NULL)
-        return ss_fail_memory(error, sorter->piece_capacity * sizeof *pieces);
+        return ss_fail_memory(error, 2 * sorter->piece_capacity * sizeof *pieces);
     sorter->pieces = pieces;
     pieces[sorter->piece_count++] = added;
     return SSTORE_OK;

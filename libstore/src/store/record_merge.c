@@ -10,14 +10,11 @@ void ss_record_merge_init(ss_record_merge *merge, bool has_ids)
 
 sstore_status ss_record_merge_add(ss_record_merge *merge, const ss_segment *segment, sstore_error *error)
 {
-    if (merge->segment_count == merge->capacity) {
-        size_t capacity = merge->capacity == 0 ? 8 : 2 * merge->capacity;
-        const ss_segment **segments = ss_realloc(merge->segments, capacity, sizeof(ss_segment *));
-        if (segments == NULL)
-            return ss_fail_memory(error, capacity * sizeof(ss_segment *));
-        merge->segments = segments;
-        merge->capacity = capacity;
-    }
+    const ss_segment **segments =
+        ss_grow(merge->segments, merge->segment_count, &merge->capacity, 8, sizeof(ss_segment *));
+    if (segments == NULL)
+        return ss_fail_memory(error, 2 * merge->capacity * sizeof(ss_segment *));
+    merge->segments = segments;
     merge->segments[merge->segment_count++] = segment;
     return SSTORE_OK;
 }
