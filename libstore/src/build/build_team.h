@@ -27,8 +27,8 @@ typedef struct ss_counted {
     ss_u128 content_sum;
 } ss_counted;
 
-/* Count all pieces. `sampler`, if not NULL, gets a sample of the fingerprints; without it the records are not summed up
- * either, unless `sum_contents` is set. */
+/* Count all pieces. `sum_contents`: also sum the records up; else content_sum is 0. `sampler`, if not NULL, gets a sample
+ * of the fingerprints. */
 sstore_status ss_build_team_count(ss_build_team *team, const ss_piece_source *source, bool sum_contents,
                                   ss_sampler *sampler, ss_counted *counted_out, sstore_error *error);
 

@@ -29,7 +29,7 @@ static void close_inputs(inputs *from)
     from->stores = NULL;
 }
 
-/* Whether two stores can be joined: those of other distances, kinds or recipes are no matter of each other. */
+/* Whether two stores belong together: for one distance, both with ids or both without, and of one recipe. */
 static sstore_status check_alike(const sstore *first, const sstore *other, sstore_error *error)
 {
     const ss_manifest *a = &first->manifest, *b = &other->manifest;

@@ -22,7 +22,7 @@ void ss_table_counts_add(ss_table_counts *counts, const uint64_t *values, size_t
 /* Count a pair of neighbours of which each was added with others. */
 void ss_table_counts_add_pair(ss_table_counts *counts, uint64_t lower, uint64_t upper);
 
-/* The sums of `more` counts, each of other pieces. */
+/* What is known of a whole table: the sums over all its pieces. */
 typedef struct ss_table_facts {
     uint64_t count;
     uint64_t h_counts[SS_SYMBOL_COUNT];
