@@ -18,7 +18,7 @@ static void print_table(const sstore *store, uint32_t number)
 {
     sstore_error error;
     sstore_table_statistics table = {.struct_size = sizeof table};
-    bench_must(sstore_stat_table(store, number, &table, &error), &error);
+    bench_must(sstore_stat_table(store, 0, number, &table, &error), &error);
     printf("%5" PRIu32 "  %6" PRIu32 "  %6" PRIu32 "  %7.3f  %10.3f  %10.2f  %10.3f  %6.2f  %13.2f  %15.4f\n", number,
            table.prefix_bits, table.radius, table.bits, table.bound_bits, percent_over(table.bits, table.bound_bits),
            table.elias_fano_bits, table.rice_bits, percent_over(table.bits, table.elias_fano_bits),

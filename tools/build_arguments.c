@@ -1,5 +1,5 @@
 /*
- * build_arguments.c - the options of every command that makes a store.
+ * build_arguments.c - the options of every command that makes or changes a store.
  */
 #include "build_arguments.h"
 
@@ -22,17 +22,22 @@ enum {
     KEY_QUIET
 };
 
-static const struct argp_option options[] = {
-    {"plan", KEY_PLAN, "PLAN", 0, "auto (the default), 20, 16, 10, 4, 3, 2, 1, BcC (5c2) or bits:radius,...", 0},
-    {"block-size", KEY_BLOCK_SIZE, "SIZE", 0, "a power of two from 256 to 64K (default 4K)", 0},
-    {"memory", KEY_MEMORY, "SIZE", 0, "what making the store may take, all in all (default 1G; kept to from 64M on)", 0},
+static const struct argp_option work_options[] = {
+    {"memory", KEY_MEMORY, "SIZE", 0, "what the work may take, all in all (default 1G; kept to from 64M on)", 0},
     {"threads", KEY_THREADS, "N", 0, "work on N threads (default: all processors); 1: also read on no other", 0},
     {"tmp-dir", KEY_TMP_DIR, "DIR", 0, "where to keep what does not fit in memory (default: in STORE)", 0},
-    {"force", KEY_FORCE, NULL, 0, "replace STORE if it exists, once the new one is complete", 0},
     {"ignore-free-space", KEY_IGNORE_FREE_SPACE, NULL, 0, "begin though the disk seems too small", 0},
     {"progress", KEY_PROGRESS, "HOW", 0, "auto: on a terminal (the default), json: objects on stderr, or none", 0},
     {"quiet", KEY_QUIET, NULL, 0, "print nothing but errors", 0},
     {0}};
+
+static const struct argp_option segment_options[] = {
+    {"plan", KEY_PLAN, "PLAN", 0, "auto, 20, 16, 10, 4, 3, 2, 1, BcC (5c2) or bits:radius,...", 0},
+    {"block-size", KEY_BLOCK_SIZE, "SIZE", 0, "a power of two from 256 to 64K (default 4K, or the store's)", 0},
+    {0}};
+
+static const struct argp_option build_options[] = {
+    {"force", KEY_FORCE, NULL, 0, "replace STORE if it exists, once the new one is complete", 0}, {0}};
 
 static progress_mode parse_progress(const char *text)
 {
@@ -43,17 +48,12 @@ static progress_mode parse_progress(const char *text)
     return mode;
 }
 
-static error_t parse_option(int key, char *argument, struct argp_state *state)
+/* All three take their input; the children get the same. */
+static error_t parse_work(int key, char *argument, struct argp_state *state)
 {
     build_arguments *arguments = state->input;
     sstore_build_options *build = &arguments->options;
     switch (key) {
-    case KEY_PLAN:
-        build->plan = argument;
-        return 0;
-    case KEY_BLOCK_SIZE:
-        build->block_bytes = argument_block_size("--block-size", argument);
-        return 0;
     case KEY_MEMORY:
         build->memory_bytes = argument_size("--memory", argument);
         return 0;
@@ -62,9 +62,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_TMP_DIR:
         build->tmp_dir = argument;
-        return 0;
-    case KEY_FORCE:
-        build->replace = 1;
         return 0;
     case KEY_IGNORE_FREE_SPACE:
         build->ignore_free_space = 1;
@@ -80,7 +77,42 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     }
 }
 
-const struct argp build_argp = {.options = options, .parser = parse_option};
+static error_t parse_segment(int key, char *argument, struct argp_state *state)
+{
+    build_arguments *arguments = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = state->input;
+        return 0;
+    case KEY_PLAN:
+        arguments->options.plan = argument;
+        return 0;
+    case KEY_BLOCK_SIZE:
+        arguments->options.block_bytes = argument_block_size("--block-size", argument);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse_build(int key, char *argument, struct argp_state *state)
+{
+    build_arguments *arguments = state->input;
+    (void)argument;
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = state->input;
+    else if (key == KEY_FORCE)
+        arguments->options.replace = 1;
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
+
+const struct argp work_argp = {.options = work_options, .parser = parse_work};
+static const struct argp_child segment_children[] = {{&work_argp, 0, NULL, 0}, {0}};
+const struct argp segment_argp = {.options = segment_options, .parser = parse_segment, .children = segment_children};
+static const struct argp_child build_children[] = {{&segment_argp, 0, NULL, 0}, {0}};
+const struct argp build_argp = {.options = build_options, .parser = parse_build, .children = build_children};
 
 static int report_and_check(void *context, const sstore_progress *progress)
 {
@@ -94,6 +126,16 @@ void build_arguments_begin(build_arguments *arguments)
     interrupt_catch();
     progress_begin(arguments->quiet && arguments->progress == PROGRESS_AUTO ? PROGRESS_NONE : arguments->progress);
     arguments->options.on_progress = report_and_check;
+}
+
+int build_arguments_check(const char *path, sstore_status status, const sstore_error *error)
+{
+    progress_end();
+    if (status == SSTORE_STOPPED) {
+        cmd_complain("%s: interrupted; nothing was changed", path);
+        return interrupt_exit_code();
+    }
+    return status == SSTORE_OK ? EXIT_DONE : cmd_fail(error);
 }
 
 static int print_summary(const char *path)
@@ -112,12 +154,6 @@ static int print_summary(const char *path)
 int build_arguments_end(const build_arguments *arguments, const char *path, sstore_status status,
                         const sstore_error *error)
 {
-    progress_end();
-    if (status == SSTORE_STOPPED) {
-        cmd_complain("%s: interrupted; nothing was changed", path);
-        return interrupt_exit_code();
-    }
-    if (status != SSTORE_OK)
-        return cmd_fail(error);
-    return arguments->quiet ? EXIT_DONE : print_summary(path);
+    int code = build_arguments_check(path, status, error);
+    return code != EXIT_DONE || arguments->quiet ? code : print_summary(path);
 }

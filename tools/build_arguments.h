@@ -1,5 +1,6 @@
 /*
- * build_arguments.h - the options of every command that makes a store: how it is to be, and what making it may take.
+ * build_arguments.h - the options of every command that makes or changes a store: what it may take to do so, and how what
+ * is made is to be.
  */
 #ifndef BUILD_ARGUMENTS_H
 #define BUILD_ARGUMENTS_H
@@ -21,7 +22,10 @@ typedef struct build_arguments {
         SSTORE_BUILD_OPTIONS_INIT, PROGRESS_AUTO, false                                                                \
     }
 
-/* For a command's argp as a child whose input is a build_arguments. */
+/* For a command's argp as a child whose input is a build_arguments: what the work may take; the same and how a segment is
+ * to be; the same and how a store is made. */
+extern const struct argp work_argp;
+extern const struct argp segment_argp;
 extern const struct argp build_argp;
 
 /* Begin to show progress as the options ask for, and make the library stop on a signal: call it before the store is
@@ -32,5 +36,8 @@ void build_arguments_begin(build_arguments *arguments);
  * code. */
 int build_arguments_end(const build_arguments *arguments, const char *path, sstore_status status,
                         const sstore_error *error);
+
+/* The same without a summary. */
+int build_arguments_check(const char *path, sstore_status status, const sstore_error *error);
 
 #endif

@@ -13,6 +13,7 @@
 #define LARGE_BYTES 1000000000u /* of disk: builds that take less need not say so */
 
 typedef struct build_job {
+    store_work work;
     sstore_builder *builder;
     uint64_t record_count, expected_count; /* expected: of all inputs, 0 if it is not known */
 } build_job;
@@ -23,7 +24,10 @@ static int add_batch(void *context, const uint64_t *fingerprints, const uint64_t
     sstore_error error;
     if (interrupted())
         return interrupt_exit_code();
-    if (sstore_builder_add(job->builder, fingerprints, ids, count, &error) != SSTORE_OK)
+    sstore_status status = job->work == STORE_REMOVE_IDS
+                               ? sstore_builder_add_ids(job->builder, fingerprints, count, &error)
+                               : sstore_builder_add(job->builder, fingerprints, ids, count, &error);
+    if (status != SSTORE_OK)
         return cmd_fail(&error);
     job->record_count += count;
     progress_reading(job->record_count, job->expected_count);
@@ -85,24 +89,64 @@ static uint32_t most_window_bits(const sstore_build_options *options)
     return bits;
 }
 
-int build_store(const char *path, build_arguments *arguments, char **inputs, size_t input_count, input_options *format)
+static sstore_status begin(store_work work, const char *path, const sstore_build_options *options,
+                           sstore_builder **builder_out, sstore_error *error)
 {
+    switch (work) {
+    case STORE_ADD: return sstore_builder_create_addition(path, options, builder_out, error);
+    case STORE_REMOVE:
+    case STORE_REMOVE_IDS: return sstore_builder_create_removal(path, options, builder_out, error);
+    case STORE_BUILD: break;
+    }
+    return sstore_builder_create(path, options, builder_out, error);
+}
+
+/* Say what became of a store that was changed. */
+static int print_change(const char *path, store_work work, const sstore_change *change)
+{
+    sstore_statistics facts;
+    int code = cmd_read_facts(path, &facts);
+    if (code != EXIT_DONE)
+        return code;
+    if (work == STORE_ADD)
+        cmd_complain("%s: added %" PRIu64 " of %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
+                     change->added_count, change->given_count, facts.record_count, facts.segment_count);
+    else
+        cmd_complain("%s: removed %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
+                     change->removed_count, facts.record_count, facts.segment_count);
+    return EXIT_DONE;
+}
+
+int build_store(store_work work, const char *path, build_arguments *arguments, char **inputs, size_t input_count,
+                input_options *format)
+{
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < input_count && code == EXIT_DONE; i++)
+        code = input_check(inputs[i], format);
+    if (code != EXIT_DONE)
+        return code;
+    format->ahead = arguments->options.threads != 1;
     const input_expectation expected = expect_records(inputs, input_count, format);
-    build_job job = {.expected_count = expected.count};
+    build_job job = {.work = work, .expected_count = expected.count};
+    sstore_change change = {.struct_size = sizeof change};
     sstore_error error;
     build_arguments_begin(arguments);
     format->most_window_bits = most_window_bits(&arguments->options);
     arguments->options.expected_record_count = expected.count;
     arguments->options.expected_largest_id = expected.largest_id;
-    sstore_status status = sstore_builder_create(path, &arguments->options, &job.builder, &error);
+    arguments->options.change = &change;
+    sstore_status status = begin(work, path, &arguments->options, &job.builder, &error);
     if (status != SSTORE_OK)
-        return build_arguments_end(arguments, path, status, &error);
+        return build_arguments_check(path, status, &error);
     state_needs(arguments, path, &job);
-    int code = read_inputs(&job, inputs, input_count, format);
+    code = read_inputs(&job, inputs, input_count, format);
     if (code != EXIT_DONE) {
         sstore_builder_abort(job.builder);
-        return interrupted() ? build_arguments_end(arguments, path, SSTORE_STOPPED, NULL) : code;
+        return interrupted() ? build_arguments_check(path, SSTORE_STOPPED, NULL) : code;
     }
     status = sstore_builder_finish(job.builder, &error);
-    return build_arguments_end(arguments, path, status, &error);
+    if (work == STORE_BUILD)
+        return build_arguments_end(arguments, path, status, &error);
+    code = build_arguments_check(path, status, &error);
+    return code != EXIT_DONE || arguments->quiet ? code : print_change(path, work, &change);
 }

@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 
 #include "progress.h"
 
@@ -51,6 +53,16 @@ void cmd_usage_error(const char *format, ...)
     complain(format, arguments);
     va_end(arguments);
     exit_usage();
+}
+
+void *cmd_allocate(size_t count, size_t size)
+{
+    void *memory = calloc(count > 0 ? count : 1, size);
+    if (memory == NULL) {
+        cmd_complain("out of memory");
+        exit(EXIT_FAILED);
+    }
+    return memory;
 }
 
 /* ----- parsing ----- */
@@ -116,6 +128,22 @@ cmd_store_and_inputs cmd_take_operands(const struct argp_state *state)
                                   .input_count = state->argc - state->next - 1};
 }
 
+void cmd_check_inputs(cmd_store_and_inputs *operands)
+{
+    static char *standard_input[] = {"-"};
+    int standard_inputs = 0;
+    if (operands->store == NULL)
+        cmd_usage_error("expected a STORE");
+    for (int i = 0; i < operands->input_count; i++)
+        standard_inputs += strcmp(operands->inputs[i], "-") == 0;
+    if (standard_inputs > 1)
+        cmd_usage_error("expected '-', standard input, once, found it %d times", standard_inputs);
+    if (operands->input_count > 0)
+        return;
+    operands->inputs = standard_input;
+    operands->input_count = 1;
+}
+
 void cmd_parse(const struct argp *argp, int argc, char **argv, void *arguments)
 {
     error_t failure = argp_parse(argp, argc, argv, ARGP_NO_HELP, NULL, arguments);
@@ -124,6 +152,15 @@ void cmd_parse(const struct argp *argp, int argc, char **argv, void *arguments)
     if (failure != 0) {
         cmd_complain("cannot parse the command line: out of memory");
         exit(EXIT_FAILED);
+    }
+}
+
+void cmd_allow_many_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
     }
 }
 

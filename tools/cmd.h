@@ -22,6 +22,9 @@ enum {
  * messages, and program_invocation_short_name is "sstore NAME", which usage messages show.
  */
 int cmd_build(int argc, char **argv);
+int cmd_add(int argc, char **argv);
+int cmd_remove(int argc, char **argv);
+int cmd_compact(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_shard(int argc, char **argv);
 int cmd_query(int argc, char **argv);
@@ -58,6 +61,9 @@ typedef struct cmd_store_and_inputs {
 /* For a parser of such a command, at ARGP_KEY_ARGS. */
 cmd_store_and_inputs cmd_take_operands(const struct argp_state *state);
 
+/* At ARGP_KEY_END: there must be a STORE, and standard input can be read once only; without an INPUT it is the one. */
+void cmd_check_inputs(cmd_store_and_inputs *operands);
+
 /* --help, --usage and --version: a child of every command's argp. */
 extern const struct argp cmd_common_argp;
 #define CMD_COMMON_CHILD                                                                                               \
@@ -71,7 +77,15 @@ extern const struct argp cmd_common_argp;
  */
 void cmd_parse(const struct argp *argp, int argc, char **argv, void *arguments);
 
+/* A store has some files for each of its segments, and all are open at once: let the process have as many as the system
+ * allows. */
+void cmd_allow_many_files(void);
+
 /* Open the store at `path` and read its facts. Returns an exit code. */
 int cmd_read_facts(const char *path, sstore_statistics *facts_out);
+
+/* Zeroed memory, to be freed with free(); without any the process ends with a message, so only for commands that have
+ * nothing to undo. */
+void *cmd_allocate(size_t count, size_t size);
 
 #endif

@@ -1,8 +1,6 @@
 /*
  * cmd_build.c - sstore build: make a store from fingerprints.
  */
-#include <string.h>
-
 #include "arguments.h"
 #include "build_store.h"
 #include "cmd.h"
@@ -46,20 +44,9 @@ static error_t parse_option(int key, char *argument, arguments *all)
 
 static void check_arguments(arguments *all)
 {
-    static char *standard_input[] = {"-"};
-    int standard_inputs = 0;
-    if (all->operands.store == NULL)
-        cmd_usage_error("expected a STORE");
-    for (int i = 0; i < all->operands.input_count; i++)
-        standard_inputs += strcmp(all->operands.inputs[i], "-") == 0;
-    if (standard_inputs > 1)
-        cmd_usage_error("expected '-', standard input, once, found it %d times", standard_inputs);
+    cmd_check_inputs(&all->operands);
     if (all->build.options.without_ids != 0 && all->build.options.first_ordinal != 0)
         cmd_usage_error("--first-ordinal is of no use with --no-ids");
-    if (all->operands.input_count > 0)
-        return;
-    all->operands.inputs = standard_input;
-    all->operands.input_count = 1;
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -97,11 +84,6 @@ int cmd_build(int argc, char **argv)
 {
     arguments all = {.build = BUILD_ARGUMENTS_INIT, .input = INPUT_OPTIONS_INIT};
     cmd_parse(&argp, argc, argv, &all);
-    int code = EXIT_DONE;
-    for (int i = 0; i < all.operands.input_count && code == EXIT_DONE; i++)
-        code = input_check(all.operands.inputs[i], &all.input);
-    if (code != EXIT_DONE)
-        return code;
-    all.input.ahead = all.build.options.threads != 1;
-    return build_store(all.operands.store, &all.build, all.operands.inputs, (size_t)all.operands.input_count, &all.input);
+    return build_store(STORE_BUILD, all.operands.store, &all.build, all.operands.inputs,
+                       (size_t)all.operands.input_count, &all.input);
 }

@@ -1,8 +1,6 @@
 /*
  * cmd_merge.c - sstore merge: join stores into one.
  */
-#include <sys/resource.h>
-
 #include "build_arguments.h"
 #include "cmd.h"
 
@@ -41,22 +39,11 @@ static const struct argp argp = {
     .children = children,
 };
 
-/* Three files are open for each input at once: as many as the system lets us have. */
-static void allow_many_files(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 int cmd_merge(int argc, char **argv)
 {
     arguments all = {.build = BUILD_ARGUMENTS_INIT};
     sstore_error error;
     cmd_parse(&argp, argc, argv, &all);
-    allow_many_files();
     build_arguments_begin(&all.build);
     const cmd_store_and_inputs *operands = &all.operands;
     sstore_status status = sstore_merge(operands->store, (const char *const *)operands->inputs,

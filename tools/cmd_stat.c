@@ -38,16 +38,30 @@ static const struct argp argp = {
     .children = children,
 };
 
-static sstore_status read_tables(const sstore *store, store_report *report, sstore_error *error)
+static sstore_status read_tables(const sstore *store, uint32_t number, segment_report *segment, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; i < report->facts.table_count && status == SSTORE_OK; i++) {
-        sstore_table_statistics *table = &report->tables[i];
-        table->struct_size = sizeof *table;
-        status = sstore_stat_table(store, i, table, error);
-        report->tables_bytes += table->file_bytes;
+    for (uint32_t i = 0; i < segment->facts.table_count && status == SSTORE_OK; i++) {
+        segment->tables[i].struct_size = sizeof *segment->tables;
+        status = sstore_stat_table(store, number, i, &segment->tables[i], error);
     }
     return status;
+}
+
+static int read_segments(const sstore *store, store_report *report)
+{
+    sstore_error error;
+    report->segments = cmd_allocate(report->facts.segment_count, sizeof *report->segments);
+    for (uint32_t i = 0; i < report->facts.segment_count; i++) {
+        segment_report *segment = &report->segments[i];
+        segment->facts.struct_size = sizeof segment->facts;
+        if (sstore_stat_segment(store, i, &segment->facts, &error) != SSTORE_OK)
+            return cmd_fail(&error);
+        segment->tables = cmd_allocate(segment->facts.table_count, sizeof *segment->tables);
+        if (read_tables(store, i, segment, &error) != SSTORE_OK)
+            return cmd_fail(&error);
+    }
+    return EXIT_DONE;
 }
 
 static int print_report(const sstore *store, bool json)
@@ -56,17 +70,12 @@ static int print_report(const sstore *store, bool json)
     store_report report = {.facts.struct_size = sizeof report.facts};
     if (sstore_stat(store, &report.facts, &error) != SSTORE_OK)
         return cmd_fail(&error);
-    report.tables = calloc(report.facts.table_count, sizeof *report.tables);
-    int code = EXIT_DONE;
-    if (report.tables == NULL) {
-        cmd_complain("out of memory");
-        code = EXIT_FAILED;
-    } else if (read_tables(store, &report, &error) != SSTORE_OK) {
-        code = cmd_fail(&error);
-    } else {
+    int code = read_segments(store, &report);
+    if (code == EXIT_DONE)
         code = json ? stat_print_json(&report) : stat_print_text(&report);
-    }
-    free(report.tables);
+    for (uint32_t i = 0; i < report.facts.segment_count; i++)
+        free(report.segments[i].tables);
+    free(report.segments);
     return code;
 }
 

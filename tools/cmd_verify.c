@@ -32,7 +32,10 @@ static int print_ok(const char *path)
 {
     sstore_statistics facts;
     int code = cmd_read_facts(path, &facts);
-    if (code == EXIT_DONE)
+    if (code == EXIT_DONE && facts.segment_count != 1)
+        printf("ok: %s: records %" PRIu64 ", segments %" PRIu32 ", bytes %" PRIu64 "\n", path, facts.record_count,
+               facts.segment_count, facts.total_bytes);
+    else if (code == EXIT_DONE)
         printf("ok: %s: records %" PRIu64 ", distinct %" PRIu64 ", tables %" PRIu32 ", bytes %" PRIu64 "\n", path,
                facts.record_count, facts.distinct_count, facts.table_count, facts.total_bytes);
     return code;

@@ -18,6 +18,9 @@ typedef struct command {
 
 static const command commands[] = {
     {"sstore build", cmd_build, "make a store from fingerprints"},
+    {"sstore add", cmd_add, "add records to a store"},
+    {"sstore remove", cmd_remove, "take records out of a store"},
+    {"sstore compact", cmd_compact, "make one segment of many, without what was removed"},
     {"sstore merge", cmd_merge, "join stores into one"},
     {"sstore shard", cmd_shard, "split a store into several"},
     {"sstore query", cmd_query, "find the stored fingerprints near given ones"},
@@ -72,6 +75,7 @@ static int run_command(int argc, char **argv)
         return fail_unknown(argv[0]);
     argv[0] = "sstore";
     program_invocation_short_name = found->title;
+    cmd_allow_many_files();
     return found->run(argc, argv);
 }
 

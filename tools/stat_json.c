@@ -40,16 +40,39 @@ static json_t *table_value(const sstore_table_statistics *table)
                      bits_value(table->rice_bits));
 }
 
-static json_t *tables_value(const store_report *report)
+static json_t *tables_value(const segment_report *segment)
 {
     json_t *tables = json_array();
-    for (uint32_t i = 0; i < report->facts.table_count; i++) {
-        if (json_array_append_new(tables, table_value(&report->tables[i])) != 0) {
+    for (uint32_t i = 0; i < segment->facts.table_count; i++) {
+        if (json_array_append_new(tables, table_value(&segment->tables[i])) != 0) {
             json_decref(tables);
             return NULL;
         }
     }
     return tables;
+}
+
+static json_t *segment_value(const segment_report *segment)
+{
+    const sstore_segment_statistics *facts = &segment->facts;
+    return json_pack("{s:s, s:s, s:I, s:I, s:s, s:i, s:i, s:I, s:o}", "folder", facts->folder, "kind",
+                     facts->removes ? "removed" : "records", "records", (json_int_t)facts->record_count, "distinct",
+                     (json_int_t)facts->distinct_count, "plan", facts->plan, "block_bytes", (int)facts->block_bytes,
+                     "restart_interval", (int)facts->restart_interval, "bytes", (json_int_t)facts->total_bytes, "tables",
+                     tables_value(segment));
+}
+
+/* The oldest first. */
+static json_t *segments_value(const store_report *report)
+{
+    json_t *segments = json_array();
+    for (uint32_t i = 0; i < report->facts.segment_count; i++) {
+        if (json_array_append_new(segments, segment_value(&report->segments[i])) != 0) {
+            json_decref(segments);
+            return NULL;
+        }
+    }
+    return segments;
 }
 
 /* A part of the store and its share: raw is 8 bytes for each distinct fingerprint. */
@@ -62,7 +85,7 @@ static json_t *part_value(const store_report *report, uint64_t bytes)
 static json_t *sizes_value(const store_report *report)
 {
     const sstore_statistics *facts = &report->facts;
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "tables", part_value(report, report->tables_bytes), "ids",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "tables", part_value(report, facts->tables_bytes), "ids",
                      part_value(report, facts->ids_bytes), "directory", part_value(report, facts->directory_bytes),
                      "manifest", part_value(report, facts->manifest_bytes), "total",
                      part_value(report, facts->total_bytes), "raw_bytes", (json_int_t)(8 * facts->distinct_count));
@@ -71,13 +94,13 @@ static json_t *sizes_value(const store_report *report)
 static json_t *report_value(const store_report *report)
 {
     const sstore_statistics *facts = &report->facts;
-    return json_pack("{s:I, s:I, s:i, s:b, s:i, s:o, s:o, s:i, s:i, s:I, s:o, s:o}", "records",
+    return json_pack("{s:I, s:I, s:I, s:i, s:b, s:i, s:o, s:o, s:i, s:i, s:I, s:o, s:o}", "records",
                      (json_int_t)facts->record_count, "distinct", (json_int_t)facts->distinct_count,
-                     "fingerprint_bits", (int)facts->fingerprint_bits, "has_ids", (int)facts->has_ids, "distance",
+                     "removed", (json_int_t)facts->removed_count, "fingerprint_bits", (int)facts->fingerprint_bits, "has_ids", (int)facts->has_ids, "distance",
                      (int)facts->distance, "plan", text_value(facts->plan), "recipe",
                      facts->recipe[0] == '\0' ? json_null() : text_value(facts->recipe), "block_bytes",
                      (int)facts->block_bytes, "restart_interval", (int)facts->restart_interval, "next_ordinal",
-                     (json_int_t)facts->next_ordinal, "tables", tables_value(report), "sizes", sizes_value(report));
+                     (json_int_t)facts->next_ordinal, "segments", segments_value(report), "sizes", sizes_value(report));
 }
 
 int stat_print_json(const store_report *report)

@@ -6,10 +6,14 @@
 
 #include "sstore.h"
 
+typedef struct segment_report {
+    sstore_segment_statistics facts;
+    sstore_table_statistics *tables; /* facts.table_count of them */
+} segment_report;
+
 typedef struct store_report {
     sstore_statistics facts;
-    sstore_table_statistics *tables; /* facts.table_count of them */
-    uint64_t tables_bytes;           /* the table files together */
+    segment_report *segments; /* facts.segment_count of them */
 } store_report;
 
 /* What a part takes for each distinct fingerprint; 0 in an empty store. */

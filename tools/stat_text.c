@@ -11,8 +11,8 @@
 static void print_facts(const sstore_statistics *facts)
 {
     printf("records           %" PRIu64 "\n", facts->record_count);
-    printf("fingerprints      %" PRIu64 " distinct, of %" PRIu32 " bits\n", facts->distinct_count,
-           facts->fingerprint_bits);
+    printf("fingerprints      %" PRIu64 " distinct%s, of %" PRIu32 " bits\n", facts->distinct_count,
+           facts->segment_count > 1 ? " in each segment, summed up" : "", facts->fingerprint_bits);
     printf("ids               %s\n", facts->has_ids ? "yes" : "none");
     printf("distance          %" PRIu32 "\n", facts->distance);
     printf("plan              %s\n", facts->plan);
@@ -20,6 +20,27 @@ static void print_facts(const sstore_statistics *facts)
     printf("block             %" PRIu32 " bytes, a restart point every %" PRIu32 " fingerprints\n",
            facts->block_bytes, facts->restart_interval);
     printf("next ordinal      %" PRIu64 "\n", facts->next_ordinal);
+    if (facts->segment_count != 1)
+        printf("segments          %" PRIu32 "\n", facts->segment_count);
+    if (facts->removed_count > 0)
+        printf("removed           %" PRIu64 " records, which take room until the store is compacted\n",
+               facts->removed_count);
+}
+
+/* The segments, the oldest first; one alone is the store. */
+static void print_segments(const store_report *report)
+{
+    if (report->facts.segment_count == 1)
+        return;
+    puts("\nSegments, the oldest first");
+    printf("%7s  %-8s  %12s  %12s  %14s  %-20s  %s\n", "segment", "kind", "records", "distinct", "bytes", "folder",
+           "plan");
+    for (uint32_t i = 0; i < report->facts.segment_count; i++) {
+        const sstore_segment_statistics *segment = &report->segments[i].facts;
+        printf("%7" PRIu32 "  %-8s  %12" PRIu64 "  %12" PRIu64 "  %14" PRIu64 "  %-20s  %s\n", i,
+               segment->removes ? "removed" : "records", segment->record_count, segment->distinct_count,
+               segment->total_bytes, segment->folder, segment->plan);
+    }
 }
 
 /* Bits a fingerprint; a table without fingerprints has none. */
@@ -43,13 +64,27 @@ static void print_table(uint32_t index, const sstore_table_statistics *table)
     putchar('\n');
 }
 
-static void print_tables(const store_report *report)
+static void print_tables(const segment_report *segment)
 {
-    puts("\nTables (bits a fingerprint; bound is entropy(h) + rest)");
     printf("%5s  %-16s  %6s  %6s  %10s  %14s  %12s  %11s  %11s  %11s  %11s\n", "table", "key bits", "prefix", "radius",
            "blocks", "bytes", "directory", "bits", "bound", "Elias-Fano", "Rice");
-    for (uint32_t i = 0; i < report->facts.table_count; i++)
-        print_table(i, &report->tables[i]);
+    for (uint32_t i = 0; i < segment->facts.table_count; i++)
+        print_table(i, &segment->tables[i]);
+}
+
+/* Those of every segment that adds; what removes has one table. */
+static void print_all_tables(const store_report *report)
+{
+    for (uint32_t i = 0; i < report->facts.segment_count; i++) {
+        const segment_report *segment = &report->segments[i];
+        if (segment->facts.removes)
+            continue;
+        if (report->facts.segment_count == 1)
+            puts("\nTables (bits a fingerprint; bound is entropy(h) + rest)");
+        else
+            printf("\nTables of segment %" PRIu32 " (bits a fingerprint; bound is entropy(h) + rest)\n", i);
+        print_tables(segment);
+    }
 }
 
 static void print_part(const store_report *report, const char *name, uint64_t bytes)
@@ -63,7 +98,7 @@ static void print_parts(const store_report *report)
     const sstore_statistics *facts = &report->facts;
     puts("\nSizes (raw is 8 bytes for each distinct fingerprint)");
     printf("%-10s  %16s  %12s  %14s\n", "part", "bytes", "bytes each", "of raw");
-    print_part(report, "tables", report->tables_bytes);
+    print_part(report, "tables", facts->tables_bytes);
     print_part(report, "ids", facts->ids_bytes);
     print_part(report, "directory", facts->directory_bytes);
     print_part(report, "manifest", facts->manifest_bytes);
@@ -74,7 +109,8 @@ static void print_parts(const store_report *report)
 int stat_print_text(const store_report *report)
 {
     print_facts(&report->facts);
-    print_tables(report);
+    print_segments(report);
+    print_all_tables(report);
     print_parts(report);
     return EXIT_DONE;
 }

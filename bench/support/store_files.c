@@ -51,7 +51,7 @@ bench_store_files bench_store_files_open(const char *path, const sstore *store)
     bench_store_files files = {.files = bench_alloc(facts.table_count + 1, sizeof *files.files),
                                .block_bytes = facts.block_bytes};
     for (uint32_t i = 0; i < facts.table_count; i++) {
-        bench_must(sstore_stat_table(store, i, &table, &error), &error);
+        bench_must(sstore_stat_table(store, 0, i, &table, &error), &error);
         snprintf(file_path, sizeof file_path, "%s/%s/table-%02" PRIu32 ".blk", path, segment, i);
         files.files[files.count++] = open_file(file_path, table.block_count, files.block_bytes);
     }

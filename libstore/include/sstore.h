@@ -141,6 +141,14 @@ typedef struct sstore_open_options {
 SSTORE_API sstore_status sstore_open(const char *path, const sstore_open_options *options, sstore **store_out,
                                      sstore_error *error);
 
+/*
+ * Open the newest state of a store that is open, with the same options, in a handle of its own; the given one goes on
+ * showing what it showed, and either may be closed first. Segments that both states have are shared between the handles,
+ * so that this takes little time and memory where little was added. The store is the one in the same folder, whatever
+ * its path is by now. Errors: as sstore_open(); RECIPE where it was replaced by a store of another recipe.
+ */
+SSTORE_API sstore_status sstore_reopen(const sstore *store, sstore **store_out, sstore_error *error);
+
 /* Close a store. All its cursors must have been freed. NULL is allowed. */
 SSTORE_API void sstore_close(sstore *store);
 
@@ -250,17 +258,21 @@ SSTORE_API uint32_t sstore_hamming_distance(uint64_t a, uint64_t b);
 typedef struct sstore_statistics {
     size_t struct_size;         /* set by the caller to sizeof(sstore_statistics) */
     uint64_t record_count;      /* (fingerprint, id) pairs */
-    uint64_t distinct_count;    /* distinct fingerprints */
+    uint64_t distinct_count;    /* distinct fingerprints of each segment that adds, summed up: in a store of one segment,
+                                   as a build or a compaction makes it, the store's */
+    uint64_t removed_count;     /* records that were removed and still take room, until they are compacted away */
+    uint32_t segment_count;
     uint32_t fingerprint_bits;  /* 64 */
     uint32_t distance;          /* the k that the plan was made for */
-    uint32_t table_count;       /* tables of the plan */
+    uint32_t table_count;       /* tables of the plan: here and below, of the largest segment */
     uint32_t has_ids;           /* 1 or 0 */
     uint32_t block_bytes;       /* size of a block */
     uint32_t restart_interval;  /* fingerprints from one restart point of a block to the next */
     uint64_t next_ordinal;      /* the ordinal that the next record without an id would get; 0 in a store without ids */
-    uint64_t ids_bytes;         /* size of the id column's file, 0 without ids */
+    uint64_t tables_bytes;      /* of all segments: here and below */
+    uint64_t ids_bytes;         /* size of the id columns' files, 0 without ids */
     uint64_t ids_block_count;
-    uint64_t directory_bytes;   /* size of the directory's file */
+    uint64_t directory_bytes;   /* size of the directories' files */
     uint64_t manifest_bytes;
     uint64_t total_bytes;       /* all files together */
     uint64_t memory_bytes;      /* what the open store takes of memory, with one cursor: see sstore_open() */
@@ -270,6 +282,25 @@ typedef struct sstore_statistics {
 
 /* Fill *statistics_out. Reads nothing. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out, sstore_error *error);
+
+/* One segment: what one build, addition, removal or compaction wrote. All sizes in bytes. */
+typedef struct sstore_segment_statistics {
+    size_t struct_size;        /* set by the caller to sizeof(sstore_segment_statistics) */
+    int removes;               /* 0: its records were added to the store; 1: they were taken out of older segments */
+    uint64_t record_count, distinct_count;
+    uint32_t table_count;
+    uint32_t block_bytes, restart_interval;
+    uint64_t tables_bytes;
+    uint64_t ids_bytes, ids_block_count;
+    uint64_t directory_bytes;
+    uint64_t total_bytes;
+    char folder[32];           /* in the store's folder */
+    char plan[1536];
+} sstore_segment_statistics;
+
+/* Fill *statistics_out for segment `segment` (from 0, the oldest). Reads nothing. Errors: ARGUMENT. */
+SSTORE_API sstore_status sstore_stat_segment(const sstore *store, uint32_t segment,
+                                             sstore_segment_statistics *statistics_out, sstore_error *error);
 
 /* One table. Sizes in bytes unless said; bits are per fingerprint. */
 typedef struct sstore_table_statistics {
@@ -286,8 +317,8 @@ typedef struct sstore_table_statistics {
     double rice_bits;         /* the same for Rice coding of the gaps with the best parameter */
 } sstore_table_statistics;
 
-/* Fill *statistics_out for table `table` (from 0). Reads nothing. Errors: ARGUMENT. */
-SSTORE_API sstore_status sstore_stat_table(const sstore *store, uint32_t table,
+/* Fill *statistics_out for table `table` (from 0) of segment `segment`. Reads nothing. Errors: ARGUMENT. */
+SSTORE_API sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t table,
                                            sstore_table_statistics *statistics_out, sstore_error *error);
 
 /* Called for every damage that verify finds; `problem` is valid until it returns. 0: go on, else stop. */
@@ -329,6 +360,15 @@ typedef int (*sstore_progress_fn)(void *context, const sstore_progress *progress
 
 typedef struct sstore_builder sstore_builder;
 
+/* What a call did to a store. */
+typedef struct sstore_change {
+    size_t struct_size;     /* set by the caller to sizeof(sstore_change) */
+    uint64_t given_count;   /* records, or fingerprints or ids that stand for records, with repeats */
+    uint64_t added_count;   /* records that the store did not have and has now */
+    uint64_t removed_count; /* records that it had and has no more */
+    uint32_t segment_count; /* of the store now */
+} sstore_change;
+
 typedef struct sstore_build_options {
     size_t struct_size;    /* sizeof(sstore_build_options), set by the initializer */
     uint32_t distance;     /* the k to build for, 0 to 16; default 3 */
@@ -353,11 +393,12 @@ typedef struct sstore_build_options {
                               manifest. NULL: not said */
     sstore_progress_fn on_progress; /* told how far finish is; NULL: nobody */
     void *progress_context;
+    sstore_change *change; /* filled where the store was made or changed, or nothing had to be; NULL: not wanted */
 } sstore_build_options;
 
 #define SSTORE_BUILD_OPTIONS_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(sstore_build_options), 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                       \
+        sizeof(sstore_build_options), 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL                 \
     }
 
 /*
@@ -372,6 +413,31 @@ typedef struct sstore_build_options {
  */
 SSTORE_API sstore_status sstore_builder_create(const char *path, const sstore_build_options *options,
                                                sstore_builder **builder_out, sstore_error *error);
+
+/*
+ * Begin to add records to the store at `path`. They become a segment of their own, which sstore_builder_finish()
+ * publishes at once: readers that have the store open go on with what they see, sstore_open() and sstore_reopen() see
+ * the records too. What the store has already is not added again. Records without ids get ordinals from the store's next
+ * one on. If nothing is new, nothing is written.
+ * options: as for sstore_builder_create(), but distance, without_ids and first_ordinal, which are the store's, and
+ * replace. recipe: NULL, or the store's. plan and block_bytes are the new segment's: NULL and 0 stand for the store's
+ * block size and, if the store was built with a given plan, for that; else for the plan that suits the segment. Looking
+ * records up in the store takes memory, 8 bytes a block and some more: that may be up to half of memory_bytes.
+ * Many small segments make queries slower: compact them (sstore_compact()).
+ * Errors: as sstore_builder_create(); NOT_FOUND where there is no store; DAMAGED, UNSUPPORTED, RECIPE; BUSY while
+ * another process writes to it.
+ */
+SSTORE_API sstore_status sstore_builder_create_addition(const char *path, const sstore_build_options *options,
+                                                        sstore_builder **builder_out, sstore_error *error);
+
+/*
+ * Begin to remove records from the store at `path`. Those to be removed are given to sstore_builder_add(), or named by
+ * their fingerprints alone (ids NULL: all records of each), or by their ids alone (sstore_builder_add_ids()).
+ * sstore_builder_finish() publishes the removal at once, as a segment; what the store does not have is ignored. The
+ * records' room is free after sstore_compact(). Otherwise as sstore_builder_create_addition(); plan is ignored.
+ */
+SSTORE_API sstore_status sstore_builder_create_removal(const char *path, const sstore_build_options *options,
+                                                       sstore_builder **builder_out, sstore_error *error);
 
 /* What a build takes of the disk, in bytes. */
 typedef struct sstore_build_needs {
@@ -401,6 +467,14 @@ SSTORE_API sstore_status sstore_builder_add(sstore_builder *builder, const uint6
                                             const uint64_t *ids, size_t count, sstore_error *error);
 
 /*
+ * In a removal: name all records with these ids, whatever their fingerprints. To find them all records of the store are
+ * looked through, once for as many ids as an eighth or so of the memory holds. Errors: ARGUMENT (no removal, or a store
+ * without ids), MEMORY, IO, DAMAGED. After an error only sstore_builder_abort() is allowed.
+ */
+SSTORE_API sstore_status sstore_builder_add_ids(sstore_builder *builder, const uint64_t *ids, size_t count,
+                                                sstore_error *error);
+
+/*
  * Sort, encode, write and publish the store, durably: when this returns SSTORE_OK the store survives a power cut. On
  * failure nothing is left behind and a store that was there before is as it was; only if the very last sync fails,
  * after publication, the new store stands and may not survive a power cut. The builder is freed in all cases.
@@ -419,8 +493,8 @@ SSTORE_API void sstore_builder_abort(sstore_builder *builder);
  * build, within the same memory.
  * options: as for sstore_builder_create(), but distance, without_ids and recipe, which are the inputs', and what is
  * said of the records to come (first_ordinal and those expected). Ordinals of parts must have been made different, or
- * records of different parts are taken for one. All inputs are open at once: each takes half a MiB, of which all
- * together may take half of the memory (else ARGUMENT), and three file descriptors.
+ * records of different parts are taken for one. All inputs are open at once: each takes some 50 KiB (at blocks of 4
+ * KiB), of which all together may take half of the memory (else ARGUMENT), and three file descriptors.
  * Errors: as sstore_open(), sstore_builder_create() and sstore_builder_finish().
  */
 SSTORE_API sstore_status sstore_merge(const char *path, const char *const *input_paths, size_t input_count,
@@ -434,6 +508,26 @@ SSTORE_API sstore_status sstore_merge(const char *path, const char *const *input
  */
 SSTORE_API sstore_status sstore_shard(const char *path, const char *input_path, uint32_t shard, uint32_t shard_count,
                                       const sstore_build_options *options, sstore_error *error);
+
+/* Which segments are compacted. */
+typedef enum sstore_compaction {
+    SSTORE_COMPACT_ALL = 0,  /* all: the store becomes what a build of its records makes */
+    SSTORE_COMPACT_TIERS = 1 /* the newest ones, as long as the next older one is at most four times as large as they are
+                                together, if that makes four or more: for a store that grows all the time. Each record
+                                is written again a few times whenever the store has grown fourfold */
+} sstore_compaction;
+
+/*
+ * Make one segment of several, without what was removed, and publish the store with it. Readers that have the store open
+ * go on with what they see. After all were compacted, with equal plan and block size, block and id files are byte for
+ * byte what a build of the store's records makes; a single segment is made anew only if options has a plan or a block
+ * size. After some of them, what they remove from older segments stays, as a segment of its own.
+ * options: as for sstore_builder_create_addition(). The segments are read as they lie, each in some 50 KiB of memory (at
+ * blocks of 4 KiB), of which all together may take half of memory_bytes (else ARGUMENT). The disk needs room for the new
+ * segment beside the old ones. Errors: as sstore_builder_create_addition() and sstore_builder_finish().
+ */
+SSTORE_API sstore_status sstore_compact(const char *path, sstore_compaction which, const sstore_build_options *options,
+                                        sstore_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Choosing a plan

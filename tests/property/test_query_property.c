@@ -131,7 +131,7 @@ static void check_statistics(const sstore *store, const test_case *now)
         assert_int_equal(facts.block_bytes, now->options.block_bytes);
     for (uint32_t table = 0; table < facts.table_count; table++) {
         sstore_table_statistics part = {.struct_size = sizeof part};
-        assert_ok(sstore_stat_table(store, table, &part, &error), &error);
+        assert_ok(sstore_stat_table(store, 0, table, &part, &error), &error);
         assert_int_equal(part.prefix_bits, __builtin_popcountll(part.key_mask));
         assert_true(part.block_count > 0 || now->truth.count == 0);
     }
@@ -237,7 +237,7 @@ static uint64_t count_probes(const sstore *store, uint64_t limit)
     uint64_t probes = 0;
     for (uint32_t table = 0; table < facts.table_count; table++) {
         sstore_table_statistics part = {.struct_size = sizeof part};
-        assert_ok(sstore_stat_table(store, table, &part, &error), &error);
+        assert_ok(sstore_stat_table(store, 0, table, &part, &error), &error);
         uint64_t ways = 1; /* to choose `flips` of the prefix's bits */
         for (uint32_t flips = 0; flips <= part.radius && probes <= limit; flips++) {
             probes += ways;
@@ -403,7 +403,7 @@ static uint64_t check_first(const test_case *like, size_t count, const char *wor
     check_store(&now, words);
     sstore *store = store_must_open(now.path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
     sstore_table_statistics part = {.struct_size = sizeof part};
-    assert_ok(sstore_stat_table(store, 0, &part, &error), &error);
+    assert_ok(sstore_stat_table(store, 0, 0, &part, &error), &error);
     sstore_close(store);
     scratch_remove(now.path);
     oracle_free(&now.truth);

@@ -339,7 +339,8 @@ static const changed_field changed_fields[] = {
     {AT_DISTANCE, 4, SSTORE_MAX_BUILD_DISTANCE + 1, SSTORE_ERROR_DAMAGED},
     {AT_DISTANCE, 4, UINT32_MAX, SSTORE_ERROR_DAMAGED},
     {AT_FLAGS, 4, 0, SSTORE_ERROR_DAMAGED}, /* without ids the counts do not fit */
-    {AT_FLAGS, 4, 3, SSTORE_ERROR_UNSUPPORTED},
+    {AT_FLAGS, 4, 3, SSTORE_OK}, /* the plan was given */
+    {AT_FLAGS, 4, 5, SSTORE_ERROR_UNSUPPORTED},
     {AT_FLAGS, 4, UINT32_C(0x80000001), SSTORE_ERROR_UNSUPPORTED},
     {AT_UNUSED, 4, UINT32_MAX, SSTORE_OK},
     {AT_NEXT_ORDINAL, 8, UINT64_MAX, SSTORE_OK},
@@ -380,7 +381,8 @@ static const changed_field changed_fields[] = {
     {AT_SEGMENT + 88, 8, 1001, SSTORE_ERROR_DAMAGED},
     {AT_SEGMENT + 88, 8, SS_MAX_BLOCK_COUNT + 1, SSTORE_ERROR_DAMAGED},
     {AT_SEGMENT + 96, 8, 0, SSTORE_OK},                 /* header checksum: held against the file */
-    {AT_SEGMENT + 112, 4, 1, SSTORE_ERROR_UNSUPPORTED}, /* kind */
+    {AT_SEGMENT + 112, 4, 1, SSTORE_ERROR_DAMAGED}, /* kind: it is in the segment's id */
+    {AT_SEGMENT + 112, 4, 2, SSTORE_ERROR_UNSUPPORTED},
     {AT_SEGMENT + 116, 4, 0, SSTORE_ERROR_DAMAGED},     /* tables */
     {AT_SEGMENT + 116, 4, 1, SSTORE_ERROR_DAMAGED},
     {AT_SEGMENT + 116, 4, 3, SSTORE_ERROR_DAMAGED},

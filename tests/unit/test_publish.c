@@ -166,8 +166,9 @@ static void test_made_folder_goes_again(void **state)
     (void)state;
     ss_workplace place;
     sstore_error error = {.status = SSTORE_OK};
-    assert_ok(ss_workplace_open(&place, store_path(), false, &error), &error);
+    assert_ok(ss_workplace_open(&place, store_path(), SS_CLAIM_NEW, &error), &error);
     assert_true(place.made_folder);
+    assert_ok(ss_workplace_begin(&place, &error), &error);
     assert_int_equal(entries(SS_UNFINISHED_PREFIX), 1);
     ss_workplace_close(&place);
     assert_false(scratch_exists(store_path()));
@@ -179,8 +180,9 @@ static void test_existing_folder_stays(void **state)
     ss_workplace place;
     sstore_error error = {.status = SSTORE_OK};
     make_folder(store_path());
-    assert_ok(ss_workplace_open(&place, store_path(), false, &error), &error);
-    file_save(scratch_path("store/%s/table-00.blk", place.work_name), "unfinished", 10);
+    assert_ok(ss_workplace_open(&place, store_path(), SS_CLAIM_NEW, &error), &error);
+    assert_ok(ss_workplace_begin(&place, &error), &error);
+    file_save(scratch_path("store/%s/table-00.blk", place.works[0].name), "unfinished", 10);
     ss_workplace_close(&place);
     assert_int_equal(entries(""), 0);
 }
@@ -192,16 +194,17 @@ static void test_one_writer_at_a_time(void **state)
     sstore_error error = {.status = SSTORE_OK};
     data_set set = make_data(0);
     must_build(&set, false);
-    assert_ok(ss_workplace_open(&first, store_path(), true, &error), &error);
-    for (int replace = 0; replace < 2; replace++) {
-        assert_status(ss_workplace_open(&second, store_path(), replace, &error), SSTORE_ERROR_BUSY, &error);
+    assert_ok(ss_workplace_open(&first, store_path(), SS_CLAIM_REPLACE, &error), &error);
+    assert_ok(ss_workplace_begin(&first, &error), &error);
+    for (ss_claim claim = SS_CLAIM_NEW; claim <= SS_CLAIM_EXTEND; claim++) {
+        assert_status(ss_workplace_open(&second, store_path(), claim, &error), SSTORE_ERROR_BUSY, &error);
         assert_non_null(strstr(error.message, store_path()));
     }
     assert_int_equal(entries(SS_UNFINISHED_PREFIX), 1); /* the first one's is still there */
     assert_true(holds(&set));                           /* readers do not mind */
     ss_workplace_close(&first);
     check_only_a_store();
-    assert_ok(ss_workplace_open(&second, store_path(), true, &error), &error);
+    assert_ok(ss_workplace_open(&second, store_path(), SS_CLAIM_REPLACE, &error), &error);
     ss_workplace_close(&second);
     assert_true(holds(&set));
     data_free(&set);
@@ -216,9 +219,9 @@ static void test_lock_of_another_program(void **state)
     make_folder(store_path());
     assert_ok(ss_dir_open(store_path(), &dir, &error), &error);
     assert_int_equal(flock(dir.fd, LOCK_EX), 0);
-    assert_status(ss_workplace_open(&place, store_path(), false, &error), SSTORE_ERROR_BUSY, &error);
+    assert_status(ss_workplace_open(&place, store_path(), SS_CLAIM_NEW, &error), SSTORE_ERROR_BUSY, &error);
     ss_dir_close(&dir);
-    assert_ok(ss_workplace_open(&place, store_path(), false, &error), &error);
+    assert_ok(ss_workplace_open(&place, store_path(), SS_CLAIM_NEW, &error), &error);
     ss_workplace_close(&place);
 }
 
@@ -252,7 +255,7 @@ static void test_folder_with_strangers_is_refused(void **state)
             scratch_remove(store_path());
             make_folder(store_path());
             file_save(in_store(strangers[i]), "mine", 4);
-            assert_status(ss_workplace_open(&place, store_path(), replace, &error), SSTORE_ERROR_EXISTS, &error);
+            assert_status(ss_workplace_open(&place, store_path(), replace ? SS_CLAIM_REPLACE : SS_CLAIM_NEW, &error), SSTORE_ERROR_EXISTS, &error);
             assert_non_null(strstr(error.message, strangers[i]));
             assert_int_equal(entries(""), 1);
             bytes content = file_load(in_store(strangers[i]));
@@ -270,11 +273,11 @@ static void test_path_that_is_no_folder(void **state)
     sstore_error error = {.status = SSTORE_OK};
     file_save(store_path(), "mine", 4);
     for (int replace = 0; replace < 2; replace++) {
-        assert_status(ss_workplace_open(&place, store_path(), replace, &error), SSTORE_ERROR_EXISTS, &error);
+        assert_status(ss_workplace_open(&place, store_path(), replace ? SS_CLAIM_REPLACE : SS_CLAIM_NEW, &error), SSTORE_ERROR_EXISTS, &error);
         assert_true(scratch_exists(store_path()));
     }
     const char *deep = scratch_path("not-there/store");
-    assert_status(ss_workplace_open(&place, deep, false, &error), SSTORE_ERROR_IO, &error);
+    assert_status(ss_workplace_open(&place, deep, SS_CLAIM_NEW, &error), SSTORE_ERROR_IO, &error);
     assert_int_equal(error.system_errno, ENOENT);
 }
 
@@ -299,9 +302,9 @@ static void test_leftovers_beside_a_store(void **state)
     must_build(&set, false);
     make_leftovers();
     assert_true(holds(&set));
-    assert_status(ss_workplace_open(&place, store_path(), false, &error), SSTORE_ERROR_EXISTS, &error);
+    assert_status(ss_workplace_open(&place, store_path(), SS_CLAIM_NEW, &error), SSTORE_ERROR_EXISTS, &error);
     assert_true(holds(&set));
-    assert_ok(ss_workplace_open(&place, store_path(), true, &error), &error);
+    assert_ok(ss_workplace_open(&place, store_path(), SS_CLAIM_REPLACE, &error), &error);
     ss_workplace_close(&place);
     check_only_a_store();
     assert_true(holds(&set));
@@ -331,7 +334,7 @@ static void test_damaged_manifest_is_replaced(void **state)
     make_leftovers();
     bytes manifest = file_load(in_store(SS_MANIFEST_NAME));
     file_patch(in_store(SS_MANIFEST_NAME), 100, "damage", 6);
-    assert_ok(ss_workplace_open(&place, store_path(), true, &error), &error);
+    assert_ok(ss_workplace_open(&place, store_path(), SS_CLAIM_REPLACE, &error), &error);
     ss_workplace_close(&place);
     file_save(in_store(SS_MANIFEST_NAME), manifest.data, manifest.size);
     assert_true(holds(&set));

@@ -61,6 +61,18 @@ sstore_status ss_dir_open(const char *path, ss_dir *dir_out, sstore_error *error
     return ss_fail_memory(error, strlen(path));
 }
 
+sstore_status ss_dir_copy(const ss_dir *dir, ss_dir *copy_out, sstore_error *error)
+{
+    *copy_out = (ss_dir){.fd = fcntl(dir->fd, F_DUPFD_CLOEXEC, 0), .path = ss_strdup(dir->path)};
+    if (copy_out->fd >= 0 && copy_out->path != NULL)
+        return SSTORE_OK;
+    sstore_status status = copy_out->fd < 0 ? ss_fail(error, SSTORE_ERROR_IO, errno, dir->path, SSTORE_NO_OFFSET,
+                                                      "cannot open the folder once more")
+                                            : ss_fail_memory(error, strlen(dir->path));
+    ss_dir_close(copy_out);
+    return status;
+}
+
 sstore_status ss_dir_open_at(const ss_dir *parent, const char *name, ss_dir *dir_out, sstore_error *error)
 {
     *dir_out = SS_DIR_NONE;

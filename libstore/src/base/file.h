@@ -29,6 +29,8 @@ typedef struct ss_file {
 
 /* Open a folder by path. NOT_FOUND where there is nothing or something else. */
 sstore_status ss_dir_open(const char *path, ss_dir *dir_out, sstore_error *error);
+/* A handle of one's own on the same folder. IO, MEMORY. */
+sstore_status ss_dir_copy(const ss_dir *dir, ss_dir *copy_out, sstore_error *error);
 /* Open the folder `name` inside `parent`. */
 sstore_status ss_dir_open_at(const ss_dir *parent, const char *name, ss_dir *dir_out, sstore_error *error);
 sstore_status ss_dir_make_at(const ss_dir *parent, const char *name, sstore_error *error);

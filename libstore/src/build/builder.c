@@ -13,6 +13,12 @@
 
 /* ----- adding ----- */
 
+/* What is there already need not be added, and what is not there cannot be removed. */
+static sstore_status keep_what_changes(void *context, void *items, size_t *count, sstore_error *error)
+{
+    return ss_presence_filter_run(context, items, count, error);
+}
+
 static sstore_status open_sorter(sstore_builder *builder, uint64_t expected_count, sstore_error *error)
 {
     const ss_build_memory *memory = &builder->build.memory;
@@ -22,6 +28,10 @@ static sstore_status open_sorter(sstore_builder *builder, uint64_t expected_coun
                                  .piece_capacity = memory->piece_capacity,
                                  .expected_count = expected_count,
                                  .tmp_dir = builder->build.tmp_dir};
+    if (builder->base.store != NULL) {
+        options.refine = keep_what_changes;
+        options.refine_context = &builder->base.filter;
+    }
     sstore_status status = ss_sorter_create(&options, &builder->records, error);
     if (status == SSTORE_OK)
         status = ss_sorter_add(builder->records, 0, builder->first_fingerprints, builder->first_ids,
@@ -46,8 +56,8 @@ static sstore_status keep_first(sstore_builder *builder, const uint64_t *fingerp
     return SSTORE_OK;
 }
 
-static sstore_status add_records(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
-                                 size_t count, sstore_error *error)
+sstore_status ss_builder_add_records(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
+                                     size_t count, sstore_error *error)
 {
     if (builder->records == NULL && count <= FIRST_RECORDS - builder->first_count)
         return keep_first(builder, fingerprints, ids, count, error);
@@ -72,7 +82,7 @@ static sstore_status add_with_ordinals(sstore_builder *builder, const uint64_t *
         size_t piece = count < ORDINAL_BATCH ? count : ORDINAL_BATCH;
         for (size_t i = 0; i < piece; i++)
             ids[i] = builder->next_ordinal++;
-        status = add_records(builder, fingerprints, ids, piece, error);
+        status = ss_builder_add_records(builder, fingerprints, ids, piece, error);
         fingerprints += piece;
         count -= piece;
     }
@@ -87,6 +97,16 @@ static void note_given_ids(sstore_builder *builder, const uint64_t *ids, size_t 
             builder->next_ordinal = ids[i] == UINT64_MAX ? ids[i] : ids[i] + 1;
 }
 
+/* Records that are named by their fingerprints or ids alone are looked up. */
+static sstore_status add_keys(sstore_builder *builder, bool are_ids, const uint64_t *keys, size_t count,
+                              sstore_error *error)
+{
+    sstore_status status = ss_builder_open_base(builder, error);
+    if (status != SSTORE_OK)
+        return status;
+    return ss_removal_keys_add(are_ids ? &builder->base.ids : &builder->base.fingerprints, keys, count, error);
+}
+
 sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
                                  size_t count, sstore_error *error)
 {
@@ -94,16 +114,33 @@ sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *finger
         return ss_fail_argument(error, "sstore_builder_add: builder and fingerprints must not be NULL");
     if (count == 0)
         return SSTORE_OK;
-    if (!builder->build.has_ids)
-        return add_records(builder, fingerprints, NULL, count, error);
+    builder->taken_count += count;
+    if (ss_builder_removes(builder) && ids == NULL && builder->build.has_ids)
+        return add_keys(builder, false, fingerprints, count, error);
     id_source source = ids != NULL ? IDS_GIVEN : IDS_ORDINAL;
-    if (builder->ids != IDS_UNKNOWN && builder->ids != source)
+    if (builder->build.has_ids && builder->ids != IDS_UNKNOWN && builder->ids != source)
         return ss_fail_argument(error, "sstore_builder_add: either all records have ids or none has");
     builder->ids = source;
-    if (source == IDS_ORDINAL)
+    if (builder->build.has_ids && source == IDS_ORDINAL) /* which no record of a store that is added to can have */
         return add_with_ordinals(builder, fingerprints, count, error);
-    note_given_ids(builder, ids, count);
-    return add_records(builder, fingerprints, ids, count, error);
+    sstore_status status = builder->extends ? ss_builder_open_base(builder, error) : SSTORE_OK;
+    if (status != SSTORE_OK)
+        return status;
+    if (builder->build.has_ids && !ss_builder_removes(builder))
+        note_given_ids(builder, ids, count);
+    return ss_builder_add_records(builder, fingerprints, ids, count, error);
+}
+
+sstore_status sstore_builder_add_ids(sstore_builder *builder, const uint64_t *ids, size_t count, sstore_error *error)
+{
+    if (builder == NULL || (ids == NULL && count > 0))
+        return ss_fail_argument(error, "sstore_builder_add_ids: builder and ids must not be NULL");
+    if (!ss_builder_removes(builder) || !builder->build.has_ids)
+        return ss_fail_argument(error, "sstore_builder_add_ids: only records of a store with ids can be removed by them");
+    if (count == 0)
+        return SSTORE_OK;
+    builder->taken_count += count;
+    return add_keys(builder, true, ids, count, error);
 }
 
 /* ----- finishing ----- */
@@ -149,15 +186,75 @@ static sstore_status seal_records(sstore_builder *builder, ss_piece_source *sour
     return status;
 }
 
-static sstore_status publish(sstore_builder *builder, ss_manifest_segment *segment, sstore_error *error)
+/* Find the records that keys stand for. */
+static sstore_status flush_keys(sstore_builder *builder, sstore_error *error)
 {
+    sstore_status status = ss_removal_keys_flush(&builder->base.fingerprints, error);
+    return status == SSTORE_OK ? ss_removal_keys_flush(&builder->base.ids, error) : status;
+}
+
+static void note_change(const sstore_builder *builder, const ss_manifest_segment *segment, uint32_t segment_count)
+{
+    sstore_change change = {.struct_size = sizeof change,
+                            .given_count = builder->taken_count,
+                            .segment_count = segment_count};
+    if (segment->kind == SS_SEGMENT_REMOVED)
+        change.removed_count = segment->record_count;
+    else
+        change.added_count = segment->record_count;
+    if (builder->change != NULL)
+        *builder->change = change;
+}
+
+/* Publish the segment as all of the store. */
+static sstore_status publish_alone(sstore_builder *builder, ss_manifest_segment *segment, sstore_error *error)
+{
+    const uint32_t fresh = 0;
     ss_manifest manifest = {.distance = builder->build.distance,
                             .has_ids = builder->build.has_ids,
+                            .plan_given = builder->plan_given,
                             .next_ordinal = builder->next_ordinal,
                             .recipe = builder->recipe,
                             .segment_count = 1,
                             .segments = segment};
-    return ss_workplace_publish(&builder->place, &manifest, error);
+    return ss_workplace_publish(&builder->place, &manifest, &fresh, error);
+}
+
+/* Publish the segment as the newest of a store. */
+static sstore_status publish_newest(sstore_builder *builder, const ss_manifest_segment *segment, sstore_error *error)
+{
+    ss_manifest manifest = builder->place.manifest;
+    const uint32_t count = manifest.segment_count;
+    if (count >= SS_MAX_SEGMENTS)
+        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, builder->place.path, SSTORE_NO_OFFSET,
+                       "the store has %u segments already, as many as it can; compact it", count);
+    manifest.segments = ss_alloc(count + 1, sizeof *manifest.segments);
+    if (manifest.segments == NULL)
+        return ss_fail_memory(error, (count + 1) * sizeof *manifest.segments);
+    if (count > 0)
+        memcpy(manifest.segments, builder->place.manifest.segments, count * sizeof *manifest.segments);
+    manifest.segments[count] = *segment;
+    manifest.segment_count = count + 1;
+    manifest.next_ordinal = builder->next_ordinal;
+    sstore_status status = ss_workplace_publish(&builder->place, &manifest, &count, error);
+    ss_free(manifest.segments);
+    return status;
+}
+
+/* A segment that changes nothing is not published. */
+static sstore_status publish(sstore_builder *builder, ss_manifest_segment *segment, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    uint32_t segment_count = 1;
+    if (!builder->extends)
+        status = publish_alone(builder, segment, error);
+    else if (segment->record_count > 0)
+        status = publish_newest(builder, segment, error);
+    if (builder->extends)
+        segment_count = builder->place.manifest.segment_count;
+    if (status == SSTORE_OK)
+        note_change(builder, segment, segment_count);
+    return status;
 }
 
 sstore_status sstore_builder_finish(sstore_builder *builder, sstore_error *error)
@@ -165,7 +262,9 @@ sstore_status sstore_builder_finish(sstore_builder *builder, sstore_error *error
     if (builder == NULL)
         return ss_fail_argument(error, "sstore_builder_finish: builder must not be NULL");
     ss_piece_source source;
-    sstore_status status = seal_records(builder, &source, error);
+    sstore_status status = flush_keys(builder, error);
+    if (status == SSTORE_OK)
+        status = seal_records(builder, &source, error);
     if (status == SSTORE_OK)
         return ss_builder_finish_from(builder, &source, release_records, error);
     sstore_builder_abort(builder);
@@ -191,6 +290,7 @@ void sstore_builder_abort(sstore_builder *builder)
     if (builder == NULL)
         return;
     ss_sorter_free(builder->records);
+    ss_builder_close_base(builder);
     ss_chunk_pool_close(&builder->pool);
     ss_free(builder->first_fingerprints);
     ss_free(builder->first_ids);

@@ -22,7 +22,6 @@ static bool is_recipe(const char *text)
 static sstore_status check_options(const sstore_build_options *options, sstore_error *error)
 {
     ss_geometry geometry = {.block_bytes = options->block_bytes, .restart_interval = SS_RESTART_INTERVAL};
-    ss_plan plan;
     if (options->distance > SSTORE_MAX_BUILD_DISTANCE)
         return ss_fail_argument(error, "the distance to build for is %u; it can be 0 to %d", options->distance,
                                 SSTORE_MAX_BUILD_DISTANCE);
@@ -35,9 +34,16 @@ static sstore_status check_options(const sstore_build_options *options, sstore_e
     if (options->recipe != NULL && !is_recipe(options->recipe))
         return ss_fail_argument(error, "the recipe has more than %u bytes, or control characters in it",
                                 SS_MAX_RECIPE_BYTES);
-    if (options->plan == NULL || strcmp(options->plan, "auto") == 0)
-        return SSTORE_OK;
-    return ss_plan_parse(options->plan, options->distance, &plan, error);
+    if (options->change != NULL && options->change->struct_size != sizeof *options->change)
+        return ss_fail_argument(error, "the struct_size of options.change is not set");
+    return SSTORE_OK;
+}
+
+/* A plan that is NULL is still to be chosen. */
+static sstore_status check_plan(const char *name, uint32_t distance, sstore_error *error)
+{
+    ss_plan plan;
+    return name == NULL ? SSTORE_OK : ss_plan_parse(name, distance, &plan, error);
 }
 
 static sstore_status copy_text(const char *text, char **copy_out, sstore_error *error)
@@ -46,60 +52,133 @@ static sstore_status copy_text(const char *text, char **copy_out, sstore_error *
     return *copy_out != NULL ? SSTORE_OK : ss_fail_memory(error, strlen(text));
 }
 
-static sstore_status set_up(sstore_builder *builder, const char *path, const sstore_build_options *options,
-                            sstore_error *error)
+/* The options that follow from the store that is changed. */
+static sstore_status take_from_store(sstore_builder *builder, const sstore_build_options *options, sstore_error *error)
 {
-    bool auto_plan = options->plan == NULL || strcmp(options->plan, "auto") == 0;
+    const ss_manifest *manifest = &builder->place.manifest;
+    const ss_manifest_segment *first = manifest->segment_count > 0 ? &manifest->segments[0] : NULL;
+    char plan[SS_PLAN_TEXT_BYTES];
+    if (options->recipe != NULL && strcmp(options->recipe, manifest->recipe) != 0)
+        return ss_fail(error, SSTORE_ERROR_RECIPE, 0, builder->place.path, SSTORE_NO_OFFSET,
+                       "its fingerprints were made by the recipe '%s', not '%s'", manifest->recipe, options->recipe);
+    builder->extends = true;
+    builder->build.distance = manifest->distance;
+    builder->build.has_ids = manifest->has_ids;
+    builder->next_ordinal = manifest->next_ordinal;
+    if (options->block_bytes == 0 && first != NULL)
+        builder->build.geometry = first->geometry;
+    if (builder->plan != NULL)
+        return check_plan(builder->plan, manifest->distance, error);
+    if (!manifest->plan_given || first == NULL)
+        return SSTORE_OK;
+    ss_plan_format(&first->plan, plan, sizeof plan);
+    return copy_text(plan, &builder->plan, error);
+}
+
+static sstore_status set_up(sstore_builder *builder, const char *path, ss_claim claim,
+                            const sstore_build_options *options, sstore_error *error)
+{
+    const char *plan = ss_builder_removes(builder) ? SS_REMOVAL_PLAN : options->plan;
+    bool auto_plan = plan == NULL || strcmp(plan, "auto") == 0;
     sstore_status status = copy_text(options->recipe != NULL ? options->recipe : "", &builder->recipe, error);
     if (status == SSTORE_OK && !auto_plan)
-        status = copy_text(options->plan, &builder->plan, error);
+        status = copy_text(plan, &builder->plan, error);
+    if (status == SSTORE_OK && claim != SS_CLAIM_EXTEND)
+        status = check_plan(builder->plan, options->distance, error);
     if (status == SSTORE_OK && options->tmp_dir != NULL)
         status = ss_dir_open(options->tmp_dir, &builder->tmp_dir, error);
     if (status == SSTORE_OK)
-        status = ss_workplace_open(&builder->place, path, options->replace != 0, error);
+        status = ss_workplace_open(&builder->place, path, claim, error);
+    if (status == SSTORE_OK)
+        status = ss_workplace_begin(&builder->place, error);
     if (status != SSTORE_OK)
         return status;
-    builder->build = (ss_segment_build){
-        .dir = &builder->place.work,
-        .tmp_dir = options->tmp_dir != NULL ? &builder->tmp_dir : &builder->place.work,
-        .has_ids = options->without_ids == 0,
-        .plan_name = builder->plan,
-        .distance = options->distance,
-        .geometry = {.block_bytes = options->block_bytes != 0 ? options->block_bytes : SS_DEFAULT_BLOCK_BYTES,
-                     .restart_interval = SS_RESTART_INTERVAL},
-        .progress = &builder->progress,
-    };
+    builder->plan_given = !auto_plan;
+    builder->build.dir = &builder->place.works[0].dir;
+    builder->build.tmp_dir = options->tmp_dir != NULL ? &builder->tmp_dir : builder->build.dir;
+    builder->build.has_ids = options->without_ids == 0;
+    builder->build.distance = options->distance;
+    builder->build.geometry =
+        (ss_geometry){.block_bytes = options->block_bytes != 0 ? options->block_bytes : SS_DEFAULT_BLOCK_BYTES,
+                      .restart_interval = SS_RESTART_INTERVAL};
+    builder->build.progress = &builder->progress;
     builder->progress.report = options->on_progress;
     builder->progress.context = options->progress_context;
-    builder->build.memory =
-        ss_build_memory_share(options->memory_bytes != 0 ? options->memory_bytes : SS_DEFAULT_MEMORY_BYTES,
-                              ss_pool_threads(options->threads), builder->build.has_ids, builder->build.geometry);
-    builder->build.pool = &builder->pool;
     builder->next_ordinal = options->without_ids == 0 ? options->first_ordinal : 0;
     builder->expected_largest_id = options->expected_largest_id;
     builder->ignore_free_space = options->ignore_free_space != 0;
-    return ss_sorter_pool_open(&builder->pool, builder->build.memory.sorter_bytes, builder->build.memory.threads, error);
+    builder->change = options->change;
+    if (claim == SS_CLAIM_EXTEND)
+        status = take_from_store(builder, options, error);
+    builder->build.plan_name = builder->plan;
+    return status;
 }
 
-sstore_status sstore_builder_create(const char *path, const sstore_build_options *options,
-                                    sstore_builder **builder_out, sstore_error *error)
+sstore_status ss_builder_open(const char *path, ss_claim claim, const sstore_build_options *options,
+                              ss_segment_kind kind, sstore_builder **builder_out, sstore_error *error)
 {
-    sstore_build_options taken = SSTORE_BUILD_OPTIONS_INIT;
-    if (builder_out != NULL)
-        *builder_out = NULL;
-    if (path == NULL || builder_out == NULL)
-        return ss_fail_argument(error, "sstore_builder_create: path and builder_out must not be NULL");
-    if (!ss_take_options(&taken, sizeof taken, options, sizeof taken))
-        return ss_fail_argument(error, "sstore_builder_create: the options are not set by SSTORE_BUILD_OPTIONS_INIT");
-    sstore_status status = check_options(&taken, error);
+    *builder_out = NULL;
+    sstore_status status = check_options(options, error);
     if (status != SSTORE_OK)
         return status;
     sstore_builder *builder = ss_alloc(1, sizeof *builder);
     if (builder == NULL)
         return ss_fail_memory(error, sizeof *builder);
     builder->tmp_dir = SS_DIR_NONE;
-    builder->place = (ss_workplace){.store = SS_DIR_NONE, .work = SS_DIR_NONE};
-    status = set_up(builder, path, &taken, error);
+    builder->place = (ss_workplace){.store = SS_DIR_NONE};
+    builder->build.kind = kind;
+    status = set_up(builder, path, claim, options, error);
+    if (status == SSTORE_OK)
+        *builder_out = builder;
+    else
+        sstore_builder_abort(builder);
+    return status;
+}
+
+sstore_status ss_builder_share_memory(sstore_builder *builder, const sstore_build_options *options,
+                                      uint64_t reserved_bytes, sstore_error *error)
+{
+    const ss_segment_build *build = &builder->build;
+    const uint64_t all = options->memory_bytes != 0 ? options->memory_bytes : SS_DEFAULT_MEMORY_BYTES;
+    const uint64_t rest = ss_max_u64(all - ss_min_u64(reserved_bytes, all / 2), SS_LEAST_MEMORY_BYTES);
+    builder->reserved_bytes = reserved_bytes;
+    builder->most_reserved_bytes = all >= SS_KEPT_MEMORY_BYTES ? all / 2 : UINT64_MAX;
+    builder->build.memory = ss_build_memory_share(rest, ss_pool_threads(options->threads), build->has_ids,
+                                                  build->geometry);
+    uint64_t pool_bytes = build->memory.sorter_bytes;
+    if (ss_builder_removes(builder)) /* the rest is for keys that stand for records */
+        pool_bytes /= 2;
+    builder->build.pool = &builder->pool;
+    return ss_sorter_pool_open(&builder->pool, pool_bytes, build->memory.threads, error);
+}
+
+sstore_status ss_builder_check_reserved(const sstore_builder *builder, sstore_error *error)
+{
+    if (builder->reserved_bytes <= builder->most_reserved_bytes)
+        return SSTORE_OK;
+    return ss_fail_argument(error, "%s: reading what is there takes %.0f MiB, which is more than half of the memory; give "
+                            "more, or do it in steps", builder->place.path, (double)builder->reserved_bytes / 0x1p20);
+}
+
+/* What the three public functions have in common. */
+static sstore_status create(const char *path, const sstore_build_options *options, bool extends, ss_segment_kind kind,
+                            sstore_builder **builder_out, sstore_error *error)
+{
+    sstore_build_options taken = SSTORE_BUILD_OPTIONS_INIT;
+    if (builder_out != NULL)
+        *builder_out = NULL;
+    if (path == NULL || builder_out == NULL)
+        return ss_fail_argument(error, "a path must be given, and where the builder goes");
+    if (!ss_take_options(&taken, sizeof taken, options, sizeof taken))
+        return ss_fail_argument(error, "the options are not set by SSTORE_BUILD_OPTIONS_INIT");
+    ss_claim claim = extends ? SS_CLAIM_EXTEND : taken.replace != 0 ? SS_CLAIM_REPLACE : SS_CLAIM_NEW;
+    sstore_builder *builder;
+    sstore_status status = ss_builder_open(path, claim, &taken, kind, &builder, error);
+    if (status != SSTORE_OK)
+        return status;
+    const uint32_t threads = ss_pool_threads(taken.threads);
+    status = ss_builder_share_memory(
+        builder, &taken, extends ? ss_builder_base_bytes(&builder->place.manifest, threads) : 0, error);
     if (status == SSTORE_OK && taken.expected_record_count > 0)
         status = ss_builder_check_space(builder, taken.expected_record_count, 0, error);
     if (status == SSTORE_OK)
@@ -107,6 +186,24 @@ sstore_status sstore_builder_create(const char *path, const sstore_build_options
     else
         sstore_builder_abort(builder);
     return status;
+}
+
+sstore_status sstore_builder_create(const char *path, const sstore_build_options *options,
+                                    sstore_builder **builder_out, sstore_error *error)
+{
+    return create(path, options, false, SS_SEGMENT_RECORDS, builder_out, error);
+}
+
+sstore_status sstore_builder_create_addition(const char *path, const sstore_build_options *options,
+                                             sstore_builder **builder_out, sstore_error *error)
+{
+    return create(path, options, true, SS_SEGMENT_RECORDS, builder_out, error);
+}
+
+sstore_status sstore_builder_create_removal(const char *path, const sstore_build_options *options,
+                                            sstore_builder **builder_out, sstore_error *error)
+{
+    return create(path, options, true, SS_SEGMENT_REMOVED, builder_out, error);
 }
 
 void ss_builder_set_restart_interval(sstore_builder *builder, uint32_t interval)

@@ -61,17 +61,8 @@ static sstore_status open_inputs(inputs *from, const char *const *paths, size_t 
     if (status == SSTORE_OK)
         ss_record_merge_init(&from->records, from->stores[0]->manifest.has_ids);
     for (size_t i = 0; status == SSTORE_OK && i < count; i++)
-        for (uint32_t j = 0; status == SSTORE_OK && j < from->stores[i]->manifest.segment_count; j++)
-            status = ss_record_merge_add(&from->records, &from->stores[i]->segments[j], error);
+        status = ss_record_merge_add_store(&from->records, from->stores[i], error);
     return status;
-}
-
-/* ----- as a stream ----- */
-
-static sstore_status rewind_records(void *context, sstore_error *error)
-{
-    inputs *from = context;
-    return ss_record_merge_rewind(&from->records, error);
 }
 
 /* Which of `count` shards a fingerprint belongs to: the shards are ranges of its hash. */
@@ -80,12 +71,6 @@ static uint64_t shard_of(uint64_t fingerprint, uint64_t count)
     uint8_t bytes[8];
     ss_store_le64(bytes, fingerprint);
     return (ss_hash64(bytes, sizeof bytes) >> 32) * count >> 32;
-}
-
-static sstore_status next_record(void *context, sstore_record *record_out, bool *more_out, sstore_error *error)
-{
-    inputs *from = context;
-    return ss_record_merge_next(&from->records, record_out, more_out, error);
 }
 
 static bool is_wanted(void *context, const sstore_record *record)
@@ -106,11 +91,12 @@ static input_totals sum_up(const inputs *from)
     input_totals totals = {0};
     for (size_t i = 0; i < from->count; i++) {
         const ss_manifest *manifest = &from->stores[i]->manifest;
+        ss_manifest_totals counts;
+        (void)ss_manifest_counts(manifest, &counts);
         totals.next_ordinal = ss_max_u64(totals.next_ordinal, manifest->next_ordinal);
-        for (uint32_t j = 0; j < manifest->segment_count; j++) {
-            totals.record_count += manifest->segments[j].record_count;
-            totals.memory_bytes += ss_record_stream_bytes(&from->stores[i]->segments[j]);
-        }
+        totals.record_count += counts.record_count;
+        for (uint32_t j = 0; j < manifest->segment_count; j++)
+            totals.memory_bytes += ss_record_stream_bytes(from->stores[i]->segments[j]);
     }
     return totals;
 }
@@ -123,31 +109,25 @@ static sstore_status build_from(inputs *from, const char *path, const sstore_bui
     const input_totals totals = sum_up(from);
     sstore_build_options taken = *options;
     sstore_builder *builder;
-    const uint64_t memory = taken.memory_bytes != 0 ? taken.memory_bytes : SS_DEFAULT_MEMORY_BYTES;
-    if (totals.memory_bytes > memory / 2 && memory >= SS_KEPT_MEMORY_BYTES)
-        return ss_fail_argument(error, "reading %zu stores at once takes %.0f MiB, which is more than half of the memory of "
-                                "%.0f; give more, or merge them in steps", from->count,
-                                (double)totals.memory_bytes / 0x1p20, (double)memory / 0x1p20);
     taken.distance = manifest->distance;
     taken.without_ids = !manifest->has_ids;
     taken.recipe = manifest->recipe;
-    taken.expected_record_count = 0; /* the space is looked at below */
-    taken.memory_bytes = ss_max_u64(memory - ss_min_u64(totals.memory_bytes, memory / 2), SS_LEAST_MEMORY_BYTES);
-    sstore_status status = sstore_builder_create(path, &taken, &builder, error);
+    sstore_status status = ss_builder_open(path, taken.replace != 0 ? SS_CLAIM_REPLACE : SS_CLAIM_NEW, &taken,
+                                           SS_SEGMENT_RECORDS, &builder, error);
     if (status != SSTORE_OK)
         return status;
     builder->next_ordinal = totals.next_ordinal;
     builder->in_order = true;
-    status = ss_builder_check_space(builder, totals.record_count / from->shard_count, 0, error);
+    status = ss_builder_share_memory(builder, &taken, totals.memory_bytes, error);
+    if (status == SSTORE_OK)
+        status = ss_builder_check_reserved(builder, error);
+    if (status == SSTORE_OK)
+        status = ss_builder_check_space(builder, totals.record_count / from->shard_count, 0, error);
     if (status != SSTORE_OK) {
         sstore_builder_abort(builder);
         return status;
     }
-    ss_stream_source stream = {.context = from,
-                               .with_ids = manifest->has_ids,
-                               .rewind = rewind_records,
-                               .next = next_record,
-                               .is_wanted = is_wanted};
+    ss_stream_source stream = {.records = &from->records, .is_wanted = is_wanted, .context = from};
     ss_piece_source source;
     size_t capacity = ss_piece_capacity(builder->build.memory.piece_capacity, totals.record_count);
     ss_stream_source_open(&stream, totals.record_count, capacity, &source);

@@ -94,14 +94,27 @@ static bool remove_leftover(void *context, const char *name)
 
 /* ----- claiming ----- */
 
-static sstore_status make_or_open_folder(ss_workplace *place, const char *path, sstore_error *error)
+static sstore_status make_or_open_folder(ss_workplace *place, const char *path, ss_claim claim, sstore_error *error)
 {
+    if (claim == SS_CLAIM_EXTEND)
+        return ss_dir_open(path, &place->store, error);
     place->made_folder = mkdir(path, 0777) == 0;
     if (!place->made_folder && errno != EEXIST)
         return ss_fail(error, SSTORE_ERROR_IO, errno, path, SSTORE_NO_OFFSET, "cannot make the store's folder");
     sstore_status status = ss_dir_open(path, &place->store, error);
     if (status == SSTORE_ERROR_NOT_FOUND)
         return ss_fail(error, SSTORE_ERROR_EXISTS, 0, path, SSTORE_NO_OFFSET, "exists and is not a folder");
+    return status;
+}
+
+/* Read the manifest of a store that is to be extended. */
+static sstore_status read_manifest(ss_workplace *place, sstore_error *error)
+{
+    sstore_status status = ss_manifest_read(&place->store, &place->manifest, error);
+    place->had_manifest = status == SSTORE_OK;
+    if (status == SSTORE_ERROR_NOT_FOUND)
+        return ss_fail(error, status, 0, place->path, SSTORE_NO_OFFSET,
+                       "is not a store: it has no " SS_MANIFEST_NAME "; make one with 'sstore build' first");
     return status;
 }
 
@@ -144,38 +157,53 @@ static void clear_leftovers(const ss_dir *store)
     ss_manifest_free(&manifest);
 }
 
-sstore_status ss_workplace_open(ss_workplace *place, const char *path, bool replace, sstore_error *error)
+sstore_status ss_workplace_open(ss_workplace *place, const char *path, ss_claim claim, sstore_error *error)
 {
-    *place = (ss_workplace){.store = SS_DIR_NONE, .work = SS_DIR_NONE};
+    *place = (ss_workplace){.store = SS_DIR_NONE};
     place->path = ss_strdup(path);
     if (place->path == NULL)
         return ss_fail_memory(error, strlen(path));
-    sstore_status status = make_or_open_folder(place, path, error);
+    sstore_status status = make_or_open_folder(place, path, claim, error);
     if (status == SSTORE_OK)
         status = ss_dir_lock(&place->store, error);
     if (status == SSTORE_OK)
-        status = check_contents(place, replace, error);
+        status = claim == SS_CLAIM_EXTEND ? read_manifest(place, error)
+                                          : check_contents(place, claim == SS_CLAIM_REPLACE, error);
     if (status == SSTORE_OK) /* the manifest may be so new that a power cut would bring the one before it back */
         status = ss_dir_sync(&place->store, error);
-    if (status == SSTORE_OK) {
-        clear_leftovers(&place->store);
-        ss_folder_name(place->work_name, SS_UNFINISHED_PREFIX, (uint64_t)getpid());
-        status = ss_dir_make_at(&place->store, place->work_name, error);
-    }
     if (status == SSTORE_OK)
-        status = ss_dir_open_at(&place->store, place->work_name, &place->work, error);
-    if (status != SSTORE_OK)
+        clear_leftovers(&place->store);
+    else
         ss_workplace_close(place);
     return status;
+}
+
+sstore_status ss_workplace_begin(ss_workplace *place, sstore_error *error)
+{
+    assert(place->work_count < SS_MAX_WORKS);
+    ss_work *work = &place->works[place->work_count];
+    work->dir = SS_DIR_NONE;
+    ss_folder_name(work->name, SS_UNFINISHED_PREFIX, (uint64_t)place->work_count << 32 | (uint64_t)getpid());
+    sstore_status status = ss_dir_make_at(&place->store, work->name, error);
+    if (status != SSTORE_OK)
+        return status;
+    place->work_count++;
+    return ss_dir_open_at(&place->store, work->name, &work->dir, error);
+}
+
+void ss_workplace_drop_last(ss_workplace *place)
+{
+    ss_work *work = &place->works[--place->work_count];
+    ss_dir_close(&work->dir);
+    ss_dir_remove(&place->store, work->name);
 }
 
 /* ----- publishing ----- */
 
 /* Name the segment after its id; where that name is taken (the same records built again), after the next free number. */
-static uint64_t choose_folder_number(const ss_dir *store, ss_u128 segment_id)
+static uint64_t choose_folder_number(const ss_dir *store, uint64_t number)
 {
     char name[SS_NAME_CAPACITY];
-    uint64_t number = segment_id.low;
     for (;; number++) {
         ss_folder_name(name, SS_SEGMENT_PREFIX, number);
         if (!ss_dir_has(store, name))
@@ -194,24 +222,47 @@ static sstore_status sync_parent(const ss_dir *store, sstore_error *error)
     return status;
 }
 
-sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, sstore_error *error)
+/* Give the finished segments the names that the manifest knows them by. */
+static sstore_status rename_works(ss_workplace *place, const ss_manifest *manifest, const uint32_t *fresh,
+                                  sstore_error *error)
 {
-    char name[SS_NAME_CAPACITY];
-    ss_manifest_segment *segment = &manifest->segments[0];
-    segment->folder_number = choose_folder_number(&place->store, segment->segment_id);
-    ss_folder_name(name, SS_SEGMENT_PREFIX, segment->folder_number);
-    sstore_status status = ss_dir_sync(&place->work, error);
-    /* Before the segment gets its name, so that it can be told from one whose manifest was lost. */
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; status == SSTORE_OK && i < place->work_count; i++) {
+        char name[SS_NAME_CAPACITY];
+        ss_folder_name(name, SS_SEGMENT_PREFIX, manifest->segments[fresh[i]].folder_number);
+        status = ss_dir_rename(&place->store, place->works[i].name, name, error);
+        if (status == SSTORE_OK)
+            strcpy(place->works[i].name, name); /* it is what has to go if the rest fails */
+    }
+    return status;
+}
+
+static sstore_status name_and_sync_works(ss_workplace *place, ss_manifest *manifest, const uint32_t *fresh,
+                                         sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; status == SSTORE_OK && i < place->work_count; i++) {
+        ss_manifest_segment *segment = &manifest->segments[fresh[i]];
+        segment->folder_number = choose_folder_number(&place->store, segment->segment_id.low);
+        status = ss_dir_sync(&place->works[i].dir, error);
+    }
+    return status;
+}
+
+sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, const uint32_t *fresh,
+                                   sstore_error *error)
+{
+    const bool extends = place->manifest.recipe != NULL;
+    sstore_status status = name_and_sync_works(place, manifest, fresh, error);
+    /* Before the segments get their names, so that they can be told from one whose manifest was lost. */
     if (status == SSTORE_OK)
         status = ss_manifest_write_new(&place->store, manifest, error);
     if (status == SSTORE_OK)
         status = ss_dir_sync(&place->store, error);
     if (status == SSTORE_OK)
-        status = ss_dir_rename(&place->store, place->work_name, name, error);
-    if (status != SSTORE_OK)
-        return status;
-    strcpy(place->work_name, name); /* it is what has to go if the rest fails */
-    status = ss_dir_sync(&place->store, error);
+        status = rename_works(place, manifest, fresh, error);
+    if (status == SSTORE_OK)
+        status = ss_dir_sync(&place->store, error);
     if (status == SSTORE_OK && !place->had_manifest)
         status = sync_parent(&place->store, error);
     if (status == SSTORE_OK)
@@ -220,25 +271,31 @@ sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, s
         return status;
     /* From here on the new manifest is what readers see, so nothing that it names may go any more; and nothing that the old
      * one named, before the folder is synced: after a power cut the old one may be back. */
-    place->work_name[0] = '\0';
+    for (; place->work_count > 0; place->work_count--)
+        ss_dir_close(&place->works[place->work_count - 1].dir);
     place->made_folder = false;
+    place->had_manifest = true;
     status = ss_dir_sync(&place->store, error);
     if (status == SSTORE_OK)
         clear_leftovers(&place->store);
+    if (status == SSTORE_OK && extends) {
+        ss_manifest_free(&place->manifest);
+        status = ss_manifest_read(&place->store, &place->manifest, error);
+    }
     return status;
 }
 
 void ss_workplace_close(ss_workplace *place)
 {
-    ss_dir_close(&place->work);
-    if (place->store.fd >= 0 && place->work_name[0] != '\0') {
-        ss_dir_remove(&place->store, place->work_name);
+    if (place->work_count > 0)
         ss_dir_remove(&place->store, SS_MANIFEST_NEW_NAME);
-    }
+    while (place->work_count > 0)
+        ss_workplace_drop_last(place);
     if (place->made_folder)
         (void)rmdir(place->path);
     place->made_folder = false;
     ss_dir_close(&place->store);
+    ss_manifest_free(&place->manifest);
     ss_free(place->path);
     place->path = NULL;
 }

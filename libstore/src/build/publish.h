@@ -9,26 +9,54 @@
 
 #include "file/manifest.h"
 
+/* What a writer wants with the folder. */
+typedef enum ss_claim {
+    SS_CLAIM_NEW,     /* make a store where there is none */
+    SS_CLAIM_REPLACE, /* the same, and a store that is there goes once the new one is published */
+    SS_CLAIM_EXTEND   /* publish new states of a store that is there, with segments that it has already */
+} ss_claim;
+
+#define SS_MAX_WORKS 2u
+
+/* An unfinished segment. */
+typedef struct ss_work {
+    ss_dir dir;
+    char name[SS_NAME_CAPACITY];
+} ss_work;
+
 typedef struct ss_workplace {
     char *path;       /* of the store */
     bool made_folder; /* so it goes again if nothing is published */
     bool had_manifest;
     ss_dir store;     /* locked */
-    ss_dir work;      /* the unfinished segment */
-    char work_name[SS_NAME_CAPACITY];
+    ss_manifest manifest; /* the newest published one, of a store that is extended; else zeroed */
+    uint32_t work_count;
+    ss_work works[SS_MAX_WORKS];
 } ss_workplace;
 
 /*
- * Claim the folder at `path`, making it if need be. EXISTS where there is a store already and `replace` is false, or
- * something that is no store; BUSY where another writer is at work. Clears away what killed writers left.
+ * Claim the folder at `path`, making it if need be and allowed. EXISTS where there is a store already and a new one is
+ * to be made; NOT_FOUND where there is none and one is to be extended, DAMAGED and UNSUPPORTED where its manifest is;
+ * BUSY where another writer is at work. Clears away what killed writers left.
  */
-sstore_status ss_workplace_open(ss_workplace *place, const char *path, bool replace, sstore_error *error);
+sstore_status ss_workplace_open(ss_workplace *place, const char *path, ss_claim claim, sstore_error *error);
 
-/* Make the finished work the store's only segment: chooses its folder's name, sets segment->folder_number, and removes
- * what the store had before. manifest->segments[0] is that segment. */
-sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, sstore_error *error);
+/* Begin a segment, in a folder that readers do not see: place->works[place->work_count - 1]. */
+sstore_status ss_workplace_begin(ss_workplace *place, sstore_error *error);
 
-/* Leave. What was not published is removed, and the folder too if it was made for it. */
+/* Remove the segment that was begun last; it is not wanted. */
+void ss_workplace_drop_last(ss_workplace *place);
+
+/*
+ * Publish a manifest, which becomes place->manifest in a store that is extended. The finished works, all that were
+ * begun, in their order, are its segments `fresh[0]`, `fresh[1]`; it gets their folders' names here. The others must be
+ * segments that the store has. What the store had before and the manifest does not name is removed.
+ */
+sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, const uint32_t *fresh,
+                                   sstore_error *error);
+
+/* Leave. What was not published is removed, and the folder too if it was made for it. Also of a zeroed place whose folder is
+ * SS_DIR_NONE. */
 void ss_workplace_close(ss_workplace *place);
 
 #endif

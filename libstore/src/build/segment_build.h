@@ -15,10 +15,14 @@
 #include "file/manifest.h"
 #include "sort/chunk_pool.h"
 
+/* The plan of a segment that removes: one table of whole fingerprints, since it is looked up, not searched. */
+#define SS_REMOVAL_PLAN "1"
+
 typedef struct ss_segment_build {
     const ss_dir *dir;     /* where the files go */
     const ss_dir *tmp_dir; /* where sorters spill */
     bool has_ids;
+    ss_segment_kind kind;
     ss_build_memory memory;
     ss_chunk_pool *pool; /* what sorters keep items in */
     const char *plan_name; /* NULL: chosen from the fingerprints */

@@ -7,14 +7,14 @@ static sstore_status take(ss_stream_source *stream, void *items, size_t *count_o
     uint64_t *keys = items;
     bool more = true;
     for (size_t taken = 0; taken < stream->piece_capacity; taken++) {
-        sstore_status status = stream->next(stream->context, &record, &more, error);
+        sstore_status status = ss_record_merge_next(stream->records, &record, &more, error);
         if (status != SSTORE_OK || !more)
             return status;
-        if (stream->with_ids)
+        if (stream->records->has_ids)
             records[*count_out] = record;
         else
             keys[*count_out] = record.fingerprint;
-        *count_out += stream->is_wanted(stream->context, &record);
+        *count_out += stream->is_wanted == NULL || stream->is_wanted(stream->context, &record);
     }
     return SSTORE_OK;
 }
@@ -29,7 +29,7 @@ static sstore_status load(void *context, size_t piece, void *items, void *scratc
     if (!ss_turnstile_enter(&stream->turnstile, piece))
         return SSTORE_OK; /* a piece before could not be loaded, and whoever wanted it reports that */
     if (piece == 0)
-        status = stream->rewind(stream->context, error);
+        status = ss_record_merge_rewind(stream->records, error);
     if (status == SSTORE_OK)
         status = take(stream, items, count_out, error);
     if (status != SSTORE_OK)

@@ -56,8 +56,8 @@ enum {
 
 #define CHECKSUM_BYTES 16u
 #define FLAG_HAS_IDS 1u
+#define FLAG_PLAN_GIVEN 2u
 #define REQUIRED_FEATURES UINT64_C(0) /* that this version writes, and knows */
-#define KIND_RECORDS 0u
 #define MAX_FILE_BYTES ((uint64_t)16 << 20)
 
 void ss_manifest_free(ss_manifest *manifest)
@@ -90,7 +90,7 @@ ss_u128 ss_segment_id(const ss_manifest_segment *segment, bool has_ids)
     ss_store_u128(bytes, segment->content_sum);
     ss_store_le64(bytes + 16, segment->record_count);
     ss_store_le64(bytes + 24, segment->distinct_count);
-    const uint32_t words[8] = {SS_FORMAT_VERSION, SS_FINGERPRINT_BITS, has_ids ? FLAG_HAS_IDS : 0, KIND_RECORDS,
+    const uint32_t words[8] = {SS_FORMAT_VERSION, SS_FINGERPRINT_BITS, has_ids ? FLAG_HAS_IDS : 0, segment->kind,
                                segment->geometry.block_bytes, segment->geometry.restart_interval, plan->distance,
                                plan->table_count};
     for (size_t i = 0; i < 8; i++)
@@ -102,6 +102,21 @@ ss_u128 ss_segment_id(const ss_manifest_segment *segment, bool has_ids)
         ss_store_le32(bytes + 84 + 16 * i, (uint32_t)plan->tables[i].radius);
     }
     return ss_hash128(bytes, 72 + 16 * (size_t)plan->table_count);
+}
+
+bool ss_manifest_counts(const ss_manifest *manifest, ss_manifest_totals *totals_out)
+{
+    ss_manifest_totals totals = {0};
+    bool fits = true;
+    for (uint32_t i = 0; i < manifest->segment_count; i++) {
+        const ss_manifest_segment *segment = &manifest->segments[i];
+        uint64_t *to = segment->kind == SS_SEGMENT_REMOVED ? &totals.removed_count : &totals.added_count;
+        fits &= !__builtin_add_overflow(*to, segment->record_count, to) && totals.removed_count <= totals.added_count;
+    }
+    totals.record_count = totals.added_count - totals.removed_count;
+    if (totals_out != NULL)
+        *totals_out = totals;
+    return fits;
 }
 
 /* ----- encoding ----- */
@@ -124,7 +139,7 @@ static void encode_segment(const ss_manifest_segment *segment, uint8_t *to)
     ss_store_u128(to + AT_DIRECTORY_SUM, segment->directory_sum);
     ss_store_le64(to + AT_IDS_BLOCK_COUNT, segment->ids.block_count);
     ss_store_u128(to + AT_IDS_HEADER, segment->ids.header_checksum);
-    ss_store_le32(to + AT_KIND, KIND_RECORDS);
+    ss_store_le32(to + AT_KIND, segment->kind);
     ss_store_le32(to + AT_TABLE_COUNT, segment->plan.table_count);
     ss_store_le32(to + AT_LMDB_FORMAT, segment->lmdb_format);
     to += SEGMENT_BYTES;
@@ -155,7 +170,8 @@ static void encode_manifest(const ss_manifest *manifest, uint8_t *bytes, size_t 
     ss_store_le32(bytes + AT_FINGERPRINT_BITS, SS_FINGERPRINT_BITS);
     ss_store_le32(bytes + AT_DISTANCE, manifest->distance);
     ss_store_le64(bytes + AT_REQUIRED_FEATURES, REQUIRED_FEATURES);
-    ss_store_le32(bytes + AT_FLAGS, manifest->has_ids ? FLAG_HAS_IDS : 0);
+    ss_store_le32(bytes + AT_FLAGS,
+                  (manifest->has_ids ? FLAG_HAS_IDS : 0) | (manifest->plan_given ? FLAG_PLAN_GIVEN : 0));
     ss_store_le64(bytes + AT_NEXT_ORDINAL, manifest->next_ordinal);
     ss_store_le32(bytes + AT_RECIPE_BYTES, (uint32_t)recipe_bytes);
     ss_store_le32(bytes + AT_SEGMENT_COUNT, manifest->segment_count);
@@ -226,10 +242,10 @@ static sstore_status check_frame(const uint8_t *bytes, size_t size, const char *
     uint64_t features = ss_load_le64(bytes + AT_REQUIRED_FEATURES);
     uint32_t flags = ss_load_le32(bytes + AT_FLAGS);
     if (version != SS_FORMAT_VERSION || bits != SS_FINGERPRINT_BITS || (features & ~REQUIRED_FEATURES) != 0 ||
-        (flags & ~FLAG_HAS_IDS) != 0)
+        (flags & ~(FLAG_HAS_IDS | FLAG_PLAN_GIVEN)) != 0)
         return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
                        "the store has format version %u, fingerprints of %u bits, features %llx and flags %x; this version "
-                       "of sstore knows version %u, %u bits, no features and flag 1",
+                       "of sstore knows version %u, %u bits, no features and flags 1 and 2",
                        version, bits, (unsigned long long)features, flags, SS_FORMAT_VERSION, SS_FINGERPRINT_BITS);
     return SSTORE_OK;
 }
@@ -298,10 +314,11 @@ static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss
     const char *reason;
     if (bytes == NULL)
         return fail_at(from, "a segment is cut short");
-    if (ss_load_le32(bytes + AT_KIND) != KIND_RECORDS)
+    segment->kind = ss_load_le32(bytes + AT_KIND);
+    if (segment->kind > SS_SEGMENT_REMOVED)
         return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file, (uint64_t)(bytes - from->begin),
                        "a segment is of kind %u, which this version of sstore does not know",
-                       ss_load_le32(bytes + AT_KIND));
+                       segment->kind);
     segment->segment_id = ss_load_u128(bytes + AT_SEGMENT_ID);
     segment->folder_number = ss_load_le64(bytes + AT_FOLDER_NUMBER);
     segment->record_count = ss_load_le64(bytes + AT_RECORD_COUNT);
@@ -338,6 +355,7 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
     uint32_t flags = ss_load_le32(fixed + AT_FLAGS);
     manifest->distance = ss_load_le32(fixed + AT_DISTANCE);
     manifest->has_ids = (flags & FLAG_HAS_IDS) != 0;
+    manifest->plan_given = (flags & FLAG_PLAN_GIVEN) != 0;
     manifest->next_ordinal = ss_load_le64(fixed + AT_NEXT_ORDINAL);
     uint32_t segment_count = ss_load_le32(fixed + AT_SEGMENT_COUNT);
     if (manifest->distance > SSTORE_MAX_BUILD_DISTANCE)
@@ -356,7 +374,9 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
         if (status != SSTORE_OK)
             return status;
     }
-    return from->left == CHECKSUM_BYTES ? SSTORE_OK : fail_at(from, "something follows the last segment");
+    if (from->left != CHECKSUM_BYTES)
+        return fail_at(from, "something follows the last segment");
+    return ss_manifest_counts(manifest, NULL) ? SSTORE_OK : fail_at(from, "more records were removed than there are");
 }
 
 sstore_status ss_manifest_decode(const uint8_t *bytes, size_t size, const char *file, ss_manifest *manifest_out,

@@ -12,6 +12,14 @@
 
 #define SS_MAX_SEGMENTS 4096u
 
+/* What a segment's records are. Writers add only what is not in the store and remove only what is: so the segments that
+ * have a record are of either kind in turn, the oldest one of the first kind, and the newest one says whether it is in
+ * the store. */
+typedef enum ss_segment_kind {
+    SS_SEGMENT_RECORDS = 0, /* added to the store, unless a newer segment removes them */
+    SS_SEGMENT_REMOVED = 1  /* taken out of the older segments */
+} ss_segment_kind;
+
 /* A block file as the manifest knows it. */
 typedef struct ss_manifest_file {
     uint64_t block_count;
@@ -20,6 +28,7 @@ typedef struct ss_manifest_file {
 
 typedef struct ss_manifest_segment {
     ss_u128 segment_id;
+    uint32_t kind;          /* ss_segment_kind */
     uint64_t folder_number; /* the folder is seg-<16 hex digits of it> */
     uint64_t record_count, distinct_count;
     ss_u128 content_sum;    /* of its records, see ss_content_add() */
@@ -35,10 +44,11 @@ typedef struct ss_manifest_segment {
 typedef struct ss_manifest {
     uint32_t distance;
     bool has_ids;
+    bool plan_given; /* whoever built it gave a plan, which further segments are made with, too; else each has its own */
     uint64_t next_ordinal;
     char *recipe; /* owned, never NULL; "" where none was given */
     uint32_t segment_count;
-    ss_manifest_segment *segments; /* owned */
+    ss_manifest_segment *segments; /* owned; the oldest first */
     uint64_t file_bytes;           /* of the manifest as read */
     ss_u128 checksum;              /* the same */
 } ss_manifest;
@@ -64,7 +74,16 @@ static inline void ss_content_add(ss_u128 *sum, bool has_ids, uint64_t fingerpri
     *sum = ss_u128_add(*sum, ss_hash128(bytes, has_ids ? 16 : 8));
 }
 
-/* The id that a segment has by its content sum, counts, plan and geometry. */
+/* Sums over all segments. */
+typedef struct ss_manifest_totals {
+    uint64_t added_count, removed_count; /* records in segments of either kind */
+    uint64_t record_count;               /* in the store: the difference */
+} ss_manifest_totals;
+
+/* Sum up; totals_out may be NULL. False where up to some segment more were removed than there were. */
+bool ss_manifest_counts(const ss_manifest *manifest, ss_manifest_totals *totals_out);
+
+/* The id that a segment has by its kind, content sum, counts, plan and geometry. */
 ss_u128 ss_segment_id(const ss_manifest_segment *segment, bool has_ids);
 
 /* What the manifest says of a segment's block file, by number. */

@@ -41,6 +41,8 @@ typedef struct ss_plan {
  */
 sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_out, sstore_error *error);
 
+#define SS_PLAN_TEXT_BYTES 1536u /* what the text of a plan takes at most, as sstore_statistics has it */
+
 /* Write the shortest of the forms above that stands for the plan, other than the bare numbers, cutting what does not fit.
  * Returns the whole length, as snprintf does. */
 size_t ss_plan_format(const ss_plan *plan, char *buffer, size_t size);

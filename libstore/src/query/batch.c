@@ -44,8 +44,8 @@ static sstore_status run_singles(void *context, uint64_t task, uint32_t worker, 
     uint64_t end = ss_min_u64((task + 1) * TASK_QUERIES, batch->count);
     for (uint64_t query = task * TASK_QUERIES; status == SSTORE_OK && query < end; query++) {
         hit_sink sink = {.batch = batch, .worker = worker, .query = (uint32_t)query};
-        status = ss_query_fingerprints(self->cursors[worker], batch->fingerprints[query], batch->distance, keep_hit,
-                                       &sink, error);
+        status = ss_query_segment(self->cursors[worker], batch->segment_index, batch->fingerprints[query],
+                                  batch->distance, keep_hit, &sink, error);
     }
     return status;
 }
@@ -71,7 +71,7 @@ static way choose_way(const ss_batch *batch)
 {
     sstore_strategy strategy = batch->store->options.strategy;
     const ss_query_plan *plan = batch->plan;
-    if (batch->count == 1 || batch->segment->facts->distinct_count == 0)
+    if (batch->count == 1 || batch->segment->facts.distinct_count == 0)
         return ONE_BY_ONE;
     double single = batch->count * (plan->scan ? plan->scan_cost : plan->probe_cost);
     double scanned = TOGETHER_NS +
@@ -88,7 +88,7 @@ static way choose_way(const ss_batch *batch)
 
 /* ----- rounds ----- */
 
-static sstore_status find_hits(const ss_batch *batch, sstore_error *error)
+static sstore_status find_in_segment(const ss_batch *batch, sstore_error *error)
 {
     switch (choose_way(batch)) {
     case SWEPT: return ss_batch_sweep(batch, error);
@@ -96,6 +96,24 @@ static sstore_status find_hits(const ss_batch *batch, sstore_error *error)
     case ONE_BY_ONE: break;
     }
     return find_one_by_one(batch, error);
+}
+
+/* Find the hits in all segments of records. */
+static sstore_status find_hits(ss_batch *batch, sstore_error *error)
+{
+    const sstore *store = batch->store;
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count; i++) {
+        ss_query_plan plan;
+        if (ss_segment_removes(store->segments[i]))
+            continue;
+        batch->segment_index = i;
+        batch->segment = store->segments[i];
+        batch->plan = &plan;
+        ss_query_plan_init(&plan, &batch->segment->facts.plan, batch->distance, &batch->segment->costs);
+        status = find_in_segment(batch, error);
+    }
+    return status;
 }
 
 /* Where the matches go. */
@@ -129,11 +147,7 @@ static sstore_status run_batch(const sstore *store, const uint64_t *fingerprints
                                uint32_t threads, const delivery *to, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    ss_query_plan plan;
-    /* A build makes one segment; more of them come with the work on several. */
-    ss_batch batch = {
-        .store = store, .segment = &store->segments[0], .plan = &plan, .distance = distance, .threads = threads};
-    ss_query_plan_init(&plan, &batch.segment->facts->plan, distance, &batch.segment->costs);
+    ss_batch batch = {.store = store, .distance = distance, .threads = threads};
     batch.lists = ss_alloc(threads, sizeof *batch.lists);
     if (batch.lists == NULL)
         return ss_fail_memory(error, threads * sizeof *batch.lists);

@@ -19,6 +19,7 @@ sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_
         list->hits = hits;
         list->capacity = capacity;
     }
+    hit.segment = batch->segment_index;
     list->hits[list->count++] = hit;
     return SSTORE_OK;
 }

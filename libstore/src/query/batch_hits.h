@@ -6,18 +6,18 @@
 
 #include <stdatomic.h>
 
+#include "store/record_lookup.h"
 #include "store/store.h"
 
 #define SS_ROUND_QUERIES (UINT32_C(1) << 20) /* at most; an index in a round takes 20 bits */
 #define SS_ROUND_QUERY_BITS 20u
 #define SS_ROUND_MATCHES ((size_t)1 << 21) /* at most, unless one query alone has more */
-#define SS_NO_RANK UINT64_MAX
 
 /* A matching fingerprint of one query of the round. */
 typedef struct ss_batch_hit {
     uint64_t fingerprint;
     uint64_t rank; /* or SS_NO_RANK */
-    uint32_t query;
+    uint32_t query, segment;
 } ss_batch_hit;
 
 /* Hits of one worker. */
@@ -26,11 +26,12 @@ typedef struct ss_hit_list {
     size_t count, capacity;
 } ss_hit_list;
 
-/* A round of queries on one segment. */
+/* A round of queries, on one segment after the other. */
 typedef struct ss_batch {
     const sstore *store;
-    const ss_segment *segment;
-    const ss_query_plan *plan;
+    uint32_t segment_index;
+    const ss_segment *segment; /* that one */
+    const ss_query_plan *plan; /* for it */
     const uint64_t *fingerprints;
     uint32_t count;
     uint32_t distance, threads;
@@ -38,7 +39,7 @@ typedef struct ss_batch {
     atomic_llong *room; /* how many hits all lists may still grow by; NULL: any number */
 } ss_batch;
 
-/* Append a hit to a worker's list. STOPPED where that is too much, MEMORY. */
+/* Append a hit in the present segment, whose index need not be set, to a worker's list. STOPPED where that is too much, MEMORY. */
 sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_hit hit, sstore_error *error);
 
 /* Forget all hits. */

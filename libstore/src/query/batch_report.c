@@ -60,7 +60,8 @@ static ss_hit hit_at(const report *self, size_t place)
 {
     const ss_batch *batch = self->batch;
     const ss_batch_hit *found = &self->hits[self->order[place].id];
-    return (ss_hit){.segment = batch->segment,
+    return (ss_hit){.segment = batch->store->segments[found->segment],
+                    .segment_number = found->segment,
                     .query = found->query,
                     .fingerprint = found->fingerprint,
                     .distance = sstore_hamming_distance(found->fingerprint, batch->fingerprints[found->query]),

@@ -20,7 +20,7 @@ typedef struct explained {
 
 static sstore_table_explanation explain_table(const explained *of, uint32_t number)
 {
-    const ss_plan_table *table = &of->segment->facts->plan.tables[number];
+    const ss_plan_table *table = &of->segment->facts.plan.tables[number];
     const ss_search_counts *counts = &of->counts[number];
     int32_t radius = of->plan->scan ? SS_NO_PROBE : of->plan->radii[number];
     ss_table_cost expected = ss_table_cost_of(table, radius, &of->segment->costs, NULL);
@@ -50,7 +50,7 @@ static sstore_table_explanation explain_table(const explained *of, uint32_t numb
 
 static sstore_status report_segment(const explained *of, sstore_explain_fn on_table, void *context)
 {
-    for (uint32_t i = 0; i < of->segment->facts->plan.table_count; i++) {
+    for (uint32_t i = 0; i < of->segment->facts.plan.table_count; i++) {
         sstore_table_explanation explanation = explain_table(of, i);
         if (on_table(context, &explanation) != 0)
             return SSTORE_STOPPED;
@@ -68,9 +68,12 @@ sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32
     const ss_query_plan *plans = ss_cursor_plans(cursor, distance);
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count; i++) {
-        explained done = {.segment = &store->segments[i], .number = i, .plan = &plans[i]};
+        if (ss_segment_removes(store->segments[i]))
+            continue;
+        explained done = {.segment = store->segments[i], .number = i, .plan = &plans[i]};
         ss_search search = {.cursor = cursor,
                             .segment = done.segment,
+                            .segment_number = i,
                             .plan = done.plan,
                             .fingerprint = fingerprint,
                             .distance = distance,

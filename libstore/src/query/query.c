@@ -1,44 +1,36 @@
 #include "query/query.h"
 
 #include "base/error.h"
-#include "file/ids.h"
+#include "store/record_lookup.h"
+
+sstore_status ss_query_segment(sstore_cursor *cursor, uint32_t segment, uint64_t fingerprint, uint32_t distance,
+                               ss_hit_fn on_hit, void *context, sstore_error *error)
+{
+    const sstore *store = cursor->store;
+    ss_search search = {.cursor = cursor,
+                        .segment = store->segments[segment],
+                        .segment_number = segment,
+                        .plan = &ss_cursor_plans(cursor, distance)[segment],
+                        .fingerprint = fingerprint,
+                        .distance = distance,
+                        .on_hit = on_hit,
+                        .context = context,
+                        .error = error};
+    return ss_search_run(&search);
+}
 
 sstore_status ss_query_fingerprints(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, ss_hit_fn on_hit,
                                     void *context, sstore_error *error)
 {
     const sstore *store = cursor->store;
-    const ss_query_plan *plans = ss_cursor_plans(cursor, distance);
     sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count; i++) {
-        ss_search search = {.cursor = cursor,
-                            .segment = &store->segments[i],
-                            .plan = &plans[i],
-                            .fingerprint = fingerprint,
-                            .distance = distance,
-                            .on_hit = on_hit,
-                            .context = context,
-                            .error = error};
-        status = ss_search_run(&search);
-    }
+    for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count; i++)
+        if (!ss_segment_removes(store->segments[i]))
+            status = ss_query_segment(cursor, i, fingerprint, distance, on_hit, context, error);
     return status;
 }
 
 /* ----- from a hit to its records ----- */
-
-/* The index of a fingerprint in a block, or SS_BLOCK_MAX_COUNT: it is not there, or the block is malformed. */
-static uint32_t find_in_block(sstore_cursor *cursor, const ss_block *block, uint64_t fingerprint)
-{
-    uint32_t group, last, count;
-    ss_block_find_groups(block, fingerprint, fingerprint, &group, &last);
-    for (; group <= last; group++) {
-        if (!ss_block_decode_groups(block, group, 1, cursor->group, &count))
-            break;
-        for (uint32_t i = 0; i < count; i++)
-            if (cursor->group[i] == fingerprint)
-                return group * block->restart_interval + i;
-    }
-    return SS_BLOCK_MAX_COUNT;
-}
 
 /* Ask for a block, in one of the cursor's slots. The hits before have taken `*used` of them; if the last one asked for the
  * same block, it is shared, and if another one still holds it from before, it comes next. */
@@ -68,20 +60,10 @@ static sstore_status fail_not_in_table_0(const ss_hit *hit, sstore_error *error)
 
 static sstore_status find_rank(sstore_cursor *cursor, ss_hit *hit, ss_block_slot *slot, sstore_error *error)
 {
-    const ss_table *table = &hit->segment->tables[0];
-    ss_block block;
-    const char *reason;
-    sstore_status status = ss_block_slot_wait(slot, error);
-    if (status != SSTORE_OK)
-        return status;
-    if (!ss_block_open(&block, slot->bytes, ss_table_geometry(table), &table->code, &reason))
-        return ss_block_reader_malformed(&table->blocks, slot->number, reason, error);
-    uint32_t index = find_in_block(cursor, &block, hit->fingerprint);
-    if (index == SS_BLOCK_MAX_COUNT)
-        return fail_not_in_table_0(hit, error);
-    hit->rank = ss_array_at(&hit->segment->ranks, slot->number) + index;
-    hit->has_rank = true;
-    return SSTORE_OK;
+    ss_decoded_group group = {.values = cursor->group};
+    sstore_status status = ss_find_rank(hit->segment, hit->fingerprint, slot, &group, &hit->rank, error);
+    hit->has_rank = status == SSTORE_OK && hit->rank != SS_NO_RANK;
+    return status == SSTORE_OK && !hit->has_rank ? fail_not_in_table_0(hit, error) : status;
 }
 
 /* Find the ranks of those that were found through other tables than 0. */
@@ -105,39 +87,47 @@ static sstore_status find_ranks(sstore_cursor *cursor, ss_hit *hits, uint32_t co
     return status;
 }
 
-/* Report the ids of a rank, which begin in the slot's block and may go on in the next ones. */
-static sstore_status report_ids(const ss_hit *hit, ss_block_slot *slot, sstore_match_fn on_match, void *context,
-                                sstore_error *error)
+/* Where the records of hits go. */
+typedef struct record_sink {
+    sstore_cursor *cursor;
+    sstore_match_fn on_match;
+    void *context;
+} record_sink;
+
+/* Report a record of a hit, unless a newer segment removes it. */
+static sstore_status report_record(const record_sink *sink, const ss_hit *hit, uint64_t id, sstore_error *error)
 {
-    const ss_block_reader *ids = &hit->segment->ids;
-    sstore_match match = {.query_index = hit->query, .fingerprint = hit->fingerprint, .distance = hit->distance};
-    for (uint64_t number = slot->number; number < ids->header.block_count; number++) {
-        ss_ids_block block;
-        uint32_t begin, end;
-        const char *reason = "it does not hold the rank that the directory says";
-        ss_block_slot_ask(slot, ids, number);
-        sstore_status status = ss_block_slot_wait(slot, error);
-        if (status != SSTORE_OK)
+    const sstore_match match = {
+        .query_index = hit->query, .fingerprint = hit->fingerprint, .id = id, .distance = hit->distance};
+    if (SS_UNLIKELY(hit->segment_number < sink->cursor->store->removal_end)) {
+        const sstore_record record = {.fingerprint = hit->fingerprint, .id = id};
+        bool removed;
+        sstore_status status =
+            ss_presence_was_removed(&sink->cursor->removals, hit->segment_number, &record, &removed, error);
+        if (status != SSTORE_OK || removed)
             return status;
-        if (!ss_ids_block_open(&block, slot->bytes, ids->header.block_bytes, &reason))
-            return ss_block_reader_malformed(ids, number, reason, error);
-        ss_ids_block_find(&block, hit->rank, &begin, &end);
-        if (begin == end)
-            return ss_block_reader_malformed(ids, number, reason, error);
-        for (uint32_t i = begin; i < end; i++) {
-            match.id = ss_ids_block_id(&block, i);
-            if (on_match(context, &match) != 0)
-                return SSTORE_STOPPED;
-        }
-        if (end < block.count || !block.goes_on)
-            return SSTORE_OK;
     }
-    return ss_fail_damaged(error, ids->file.path, SSTORE_NO_OFFSET, "the ids of rank %llu are missing",
-                           (unsigned long long)hit->rank);
+    return sink->on_match(sink->context, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
 }
 
-static sstore_status report_all_ids(sstore_cursor *cursor, const ss_hit *hits, uint32_t count, sstore_match_fn on_match,
-                                    void *context, sstore_error *error)
+/* Report the ids of a hit, which begin in the slot's block and may go on in the next ones. */
+static sstore_status report_ids(const record_sink *sink, const ss_hit *hit, ss_block_slot *slot, sstore_error *error)
+{
+    ss_rank_ids ids;
+    bool more = true;
+    ss_rank_ids_init(&ids, hit->segment, hit->rank, slot->number, slot);
+    for (;;) {
+        sstore_status status = ss_rank_ids_next(&ids, &more, error);
+        if (status != SSTORE_OK || !more)
+            return status;
+        for (uint32_t i = ids.begin; status == SSTORE_OK && i < ids.end; i++)
+            status = report_record(sink, hit, ss_ids_block_id(&ids.block, i), error);
+        if (status != SSTORE_OK)
+            return status;
+    }
+}
+
+static sstore_status report_all_ids(const record_sink *sink, const ss_hit *hits, uint32_t count, sstore_error *error)
 {
     ss_block_slot *slots[SS_HITS_TOGETHER];
     uint32_t used = 0;
@@ -146,14 +136,13 @@ static sstore_status report_all_ids(sstore_cursor *cursor, const ss_hit *hits, u
         const ss_segment *segment = hits[i].segment;
         uint64_t number = ss_key_index_find(&segment->ids_keys, hits[i].rank);
         if (number == segment->ids_keys.keys.count)
-            return ss_fail_damaged(error, segment->ids.file.path, SSTORE_NO_OFFSET, "the ids of rank %llu are missing",
-                                   (unsigned long long)hits[i].rank);
-        slots[i] = ask_for(cursor, &used, &segment->ids, number);
+            return ss_fail_ids_missing(segment, hits[i].rank, error);
+        slots[i] = ask_for(sink->cursor, &used, &segment->ids, number);
     }
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++) {
         /* A hit that shares the slot may have gone on to later blocks in it; then this one asks again. */
         ss_block_slot_ask(slots[i], &hits[i].segment->ids, ss_key_index_find(&hits[i].segment->ids_keys, hits[i].rank));
-        status = report_ids(&hits[i], slots[i], on_match, context, error);
+        status = report_ids(sink, &hits[i], slots[i], error);
     }
     return status;
 }
@@ -161,18 +150,15 @@ static sstore_status report_all_ids(sstore_cursor *cursor, const ss_hit *hits, u
 sstore_status ss_report_records(sstore_cursor *cursor, ss_hit *hits, uint32_t count, sstore_match_fn on_match,
                                 void *context, sstore_error *error)
 {
+    const record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
+    sstore_status status = SSTORE_OK;
     if (cursor->store->manifest.has_ids) {
-        sstore_status status = find_ranks(cursor, hits, count, error);
-        return status == SSTORE_OK ? report_all_ids(cursor, hits, count, on_match, context, error) : status;
+        status = find_ranks(cursor, hits, count, error);
+        return status == SSTORE_OK ? report_all_ids(&sink, hits, count, error) : status;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        sstore_match match = {.query_index = hits[i].query,
-                              .fingerprint = hits[i].fingerprint,
-                              .distance = hits[i].distance};
-        if (on_match(context, &match) != 0)
-            return SSTORE_STOPPED;
-    }
-    return SSTORE_OK;
+    for (uint32_t i = 0; status == SSTORE_OK && i < count; i++)
+        status = report_record(&sink, &hits[i], 0, error);
+    return status;
 }
 
 /* ----- the public functions ----- */
@@ -181,13 +167,6 @@ uint32_t sstore_hamming_distance(uint64_t a, uint64_t b)
 {
     return ss_popcount(a ^ b);
 }
-
-/* Where the records of hits go. */
-typedef struct record_sink {
-    sstore_cursor *cursor;
-    sstore_match_fn on_match;
-    void *context;
-} record_sink;
 
 static sstore_status report_found(const record_sink *sink, sstore_error *error)
 {
@@ -224,6 +203,26 @@ static sstore_status note_distance(void *context, const ss_hit *hit, sstore_erro
     return *smallest == 0 ? SSTORE_STOPPED : SSTORE_OK;
 }
 
+static int note_match(void *context, const sstore_match *match)
+{
+    uint32_t *smallest = context;
+    if (match->distance < *smallest)
+        *smallest = match->distance;
+    return *smallest == 0;
+}
+
+/* Lower *smallest to the smallest distance of any record within `distance`. Where nothing was removed the fingerprints say
+ * it, and no ids have to be looked up. */
+static sstore_status find_smallest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, uint32_t *smallest,
+                                   sstore_error *error)
+{
+    sstore_status status =
+        cursor->store->removal_end == 0
+            ? ss_query_fingerprints(cursor, fingerprint, distance, note_distance, smallest, error)
+            : sstore_query(cursor, fingerprint, distance, note_match, smallest, error);
+    return status == SSTORE_STOPPED ? SSTORE_OK : status;
+}
+
 /* The distance to try after `tried` found nothing: one more, as long as all that was spent on trying stays below what a scan
  * costs, which finds the nearest at whatever distance; then the largest. */
 static uint32_t next_distance(sstore_cursor *cursor, uint32_t tried, uint32_t max_distance, double *spent)
@@ -231,6 +230,8 @@ static uint32_t next_distance(sstore_cursor *cursor, uint32_t tried, uint32_t ma
     const ss_query_plan *plans = ss_cursor_plans(cursor, tried + 1);
     double scan_cost = 0;
     for (uint32_t i = 0; i < cursor->store->manifest.segment_count; i++) {
+        if (ss_segment_removes(cursor->store->segments[i]))
+            continue;
         *spent += plans[i].scan ? plans[i].scan_cost : plans[i].probe_cost;
         scan_cost += plans[i].scan_cost;
     }
@@ -248,8 +249,8 @@ sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, 
     uint32_t distance = (uint32_t)ss_min_u64(max_distance, cursor->store->manifest.distance);
     double spent = 0; /* estimated nanoseconds */
     for (;; distance = next_distance(cursor, distance, max_distance, &spent)) {
-        sstore_status status = ss_query_fingerprints(cursor, fingerprint, distance, note_distance, &smallest, error);
-        if (status != SSTORE_OK && status != SSTORE_STOPPED)
+        sstore_status status = find_smallest(cursor, fingerprint, distance, &smallest, error);
+        if (status != SSTORE_OK)
             return status;
         if (smallest != none)
             return sstore_query(cursor, fingerprint, smallest, on_match, context, error);

@@ -6,7 +6,11 @@
 
 #include "query/search.h"
 
-/* Find every distinct fingerprint within `distance`, segment by segment. */
+/* Find every distinct fingerprint of a segment within `distance`. */
+sstore_status ss_query_segment(sstore_cursor *cursor, uint32_t segment, uint64_t fingerprint, uint32_t distance,
+                               ss_hit_fn on_hit, void *context, sstore_error *error);
+
+/* Find every distinct fingerprint within `distance` in all segments of records, one after the other. */
 sstore_status ss_query_fingerprints(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, ss_hit_fn on_hit,
                                     void *context, sstore_error *error);
 

@@ -9,6 +9,7 @@ static const char malformed_bits[] = "its codes or rests run over";
 static sstore_status hit(const ss_search *self, uint64_t fingerprint, bool has_rank, uint64_t rank)
 {
     ss_hit found = {.segment = self->segment,
+                    .segment_number = self->segment_number,
                     .fingerprint = fingerprint,
                     .distance = ss_popcount(fingerprint ^ self->fingerprint),
                     .has_rank = has_rank,
@@ -39,7 +40,7 @@ static sstore_status match(const ss_search *self, const ss_test *test, uint64_t 
     const ss_visit *visit = &self->cursor->visits[test->visit];
     uint64_t fingerprint = ss_unpermute(&table_of(self, visit)->permutation, permuted);
     uint64_t pattern = fingerprint ^ self->fingerprint;
-    if (ss_plan_first_cover(&self->segment->facts->plan, self->plan->radii, pattern) != visit->table)
+    if (ss_plan_first_cover(&self->segment->facts.plan, self->plan->radii, pattern) != visit->table)
         return SSTORE_OK;
     ss_search_counts *counts = counts_of(self, visit->table);
     if (counts != NULL)
@@ -53,7 +54,7 @@ static sstore_status match(const ss_search *self, const ss_test *test, uint64_t 
 /* Only those of a probed prefix are candidates, whatever else was decoded. */
 static void note_candidates(const ss_search *self, uint32_t table, const uint64_t *values, uint32_t count)
 {
-    uint32_t prefix_bits = self->segment->facts->plan.tables[table].prefix_bits;
+    uint32_t prefix_bits = self->segment->facts.plan.tables[table].prefix_bits;
     ss_search_counts *counts = counts_of(self, table);
     for (uint32_t i = 0; counts != NULL && i < count; i++) {
         uint64_t pattern = (values[i] ^ self->cursor->queries[table]) & ss_high_mask(prefix_bits);
@@ -258,7 +259,7 @@ static sstore_status add_probe(const ss_search *self, uint32_t table, uint64_t f
  * ascending: so the blocks of a table are visited in their order, each once. */
 static sstore_status probe_near(const ss_search *self, uint32_t table, uint64_t prefix, uint64_t bit, int32_t flips)
 {
-    uint64_t others = ss_low_mask(64 - self->segment->facts->plan.tables[table].prefix_bits);
+    uint64_t others = ss_low_mask(64 - self->segment->facts.plan.tables[table].prefix_bits);
     if (flips == 0 || (bit & ~others) == 0)
         return add_probe(self, table, prefix, prefix | others);
     bool is_set = (prefix & bit) != 0;
@@ -269,7 +270,7 @@ static sstore_status probe_near(const ss_search *self, uint32_t table, uint64_t 
 static sstore_status probe_table(const ss_search *self, uint32_t table)
 {
     uint64_t query = ss_permute(&self->segment->tables[table].permutation, self->fingerprint);
-    uint32_t prefix_bits = self->segment->facts->plan.tables[table].prefix_bits;
+    uint32_t prefix_bits = self->segment->facts.plan.tables[table].prefix_bits;
     self->cursor->queries[table] = query;
     return probe_near(self, table, query & ss_high_mask(prefix_bits), UINT64_C(1) << 63, self->plan->radii[table]);
 }
@@ -326,7 +327,7 @@ sstore_status ss_search_run(const ss_search *search)
         return scan(search);
     sstore_cursor *cursor = search->cursor; /* an error may have left something in it */
     cursor->probe_count = cursor->span_count = cursor->visit_count = cursor->test_count = 0;
-    for (uint32_t table = 0; status == SSTORE_OK && table < search->segment->facts->plan.table_count; table++)
+    for (uint32_t table = 0; status == SSTORE_OK && table < search->segment->facts.plan.table_count; table++)
         if (search->plan->radii[table] != SS_NO_PROBE)
             status = probe_table(search, table);
     return status == SSTORE_OK ? run_probes(search) : status;

@@ -23,6 +23,7 @@ typedef struct ss_search_counts {
 typedef struct ss_search {
     sstore_cursor *cursor;
     const ss_segment *segment;
+    uint32_t segment_number;
     const ss_query_plan *plan;
     uint64_t fingerprint;
     uint32_t distance;

@@ -303,6 +303,12 @@ static size_t sort_items(const ss_sorter *sorter, void *items, void *scratch, si
     return unique_keys(items, count);
 }
 
+static sstore_status refine(const ss_sorter *sorter, void *items, size_t *count, sstore_error *error)
+{
+    const ss_sorter_options *options = &sorter->options;
+    return options->refine != NULL ? options->refine(options->refine_context, items, count, error) : SSTORE_OK;
+}
+
 /* Where the first of many equal items goes. */
 typedef struct first_item {
     void *to;
@@ -329,12 +335,17 @@ sstore_status ss_sorter_load(ss_sorter *sorter, size_t number, void *items, void
 {
     piece *from = &sorter->pieces[number];
     *count_out = from->count;
-    if (from->equal)
-        return load_equal(sorter, from, items, scratch, error);
+    if (from->equal) {
+        sstore_status status = load_equal(sorter, from, items, scratch, error);
+        return status == SSTORE_OK ? refine(sorter, items, count_out, error) : status;
+    }
     sstore_status status = ss_buckets_gather(from->buckets, from->first, from->end, items, error);
     if (status != SSTORE_OK || from->sorted)
         return status;
     *count_out = sort_items(sorter, items, scratch, from->count);
+    status = refine(sorter, items, count_out, error);
+    if (status != SSTORE_OK)
+        return status;
     if (ss_buckets_in_memory(from->buckets, from->first, from->end)) {
         ss_buckets_put_back(from->buckets, from->first, from->end, items, *count_out);
         from->count = *count_out;

@@ -17,6 +17,10 @@
 
 typedef struct ss_sorter ss_sorter;
 
+/* Thin out the sorted items of a piece, each of which is there once. May be called for several pieces at once, and again
+ * for one that is loaded again. */
+typedef sstore_status (*ss_refine_fn)(void *context, void *items, size_t *count, sstore_error *error);
+
 typedef struct ss_sorter_options {
     bool with_ids;           /* records; else keys, which are records with id 0 in half the room */
     uint32_t writers;        /* threads that add at once, at least 1 */
@@ -24,8 +28,9 @@ typedef struct ss_sorter_options {
     size_t piece_capacity;   /* items of the largest piece, at least 1 */
     uint64_t expected_count; /* items to come, if it is known; else UINT64_MAX */
     const ss_dir *tmp_dir;   /* where to spill; borrowed */
+    ss_refine_fn refine;     /* NULL: all items stay */
+    void *refine_context;
 } ss_sorter_options;
-
 
 /* Open a pool of `memory_bytes` for sorters of up to `writers` writers. MEMORY. */
 sstore_status ss_sorter_pool_open(ss_chunk_pool *pool, uint64_t memory_bytes, uint32_t writers, sstore_error *error);

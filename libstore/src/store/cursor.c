@@ -11,7 +11,9 @@ const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance)
     const sstore *store = cursor->store;
     if (cursor->planned_distance != distance) {
         for (uint32_t i = 0; i < store->manifest.segment_count; i++)
-            ss_query_plan_init(&cursor->plans[i], &store->segments[i].facts->plan, distance, &store->segments[i].costs);
+            if (!ss_segment_removes(store->segments[i]))
+                ss_query_plan_init(&cursor->plans[i], &store->segments[i]->facts.plan, distance,
+                                   &store->segments[i]->costs);
         cursor->planned_distance = distance;
     }
     return cursor->plans;
@@ -59,7 +61,8 @@ uint64_t ss_cursor_bytes(const ss_manifest *manifest, sstore_io io)
     uint64_t blocks = choose_visit_capacity(io, largest.block_bytes) + SS_HITS_TOGETHER;
     uint64_t buffers = io == SSTORE_IO_PREAD ? blocks * largest.block_bytes : 0;
     return sizeof(sstore_cursor) + manifest->segment_count * sizeof(ss_query_plan) + buffers +
-           values * (sizeof(uint64_t) + sizeof(uint32_t)) + largest.restart_interval * sizeof(uint64_t);
+           values * (sizeof(uint64_t) + sizeof(uint32_t)) + largest.restart_interval * sizeof(uint64_t) +
+           ss_presence_bytes(manifest, true, io);
 }
 
 static bool allocate(sstore_cursor *cursor, ss_geometry largest)
@@ -89,6 +92,11 @@ sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_o
         sstore_cursor_free(cursor);
         return ss_fail_memory(error, BUFFERS_BYTES + SS_HITS_TOGETHER * (uint64_t)largest.block_bytes);
     }
+    sstore_status status = ss_presence_open(&cursor->removals, store, true, error);
+    if (status != SSTORE_OK) {
+        sstore_cursor_free(cursor);
+        return status;
+    }
     *cursor_out = cursor;
     return SSTORE_OK;
 }
@@ -102,5 +110,6 @@ void sstore_cursor_free(sstore_cursor *cursor)
     ss_free(cursor->values);
     ss_free(cursor->hits);
     ss_free(cursor->group);
+    ss_presence_close(&cursor->removals);
     ss_free(cursor);
 }

@@ -6,6 +6,7 @@
 #define SS_CURSOR_H
 
 #include "file/block_slot.h"
+#include "store/presence.h"
 #include "store/store.h"
 
 /* A prefix that a table is searched for: the fingerprints first .. last (permuted). */
@@ -40,6 +41,7 @@ typedef struct ss_test {
 /* A distinct fingerprint of a segment within the distance of a query. */
 typedef struct ss_hit {
     const ss_segment *segment;
+    uint32_t segment_number;
     uint64_t query; /* the query's index; 0 of one alone */
     uint64_t fingerprint;
     uint32_t distance;
@@ -67,12 +69,13 @@ struct sstore_cursor {
     ss_hit found[SS_HITS_TOGETHER];        /* whose records are still to be reported */
     ss_block_slot slots[SS_HITS_TOGETHER]; /* blocks of table 0 and of ids, for looking them up */
     uint8_t *buffers;                      /* the visits' and these slots' */
+    ss_presence removals;                  /* to leave out what newer segments remove */
 };
 
 /* The bytes that a cursor of a store takes. */
 uint64_t ss_cursor_bytes(const ss_manifest *manifest, sstore_io io);
 
-/* The plans for a distance, one a segment. */
+/* The plans for a distance, one a segment; none for those that remove. */
 const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance);
 
 #endif

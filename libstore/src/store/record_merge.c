@@ -8,34 +8,63 @@ void ss_record_merge_init(ss_record_merge *merge, bool has_ids)
     *merge = (ss_record_merge){.has_ids = has_ids};
 }
 
-sstore_status ss_record_merge_add(ss_record_merge *merge, const ss_segment *segment, sstore_error *error)
+static sstore_status add_segment(ss_record_merge *merge, const sstore *store, uint32_t number, sstore_error *error)
 {
-    const ss_segment **segments =
-        ss_grow(merge->segments, merge->segment_count, &merge->capacity, 8, sizeof(ss_segment *));
-    if (segments == NULL)
-        return ss_fail_memory(error, 2 * merge->capacity * sizeof(ss_segment *));
-    merge->segments = segments;
-    merge->segments[merge->segment_count++] = segment;
-    return SSTORE_OK;
+    ss_merge_input *inputs = ss_grow(merge->inputs, merge->input_count, &merge->capacity, 4, sizeof *inputs);
+    if (inputs == NULL)
+        return ss_fail_memory(error, 2 * merge->capacity * sizeof *inputs);
+    merge->inputs = inputs;
+    ss_merge_input *input = &inputs[merge->input_count++];
+    *input = (ss_merge_input){
+        .store = merge->store_count, .age = number, .removes = ss_segment_removes(store->segments[number])};
+    return ss_record_stream_open(&input->stream, store->segments[number], merge->has_ids, error);
 }
 
-static bool is_less(const sstore_record *a, const sstore_record *b)
+sstore_status ss_record_merge_add(ss_record_merge *merge, const sstore *store, uint32_t first, uint32_t end,
+                                  sstore_error *error)
 {
-    return a->fingerprint < b->fingerprint || (a->fingerprint == b->fingerprint && a->id < b->id);
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = first; status == SSTORE_OK && i < end; i++)
+        status = add_segment(merge, store, i, error);
+    merge->store_count++;
+    size_t *heap = ss_realloc(merge->heap, merge->input_count, sizeof *heap);
+    if (heap == NULL)
+        return ss_fail_memory(error, merge->input_count * sizeof *heap);
+    merge->heap = heap;
+    return status;
+}
+
+sstore_status ss_record_merge_add_store(ss_record_merge *merge, const sstore *store, sstore_error *error)
+{
+    return ss_record_merge_add(merge, store, 0, store->manifest.segment_count, error);
+}
+
+static bool is_same(const sstore_record *a, const sstore_record *b)
+{
+    return a->fingerprint == b->fingerprint && a->id == b->id;
+}
+
+static bool is_less(const ss_merge_input *a, const ss_merge_input *b)
+{
+    if (a->record.fingerprint != b->record.fingerprint)
+        return a->record.fingerprint < b->record.fingerprint;
+    if (a->record.id != b->record.id)
+        return a->record.id < b->record.id;
+    return a->store < b->store || (a->store == b->store && a->age < b->age);
 }
 
 /* Restore the heap below `at`, whose record may have grown. */
 static void sift_down(ss_record_merge *merge, size_t at)
 {
+    const ss_merge_input *inputs = merge->inputs;
     size_t *heap = merge->heap, moved = heap[at];
     for (;;) {
         size_t child = 2 * at + 1;
         if (child >= merge->heap_count)
             break;
-        if (child + 1 < merge->heap_count &&
-            is_less(&merge->inputs[heap[child + 1]].record, &merge->inputs[heap[child]].record))
+        if (child + 1 < merge->heap_count && is_less(&inputs[heap[child + 1]], &inputs[heap[child]]))
             child++;
-        if (!is_less(&merge->inputs[heap[child]].record, &merge->inputs[moved].record))
+        if (!is_less(&inputs[heap[child]], &inputs[moved]))
             break;
         heap[at] = heap[child];
         at = child;
@@ -43,32 +72,14 @@ static void sift_down(ss_record_merge *merge, size_t at)
     heap[at] = moved;
 }
 
-static void close_inputs(ss_record_merge *merge)
-{
-    for (size_t i = 0; merge->inputs != NULL && i < merge->segment_count; i++)
-        ss_record_stream_close(&merge->inputs[i].stream);
-    ss_free(merge->inputs);
-    ss_free(merge->heap);
-    merge->inputs = NULL;
-    merge->heap = NULL;
-}
-
-sstore_status ss_record_merge_rewind(ss_record_merge *merge, sstore_error *error)
+/* Make the heap of all inputs, whose streams stand before what is to come first. */
+static sstore_status begin(ss_record_merge *merge, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    close_inputs(merge);
-    merge->inputs = ss_alloc(merge->segment_count, sizeof *merge->inputs);
-    merge->heap = ss_alloc(merge->segment_count, sizeof *merge->heap);
     merge->heap_count = 0;
-    merge->has_last = false;
-    if (merge->inputs == NULL || merge->heap == NULL)
-        return ss_fail_memory(error, merge->segment_count * sizeof *merge->inputs);
-    for (size_t i = 0; status == SSTORE_OK && i < merge->segment_count; i++) {
-        ss_merge_input *input = &merge->inputs[i];
+    for (size_t i = 0; status == SSTORE_OK && i < merge->input_count; i++) {
         bool more = false;
-        status = ss_record_stream_open(&input->stream, merge->segments[i], merge->has_ids, error);
-        if (status == SSTORE_OK)
-            status = ss_record_stream_next(&input->stream, &input->record, &more, error);
+        status = ss_record_stream_next(&merge->inputs[i].stream, &merge->inputs[i].record, &more, error);
         if (more)
             merge->heap[merge->heap_count++] = i;
     }
@@ -77,35 +88,91 @@ sstore_status ss_record_merge_rewind(ss_record_merge *merge, sstore_error *error
     return status;
 }
 
+sstore_status ss_record_merge_rewind(ss_record_merge *merge, sstore_error *error)
+{
+    for (size_t i = 0; i < merge->input_count; i++)
+        ss_record_stream_rewind(&merge->inputs[i].stream);
+    return begin(merge, error);
+}
+
+sstore_status ss_record_merge_seek(ss_record_merge *merge, uint64_t fingerprint, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (size_t i = 0; status == SSTORE_OK && i < merge->input_count; i++)
+        status = ss_record_stream_seek(&merge->inputs[i].stream, fingerprint, error);
+    return status == SSTORE_OK ? begin(merge, error) : status;
+}
+
+/* The first input has given its record: go on to its next one. */
+static sstore_status step(ss_record_merge *merge, sstore_error *error)
+{
+    ss_merge_input *least = &merge->inputs[merge->heap[0]];
+    bool more;
+    sstore_status status = ss_record_stream_next(&least->stream, &least->record, &more, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (!more)
+        merge->heap[0] = merge->heap[--merge->heap_count];
+    if (merge->heap_count > 0)
+        sift_down(merge, 0);
+    return SSTORE_OK;
+}
+
+static sstore_status fail_order(const ss_merge_input *input, sstore_error *error)
+{
+    return ss_fail_damaged(error, input->stream.segment->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
+                           "the segment %s (%016llx, %llu), which %s in the store then",
+                           input->removes ? "removes" : "adds", (unsigned long long)input->record.fingerprint,
+                           (unsigned long long)input->record.id, input->removes ? "was not" : "was");
+}
+
+/* Take a record off all inputs that have it. *wanted_out: it is among what is to be given. */
+static sstore_status take(ss_record_merge *merge, sstore_record *record_out, bool *wanted_out, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    const ss_merge_input *least = &merge->inputs[merge->heap[0]];
+    uint32_t store = least->store;
+    int sum = 0; /* over the segments of one store */
+    *record_out = least->record;
+    *wanted_out = false;
+    while (status == SSTORE_OK && merge->heap_count > 0) {
+        least = &merge->inputs[merge->heap[0]];
+        if (!is_same(&least->record, record_out))
+            break;
+        if (least->store != store) {
+            *wanted_out |= sum > 0;
+            store = least->store;
+            sum = 0;
+        }
+        if (merge->strict && sum != (least->removes ? 1 : 0))
+            return fail_order(least, error);
+        sum += least->removes ? -1 : 1;
+        status = step(merge, error);
+    }
+    *wanted_out = merge->removed ? sum < 0 : *wanted_out || sum > 0;
+    return status;
+}
+
 sstore_status ss_record_merge_next(ss_record_merge *merge, sstore_record *record_out, bool *more_out,
                                    sstore_error *error)
 {
-    bool repeats = true;
+    sstore_status status = SSTORE_OK;
     *more_out = false;
-    while (repeats && merge->heap_count > 0) {
-        ss_merge_input *least = &merge->inputs[merge->heap[0]];
-        bool more;
-        *record_out = least->record;
-        repeats = merge->has_last && !is_less(&merge->last, record_out);
-        *more_out = !repeats;
-        sstore_status status = ss_record_stream_next(&least->stream, &least->record, &more, error);
-        if (status != SSTORE_OK)
-            return status;
-        if (!more)
-            merge->heap[0] = merge->heap[--merge->heap_count];
-        if (merge->heap_count > 0)
-            sift_down(merge, 0);
+    if (merge->input_count == 1 && !merge->removed && merge->heap_count == 1) { /* there is nothing to sum up */
+        *record_out = merge->inputs[0].record;
+        *more_out = true;
+        return step(merge, error);
     }
-    if (*more_out) {
-        merge->last = *record_out;
-        merge->has_last = true;
-    }
-    return SSTORE_OK;
+    while (status == SSTORE_OK && !*more_out && merge->heap_count > 0)
+        status = take(merge, record_out, more_out, error);
+    return status;
 }
 
 void ss_record_merge_close(ss_record_merge *merge)
 {
-    close_inputs(merge);
-    ss_free(merge->segments);
-    merge->segments = NULL;
+    for (size_t i = 0; i < merge->input_count; i++)
+        ss_record_stream_close(&merge->inputs[i].stream);
+    ss_free(merge->inputs);
+    ss_free(merge->heap);
+    *merge = (ss_record_merge){.inputs = NULL};
 }

@@ -1,37 +1,51 @@
 /*
- * record_merge.h - all records of several segments in order, each once.
+ * record_merge.h - all records of one store or several in order, each once: what their segments add, and do not remove
+ * again.
+ *
+ * A record is in a store if its segments add it once more than they remove it (file/manifest.h); so a sum over the
+ * segments that have it says so, whatever their order. It may be in several stores. Of some neighbouring segments of a
+ * store the sum may also be -1: then they remove a record that an older segment has.
  */
 #ifndef SS_RECORD_MERGE_H
 #define SS_RECORD_MERGE_H
 
 #include "store/record_stream.h"
+#include "store/store.h"
 
 /* A segment on its way, with its next record. */
 typedef struct ss_merge_input {
     ss_record_stream stream;
+    uint32_t store, age; /* which of the stores, and which of its segments, from the oldest */
+    bool removes;
     sstore_record record;
 } ss_merge_input;
 
 typedef struct ss_record_merge {
-    bool has_ids;
-    size_t segment_count, capacity;
-    const ss_segment **segments; /* borrowed ones */
-    ss_merge_input *inputs;      /* one a segment */
-    size_t *heap;                /* indices of inputs that have not ended, the least record first */
+    bool has_ids;    /* records are merged; else fingerprints, each once */
+    bool removed;    /* give what the segments remove, not what they add; for neighbouring segments of one store */
+    bool strict;     /* notice a record that a segment adds though it is there, or removes though it is not */
+    size_t input_count, capacity;
+    ss_merge_input *inputs; /* one a segment */
+    size_t *heap;           /* indices of inputs that have not ended; the least record first, and of one the oldest segment */
     size_t heap_count;
-    sstore_record last;          /* given out */
-    bool has_last;
+    uint32_t store_count;
 } ss_record_merge;
 
 /* Begin with no segments. */
 void ss_record_merge_init(ss_record_merge *merge, bool has_ids);
-/* Add a segment, before the first rewind. MEMORY. */
-sstore_status ss_record_merge_add(ss_record_merge *merge, const ss_segment *segment, sstore_error *error);
-/* Go before the first record; also to start over. MEMORY, IO, DAMAGED. */
+/* Add the segments first .. end - 1 of a store. It must stay open. MEMORY. */
+sstore_status ss_record_merge_add(ss_record_merge *merge, const sstore *store, uint32_t first, uint32_t end,
+                                  sstore_error *error);
+/* Add all segments of a store. */
+sstore_status ss_record_merge_add_store(ss_record_merge *merge, const sstore *store, sstore_error *error);
+/* Go before the first record; to begin, and to start over. IO, DAMAGED. */
 sstore_status ss_record_merge_rewind(ss_record_merge *merge, sstore_error *error);
+/* Go before the first record whose fingerprint is at least this; not where a store is open for records only. IO, DAMAGED. */
+sstore_status ss_record_merge_seek(ss_record_merge *merge, uint64_t fingerprint, sstore_error *error);
 /* Get the next record; *more_out is false at the end. IO, DAMAGED. */
 sstore_status ss_record_merge_next(ss_record_merge *merge, sstore_record *record_out, bool *more_out,
                                    sstore_error *error);
+/* Also of a zeroed one. */
 void ss_record_merge_close(ss_record_merge *merge);
 
 #endif

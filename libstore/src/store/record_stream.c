@@ -20,7 +20,7 @@ sstore_status ss_record_stream_open(ss_record_stream *stream, const ss_segment *
 
 uint64_t ss_record_stream_bytes(const ss_segment *segment)
 {
-    return ss_table_stream_bytes(&segment->tables[0].blocks) + segment->facts->geometry.block_bytes + sizeof(ss_segment) +
+    return ss_table_stream_bytes(&segment->tables[0].blocks) + segment->facts.geometry.block_bytes + sizeof(ss_segment) +
            sizeof(ss_table) + OPEN_BYTES;
 }
 
@@ -29,6 +29,15 @@ void ss_record_stream_close(ss_record_stream *stream)
     ss_table_stream_close(&stream->fingerprints);
     ss_free(stream->ids_buffer);
     stream->ids_buffer = NULL;
+}
+
+void ss_record_stream_rewind(ss_record_stream *stream)
+{
+    ss_table_stream_seek(&stream->fingerprints, 0, UINT64_MAX);
+    stream->value_count = stream->value_index = 0;
+    stream->rank = stream->next_ids_block = stream->asked_ids_block = 0;
+    stream->ids = (ss_ids_block){.count = 0};
+    stream->ids_index = 0;
 }
 
 /* Make values[value_index] the present fingerprint. */
@@ -67,6 +76,36 @@ static sstore_status open_next_ids(ss_record_stream *stream, sstore_error *error
     stream->ids_index = 0;
     stream->ids_rank = stream->ids.first_rank;
     return SSTORE_OK;
+}
+
+/* Go to the first record of the present rank in the id column. */
+static sstore_status seek_ids(ss_record_stream *stream, sstore_error *error)
+{
+    const ss_segment *segment = stream->segment;
+    uint32_t end;
+    stream->next_ids_block = stream->asked_ids_block = ss_key_index_find(&segment->ids_keys, stream->rank);
+    sstore_status status = open_next_ids(stream, error);
+    if (status != SSTORE_OK)
+        return status;
+    ss_ids_block_find(&stream->ids, stream->rank, &stream->ids_index, &end);
+    stream->ids_rank = stream->rank;
+    return SSTORE_OK; /* where the block does not have the rank, the next record is found to be missing */
+}
+
+sstore_status ss_record_stream_seek(ss_record_stream *stream, uint64_t fingerprint, sstore_error *error)
+{
+    const ss_segment *segment = stream->segment;
+    bool more;
+    ss_record_stream_rewind(stream);
+    uint64_t block = ss_key_index_find(&segment->tables[0].keys, fingerprint);
+    ss_table_stream_seek(&stream->fingerprints, block, UINT64_MAX);
+    sstore_status status = fill_values(stream, &more, error);
+    if (status != SSTORE_OK || !more)
+        return status;
+    while (stream->value_index < stream->value_count && stream->values[stream->value_index] < fingerprint)
+        stream->value_index++;
+    stream->rank = ss_array_at(&segment->ranks, block) + stream->value_index;
+    return stream->has_ids && stream->value_index < stream->value_count ? seek_ids(stream, error) : SSTORE_OK;
 }
 
 /* Whether the next record in the id column belongs to the present rank; opens the next block of ids if need be. */

@@ -5,7 +5,7 @@
 #define SS_RECORD_STREAM_H
 
 #include "file/ids.h"
-#include "store/store.h"
+#include "store/segment.h"
 #include "store/table_stream.h"
 
 typedef struct ss_record_stream {
@@ -27,6 +27,11 @@ uint64_t ss_record_stream_bytes(const ss_segment *segment);
 sstore_status ss_record_stream_open(ss_record_stream *stream, const ss_segment *segment, bool has_ids,
                                     sstore_error *error);
 void ss_record_stream_close(ss_record_stream *stream);
+
+/* Start over. */
+void ss_record_stream_rewind(ss_record_stream *stream);
+/* Go before the first record whose fingerprint is at least this. The segment must be open with its directory. IO, DAMAGED. */
+sstore_status ss_record_stream_seek(ss_record_stream *stream, uint64_t fingerprint, sstore_error *error);
 
 /* Get the next record; *more_out is false at the end. DAMAGED where fingerprints do not ascend or ids do not fit them. */
 sstore_status ss_record_stream_next(ss_record_stream *stream, sstore_record *record_out, bool *more_out,

@@ -57,17 +57,16 @@ static uint64_t file_bytes(uint64_t block_count, uint32_t block_bytes)
     return SS_HEADER_BYTES + block_count * block_bytes;
 }
 
-sstore_status sstore_stat_table(const sstore *store, uint32_t table, sstore_table_statistics *statistics_out,
-                                sstore_error *error)
+sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t table,
+                                sstore_table_statistics *statistics_out, sstore_error *error)
 {
-    if (store == NULL || statistics_out == NULL || store->manifest.segment_count == 0 ||
-        table >= store->manifest.segments[0].plan.table_count)
-        return ss_fail_argument(error, "sstore_stat_table: a NULL argument, or no such table");
-    /* Figures of all segments together come with the work on several segments; a build makes one. */
-    const ss_segment *segment = &store->segments[0];
-    const ss_plan_table *plan = &segment->facts->plan.tables[table];
-    const ss_block_header *header = &segment->tables[table].blocks.header;
-    const ss_array *keys = &segment->tables[table].keys.keys;
+    if (store == NULL || statistics_out == NULL || segment >= store->manifest.segment_count ||
+        table >= store->manifest.segments[segment].plan.table_count)
+        return ss_fail_argument(error, "sstore_stat_table: a NULL argument, or no such segment or table");
+    const ss_segment *of = store->segments[segment];
+    const ss_plan_table *plan = &of->facts.plan.tables[table];
+    const ss_block_header *header = &of->tables[table].blocks.header;
+    const ss_array *keys = &of->tables[table].keys.keys;
     uint64_t count = header->item_count;
     uint64_t last = keys->count > 0 ? ss_array_at(keys, keys->count - 1) : 0;
     sstore_table_statistics statistics = {
@@ -76,7 +75,7 @@ sstore_status sstore_stat_table(const sstore *store, uint32_t table, sstore_tabl
         .radius = (uint32_t)plan->radius,
         .block_count = header->block_count,
         .file_bytes = file_bytes(header->block_count, header->block_bytes),
-        .directory_bytes = ss_table_directory_bytes(segment, table),
+        .directory_bytes = ss_table_directory_bytes(of, table),
     };
     statistics.bits = per_fingerprint(8.0 * (double)(statistics.file_bytes + statistics.directory_bytes), count);
     statistics.bound_bits = per_fingerprint(bound_bits(header), count);
@@ -87,21 +86,58 @@ sstore_status sstore_stat_table(const sstore *store, uint32_t table, sstore_tabl
     return SSTORE_OK;
 }
 
-static void add_segment(const ss_segment *segment, bool has_ids, sstore_statistics *to)
+static void fill_segment(const ss_segment *segment, bool has_ids, sstore_segment_statistics *to)
 {
-    const ss_manifest_segment *facts = segment->facts;
-    uint32_t block_bytes = facts->geometry.block_bytes;
-    to->record_count += facts->record_count;
-    to->distinct_count += facts->distinct_count;
-    to->directory_bytes += facts->directory_bytes;
-    to->total_bytes += facts->directory_bytes;
+    const ss_manifest_segment *facts = &segment->facts;
+    const uint32_t block_bytes = facts->geometry.block_bytes;
+    *to = (sstore_segment_statistics){
+        .removes = ss_segment_removes(segment),
+        .record_count = facts->record_count,
+        .distinct_count = facts->distinct_count,
+        .table_count = facts->plan.table_count,
+        .block_bytes = block_bytes,
+        .restart_interval = facts->geometry.restart_interval,
+        .ids_block_count = has_ids ? facts->ids.block_count : 0,
+        .ids_bytes = has_ids ? file_bytes(facts->ids.block_count, block_bytes) : 0,
+        .directory_bytes = facts->directory_bytes,
+    };
     for (uint32_t i = 0; i < facts->plan.table_count; i++)
-        to->total_bytes += file_bytes(facts->tables[i].block_count, block_bytes);
-    if (!has_ids)
-        return;
-    to->ids_block_count += facts->ids.block_count;
-    to->ids_bytes += file_bytes(facts->ids.block_count, block_bytes);
-    to->total_bytes += file_bytes(facts->ids.block_count, block_bytes);
+        to->tables_bytes += file_bytes(facts->tables[i].block_count, block_bytes);
+    to->total_bytes = to->tables_bytes + to->ids_bytes + to->directory_bytes;
+    ss_folder_name(to->folder, SS_SEGMENT_PREFIX, facts->folder_number);
+    ss_plan_format(&facts->plan, to->plan, sizeof to->plan);
+}
+
+sstore_status sstore_stat_segment(const sstore *store, uint32_t segment, sstore_segment_statistics *statistics_out,
+                                  sstore_error *error)
+{
+    sstore_segment_statistics statistics;
+    if (store == NULL || statistics_out == NULL || segment >= store->manifest.segment_count)
+        return ss_fail_argument(error, "sstore_stat_segment: a NULL argument, or no such segment");
+    fill_segment(store->segments[segment], store->manifest.has_ids, &statistics);
+    if (!ss_give_facts(statistics_out, &statistics, sizeof statistics, sizeof statistics))
+        return ss_fail_argument(error, "sstore_stat_segment: struct_size is not set");
+    return SSTORE_OK;
+}
+
+/* Add what a segment takes. */
+static void add_segment(const sstore_segment_statistics *segment, sstore_statistics *to)
+{
+    to->distinct_count += segment->removes ? 0 : segment->distinct_count;
+    to->tables_bytes += segment->tables_bytes;
+    to->ids_bytes += segment->ids_bytes;
+    to->ids_block_count += segment->ids_block_count;
+    to->directory_bytes += segment->directory_bytes;
+    to->total_bytes += segment->total_bytes;
+}
+
+/* Show the form of one segment as the store's. */
+static void show_form(const sstore_segment_statistics *segment, sstore_statistics *to)
+{
+    to->table_count = segment->table_count;
+    to->block_bytes = segment->block_bytes;
+    to->restart_interval = segment->restart_interval;
+    memcpy(to->plan, segment->plan, sizeof to->plan);
 }
 
 sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out, sstore_error *error)
@@ -109,7 +145,12 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
     if (store == NULL || statistics_out == NULL)
         return ss_fail_argument(error, "sstore_stat: store and statistics_out must not be NULL");
     const ss_manifest *manifest = &store->manifest;
+    ss_manifest_totals totals;
+    (void)ss_manifest_counts(manifest, &totals); /* it fits, or the manifest would not have been read */
     sstore_statistics statistics = {
+        .record_count = totals.record_count,
+        .removed_count = totals.removed_count,
+        .segment_count = manifest->segment_count,
         .fingerprint_bits = SS_FINGERPRINT_BITS,
         .distance = manifest->distance,
         .has_ids = manifest->has_ids,
@@ -118,14 +159,14 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
         .memory_bytes = ss_store_memory_bytes(manifest, store->options.io),
         .total_bytes = manifest->file_bytes,
     };
-    for (uint32_t i = 0; i < manifest->segment_count; i++)
-        add_segment(&store->segments[i], manifest->has_ids, &statistics);
-    if (manifest->segment_count > 0) {
-        const ss_manifest_segment *first = &manifest->segments[0];
-        statistics.table_count = first->plan.table_count;
-        statistics.block_bytes = first->geometry.block_bytes;
-        statistics.restart_interval = first->geometry.restart_interval;
-        ss_plan_format(&first->plan, statistics.plan, sizeof statistics.plan);
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < manifest->segment_count; i++) {
+        sstore_segment_statistics segment;
+        fill_segment(store->segments[i], manifest->has_ids, &segment);
+        add_segment(&segment, &statistics);
+        if (statistics.table_count == 0 || (!segment.removes && segment.record_count > largest))
+            show_form(&segment, &statistics);
+        largest = segment.removes ? largest : ss_max_u64(largest, segment.record_count);
     }
     snprintf(statistics.recipe, sizeof statistics.recipe, "%s", manifest->recipe);
     if (!ss_give_facts(statistics_out, &statistics, sizeof statistics, sizeof statistics))

@@ -3,10 +3,29 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* A block may claim to hold as many, whatever it really does. */
+#define FIRST_CAPACITY 1024u
+
+/* Room grows with the fullest block that was met. Blocks are about as full as their average, twice that at most, but where
+ * much of a table is far denser than the rest; growing doubles it. */
 uint64_t ss_table_stream_bytes(const ss_block_reader *reader)
 {
-    return reader->header.block_bytes + SS_BLOCK_MAX_COUNT * sizeof(uint64_t);
+    uint64_t average = reader->header.item_count / ss_max_u64(reader->header.block_count, 1);
+    uint64_t most = ss_min_u64(ss_max_u64(4 * average, FIRST_CAPACITY), SS_BLOCK_MAX_COUNT);
+    return reader->header.block_bytes + most * sizeof(uint64_t);
+}
+
+/* Room for so many values. */
+static sstore_status make_room(ss_table_stream *stream, uint32_t count, sstore_error *error)
+{
+    if (count <= stream->capacity)
+        return SSTORE_OK;
+    uint32_t capacity = ss_max_u32(ss_max_u32(2 * stream->capacity, FIRST_CAPACITY), count);
+    uint64_t *values = ss_realloc(stream->values, capacity, sizeof *values);
+    if (values == NULL)
+        return ss_fail_memory(error, capacity * sizeof *values);
+    stream->values = values;
+    stream->capacity = capacity;
+    return SSTORE_OK;
 }
 
 sstore_status ss_table_stream_open(ss_table_stream *stream, const ss_block_reader *reader, const ss_code *code,
@@ -14,10 +33,7 @@ sstore_status ss_table_stream_open(ss_table_stream *stream, const ss_block_reade
 {
     *stream = (ss_table_stream){.reader = reader, .code = code, .end_block = reader->header.block_count};
     stream->buffer = ss_alloc(1, reader->header.block_bytes);
-    stream->values = ss_alloc(SS_BLOCK_MAX_COUNT, sizeof *stream->values);
-    if (stream->buffer != NULL && stream->values != NULL)
-        return SSTORE_OK;
-    return ss_fail_memory(error, SS_BLOCK_MAX_COUNT * sizeof *stream->values);
+    return stream->buffer != NULL ? SSTORE_OK : ss_fail_memory(error, reader->header.block_bytes);
 }
 
 void ss_table_stream_close(ss_table_stream *stream)
@@ -43,7 +59,7 @@ sstore_status ss_table_stream_next(ss_table_stream *stream, const uint64_t **val
     const char *reason = "its codes or rests run over";
     *count_out = 0;
     *values_out = stream->values;
-    if (stream->next_block == stream->end_block)
+    if (stream->next_block >= stream->end_block)
         return SSTORE_OK;
     uint64_t number = stream->next_block++;
     ss_block_reader_ahead(stream->reader, number, &stream->asked_block);
@@ -53,9 +69,14 @@ sstore_status ss_table_stream_next(ss_table_stream *stream, const uint64_t **val
     ss_geometry geometry = {.block_bytes = header->block_bytes, .restart_interval = header->restart_interval};
     bool sound = ss_block_open(&block, bytes, geometry, stream->code, &reason);
     if (sound)
+        status = make_room(stream, block.count, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (sound)
         sound = stream->strict ? ss_block_decode_strictly(&block, stream->values) : ss_block_decode(&block, stream->values);
     if (!sound)
         return ss_block_reader_malformed(stream->reader, number, reason, error);
     *count_out = block.count;
+    *values_out = stream->values;
     return SSTORE_OK;
 }

@@ -13,14 +13,15 @@ typedef struct ss_table_stream {
     bool strict; /* notice everything that makes a block malformed, for a verification; slower */
     uint8_t *buffer;
     uint64_t *values;
+    uint32_t capacity; /* of values */
 } ss_table_stream;
 
-/* The bytes that a stream takes. */
+/* The bytes that a stream takes, about. */
 uint64_t ss_table_stream_bytes(const ss_block_reader *reader);
 
 sstore_status ss_table_stream_open(ss_table_stream *stream, const ss_block_reader *reader, const ss_code *code,
                                    sstore_error *error);
-/* Go on with block `first`, and end before block `end` or at the table's end. */
+/* Go on with block `first`, and end before block `end` or at the table's end; also beyond that. */
 void ss_table_stream_seek(ss_table_stream *stream, uint64_t first, uint64_t end);
 void ss_table_stream_close(ss_table_stream *stream);
 

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "store/record_stream.h"
+#include "store/record_merge.h"
 #include "store/table_counts.h"
 
 typedef struct verification {
@@ -81,7 +81,7 @@ static void check_totals(verification *self, table_check *check)
     const ss_block_reader *blocks = &check->segment->tables[check->number].blocks;
     uint64_t gap_bits[SS_FINGERPRINT_BITS];
     ss_bit_counter_counts(&check->counts.gap_bits, gap_bits);
-    if (check->counts.count != check->segment->facts->distinct_count)
+    if (check->counts.count != check->segment->facts.distinct_count)
         note_file(self, blocks, "the table has another number of fingerprints than the manifest says");
     if (memcmp(check->counts.h_counts, blocks->header.h_counts, sizeof blocks->header.h_counts) != 0 ||
         memcmp(gap_bits, blocks->header.gap_bit_counts, sizeof gap_bits) != 0)
@@ -124,7 +124,7 @@ static sstore_status verify_tables(verification *self, const ss_segment *segment
     ss_u128 first_sum = {0}, sum;
     bool whole;
     *first_whole_out = false;
-    for (uint32_t i = 0; i < segment->facts->plan.table_count && !self->stopped; i++) {
+    for (uint32_t i = 0; i < segment->facts.plan.table_count && !self->stopped; i++) {
         sstore_status status = verify_table(self, segment, i, &sum, &whole, error);
         if (status != SSTORE_OK)
             return status;
@@ -198,8 +198,8 @@ static sstore_status verify_ids(verification *self, const ss_segment *segment, s
             note_block(self, ids, number, reason);
     }
     if (self->problem_count == problems_before &&
-        (check.goes_on || check.next_rank != segment->facts->distinct_count ||
-         check.record_count != segment->facts->record_count))
+        (check.goes_on || check.next_rank != segment->facts.distinct_count ||
+         check.record_count != segment->facts.record_count))
         note_file(self, ids, "the ids are not those of the store's fingerprints");
     ss_free(buffer);
     return SSTORE_OK;
@@ -227,7 +227,7 @@ static sstore_status verify_content(verification *self, const ss_segment *segmen
         }
     }
     if (status == SSTORE_OK && !more &&
-        (count != segment->facts->record_count || !ss_u128_equal(sum, segment->facts->content_sum)))
+        (count != segment->facts.record_count || !ss_u128_equal(sum, segment->facts.content_sum)))
         note_file(self, &segment->tables[0].blocks, "the records are not those that the manifest's content sum was made of");
     ss_record_stream_close(&stream);
     return status;
@@ -243,6 +243,27 @@ static sstore_status verify_segment(verification *self, const ss_segment *segmen
     /* Where table 0 or the ids are damaged, the sum says nothing new. */
     if (status == SSTORE_OK && !self->stopped && first_whole && self->problem_count == problems_before)
         status = verify_content(self, segment, has_ids, error);
+    return status;
+}
+
+/* ----- all segments ----- */
+
+/* Hold the segments against each other: each adds only what is not there, and removes only what is. */
+static sstore_status verify_order(verification *self, const sstore *store, sstore_error *error)
+{
+    ss_record_merge records;
+    sstore_record record;
+    sstore_error problem;
+    bool more = true;
+    ss_record_merge_init(&records, store->manifest.has_ids);
+    records.strict = true;
+    sstore_status status = ss_record_merge_add_store(&records, store, error);
+    sstore_status found = status == SSTORE_OK ? ss_record_merge_rewind(&records, &problem) : SSTORE_OK;
+    while (status == SSTORE_OK && found == SSTORE_OK && more)
+        found = ss_record_merge_next(&records, &record, &more, &problem);
+    if (found != SSTORE_OK)
+        note(self, &problem);
+    ss_record_merge_close(&records);
     return status;
 }
 
@@ -262,7 +283,9 @@ sstore_status sstore_verify(const char *path, sstore_problem_fn on_problem, void
         return status;
     }
     for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count && !self.stopped; i++)
-        status = verify_segment(&self, &store->segments[i], store->manifest.has_ids, error);
+        status = verify_segment(&self, store->segments[i], store->manifest.has_ids, error);
+    if (status == SSTORE_OK && store->manifest.segment_count > 1 && self.problem_count == 0 && !self.stopped)
+        status = verify_order(&self, store, error);
     sstore_close(store);
     if (status != SSTORE_OK || self.problem_count == 0)
         return status;

@@ -41,8 +41,10 @@ cat first third | sstore build --quiet --no-ids BOTH --force
 same_store BOTH AB
 echo "--- a hundred parts, with few files open"
 for i in $(seq 100); do echo "$i $i" | sstore build --quiet P$i -; done
+echo 1 1 | sstore build --quiet --block-size 64K LARGE -
+exits 2 sstore merge --quiet --memory 64M NEW $(yes LARGE | head -n 240)
+rm -r LARGE
 ulimit -Sn 128
 sstore merge --quiet MANY P* && sstore dump MANY | wc -l
-exits 2 sstore merge --quiet --memory 64M NEW P*
 rm -r P*
 ls

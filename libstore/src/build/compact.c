@@ -1,0 +1,159 @@
+/*
+ * compact.c - makes one segment of several neighbouring ones, without what was removed. Their records are read as they
+ * lie, in order; nothing is sorted for table 0. What they remove from segments that are older than they becomes a
+ * segment of its own, as long as there are such.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "build/builder.h"
+#include "build/compact_range.h"
+#include "build/stream_source.h"
+
+typedef struct compaction {
+    sstore_builder *builder;
+    sstore *store; /* open for its records */
+    ss_compact_range range;
+    ss_manifest_segment *made; /* what the range becomes: 0 to 2 segments */
+    uint32_t made_count;
+} compaction;
+
+/* Make a segment of what the range adds, or of what it removes. An empty one goes again, unless it is all of the store. */
+static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore_error *error)
+{
+    sstore_builder *builder = self->builder;
+    const ss_manifest *manifest = &builder->place.manifest;
+    const uint64_t most = ss_compact_most(manifest, self->range, kind);
+    const bool is_all = self->range.first == 0 && self->range.end == manifest->segment_count;
+    ss_segment_build build = builder->build;
+    ss_manifest_segment *segment = &self->made[self->made_count];
+    ss_record_merge records;
+    ss_piece_source source;
+    sstore_status status = SSTORE_OK;
+    if (builder->place.work_count == self->made_count) /* the builder has begun the first one */
+        status = ss_workplace_begin(&builder->place, error);
+    build.dir = &builder->place.works[self->made_count].dir;
+    build.kind = kind;
+    if (kind == SS_SEGMENT_REMOVED)
+        build.plan_name = SS_REMOVAL_PLAN;
+    ss_record_merge_init(&records, manifest->has_ids);
+    records.removed = kind == SS_SEGMENT_REMOVED;
+    if (status == SSTORE_OK)
+        status = ss_record_merge_add(&records, self->store, self->range.first, self->range.end, error);
+    if (status == SSTORE_OK) {
+        ss_stream_source stream = {.records = &records};
+        ss_stream_source_open(&stream, most, ss_piece_capacity(build.memory.piece_capacity, most), &source);
+        status = ss_segment_build_run(&build, &source, NULL, segment, error);
+        ss_stream_source_close(&stream);
+    }
+    ss_record_merge_close(&records);
+    if (status != SSTORE_OK)
+        return status;
+    if (segment->record_count > 0 || (is_all && kind == SS_SEGMENT_RECORDS))
+        self->made_count++;
+    else
+        ss_workplace_drop_last(&builder->place);
+    return SSTORE_OK;
+}
+
+/* Put what was made in the range's place. */
+static sstore_status publish(compaction *self, sstore_error *error)
+{
+    const ss_manifest *before = &self->builder->place.manifest;
+    const uint32_t newer = before->segment_count - self->range.end;
+    ss_manifest manifest = *before;
+    uint32_t fresh[SS_MAX_WORKS];
+    manifest.segment_count = self->range.first + self->made_count + newer;
+    manifest.segments = ss_alloc(manifest.segment_count, sizeof *manifest.segments);
+    if (manifest.segments == NULL)
+        return ss_fail_memory(error, manifest.segment_count * sizeof *manifest.segments);
+    memcpy(manifest.segments, before->segments, self->range.first * sizeof *manifest.segments);
+    for (uint32_t i = 0; i < self->made_count; i++) {
+        fresh[i] = self->range.first + i;
+        manifest.segments[fresh[i]] = self->made[i];
+    }
+    memcpy(manifest.segments + self->range.first + self->made_count, before->segments + self->range.end,
+           newer * sizeof *manifest.segments);
+    sstore_status status = ss_workplace_publish(&self->builder->place, &manifest, fresh, error);
+    ss_free(manifest.segments);
+    return status;
+}
+
+static sstore_status make_and_publish(compaction *self, sstore_error *error)
+{
+    const ss_manifest *manifest = &self->builder->place.manifest;
+    self->made = ss_alloc(SS_MAX_WORKS, sizeof *self->made);
+    sstore_status status = self->made != NULL ? SSTORE_OK : ss_fail_memory(error, SS_MAX_WORKS * sizeof *self->made);
+    if (status == SSTORE_OK)
+        status = make_segment(self, SS_SEGMENT_RECORDS, error);
+    if (status == SSTORE_OK && self->range.first > 0 &&
+        ss_compact_most(manifest, self->range, SS_SEGMENT_REMOVED) > 0)
+        status = make_segment(self, SS_SEGMENT_REMOVED, error);
+    if (status == SSTORE_OK)
+        status = publish(self, error);
+    ss_free(self->made);
+    return status;
+}
+
+/* What reading the range takes of memory. */
+static uint64_t reading_bytes(const compaction *self)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = self->range.first; i < self->range.end; i++)
+        bytes += ss_record_stream_bytes(self->store->segments[i]);
+    return bytes;
+}
+
+static sstore_status run(sstore_builder *builder, ss_compact_range range, const sstore_build_options *options,
+                             sstore_error *error)
+{
+    compaction self = {.builder = builder, .range = range};
+    builder->in_order = true;
+    sstore_status status = ss_store_open_records(builder->place.path, &self.store, error);
+    if (status == SSTORE_OK)
+        status = ss_builder_share_memory(builder, options, reading_bytes(&self), error);
+    if (status == SSTORE_OK)
+        status = ss_builder_check_reserved(builder, error);
+    if (status == SSTORE_OK)
+        status = ss_builder_check_space(
+            builder, ss_compact_most(&builder->place.manifest, range, SS_SEGMENT_RECORDS), 0, error);
+    if (status == SSTORE_OK)
+        status = make_and_publish(&self, error);
+    sstore_close(self.store);
+    return status;
+}
+
+/* What is to be compacted. A single segment is made anew where another form is asked for. */
+static ss_compact_range choose_range(const ss_manifest *manifest, sstore_compaction which,
+                                     const sstore_build_options *options)
+{
+    if (which == SSTORE_COMPACT_TIERS)
+        return ss_compact_tiers(manifest);
+    if (manifest->segment_count == 1 && (options->plan != NULL || options->block_bytes != 0))
+        return (ss_compact_range){.end = 1};
+    return ss_compact_all(manifest);
+}
+
+sstore_status sstore_compact(const char *path, sstore_compaction which, const sstore_build_options *options,
+                             sstore_error *error)
+{
+    sstore_build_options taken = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_builder *builder;
+    if (path == NULL || which > SSTORE_COMPACT_TIERS)
+        return ss_fail_argument(error, "sstore_compact: path must not be NULL, nor the kind of compaction out of range");
+    if (!ss_take_options(&taken, sizeof taken, options, sizeof taken))
+        return ss_fail_argument(error, "the options are not set by SSTORE_BUILD_OPTIONS_INIT");
+    sstore_status status = ss_builder_open(path, SS_CLAIM_EXTEND, &taken, SS_SEGMENT_RECORDS, &builder, error);
+    if (status != SSTORE_OK)
+        return status;
+    const ss_compact_range range = choose_range(&builder->place.manifest, which, &taken);
+    if (range.first < range.end)
+        status = run(builder, range, &taken, error);
+    if (status == SSTORE_OK && taken.change != NULL)
+        *taken.change = (sstore_change){.struct_size = sizeof *taken.change,
+                                        .segment_count = builder->place.manifest.segment_count};
+    sstore_builder_abort(builder);
+    return status;
+}

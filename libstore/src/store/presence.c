@@ -1,0 +1,59 @@
+#include "store/presence.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+uint64_t ss_presence_bytes(const ss_manifest *manifest, bool removals_only, sstore_io io)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < manifest->segment_count; i++)
+        if (!removals_only || manifest->segments[i].kind == SS_SEGMENT_REMOVED)
+            bytes += ss_record_finder_bytes(&manifest->segments[i], io);
+    return bytes;
+}
+
+sstore_status ss_presence_open(ss_presence *presence, const sstore *store, bool removals_only, sstore_error *error)
+{
+    const uint32_t count = removals_only ? store->removal_end : store->manifest.segment_count;
+    *presence = (ss_presence){.store = store};
+    presence->finders = ss_alloc(count, sizeof *presence->finders);
+    if (presence->finders == NULL)
+        return ss_fail_memory(error, count * sizeof *presence->finders);
+    presence->finder_count = count;
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; status == SSTORE_OK && i < count; i++)
+        if (!removals_only || ss_segment_removes(store->segments[i]))
+            status = ss_record_finder_open(&presence->finders[i], store->segments[i], store->manifest.has_ids, error);
+    return status;
+}
+
+void ss_presence_close(ss_presence *presence)
+{
+    for (uint32_t i = 0; i < presence->finder_count; i++)
+        ss_record_finder_close(&presence->finders[i]);
+    ss_free(presence->finders);
+    *presence = (ss_presence){.finders = NULL};
+}
+
+sstore_status ss_presence_has(ss_presence *presence, const sstore_record *record, bool *has_out, sstore_error *error)
+{
+    bool mentioned = false;
+    sstore_status status = SSTORE_OK;
+    *has_out = false;
+    for (uint32_t i = presence->finder_count; status == SSTORE_OK && !mentioned && i-- > 0;) {
+        status = ss_record_finder_has(&presence->finders[i], record, &mentioned, error);
+        *has_out = mentioned && !ss_segment_removes(presence->store->segments[i]);
+    }
+    return status;
+}
+
+sstore_status ss_presence_was_removed(ss_presence *presence, uint32_t segment, const sstore_record *record,
+                                      bool *removed_out, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    *removed_out = false;
+    for (uint32_t i = presence->store->removal_end; status == SSTORE_OK && !*removed_out && i-- > segment + 1;)
+        if (ss_segment_removes(presence->store->segments[i]))
+            status = ss_record_finder_has(&presence->finders[i], record, removed_out, error);
+    return status;
+}

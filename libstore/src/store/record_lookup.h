@@ -1,0 +1,46 @@
+/*
+ * record_lookup.h - from a fingerprint to its rank, and from a rank to its ids, in blocks that were asked for before.
+ */
+#ifndef SS_RECORD_LOOKUP_H
+#define SS_RECORD_LOOKUP_H
+
+#include "file/block_slot.h"
+#include "file/ids.h"
+#include "store/segment.h"
+
+#define SS_NO_RANK UINT64_MAX
+
+/* A group of a block of table 0, decoded. Zeroed: none. */
+typedef struct ss_decoded_group {
+    uint64_t *values; /* room for restart_interval of them; borrowed */
+    bool valid;       /* it holds group `number` of block `block` of the segment */
+    uint64_t block;
+    uint32_t number, count;
+} ss_decoded_group;
+
+/* Find the rank of a fingerprint in the block of table 0 that the slot was asked for; SS_NO_RANK if it is not there. The
+ * group that was decoded last, of the same segment, is not decoded again. IO, DAMAGED. */
+sstore_status ss_find_rank(const ss_segment *segment, uint64_t fingerprint, ss_block_slot *slot, ss_decoded_group *group,
+                           uint64_t *rank_out, sstore_error *error);
+
+/* Where the ids of a rank go on. */
+typedef struct ss_rank_ids {
+    const ss_segment *segment;
+    uint64_t rank;
+    ss_block_slot *slot; /* for blocks of ids; borrowed */
+    uint64_t next_block; /* where they go on; UINT64_MAX: nowhere */
+    ss_ids_block block;
+    uint32_t begin, end; /* they are the block's records begin to end - 1 */
+} ss_rank_ids;
+
+/* Begin with the ids of a rank, which the block `first_block` holds the first ones of. */
+void ss_rank_ids_init(ss_rank_ids *ids, const ss_segment *segment, uint64_t rank, uint64_t first_block,
+                      ss_block_slot *slot);
+
+/* Get the block with the next ids, ascending: *more_out is false if there are none. IO, DAMAGED. */
+sstore_status ss_rank_ids_next(ss_rank_ids *ids, bool *more_out, sstore_error *error);
+
+/* Report that the ids of a rank are nowhere. */
+sstore_status ss_fail_ids_missing(const ss_segment *segment, uint64_t rank, sstore_error *error);
+
+#endif

@@ -1,0 +1,179 @@
+/* segment.c - opens a segment's files, and checks them as far as that goes without reading the blocks. */
+#include "store/segment.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+static sstore_status check_table_header(const ss_segment *segment, uint32_t number, sstore_error *error)
+{
+    const ss_manifest_segment *facts = &segment->facts;
+    const ss_block_reader *blocks = &segment->tables[number].blocks;
+    const ss_block_header *header = &blocks->header;
+    if (header->item_count != facts->distinct_count || header->table_count != facts->plan.table_count ||
+        header->distance != facts->plan.distance || header->radius != (uint32_t)facts->plan.tables[number].radius ||
+        header->key_mask != facts->plan.tables[number].key_mask ||
+        header->restart_interval != facts->geometry.restart_interval)
+        return ss_fail_damaged(error, blocks->file.path, 0, "the header contradicts the manifest");
+    return SSTORE_OK;
+}
+
+/* Open a table's blocks. */
+static sstore_status open_blocks(ss_segment *segment, const ss_dir *dir, uint32_t number, sstore_io io,
+                                 sstore_error *error)
+{
+    ss_table *table = &segment->tables[number];
+    ss_block_file_facts facts = ss_manifest_file_facts(&segment->facts, number);
+    sstore_status status = ss_block_reader_open(&table->blocks, dir, &facts, io, error);
+    if (status == SSTORE_OK)
+        status = check_table_header(segment, number, error);
+    if (status != SSTORE_OK)
+        return status;
+    ss_permutation_init(&table->permutation, segment->facts.plan.tables[number].key_mask);
+    ss_code_init(&table->code, table->blocks.header.code_lengths);
+    return SSTORE_OK;
+}
+
+static sstore_status open_table(ss_segment *segment, const ss_dir *dir, uint32_t number, sstore_io io,
+                                sstore_error *error)
+{
+    ss_table *table = &segment->tables[number];
+    ss_array keys = {.count = 0};
+    sstore_status status = open_blocks(segment, dir, number, io, error);
+    const uint64_t block_count = segment->facts.tables[number].block_count;
+    if (status == SSTORE_OK)
+        status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, number, block_count, &keys, error);
+    if (status == SSTORE_OK && !ss_array_ascends(&keys, true))
+        status = ss_fail_damaged(error, table->blocks.file.path, SSTORE_NO_OFFSET,
+                                 "the directory's keys for this table do not ascend");
+    if (status == SSTORE_OK)
+        status = ss_key_index_init(&table->keys, &keys, error);
+    ss_array_free(&keys);
+    return status;
+}
+
+/* Open the id column's blocks. */
+static sstore_status open_id_blocks(ss_segment *segment, const ss_dir *dir, sstore_io io, sstore_error *error)
+{
+    ss_block_file_facts facts = ss_manifest_file_facts(&segment->facts, SS_IDS_NUMBER);
+    sstore_status status = ss_block_reader_open(&segment->ids, dir, &facts, io, error);
+    if (status == SSTORE_OK && segment->ids.header.item_count != segment->facts.record_count)
+        status = ss_fail_damaged(error, segment->ids.file.path, 0, "the header contradicts the manifest");
+    return status;
+}
+
+static sstore_status open_ids(ss_segment *segment, const ss_dir *dir, sstore_io io, sstore_error *error)
+{
+    sstore_status status = open_id_blocks(segment, dir, io, error);
+    ss_array keys = {.count = 0};
+    if (status == SSTORE_OK)
+        status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, SS_IDS_NUMBER, segment->facts.ids.block_count,
+                                  &keys, error);
+    if (status == SSTORE_OK && !ss_array_ascends(&keys, false))
+        status = ss_fail_damaged(error, segment->ids.file.path, SSTORE_NO_OFFSET,
+                                 "the directory's ranks for the ids do not ascend");
+    if (status == SSTORE_OK)
+        status = ss_key_index_init(&segment->ids_keys, &keys, error);
+    ss_array_free(&keys);
+    return status;
+}
+
+static sstore_status open_ranks(ss_segment *segment, sstore_error *error)
+{
+    const ss_block_reader *blocks = &segment->tables[0].blocks;
+    sstore_status status = ss_directory_get(segment->directory, SS_ARRAY_RANKS, 0, blocks->header.block_count,
+                                            &segment->ranks, error);
+    if (status != SSTORE_OK)
+        return status;
+    uint64_t count = segment->ranks.count;
+    if (count > 0 && (ss_array_at(&segment->ranks, 0) != 0 || !ss_array_ascends(&segment->ranks, true) ||
+                      ss_array_at(&segment->ranks, count - 1) >= segment->facts.distinct_count))
+        return ss_fail_damaged(error, blocks->file.path, SSTORE_NO_OFFSET, "the directory's ranks do not ascend from 0");
+    return SSTORE_OK;
+}
+
+/* Open what queries need. */
+static sstore_status open_whole(ss_segment *segment, const ss_dir *dir, bool has_ids, sstore_io io, sstore_error *error)
+{
+    const ss_manifest_segment *facts = &segment->facts;
+    sstore_status status =
+        ss_directory_open(dir, facts->directory_bytes, facts->directory_sum, &segment->directory, error);
+    for (uint32_t i = 0; status == SSTORE_OK && i < facts->plan.table_count; i++)
+        status = open_table(segment, dir, i, io, error);
+    if (status == SSTORE_OK)
+        status = open_ranks(segment, error);
+    if (status == SSTORE_OK && has_ids)
+        status = open_ids(segment, dir, io, error);
+    return status;
+}
+
+/* Open what reading all records in order needs. */
+static sstore_status open_records(ss_segment *segment, const ss_dir *dir, bool has_ids, sstore_error *error)
+{
+    sstore_status status = open_blocks(segment, dir, 0, SSTORE_IO_PREAD, error);
+    return status == SSTORE_OK && has_ids ? open_id_blocks(segment, dir, SSTORE_IO_PREAD, error) : status;
+}
+
+static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss_segment_use *use, sstore_error *error)
+{
+    const uint32_t table_count = use->records_only ? 1 : segment->facts.plan.table_count;
+    segment->tables = ss_alloc(table_count, sizeof *segment->tables);
+    if (segment->tables == NULL)
+        return ss_fail_memory(error, table_count * sizeof *segment->tables);
+    segment->table_count = table_count;
+    return use->records_only ? open_records(segment, dir, use->has_ids, error)
+                             : open_whole(segment, dir, use->has_ids, use->io, error);
+}
+
+sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *facts, const ss_segment_use *use,
+                              ss_segment **segment_out, sstore_error *error)
+{
+    char name[SS_NAME_CAPACITY];
+    ss_dir dir = SS_DIR_NONE;
+    ss_segment *segment = ss_alloc(1, sizeof *segment);
+    *segment_out = segment;
+    if (segment == NULL)
+        return ss_fail_memory(error, sizeof *segment);
+    atomic_init(&segment->holder_count, 1);
+    segment->facts = *facts;
+    segment->costs = (ss_cost_model){.fingerprint_count = (double)facts->distinct_count,
+                                     .block_count = (double)facts->tables[0].block_count,
+                                     .io = use->io,
+                                     .strategy = use->strategy};
+    ss_folder_name(name, SS_SEGMENT_PREFIX, facts->folder_number);
+    sstore_status status = ss_dir_open_at(store, name, &dir, error);
+    if (status == SSTORE_OK)
+        status = open_files(segment, &dir, use, error);
+    ss_dir_close(&dir);
+    if (status != SSTORE_OK) {
+        ss_segment_release(segment);
+        *segment_out = NULL;
+    }
+    return status;
+}
+
+ss_segment *ss_segment_hold(ss_segment *segment)
+{
+    atomic_fetch_add_explicit(&segment->holder_count, 1, memory_order_relaxed);
+    return segment;
+}
+
+void ss_segment_release(ss_segment *segment)
+{
+    if (segment == NULL || atomic_fetch_sub_explicit(&segment->holder_count, 1, memory_order_acq_rel) > 1)
+        return;
+    for (uint32_t i = 0; i < segment->table_count; i++) {
+        ss_block_reader_close(&segment->tables[i].blocks);
+        ss_key_index_free(&segment->tables[i].keys);
+    }
+    ss_free(segment->tables);
+    ss_array_free(&segment->ranks);
+    ss_block_reader_close(&segment->ids);
+    ss_key_index_free(&segment->ids_keys);
+    ss_directory_close(segment->directory);
+    ss_free(segment);
+}
+
+uint64_t ss_table_directory_bytes(const ss_segment *segment, uint32_t number)
+{
+    return 8 * (segment->tables[number].keys.keys.count + (number == 0 ? segment->ranks.count : 0));
+}

@@ -1,0 +1,408 @@
+/*
+ * test_changes.c - a store that records are added to and removed from, in any order, beside a list of the records that it
+ * must have: every way of reading it must show these, after every step; a handle from before must show what it showed;
+ * and in the end, compacted, it must be what a build of its records makes, byte for byte.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/data.h"
+#include "support/oracle.h"
+#include "support/random.h"
+#include "support/scratch.h"
+#include "support/testing.h"
+#include "support/use_store.h"
+
+#define CASES 60u
+#define SANITIZED_CASES 12u
+#define MOST_STEPS 16u
+#define MOST_RECORDS 4000u
+
+static uint64_t run_seed;
+
+/* A store under test, and what it must hold. */
+typedef struct living {
+    rng random;
+    char path[256];
+    data_set pool;          /* records that are added and removed, again and again */
+    oracle truth;           /* sorted, each once */
+    uint64_t next_ordinal;
+    const char *plan;       /* of the build; NULL: chosen */
+    uint32_t block_bytes;
+    bool has_ids, ordinals; /* ordinals: what is added comes without ids */
+    bool crawls;            /* small steps beside a large store, compacted by tiers alone */
+    sstore *old;            /* a handle on an earlier state, or NULL */
+    oracle old_truth;
+    uint32_t steps;
+    char words[200];
+} living;
+
+/* ----- the list ----- */
+
+static int compare_records(const void *left, const void *right)
+{
+    const sstore_record *a = left, *b = right;
+    if (a->fingerprint != b->fingerprint)
+        return a->fingerprint < b->fingerprint ? -1 : 1;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+/* Sort, and count distinct fingerprints. */
+static void settle(oracle *truth)
+{
+    size_t kept = 0;
+    qsort(truth->records, truth->count, sizeof *truth->records, compare_records);
+    truth->distinct_count = 0;
+    for (size_t i = 0; i < truth->count; i++) {
+        if (kept > 0 && compare_records(&truth->records[kept - 1], &truth->records[i]) == 0)
+            continue;
+        truth->distinct_count += kept == 0 || truth->records[kept - 1].fingerprint != truth->records[i].fingerprint;
+        truth->records[kept++] = truth->records[i];
+    }
+    truth->count = kept;
+}
+
+static void list_add(oracle *truth, const sstore_record *records, size_t count)
+{
+    truth->records = realloc(truth->records, (truth->count + count + 1) * sizeof *truth->records);
+    memcpy(truth->records + truth->count, records, count * sizeof *records);
+    truth->count += count;
+    settle(truth);
+}
+
+/* What is to be removed: records, or all with a fingerprint or an id. */
+typedef enum naming { BY_RECORD, BY_FINGERPRINT, BY_ID } naming;
+
+static bool is_named(const sstore_record *record, naming how, const sstore_record *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool same_fingerprint = how == BY_ID || names[i].fingerprint == record->fingerprint;
+        bool same_id = how == BY_FINGERPRINT || names[i].id == record->id;
+        if (same_fingerprint && same_id)
+            return true;
+    }
+    return false;
+}
+
+static void list_remove(oracle *truth, naming how, const sstore_record *names, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < truth->count; i++)
+        if (!is_named(&truth->records[i], how, names, count))
+            truth->records[kept++] = truth->records[i];
+    truth->count = kept;
+    settle(truth);
+}
+
+static void list_copy(const oracle *from, oracle *to)
+{
+    *to = *from;
+    to->records = malloc((from->count + 1) * sizeof *to->records);
+    memcpy(to->records, from->records, from->count * sizeof *to->records);
+}
+
+/* ----- steps ----- */
+
+static sstore_record pool_record(living *self)
+{
+    size_t i = rng_below(&self->random, self->pool.count);
+    return (sstore_record){.fingerprint = self->pool.fingerprints[i],
+                           .id = self->has_ids && self->pool.ids != NULL ? self->pool.ids[i] : 0};
+}
+
+static size_t choose_count(living *self)
+{
+    static const size_t few[] = {0, 1, 2, 5, 40, 300};
+    if (self->crawls)
+        return rng_below(&self->random, self->pool.count / 16 + 2);
+    return rng_one_in(&self->random, 3) ? rng_below(&self->random, self->pool.count)
+                                        : few[rng_below(&self->random, sizeof few / sizeof *few)];
+}
+
+static sstore_build_options make_options(living *self)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    options.memory_bytes = (uint64_t)1 << rng_between(&self->random, 20, 26);
+    options.threads = (uint32_t)rng_between(&self->random, 1, 4);
+    return options;
+}
+
+static void give(sstore_builder *builder, const sstore_record *records, size_t count, bool fingerprints, bool ids,
+                 sstore_error *error)
+{
+    uint64_t *f = malloc((count + 1) * sizeof *f), *d = malloc((count + 1) * sizeof *d);
+    for (size_t i = 0; i < count; i++) {
+        f[i] = records[i].fingerprint;
+        d[i] = records[i].id;
+    }
+    size_t half = count / 3; /* in two calls */
+    for (int part = 0; part < 2; part++) {
+        size_t begin = part == 0 ? 0 : half, end = part == 0 ? half : count;
+        if (fingerprints)
+            assert_ok(sstore_builder_add(builder, f + begin, ids ? d + begin : NULL, end - begin, error), error);
+        else
+            assert_ok(sstore_builder_add_ids(builder, d + begin, end - begin, error), error);
+    }
+    free(f);
+    free(d);
+}
+
+/* Finish, or change one's mind. Returns whether the store was changed. */
+static bool finish_or_not(living *self, sstore_builder *builder, sstore_error *error)
+{
+    if (rng_one_in(&self->random, 10)) {
+        sstore_builder_abort(builder);
+        return false;
+    }
+    assert_ok(sstore_builder_finish(builder, error), error);
+    return true;
+}
+
+static void add_some(living *self)
+{
+    size_t count = choose_count(self);
+    sstore_record *records = malloc((count + 1) * sizeof *records);
+    sstore_builder *builder;
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_change change = {.struct_size = sizeof change};
+    sstore_build_options options = make_options(self);
+    options.change = &change;
+    for (size_t i = 0; i < count; i++) {
+        records[i] = pool_record(self);
+        if (self->ordinals)
+            records[i].id = self->next_ordinal + i;
+    }
+    assert_ok(sstore_builder_create_addition(self->path, &options, &builder, &error), &error);
+    give(builder, records, count, true, self->has_ids && !self->ordinals, &error);
+    if (finish_or_not(self, builder, &error)) {
+        size_t before = self->truth.count;
+        list_add(&self->truth, records, count);
+        if (self->ordinals)
+            self->next_ordinal += count;
+        assert_int_equal(change.added_count, self->truth.count - before);
+        assert_int_equal(change.given_count, count);
+    }
+    free(records);
+}
+
+static void remove_some(living *self)
+{
+    naming how = self->has_ids ? (naming)rng_below(&self->random, 3) : BY_FINGERPRINT;
+    size_t count = choose_count(self);
+    sstore_record *names = malloc((count + 1) * sizeof *names);
+    sstore_builder *builder;
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_change change = {.struct_size = sizeof change};
+    sstore_build_options options = make_options(self);
+    options.change = &change;
+    for (size_t i = 0; i < count; i++) {
+        names[i] = pool_record(self);
+        if (self->truth.count > 0 && rng_one_in(&self->random, 2))
+            names[i] = self->truth.records[rng_below(&self->random, self->truth.count)];
+    }
+    assert_ok(sstore_builder_create_removal(self->path, &options, &builder, &error), &error);
+    give(builder, names, count, how != BY_ID, how == BY_RECORD, &error);
+    if (finish_or_not(self, builder, &error)) {
+        size_t before = self->truth.count;
+        list_remove(&self->truth, how, names, count);
+        assert_int_equal(change.removed_count, before - self->truth.count);
+    }
+    free(names);
+}
+
+static void compact(living *self, sstore_compaction which)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_build_options options = make_options(self);
+    assert_ok(sstore_compact(self->path, which, &options, &error), &error);
+}
+
+static void step(living *self)
+{
+    switch (rng_below(&self->random, 8)) {
+    case 0: compact(self, self->crawls ? SSTORE_COMPACT_TIERS : SSTORE_COMPACT_ALL); break;
+    case 1: compact(self, SSTORE_COMPACT_TIERS); break;
+    case 2:
+    case 3:
+    case 4: remove_some(self); break;
+    default: add_some(self); break;
+    }
+}
+
+/* ----- what must be seen ----- */
+
+static void check_queries(living *self, sstore *store, const oracle *truth)
+{
+    matches got = {.count = 0}, wanted = {.count = 0};
+    sstore_cursor *cursor = store_must_cursor(store);
+    sstore_error error = {.status = SSTORE_OK};
+    uint64_t queries[12];
+    uint32_t distance = rng_one_in(&self->random, 4) ? (uint32_t)rng_below(&self->random, 12)
+                                                     : (uint32_t)rng_below(&self->random, 5);
+    for (uint32_t i = 0; i < 12; i++) {
+        queries[i] = data_query(&self->random, &self->pool, distance);
+        assert_ok(store_query_sorted(cursor, queries[i], distance, &got, &error), &error);
+        oracle_query(truth, queries[i], distance, 0, &wanted);
+        assert_true(matches_equal(&got, &wanted));
+        got.count = wanted.count = 0;
+        if (i < 3) {
+            assert_ok(store_nearest_sorted(cursor, queries[i], 20, &got, &error), &error);
+            oracle_nearest(truth, queries[i], 20, &wanted);
+            assert_true(matches_equal(&got, &wanted));
+            got.count = wanted.count = 0;
+        }
+    }
+    assert_ok(store_batch(store, queries, 12, distance, 2, &got, &error), &error);
+    for (uint32_t i = 0; i < 12; i++)
+        oracle_query(truth, queries[i], distance, i, &wanted);
+    assert_true(matches_equal(&got, &wanted));
+    matches_free(&got);
+    matches_free(&wanted);
+    sstore_cursor_free(cursor);
+}
+
+static void check_store(living *self, sstore *store, const oracle *truth)
+{
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    sstore_error error = {.status = SSTORE_OK};
+    bool right;
+    size_t count;
+    sstore_cursor *cursor = store_must_cursor(store);
+    assert_ok(sstore_stat(store, &facts, &error), &error);
+    assert_int_equal(facts.record_count, truth->count);
+    assert_ok(store_compare_records(cursor, truth, &right, &count, &error), &error);
+    assert_true(right);
+    assert_int_equal(count, truth->count);
+    sstore_cursor_free(cursor);
+    check_queries(self, store, truth);
+}
+
+static void check_all(living *self)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    sstore *store;
+    if (self->old != NULL && rng_one_in(&self->random, 2)) {
+        check_store(self, self->old, &self->old_truth);
+        assert_ok(sstore_reopen(self->old, &store, &error), &error);
+    } else {
+        store = store_must_open(self->path, (sstore_io)rng_below(&self->random, 3), SSTORE_STRATEGY_AUTO);
+    }
+    check_store(self, store, &self->truth);
+    if (rng_one_in(&self->random, 2)) {
+        sstore_close(self->old);
+        free(self->old_truth.records);
+        self->old = store;
+        list_copy(&self->truth, &self->old_truth);
+    } else {
+        sstore_close(store);
+    }
+    if (rng_one_in(&self->random, 2))
+        assert_ok(sstore_verify(self->path, NULL, NULL, &error), &error);
+}
+
+/* ----- in the end ----- */
+
+/* The folder of the store's only segment. */
+static const char *only_segment(const char *path)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_segment_statistics facts = {.struct_size = sizeof facts};
+    sstore_statistics all = {.struct_size = sizeof all};
+    sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    assert_ok(sstore_stat(store, &all, &error), &error);
+    assert_int_equal(all.segment_count, 1);
+    assert_int_equal(all.removed_count, 0);
+    assert_ok(sstore_stat_segment(store, 0, &facts, &error), &error);
+    sstore_close(store);
+    const char *name = strrchr(path, '/') + 1;
+    return scratch_path("%s/%s", name, facts.folder);
+}
+
+static void check_fresh_build(living *self)
+{
+    const char *path = scratch_path("fresh");
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_build_options options = make_options(self);
+    sstore_builder *builder;
+    compact(self, SSTORE_COMPACT_ALL);
+    check_all(self);
+    options.plan = self->plan;
+    options.block_bytes = self->block_bytes;
+    options.without_ids = !self->has_ids;
+    assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
+    give(builder, self->truth.records, self->truth.count, true, self->has_ids, &error);
+    assert_ok(sstore_builder_finish(builder, &error), &error);
+    assert_true(folders_equal(only_segment(self->path), only_segment(path), ".blk"));
+    scratch_remove(path);
+}
+
+/* ----- one store's life ----- */
+
+static void begin_life(living *self, uint64_t number)
+{
+    static const char *const plans[] = {NULL, "4", "3", "2", "1", "5c2", "64:3"};
+    rng_init(&self->random, run_seed + number);
+    rng *random = &self->random;
+    data_ids ids = (data_ids)rng_below(random, DATA_IDS_COUNT);
+    sstore_error error = {.status = SSTORE_OK};
+    data_make(random, (data_kind)rng_below(random, DATA_KIND_COUNT), ids, rng_between(random, 1, MOST_RECORDS),
+              rng_one_in(random, 2), &self->pool);
+    self->has_ids = ids != DATA_NO_IDS;
+    self->ordinals = ids == DATA_ORDINALS;
+    self->plan = plans[rng_below(random, sizeof plans / sizeof *plans)];
+    self->block_bytes = rng_one_in(random, 2) ? 0 : UINT32_C(256) << rng_below(random, 9);
+    snprintf(self->path, sizeof self->path, "%s", scratch_path("living"));
+    snprintf(self->words, sizeof self->words, "case %" PRIu64 ", pool of %zu, %s, %s, plan %s, blocks %u, seed %" PRIu64,
+             number, self->pool.count, data_kind_name(self->pool.kind), data_ids_name(ids),
+             self->plan == NULL ? "auto" : self->plan, self->block_bytes, run_seed);
+    sstore_build_options options = make_options(self);
+    options.plan = self->plan;
+    options.block_bytes = self->block_bytes;
+    data_set first = self->pool; /* a part of the pool */
+    self->crawls = rng_one_in(random, 2);
+    first.count = self->crawls ? self->pool.count : rng_one_in(random, 4) ? 0 : rng_below(random, self->pool.count + 1);
+    scratch_remove(self->path);
+    assert_ok(store_build(self->path, &options, &first, 0, &error), &error);
+    oracle_make(&first, &self->truth);
+    self->next_ordinal = first.count;
+}
+
+static void end_life(living *self)
+{
+    sstore_close(self->old);
+    free(self->old_truth.records);
+    oracle_free(&self->truth);
+    data_free(&self->pool);
+    scratch_remove(self->path);
+}
+
+static void test_lives(void **state)
+{
+    (void)state;
+    uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? SANITIZED_CASES : CASES);
+    for (uint64_t i = 0; i < cases; i++) {
+        living self = {.old = NULL};
+        begin_life(&self, i);
+        testing_doing("%s", self.words);
+        self.steps = (uint32_t)rng_between(&self.random, 1, MOST_STEPS);
+        for (uint32_t at = 0; at < self.steps; at++) {
+            testing_doing("%s, step %u", self.words, at);
+            step(&self);
+            check_all(&self);
+        }
+        check_fresh_build(&self);
+        end_life(&self);
+    }
+    testing_done();
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_lives, testing_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
