@@ -13,7 +13,7 @@ sstore compact --quiet --tiered STORE
 segments
 sstore dump STORE | cmp - <(sed -n '8,1000p;1004,1060p' all | sort) && echo "as it was"
 sstore query STORE --input <(sed -n '1,10p;1001,1005p' all | cut -f 1) | wc -l
-exits 0 sstore verify STORE
+exits 0 sstore verify STORE | cut -d , -f 1-2
 echo "--- what was removed comes back"
 head -n 7 all | sstore add --quiet STORE
 sstore dump STORE | cmp - <(sed -n '1,1000p;1004,1060p' all | sort) && echo "as it was"

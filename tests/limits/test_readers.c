@@ -1,0 +1,218 @@
+/*
+ * test_readers.c - processes that query a store while another one adds, removes and compacts, all the time. Whatever a
+ * reader sees through one handle must be one of the states that were published.
+ *
+ * State s holds, around each of some centres, the records with the ids that generation s/2 has: a step adds one record to
+ * every centre, the next step removes the oldest one of every centre. So a state is told by the ids around any centre, and
+ * all centres must tell the same.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support/random.h"
+#include "support/scratch.h"
+#include "support/testing.h"
+#include "support/use_store.h"
+
+#define CENTRES 40u
+#define WINDOW 9u /* ids that a centre keeps */
+#define READERS 3u
+#define SECONDS 4u
+#define LONG_SECONDS 60u
+#define BACKGROUND 20000u /* records that stay, far from the centres, so that blocks are many */
+
+static uint64_t run_seed;
+static uint64_t centres[CENTRES];
+
+static double now(void)
+{
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* The record that generation `id` adds to a centre: within 3 bits of it, another one each time. */
+static uint64_t record_of(uint32_t centre, uint64_t id)
+{
+    uint64_t mix = rng_mix(id * CENTRES + centre), flips = 0;
+    for (uint32_t i = 0; i < id % 4; i++)
+        flips |= UINT64_C(1) << (mix >> (6 * i) & 63);
+    return centres[centre] ^ flips;
+}
+
+/* ----- the writer ----- */
+
+static void change(const char *path, bool removes, uint64_t id)
+{
+    uint64_t fingerprints[CENTRES], ids[CENTRES];
+    sstore_builder *builder;
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    options.memory_bytes = 1 << 20;
+    options.threads = 1;
+    for (uint32_t i = 0; i < CENTRES; i++) {
+        fingerprints[i] = record_of(i, id);
+        ids[i] = id;
+    }
+    assert_ok(removes ? sstore_builder_create_removal(path, &options, &builder, &error)
+                      : sstore_builder_create_addition(path, &options, &builder, &error),
+              &error);
+    assert_ok(sstore_builder_add(builder, fingerprints, ids, CENTRES, &error), &error);
+    assert_ok(sstore_builder_finish(builder, &error), &error);
+}
+
+/* Change the store until it is time; returns how many states were published. */
+static uint64_t write_states(const char *path, double end)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    options.memory_bytes = 1 << 20;
+    uint64_t id = WINDOW;
+    for (; now() < end; id++) {
+        change(path, false, id);
+        change(path, true, id - WINDOW);
+        if (id % 8 == 7)
+            assert_ok(sstore_compact(path, id % 32 == 31 ? SSTORE_COMPACT_ALL : SSTORE_COMPACT_TIERS, &options, &error),
+                      &error);
+    }
+    return 2 * (id - WINDOW);
+}
+
+/* ----- a reader ----- */
+
+/* What a centre's ids tell: those from `low` to `high`, all of them. */
+typedef struct seen {
+    uint64_t low, high, count;
+} seen;
+
+static int see(void *context, const sstore_match *match)
+{
+    seen *of = (seen *)context + match->query_index;
+    of->low = of->count == 0 || match->id < of->low ? match->id : of->low;
+    of->high = of->count == 0 || match->id > of->high ? match->id : of->high;
+    of->count++;
+    return 0;
+}
+
+static bool is_state(const seen *all, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t width = all[i].high - all[i].low + 1;
+        if (all[i].count != width || (width != WINDOW && width != WINDOW + 1) || all[i].low != all[0].low ||
+            all[i].high != all[0].high)
+            return false;
+    }
+    return true;
+}
+
+/* Look at the store in every way through one handle. Returns the newest id, 0 if what was seen is no state. */
+static uint64_t look(sstore *store)
+{
+    seen batch[CENTRES] = {{0}}, single[CENTRES] = {{0}};
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_cursor *cursor = store_must_cursor(store);
+    for (uint32_t i = 0; i < CENTRES; i++)
+        assert_ok(sstore_query(cursor, centres[i], 3, see, &single[i], &error), &error);
+    assert_ok(sstore_query_batch(store, centres, CENTRES, 3, 1, see, batch, &error), &error);
+    sstore_cursor_free(cursor);
+    bool same = memcmp(batch, single, sizeof batch) == 0;
+    if (!same || !is_state(single, CENTRES)) {
+        for (uint32_t i = 0; i < CENTRES; i++)
+            fprintf(stderr, "centre %u: ids %llu to %llu, %llu of them; in the batch %llu to %llu, %llu\n", i,
+                    (unsigned long long)single[i].low, (unsigned long long)single[i].high,
+                    (unsigned long long)single[i].count, (unsigned long long)batch[i].low,
+                    (unsigned long long)batch[i].high, (unsigned long long)batch[i].count);
+        return 0;
+    }
+    return single[0].high;
+}
+
+/* Read until it is time. The exit code: 0 if all was well and some states were seen. */
+static int read_states(const char *path, double end, uint64_t seed)
+{
+    rng random;
+    rng_init(&random, seed);
+    sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    uint64_t newest = 0, changes = 0;
+    while (now() < end) {
+        uint64_t high = look(store), again = rng_one_in(&random, 4) ? look(store) : high;
+        if (high == 0 || high < newest || again != high)
+            return 1;
+        changes += high > newest;
+        newest = high;
+        sstore *next;
+        sstore_error error = {.status = SSTORE_OK};
+        if (rng_one_in(&random, 3))
+            next = store_must_open(path, (sstore_io)rng_below(&random, 3), SSTORE_STRATEGY_AUTO);
+        else
+            assert_ok(sstore_reopen(store, &next, &error), &error);
+        sstore_close(store);
+        store = next;
+    }
+    sstore_close(store);
+    return changes > 2 ? 0 : 2;
+}
+
+/* ----- together ----- */
+
+static void build_first_state(const char *path)
+{
+    rng random;
+    rng_init(&random, run_seed);
+    data_set set = {.kind = DATA_UNIFORM, .id_kind = DATA_IDS, .count = BACKGROUND + CENTRES * WINDOW};
+    set.fingerprints = malloc(set.count * sizeof *set.fingerprints);
+    set.ids = malloc(set.count * sizeof *set.ids);
+    for (uint32_t i = 0; i < CENTRES; i++) /* the background has a 0 where the centres have 16 ones */
+        centres[i] = rng_next(&random) | UINT64_C(0xffff000000000000);
+    for (size_t i = 0; i < BACKGROUND; i++) {
+        set.fingerprints[i] = rng_next(&random) & UINT64_C(0x00ffffffffffffff);
+        set.ids[i] = UINT64_C(1) << 40 | i;
+    }
+    for (uint32_t i = 0; i < CENTRES * WINDOW; i++) {
+        set.fingerprints[BACKGROUND + i] = record_of(i % CENTRES, i / CENTRES);
+        set.ids[BACKGROUND + i] = i / CENTRES;
+    }
+    store_must_build(path, NULL, &set);
+    free(set.fingerprints);
+    free(set.ids);
+}
+
+static void test_every_answer_is_a_state(void **state)
+{
+    (void)state;
+    const char *path = scratch_path("living");
+    const double end = now() + (double)testing_number("SSTORE_TEST_SECONDS", testing_long() ? LONG_SECONDS : SECONDS);
+    pid_t readers[READERS];
+    testing_doing("seed %llu", (unsigned long long)run_seed);
+    build_first_state(path);
+    for (uint32_t i = 0; i < READERS; i++) {
+        readers[i] = fork();
+        assert_int_not_equal(readers[i], -1);
+        if (readers[i] == 0)
+            _exit(read_states(path, end, run_seed + i));
+    }
+    uint64_t states = write_states(path, end);
+    for (uint32_t i = 0; i < READERS; i++) {
+        int code;
+        assert_int_equal(waitpid(readers[i], &code, 0), readers[i]);
+        assert_true(WIFEXITED(code));
+        assert_int_equal(WEXITSTATUS(code), 0);
+    }
+    printf("%llu states were published\n", (unsigned long long)states);
+    scratch_remove(path);
+    testing_done();
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_every_answer_is_a_state, testing_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
