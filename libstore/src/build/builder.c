@@ -217,26 +217,26 @@ static sstore_status publish_alone(sstore_builder *builder, ss_manifest_segment 
                             .recipe = builder->recipe,
                             .segment_count = 1,
                             .segments = segment};
-    return ss_workplace_publish(&builder->place, &manifest, &fresh, error);
+    return ss_workplace_publish(builder->place, &manifest, &fresh, error);
 }
 
 /* Publish the segment as the newest of a store. */
 static sstore_status publish_newest(sstore_builder *builder, const ss_manifest_segment *segment, sstore_error *error)
 {
-    ss_manifest manifest = builder->place.manifest;
+    ss_manifest manifest = builder->place->manifest;
     const uint32_t count = manifest.segment_count;
     if (count >= SS_MAX_SEGMENTS)
-        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, builder->place.path, SSTORE_NO_OFFSET,
+        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, builder->place->path, SSTORE_NO_OFFSET,
                        "the store has %u segments already, as many as it can; compact it", count);
     manifest.segments = ss_alloc(count + 1, sizeof *manifest.segments);
     if (manifest.segments == NULL)
         return ss_fail_memory(error, (count + 1) * sizeof *manifest.segments);
     if (count > 0)
-        memcpy(manifest.segments, builder->place.manifest.segments, count * sizeof *manifest.segments);
+        memcpy(manifest.segments, builder->place->manifest.segments, count * sizeof *manifest.segments);
     manifest.segments[count] = *segment;
     manifest.segment_count = count + 1;
     manifest.next_ordinal = builder->next_ordinal;
-    sstore_status status = ss_workplace_publish(&builder->place, &manifest, &count, error);
+    sstore_status status = ss_workplace_publish(builder->place, &manifest, &count, error);
     ss_free(manifest.segments);
     return status;
 }
@@ -251,7 +251,7 @@ static sstore_status publish(sstore_builder *builder, ss_manifest_segment *segme
     else if (segment->record_count > 0)
         status = publish_newest(builder, segment, error);
     if (builder->extends)
-        segment_count = builder->place.manifest.segment_count;
+        segment_count = builder->place->manifest.segment_count;
     if (status == SSTORE_OK)
         note_change(builder, segment, segment_count);
     return status;
@@ -294,7 +294,10 @@ void sstore_builder_abort(sstore_builder *builder)
     ss_chunk_pool_close(&builder->pool);
     ss_free(builder->first_fingerprints);
     ss_free(builder->first_ids);
-    ss_workplace_close(&builder->place);
+    if (builder->place == &builder->own_place)
+        ss_workplace_close(builder->place);
+    else
+        ss_workplace_drop_all(builder->place);
     ss_dir_close(&builder->tmp_dir);
     ss_free(builder->plan);
     ss_free(builder->recipe);

@@ -32,7 +32,8 @@ typedef struct ss_builder_base {
 } ss_builder_base;
 
 struct sstore_builder {
-    ss_workplace place;
+    ss_workplace *place;     /* its own, or borrowed */
+    ss_workplace own_place;
     ss_dir tmp_dir; /* SS_DIR_NONE: spill in the workplace */
     char *plan;     /* NULL: choose one */
     bool plan_given; /* to be kept in the manifest of a new store */
@@ -66,6 +67,9 @@ static inline bool ss_builder_removes(const sstore_builder *builder)
  * sstore_builder_create(). */
 sstore_status ss_builder_open(const char *path, ss_claim claim, const sstore_build_options *options,
                               ss_segment_kind kind, sstore_builder **builder_out, sstore_error *error);
+/* The same in a store that was claimed to be extended, and stays so when the builder is done. */
+sstore_status ss_builder_open_in(ss_workplace *place, const sstore_build_options *options, ss_segment_kind kind,
+                                 sstore_builder **builder_out, sstore_error *error);
 
 /* Share the memory out, but for `reserved_bytes`, of which half of it may be. MEMORY. */
 sstore_status ss_builder_share_memory(sstore_builder *builder, const sstore_build_options *options,

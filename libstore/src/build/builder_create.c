@@ -55,11 +55,11 @@ static sstore_status copy_text(const char *text, char **copy_out, sstore_error *
 /* The options that follow from the store that is changed. */
 static sstore_status take_from_store(sstore_builder *builder, const sstore_build_options *options, sstore_error *error)
 {
-    const ss_manifest *manifest = &builder->place.manifest;
+    const ss_manifest *manifest = &builder->place->manifest;
     const ss_manifest_segment *first = manifest->segment_count > 0 ? &manifest->segments[0] : NULL;
     char plan[SS_PLAN_TEXT_BYTES];
     if (options->recipe != NULL && strcmp(options->recipe, manifest->recipe) != 0)
-        return ss_fail(error, SSTORE_ERROR_RECIPE, 0, builder->place.path, SSTORE_NO_OFFSET,
+        return ss_fail(error, SSTORE_ERROR_RECIPE, 0, builder->place->path, SSTORE_NO_OFFSET,
                        "its fingerprints were made by the recipe '%s', not '%s'", manifest->recipe, options->recipe);
     builder->extends = true;
     builder->build.distance = manifest->distance;
@@ -75,26 +75,31 @@ static sstore_status take_from_store(sstore_builder *builder, const sstore_build
     return copy_text(plan, &builder->plan, error);
 }
 
-static sstore_status set_up(sstore_builder *builder, const char *path, ss_claim claim,
-                            const sstore_build_options *options, sstore_error *error)
+/* Copy what is text, and see that the plan is one before anything is made. */
+static sstore_status take_text(sstore_builder *builder, const sstore_build_options *options, bool extends,
+                               sstore_error *error)
 {
     const char *plan = ss_builder_removes(builder) ? SS_REMOVAL_PLAN : options->plan;
     bool auto_plan = plan == NULL || strcmp(plan, "auto") == 0;
+    builder->plan_given = !auto_plan;
     sstore_status status = copy_text(options->recipe != NULL ? options->recipe : "", &builder->recipe, error);
     if (status == SSTORE_OK && !auto_plan)
         status = copy_text(plan, &builder->plan, error);
-    if (status == SSTORE_OK && claim != SS_CLAIM_EXTEND)
+    if (status == SSTORE_OK && !extends)
         status = check_plan(builder->plan, options->distance, error);
     if (status == SSTORE_OK && options->tmp_dir != NULL)
         status = ss_dir_open(options->tmp_dir, &builder->tmp_dir, error);
-    if (status == SSTORE_OK)
-        status = ss_workplace_open(&builder->place, path, claim, error);
-    if (status == SSTORE_OK)
-        status = ss_workplace_begin(&builder->place, error);
+    return status;
+}
+
+/* The builder has a place: take the rest of the options, and what the store says. */
+static sstore_status set_up(sstore_builder *builder, const sstore_build_options *options, bool extends,
+                            sstore_error *error)
+{
+    sstore_status status = ss_workplace_begin(builder->place, error);
     if (status != SSTORE_OK)
         return status;
-    builder->plan_given = !auto_plan;
-    builder->build.dir = &builder->place.works[0].dir;
+    builder->build.dir = &builder->place->works[0].dir;
     builder->build.tmp_dir = options->tmp_dir != NULL ? &builder->tmp_dir : builder->build.dir;
     builder->build.has_ids = options->without_ids == 0;
     builder->build.distance = options->distance;
@@ -108,15 +113,18 @@ static sstore_status set_up(sstore_builder *builder, const char *path, ss_claim 
     builder->expected_largest_id = options->expected_largest_id;
     builder->ignore_free_space = options->ignore_free_space != 0;
     builder->change = options->change;
-    if (claim == SS_CLAIM_EXTEND)
+    if (extends)
         status = take_from_store(builder, options, error);
     builder->build.plan_name = builder->plan;
     return status;
 }
 
-sstore_status ss_builder_open(const char *path, ss_claim claim, const sstore_build_options *options,
-                              ss_segment_kind kind, sstore_builder **builder_out, sstore_error *error)
+/* With a place that is borrowed, or claims `path`. */
+static sstore_status open_builder(ss_workplace *place, const char *path, ss_claim claim,
+                                  const sstore_build_options *options, ss_segment_kind kind,
+                                  sstore_builder **builder_out, sstore_error *error)
 {
+    const bool extends = claim == SS_CLAIM_EXTEND;
     *builder_out = NULL;
     sstore_status status = check_options(options, error);
     if (status != SSTORE_OK)
@@ -125,14 +133,31 @@ sstore_status ss_builder_open(const char *path, ss_claim claim, const sstore_bui
     if (builder == NULL)
         return ss_fail_memory(error, sizeof *builder);
     builder->tmp_dir = SS_DIR_NONE;
-    builder->place = (ss_workplace){.store = SS_DIR_NONE};
+    builder->own_place = (ss_workplace){.store = SS_DIR_NONE};
+    builder->place = place != NULL ? place : &builder->own_place;
     builder->build.kind = kind;
-    status = set_up(builder, path, claim, options, error);
+    status = take_text(builder, options, extends, error);
+    if (status == SSTORE_OK && place == NULL)
+        status = ss_workplace_open(builder->place, path, claim, error);
+    if (status == SSTORE_OK)
+        status = set_up(builder, options, extends, error);
     if (status == SSTORE_OK)
         *builder_out = builder;
     else
         sstore_builder_abort(builder);
     return status;
+}
+
+sstore_status ss_builder_open(const char *path, ss_claim claim, const sstore_build_options *options,
+                              ss_segment_kind kind, sstore_builder **builder_out, sstore_error *error)
+{
+    return open_builder(NULL, path, claim, options, kind, builder_out, error);
+}
+
+sstore_status ss_builder_open_in(ss_workplace *place, const sstore_build_options *options, ss_segment_kind kind,
+                                 sstore_builder **builder_out, sstore_error *error)
+{
+    return open_builder(place, NULL, SS_CLAIM_EXTEND, options, kind, builder_out, error);
 }
 
 sstore_status ss_builder_share_memory(sstore_builder *builder, const sstore_build_options *options,
@@ -157,7 +182,7 @@ sstore_status ss_builder_check_reserved(const sstore_builder *builder, sstore_er
     if (builder->reserved_bytes <= builder->most_reserved_bytes)
         return SSTORE_OK;
     return ss_fail_argument(error, "%s: reading what is there takes %.0f MiB, which is more than half of the memory; give "
-                            "more, or do it in steps", builder->place.path, (double)builder->reserved_bytes / 0x1p20);
+                            "more, or do it in steps", builder->place->path, (double)builder->reserved_bytes / 0x1p20);
 }
 
 /* What the three public functions have in common. */
@@ -178,7 +203,7 @@ static sstore_status create(const char *path, const sstore_build_options *option
         return status;
     const uint32_t threads = ss_pool_threads(taken.threads);
     status = ss_builder_share_memory(
-        builder, &taken, extends ? ss_builder_base_bytes(&builder->place.manifest, threads) : 0, error);
+        builder, &taken, extends ? ss_builder_base_bytes(&builder->place->manifest, threads) : 0, error);
     if (status == SSTORE_OK && taken.expected_record_count > 0)
         status = ss_builder_check_space(builder, taken.expected_record_count, 0, error);
     if (status == SSTORE_OK)

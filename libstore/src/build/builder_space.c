@@ -14,7 +14,7 @@ sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t recor
     if (builder == NULL || needs_out == NULL || needs_out->struct_size < sizeof *needs_out)
         return ss_fail_argument(error, "sstore_builder_needs: builder and needs_out, with its size, must be given");
     const ss_segment_build *build = &builder->build;
-    bool apart = builder->tmp_dir.fd >= 0 && !ss_dir_same_device(&builder->tmp_dir, &builder->place.store);
+    bool apart = builder->tmp_dir.fd >= 0 && !ss_dir_same_device(&builder->tmp_dir, &builder->place->store);
     /* What is known of the ids: the largest that was given, or is expected. Ordinals need no more than others. */
     uint64_t largest_id = ss_max_u64(builder->next_ordinal, builder->expected_largest_id);
     largest_id = ss_max_u64(largest_id, record_count);
@@ -29,7 +29,7 @@ sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t recor
     sstore_status status = build->plan_name != NULL ? ss_plan_parse(build->plan_name, build->distance, &plan, error)
                                                     : ss_expect_plan(&store, build->distance, &plan, error);
     if (status == SSTORE_OK)
-        status = ss_dir_free_bytes(&builder->place.store, &store_free, error);
+        status = ss_dir_free_bytes(&builder->place->store, &store_free, error);
     if (status == SSTORE_OK && apart)
         status = ss_dir_free_bytes(&builder->tmp_dir, &tmp_free, error);
     if (status != SSTORE_OK)
@@ -65,7 +65,7 @@ sstore_status ss_builder_check_space(const sstore_builder *builder, uint64_t rec
         return status;
     uint64_t in_tmp = needs.tmp_peak_bytes > 0 ? spilled_bytes : 0, in_store = spilled_bytes - in_tmp;
     if (needs.peak_bytes > needs.free_bytes + in_store)
-        return fail_space(error, builder->place.path, needs.peak_bytes, needs.free_bytes + in_store);
+        return fail_space(error, builder->place->path, needs.peak_bytes, needs.free_bytes + in_store);
     if (needs.tmp_peak_bytes > needs.tmp_free_bytes + in_tmp)
         return fail_space(error, builder->tmp_dir.path, needs.tmp_peak_bytes, needs.tmp_free_bytes + in_tmp);
     return SSTORE_OK;

@@ -24,7 +24,7 @@ typedef struct compaction {
 static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore_error *error)
 {
     sstore_builder *builder = self->builder;
-    const ss_manifest *manifest = &builder->place.manifest;
+    const ss_manifest *manifest = &builder->place->manifest;
     const uint64_t most = ss_compact_most(manifest, self->range, kind);
     const bool is_all = self->range.first == 0 && self->range.end == manifest->segment_count;
     ss_segment_build build = builder->build;
@@ -32,9 +32,9 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
     ss_record_merge records;
     ss_piece_source source;
     sstore_status status = SSTORE_OK;
-    if (builder->place.work_count == self->made_count) /* the builder has begun the first one */
-        status = ss_workplace_begin(&builder->place, error);
-    build.dir = &builder->place.works[self->made_count].dir;
+    if (builder->place->work_count == self->made_count) /* the builder has begun the first one */
+        status = ss_workplace_begin(builder->place, error);
+    build.dir = &builder->place->works[self->made_count].dir;
     build.kind = kind;
     if (kind == SS_SEGMENT_REMOVED)
         build.plan_name = SS_REMOVAL_PLAN;
@@ -54,14 +54,14 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
     if (segment->record_count > 0 || (is_all && kind == SS_SEGMENT_RECORDS))
         self->made_count++;
     else
-        ss_workplace_drop_last(&builder->place);
+        ss_workplace_drop_last(builder->place);
     return SSTORE_OK;
 }
 
 /* Put what was made in the range's place. */
 static sstore_status publish(compaction *self, sstore_error *error)
 {
-    const ss_manifest *before = &self->builder->place.manifest;
+    const ss_manifest *before = &self->builder->place->manifest;
     const uint32_t newer = before->segment_count - self->range.end;
     ss_manifest manifest = *before;
     uint32_t fresh[SS_MAX_WORKS];
@@ -76,14 +76,14 @@ static sstore_status publish(compaction *self, sstore_error *error)
     }
     memcpy(manifest.segments + self->range.first + self->made_count, before->segments + self->range.end,
            newer * sizeof *manifest.segments);
-    sstore_status status = ss_workplace_publish(&self->builder->place, &manifest, fresh, error);
+    sstore_status status = ss_workplace_publish(self->builder->place, &manifest, fresh, error);
     ss_free(manifest.segments);
     return status;
 }
 
 static sstore_status make_and_publish(compaction *self, sstore_error *error)
 {
-    const ss_manifest *manifest = &self->builder->place.manifest;
+    const ss_manifest *manifest = &self->builder->place->manifest;
     self->made = ss_alloc(SS_MAX_WORKS, sizeof *self->made);
     sstore_status status = self->made != NULL ? SSTORE_OK : ss_fail_memory(error, SS_MAX_WORKS * sizeof *self->made);
     if (status == SSTORE_OK)
@@ -111,14 +111,14 @@ static sstore_status run(sstore_builder *builder, ss_compact_range range, const 
 {
     compaction self = {.builder = builder, .range = range};
     builder->in_order = true;
-    sstore_status status = ss_store_open_records(builder->place.path, &self.store, error);
+    sstore_status status = ss_store_open_records(builder->place->path, &self.store, error);
     if (status == SSTORE_OK)
         status = ss_builder_share_memory(builder, options, reading_bytes(&self), error);
     if (status == SSTORE_OK)
         status = ss_builder_check_reserved(builder, error);
     if (status == SSTORE_OK)
         status = ss_builder_check_space(
-            builder, ss_compact_most(&builder->place.manifest, range, SS_SEGMENT_RECORDS), 0, error);
+            builder, ss_compact_most(&builder->place->manifest, range, SS_SEGMENT_RECORDS), 0, error);
     if (status == SSTORE_OK)
         status = make_and_publish(&self, error);
     sstore_close(self.store);
@@ -148,12 +148,12 @@ sstore_status sstore_compact(const char *path, sstore_compaction which, const ss
     sstore_status status = ss_builder_open(path, SS_CLAIM_EXTEND, &taken, SS_SEGMENT_RECORDS, &builder, error);
     if (status != SSTORE_OK)
         return status;
-    const ss_compact_range range = choose_range(&builder->place.manifest, which, &taken);
+    const ss_compact_range range = choose_range(&builder->place->manifest, which, &taken);
     if (range.first < range.end)
         status = run(builder, range, &taken, error);
     if (status == SSTORE_OK && taken.change != NULL)
         *taken.change = (sstore_change){.struct_size = sizeof *taken.change,
-                                        .segment_count = builder->place.manifest.segment_count};
+                                        .segment_count = builder->place->manifest.segment_count};
     sstore_builder_abort(builder);
     return status;
 }

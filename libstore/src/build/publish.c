@@ -198,6 +198,14 @@ void ss_workplace_drop_last(ss_workplace *place)
     ss_dir_remove(&place->store, work->name);
 }
 
+void ss_workplace_drop_all(ss_workplace *place)
+{
+    if (place->work_count > 0)
+        ss_dir_remove(&place->store, SS_MANIFEST_NEW_NAME);
+    while (place->work_count > 0)
+        ss_workplace_drop_last(place);
+}
+
 /* ----- publishing ----- */
 
 /* Name the segment after its id; where that name is taken (the same records built again), after the next free number. */
@@ -287,10 +295,7 @@ sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, c
 
 void ss_workplace_close(ss_workplace *place)
 {
-    if (place->work_count > 0)
-        ss_dir_remove(&place->store, SS_MANIFEST_NEW_NAME);
-    while (place->work_count > 0)
-        ss_workplace_drop_last(place);
+    ss_workplace_drop_all(place);
     if (place->made_folder)
         (void)rmdir(place->path);
     place->made_folder = false;

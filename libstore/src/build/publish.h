@@ -44,8 +44,9 @@ sstore_status ss_workplace_open(ss_workplace *place, const char *path, ss_claim 
 /* Begin a segment, in a folder that readers do not see: place->works[place->work_count - 1]. */
 sstore_status ss_workplace_begin(ss_workplace *place, sstore_error *error);
 
-/* Remove the segment that was begun last; it is not wanted. */
+/* Remove the segment that was begun last, or all of them: they are not wanted. */
 void ss_workplace_drop_last(ss_workplace *place);
+void ss_workplace_drop_all(ss_workplace *place);
 
 /*
  * Publish a manifest, which becomes place->manifest in a store that is extended. The finished works, all that were
