@@ -118,6 +118,24 @@ static sstore_status step(ss_record_merge *merge, sstore_error *error)
     return SSTORE_OK;
 }
 
+/* Where reading on takes about as long as going there: fingerprints, some of whose ids are read on the way. */
+#define NEAR_VALUES 64u
+
+sstore_status ss_record_merge_skip(ss_record_merge *merge, uint64_t fingerprint, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    while (status == SSTORE_OK && merge->heap_count > 0) {
+        ss_merge_input *least = &merge->inputs[merge->heap[0]];
+        if (least->record.fingerprint >= fingerprint)
+            break;
+        if (!ss_record_stream_is_near(&least->stream, fingerprint, NEAR_VALUES))
+            status = ss_record_stream_seek(&least->stream, fingerprint, error);
+        if (status == SSTORE_OK)
+            status = step(merge, error);
+    }
+    return status;
+}
+
 static sstore_status fail_order(const ss_merge_input *input, sstore_error *error)
 {
     return ss_fail_damaged(error, input->stream.segment->tables[0].blocks.file.path, SSTORE_NO_OFFSET,

@@ -42,6 +42,9 @@ sstore_status ss_record_merge_add_store(ss_record_merge *merge, const sstore *st
 sstore_status ss_record_merge_rewind(ss_record_merge *merge, sstore_error *error);
 /* Go before the first record whose fingerprint is at least this; not where a store is open for records only. IO, DAMAGED. */
 sstore_status ss_record_merge_seek(ss_record_merge *merge, uint64_t fingerprint, sstore_error *error);
+/* Go on to the first record whose fingerprint is at least this, unless that lies behind already. Reads on, or goes there,
+ * whatever takes less. Not where a store is open for records only. IO, DAMAGED. */
+sstore_status ss_record_merge_skip(ss_record_merge *merge, uint64_t fingerprint, sstore_error *error);
 /* Get the next record; *more_out is false at the end. IO, DAMAGED. */
 sstore_status ss_record_merge_next(ss_record_merge *merge, sstore_record *record_out, bool *more_out,
                                    sstore_error *error);

@@ -78,13 +78,21 @@ static sstore_status open_next_ids(ss_record_stream *stream, sstore_error *error
     return SSTORE_OK;
 }
 
-/* Go to the first record of the present rank in the id column. */
+/* The next seek may be near: what follows a block is asked for ahead with the block after it only. */
+#define NOT_ASKED UINT64_MAX
+
+/* Go to the first record of the present rank in the id column; often it is in the block that is open. */
 static sstore_status seek_ids(ss_record_stream *stream, sstore_error *error)
 {
-    const ss_segment *segment = stream->segment;
+    uint64_t number = ss_key_index_find(&stream->segment->ids_keys, stream->rank);
+    sstore_status status = SSTORE_OK;
     uint32_t end;
-    stream->next_ids_block = stream->asked_ids_block = ss_key_index_find(&segment->ids_keys, stream->rank);
-    sstore_status status = open_next_ids(stream, error);
+    if (stream->ids.count == 0 || number + 1 != stream->next_ids_block) {
+        stream->next_ids_block = number;
+        stream->asked_ids_block = NOT_ASKED;
+        status = open_next_ids(stream, error);
+        stream->asked_ids_block = stream->next_ids_block;
+    }
     if (status != SSTORE_OK)
         return status;
     ss_ids_block_find(&stream->ids, stream->rank, &stream->ids_index, &end);
@@ -92,19 +100,41 @@ static sstore_status seek_ids(ss_record_stream *stream, sstore_error *error)
     return SSTORE_OK; /* where the block does not have the rank, the next record is found to be missing */
 }
 
+static bool holds(const ss_record_stream *stream, uint64_t fingerprint)
+{
+    return stream->value_count > 0 && stream->values[0] <= fingerprint &&
+           fingerprint <= stream->values[stream->value_count - 1];
+}
+
+/* The first of the present block's values that is not below the fingerprint. */
+static uint32_t bisect_values(const ss_record_stream *stream, uint64_t fingerprint)
+{
+    uint32_t low = 0, count = stream->value_count;
+    while (count > 0) {
+        uint32_t half = count / 2;
+        bool below = stream->values[low + half] < fingerprint;
+        low = below ? low + half + 1 : low;
+        count = below ? count - half - 1 : half;
+    }
+    return low;
+}
+
 sstore_status ss_record_stream_seek(ss_record_stream *stream, uint64_t fingerprint, sstore_error *error)
 {
     const ss_segment *segment = stream->segment;
-    bool more;
-    ss_record_stream_rewind(stream);
-    uint64_t block = ss_key_index_find(&segment->tables[0].keys, fingerprint);
-    ss_table_stream_seek(&stream->fingerprints, block, UINT64_MAX);
-    sstore_status status = fill_values(stream, &more, error);
-    if (status != SSTORE_OK || !more)
-        return status;
-    while (stream->value_index < stream->value_count && stream->values[stream->value_index] < fingerprint)
-        stream->value_index++;
-    stream->rank = ss_array_at(&segment->ranks, block) + stream->value_index;
+    bool more = true;
+    if (!holds(stream, fingerprint)) {
+        stream->value_count = stream->value_index = 0;
+        ss_table_stream_seek(&stream->fingerprints, ss_key_index_find(&segment->tables[0].keys, fingerprint),
+                             UINT64_MAX);
+        stream->fingerprints.asked_block = NOT_ASKED;
+        sstore_status status = fill_values(stream, &more, error);
+        stream->fingerprints.asked_block = stream->fingerprints.next_block;
+        if (status != SSTORE_OK || !more)
+            return status;
+    }
+    stream->value_index = bisect_values(stream, fingerprint);
+    stream->rank = ss_array_at(&segment->ranks, stream->fingerprints.next_block - 1) + stream->value_index;
     return stream->has_ids && stream->value_index < stream->value_count ? seek_ids(stream, error) : SSTORE_OK;
 }
 

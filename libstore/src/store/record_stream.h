@@ -33,6 +33,13 @@ void ss_record_stream_rewind(ss_record_stream *stream);
 /* Go before the first record whose fingerprint is at least this. The segment must be open with its directory. IO, DAMAGED. */
 sstore_status ss_record_stream_seek(ss_record_stream *stream, uint64_t fingerprint, sstore_error *error);
 
+/* Whether the fingerprint lies at most `count` fingerprints on, in the present block. */
+static inline bool ss_record_stream_is_near(const ss_record_stream *stream, uint64_t fingerprint, uint32_t count)
+{
+    uint32_t left = stream->value_count - stream->value_index;
+    return left > 0 && stream->values[stream->value_index + (count < left ? count : left - 1)] >= fingerprint;
+}
+
 /* Get the next record; *more_out is false at the end. DAMAGED where fingerprints do not ascend or ids do not fit them. */
 sstore_status ss_record_stream_next(ss_record_stream *stream, sstore_record *record_out, bool *more_out,
                                     sstore_error *error);
