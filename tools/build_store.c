@@ -9,7 +9,6 @@
 #include "interrupt.h"
 #include "progress.h"
 
-#define LEAST_WINDOW_BITS 23u    /* 8 MiB: what 'zstd -19' makes */
 #define LARGE_BYTES 1000000000u /* of disk: builds that take less need not say so */
 
 typedef struct build_job {
@@ -80,15 +79,6 @@ static input_expectation expect_records(char **inputs, size_t input_count, const
     return all;
 }
 
-/* The window of a decoder is memory, too: an eighth of it may be that. */
-static uint32_t most_window_bits(const sstore_build_options *options)
-{
-    uint32_t bits = LEAST_WINDOW_BITS;
-    while (bits < DECODER_MOST_WINDOW_BITS && (options->memory_bytes == 0 || options->memory_bytes >> (bits + 4) > 0))
-        bits++;
-    return bits;
-}
-
 static sstore_status begin(store_work work, const char *path, const sstore_build_options *options,
                            sstore_builder **builder_out, sstore_error *error)
 {
@@ -131,7 +121,7 @@ int build_store(store_work work, const char *path, build_arguments *arguments, c
     sstore_change change = {.struct_size = sizeof change};
     sstore_error error;
     build_arguments_begin(arguments);
-    format->most_window_bits = most_window_bits(&arguments->options);
+    format->most_window_bits = input_window_bits(arguments->options.memory_bytes);
     arguments->options.expected_record_count = expected.count;
     arguments->options.expected_largest_id = expected.largest_id;
     arguments->options.change = &change;

@@ -128,20 +128,25 @@ cmd_store_and_inputs cmd_take_operands(const struct argp_state *state)
                                   .input_count = state->argc - state->next - 1};
 }
 
-void cmd_check_inputs(cmd_store_and_inputs *operands)
+void cmd_settle_inputs(char ***inputs, int *input_count)
 {
     static char *standard_input[] = {"-"};
     int standard_inputs = 0;
-    if (operands->store == NULL)
-        cmd_usage_error("expected a STORE");
-    for (int i = 0; i < operands->input_count; i++)
-        standard_inputs += strcmp(operands->inputs[i], "-") == 0;
+    for (int i = 0; i < *input_count; i++)
+        standard_inputs += strcmp((*inputs)[i], "-") == 0;
     if (standard_inputs > 1)
         cmd_usage_error("expected '-', standard input, once, found it %d times", standard_inputs);
-    if (operands->input_count > 0)
+    if (*input_count > 0)
         return;
-    operands->inputs = standard_input;
-    operands->input_count = 1;
+    *inputs = standard_input;
+    *input_count = 1;
+}
+
+void cmd_check_inputs(cmd_store_and_inputs *operands)
+{
+    if (operands->store == NULL)
+        cmd_usage_error("expected a STORE");
+    cmd_settle_inputs(&operands->inputs, &operands->input_count);
 }
 
 void cmd_parse(const struct argp *argp, int argc, char **argv, void *arguments)

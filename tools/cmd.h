@@ -28,6 +28,8 @@ int cmd_compact(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_shard(int argc, char **argv);
 int cmd_query(int argc, char **argv);
+int cmd_scan(int argc, char **argv);
+int cmd_collect(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
@@ -61,7 +63,11 @@ typedef struct cmd_store_and_inputs {
 /* For a parser of such a command, at ARGP_KEY_ARGS. */
 cmd_store_and_inputs cmd_take_operands(const struct argp_state *state);
 
-/* At ARGP_KEY_END: there must be a STORE, and standard input can be read once only; without an INPUT it is the one. */
+/* Which inputs operands name: none of them stands for "-", standard input, which may be named once; otherwise the process
+ * ends. */
+void cmd_settle_inputs(char ***inputs, int *input_count);
+
+/* The same at ARGP_KEY_END for STORE [INPUT...]; there must be a STORE. */
 void cmd_check_inputs(cmd_store_and_inputs *operands);
 
 /* --help, --usage and --version: a child of every command's argp. */

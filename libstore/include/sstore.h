@@ -530,6 +530,91 @@ SSTORE_API sstore_status sstore_compact(const char *path, sstore_compaction whic
                                         sstore_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
+ * Scanning what is in no store (the paper, section 4.2)
+ *
+ * A batch of queries is held in memory and the fingerprints to be searched stream past it, so that they need no store
+ * and may lie in files on many machines: each scans its own, and all matches together are then collected.
+ */
+
+/* A query and what was found near it. `id` is 0 where there are no ids. */
+typedef struct sstore_scan_match {
+    uint64_t query, fingerprint, id;
+    uint32_t distance;
+} sstore_scan_match;
+
+/* Called for each match; the rules of sstore_match_fn hold. */
+typedef int (*sstore_scan_match_fn)(void *context, const sstore_scan_match *match);
+
+/* A batch of queries in memory. It belongs to one thread at a time. */
+typedef struct sstore_scan sstore_scan;
+
+/*
+ * Hold `count` queries (at most 2^32 - 1), in any order; equal ones are held once. What lies within `distance` (0 to
+ * SSTORE_MAX_BUILD_DISTANCE) of one will match. The array is copied. `threads` (0: as many as the process may use) work
+ * here and in sstore_scan_feed().
+ *
+ * Memory: distance + 1 tables at the most, each of 8 bytes a query and up to 8 for where its keys begin, and less than a
+ * megabyte besides: a million queries at distance 3 take 33 MB. While the tables are made 8 bytes a query more. For
+ * feeding, 11 MiB a thread; only where one fingerprint alone matches more than 2^18 queries 16 bytes for each of these.
+ * Errors: ARGUMENT, MEMORY. *scan_out is to be freed with sstore_scan_free(); it is NULL on failure.
+ */
+SSTORE_API sstore_status sstore_scan_create(const uint64_t *queries, size_t count, uint32_t distance,
+                                            uint32_t threads, sstore_scan **scan_out, sstore_error *error);
+
+/*
+ * Let `count` fingerprints pass, with their ids or, if they have none, NULL: each is reported with each query within the
+ * distance, in any order. on_match is called in the caller's thread only. Some 10000 fingerprints a call are worth
+ * several threads; a million take least time each.
+ * Errors: ARGUMENT, MEMORY (matches reported before it are right). SSTORE_STOPPED if the callback stopped; then some of
+ * the fingerprints were looked up and some were not.
+ * Source: the paper, section 4.2; the tables are those of Norouzi, Punjani and Fleet, "Fast search in Hamming space with
+ * multi-index hashing" (CVPR 2012).
+ */
+SSTORE_API sstore_status sstore_scan_feed(sstore_scan *scan, const uint64_t *fingerprints, const uint64_t *ids,
+                                          size_t count, sstore_scan_match_fn on_match, void *context,
+                                          sstore_error *error);
+
+/* NULL is allowed. */
+SSTORE_API void sstore_scan_free(sstore_scan *scan);
+
+/* Matches of several scans on their way into order. It belongs to one thread at a time. */
+typedef struct sstore_collection sstore_collection;
+
+typedef struct sstore_collection_options {
+    size_t struct_size;    /* sizeof(sstore_collection_options), set by the initializer */
+    uint64_t memory_bytes; /* what it may take, with up to 12 MiB of the process that calls it; 0: 1 GiB. At least 64 MiB
+                              are kept to */
+    const char *tmp_dir;   /* where what does not fit in memory is spilled: 24 bytes a match; NULL: /tmp */
+} sstore_collection_options;
+
+#define SSTORE_COLLECTION_OPTIONS_INIT                                                                                 \
+    {                                                                                                                  \
+        sizeof(sstore_collection_options), 0, NULL                                                                     \
+    }
+
+/* Begin a collection. Errors: ARGUMENT, MEMORY, IO, NOT_FOUND (no tmp_dir). */
+SSTORE_API sstore_status sstore_collection_create(const sstore_collection_options *options,
+                                                  sstore_collection **collection_out, sstore_error *error);
+
+/*
+ * Add matches, in any order and with repeats; distances are not read, since they follow from the fingerprints. Errors:
+ * ARGUMENT (matches were reported already), MEMORY, IO; after the latter two only sstore_collection_free() is allowed.
+ */
+SSTORE_API sstore_status sstore_collection_add(sstore_collection *collection, const sstore_scan_match *matches,
+                                               size_t count, sstore_error *error);
+
+/*
+ * Report all matches that were added, ascending by (query, distance, fingerprint, id) and each once, as often as wanted.
+ * Matches of one query that do not fit in memory are read once for each distance among them. Errors: ARGUMENT, MEMORY,
+ * IO; after the latter two only sstore_collection_free() is allowed.
+ */
+SSTORE_API sstore_status sstore_collection_report(sstore_collection *collection, sstore_scan_match_fn on_match,
+                                                  void *context, sstore_error *error);
+
+/* NULL is allowed. */
+SSTORE_API void sstore_collection_free(sstore_collection *collection);
+
+/* ------------------------------------------------------------------------------------------------------------------
  * Choosing a plan
  */
 

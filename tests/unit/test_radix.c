@@ -111,12 +111,54 @@ static void test_records(void **state)
     testing_done();
 }
 
+static int compare_triples(const void *left, const void *right)
+{
+    const ss_triple *a = left, *b = right;
+    int by_first = compare_keys(&a->first, &b->first), by_second = compare_keys(&a->second, &b->second);
+    return by_first != 0 ? by_first : by_second != 0 ? by_second : compare_keys(&a->third, &b->third);
+}
+
+/* Each word of a kind of its own. */
+static void check_triples(rng *random, order first, order second, order third, size_t count)
+{
+    ss_triple *triples = malloc((count + 1) * sizeof *triples), *wanted = malloc((count + 1) * sizeof *triples);
+    ss_triple *scratch = malloc((count + 1) * sizeof *scratch);
+    testing_doing("%zu triples of kinds %d, %d, %d, seed %" PRIu64, count, (int)first, (int)second, (int)third,
+                  run_seed + 2);
+    for (size_t i = 0; i < count; i++)
+        wanted[i] = triples[i] = (ss_triple){make_value(random, first, i), make_value(random, second, i),
+                                             make_value(random, third, i)};
+    qsort(wanted, count, sizeof *wanted, compare_triples);
+    ss_sort_triples(triples, scratch, count);
+    assert_memory_equal(triples, wanted, count * sizeof *triples);
+    free(scratch);
+    free(triples);
+    free(wanted);
+}
+
+static void test_triples(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 2);
+    for (size_t i = 0; i < ORDER_COUNT * SIZE_COUNT; i++) {
+        const size_t count = sizes[i / ORDER_COUNT] / (i / ORDER_COUNT + 1 == SIZE_COUNT ? 3 : 1);
+        const order kind = (order)(i % ORDER_COUNT);
+        check_triples(&random, kind, ORDER_RANDOM, ORDER_RANDOM, count);
+        check_triples(&random, ORDER_EQUAL, kind, ORDER_FEW, count); /* many equal first words */
+        check_triples(&random, ORDER_FEW, ORDER_EQUAL, kind, count); /* and many equal second ones */
+        check_triples(&random, ORDER_SKEWED, ORDER_FEW, kind, count);
+    }
+    testing_done();
+}
+
 int main(void)
 {
     run_seed = rng_run_seed();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_keys, testing_teardown),
         cmocka_unit_test_teardown(test_records, testing_teardown),
+        cmocka_unit_test_teardown(test_triples, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

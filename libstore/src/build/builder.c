@@ -22,7 +22,7 @@ static sstore_status keep_what_changes(void *context, void *items, size_t *count
 static sstore_status open_sorter(sstore_builder *builder, uint64_t expected_count, sstore_error *error)
 {
     const ss_build_memory *memory = &builder->build.memory;
-    ss_sorter_options options = {.with_ids = builder->build.has_ids,
+    ss_sorter_options options = {.item_words = builder->build.has_ids ? 2 : 1,
                                  .writers = 1,
                                  .pool = &builder->pool,
                                  .piece_capacity = memory->piece_capacity,

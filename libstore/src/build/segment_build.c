@@ -217,7 +217,8 @@ static sstore_status build_table(const segment_run *self, ss_build_team *team, s
 {
     const ss_build_memory *memory = &self->build->memory;
     const uint64_t distinct = self->segment->distinct_count;
-    ss_sorter_options options = {.writers = memory->threads,
+    ss_sorter_options options = {.item_words = 1,
+                                 .writers = memory->threads,
                                  .pool = self->build->pool,
                                  .piece_capacity = capacity,
                                  .expected_count = distinct,

@@ -7,6 +7,29 @@
 
 #define PARTS 256u /* chunks written by one call */
 
+/* ----- chunks ----- */
+
+static size_t item_bytes(const ss_buckets *buckets)
+{
+    return buckets->item_words * sizeof(uint64_t);
+}
+
+/* A chunk is full where its last item ends with it, so items of three words begin a little behind its beginning. */
+static size_t chunk_margin(const ss_buckets *buckets)
+{
+    return buckets->pool->chunk_bytes % item_bytes(buckets);
+}
+
+static uint8_t *chunk_items(const ss_buckets *buckets, uint32_t chunk)
+{
+    return ss_chunk_at(buckets->pool, chunk) + chunk_margin(buckets);
+}
+
+static size_t full_bytes(const ss_buckets *buckets)
+{
+    return buckets->pool->chunk_bytes - chunk_margin(buckets);
+}
+
 /* ----- opening ----- */
 
 static bool open_writer(ss_bucket_writer *writer, uint32_t count, uint32_t max_chunks)
@@ -23,7 +46,7 @@ sstore_status ss_buckets_open(ss_buckets *buckets, uint32_t writer_count, uint32
     buckets->writers = ss_alloc(writer_count, sizeof *buckets->writers);
     buckets->writer_count = buckets->writers == NULL ? 0 : writer_count;
     /* A run counts its items in 32 bits. */
-    max_chunks = (uint32_t)ss_min_u64(max_chunks, UINT32_MAX * buckets->item_bytes / buckets->pool->chunk_bytes);
+    max_chunks = (uint32_t)ss_min_u64(max_chunks, UINT32_MAX * item_bytes(buckets) / buckets->pool->chunk_bytes);
     bool opened = buckets->writers != NULL;
     for (uint32_t i = 0; i < buckets->writer_count; i++)
         opened = open_writer(&buckets->writers[i], buckets->count, max_chunks) && opened;
@@ -71,8 +94,8 @@ static size_t held_bytes(const ss_buckets *buckets, const ss_bucket_writer *writ
 {
     if (writer->chunks[bucket] == 0)
         return 0;
-    size_t in_newest = (size_t)(writer->heads[bucket] - ss_chunk_at(buckets->pool, writer->newest[bucket]));
-    return (writer->chunks[bucket] - 1) * buckets->pool->chunk_bytes + in_newest;
+    size_t in_newest = (size_t)(writer->heads[bucket] - chunk_items(buckets, writer->newest[bucket]));
+    return (writer->chunks[bucket] - 1) * full_bytes(buckets) + in_newest;
 }
 
 /* A walk over the chunks of a bucket, the newest first. */
@@ -87,7 +110,7 @@ static chunk_walk begin_walk(const ss_buckets *buckets, const ss_bucket_writer *
     uint32_t chunk = writer->newest[bucket];
     chunk_walk walk = {.chunk = chunk, .left = writer->chunks[bucket]};
     if (walk.left > 0) {
-        walk.bytes = ss_chunk_at(buckets->pool, chunk);
+        walk.bytes = chunk_items(buckets, chunk);
         walk.size = (size_t)(writer->heads[bucket] - walk.bytes);
     }
     return walk;
@@ -98,8 +121,8 @@ static void go_on(const ss_buckets *buckets, chunk_walk *walk)
     if (--walk->left == 0)
         return;
     walk->chunk = buckets->pool->next[walk->chunk];
-    walk->bytes = ss_chunk_at(buckets->pool, walk->chunk);
-    walk->size = buckets->pool->chunk_bytes;
+    walk->bytes = chunk_items(buckets, walk->chunk);
+    walk->size = full_bytes(buckets);
 }
 
 /* ----- spilling ----- */
@@ -163,10 +186,10 @@ sstore_status ss_buckets_spill(ss_buckets *buckets, uint32_t writer, sstore_erro
     if (status != SSTORE_OK)
         return status;
     for (uint32_t bucket = 0; bucket < buckets->count; bucket++) {
-        run->begins[bucket] = (uint32_t)(bytes / buckets->item_bytes);
+        run->begins[bucket] = (uint32_t)(bytes / item_bytes(buckets));
         bytes += held_bytes(buckets, from, bucket);
     }
-    run->begins[buckets->count] = (uint32_t)(bytes / buckets->item_bytes);
+    run->begins[buckets->count] = (uint32_t)(bytes / item_bytes(buckets));
     status = ss_spill_file_reserve(buckets->spill, bytes, &run->offset, error);
     if (status == SSTORE_OK)
         status = write_chunks(buckets, from, run->offset, error);
@@ -197,14 +220,14 @@ static sstore_status add_chunk(ss_buckets *buckets, uint32_t writer, uint32_t bu
         return ss_fail_memory(error, buckets->pool->chunk_bytes);
     buckets->pool->next[chunk] = to->newest[bucket];
     to->newest[bucket] = chunk;
-    to->heads[bucket] = ss_chunk_at(buckets->pool, chunk);
+    to->heads[bucket] = chunk_items(buckets, chunk);
     to->chunks[bucket]++;
     to->held_chunks++;
     return SSTORE_OK;
 }
 
-/* The same loop for keys and records. KEY_OF(i) is what item i is dealt by, and PUT(at, i) writes it. */
-#define DEAL(KEY_OF, PUT)                                                                                              \
+/* The same loop for all kinds of items. KEY_OF(i) is what item i is dealt by, and PUT(at, i) writes it. */
+#define DEAL(ITEM_WORDS, KEY_OF, PUT)                                                                                  \
     do {                                                                                                               \
         uint8_t **heads = buckets->writers[writer].heads;                                                              \
         const uint32_t shift = buckets->shift, mask = buckets->count - 1;                                              \
@@ -217,53 +240,49 @@ static sstore_status add_chunk(ss_buckets *buckets, uint32_t writer, uint32_t bu
                     return status;                                                                                     \
             }                                                                                                          \
             PUT(heads[bucket], i);                                                                                     \
-            heads[bucket] += ITEM_BYTES;                                                                               \
+            heads[bucket] += (ITEM_WORDS) * sizeof(uint64_t);                                                          \
         }                                                                                                              \
+        return SSTORE_OK;                                                                                              \
     } while (0)
 
-static sstore_status deal_keys(ss_buckets *buckets, uint32_t writer, const uint64_t *keys, size_t count,
-                               sstore_error *error)
-{
-    enum { ITEM_BYTES = sizeof *keys };
-#define KEY_OF(i) keys[i]
-#define PUT(at, i) memcpy(at, &keys[i], ITEM_BYTES)
-    DEAL(KEY_OF, PUT);
-#undef KEY_OF
-#undef PUT
-    return SSTORE_OK;
-}
+/* Items that lie one after the other. */
+#define DEFINE_DEAL(NAME, ITEM_WORDS, KEY_OF)                                                                          \
+    static sstore_status NAME(ss_buckets *buckets, uint32_t writer, const uint64_t *words, size_t count,               \
+                              sstore_error *error)                                                                     \
+    {                                                                                                                  \
+        const uint32_t word = buckets->word;                                                                           \
+        assert(word < (ITEM_WORDS));                                                                                   \
+        (void)word;                                                                                                    \
+        DEAL(ITEM_WORDS, KEY_OF, PUT_##ITEM_WORDS);                                                                    \
+    }
 
-static sstore_status deal_records(ss_buckets *buckets, uint32_t writer, const sstore_record *records, size_t count,
-                                  sstore_error *error)
-{
-    enum { ITEM_BYTES = sizeof *records };
-    const bool by_id = buckets->by_id;
-#define KEY_OF(i) (by_id ? records[i].id : records[i].fingerprint)
-#define PUT(at, i) memcpy(at, &records[i], ITEM_BYTES)
-    DEAL(KEY_OF, PUT);
-#undef KEY_OF
-#undef PUT
-    return SSTORE_OK;
-}
+#define KEY_FIRST(i) words[i]
+#define KEY_OF_2(i) words[2 * (i) + word]
+#define KEY_OF_3(i) words[3 * (i) + word]
+#define PUT_1(at, i) memcpy(at, &words[i], sizeof *words)
+#define PUT_2(at, i) memcpy(at, &words[2 * (i)], 2 * sizeof *words)
+#define PUT_3(at, i) memcpy(at, &words[3 * (i)], 3 * sizeof *words)
+DEFINE_DEAL(deal_keys, 1, KEY_FIRST)
+DEFINE_DEAL(deal_records, 2, KEY_OF_2)
+DEFINE_DEAL(deal_triples, 3, KEY_OF_3)
 
 static sstore_status deal_columns(ss_buckets *buckets, uint32_t writer, const uint64_t *fingerprints,
                                   const uint64_t *ids, size_t count, sstore_error *error)
 {
-    enum { ITEM_BYTES = sizeof(sstore_record) };
-    assert(!buckets->by_id);
+    assert(buckets->word == 0);
 #define KEY_OF(i) fingerprints[i]
 #define PUT(at, i)                                                                                                     \
     (memcpy(at, &fingerprints[i], sizeof *fingerprints), memcpy((at) + sizeof *fingerprints, &ids[i], sizeof *ids))
-    DEAL(KEY_OF, PUT);
+    DEAL(2, KEY_OF, PUT);
 #undef KEY_OF
 #undef PUT
-    return SSTORE_OK;
 }
 
 sstore_status ss_buckets_deal(ss_buckets *buckets, uint32_t writer, const uint64_t *fingerprints, const uint64_t *ids,
                               size_t count, sstore_error *error)
 {
-    if (buckets->item_bytes == sizeof(uint64_t))
+    assert(buckets->item_words <= 2);
+    if (buckets->item_words == 1)
         return deal_keys(buckets, writer, fingerprints, count, error);
     return deal_columns(buckets, writer, fingerprints, ids, count, error);
 }
@@ -271,9 +290,11 @@ sstore_status ss_buckets_deal(ss_buckets *buckets, uint32_t writer, const uint64
 sstore_status ss_buckets_deal_items(ss_buckets *buckets, uint32_t writer, const void *items, size_t count,
                                     sstore_error *error)
 {
-    if (buckets->item_bytes == sizeof(uint64_t))
-        return deal_keys(buckets, writer, items, count, error);
-    return deal_records(buckets, writer, items, count, error);
+    switch (buckets->item_words) {
+    case 1: return deal_keys(buckets, writer, items, count, error);
+    case 2: return deal_records(buckets, writer, items, count, error);
+    default: return deal_triples(buckets, writer, items, count, error);
+    }
 }
 
 /* ----- once all are dealt ----- */
@@ -287,7 +308,7 @@ uint64_t ss_buckets_size(const ss_buckets *buckets, uint32_t bucket)
         for (size_t run = 0; run < writer->run_count; run++)
             spilled += writer->runs[run].begins[bucket + 1] - writer->runs[run].begins[bucket];
     }
-    return bytes / buckets->item_bytes + spilled;
+    return bytes / item_bytes(buckets) + spilled;
 }
 
 bool ss_buckets_in_memory(const ss_buckets *buckets, uint32_t first, uint32_t end)
@@ -303,8 +324,8 @@ bool ss_buckets_in_memory(const ss_buckets *buckets, uint32_t first, uint32_t en
 static uint64_t run_extent(const ss_buckets *buckets, const ss_spilled_run *run, uint32_t first, uint32_t end,
                            uint64_t *bytes_out)
 {
-    *bytes_out = (uint64_t)(run->begins[end] - run->begins[first]) * buckets->item_bytes;
-    return run->offset + (uint64_t)run->begins[first] * buckets->item_bytes;
+    *bytes_out = (uint64_t)(run->begins[end] - run->begins[first]) * item_bytes(buckets);
+    return run->offset + (uint64_t)run->begins[first] * item_bytes(buckets);
 }
 
 static sstore_status gather_runs(const ss_buckets *buckets, const ss_bucket_writer *writer, uint32_t first,
@@ -342,7 +363,7 @@ sstore_status ss_buckets_gather(const ss_buckets *buckets, uint32_t first, uint3
 void ss_buckets_put_back(ss_buckets *buckets, uint32_t first, uint32_t end, const void *items, size_t count)
 {
     const uint8_t *from = items;
-    size_t left = count * buckets->item_bytes;
+    size_t left = count * item_bytes(buckets);
     for (uint32_t bucket = first; bucket < end; bucket++) {
         for (uint32_t i = 0; i < buckets->writer_count; i++) {
             chunk_walk walk = begin_walk(buckets, &buckets->writers[i], bucket);
@@ -363,10 +384,10 @@ static sstore_status each_in_run(const ss_buckets *buckets, const ss_spilled_run
     uint64_t left, offset = run_extent(buckets, run, bucket, bucket + 1, &left);
     sstore_status status = SSTORE_OK;
     while (status == SSTORE_OK && left > 0) {
-        size_t bytes = (size_t)ss_min_u64(left, capacity * buckets->item_bytes);
+        size_t bytes = (size_t)ss_min_u64(left, capacity * item_bytes(buckets));
         status = ss_file_read_at(&buckets->spill->file, offset, buffer, bytes, error);
         if (status == SSTORE_OK)
-            status = on_items(context, buffer, bytes / buckets->item_bytes, error);
+            status = on_items(context, buffer, bytes / item_bytes(buckets), error);
         offset += bytes;
         left -= bytes;
     }
@@ -381,7 +402,7 @@ static sstore_status each_in_memory(ss_buckets *buckets, ss_bucket_writer *write
     chunk_walk walk = begin_walk(buckets, writer, bucket);
     while (status == SSTORE_OK && walk.left > 0) {
         uint32_t given = walk.chunk;
-        status = on_items(context, walk.bytes, walk.size / buckets->item_bytes, error);
+        status = on_items(context, walk.bytes, walk.size / item_bytes(buckets), error);
         go_on(buckets, &walk);
         if (!take)
             continue;

@@ -2,7 +2,7 @@
  * buckets.h - items dealt out by some leading bits of theirs, so that each bucket can be sorted alone: the first pass
  * of a radix sort of more than memory holds.
  *
- * An item is a key (a u64), or a record (sstore_record), whose key is its fingerprint, or its id where `by_id` is set.
+ * An item is one to three u64 words: a key, a record (sstore_record), a triple (ss_triple). It is dealt by one of them.
  * Several writers deal at once, each a thread with lists of its own: of chunks of a shared pool, in memory, and where
  * its share of the pool is used up, of runs in the spill file, which hold all of the writer's buckets one after the
  * other. Within a bucket items have no order.
@@ -31,9 +31,9 @@ typedef struct ss_bucket_writer {
 typedef struct ss_buckets {
     ss_chunk_pool *pool; /* borrowed, as the spill file */
     ss_spill_file *spill;
-    size_t item_bytes; /* 8: keys; 16: records */
-    bool by_id;
-    uint32_t shift, count; /* an item's bucket is (key >> shift) % count, a power of two */
+    uint32_t item_words;
+    uint32_t word;         /* which of them items are dealt by */
+    uint32_t shift, count; /* an item's bucket is (word >> shift) % count, a power of two */
     uint32_t writer_count;
     ss_bucket_writer *writers;
 } ss_buckets;
@@ -43,7 +43,8 @@ sstore_status ss_buckets_open(ss_buckets *buckets, uint32_t writer_count, uint32
 /* Gives all chunks back. Also of buckets that could not be opened. */
 void ss_buckets_close(ss_buckets *buckets);
 
-/* Deal items. The second is for records, and `ids` is not read where the items are keys. IO, MEMORY. */
+/* Deal items: keys or, by their first word, records, of which `ids` is not read where the items are keys; or any items,
+ * one after the other. IO, MEMORY. */
 sstore_status ss_buckets_deal(ss_buckets *buckets, uint32_t writer, const uint64_t *fingerprints, const uint64_t *ids,
                               size_t count, sstore_error *error);
 sstore_status ss_buckets_deal_items(ss_buckets *buckets, uint32_t writer, const void *items, size_t count,

@@ -106,6 +106,17 @@ DEFINE_SORT(sort_ids, sstore_record, RECORD_ID, ID_LESS, LEAVE_EQUAL)
     ((a).fingerprint < (b).fingerprint || ((a).fingerprint == (b).fingerprint && (a).id < (b).id))
 DEFINE_SORT(sort_records, sstore_record, RECORD_FINGERPRINT, RECORD_LESS, sort_ids)
 
+/* Triples of one first and second word, by the third; of one first word, by the others; all. */
+#define TRIPLE_FIRST(triple) ((triple).first)
+#define TRIPLE_SECOND(triple) ((triple).second)
+#define TRIPLE_THIRD(triple) ((triple).third)
+#define THIRD_LESS(a, b) ((a).third < (b).third)
+#define SECOND_LESS(a, b) ((a).second < (b).second || ((a).second == (b).second && THIRD_LESS(a, b)))
+#define FIRST_LESS(a, b) ((a).first < (b).first || ((a).first == (b).first && SECOND_LESS(a, b)))
+DEFINE_SORT(sort_by_third, ss_triple, TRIPLE_THIRD, THIRD_LESS, LEAVE_EQUAL)
+DEFINE_SORT(sort_by_second, ss_triple, TRIPLE_SECOND, SECOND_LESS, sort_by_third)
+DEFINE_SORT(sort_triples, ss_triple, TRIPLE_FIRST, FIRST_LESS, sort_by_second)
+
 void ss_sort_keys(uint64_t *keys, uint64_t *scratch, size_t count)
 {
     sort_keys(keys, scratch, count);
@@ -114,4 +125,9 @@ void ss_sort_keys(uint64_t *keys, uint64_t *scratch, size_t count)
 void ss_sort_records(sstore_record *records, sstore_record *scratch, size_t count)
 {
     sort_records(records, scratch, count);
+}
+
+void ss_sort_triples(ss_triple *triples, ss_triple *scratch, size_t count)
+{
+    sort_triples(triples, scratch, count);
 }

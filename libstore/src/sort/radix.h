@@ -1,5 +1,5 @@
 /*
- * radix.h - sorting 64-bit keys and records in memory, quickest where items and scratch fit into a cache.
+ * radix.h - sorting 64-bit keys, records and triples in memory, quickest where items and scratch fit into a cache.
  *
  * Two passes of counting sort over the bits just below those that all items share, three more than it takes to number
  * the items: few of them still share those bits then, and such groups are sorted in the same way, or by insertion.
@@ -15,5 +15,12 @@ void ss_sort_keys(uint64_t *keys, uint64_t *scratch, size_t count);
 
 /* Sort ascending by (fingerprint, id). */
 void ss_sort_records(sstore_record *records, sstore_record *scratch, size_t count);
+
+typedef struct ss_triple {
+    uint64_t first, second, third;
+} ss_triple;
+
+/* Sort ascending by (first, second, third). */
+void ss_sort_triples(ss_triple *triples, ss_triple *scratch, size_t count);
 
 #endif

@@ -7,6 +7,7 @@
 #include "sort/buckets.h"
 #include "sort/radix.h"
 
+#define MOST_WORDS 3u               /* of an item */
 #define MOST_BITS 11u               /* that items are dealt by at once */
 #define BUCKET_ITEMS 16384u         /* up to which a bucket need not be cut further */
 #define PIECE_ITEMS ((size_t)32768) /* up to which buckets go together: they fit into a cache, with their scratch */
@@ -65,8 +66,8 @@ static uint32_t choose_writer_chunks(const ss_sorter *sorter, uint32_t bits, uin
     return chunks <= sorter->pool->max_chunks ? sorter->pool->max_chunks : sorter->pool->max_chunks / writers;
 }
 
-/* Begin to deal by `bits` bits from `shift` on. */
-static sstore_status add_dealing(ss_sorter *sorter, uint32_t writers, uint32_t bits, uint32_t shift, bool by_id,
+/* Begin to deal by `bits` bits of a word from `shift` on. */
+static sstore_status add_dealing(ss_sorter *sorter, uint32_t writers, uint32_t bits, uint32_t shift, uint32_t word,
                                  ss_buckets **dealing_out, sstore_error *error)
 {
     ss_buckets **dealings =
@@ -80,8 +81,8 @@ static sstore_status add_dealing(ss_sorter *sorter, uint32_t writers, uint32_t b
     sorter->dealings[sorter->dealing_count++] = made;
     *made = (ss_buckets){.pool = sorter->pool,
                          .spill = &sorter->spill,
-                         .item_bytes = sorter->item_bytes,
-                         .by_id = by_id,
+                         .item_words = sorter->options.item_words,
+                         .word = word,
                          .shift = shift,
                          .count = 1u << bits};
     *dealing_out = made;
@@ -93,16 +94,17 @@ sstore_status ss_sorter_create(const ss_sorter_options *options, ss_sorter **sor
     ss_buckets *all;
     *sorter_out = NULL;
     assert(options->writers > 0 && options->piece_capacity > 0);
+    assert(options->item_words >= 1 && options->item_words <= MOST_WORDS);
     ss_sorter *sorter = ss_alloc(1, sizeof *sorter);
     if (sorter == NULL)
         return ss_fail_memory(error, sizeof *sorter);
     *sorter = (ss_sorter){.options = *options,
-                          .item_bytes = options->with_ids ? sizeof(sstore_record) : sizeof(uint64_t),
+                          .item_bytes = options->item_words * sizeof(uint64_t),
                           .pool = options->pool};
     ss_spill_file_open(&sorter->spill, options->tmp_dir);
     uint32_t bits = choose_bits(sorter, options->writers, options->expected_count);
     sstore_status status =
-        add_dealing(sorter, options->writers, bits, bits == 0 ? 0 : 64 - bits, false, &all, error);
+        add_dealing(sorter, options->writers, bits, bits == 0 ? 0 : 64 - bits, 0, &all, error);
     if (status == SSTORE_OK)
         *sorter_out = sorter;
     else
@@ -130,6 +132,12 @@ sstore_status ss_sorter_add(ss_sorter *sorter, uint32_t writer, const uint64_t *
     return ss_buckets_deal(sorter->dealings[0], writer, fingerprints, ids, count, error);
 }
 
+sstore_status ss_sorter_add_items(ss_sorter *sorter, uint32_t writer, const void *items, size_t count,
+                                  sstore_error *error)
+{
+    return ss_buckets_deal_items(sorter->dealings[0], writer, items, count, error);
+}
+
 uint64_t ss_sorter_count(const ss_sorter *sorter)
 {
     uint64_t count = 0;
@@ -155,28 +163,27 @@ static sstore_status add_piece(ss_sorter *sorter, piece added, sstore_error *err
     return SSTORE_OK;
 }
 
-/* The bits in which any items of a bucket differ from its first one. */
+/* The bits in which any items of a bucket differ from its first one, word by word. */
 typedef struct differences {
     ss_sorter *sorter;
-    bool with_ids, any;
-    sstore_record first, differing;
+    bool any;
+    uint64_t first[MOST_WORDS], differing[MOST_WORDS];
 } differences;
 
 static sstore_status note_differences(void *context, const void *items, size_t count, sstore_error *error)
 {
     differences *self = context;
-    const uint64_t *keys = items;
-    const sstore_record *records = items;
+    const uint32_t item_words = self->sorter->options.item_words;
+    const uint64_t *words = items;
     (void)error;
     if (ss_progress_add(self->sorter->progress, 0, 0) != SSTORE_OK)
         return SSTORE_STOPPED;
     if (!self->any)
-        self->first = self->with_ids ? records[0] : (sstore_record){.fingerprint = keys[0]};
+        memcpy(self->first, words, item_words * sizeof *words);
     self->any = true;
-    for (size_t i = 0; i < count; i++) {
-        self->differing.fingerprint |= (self->with_ids ? records[i].fingerprint : keys[i]) ^ self->first.fingerprint;
-        self->differing.id |= self->with_ids ? records[i].id ^ self->first.id : 0;
-    }
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t word = 0; word < item_words; word++)
+            self->differing[word] |= *words++ ^ self->first[word];
     return SSTORE_OK;
 }
 
@@ -209,12 +216,14 @@ static sstore_status form_pieces(ss_sorter *sorter, ss_buckets *buckets, void *b
 static sstore_status split(ss_sorter *sorter, ss_buckets *buckets, uint32_t bucket, void *buffer, sstore_error *error)
 {
     const size_t capacity = sorter->options.piece_capacity;
-    differences found = {.sorter = sorter, .with_ids = sorter->options.with_ids};
+    differences found = {.sorter = sorter};
     sstore_status status = ss_buckets_each(buckets, bucket, false, buffer, capacity, note_differences, &found, error);
     if (status != SSTORE_OK)
         return status;
-    bool by_id = found.differing.fingerprint == 0;
-    uint64_t differing = by_id ? found.differing.id : found.differing.fingerprint;
+    uint32_t word = 0;
+    while (word < MOST_WORDS - 1 && found.differing[word] == 0)
+        word++;
+    uint64_t differing = found.differing[word];
     if (differing == 0)
         return add_piece(sorter,
                          (piece){.buckets = buckets, .first = bucket, .end = bucket + 1, .count = 1, .equal = true},
@@ -227,7 +236,7 @@ static sstore_status split(ss_sorter *sorter, ss_buckets *buckets, uint32_t buck
         status = spill_all(sorter, error);
     ss_buckets *parts = NULL;
     if (status == SSTORE_OK)
-        status = add_dealing(sorter, 1, bits, top - bits, by_id, &parts, error);
+        status = add_dealing(sorter, 1, bits, top - bits, word, &parts, error);
     second_deal again = {.sorter = sorter, .to = parts};
     if (status == SSTORE_OK)
         status = ss_buckets_each(buckets, bucket, true, buffer, capacity, deal_again, &again, error);
@@ -273,34 +282,38 @@ size_t ss_sorter_piece_count(const ss_sorter *sorter)
     return sorter->piece_count;
 }
 
-static size_t unique_keys(uint64_t *keys, size_t count)
-{
-    size_t kept = count > 0;
-    for (size_t i = 1; i < count; i++) {
-        keys[kept] = keys[i];
-        kept += keys[i] != keys[kept - 1];
+/* Keep each of sorted items once. Returns how many they are. */
+#define DEFINE_UNIQUE(NAME, TYPE, DIFFER)                                                                              \
+    static size_t NAME(TYPE *items, size_t count)                                                                      \
+    {                                                                                                                  \
+        size_t kept = count > 0;                                                                                       \
+        for (size_t i = 1; i < count; i++) {                                                                           \
+            items[kept] = items[i];                                                                                    \
+            kept += DIFFER(items[i], items[kept - 1]);                                                                 \
+        }                                                                                                              \
+        return kept;                                                                                                   \
     }
-    return kept;
-}
 
-static size_t unique_records(sstore_record *records, size_t count)
-{
-    size_t kept = count > 0;
-    for (size_t i = 1; i < count; i++) {
-        records[kept] = records[i];
-        kept += records[i].fingerprint != records[kept - 1].fingerprint || records[i].id != records[kept - 1].id;
-    }
-    return kept;
-}
+#define KEYS_DIFFER(a, b) ((a) != (b))
+#define RECORDS_DIFFER(a, b) ((a).fingerprint != (b).fingerprint || (a).id != (b).id)
+#define TRIPLES_DIFFER(a, b) ((a).first != (b).first || (a).second != (b).second || (a).third != (b).third)
+DEFINE_UNIQUE(unique_keys, uint64_t, KEYS_DIFFER)
+DEFINE_UNIQUE(unique_records, sstore_record, RECORDS_DIFFER)
+DEFINE_UNIQUE(unique_triples, ss_triple, TRIPLES_DIFFER)
 
 static size_t sort_items(const ss_sorter *sorter, void *items, void *scratch, size_t count)
 {
-    if (sorter->options.with_ids) {
+    switch (sorter->options.item_words) {
+    case 1:
+        ss_sort_keys(items, scratch, count);
+        return unique_keys(items, count);
+    case 2:
         ss_sort_records(items, scratch, count);
         return unique_records(items, count);
+    default:
+        ss_sort_triples(items, scratch, count);
+        return unique_triples(items, count);
     }
-    ss_sort_keys(items, scratch, count);
-    return unique_keys(items, count);
 }
 
 static sstore_status refine(const ss_sorter *sorter, void *items, size_t *count, sstore_error *error)

@@ -1,6 +1,6 @@
 /*
- * sorter.h - sort any number of items within a fixed memory, on several threads: keys, or records. Equal items are kept
- * once.
+ * sorter.h - sort any number of items within a fixed memory, on several threads: keys, records or triples, ascending by
+ * their words. Equal items are kept once.
  *
  * Items are dealt into buckets as they come (buckets.h), and spilled where memory is full. When all are there the
  * buckets become pieces, in order, each small enough to be sorted in a buffer of the caller's: a bucket that is too
@@ -22,7 +22,7 @@ typedef struct ss_sorter ss_sorter;
 typedef sstore_status (*ss_refine_fn)(void *context, void *items, size_t *count, sstore_error *error);
 
 typedef struct ss_sorter_options {
-    bool with_ids;           /* records; else keys, which are records with id 0 in half the room */
+    uint32_t item_words;     /* 1: keys; 2: records (sstore_record); 3: triples (ss_triple of radix.h) */
     uint32_t writers;        /* threads that add at once, at least 1 */
     ss_chunk_pool *pool;     /* for items in memory; borrowed, and nobody else's meanwhile */
     size_t piece_capacity;   /* items of the largest piece, at least 1 */
@@ -39,9 +39,13 @@ sstore_status ss_sorter_pool_open(ss_chunk_pool *pool, uint64_t memory_bytes, ui
 sstore_status ss_sorter_create(const ss_sorter_options *options, ss_sorter **sorter_out, sstore_error *error);
 void ss_sorter_free(ss_sorter *sorter);
 
-/* Add items as writer `writer`; `ids` is not read by a sorter of keys. IO, MEMORY. */
+/* Add keys or records as writer `writer`; `ids` is not read by a sorter of keys. IO, MEMORY. */
 sstore_status ss_sorter_add(ss_sorter *sorter, uint32_t writer, const uint64_t *fingerprints, const uint64_t *ids,
                             size_t count, sstore_error *error);
+
+/* The same for items of any kind, one after the other in an array. */
+sstore_status ss_sorter_add_items(ss_sorter *sorter, uint32_t writer, const void *items, size_t count,
+                                  sstore_error *error);
 
 /* How many were added. */
 uint64_t ss_sorter_count(const ss_sorter *sorter);
@@ -50,10 +54,11 @@ uint64_t ss_sorter_count(const ss_sorter *sorter);
  * told only where buckets have to be dealt again. IO, MEMORY, STOPPED. */
 sstore_status ss_sorter_seal(ss_sorter *sorter, void *buffer, ss_progress *progress, sstore_error *error);
 
-/* Pieces ascend: all items of one are below all items of the next. Empty ones are possible. */
+/* Pieces ascend: all items of one are below all items of the next. Empty ones are possible. Items with the same first
+ * word are in one piece, or in several that hold no others. */
 size_t ss_sorter_piece_count(const ss_sorter *sorter);
 
-/* Get a piece, sorted, into `items`: uint64_t or sstore_record. Both it and `scratch` have room for piece_capacity items.
+/* Get a piece, sorted, into `items`, of their type. Both it and `scratch` have room for piece_capacity items.
  * *count_out is how many they are, each once. Different pieces may be got at the same time. IO. */
 sstore_status ss_sorter_load(ss_sorter *sorter, size_t piece, void *items, void *scratch, size_t *count_out,
                              sstore_error *error);

@@ -1,0 +1,259 @@
+/*
+ * test_scan.c - scans find what trying every pair finds, whatever the data, distance, threads and sizes of what is fed;
+ * and a collection puts matches in order, however many they are.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/answers.h"
+#include "support/scratch.h"
+#include "support/testing.h"
+
+static int add_row(void *context, const sstore_scan_match *match)
+{
+    rows_add(context, (row){match->query, match->distance, match->fingerprint, match->id});
+    return 0;
+}
+
+/* What a scan must find of records as they were fed: repeated ones again. */
+static void try_all(const data_set *data, const uint64_t *queries, size_t query_count, uint32_t distance, rows *wanted)
+{
+    for (size_t i = 0; i < query_count; i++)
+        for (size_t j = 0; j < data->count; j++) {
+            const uint32_t bits = sstore_hamming_distance(queries[i], data->fingerprints[j]);
+            const uint64_t id = data->ids != NULL ? data->ids[j] : 0;
+            if (bits <= distance)
+                rows_add(wanted, (row){queries[i], bits, data->fingerprints[j], id});
+        }
+    rows_sort(wanted);
+}
+
+/* Drop repeats from sorted rows. */
+static void rows_unique(rows *list)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (i == 0 || memcmp(&list->items[i], &list->items[kept - 1], sizeof(row)) != 0)
+            list->items[kept++] = list->items[i];
+    list->count = kept;
+}
+
+/* Feed all in parts of up to `most`. */
+static void feed_all(rng *random, sstore_scan *scan, const data_set *data, size_t most, rows *got)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    for (size_t done = 0; done < data->count;) {
+        size_t part = (size_t)rng_between(random, 0, most);
+        part = part < data->count - done ? part : data->count - done;
+        assert_ok(sstore_scan_feed(scan, data->fingerprints + done, data->ids != NULL ? data->ids + done : NULL, part,
+                                   add_row, got, &error),
+                  &error);
+        done += part;
+    }
+    rows_sort(got);
+}
+
+/* Queries, some of them several times. */
+static uint64_t *make_queries(rng *random, const data_set *data, size_t count, uint32_t distance)
+{
+    uint64_t *queries = malloc((count + 1) * sizeof *queries);
+    for (size_t i = 0; i < count; i++)
+        queries[i] = i > 0 && rng_one_in(random, 10) ? queries[rng_below(random, i)] : data_query(random, data, distance);
+    return queries;
+}
+
+static void check_scan(rng *random, data_kind kind, data_ids ids, size_t count, size_t query_count, uint32_t distance)
+{
+    data_set data;
+    sstore_scan *scan;
+    sstore_error error = {.status = SSTORE_OK};
+    rows got = {0}, wanted = {0};
+    const uint32_t threads = (uint32_t)rng_between(random, 0, 3);
+    testing_doing("%zu queries against %zu records, %s, %s, distance %u, %u threads", query_count, count,
+                  data_kind_name(kind), data_ids_name(ids), distance, threads);
+    data_make(random, kind, ids, count, true, &data);
+    uint64_t *queries = make_queries(random, &data, query_count, distance);
+    oracle batch;
+    data_set as_set = {.kind = kind, .id_kind = DATA_NO_IDS, .count = query_count, .fingerprints = queries};
+    oracle_make(&as_set, &batch); /* each query once */
+    uint64_t *distinct = malloc((batch.count + 1) * sizeof *distinct);
+    for (size_t i = 0; i < batch.count; i++)
+        distinct[i] = batch.records[i].fingerprint;
+    try_all(&data, distinct, batch.count, distance, &wanted);
+    assert_ok(sstore_scan_create(queries, query_count, distance, threads, &scan, &error), &error);
+    feed_all(random, scan, &data, rng_one_in(random, 2) ? count : 1 + count / 5, &got);
+    rows_assert_equal(&got, &wanted, "the scan");
+    sstore_scan_free(scan);
+    rows_free(&got);
+    rows_free(&wanted);
+    oracle_free(&batch);
+    free(distinct);
+    free(queries);
+    data_free(&data);
+}
+
+static void test_kinds(void **state)
+{
+    rng random;
+    rng_init(&random, *(const uint64_t *)*state);
+    for (int kind = 0; kind < DATA_KIND_COUNT; kind++) {
+        check_scan(&random, (data_kind)kind, DATA_IDS, 2000, 200, 3);
+        check_scan(&random, (data_kind)kind, DATA_NO_IDS, 500, 1500, (uint32_t)rng_below(&random, 17));
+        check_scan(&random, (data_kind)kind, DATA_IDS, 50, 3, (uint32_t)rng_below(&random, 17));
+        check_scan(&random, (data_kind)kind, DATA_IDS, 10, 0, 3);
+    }
+    check_scan(&random, DATA_CLUSTERED, DATA_IDS, 30000, 3000, 3);
+    testing_done();
+}
+
+/* More matches than a thread's list has room for, of many fingerprints and of each one. */
+static void test_many_matches(void **state)
+{
+    enum { QUERIES = 300000, FED = 7 };
+    rng random;
+    rng_init(&random, *(const uint64_t *)*state + 1);
+    uint64_t *queries = malloc(QUERIES * sizeof *queries), fed[FED], ids[FED];
+    for (size_t i = 0; i < QUERIES; i++)
+        queries[i] = rng_flip(&random, 0, i % 3 == 0 ? 8 : 7);
+    for (size_t i = 0; i < FED; i++) {
+        fed[i] = rng_flip(&random, 0, (uint32_t)i + 2);
+        ids[i] = i;
+    }
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+        sstore_scan *scan;
+        sstore_error error = {.status = SSTORE_OK};
+        rows got = {0}, wanted = {0};
+        testing_doing("most queries match each fingerprint, %u threads", threads);
+        assert_ok(sstore_scan_create(queries, QUERIES, 16, threads, &scan, &error), &error);
+        assert_ok(sstore_scan_feed(scan, fed, ids, FED, add_row, &got, &error), &error);
+        const data_set data = {.count = FED, .fingerprints = fed, .ids = ids};
+        try_all(&data, queries, QUERIES, 16, &wanted);
+        rows_unique(&wanted); /* queries that are repeated count once */
+        rows_sort(&got);
+        rows_assert_equal(&got, &wanted, "the scan");
+        sstore_scan_free(scan);
+        rows_free(&got);
+        rows_free(&wanted);
+    }
+    free(queries);
+    testing_done();
+}
+
+static int stop_at_fifth(void *context, const sstore_scan_match *match)
+{
+    (void)match;
+    return ++*(int *)context == 5;
+}
+
+static void test_stopping(void **state)
+{
+    (void)state;
+    const uint64_t query = 7;
+    uint64_t fed[100] = {0};
+    int seen = 0;
+    sstore_scan *scan;
+    sstore_error error = {.status = SSTORE_OK};
+    rows got = {0};
+    assert_ok(sstore_scan_create(&query, 1, 3, 2, &scan, &error), &error);
+    assert_status(sstore_scan_feed(scan, fed, NULL, 100, stop_at_fifth, &seen, &error), SSTORE_STOPPED, &error);
+    assert_int_equal(seen, 5);
+    assert_ok(sstore_scan_feed(scan, fed, NULL, 100, add_row, &got, &error), &error); /* nothing is left of before */
+    assert_int_equal(got.count, 100);
+    rows_free(&got);
+    sstore_scan_free(scan);
+}
+
+static void test_arguments(void **state)
+{
+    (void)state;
+    const uint64_t query = 7;
+    sstore_scan *scan = NULL;
+    sstore_collection *collection = NULL;
+    sstore_error error = {.status = SSTORE_OK};
+    assert_status(sstore_scan_create(&query, 1, 17, 1, &scan, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_scan_create(NULL, 1, 3, 1, &scan, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_null(scan);
+    assert_status(sstore_scan_feed(NULL, &query, NULL, 1, add_row, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    sstore_scan_free(NULL);
+    sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
+    options.tmp_dir = "/nowhere/at/all";
+    assert_status(sstore_collection_create(&options, &collection, &error), SSTORE_ERROR_NOT_FOUND, &error);
+    options.struct_size = 3;
+    assert_status(sstore_collection_create(&options, &collection, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_null(collection);
+    sstore_collection_free(NULL);
+}
+
+/* ----- collections ----- */
+
+/* Matches of `queries` queries; one in three is of the first one, near it or far. */
+static sstore_scan_match make_match(rng *random, uint64_t queries, uint32_t most_bits)
+{
+    sstore_scan_match match = {.query = rng_mix(rng_one_in(random, 3) ? 0 : rng_below(random, queries))};
+    match.fingerprint = rng_flip(random, match.query, (uint32_t)rng_below(random, most_bits + 1));
+    match.distance = sstore_hamming_distance(match.query, match.fingerprint);
+    match.id = rng_one_in(random, 50) ? UINT64_MAX : rng_below(random, 3);
+    return match;
+}
+
+static void check_collection(rng *random, size_t count, uint64_t queries, uint32_t most_bits, uint64_t memory_bytes)
+{
+    sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
+    sstore_collection *collection;
+    sstore_error error = {.status = SSTORE_OK};
+    rows got = {0}, wanted = {0};
+    testing_doing("%zu matches of %ju queries, up to %u bits, %ju bytes", count, (uintmax_t)queries, most_bits,
+                  (uintmax_t)memory_bytes);
+    options.memory_bytes = memory_bytes;
+    options.tmp_dir = scratch_folder();
+    assert_ok(sstore_collection_create(&options, &collection, &error), &error);
+    for (size_t done = 0; done < count;) {
+        sstore_scan_match part[1000];
+        size_t size = (size_t)rng_between(random, 0, count - done < 1000 ? count - done : 1000);
+        for (size_t i = 0; i < size; i++) {
+            part[i] = make_match(random, queries, most_bits);
+            add_row(&wanted, &part[i]);
+        }
+        assert_ok(sstore_collection_add(collection, part, size, &error), &error);
+        done += size;
+    }
+    rows_sort(&wanted);
+    rows_unique(&wanted);
+    for (int round = 0; round < 2; round++) {
+        got.count = 0;
+        assert_ok(sstore_collection_report(collection, add_row, &got, &error), &error);
+        rows_assert_equal(&got, &wanted, "the collection"); /* in this order */
+    }
+    assert_status(sstore_collection_add(collection, NULL, 0, &error), SSTORE_ERROR_ARGUMENT, &error);
+    sstore_collection_free(collection);
+    rows_free(&got);
+    rows_free(&wanted);
+}
+
+static void test_collections(void **state)
+{
+    rng random;
+    rng_init(&random, *(const uint64_t *)*state + 2);
+    static const size_t counts[] = {0, 1, 2, 100, 20000};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        check_collection(&random, counts[i], 1 + counts[i] / 5, 3, 0);
+        check_collection(&random, counts[i], 1, 64, 1);
+    }
+    check_collection(&random, 200000, 20000, 3, 1); /* spilled; the first query's are more than a piece holds */
+    check_collection(&random, 200000, 2, 16, 1);
+    check_collection(&random, 100000, 1, 1, 1); /* hardly any different ones */
+    testing_done();
+}
+
+int main(void)
+{
+    uint64_t seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate_setup_teardown(test_kinds, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_many_matches, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_stopping, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_arguments, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_collections, NULL, testing_teardown, &seed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,174 @@
+/* The static index in memory against trying every value: all kinds of data, distances and numbers of fingerprints, in the
+ * order given and in that of a table's keys. */
+#include "query/fingerprint_index.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "sort/radix.h"
+#include "support/answers.h"
+#include "support/testing.h"
+
+typedef struct sample {
+    data_set data;
+    uint64_t *values; /* the distinct fingerprints, ascending */
+    uint32_t count;
+} sample;
+
+static void sample_make(rng *random, data_kind kind, size_t count, sample *made)
+{
+    data_make(random, kind, DATA_NO_IDS, count, true, &made->data);
+    uint64_t *scratch = ss_realloc(NULL, count, sizeof *scratch);
+    made->values = ss_realloc(NULL, count, sizeof *made->values);
+    made->count = 0;
+    for (size_t i = 0; i < count; i++)
+        made->values[i] = made->data.fingerprints[i];
+    ss_sort_keys(made->values, scratch, count);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || made->values[i] != made->values[made->count - 1])
+            made->values[made->count++] = made->values[i];
+    ss_free(scratch);
+}
+
+typedef struct collecting {
+    const uint64_t *fingerprints;
+    rows found;
+} collecting;
+
+static sstore_status collect(void *context, uint32_t number, uint64_t value, sstore_error *error)
+{
+    collecting *self = context;
+    const uint32_t distance = sstore_hamming_distance(self->fingerprints[number], value);
+    (void)error;
+    rows_add(&self->found, (row){.query = number, .distance = distance, .fingerprint = value});
+    return SSTORE_OK;
+}
+
+static void try_all(const sample *in, const uint64_t *fingerprints, uint32_t count, uint32_t distance, rows *wanted)
+{
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < in->count; j++) {
+            const uint32_t bits = sstore_hamming_distance(fingerprints[i], in->values[j]);
+            if (bits <= distance)
+                rows_add(wanted, (row){.query = i, .distance = bits, .fingerprint = in->values[j]});
+        }
+    rows_sort(wanted);
+}
+
+static void check_search(const ss_fingerprint_index *index, const sample *in, rng *random, uint32_t count,
+                         uint32_t distance)
+{
+    uint64_t *fingerprints = malloc((count + 1) * sizeof *fingerprints);
+    ss_index_order order = {malloc((count + 1) * sizeof(uint64_t)), malloc((count + 1) * sizeof(uint32_t))};
+    collecting plain = {.fingerprints = fingerprints}, ordered = plain;
+    rows wanted = {0};
+    sstore_error error = {.status = SSTORE_OK};
+    for (uint32_t i = 0; i < count; i++)
+        fingerprints[i] = in->data.count > 0 ? data_query(random, &in->data, distance) : rng_next(random);
+    try_all(in, fingerprints, count, distance, &wanted);
+    assert_ok(ss_fingerprint_index_search(index, fingerprints, count, distance, NULL, collect, &plain, &error), &error);
+    assert_ok(ss_fingerprint_index_search(index, fingerprints, count, distance, &order, collect, &ordered, &error),
+              &error);
+    rows_sort(&plain.found);
+    rows_sort(&ordered.found);
+    rows_assert_equal(&plain.found, &wanted, "in the order given");
+    rows_assert_equal(&ordered.found, &wanted, "in the order of keys");
+    rows_free(&plain.found);
+    rows_free(&ordered.found);
+    rows_free(&wanted);
+    free(order.fingerprints);
+    free(order.numbers);
+    free(fingerprints);
+}
+
+/* An index for `most`, searched within that and within less. */
+static void check_index(rng *random, data_kind kind, size_t count, uint32_t most, uint32_t searched)
+{
+    sample in;
+    ss_fingerprint_index index;
+    sstore_error error = {.status = SSTORE_OK};
+    testing_doing("%zu fingerprints, %s, distance %u, %u searched", count, data_kind_name(kind), most, searched);
+    sample_make(random, kind, count, &in);
+    const uint32_t threads = (uint32_t)rng_between(random, 1, 3);
+    assert_ok(ss_fingerprint_index_open(&index, in.values, in.count, most, threads, &error), &error);
+    for (uint32_t rank = 0; rank < in.count; rank += 1 + in.count / 100)
+        assert_int_equal(ss_fingerprint_index_rank(&index, in.values[rank]), rank);
+    check_search(&index, &in, random, searched, most);
+    check_search(&index, &in, random, searched / 8 + 1, (uint32_t)rng_below(random, most + 1));
+    assert_true(ss_fingerprint_index_bytes(&index) >= in.count * sizeof(uint64_t));
+    ss_fingerprint_index_close(&index);
+    data_free(&in.data);
+}
+
+static void test_kinds(void **state)
+{
+    rng random;
+    rng_init(&random, *(const uint64_t *)*state);
+    static const size_t counts[] = {1, 2, 63, 1000, 5000};
+    for (int kind = 0; kind < DATA_KIND_COUNT; kind++)
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+            for (uint32_t distance = 0; distance <= SS_INDEX_MAX_DISTANCE; distance += (uint32_t)rng_between(&random, 1, 5))
+                check_index(&random, (data_kind)kind, counts[i], distance, 30);
+    testing_done();
+}
+
+/* Tables larger than a cache's part, and enough fingerprints that they are put in order first. */
+static void test_many(void **state)
+{
+    rng random;
+    rng_init(&random, *(const uint64_t *)*state + 1);
+    check_index(&random, DATA_CLUSTERED, 20000, 3, 3000);
+    check_index(&random, DATA_SKEWED, 20000, 3, 3000);
+    check_index(&random, DATA_UNIFORM, 20000, 6, 2000);
+    testing_done();
+}
+
+/* Nothing to find, and nothing to search for. */
+static void test_empty(void **state)
+{
+    rng random;
+    rng_init(&random, *(const uint64_t *)*state + 2);
+    for (uint32_t distance = 0; distance <= SS_INDEX_MAX_DISTANCE; distance++) {
+        check_index(&random, DATA_UNIFORM, 0, distance, 5);
+        check_index(&random, DATA_UNIFORM, 10, distance, 0);
+    }
+    ss_fingerprint_index none = {.count = 0};
+    ss_fingerprint_index_close(&none);
+    testing_done();
+}
+
+static sstore_status stop_at_third(void *context, uint32_t number, uint64_t value, sstore_error *error)
+{
+    (void)number, (void)value, (void)error;
+    return ++*(int *)context == 3 ? SSTORE_STOPPED : SSTORE_OK;
+}
+
+static void test_stopping(void **state)
+{
+    rng random;
+    rng_init(&random, *(const uint64_t *)*state + 3);
+    sample in;
+    ss_fingerprint_index index;
+    sstore_error error = {.status = SSTORE_OK};
+    int seen = 0;
+    sample_make(&random, DATA_UNIFORM, 1000, &in);
+    assert_ok(ss_fingerprint_index_open(&index, in.values, in.count, 3, 1, &error), &error);
+    assert_status(ss_fingerprint_index_search(&index, in.data.fingerprints, 1000, 3, NULL, stop_at_third, &seen, &error),
+                  SSTORE_STOPPED, &error);
+    assert_int_equal(seen, 3);
+    ss_fingerprint_index_close(&index);
+    data_free(&in.data);
+}
+
+int main(void)
+{
+    uint64_t seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate_setup_teardown(test_kinds, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_many, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_empty, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_stopping, NULL, testing_teardown, &seed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
