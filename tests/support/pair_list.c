@@ -161,7 +161,7 @@ static void make_hard(rng *random, uint32_t kind, uint64_t *values, size_t count
         const bool odd = rng_one_in(random, 50);
         values[i] = base ^ spread(rng_next(random), few);
         if (kind == VALUES_EQUAL_BLOCK)
-            values[i] = odd ? rng_next(random) : base ^ rng_next(random) >> 32;
+            values[i] = base ^ rng_next(random) >> (odd ? 28 : 32);
         else if (kind == VALUES_OUTLIERS && odd)
             values[i] = rng_flip(random, values[i], 1);
     }

@@ -124,7 +124,7 @@ static void test_against_all_pairs(void **state)
     (void)state;
     rng random;
     rng_init(&random, run_seed);
-    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? 60 : 150);
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? 52 : 104);
     for (uint64_t i = 0; i < cases; i++) {
         const uint32_t kind = (uint32_t)(i % VALUES_KIND_COUNT);
         const uint32_t distance = (uint32_t)(rng_one_in(&random, 2) ? rng_below(&random, 4) : rng_below(&random, 17));
@@ -214,7 +214,7 @@ static void test_work(void **state)
     (void)state;
     rng random;
     rng_init(&random, run_seed + 2);
-    const size_t count = testing_sanitized() ? 30000 : 200000;
+    const size_t count = testing_sanitized() ? 30000 : 100000;
     for (uint32_t kind = 0; kind < VALUES_KIND_COUNT; kind++) {
         value_list values = value_list_make(&random, kind, count);
         const double all = (double)values.count * (double)values.count / 2;

@@ -3,11 +3,11 @@
 #include "plan/permute.h"
 #include "sort/radix.h"
 
-#define SAMPLE 128u             /* values that tell how evenly a bit divides a group */
-#define TESTS_A_SORT 150.0      /* as many tests take as long as sorting one value, by measurement */
-#define WORTH_IT 0.75           /* the share of all tests that dividing may take, at most */
-#define FLUSH_TESTS (1u << 26)  /* some 10 ms of work, after which the caller hears of it though nothing was found */
-#define PRODUCTIVE_SHARE 16u    /* a search goes on over a large group while a value reaches 1/16 of what is left */
+#define SAMPLE 128u            /* values that tell how evenly a bit divides a group */
+#define TESTS_A_SORT 150.0     /* as many tests take as long as sorting one value, by measurement */
+#define WORTH_IT 0.75          /* the share of all tests that dividing may take, at most */
+#define FLUSH_TESTS (1u << 26) /* some 10 ms of work, after which the caller hears of it though nothing was found */
+#define PRODUCTIVE_SHARE 16u   /* a search goes on over a large group while a value reaches 1/16 of what is left */
 
 typedef enum join_kind { JOIN_SELF, JOIN_CROSS, JOIN_SPANNING } join_kind;
 
@@ -139,7 +139,8 @@ static sstore_status search_next(ss_group_join *join, search *state, size_t *fou
             const uint64_t hit = values[begin + join->hits[i]];
             values[begin + join->hits[i]] = values[state->reached];
             values[state->reached++] = hit;
-            status = add_pair(join, from, hit, error);
+            if (counts_here(join, from ^ hit)) /* else they are connected already, where they count */
+                status = add_pair(join, from, hit, error);
         }
     }
     *found_out = state->reached - before;

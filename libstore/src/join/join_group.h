@@ -17,8 +17,8 @@
 #include "base/common.h"
 #include "codec/filter.h"
 
-#define SS_GROUP_PAIRS 1024u   /* handed over at most at once */
-#define SS_GROUP_TILE 2048u    /* values compared at once; they fit into the nearest cache */
+#define SS_GROUP_PAIRS 1024u /* handed over at most at once */
+#define SS_GROUP_TILE 2048u  /* values compared at once; they fit into the nearest cache */
 #define SS_GROUP_MAX_DEPTH 8u
 #define SS_GROUP_MAX_PARTS 17u /* k + 1, for the largest k */
 #define SS_GROUP_MAX_MASKS (SS_GROUP_MAX_PARTS * (SS_GROUP_MAX_DEPTH + 1))
@@ -62,7 +62,7 @@ void ss_group_join_except(ss_group_join *join, const uint64_t *masks, uint32_t c
  *   cross     each pair (left, right) once; a value that is in both sets has the distance 0 from itself
  *   spanning  pairs that connect whatever the pairs of a self-join connect: less than `count` where values are compared
  *             each with each, (k + 1) times that for each level of the recursion; repeats are possible
- * A spanning join may also give pairs that ss_group_join_except() excludes. Returns what on_pairs does.
+ * Returns what on_pairs does.
  */
 sstore_status ss_group_self(ss_group_join *join, uint64_t *values, size_t count, sstore_error *error);
 sstore_status ss_group_cross(ss_group_join *join, uint64_t *left, size_t left_count, uint64_t *right,

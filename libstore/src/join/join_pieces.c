@@ -179,7 +179,7 @@ typedef struct large_group {
 typedef struct open_group {
     uint64_t prefix;
     size_t first_piece;
-    size_t count;  /* of its items that are held */
+    size_t count;   /* of its items that are held */
     bool too_large; /* they are not */
 } open_group;
 
@@ -220,8 +220,9 @@ static sstore_status close_group(piece_run *self, size_t end_piece, uint64_t *va
     if (large == NULL)
         return ss_fail_memory(error, 2 * self->large_capacity * sizeof *large);
     self->large = large;
-    large[self->large_count++] =
-        (large_group){.prefix = self->open.prefix, .first_piece = self->open.first_piece, .end_piece = end_piece};
+    large[self->large_count++] = (large_group){.prefix = self->open.prefix,
+                                               .first_piece = self->open.first_piece,
+                                               .end_piece = end_piece};
     return SSTORE_OK;
 }
 

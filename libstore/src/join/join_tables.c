@@ -9,11 +9,11 @@
 #define ONE_GROUP_DISTANCE 14u
 #define DEALT_AT_ONCE 1024u
 #define OTHER_BYTES ((uint64_t)6 << 20) /* the process, and what grows by the number of pieces */
-#define LEAST_POOL_BYTES ((uint64_t)1 << 20)
-#define WORKERS_SHARE 4u            /* of memory, that workers take: 1/4 */
-#define LEAST_PIECE ((uint64_t)4096) /* items */
-#define MOST_IN_A_TASK ((uint64_t)1 << 17) /* items of a group that is joined by one thread, however few there are in all */
-#define DEALING_SHARE 0.35          /* of a block's time */
+#define WORKERS_SHARE 4u                /* of memory, that workers take: 1/4 */
+#define LEAST_PIECE ((uint64_t)512)     /* items */
+#define MOST_IN_A_TASK                                                                                                 \
+    ((uint64_t)1 << 17)    /* items of a group that is joined by one thread, however few there are in all */
+#define DEALING_SHARE 0.35 /* of a block's time */
 
 /* A join on its way. */
 typedef struct join_run {
@@ -52,8 +52,7 @@ static sstore_status open_run(join_run *self, ss_join_kind kind, sstore_error *e
     if (status != SSTORE_OK)
         return status;
     const uint64_t workers = ss_join_team_bytes(team->threads, team->item_bytes) * team->piece_capacity;
-    const uint64_t left = memory > workers ? memory - workers : 0;
-    return ss_sorter_pool_open(&self->pool, ss_max_u64(left, LEAST_POOL_BYTES), team->threads, error);
+    return ss_sorter_pool_open(&self->pool, memory > workers ? memory - workers : 0, team->threads, error);
 }
 
 /* ----- dealing ----- */
@@ -195,8 +194,7 @@ sstore_status ss_join_cross(const ss_fingerprint_source *left, const ss_fingerpr
     return run_join(SS_JOIN_CROSS, left, right, options, error);
 }
 
-sstore_status ss_join_spanning(const ss_fingerprint_source *source, const ss_join_options *options,
-                               sstore_error *error)
+sstore_status ss_join_spanning(const ss_fingerprint_source *source, const ss_join_options *options, sstore_error *error)
 {
     return run_join(SS_JOIN_SPANNING, source, NULL, options, error);
 }

@@ -29,8 +29,8 @@ typedef struct ss_fingerprint_source {
 
 /* Takes pairs, at most SS_GROUP_PAIRS. `worker` is below ss_pool_threads(threads), and no two calls at once have the same.
  * Any status but OK ends the join, which returns it. */
-typedef sstore_status (*ss_join_pairs_fn)(void *context, uint32_t worker, const ss_fingerprint_pair *pairs, size_t count,
-                                          sstore_error *error);
+typedef sstore_status (*ss_join_pairs_fn)(void *context, uint32_t worker, const ss_fingerprint_pair *pairs,
+                                          size_t count, sstore_error *error);
 
 typedef struct ss_join_options {
     uint32_t distance;     /* k, 0 to 16 */
