@@ -23,10 +23,11 @@ void ss_group_join_init(ss_group_join *join, uint32_t distance, uint64_t *scratc
     assert(distance < SS_GROUP_MAX_PARTS);
     join->distance = distance;
     join->filter = ss_filter_best();
+    join->pair_filter = ss_pair_filter_best();
     join->on_pairs = on_pairs;
     join->context = context;
     join->scratch = scratch;
-    join->tests = join->tests_at_flush = 0;
+    join->tests = join->tests_at_flush = join->found = 0;
     join->mask_count = join->pair_count = 0;
 }
 
@@ -51,6 +52,7 @@ sstore_status ss_group_flush(ss_group_join *join, sstore_error *error)
 static sstore_status add_pair(ss_group_join *join, uint64_t first, uint64_t second, sstore_error *error)
 {
     join->pairs[join->pair_count++] = (ss_fingerprint_pair){first, second};
+    join->found++;
     return join->pair_count < SS_GROUP_PAIRS ? SSTORE_OK : ss_group_flush(join, error);
 }
 
@@ -91,6 +93,22 @@ static uint32_t tile_size(size_t count, size_t begin)
     return (uint32_t)ss_min_u64(count - begin, SS_GROUP_TILE);
 }
 
+/* The pairs of one of the first eight values with a later one. */
+static sstore_status compare_first(ss_group_join *join, const uint64_t *values, uint32_t count, sstore_error *error)
+{
+    const uint32_t found = join->pair_filter(values, count, join->distance, join->hits);
+    sstore_status status = count_tests(join, (size_t)count * SS_PAIR_LANES, error);
+    for (uint32_t i = 0; i < found; i++) {
+        const uint64_t *others = values + (join->hits[i] >> SS_PAIR_LANES);
+        for (uint32_t lanes = join->hits[i] & ((1u << SS_PAIR_LANES) - 1); lanes != 0; lanes &= lanes - 1) {
+            const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+            if (status == SSTORE_OK && counts_here(join, values[lane] ^ others[lane]))
+                status = add_pair(join, values[lane], others[lane], error);
+        }
+    }
+    return status;
+}
+
 /* One tile after the other with all values before it, and within itself. */
 static sstore_status compare_self(ss_group_join *join, value_set all, sstore_error *error)
 {
@@ -100,8 +118,8 @@ static sstore_status compare_self(ss_group_join *join, value_set all, sstore_err
         const uint32_t size = tile_size(all.count, begin);
         for (size_t i = 0; status == SSTORE_OK && i < begin; i++)
             status = compare(join, all.values[i], tile, size, error);
-        for (uint32_t i = 0; status == SSTORE_OK && i + 1 < size; i++)
-            status = compare(join, tile[i], tile + i + 1, size - i - 1, error);
+        for (uint32_t i = 0; status == SSTORE_OK && i < size; i += SS_PAIR_LANES)
+            status = compare_first(join, tile + i, size - i, error);
     }
     return status;
 }
@@ -301,14 +319,26 @@ static sstore_status join_runs_of_two(ss_group_join *join, value_set left, value
     return status;
 }
 
+/* Where there are few pairs, all of them connect at less cost than a search. */
+static sstore_status span(ss_group_join *join, value_set all, sstore_error *error)
+{
+    search from_start = {.all = all};
+    const uint64_t found_before = join->found;
+    const uint32_t count = all.count <= SS_GROUP_TILE ? (uint32_t)all.count : 0;
+    sstore_status status = SSTORE_OK;
+    uint32_t i = 0;
+    for (; status == SSTORE_OK && i < count && join->found - found_before < count; i += SS_PAIR_LANES)
+        status = compare_first(join, all.values + i, count - i, error);
+    return status == SSTORE_OK && i < all.count ? search_on(join, &from_start, true, error) : status;
+}
+
 static sstore_status compare_all(ss_group_join *join, join_kind kind, value_set left, value_set right,
                                  sstore_error *error)
 {
-    search all = {.all = left};
     switch (kind) {
     case JOIN_SELF: return compare_self(join, left, error);
     case JOIN_CROSS: return compare_cross(join, left, right, error);
-    default: return search_on(join, &all, true, error);
+    default: return span(join, left, error);
     }
 }
 

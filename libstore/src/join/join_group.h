@@ -16,6 +16,7 @@
 
 #include "base/common.h"
 #include "codec/filter.h"
+#include "codec/pair_filter.h"
 
 #define SS_GROUP_PAIRS 1024u /* handed over at most at once */
 #define SS_GROUP_TILE 2048u  /* values compared at once; they fit into the nearest cache */
@@ -36,11 +37,13 @@ typedef sstore_status (*ss_group_pairs_fn)(void *context, const ss_fingerprint_p
 typedef struct ss_group_join {
     uint32_t distance;
     ss_filter_fn filter;
+    ss_pair_filter_fn pair_filter;
     ss_group_pairs_fn on_pairs;
     void *context;
     uint64_t *scratch; /* borrowed; room for as many values as the larger set has */
     uint64_t tests;    /* pairs compared so far, for tests of how much work is done */
     uint64_t tests_at_flush;
+    uint64_t found;                     /* pairs so far */
     uint64_t masks[SS_GROUP_MAX_MASKS]; /* a pair that is equal under one of them was found elsewhere */
     uint32_t mask_count;
     uint32_t pair_count;
@@ -60,8 +63,8 @@ void ss_group_join_except(ss_group_join *join, const uint64_t *masks, uint32_t c
  * the next call or ss_group_flush().
  *   self      each pair of two different values once, in any order
  *   cross     each pair (left, right) once; a value that is in both sets has the distance 0 from itself
- *   spanning  pairs that connect whatever the pairs of a self-join connect: less than `count` where values are compared
- *             each with each, (k + 1) times that for each level of the recursion; repeats are possible
+ *   spanning  pairs that connect whatever the pairs of a self-join connect: at most ten times `count` where values are
+ *             compared each with each, (k + 1) times that for each level of the recursion; repeats are possible
  * Returns what on_pairs does.
  */
 sstore_status ss_group_self(ss_group_join *join, uint64_t *values, size_t count, sstore_error *error);
