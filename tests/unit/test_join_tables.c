@@ -224,7 +224,8 @@ static void test_stop(void **state)
             how.progress.report = stop;
             how.progress.context = &left;
         }
-        assert_int_equal(ss_join_self(&source, &how.options, &error), SSTORE_STOPPED);
+        const sstore_status status = ss_join_self(&source, &how.options, &error);
+        assert_int_equal(status, calls == 0 || left <= 0 ? SSTORE_STOPPED : SSTORE_OK); /* it may be done before */
         setting_close(&how);
     }
     value_list_free(&values);

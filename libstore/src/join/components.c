@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/turnstile.h"
+#include "join/node_forest.h"
 #include "sort/sorter.h"
 
 #define ADDED_AT_ONCE 1024u
@@ -15,7 +16,8 @@
 typedef struct step_worker {
     sstore_record *items, *scratch; /* a piece */
     uint64_t nodes[ADDED_AT_ONCE], others[ADDED_AT_ONCE];
-    size_t pending; /* edges in the two above */
+    size_t pending;      /* edges in the two above */
+    uint64_t node_count; /* in pieces that were counted */
     bool changed;
 } step_worker;
 
@@ -26,6 +28,8 @@ struct ss_components {
     ss_chunk_pool pools[2];
     ss_sorter *sorters[2]; /* each in its pool */
     uint32_t newest;       /* the one that has all edges */
+    uint64_t pool_bytes;
+    ss_node_forest forest; /* of all nodes, where they fit into the other pool's memory */
     step_worker *workers;
     ss_progress *progress;
 };
@@ -84,10 +88,10 @@ sstore_status ss_components_create(const ss_components_options *options, ss_comp
     const uint64_t workers = options->memory_bytes / WORKERS_SHARE;
     const uint64_t capacity = workers / components->threads / 2 / sizeof(sstore_record);
     components->piece_capacity = (size_t)ss_max_u64(capacity, LEAST_PIECE);
-    const uint64_t pool = (options->memory_bytes - workers) / 2;
+    components->pool_bytes = (options->memory_bytes - workers) / 2;
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; status == SSTORE_OK && i < 2; i++)
-        status = ss_sorter_pool_open(&components->pools[i], pool, components->threads, error);
+        status = ss_sorter_pool_open(&components->pools[i], components->pool_bytes, components->threads, error);
     if (status == SSTORE_OK)
         status = open_sorter(components, 0, UINT64_MAX, error);
     if (status != SSTORE_OK) {
@@ -102,6 +106,7 @@ void ss_components_free(ss_components *components)
     if (components == NULL)
         return;
     close_workers(components);
+    ss_node_forest_close(&components->forest);
     for (uint32_t i = 0; i < 2; i++) {
         close_sorter(components, i);
         ss_chunk_pool_close(&components->pools[i]);
@@ -299,20 +304,93 @@ static sstore_status alternate(ss_components *components, double end_share, bool
     return status;
 }
 
+/* Alternate until nothing changes. */
+static sstore_status connect_by_stars(ss_components *components, double end_share, sstore_error *error)
+{
+    bool changed = true;
+    sstore_status status = SSTORE_OK;
+    while (status == SSTORE_OK && changed)
+        status = alternate(components, end_share, &changed, error);
+    close_sorter(components, 1 - components->newest);
+    ss_chunk_pool_close(&components->pools[1 - components->newest]);
+    return status;
+}
+
+/* ----- all nodes in memory ----- */
+
+static sstore_status load_edges(ss_components *components, size_t piece, uint32_t index, size_t *count_out,
+                                sstore_error *error)
+{
+    const step_worker *worker = &components->workers[index];
+    return ss_sorter_load(components->sorters[0], piece, worker->items, worker->scratch, count_out, error);
+}
+
+/* Count the nodes of a piece; one that goes on from the piece before counts again. */
+static sstore_status count_nodes(void *context, uint64_t task, uint32_t index, sstore_error *error)
+{
+    ss_components *components = context;
+    step_worker *worker = &components->workers[index];
+    size_t count = 0;
+    const sstore_status status = load_edges(components, (size_t)task, index, &count, error);
+    for (size_t i = 0; status == SSTORE_OK && i < count; i++)
+        worker->node_count += i == 0 || worker->items[i].fingerprint != worker->items[i - 1].fingerprint;
+    return status == SSTORE_OK ? ss_progress_add(components->progress, index, count) : status;
+}
+
+static sstore_status connect_in_memory(ss_components *components, sstore_error *error)
+{
+    ss_node_forest *forest = &components->forest;
+    const sstore_record *items = components->workers[0].items;
+    sstore_status status = SSTORE_OK;
+    for (size_t piece = 0; status == SSTORE_OK && piece < ss_sorter_piece_count(components->sorters[0]); piece++) {
+        size_t count = 0;
+        status = load_edges(components, piece, 0, &count, error);
+        for (size_t i = 0; status == SSTORE_OK && i < count; i++) {
+            ss_node_forest_add(forest, items[i].fingerprint);
+            if (items[i].id < items[i].fingerprint) /* the other direction is the same edge */
+                ss_node_forest_connect(forest, items[i].id);
+        }
+        if (status == SSTORE_OK)
+            status = ss_progress_add(components->progress, 0, count);
+    }
+    ss_node_forest_flatten(forest);
+    close_sorter(components, 0);
+    ss_chunk_pool_close(&components->pools[0]);
+    return status;
+}
+
+/* Count the nodes, and connect them in the way that there is memory for. */
+static sstore_status connect(ss_components *components, double end_share, sstore_error *error)
+{
+    ss_progress *progress = components->progress;
+    const uint64_t count = ss_sorter_count(components->sorters[0]);
+    const double half = progress->end_share + (end_share - progress->end_share) / 2;
+    uint64_t node_count = 0;
+    ss_progress_begin(progress, "connecting", 0, count, half);
+    sstore_status status = ss_pool_run(components->threads, ss_sorter_piece_count(components->sorters[0]), count_nodes,
+                                       components, error);
+    for (uint32_t i = 0; i < components->threads; i++)
+        node_count += components->workers[i].node_count;
+    if (status != SSTORE_OK)
+        return status;
+    if (ss_node_forest_bytes(node_count) > components->pool_bytes)
+        return connect_by_stars(components, end_share, error);
+    ss_progress_begin(progress, "connecting", 0, count, end_share);
+    status = ss_node_forest_open(&components->forest, (size_t)node_count, error);
+    return status == SSTORE_OK ? connect_in_memory(components, error) : status;
+}
+
 sstore_status ss_components_finish(ss_components *components, ss_progress *progress, double end_share,
                                    sstore_error *error)
 {
-    bool changed = true;
     components->progress = progress;
     sstore_status status = open_workers(components, error);
     if (status == SSTORE_OK)
         status = seal(components, 0, error);
-    while (status == SSTORE_OK && changed)
-        status = alternate(components, end_share, &changed, error);
+    if (status == SSTORE_OK)
+        status = connect(components, end_share, error);
     ss_progress_begin(progress, "connecting", components->steps, 0, end_share);
     close_workers(components);
-    close_sorter(components, 1 - components->newest);
-    ss_chunk_pool_close(&components->pools[1 - components->newest]);
     return status;
 }
 
@@ -323,8 +401,15 @@ uint32_t ss_components_steps(const ss_components *components)
     return components->steps;
 }
 
+static bool in_memory(const ss_components *components)
+{
+    return components->forest.nodes != NULL;
+}
+
 size_t ss_components_piece_count(const ss_components *components)
 {
+    if (in_memory(components))
+        return (components->forest.count + components->piece_capacity - 1) / components->piece_capacity;
     return ss_sorter_piece_count(components->sorters[components->newest]);
 }
 
@@ -333,8 +418,23 @@ size_t ss_components_piece_capacity(const ss_components *components)
     return components->piece_capacity;
 }
 
+/* The nodes of a piece with their roots. */
+static size_t copy_nodes(const ss_components *components, size_t piece, sstore_record *nodes)
+{
+    const ss_node_forest *forest = &components->forest;
+    const size_t begin = piece * components->piece_capacity;
+    const size_t left = forest->count - begin;
+    const size_t count = left < components->piece_capacity ? left : components->piece_capacity;
+    for (size_t i = 0; i < count; i++)
+        nodes[i] = (sstore_record){forest->nodes[begin + i], forest->nodes[forest->parents[begin + i]]};
+    return count;
+}
+
 sstore_status ss_components_load(ss_components *components, size_t piece, sstore_record *nodes, sstore_record *scratch,
                                  size_t *count_out, sstore_error *error)
 {
-    return ss_sorter_load(components->sorters[components->newest], piece, nodes, scratch, count_out, error);
+    if (!in_memory(components))
+        return ss_sorter_load(components->sorters[components->newest], piece, nodes, scratch, count_out, error);
+    *count_out = copy_nodes(components, piece, nodes);
+    return SSTORE_OK;
 }
