@@ -1,0 +1,400 @@
+#include "join/join_group.h"
+
+#include "plan/permute.h"
+#include "sort/radix.h"
+
+#define SAMPLE 128u            /* values that tell how evenly a bit divides a group */
+#define TESTS_A_SORT 150.0     /* as many tests take as long as sorting one value, by measurement */
+#define WORTH_IT 0.75          /* the share of all tests that dividing may take, at most */
+#define FLUSH_TESTS (1u << 26) /* some 10 ms of work, after which the caller hears of it though nothing was found */
+#define PRODUCTIVE_SHARE 16u   /* a search goes on over a large group while a value reaches 1/16 of what is left */
+
+typedef enum join_kind { JOIN_SELF, JOIN_CROSS, JOIN_SPANNING } join_kind;
+
+/* A set of values; the right one is empty but for JOIN_CROSS. */
+typedef struct value_set {
+    uint64_t *values;
+    size_t count;
+} value_set;
+
+void ss_group_join_init(ss_group_join *join, uint32_t distance, uint64_t *scratch, ss_group_pairs_fn on_pairs,
+                        void *context)
+{
+    assert(distance < SS_GROUP_MAX_PARTS);
+    join->distance = distance;
+    join->filter = ss_filter_best();
+    join->pair_filter = ss_pair_filter_best();
+    join->on_pairs = on_pairs;
+    join->context = context;
+    join->scratch = scratch;
+    join->tests = join->tests_at_flush = join->found = 0;
+    join->mask_count = join->pair_count = 0;
+}
+
+void ss_group_join_except(ss_group_join *join, const uint64_t *masks, uint32_t count)
+{
+    assert(count < SS_GROUP_MAX_PARTS);
+    join->mask_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        join->masks[i] = masks[i];
+}
+
+/* ----- pairs ----- */
+
+sstore_status ss_group_flush(ss_group_join *join, sstore_error *error)
+{
+    const uint32_t count = join->pair_count;
+    join->pair_count = 0;
+    join->tests_at_flush = join->tests;
+    return join->on_pairs(join->context, join->pairs, count, error);
+}
+
+static sstore_status add_pair(ss_group_join *join, uint64_t first, uint64_t second, sstore_error *error)
+{
+    join->pairs[join->pair_count++] = (ss_fingerprint_pair){first, second};
+    join->found++;
+    return join->pair_count < SS_GROUP_PAIRS ? SSTORE_OK : ss_group_flush(join, error);
+}
+
+/* Whether a pair with these differing bits is not found elsewhere. */
+static bool counts_here(const ss_group_join *join, uint64_t differing)
+{
+    for (uint32_t i = 0; i < join->mask_count; i++)
+        if ((differing & join->masks[i]) == 0)
+            return false;
+    return true;
+}
+
+/* Note that `tests` values were compared. */
+static sstore_status count_tests(ss_group_join *join, size_t tests, sstore_error *error)
+{
+    join->tests += tests;
+    return join->tests - join->tests_at_flush < FLUSH_TESTS ? SSTORE_OK : ss_group_flush(join, error);
+}
+
+/* ----- comparing each with each ----- */
+
+/* The pairs of one value with some, at most a tile of them. */
+static sstore_status compare(ss_group_join *join, uint64_t value, const uint64_t *others, uint32_t count,
+                             sstore_error *error)
+{
+    uint32_t found = join->filter(others, count, value, join->distance, join->hits);
+    sstore_status status = count_tests(join, count, error);
+    for (uint32_t i = 0; status == SSTORE_OK && i < found; i++) {
+        const uint64_t other = others[join->hits[i]];
+        if (counts_here(join, value ^ other))
+            status = add_pair(join, value, other, error);
+    }
+    return status;
+}
+
+static uint32_t tile_size(size_t count, size_t begin)
+{
+    return (uint32_t)ss_min_u64(count - begin, SS_GROUP_TILE);
+}
+
+/* The pairs of one of the first eight values with a later one. */
+static sstore_status compare_first(ss_group_join *join, const uint64_t *values, uint32_t count, sstore_error *error)
+{
+    const uint32_t found = join->pair_filter(values, count, join->distance, join->hits);
+    sstore_status status = count_tests(join, (size_t)count * SS_PAIR_LANES, error);
+    for (uint32_t i = 0; i < found; i++) {
+        const uint64_t *others = values + (join->hits[i] >> SS_PAIR_LANES);
+        for (uint32_t lanes = join->hits[i] & ((1u << SS_PAIR_LANES) - 1); lanes != 0; lanes &= lanes - 1) {
+            const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+            if (status == SSTORE_OK && counts_here(join, values[lane] ^ others[lane]))
+                status = add_pair(join, values[lane], others[lane], error);
+        }
+    }
+    return status;
+}
+
+/* One tile after the other with all values before it, and within itself. */
+static sstore_status compare_self(ss_group_join *join, value_set all, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (size_t begin = 0; begin < all.count; begin += SS_GROUP_TILE) {
+        const uint64_t *tile = all.values + begin;
+        const uint32_t size = tile_size(all.count, begin);
+        for (size_t i = 0; status == SSTORE_OK && i < begin; i++)
+            status = compare(join, all.values[i], tile, size, error);
+        for (uint32_t i = 0; status == SSTORE_OK && i < size; i += SS_PAIR_LANES)
+            status = compare_first(join, tile + i, size - i, error);
+    }
+    return status;
+}
+
+static sstore_status compare_cross(ss_group_join *join, value_set left, value_set right, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (size_t begin = 0; begin < right.count; begin += SS_GROUP_TILE)
+        for (size_t i = 0; status == SSTORE_OK && i < left.count; i++)
+            status = compare(join, left.values[i], right.values + begin, tile_size(right.count, begin), error);
+    return status;
+}
+
+/* ----- breadth-first search ----- */
+
+/* Values in the order in which a search meets them: those whose neighbours are all reached, those reached, the others. */
+typedef struct search {
+    value_set all;
+    size_t searched, reached;
+} search;
+
+/* Reach what is near the next value that was reached but not searched from; *found_out is how many. */
+static sstore_status search_next(ss_group_join *join, search *state, size_t *found_out, sstore_error *error)
+{
+    uint64_t *values = state->all.values;
+    const uint64_t from = values[state->searched++];
+    const size_t before = state->reached;
+    sstore_status status = SSTORE_OK;
+    for (size_t begin = before; status == SSTORE_OK && begin < state->all.count; begin += SS_GROUP_TILE) {
+        const uint32_t size = tile_size(state->all.count, begin);
+        const uint32_t found = join->filter(values + begin, size, from, join->distance, join->hits);
+        status = count_tests(join, size, error);
+        for (uint32_t i = 0; status == SSTORE_OK && i < found; i++) {
+            /* Hits ascend, so what takes the hit's place was looked at already. */
+            const uint64_t hit = values[begin + join->hits[i]];
+            values[begin + join->hits[i]] = values[state->reached];
+            values[state->reached++] = hit;
+            if (counts_here(join, from ^ hit)) /* else they are connected already, where they count */
+                status = add_pair(join, from, hit, error);
+        }
+    }
+    *found_out = state->reached - before;
+    return status;
+}
+
+/* Go on to the end, or as long as it pays: a search over many values that reaches few at a time takes quadratic time. */
+static sstore_status search_on(ss_group_join *join, search *state, bool to_the_end, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    while (status == SSTORE_OK && state->reached < state->all.count) {
+        const size_t left = state->all.count - state->reached;
+        size_t found;
+        if (state->searched == state->reached)
+            state->reached++; /* the next component begins here */
+        status = search_next(join, state, &found, error);
+        if (!to_the_end && found < left / PRODUCTIVE_SHARE)
+            break;
+    }
+    return status;
+}
+
+/* ----- dividing ----- */
+
+static uint64_t varying_bits(value_set from, uint64_t first)
+{
+    uint64_t varying = 0;
+    for (size_t i = 0; i < from.count; i++)
+        varying |= from.values[i] ^ first;
+    return varying;
+}
+
+/* A bit, and how probable it is that two values are equal in it. */
+typedef struct bit_share {
+    uint64_t bit;
+    double equal;
+} bit_share;
+
+/* The bits that vary, those that divide the values most evenly first. Returns their number. */
+static uint32_t rank_bits(value_set from, uint64_t varying, bit_share *bits)
+{
+    const size_t size = from.count < SAMPLE ? from.count : SAMPLE, step = from.count / size;
+    uint32_t bit_count = 0;
+    for (; varying != 0; varying &= varying - 1, bit_count++) {
+        const uint32_t shift = (uint32_t)__builtin_ctzll(varying);
+        uint64_t ones = 0;
+        for (size_t i = 0; i < size; i++)
+            ones += from.values[i * step] >> shift & 1;
+        const double share = (double)ones / (double)size;
+        const bit_share ranked = {UINT64_C(1) << shift, 1 - 2 * share * (1 - share)};
+        uint32_t at = bit_count;
+        for (; at > 0 && bits[at - 1].equal > ranked.equal; at--)
+            bits[at] = bits[at - 1];
+        bits[at] = ranked;
+    }
+    return bit_count;
+}
+
+/* Deal the bits to `count` parts, each to the one that divides least so far. Returns the share of all tests that is left
+ * if bits are independent. */
+static double deal_bits(const bit_share *bits, uint32_t bit_count, uint32_t count, uint64_t *parts)
+{
+    double equal[SS_GROUP_MAX_PARTS], left = 0;
+    uint32_t sizes[SS_GROUP_MAX_PARTS] = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        parts[i] = 0;
+        equal[i] = 1;
+    }
+    for (uint32_t i = 0; i < bit_count; i++) {
+        uint32_t to = 0;
+        for (uint32_t j = 1; j < count; j++)
+            if (equal[j] > equal[to] || (equal[j] == equal[to] && sizes[j] < sizes[to]))
+                to = j;
+        parts[to] |= bits[i].bit;
+        equal[to] *= bits[i].equal;
+        sizes[to]++;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        left += equal[i];
+    return left;
+}
+
+static double pair_tests(join_kind kind, value_set left, value_set right)
+{
+    const double a = (double)left.count, b = (double)right.count;
+    return kind == JOIN_CROSS ? a * b : a * (a - 1) / 2;
+}
+
+/* Find k + 1 parts of the varying bits. False: comparing each with each is expected to take less than dividing by them. */
+static bool choose_parts(const ss_group_join *join, join_kind kind, value_set left, value_set right, uint64_t varying,
+                         uint64_t *parts)
+{
+    const uint32_t count = join->distance + 1;
+    const double tests = pair_tests(kind, left, right);
+    const double sorting = (double)(left.count + right.count) * count * TESTS_A_SORT;
+    bit_share bits[SS_FINGERPRINT_BITS];
+    if (sorting >= WORTH_IT * tests || ss_popcount(varying) < count)
+        return false;
+    const uint32_t bit_count = rank_bits(left.count >= right.count ? left : right, varying, bits);
+    return sorting + deal_bits(bits, bit_count, count, parts) * tests <= WORTH_IT * tests;
+}
+
+/* Sort by a part, the other bits behind it. */
+static void sort_by_part(const ss_group_join *join, value_set set, uint64_t part)
+{
+    ss_permutation permutation;
+    ss_permutation_init(&permutation, part);
+    for (size_t i = 0; i < set.count; i++)
+        set.values[i] = ss_permute(&permutation, set.values[i]);
+    ss_sort_keys(set.values, join->scratch, set.count);
+    for (size_t i = 0; i < set.count; i++)
+        set.values[i] = ss_unpermute(&permutation, set.values[i]);
+}
+
+/* The values from `begin` on that are equal under the mask. */
+static value_set run_at(value_set set, size_t begin, uint64_t mask)
+{
+    const uint64_t *values = set.values;
+    size_t end = begin;
+    while (end < set.count && ((values[end] ^ values[begin]) & mask) == 0)
+        end++;
+    return (value_set){set.values + begin, end - begin};
+}
+
+static sstore_status join_sets(ss_group_join *join, join_kind kind, value_set left, value_set right, uint32_t depth,
+                               sstore_error *error);
+
+static sstore_status join_runs(ss_group_join *join, join_kind kind, value_set all, uint64_t part, uint32_t depth,
+                               sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    sort_by_part(join, all, part);
+    for (size_t begin = 0; status == SSTORE_OK && begin < all.count;) {
+        const value_set run = run_at(all, begin, part);
+        begin += run.count;
+        if (run.count > 1)
+            status = join_sets(join, kind, run, (value_set){NULL, 0}, depth, error);
+    }
+    return status;
+}
+
+static sstore_status join_runs_of_two(ss_group_join *join, value_set left, value_set right, uint64_t part,
+                                      uint32_t depth, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    sort_by_part(join, left, part);
+    sort_by_part(join, right, part);
+    for (size_t i = 0, j = 0; status == SSTORE_OK && i < left.count && j < right.count;) {
+        /* A part's bits keep their order when they lead, so these compare as they were sorted. */
+        const uint64_t a = left.values[i] & part, b = right.values[j] & part;
+        const value_set from_left = a <= b ? run_at(left, i, part) : (value_set){NULL, 0};
+        const value_set from_right = b <= a ? run_at(right, j, part) : (value_set){NULL, 0};
+        i += from_left.count;
+        j += from_right.count;
+        if (a == b)
+            status = join_sets(join, JOIN_CROSS, from_left, from_right, depth, error);
+    }
+    return status;
+}
+
+/* Where there are few pairs, all of them connect at less cost than a search. */
+static sstore_status span(ss_group_join *join, value_set all, sstore_error *error)
+{
+    search from_start = {.all = all};
+    const uint64_t found_before = join->found;
+    const uint32_t count = all.count <= SS_GROUP_TILE ? (uint32_t)all.count : 0;
+    sstore_status status = SSTORE_OK;
+    uint32_t i = 0;
+    for (; status == SSTORE_OK && i < count && join->found - found_before < count; i += SS_PAIR_LANES)
+        status = compare_first(join, all.values + i, count - i, error);
+    return status == SSTORE_OK && i < all.count ? search_on(join, &from_start, true, error) : status;
+}
+
+static sstore_status compare_all(ss_group_join *join, join_kind kind, value_set left, value_set right,
+                                 sstore_error *error)
+{
+    switch (kind) {
+    case JOIN_SELF: return compare_self(join, left, error);
+    case JOIN_CROSS: return compare_cross(join, left, right, error);
+    default: return span(join, left, error);
+    }
+}
+
+/* Divide by the parts, or compare all. */
+static sstore_status divide(ss_group_join *join, join_kind kind, value_set left, value_set right, uint64_t varying,
+                            uint32_t depth, sstore_error *error)
+{
+    const uint32_t masks_before = join->mask_count;
+    uint64_t parts[SS_GROUP_MAX_PARTS];
+    sstore_status status = SSTORE_OK;
+    if (!choose_parts(join, kind, left, right, varying, parts))
+        return compare_all(join, kind, left, right, error);
+    for (uint32_t i = 0; status == SSTORE_OK && i <= join->distance; i++) {
+        status = kind == JOIN_CROSS ? join_runs_of_two(join, left, right, parts[i], depth + 1, error)
+                                    : join_runs(join, kind, left, parts[i], depth + 1, error);
+        join->masks[join->mask_count++] = parts[i];
+    }
+    join->mask_count = masks_before;
+    return status;
+}
+
+static sstore_status join_sets(ss_group_join *join, join_kind kind, value_set left, value_set right, uint32_t depth,
+                               sstore_error *error)
+{
+    if (left.count == 0 || left.count + right.count < 2)
+        return SSTORE_OK;
+    /* This also keeps most groups, which are small, from being looked at more closely. */
+    if (depth == SS_GROUP_MAX_DEPTH ||
+        (double)(left.count + right.count) * TESTS_A_SORT > WORTH_IT * pair_tests(kind, left, right))
+        return compare_all(join, kind, left, right, error);
+    const uint64_t first = left.values[0];
+    const uint64_t varying = varying_bits(left, first) | varying_bits(right, first);
+    if (!counts_here(join, varying))
+        return SSTORE_OK; /* no pair differs under some mask */
+    if (kind == JOIN_SPANNING) {
+        search dense = {.all = left};
+        const sstore_status status = search_on(join, &dense, false, error);
+        if (status != SSTORE_OK || dense.reached == left.count)
+            return status;
+        left = (value_set){left.values + dense.searched, left.count - dense.searched};
+    }
+    return divide(join, kind, left, right, varying, depth, error);
+}
+
+sstore_status ss_group_self(ss_group_join *join, uint64_t *values, size_t count, sstore_error *error)
+{
+    return join_sets(join, JOIN_SELF, (value_set){values, count}, (value_set){NULL, 0}, 0, error);
+}
+
+sstore_status ss_group_cross(ss_group_join *join, uint64_t *left, size_t left_count, uint64_t *right,
+                             size_t right_count, sstore_error *error)
+{
+    return join_sets(join, JOIN_CROSS, (value_set){left, left_count}, (value_set){right, right_count}, 0, error);
+}
+
+sstore_status ss_group_spanning(ss_group_join *join, uint64_t *values, size_t count, sstore_error *error)
+{
+    return join_sets(join, JOIN_SPANNING, (value_set){values, count}, (value_set){NULL, 0}, 0, error);
+}

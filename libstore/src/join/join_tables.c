@@ -1,0 +1,200 @@
+#include "join/join_tables.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/pool.h"
+#include "join/join_pieces.h"
+
+/* From here on k + 1 blocks of 64 / (k + 1) bits would save next to nothing: 14 blocks of 4.6 bits, 0.6 of all tests. */
+#define ONE_GROUP_DISTANCE 14u
+#define DEALT_AT_ONCE 1024u
+#define OTHER_BYTES ((uint64_t)6 << 20) /* the process, and what grows by the number of pieces */
+#define WORKERS_SHARE 4u                /* of memory, that workers take: 1/4 */
+#define LEAST_PIECE ((uint64_t)512)     /* items */
+#define MOST_IN_A_TASK                                                                                                 \
+    ((uint64_t)1 << 17)    /* items of a group that is joined by one thread, however few there are in all */
+#define DEALING_SHARE 0.35 /* of a block's time */
+
+/* A join on its way. */
+typedef struct join_run {
+    const ss_join_options *options;
+    const ss_fingerprint_source *sources[2]; /* the second is NULL but for SS_JOIN_CROSS */
+    uint64_t count;                          /* of the fingerprints of both */
+    ss_join_team team;
+    ss_chunk_pool pool;
+    double begin_share;
+} join_run;
+
+/* ----- memory ----- */
+
+static void choose_capacities(ss_join_team *team, uint64_t memory_bytes, uint64_t count)
+{
+    const uint64_t room = memory_bytes / WORKERS_SHARE / ss_join_team_bytes(team->threads, team->item_bytes);
+    /* All threads should have something to do, though all items were in one group. */
+    const uint64_t wanted = ss_max_u64(count / (4 * team->threads), MOST_IN_A_TASK);
+    const uint64_t piece = ss_max_u64(ss_min_u64(room, count), LEAST_PIECE);
+    const uint64_t group = ss_max_u64(ss_min_u64(piece * SS_GROUP_PIECES, wanted), 2 * LEAST_PIECE);
+    team->group_capacity = (size_t)group;
+    team->piece_capacity = (size_t)ss_min_u64(piece, group / 2);
+}
+
+static sstore_status open_run(join_run *self, ss_join_kind kind, sstore_error *error)
+{
+    const ss_join_options *options = self->options;
+    const uint64_t memory = ss_max_u64(options->memory_bytes, OTHER_BYTES) - OTHER_BYTES;
+    ss_join_team *team = &self->team;
+    *team = (ss_join_team){.kind = kind,
+                           .options = options,
+                           .threads = ss_pool_threads(options->threads),
+                           .item_bytes = kind == SS_JOIN_CROSS ? sizeof(sstore_record) : sizeof(uint64_t)};
+    choose_capacities(team, memory, self->count);
+    sstore_status status = ss_join_team_open(team, error);
+    if (status != SSTORE_OK)
+        return status;
+    const uint64_t workers = ss_join_team_bytes(team->threads, team->item_bytes) * team->piece_capacity;
+    return ss_sorter_pool_open(&self->pool, memory > workers ? memory - workers : 0, team->threads, error);
+}
+
+/* ----- dealing ----- */
+
+/* All fingerprints on their way into a sorter, permuted. */
+typedef struct dealing {
+    const join_run *run;
+    const ss_permutation *permutation;
+    ss_sorter *sorter;
+} dealing;
+
+/* One part of them. */
+typedef struct part_dealing {
+    const dealing *all;
+    uint32_t worker;
+    uint64_t side;
+} part_dealing;
+
+static sstore_status deal_values(void *sink, const uint64_t *values, size_t count, sstore_error *error)
+{
+    const part_dealing *self = sink;
+    const dealing *all = self->all;
+    uint64_t permuted[DEALT_AT_ONCE], sides[DEALT_AT_ONCE];
+    sstore_status status = SSTORE_OK;
+    for (size_t i = 0; i < DEALT_AT_ONCE && i < count; i++)
+        sides[i] = self->side;
+    for (size_t done = 0; status == SSTORE_OK && done < count;) {
+        const size_t size = count - done < DEALT_AT_ONCE ? count - done : DEALT_AT_ONCE;
+        for (size_t i = 0; i < size; i++)
+            permuted[i] = ss_permute(all->permutation, values[done + i]);
+        status = ss_sorter_add(all->sorter, self->worker, permuted, sides, size, error);
+        done += size;
+    }
+    return status == SSTORE_OK ? ss_progress_add(all->run->options->progress, self->worker, count) : status;
+}
+
+static sstore_status deal_part(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+{
+    const dealing *self = context;
+    const ss_fingerprint_source *const *sources = self->run->sources;
+    const bool right = task >= sources[0]->part_count;
+    const ss_fingerprint_source *source = sources[right];
+    const uint32_t part = (uint32_t)(right ? task - sources[0]->part_count : task);
+    part_dealing sink = {.all = self, .worker = worker, .side = right ? SS_RIGHT : SS_LEFT};
+    return source->read(source->context, part, worker, deal_values, &sink, error);
+}
+
+static uint64_t count_parts(const join_run *self)
+{
+    return (uint64_t)self->sources[0]->part_count + (self->sources[1] != NULL ? self->sources[1]->part_count : 0);
+}
+
+/* ----- blocks ----- */
+
+static uint32_t block_count(uint32_t distance)
+{
+    return distance < ONE_GROUP_DISTANCE ? distance + 1 : 1;
+}
+
+/* The bits of block `number`: as many as in the others, or one more. */
+static uint64_t block_mask(uint32_t number, uint32_t count)
+{
+    const uint32_t begin = SS_FINGERPRINT_BITS * number / count, end = SS_FINGERPRINT_BITS * (number + 1) / count;
+    return ss_high_mask(end) & ~ss_high_mask(begin);
+}
+
+static void choose_block(uint32_t number, uint32_t distance, ss_join_block *block)
+{
+    const uint32_t count = block_count(distance);
+    const bool one_group = distance >= ONE_GROUP_DISTANCE;
+    const uint64_t mask = one_group ? 0 : block_mask(number, count);
+    ss_permutation_init(&block->permutation, mask);
+    block->prefix_bits = ss_popcount(mask);
+    block->except_count = number;
+    for (uint32_t i = 0; i < number; i++)
+        block->except[i] = ss_permute(&block->permutation, block_mask(i, count));
+}
+
+/* Begin a phase that ends with this part of a block's time. */
+static void begin_phase(const join_run *self, const char *phase, uint32_t block, double part)
+{
+    const ss_join_options *options = self->options;
+    const uint32_t blocks = block_count(options->distance);
+    options->progress->now.table_count = blocks;
+    ss_progress_begin(options->progress, phase, block, self->count,
+                      self->begin_share + (options->end_share - self->begin_share) * (block + part) / blocks);
+}
+
+static sstore_status join_block(join_run *self, uint32_t number, sstore_error *error)
+{
+    ss_join_team *team = &self->team;
+    ss_sorter_options options = {.with_ids = team->kind == SS_JOIN_CROSS,
+                                 .writers = team->threads,
+                                 .pool = &self->pool,
+                                 .piece_capacity = team->piece_capacity,
+                                 .expected_count = self->count,
+                                 .tmp_dir = self->options->tmp_dir};
+    ss_join_block block;
+    ss_sorter *sorter;
+    choose_block(number, self->options->distance, &block);
+    sstore_status status = ss_sorter_create(&options, &sorter, error);
+    dealing all = {.run = self, .permutation = &block.permutation, .sorter = sorter};
+    begin_phase(self, "permuting", number, DEALING_SHARE);
+    if (status == SSTORE_OK)
+        status = ss_pool_run(team->threads, count_parts(self), deal_part, &all, error);
+    if (status == SSTORE_OK)
+        status = ss_sorter_seal(sorter, ss_join_team_buffer(team), self->options->progress, error);
+    begin_phase(self, "comparing", number, 1);
+    if (status == SSTORE_OK)
+        status = ss_join_pieces(team, &block, sorter, error);
+    ss_sorter_free(sorter);
+    return status;
+}
+
+static sstore_status run_join(ss_join_kind kind, const ss_fingerprint_source *left, const ss_fingerprint_source *right,
+                              const ss_join_options *options, sstore_error *error)
+{
+    assert(options->distance <= SSTORE_MAX_BUILD_DISTANCE);
+    join_run self = {.options = options,
+                     .sources = {left, right},
+                     .count = left->count + (right != NULL ? right->count : 0),
+                     .begin_share = options->progress->end_share};
+    sstore_status status = open_run(&self, kind, error);
+    for (uint32_t block = 0; status == SSTORE_OK && block < block_count(options->distance); block++)
+        status = join_block(&self, block, error);
+    ss_join_team_close(&self.team);
+    ss_chunk_pool_close(&self.pool);
+    return status;
+}
+
+sstore_status ss_join_self(const ss_fingerprint_source *source, const ss_join_options *options, sstore_error *error)
+{
+    return run_join(SS_JOIN_SELF, source, NULL, options, error);
+}
+
+sstore_status ss_join_cross(const ss_fingerprint_source *left, const ss_fingerprint_source *right,
+                            const ss_join_options *options, sstore_error *error)
+{
+    return run_join(SS_JOIN_CROSS, left, right, options, error);
+}
+
+sstore_status ss_join_spanning(const ss_fingerprint_source *source, const ss_join_options *options, sstore_error *error)
+{
+    return run_join(SS_JOIN_SPANNING, source, NULL, options, error);
+}

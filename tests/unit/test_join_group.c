@@ -1,0 +1,284 @@
+/* Joins in memory against looking at every pair, on data of all kinds, and how much work they take on hard ones. */
+#include "join/join_group.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/pair_list.h"
+#include "support/testing.h"
+
+static uint64_t run_seed;
+
+static sstore_status collect(void *context, const ss_fingerprint_pair *pairs, size_t count, sstore_error *error)
+{
+    (void)error;
+    for (size_t i = 0; i < count; i++)
+        pair_list_add(context, pairs[i].first, pairs[i].second);
+    return SSTORE_OK;
+}
+
+static sstore_status ignore(void *context, const ss_fingerprint_pair *pairs, size_t count, sstore_error *error)
+{
+    (void)pairs, (void)error;
+    *(uint64_t *)context += count;
+    return SSTORE_OK;
+}
+
+static void lower_first(pair_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        uint64_t *pair = list->items[i];
+        if (pair[1] < pair[0]) {
+            const uint64_t higher = pair[0];
+            pair[0] = pair[1];
+            pair[1] = higher;
+        }
+    }
+    pair_list_sort(list);
+}
+
+/* One set of values with what is found in it. */
+typedef struct trial {
+    ss_group_join *join;
+    uint64_t *scratch;
+    pair_list got, wanted;
+} trial;
+
+static void trial_open(trial *self, uint32_t distance, size_t count)
+{
+    *self = (trial){.join = malloc(sizeof *self->join), .scratch = malloc((count + 1) * sizeof(uint64_t))};
+    ss_group_join_init(self->join, distance, self->scratch, collect, &self->got);
+}
+
+static void trial_close(trial *self)
+{
+    pair_list_free(&self->got);
+    pair_list_free(&self->wanted);
+    free(self->scratch);
+    free(self->join);
+}
+
+static void check_self(const value_list *from, uint32_t distance)
+{
+    trial self;
+    sstore_error error = {.status = SSTORE_OK};
+    uint64_t *values = malloc((from->count + 1) * sizeof *values);
+    memcpy(values, from->items, from->count * sizeof *values);
+    trial_open(&self, distance, from->count);
+    pair_list_self(from->items, from->count, distance, &self.wanted);
+    assert_ok(ss_group_self(self.join, values, from->count, &error), &error);
+    assert_ok(ss_group_flush(self.join, &error), &error);
+    lower_first(&self.got);
+    assert_true(pair_list_equal(&self.got, &self.wanted));
+    trial_close(&self);
+    free(values);
+}
+
+/* The first part of the values with the last, which overlap. */
+static void check_cross(const value_list *from, uint32_t distance)
+{
+    trial self;
+    sstore_error error = {.status = SSTORE_OK};
+    const size_t left_count = from->count * 2 / 3, right_count = from->count - from->count / 3;
+    uint64_t *left = malloc((left_count + 1) * sizeof *left), *right = malloc((right_count + 1) * sizeof *right);
+    for (size_t i = 0; i < left_count; i++)
+        left[i] = from->items[i];
+    for (size_t i = 0; i < right_count; i++)
+        right[i] = from->items[from->count - right_count + i];
+    trial_open(&self, distance, from->count);
+    pair_list_cross(left, left_count, right, right_count, distance, &self.wanted);
+    assert_ok(ss_group_cross(self.join, left, left_count, right, right_count, &error), &error);
+    assert_ok(ss_group_flush(self.join, &error), &error);
+    pair_list_sort(&self.got);
+    assert_true(pair_list_equal(&self.got, &self.wanted));
+    trial_close(&self);
+    free(left);
+    free(right);
+}
+
+static void check_spanning(const value_list *from, uint32_t distance)
+{
+    trial self;
+    sstore_error error = {.status = SSTORE_OK};
+    pair_list got_roots = {NULL, 0, 0}, wanted_roots = {NULL, 0, 0};
+    uint64_t *values = malloc((from->count + 1) * sizeof *values);
+    memcpy(values, from->items, from->count * sizeof *values);
+    trial_open(&self, distance, from->count);
+    assert_ok(ss_group_spanning(self.join, values, from->count, &error), &error);
+    assert_ok(ss_group_flush(self.join, &error), &error);
+    for (size_t i = 0; i < self.got.count; i++)
+        assert_in_range(sstore_hamming_distance(self.got.items[i][0], self.got.items[i][1]), 1, distance);
+    pair_list_self(from->items, from->count, distance, &self.wanted);
+    pair_list_roots(&self.got, &got_roots);
+    pair_list_roots(&self.wanted, &wanted_roots);
+    assert_true(pair_list_equal(&got_roots, &wanted_roots));
+    pair_list_free(&got_roots);
+    pair_list_free(&wanted_roots);
+    trial_close(&self);
+    free(values);
+}
+
+static void test_against_all_pairs(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed);
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? 52 : 104);
+    for (uint64_t i = 0; i < cases; i++) {
+        const uint32_t kind = (uint32_t)(i % VALUES_KIND_COUNT);
+        const uint32_t distance = (uint32_t)(rng_one_in(&random, 2) ? rng_below(&random, 4) : rng_below(&random, 17));
+        /* Enough of them to be divided, for the smaller distances. */
+        const size_t count = distance <= 3 ? rng_below(&random, 6000) : rng_below(&random, 700);
+        testing_doing("case %" PRIu64 ", kind %u, about %zu values, distance %u, seed %" PRIu64, i, kind, count,
+                      distance, run_seed);
+        value_list values = value_list_make(&random, kind, count);
+        check_self(&values, distance);
+        check_cross(&values, distance);
+        check_spanning(&values, distance);
+        value_list_free(&values);
+    }
+    testing_done();
+}
+
+static void test_few_values(void **state)
+{
+    (void)state;
+    for (size_t count = 0; count < 4; count++) {
+        uint64_t items[] = {0, 1, UINT64_MAX};
+        const value_list values = {items, count < 3 ? count : 3};
+        for (uint32_t distance = 0; distance <= 16; distance += 8) {
+            check_self(&values, distance);
+            check_cross(&values, distance);
+            check_spanning(&values, distance);
+        }
+    }
+}
+
+/* What is equal under a mask is left out, and what differs under all of them is not. */
+static void test_except(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 1);
+    const uint64_t masks[] = {UINT64_C(0xff00), UINT64_C(0xff)};
+    value_list values = value_list_make(&random, DATA_DENSE, 5000);
+    pair_list counted = {NULL, 0, 0};
+    trial self;
+    sstore_error error = {.status = SSTORE_OK};
+    testing_doing("seed %" PRIu64, run_seed);
+    trial_open(&self, 3, values.count);
+    pair_list_self(values.items, values.count, 3, &self.wanted);
+    for (size_t i = 0; i < self.wanted.count; i++) {
+        const uint64_t differing = self.wanted.items[i][0] ^ self.wanted.items[i][1];
+        if ((differing & masks[0]) != 0 && (differing & masks[1]) != 0)
+            pair_list_add(&counted, self.wanted.items[i][0], self.wanted.items[i][1]);
+    }
+    ss_group_join_except(self.join, masks, 2);
+    assert_ok(ss_group_self(self.join, values.items, values.count, &error), &error);
+    assert_ok(ss_group_flush(self.join, &error), &error);
+    lower_first(&self.got);
+    assert_true(pair_list_equal(&self.got, &counted));
+    pair_list_free(&counted);
+    trial_close(&self);
+    value_list_free(&values);
+    testing_done();
+}
+
+/* ----- how much work ----- */
+
+typedef struct work {
+    uint64_t tests, pairs;
+} work;
+
+static work measure(const value_list *values, uint32_t distance, bool spanning)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    ss_group_join *join = malloc(sizeof *join);
+    uint64_t *scratch = malloc(values->count * sizeof *scratch), pairs = 0;
+    ss_group_join_init(join, distance, scratch, ignore, &pairs);
+    if (spanning)
+        assert_ok(ss_group_spanning(join, values->items, values->count, &error), &error);
+    else
+        assert_ok(ss_group_self(join, values->items, values->count, &error), &error);
+    assert_ok(ss_group_flush(join, &error), &error);
+    const work done = {join->tests, pairs};
+    free(scratch);
+    free(join);
+    return done;
+}
+
+/* Many values of each hard kind: far less than a test for each pair of them, unless they are pairs. */
+static void test_work(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 2);
+    const size_t count = testing_sanitized() ? 30000 : 100000;
+    for (uint32_t kind = 0; kind < VALUES_KIND_COUNT; kind++) {
+        value_list values = value_list_make(&random, kind, count);
+        const double all = (double)values.count * (double)values.count / 2;
+        testing_doing("kind %u, %zu values, seed %" PRIu64, kind, values.count, run_seed);
+        if (values.count > count / 2) {
+            const work found = measure(&values, 3, false);
+            assert_true((double)found.tests < all / 16 + 40 * (double)found.pairs);
+            const work spanned = measure(&values, 3, true);
+            assert_true((double)spanned.tests < all / 16);
+            assert_true(spanned.pairs < 40 * values.count);
+        }
+        value_list_free(&values);
+    }
+    testing_done();
+}
+
+/* Values that are all within the distance of each other take one search. */
+static void test_spanning_a_clique(void **state)
+{
+    (void)state;
+    const size_t count = 1 << 16;
+    value_list values = {malloc(count * sizeof *values.items), count};
+    for (size_t i = 0; i < count; i++)
+        values.items[i] = i * UINT64_C(0x1000000);
+    const work spanned = measure(&values, 16, true);
+    assert_int_equal(spanned.pairs, count - 1);
+    assert_int_equal(spanned.tests, count - 1);
+    value_list_free(&values);
+}
+
+static sstore_status refuse(void *context, const ss_fingerprint_pair *pairs, size_t count, sstore_error *error)
+{
+    (void)context, (void)pairs, (void)count, (void)error;
+    return SSTORE_STOPPED;
+}
+
+/* Work without pairs is heard of, and can be stopped. */
+static void test_stop(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 3);
+    sstore_error error = {.status = SSTORE_OK};
+    ss_group_join *join = malloc(sizeof *join);
+    value_list values = value_list_make(&random, DATA_UNIFORM, 20000);
+    uint64_t *scratch = malloc(values.count * sizeof *scratch);
+    ss_group_join_init(join, 14, scratch, refuse, NULL);
+    assert_int_equal(ss_group_self(join, values.items, values.count, &error), SSTORE_STOPPED);
+    assert_true(join->tests < (uint64_t)values.count * values.count / 2);
+    free(scratch);
+    free(join);
+    value_list_free(&values);
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_against_all_pairs, testing_teardown),
+        cmocka_unit_test(test_few_values),
+        cmocka_unit_test_teardown(test_except, testing_teardown),
+        cmocka_unit_test_teardown(test_work, testing_teardown),
+        cmocka_unit_test(test_spanning_a_clique),
+        cmocka_unit_test(test_stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

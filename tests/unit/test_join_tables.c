@@ -1,0 +1,244 @@
+/* Joins within a memory against looking at every pair: data of all kinds, so little memory that it spills and groups go
+ * through several pieces and beyond a thread's room, on one thread and several. */
+#include "join/join_tables.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/pair_list.h"
+#include "support/scratch.h"
+#include "support/testing.h"
+
+#define MAX_THREADS 3u
+#define PARTS 7u
+
+static uint64_t run_seed;
+
+static sstore_status read_part(void *context, uint32_t part, uint32_t worker, ss_values_fn on_values, void *sink,
+                               sstore_error *error)
+{
+    const value_list *from = context;
+    const size_t begin = from->count * part / PARTS, end = from->count * (part + 1) / PARTS, half = (begin + end) / 2;
+    (void)worker;
+    const sstore_status status = on_values(sink, from->items + begin, half - begin, error);
+    return status == SSTORE_OK ? on_values(sink, from->items + half, end - half, error) : status;
+}
+
+static ss_fingerprint_source source_of(value_list *from)
+{
+    return (ss_fingerprint_source){.context = from, .part_count = PARTS, .count = from->count, .read = read_part};
+}
+
+static sstore_status collect(void *context, uint32_t worker, const ss_fingerprint_pair *pairs, size_t count,
+                             sstore_error *error)
+{
+    pair_list *lists = context;
+    (void)error;
+    assert_in_range(worker, 0, MAX_THREADS - 1);
+    assert_in_range(count, 1, SS_GROUP_PAIRS);
+    for (size_t i = 0; i < count; i++)
+        pair_list_add(&lists[worker], pairs[i].first, pairs[i].second);
+    return SSTORE_OK;
+}
+
+/* How a join is set up, and what it gave. */
+typedef struct setting {
+    ss_dir dir;
+    ss_progress progress;
+    ss_join_options options;
+    pair_list lists[MAX_THREADS];
+} setting;
+
+static void setting_open(setting *how, rng *random)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    memset(how, 0, sizeof *how);
+    assert_ok(ss_dir_open(scratch_folder(), &how->dir, &error), &error);
+    how->options = (ss_join_options){.distance = (uint32_t)(rng_one_in(random, 2) ? rng_below(random, 5)
+                                                                                  : rng_below(random, 17)),
+                                     .threads = (uint32_t)rng_between(random, 1, MAX_THREADS),
+                                     .memory_bytes = rng_one_in(random, 2) ? rng_below(random, 1 << 20)
+                                                                           : (uint64_t)1 << rng_between(random, 20, 27),
+                                     .tmp_dir = &how->dir,
+                                     .progress = &how->progress,
+                                     .end_share = 1,
+                                     .on_pairs = collect,
+                                     .context = how->lists};
+}
+
+/* All that was found, sorted, into how->lists[0]. */
+static pair_list *setting_found(setting *how)
+{
+    for (uint32_t i = 1; i < MAX_THREADS; i++)
+        pair_list_move(&how->lists[0], &how->lists[i]);
+    pair_list_sort(&how->lists[0]);
+    return &how->lists[0];
+}
+
+static void setting_close(setting *how)
+{
+    for (uint32_t i = 0; i < MAX_THREADS; i++)
+        pair_list_free(&how->lists[i]);
+    ss_dir_close(&how->dir);
+}
+
+/* As many values as looking at every pair of them is bearable for, and their pairs are. */
+static value_list make_values(rng *random, uint32_t kind, uint32_t distance)
+{
+    const uint64_t most = rng_one_in(random, 8) ? 20000 : 5000;
+    const bool crowded = kind == DATA_DENSE || kind == DATA_CROWDED || kind >= VALUES_FEW_BITS;
+    return value_list_make(random, kind, rng_below(random, crowded && distance > 3 ? 1500 : most));
+}
+
+static uint64_t case_count(void)
+{
+    return testing_number("SSTORE_TEST_CASES", testing_sanitized() ? 3 : 8) * VALUES_KIND_COUNT;
+}
+
+static void say(const char *what, uint64_t i, const setting *how, const value_list *values)
+{
+    testing_doing("%s, case %" PRIu64 ", %zu values, distance %u, %u threads, %" PRIu64 " bytes, seed %" PRIu64, what,
+                  i, values->count, how->options.distance, how->options.threads, how->options.memory_bytes, run_seed);
+}
+
+static void test_self(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed);
+    for (uint64_t i = 0; i < case_count(); i++) {
+        setting how;
+        pair_list wanted = {NULL, 0, 0};
+        sstore_error error = {.status = SSTORE_OK};
+        setting_open(&how, &random);
+        value_list values = make_values(&random, (uint32_t)(i % VALUES_KIND_COUNT), how.options.distance);
+        say("self", i, &how, &values);
+        const ss_fingerprint_source source = source_of(&values);
+        assert_ok(ss_join_self(&source, &how.options, &error), &error);
+        pair_list_self(values.items, values.count, how.options.distance, &wanted);
+        assert_true(pair_list_equal(setting_found(&how), &wanted));
+        pair_list_free(&wanted);
+        value_list_free(&values);
+        setting_close(&how);
+    }
+    testing_done();
+}
+
+static void test_cross(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 1);
+    for (uint64_t i = 0; i < case_count(); i++) {
+        setting how;
+        pair_list wanted = {NULL, 0, 0};
+        sstore_error error = {.status = SSTORE_OK};
+        setting_open(&how, &random);
+        value_list values = make_values(&random, (uint32_t)(i % VALUES_KIND_COUNT), how.options.distance);
+        /* Some are left, some right, some both; on one side there are more. */
+        value_list left = {malloc((values.count + 1) * sizeof(uint64_t)), 0};
+        value_list right = {malloc((values.count + 1) * sizeof(uint64_t)), 0};
+        const uint64_t share = rng_between(&random, 1, 20);
+        for (size_t j = 0; j < values.count; j++) {
+            const uint64_t choice = rng_below(&random, share + 2);
+            if (choice != 0)
+                left.items[left.count++] = values.items[j];
+            if (choice < 2)
+                right.items[right.count++] = values.items[j];
+        }
+        say("cross", i, &how, &values);
+        const ss_fingerprint_source from = source_of(&left), other = source_of(&right);
+        assert_ok(ss_join_cross(&from, &other, &how.options, &error), &error);
+        pair_list_cross(left.items, left.count, right.items, right.count, how.options.distance, &wanted);
+        assert_true(pair_list_equal(setting_found(&how), &wanted));
+        pair_list_free(&wanted);
+        value_list_free(&left);
+        value_list_free(&right);
+        value_list_free(&values);
+        setting_close(&how);
+    }
+    testing_done();
+}
+
+static void test_spanning(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 2);
+    for (uint64_t i = 0; i < case_count(); i++) {
+        setting how;
+        pair_list wanted = {NULL, 0, 0}, wanted_roots = {NULL, 0, 0}, got_roots = {NULL, 0, 0};
+        sstore_error error = {.status = SSTORE_OK};
+        setting_open(&how, &random);
+        value_list values = make_values(&random, (uint32_t)(i % VALUES_KIND_COUNT), how.options.distance);
+        say("spanning", i, &how, &values);
+        const ss_fingerprint_source source = source_of(&values);
+        assert_ok(ss_join_spanning(&source, &how.options, &error), &error);
+        const pair_list *got = setting_found(&how);
+        for (size_t j = 0; j < got->count; j++)
+            assert_in_range(sstore_hamming_distance(got->items[j][0], got->items[j][1]), 1, how.options.distance);
+        pair_list_self(values.items, values.count, how.options.distance, &wanted);
+        pair_list_roots(got, &got_roots);
+        pair_list_roots(&wanted, &wanted_roots);
+        assert_true(pair_list_equal(&got_roots, &wanted_roots));
+        pair_list_free(&got_roots);
+        pair_list_free(&wanted_roots);
+        pair_list_free(&wanted);
+        value_list_free(&values);
+        setting_close(&how);
+    }
+    testing_done();
+}
+
+static sstore_status refuse(void *context, uint32_t worker, const ss_fingerprint_pair *pairs, size_t count,
+                            sstore_error *error)
+{
+    (void)context, (void)worker, (void)pairs, (void)count, (void)error;
+    return SSTORE_STOPPED;
+}
+
+static int stop(void *context, const sstore_progress *progress)
+{
+    (void)progress;
+    return --*(int *)context == 0;
+}
+
+/* Whoever takes the pairs can stop the join, and so can whoever hears of its progress, at any time. */
+static void test_stop(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 3);
+    value_list values = value_list_make(&random, DATA_DENSE, 30000);
+    const ss_fingerprint_source source = source_of(&values);
+    for (int calls = 0; calls <= 40; calls++) {
+        setting how;
+        int left = calls;
+        sstore_error error = {.status = SSTORE_OK};
+        setting_open(&how, &random);
+        how.options.distance = 3;
+        if (calls == 0) {
+            how.options.on_pairs = refuse;
+        } else {
+            how.progress.report = stop;
+            how.progress.context = &left;
+        }
+        const sstore_status status = ss_join_self(&source, &how.options, &error);
+        assert_int_equal(status, calls == 0 || left <= 0 ? SSTORE_STOPPED : SSTORE_OK); /* it may be done before */
+        setting_close(&how);
+    }
+    value_list_free(&values);
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_self, testing_teardown),
+        cmocka_unit_test_teardown(test_cross, testing_teardown),
+        cmocka_unit_test_teardown(test_spanning, testing_teardown),
+        cmocka_unit_test(test_stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
