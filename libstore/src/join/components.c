@@ -38,7 +38,7 @@ struct ss_components {
 
 static sstore_status open_sorter(ss_components *components, uint32_t which, uint64_t most, sstore_error *error)
 {
-    const ss_sorter_options options = {.with_ids = true,
+    const ss_sorter_options options = {.item_words = 2,
                                        .writers = components->threads,
                                        .pool = &components->pools[which],
                                        .piece_capacity = components->piece_capacity,

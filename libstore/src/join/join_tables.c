@@ -144,7 +144,7 @@ static void begin_phase(const join_run *self, const char *phase, uint32_t block,
 static sstore_status join_block(join_run *self, uint32_t number, sstore_error *error)
 {
     ss_join_team *team = &self->team;
-    ss_sorter_options options = {.with_ids = team->kind == SS_JOIN_CROSS,
+    ss_sorter_options options = {.item_words = team->kind == SS_JOIN_CROSS ? 2 : 1,
                                  .writers = team->threads,
                                  .pool = &self->pool,
                                  .piece_capacity = team->piece_capacity,
