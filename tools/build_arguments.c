@@ -1,5 +1,5 @@
 /*
- * build_arguments.c - the options of every command that makes or changes a store.
+ * build_arguments.c - the options of every command that works long.
  */
 #include "build_arguments.h"
 
@@ -22,14 +22,17 @@ enum {
     KEY_QUIET
 };
 
-static const struct argp_option work_options[] = {
+static const struct argp_option task_options[] = {
     {"memory", KEY_MEMORY, "SIZE", 0, "what the work may take, all in all (default 1G; kept to from 64M on)", 0},
     {"threads", KEY_THREADS, "N", 0, "work on N threads (default: all processors); 1: also read on no other", 0},
-    {"tmp-dir", KEY_TMP_DIR, "DIR", 0, "where to keep what does not fit in memory (default: in STORE)", 0},
-    {"ignore-free-space", KEY_IGNORE_FREE_SPACE, NULL, 0, "begin though the disk seems too small", 0},
+    {"tmp-dir", KEY_TMP_DIR, "DIR", 0, "where to keep what does not fit in memory (default: in STORE, "
+                                      "or TMPDIR where none is made or changed)", 0},
     {"progress", KEY_PROGRESS, "HOW", 0, "auto: on a terminal (the default), json: objects on stderr, or none", 0},
     {"quiet", KEY_QUIET, NULL, 0, "print nothing but errors", 0},
     {0}};
+
+static const struct argp_option work_options[] = {
+    {"ignore-free-space", KEY_IGNORE_FREE_SPACE, NULL, 0, "begin though the disk seems too small", 0}, {0}};
 
 static const struct argp_option segment_options[] = {
     {"plan", KEY_PLAN, "PLAN", 0, "auto, 20, 16, 10, 4, 3, 2, 1, BcC (5c2) or bits:radius,...", 0},
@@ -48,8 +51,8 @@ static progress_mode parse_progress(const char *text)
     return mode;
 }
 
-/* All three take their input; the children get the same. */
-static error_t parse_work(int key, char *argument, struct argp_state *state)
+/* All of them take the same input; so do their children. */
+static error_t parse_task(int key, char *argument, struct argp_state *state)
 {
     build_arguments *arguments = state->input;
     sstore_build_options *build = &arguments->options;
@@ -63,9 +66,6 @@ static error_t parse_work(int key, char *argument, struct argp_state *state)
     case KEY_TMP_DIR:
         build->tmp_dir = argument;
         return 0;
-    case KEY_IGNORE_FREE_SPACE:
-        build->ignore_free_space = 1;
-        return 0;
     case KEY_PROGRESS:
         arguments->progress = parse_progress(argument);
         return 0;
@@ -75,6 +75,19 @@ static error_t parse_work(int key, char *argument, struct argp_state *state)
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+static error_t parse_work(int key, char *argument, struct argp_state *state)
+{
+    build_arguments *arguments = state->input;
+    (void)argument;
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = state->input;
+    else if (key == KEY_IGNORE_FREE_SPACE)
+        arguments->options.ignore_free_space = 1;
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
 }
 
 static error_t parse_segment(int key, char *argument, struct argp_state *state)
@@ -108,7 +121,9 @@ static error_t parse_build(int key, char *argument, struct argp_state *state)
     return 0;
 }
 
-const struct argp work_argp = {.options = work_options, .parser = parse_work};
+const struct argp task_argp = {.options = task_options, .parser = parse_task};
+static const struct argp_child work_children[] = {{&task_argp, 0, NULL, 0}, {0}};
+const struct argp work_argp = {.options = work_options, .parser = parse_work, .children = work_children};
 static const struct argp_child segment_children[] = {{&work_argp, 0, NULL, 0}, {0}};
 const struct argp segment_argp = {.options = segment_options, .parser = parse_segment, .children = segment_children};
 static const struct argp_child build_children[] = {{&segment_argp, 0, NULL, 0}, {0}};

@@ -1,6 +1,6 @@
 /*
- * build_arguments.h - the options of every command that makes or changes a store: what it may take to do so, and how what
- * is made is to be.
+ * build_arguments.h - the options of every command that works long: what it may take to do so; and where it makes or
+ * changes a store, how what is made is to be.
  */
 #ifndef BUILD_ARGUMENTS_H
 #define BUILD_ARGUMENTS_H
@@ -22,8 +22,9 @@ typedef struct build_arguments {
         SSTORE_BUILD_OPTIONS_INIT, PROGRESS_AUTO, false                                                                \
     }
 
-/* For a command's argp as a child whose input is a build_arguments: what the work may take; the same and how a segment is
- * to be; the same and how a store is made. */
+/* For a command's argp as a child whose input is a build_arguments: what a task may take; the same for one that writes a
+ * store; the same and how a segment is to be; the same and how a store is made. */
+extern const struct argp task_argp;
 extern const struct argp work_argp;
 extern const struct argp segment_argp;
 extern const struct argp build_argp;

@@ -71,13 +71,18 @@ char *output_decimal(char *to, uint64_t value)
     return to + (sizeof digits - first);
 }
 
+static char *put_id(char *to, bool has_ids, uint64_t id)
+{
+    if (has_ids)
+        return output_decimal(to, id);
+    *to = '-';
+    return to + 1;
+}
+
 /* Print a line that ends with an id. */
 static bool output_line_with_id(char *line, char *end, bool has_ids, uint64_t id)
 {
-    if (has_ids)
-        end = output_decimal(end, id);
-    else
-        *end++ = '-';
+    end = put_id(end, has_ids, id);
     *end++ = '\n';
     return output_bytes(line, (size_t)(end - line));
 }
@@ -110,6 +115,37 @@ bool output_count(const output_style *style, uint64_t query, uint64_t count)
     char *end = output_hex(line, query);
     *end++ = '\t';
     return output_line_with_id(line, end, true, count);
+}
+
+/* "fingerprint<TAB>id<TAB>". */
+static char *put_record(char *to, bool has_ids, uint64_t fingerprint, uint64_t id)
+{
+    to = output_hex(to, fingerprint);
+    *to++ = '\t';
+    to = put_id(to, has_ids, id);
+    *to++ = '\t';
+    return to;
+}
+
+bool output_pair(const output_style *first, const output_style *second, const sstore_pair *pair)
+{
+    if (first->json)
+        return output_json_pair(first, second, pair);
+    char line[120];
+    char *end = put_record(line, first->has_ids, pair->fingerprint, pair->id);
+    end = put_record(end, second->has_ids, pair->other_fingerprint, pair->other_id);
+    return output_line_with_id(line, end, true, pair->distance);
+}
+
+bool output_cluster_record(const output_style *style, const sstore_cluster_record *record)
+{
+    if (style->json)
+        return output_json_cluster_record(style, record);
+    char line[120];
+    char *end = output_decimal(line, record->cluster_size);
+    *end++ = '\t';
+    end = put_record(end, style->has_ids, record->fingerprint, record->id);
+    return output_line_with_id(line, end, true, record->distance);
 }
 
 bool output_record(bool has_ids, const sstore_record *record)

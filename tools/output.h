@@ -27,6 +27,12 @@ bool output_scan_match(const output_style *style, const sstore_scan_match *match
 /* "query<TAB>count", or an object with these keys. */
 bool output_count(const output_style *style, uint64_t query, uint64_t count);
 
+/* "fingerprint<TAB>id<TAB>fingerprint<TAB>id<TAB>distance", or an object; either store may be without ids. */
+bool output_pair(const output_style *first, const output_style *second, const sstore_pair *pair);
+
+/* "cluster size<TAB>fingerprint<TAB>id<TAB>distance", or an object that has the cluster's number, too. */
+bool output_cluster_record(const output_style *style, const sstore_cluster_record *record);
+
 /* "fingerprint<TAB>id". */
 bool output_record(bool has_ids, const sstore_record *record);
 
@@ -53,5 +59,7 @@ char *output_decimal(char *to, uint64_t value);
 bool output_has_json(void);
 bool output_json_match(const output_style *style, uint64_t query, const sstore_match *match);
 bool output_json_count(uint64_t query, uint64_t count);
+bool output_json_pair(const output_style *first, const output_style *second, const sstore_pair *pair);
+bool output_json_cluster_record(const output_style *style, const sstore_cluster_record *record);
 
 #endif

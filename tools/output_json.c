@@ -46,6 +46,33 @@ bool output_json_match(const output_style *style, uint64_t query, const sstore_m
                                   "id", style->has_ids ? id_text : NULL));
 }
 
+/* A number as text, or nothing where there is none. */
+static const char *id_string(char *buffer, bool has_ids, uint64_t id)
+{
+    *output_decimal(buffer, id) = '\0';
+    return has_ids ? buffer : NULL;
+}
+
+bool output_json_pair(const output_style *first, const output_style *second, const sstore_pair *pair)
+{
+    char fingerprint[17], other[17], id[21], other_id[21];
+    return print_object(json_pack("{s:s, s:s?, s:s, s:s?, s:i}", "fingerprint",
+                                  hex_string(fingerprint, pair->fingerprint), "id",
+                                  id_string(id, first->has_ids, pair->id), "other_fingerprint",
+                                  hex_string(other, pair->other_fingerprint), "other_id",
+                                  id_string(other_id, second->has_ids, pair->other_id), "distance",
+                                  (int)pair->distance));
+}
+
+bool output_json_cluster_record(const output_style *style, const sstore_cluster_record *record)
+{
+    char fingerprint[17], id[21];
+    return print_object(json_pack("{s:I, s:I, s:s, s:s?, s:i}", "cluster", (json_int_t)record->cluster, "cluster_size",
+                                  (json_int_t)record->cluster_size, "fingerprint",
+                                  hex_string(fingerprint, record->fingerprint), "id",
+                                  id_string(id, style->has_ids, record->id), "distance", (int)record->distance));
+}
+
 bool output_json_count(uint64_t query, uint64_t count)
 {
     char query_text[17];
@@ -69,6 +96,18 @@ bool output_json_match(const output_style *style, uint64_t query, const sstore_m
 bool output_json_count(uint64_t query, uint64_t count)
 {
     (void)query, (void)count;
+    return false;
+}
+
+bool output_json_pair(const output_style *first, const output_style *second, const sstore_pair *pair)
+{
+    (void)first, (void)second, (void)pair;
+    return false;
+}
+
+bool output_json_cluster_record(const output_style *style, const sstore_cluster_record *record)
+{
+    (void)style, (void)record;
     return false;
 }
 

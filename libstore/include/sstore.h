@@ -615,6 +615,84 @@ SSTORE_API sstore_status sstore_collection_report(sstore_collection *collection,
 SSTORE_API void sstore_collection_free(sstore_collection *collection);
 
 /* ------------------------------------------------------------------------------------------------------------------
+ * Joins: which records of a store, or of two, are near each other
+ */
+
+/* The distance that a store was built for; of two stores the smaller one. */
+#define SSTORE_OWN_DISTANCE UINT32_MAX
+
+typedef struct sstore_join_options {
+    size_t struct_size;    /* sizeof(sstore_join_options), set by the initializer */
+    uint32_t distance;     /* records within it are near each other: 0 to 16, or SSTORE_OWN_DISTANCE, the default */
+    uint32_t threads;      /* 0: as many as the process may use */
+    uint64_t memory_bytes; /* what the call may take beside the open stores, all in all; 0: 1 GiB. At least 64 MiB are
+                              kept to; less (8 MiB at least) is exceeded by what cannot be done without */
+    const char *tmp_dir;   /* where what does not fit in memory is spilled; NULL: TMPDIR, or /tmp */
+    sstore_progress_fn on_progress; /* told how far the call is; NULL: nobody */
+    void *progress_context;
+} sstore_join_options;
+
+#define SSTORE_JOIN_OPTIONS_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(sstore_join_options), SSTORE_OWN_DISTANCE, 0, 0, NULL, NULL, NULL                                       \
+    }
+
+/* Two records that are near each other. Ids are 0 in a store without. */
+typedef struct sstore_pair {
+    uint64_t fingerprint, id;
+    uint64_t other_fingerprint, other_id;
+    uint32_t distance;
+} sstore_pair;
+
+/* Called for each pair, in the caller's thread; the rules of sstore_match_fn hold. */
+typedef int (*sstore_pair_fn)(void *context, const sstore_pair *pair);
+
+/*
+ * Report every pair of different records of the store within the distance once, the lower record (by fingerprint, then
+ * id) first. In the order of (fingerprint, other_fingerprint, other_id, id), whatever memory and threads. Records with
+ * equal fingerprints are pairs, too: a fingerprint with n ids has n * (n - 1) / 2 of them.
+ *
+ * The store's fingerprints are sorted k + 1 times, each time by other bits, and compared where these are equal; its own
+ * tables are not used, so any distance will do. What does not fit in memory is spilled: up to about 16 bytes a
+ * fingerprint, and 40 a pair. Errors: ARGUMENT, MEMORY, IO, DAMAGED, NOT_FOUND (no tmp_dir); STOPPED. Source: the
+ * paper, section 3.1.
+ */
+SSTORE_API sstore_status sstore_pairs(const sstore *store, const sstore_join_options *options, sstore_pair_fn on_pair,
+                                      void *context, sstore_error *error);
+
+/*
+ * Report every pair of a record of `left` and one of `right` within the distance once, the left one first; the order is
+ * that of sstore_pairs(). The stores must be of the same recipe (else RECIPE) and two different handles; one may be
+ * without ids. Otherwise as sstore_pairs().
+ */
+SSTORE_API sstore_status sstore_join(const sstore *left, const sstore *right, const sstore_join_options *options,
+                                     sstore_pair_fn on_pair, void *context, sstore_error *error);
+
+/* A record and its cluster. */
+typedef struct sstore_cluster_record {
+    uint64_t cluster;      /* numbers the clusters from 0, in the order of their least fingerprints */
+    uint64_t cluster_size; /* records that it has */
+    uint64_t fingerprint, id;
+    uint32_t distance;     /* from the representative */
+    int is_representative; /* 1: the record that stands for the cluster: that with the least id and, of several, the least
+                              fingerprint */
+} sstore_cluster_record;
+
+/* Called for each record, in the caller's thread; the rules of sstore_match_fn hold. */
+typedef int (*sstore_cluster_fn)(void *context, const sstore_cluster_record *record);
+
+/*
+ * Report the clusters: the groups of records that are connected by pairs within the distance. A cluster's records come
+ * together, the representative first, then by (id, fingerprint). `with_singles` other than 0: records that nothing is
+ * near are reported, too, as clusters of one.
+ *
+ * Takes no more time where groups are large or dense: of many fingerprints near each other only so many pairs are looked
+ * at as connect them. Otherwise as sstore_pairs().
+ */
+SSTORE_API sstore_status sstore_clusters(const sstore *store, const sstore_join_options *options, int with_singles,
+                                         sstore_cluster_fn on_record, void *context, sstore_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------
  * Choosing a plan
  */
 

@@ -6,7 +6,8 @@
 
 #define CACHE_LINE 64u
 #define HEAD_LINES 3u                   /* that hold head, keys and slots of a block of 4 KiB */
-#define AHEAD_BYTES (UINT64_C(2) << 20) /* of a walk in order */
+#define AHEAD_BYTES (UINT64_C(2) << 20) /* of a walk in order, at most */
+#define FIRST_SHARE 32u                 /* of this, at first: 64 KiB, one of the largest blocks */
 
 static sstore_status fail_checksum(const ss_block_reader *reader, uint64_t block, sstore_error *error)
 {
@@ -170,13 +171,15 @@ bool ss_block_reader_ask(const ss_block_reader *reader, uint64_t block, uint8_t 
     return false;
 }
 
-void ss_block_reader_ahead(const ss_block_reader *reader, uint64_t block, uint64_t *asked)
+void ss_block_reader_ahead(const ss_block_reader *reader, uint64_t block, ss_block_walk *walk)
 {
-    uint64_t step = AHEAD_BYTES / reader->header.block_bytes;
-    if (reader->io == SSTORE_IO_MEMORY || block + step < *asked)
+    const uint64_t most = AHEAD_BYTES / reader->header.block_bytes;
+    if (reader->io == SSTORE_IO_MEMORY || block + walk->step < walk->asked)
         return;
-    uint64_t from = ss_max_u64(*asked, block), to = ss_min_u64(block + 2 * step, reader->header.block_count);
-    *asked = block + 2 * step;
+    walk->step = walk->step == 0 ? most / FIRST_SHARE : ss_min_u64(2 * walk->step, most);
+    uint64_t from = ss_max_u64(walk->asked, block);
+    uint64_t to = ss_min_u64(block + 2 * walk->step, ss_min_u64(walk->end, reader->header.block_count));
+    walk->asked = block + 2 * walk->step;
     if (from < to)
         ss_file_will_need(&reader->file, ss_block_offset(reader, from), (to - from) * reader->header.block_bytes);
 }

@@ -56,9 +56,20 @@ bool ss_block_reader_ask(const ss_block_reader *reader, uint64_t block, uint8_t 
 sstore_status ss_block_reader_check(const ss_block_reader *reader, uint64_t block, const uint8_t *bytes,
                                     sstore_error *error);
 
-/* For reading all blocks in order: call it before getting each; it has the next megabytes read meanwhile. *asked is 0, or
- * the first block, at the start, and then the walk's memory. */
-void ss_block_reader_ahead(const ss_block_reader *reader, uint64_t block, uint64_t *asked);
+/* A walk over blocks in order. */
+typedef struct ss_block_walk {
+    uint64_t asked, end; /* blocks below `asked` were asked for; the walk ends before `end` */
+    uint64_t step;       /* how many were asked for at once: more and more, since walks may end early */
+} ss_block_walk;
+
+/* A walk begins with block `first`. */
+static inline ss_block_walk ss_block_walk_from(uint64_t first, uint64_t end)
+{
+    return (ss_block_walk){.asked = first, .end = end};
+}
+
+/* Tell of each block of a walk before getting it; it has what comes next read meanwhile. */
+void ss_block_reader_ahead(const ss_block_reader *reader, uint64_t block, ss_block_walk *walk);
 
 /* Where a block begins in the file, for errors. */
 static inline uint64_t ss_block_offset(const ss_block_reader *reader, uint64_t block)

@@ -42,7 +42,7 @@ typedef struct workplace {
     uint64_t *values; /* of the slice, neighbours included */
     uint32_t *found;  /* indices from the filter */
     size_t capacity;  /* of both */
-    uint64_t asked;   /* of the blocks ahead */
+    ss_block_walk walk; /* of the slices in their order */
     uint32_t begins[(1u << INDEX_BITS) + 1];
 } workplace;
 
@@ -180,7 +180,7 @@ static sstore_status decode_blocks(const sliced *self, uint64_t begin, uint64_t 
         const uint8_t *bytes;
         const char *reason = "its codes or rests run over";
         ss_block block;
-        ss_block_reader_ahead(&table->blocks, number, &place->asked);
+        ss_block_reader_ahead(&table->blocks, number, &place->walk);
         sstore_status status = ss_block_reader_get(&table->blocks, number, place->buffer, &bytes, self->error);
         if (status != SSTORE_OK)
             return status;
@@ -326,7 +326,7 @@ static sstore_status sweep_table(sweep *self, sstore_error *error)
     if (status == SSTORE_OK)
         status = cut_slices(self, 0, 0, error);
     for (uint32_t i = 0; i < self->batch->threads; i++)
-        self->places[i].asked = 0;
+        self->places[i].walk = ss_block_walk_from(0, UINT64_MAX);
     if (status == SSTORE_OK)
         status = ss_pool_run(self->batch->threads, self->slice_count, run_slice, self, error);
     ss_free(self->queries);

@@ -307,10 +307,10 @@ static sstore_status scan(const ss_search *self)
 {
     const ss_table *table = &self->segment->tables[0];
     ss_visit *visit = &self->cursor->visits[0];
-    uint64_t asked = 0;
+    ss_block_walk walk = ss_block_walk_from(0, UINT64_MAX);
     sstore_status status = SSTORE_OK;
     for (uint64_t number = 0; status == SSTORE_OK && number < table->blocks.header.block_count; number++) {
-        ss_block_reader_ahead(&table->blocks, number, &asked);
+        ss_block_reader_ahead(&table->blocks, number, &walk);
         ss_block_slot_ask(&visit->slot, &table->blocks, number);
         visit->table = 0;
         status = open_visit(self, visit);

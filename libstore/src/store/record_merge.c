@@ -113,13 +113,13 @@ static sstore_status step(ss_record_merge *merge, sstore_error *error)
         return status;
     if (!more)
         merge->heap[0] = merge->heap[--merge->heap_count];
-    if (merge->heap_count > 0)
+    if (merge->heap_count > 1)
         sift_down(merge, 0);
     return SSTORE_OK;
 }
 
 /* Where reading on takes about as long as going there: fingerprints, some of whose ids are read on the way. */
-#define NEAR_VALUES 64u
+#define NEAR_VALUES 4u
 
 sstore_status ss_record_merge_skip(ss_record_merge *merge, uint64_t fingerprint, sstore_error *error)
 {

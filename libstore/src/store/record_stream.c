@@ -14,6 +14,7 @@ sstore_status ss_record_stream_open(ss_record_stream *stream, const ss_segment *
     if (status != SSTORE_OK || !has_ids)
         return status;
     uint32_t block_bytes = segment->ids.header.block_bytes;
+    stream->ids_walk = ss_block_walk_from(0, UINT64_MAX);
     stream->ids_buffer = ss_alloc(1, block_bytes);
     return stream->ids_buffer != NULL ? SSTORE_OK : ss_fail_memory(error, block_bytes);
 }
@@ -35,7 +36,8 @@ void ss_record_stream_rewind(ss_record_stream *stream)
 {
     ss_table_stream_seek(&stream->fingerprints, 0, UINT64_MAX);
     stream->value_count = stream->value_index = 0;
-    stream->rank = stream->next_ids_block = stream->asked_ids_block = 0;
+    stream->rank = stream->next_ids_block = 0;
+    stream->ids_walk = ss_block_walk_from(0, UINT64_MAX);
     stream->ids = (ss_ids_block){.count = 0};
     stream->ids_index = 0;
 }
@@ -67,7 +69,7 @@ static sstore_status open_next_ids(ss_record_stream *stream, sstore_error *error
     if (stream->next_ids_block == ids->header.block_count)
         return ss_fail_damaged(error, ids->file.path, SSTORE_NO_OFFSET, "there are fewer ids than fingerprints");
     uint64_t number = stream->next_ids_block++;
-    ss_block_reader_ahead(ids, number, &stream->asked_ids_block);
+    ss_block_reader_ahead(ids, number, &stream->ids_walk);
     sstore_status status = ss_block_reader_get(ids, number, stream->ids_buffer, &bytes, error);
     if (status != SSTORE_OK)
         return status;
@@ -79,7 +81,7 @@ static sstore_status open_next_ids(ss_record_stream *stream, sstore_error *error
 }
 
 /* The next seek may be near: what follows a block is asked for ahead with the block after it only. */
-#define NOT_ASKED UINT64_MAX
+static const ss_block_walk nothing_ahead = {.asked = UINT64_MAX};
 
 /* Go to the first record of the present rank in the id column; often it is in the block that is open. */
 static sstore_status seek_ids(ss_record_stream *stream, sstore_error *error)
@@ -89,9 +91,9 @@ static sstore_status seek_ids(ss_record_stream *stream, sstore_error *error)
     uint32_t end;
     if (stream->ids.count == 0 || number + 1 != stream->next_ids_block) {
         stream->next_ids_block = number;
-        stream->asked_ids_block = NOT_ASKED;
+        stream->ids_walk = nothing_ahead;
         status = open_next_ids(stream, error);
-        stream->asked_ids_block = stream->next_ids_block;
+        stream->ids_walk = ss_block_walk_from(number + 1, UINT64_MAX);
     }
     if (status != SSTORE_OK)
         return status;
@@ -127,9 +129,9 @@ sstore_status ss_record_stream_seek(ss_record_stream *stream, uint64_t fingerpri
         stream->value_count = stream->value_index = 0;
         ss_table_stream_seek(&stream->fingerprints, ss_key_index_find(&segment->tables[0].keys, fingerprint),
                              UINT64_MAX);
-        stream->fingerprints.asked_block = NOT_ASKED;
+        stream->fingerprints.walk = nothing_ahead;
         sstore_status status = fill_values(stream, &more, error);
-        stream->fingerprints.asked_block = stream->fingerprints.next_block;
+        stream->fingerprints.walk = ss_block_walk_from(stream->fingerprints.next_block, UINT64_MAX);
         if (status != SSTORE_OK || !more)
             return status;
     }

@@ -17,8 +17,9 @@ typedef struct ss_record_stream {
     uint64_t rank; /* of values[value_index] */
     uint8_t *ids_buffer;
     ss_ids_block ids;
-    uint64_t next_ids_block, asked_ids_block, ids_rank; /* ids_rank: of record ids_index */
+    uint64_t next_ids_block, ids_rank; /* ids_rank: of record ids_index */
     uint32_t ids_index;
+    ss_block_walk ids_walk;
 } ss_record_stream;
 
 /* The bytes that a stream of the segment takes. */

@@ -31,7 +31,8 @@ static sstore_status make_room(ss_table_stream *stream, uint32_t count, sstore_e
 sstore_status ss_table_stream_open(ss_table_stream *stream, const ss_block_reader *reader, const ss_code *code,
                                    sstore_error *error)
 {
-    *stream = (ss_table_stream){.reader = reader, .code = code, .end_block = reader->header.block_count};
+    *stream = (ss_table_stream){.reader = reader, .code = code};
+    ss_table_stream_seek(stream, 0, UINT64_MAX);
     stream->buffer = ss_alloc(1, reader->header.block_bytes);
     return stream->buffer != NULL ? SSTORE_OK : ss_fail_memory(error, reader->header.block_bytes);
 }
@@ -46,8 +47,9 @@ void ss_table_stream_close(ss_table_stream *stream)
 
 void ss_table_stream_seek(ss_table_stream *stream, uint64_t first, uint64_t end)
 {
-    stream->next_block = stream->asked_block = first;
+    stream->next_block = first;
     stream->end_block = ss_min_u64(end, stream->reader->header.block_count);
+    stream->walk = ss_block_walk_from(first, stream->end_block);
 }
 
 sstore_status ss_table_stream_next(ss_table_stream *stream, const uint64_t **values_out, uint32_t *count_out,
@@ -62,7 +64,7 @@ sstore_status ss_table_stream_next(ss_table_stream *stream, const uint64_t **val
     if (stream->next_block >= stream->end_block)
         return SSTORE_OK;
     uint64_t number = stream->next_block++;
-    ss_block_reader_ahead(stream->reader, number, &stream->asked_block);
+    ss_block_reader_ahead(stream->reader, number, &stream->walk);
     sstore_status status = ss_block_reader_get(stream->reader, number, stream->buffer, &bytes, error);
     if (status != SSTORE_OK)
         return status;

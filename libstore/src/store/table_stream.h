@@ -9,7 +9,8 @@
 typedef struct ss_table_stream {
     const ss_block_reader *reader; /* borrowed, as the code */
     const ss_code *code;
-    uint64_t next_block, end_block, asked_block;
+    uint64_t next_block, end_block;
+    ss_block_walk walk;
     bool strict; /* notice everything that makes a block malformed, for a verification; slower */
     uint8_t *buffer;
     uint64_t *values;

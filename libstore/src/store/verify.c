@@ -175,7 +175,8 @@ static sstore_status verify_ids(verification *self, const ss_segment *segment, s
 {
     const ss_block_reader *ids = &segment->ids;
     ids_check check = {.next_rank = 0};
-    uint64_t problems_before = self->problem_count, asked = 0;
+    uint64_t problems_before = self->problem_count;
+    ss_block_walk walk = ss_block_walk_from(0, UINT64_MAX);
     uint8_t *buffer = ss_alloc(1, ids->header.block_bytes);
     if (buffer == NULL)
         return ss_fail_memory(error, ids->header.block_bytes);
@@ -184,7 +185,7 @@ static sstore_status verify_ids(verification *self, const ss_segment *segment, s
         const uint8_t *bytes;
         const char *reason;
         ss_ids_block block;
-        ss_block_reader_ahead(ids, number, &asked);
+        ss_block_reader_ahead(ids, number, &walk);
         if (ss_block_reader_get(ids, number, buffer, &bytes, &problem) != SSTORE_OK) {
             note(self, &problem);
             continue;

@@ -1,0 +1,127 @@
+#include "join/store_source.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "store/record_merge.h"
+
+#define PART_BLOCKS 64u /* of the largest segment, in a part at least */
+#define READ_TOGETHER 1024u
+
+/* The segment with the most fingerprints; parts are cut by its blocks. */
+static const ss_segment *largest_segment(const sstore *store)
+{
+    const ss_segment *largest = NULL;
+    for (uint32_t i = 0; i < store->manifest.segment_count; i++)
+        if (largest == NULL || store->segments[i]->facts.distinct_count > largest->facts.distinct_count)
+            largest = store->segments[i];
+    return largest;
+}
+
+sstore_status ss_store_source_open(ss_store_source *source, const sstore *store, sstore_error *error)
+{
+    const ss_segment *largest = largest_segment(store);
+    const uint64_t blocks = largest == NULL ? 0 : largest->facts.tables[0].block_count;
+    const uint64_t parts = ss_max_u64(ss_min_u64(blocks / PART_BLOCKS, SS_MOST_PARTS), 1);
+    *source = (ss_store_source){.store = store,
+                                .part_count = (uint32_t)parts,
+                                .is_plain = store->manifest.segment_count == 1};
+    source->blocks = ss_alloc(parts + 1, sizeof *source->blocks);
+    source->firsts = ss_alloc(parts, sizeof *source->firsts);
+    if (source->blocks == NULL || source->firsts == NULL)
+        return ss_fail_memory(error, (parts + 1) * sizeof *source->blocks);
+    for (uint64_t i = 1; i < parts; i++) {
+        source->blocks[i] = blocks * i / parts;
+        /* Keys ascend, so that one with another behind it is not the largest number. */
+        source->firsts[i] = ss_array_at(&largest->tables[0].keys.keys, source->blocks[i] - 1) + 1;
+    }
+    source->blocks[parts] = blocks;
+    return SSTORE_OK;
+}
+
+void ss_store_source_close(ss_store_source *source)
+{
+    ss_free(source->blocks);
+    ss_free(source->firsts);
+    source->blocks = NULL;
+    source->firsts = NULL;
+}
+
+/* Blocks of the only segment. */
+static sstore_status read_blocks(const ss_store_source *source, uint32_t part, ss_values_fn on_values, void *sink,
+                                 sstore_error *error)
+{
+    const ss_table *table = &source->store->segments[0]->tables[0];
+    ss_table_stream stream;
+    const uint64_t *values;
+    uint32_t count = 1;
+    sstore_status status = ss_table_stream_open(&stream, &table->blocks, &table->code, error);
+    ss_table_stream_seek(&stream, source->blocks[part], source->blocks[part + 1]);
+    while (status == SSTORE_OK && count > 0) {
+        status = ss_table_stream_next(&stream, &values, &count, error);
+        if (status == SSTORE_OK && count > 0)
+            status = on_values(sink, values, count, error);
+    }
+    ss_table_stream_close(&stream);
+    return status;
+}
+
+/* Fingerprints of several segments. The ids matter only where some of a fingerprint's may have been removed. */
+static sstore_status read_merged(const ss_store_source *source, uint32_t part, ss_values_fn on_values, void *sink,
+                                 sstore_error *error)
+{
+    const sstore *store = source->store;
+    const bool is_last = part + 1 == source->part_count;
+    ss_record_merge records;
+    sstore_record record;
+    uint64_t values[READ_TOGETHER], last = 0;
+    size_t count = 0;
+    bool more = true, any = false;
+    ss_record_merge_init(&records, store->manifest.has_ids && store->removal_end > 0);
+    sstore_status status = ss_record_merge_add_store(&records, store, error);
+    if (status == SSTORE_OK)
+        status = ss_record_merge_seek(&records, source->firsts[part], error);
+    while (status == SSTORE_OK) {
+        status = ss_record_merge_next(&records, &record, &more, error);
+        if (status != SSTORE_OK || !more || (!is_last && record.fingerprint >= source->firsts[part + 1]))
+            break;
+        if (any && record.fingerprint == last)
+            continue;
+        any = true;
+        values[count++] = last = record.fingerprint;
+        if (count == READ_TOGETHER) {
+            status = on_values(sink, values, count, error);
+            count = 0;
+        }
+    }
+    if (status == SSTORE_OK && count > 0)
+        status = on_values(sink, values, count, error);
+    ss_record_merge_close(&records);
+    return status;
+}
+
+static sstore_status read_part(void *context, uint32_t part, uint32_t worker, ss_values_fn on_values, void *sink,
+                               sstore_error *error)
+{
+    const ss_store_source *source = context;
+    (void)worker;
+    return source->is_plain ? read_blocks(source, part, on_values, sink, error)
+                            : read_merged(source, part, on_values, sink, error);
+}
+
+ss_fingerprint_source ss_store_source_fingerprints(ss_store_source *source)
+{
+    const sstore *store = source->store;
+    ss_fingerprint_source made = {.context = source, .part_count = source->part_count, .read = read_part};
+    for (uint32_t i = 0; i < store->manifest.segment_count; i++)
+        if (!ss_segment_removes(store->segments[i]))
+            made.count += store->segments[i]->facts.distinct_count;
+    return made;
+}
+
+uint64_t ss_store_source_bytes(const sstore *store, uint32_t threads)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < store->manifest.segment_count; i++)
+        bytes += ss_record_stream_bytes(store->segments[i]);
+    return bytes * threads;
+}
