@@ -42,6 +42,8 @@ extern "C" {
 #define SSTORE_MAX_DISTANCE 64
 /* The largest distance that a store can be built for. */
 #define SSTORE_MAX_BUILD_DISTANCE 16
+/* In options: the distance that a store was built for; of two stores the smaller one. */
+#define SSTORE_OWN_DISTANCE UINT32_MAX
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Status and errors
@@ -615,11 +617,71 @@ SSTORE_API sstore_status sstore_collection_report(sstore_collection *collection,
 SSTORE_API void sstore_collection_free(sstore_collection *collection);
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Joins: which records of a store, or of two, are near each other
+ * Intake: "have I seen this?" and, if not, adding it, as one step
  */
 
-/* The distance that a store was built for; of two stores the smaller one. */
-#define SSTORE_OWN_DISTANCE UINT32_MAX
+typedef struct sstore_intake sstore_intake;
+
+typedef struct sstore_intake_options {
+    size_t struct_size;     /* sizeof(sstore_intake_options), set by the initializer */
+    uint32_t distance;      /* a record is new if none is within it: 0 to 16, or SSTORE_OWN_DISTANCE, the default */
+    uint64_t publish_every; /* publish when so many new records are gathered; 0: as many as an eighth of the memory has
+                               room for, about 1 million for 512 MiB */
+    int compact;            /* other than 0: compact by tiers whenever something was published */
+    sstore_build_options build; /* as for sstore_builder_create_addition() */
+} sstore_intake_options;
+
+#define SSTORE_INTAKE_OPTIONS_INIT                                                                                     \
+    {                                                                                                                  \
+        sizeof(sstore_intake_options), SSTORE_OWN_DISTANCE, 0, 0, SSTORE_BUILD_OPTIONS_INIT                            \
+    }
+
+/* What became of one record that was offered. */
+typedef struct sstore_intake_answer {
+    uint64_t index;           /* in the call's arrays */
+    uint64_t fingerprint, id; /* id: the one given; without, the ordinal that a new one got, else 0 */
+    int is_new;               /* 1: it was added; there is no match */
+    const sstore_match *matches; /* records within the distance, ascending by (distance, fingerprint, id) */
+    size_t match_count;
+} sstore_intake_answer;
+
+/* Called for each record; `answer` is valid until it returns. 0: go on; anything else stops the call: the records behind
+ * this one have not been offered then. */
+typedef int (*sstore_intake_fn)(void *context, const sstore_intake_answer *answer);
+
+/*
+ * Begin to take records in at `path`, a store that is there. No other process can write to it until sstore_intake_close().
+ * Errors: as sstore_builder_create_addition() and sstore_open().
+ */
+SSTORE_API sstore_status sstore_intake_open(const char *path, const sstore_intake_options *options,
+                                            sstore_intake **intake_out, sstore_error *error);
+
+/*
+ * Offer `count` records, one after the other. One that has no record of the store within the distance, nor one that was
+ * taken in before, also in this call, is new and is taken in; of others the matches are reported. `ids` is NULL where
+ * they have none: then the new ones get the store's next ordinals; in a store without ids they are not read. Many at a
+ * time take less each: they are answered as sstore_query_batch() does, and take as much memory.
+ *
+ * What is new is gathered in memory, and published as one segment by sstore_intake_publish(), or here, as options say.
+ * Errors: ARGUMENT, MEMORY, IO, DAMAGED; STOPPED. After an error, what was answered so far holds.
+ */
+SSTORE_API sstore_status sstore_intake_offer(sstore_intake *intake, const uint64_t *fingerprints, const uint64_t *ids,
+                                             size_t count, sstore_intake_fn on_answer, void *context,
+                                             sstore_error *error);
+
+/* Publish what was gathered, durably; nothing is done if nothing was. On failure it is still gathered, and the store as it
+ * was. Errors: as sstore_builder_finish() and, where options.compact is set, sstore_compact(). */
+SSTORE_API sstore_status sstore_intake_publish(sstore_intake *intake, sstore_error *error);
+
+/* How many records were new so far; those that were published count too. */
+SSTORE_API uint64_t sstore_intake_new_count(const sstore_intake *intake);
+
+/* End it. What was not published is lost. NULL is allowed. */
+SSTORE_API void sstore_intake_close(sstore_intake *intake);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Joins: which records of a store, or of two, are near each other
+ */
 
 typedef struct sstore_join_options {
     size_t struct_size;    /* sizeof(sstore_join_options), set by the initializer */

@@ -71,6 +71,9 @@ sstore_status ss_builder_open(const char *path, ss_claim claim, const sstore_bui
 sstore_status ss_builder_open_in(ss_workplace *place, const sstore_build_options *options, ss_segment_kind kind,
                                  sstore_builder **builder_out, sstore_error *error);
 
+/* Whether a store that is changed has the recipe that its changer expects; NULL: any. RECIPE. */
+sstore_status ss_builder_check_recipe(const ss_workplace *place, const char *recipe, sstore_error *error);
+
 /* Share the memory out, but for `reserved_bytes`, of which half of it may be. MEMORY. */
 sstore_status ss_builder_share_memory(sstore_builder *builder, const sstore_build_options *options,
                                       uint64_t reserved_bytes, sstore_error *error);
@@ -87,6 +90,12 @@ uint64_t ss_builder_base_bytes(const ss_manifest *manifest, uint32_t threads);
  * to what it has. Errors as sstore_open(), and ARGUMENT where that takes too much of the memory. */
 sstore_status ss_builder_open_base(sstore_builder *builder, sstore_error *error);
 void ss_builder_close_base(sstore_builder *builder);
+
+/* ----- compact.c ----- */
+
+/* Compact a store that was claimed to be extended; `options` are whole. Errors as sstore_compact(). */
+sstore_status ss_compact_in(ss_workplace *place, sstore_compaction which, const sstore_build_options *options,
+                            sstore_error *error);
 
 /* ----- builder.c ----- */
 

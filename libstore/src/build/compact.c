@@ -136,6 +136,29 @@ static ss_compact_range choose_range(const ss_manifest *manifest, sstore_compact
     return ss_compact_all(manifest);
 }
 
+/* Compact with a builder, and free it. */
+static sstore_status compact(sstore_builder *builder, sstore_compaction which, const sstore_build_options *options,
+                             sstore_error *error)
+{
+    const ss_compact_range range = choose_range(&builder->place->manifest, which, options);
+    sstore_status status = SSTORE_OK;
+    if (range.first < range.end)
+        status = run(builder, range, options, error);
+    if (status == SSTORE_OK && options->change != NULL)
+        *options->change = (sstore_change){.struct_size = sizeof *options->change,
+                                           .segment_count = builder->place->manifest.segment_count};
+    sstore_builder_abort(builder);
+    return status;
+}
+
+sstore_status ss_compact_in(ss_workplace *place, sstore_compaction which, const sstore_build_options *options,
+                            sstore_error *error)
+{
+    sstore_builder *builder;
+    sstore_status status = ss_builder_open_in(place, options, SS_SEGMENT_RECORDS, &builder, error);
+    return status == SSTORE_OK ? compact(builder, which, options, error) : status;
+}
+
 sstore_status sstore_compact(const char *path, sstore_compaction which, const sstore_build_options *options,
                              sstore_error *error)
 {
@@ -146,14 +169,5 @@ sstore_status sstore_compact(const char *path, sstore_compaction which, const ss
     if (!ss_take_options(&taken, sizeof taken, options, sizeof taken))
         return ss_fail_argument(error, "the options are not set by SSTORE_BUILD_OPTIONS_INIT");
     sstore_status status = ss_builder_open(path, SS_CLAIM_EXTEND, &taken, SS_SEGMENT_RECORDS, &builder, error);
-    if (status != SSTORE_OK)
-        return status;
-    const ss_compact_range range = choose_range(&builder->place->manifest, which, &taken);
-    if (range.first < range.end)
-        status = run(builder, range, &taken, error);
-    if (status == SSTORE_OK && taken.change != NULL)
-        *taken.change = (sstore_change){.struct_size = sizeof *taken.change,
-                                        .segment_count = builder->place->manifest.segment_count};
-    sstore_builder_abort(builder);
-    return status;
+    return status == SSTORE_OK ? compact(builder, which, &taken, error) : status;
 }
