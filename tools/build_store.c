@@ -9,7 +9,6 @@
 #include "interrupt.h"
 #include "progress.h"
 
-#define LEAST_WINDOW_BITS 23u    /* 8 MiB: what 'zstd -19' makes */
 #define LARGE_BYTES 1000000000u /* of disk: builds that take less need not say so */
 
 typedef struct build_job {
@@ -76,22 +75,13 @@ static input_expectation expect_records(char **inputs, size_t input_count, const
     return all;
 }
 
-/* The window of a decoder is memory, too: an eighth of it may be that. */
-static uint32_t most_window_bits(const sstore_build_options *options)
-{
-    uint32_t bits = LEAST_WINDOW_BITS;
-    while (bits < DECODER_MOST_WINDOW_BITS && (options->memory_bytes == 0 || options->memory_bytes >> (bits + 4) > 0))
-        bits++;
-    return bits;
-}
-
 int build_store(const char *path, build_arguments *arguments, char **inputs, size_t input_count, input_options *format)
 {
     const input_expectation expected = expect_records(inputs, input_count, format);
     build_job job = {.expected_count = expected.count};
     sstore_error error;
     build_arguments_begin(arguments);
-    format->most_window_bits = most_window_bits(&arguments->options);
+    format->most_window_bits = input_window_bits(arguments->options.memory_bytes);
     arguments->options.expected_record_count = expected.count;
     arguments->options.expected_largest_id = expected.largest_id;
     sstore_status status = sstore_builder_create(path, &arguments->options, &job.builder, &error);

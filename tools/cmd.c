@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "progress.h"
 
@@ -114,6 +115,20 @@ cmd_store_and_inputs cmd_take_operands(const struct argp_state *state)
     return (cmd_store_and_inputs){.store = state->argv[state->next],
                                   .inputs = state->argv + state->next + 1,
                                   .input_count = state->argc - state->next - 1};
+}
+
+void cmd_settle_inputs(char ***inputs, int *input_count)
+{
+    static char *standard_input[] = {"-"};
+    int standard_inputs = 0;
+    for (int i = 0; i < *input_count; i++)
+        standard_inputs += strcmp((*inputs)[i], "-") == 0;
+    if (standard_inputs > 1)
+        cmd_usage_error("expected '-', standard input, once, found it %d times", standard_inputs);
+    if (*input_count > 0)
+        return;
+    *inputs = standard_input;
+    *input_count = 1;
 }
 
 void cmd_parse(const struct argp *argp, int argc, char **argv, void *arguments)

@@ -25,6 +25,8 @@ int cmd_build(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_shard(int argc, char **argv);
 int cmd_query(int argc, char **argv);
+int cmd_scan(int argc, char **argv);
+int cmd_collect(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
@@ -57,6 +59,10 @@ typedef struct cmd_store_and_inputs {
 
 /* For a parser of such a command, at ARGP_KEY_ARGS. */
 cmd_store_and_inputs cmd_take_operands(const struct argp_state *state);
+
+/* Which inputs operands name: none of them stands for "-", standard input, which may be named once; otherwise the process
+ * ends. */
+void cmd_settle_inputs(char ***inputs, int *input_count);
 
 /* --help, --usage and --version: a child of every command's argp. */
 extern const struct argp cmd_common_argp;

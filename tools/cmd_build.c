@@ -1,8 +1,6 @@
 /*
  * cmd_build.c - sstore build: make a store from fingerprints.
  */
-#include <string.h>
-
 #include "arguments.h"
 #include "build_store.h"
 #include "cmd.h"
@@ -46,20 +44,11 @@ static error_t parse_option(int key, char *argument, arguments *all)
 
 static void check_arguments(arguments *all)
 {
-    static char *standard_input[] = {"-"};
-    int standard_inputs = 0;
     if (all->operands.store == NULL)
         cmd_usage_error("expected a STORE");
-    for (int i = 0; i < all->operands.input_count; i++)
-        standard_inputs += strcmp(all->operands.inputs[i], "-") == 0;
-    if (standard_inputs > 1)
-        cmd_usage_error("expected '-', standard input, once, found it %d times", standard_inputs);
+    cmd_settle_inputs(&all->operands.inputs, &all->operands.input_count);
     if (all->build.options.without_ids != 0 && all->build.options.first_ordinal != 0)
         cmd_usage_error("--first-ordinal is of no use with --no-ids");
-    if (all->operands.input_count > 0)
-        return;
-    all->operands.inputs = standard_input;
-    all->operands.input_count = 1;
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)

@@ -50,22 +50,13 @@ static error_t parse_option(int key, char *argument, fingerprint_arguments *argu
 
 static void check_arguments(fingerprint_arguments *arguments)
 {
-    static char *standard_input[] = {"-"};
-    int standard_inputs = 0;
     if (arguments->weighted && (arguments->lines || arguments->has_text_options))
         cmd_usage_error("--weighted: the features are given, so --features, --shingle and --lines do not apply");
     if (arguments->weighted && arguments->recipe)
         cmd_usage_error("--recipe: only who made the features of --weighted can say how");
     if (arguments->recipe && arguments->input_count > 0)
         cmd_usage_error("expected no FILE with --recipe, found '%s'", arguments->inputs[0]);
-    for (int i = 0; i < arguments->input_count; i++)
-        standard_inputs += strcmp(arguments->inputs[i], "-") == 0;
-    if (standard_inputs > 1)
-        cmd_usage_error("expected '-', standard input, once, found it %d times", standard_inputs);
-    if (arguments->input_count > 0)
-        return;
-    arguments->inputs = standard_input;
-    arguments->input_count = 1;
+    cmd_settle_inputs(&arguments->inputs, &arguments->input_count);
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)

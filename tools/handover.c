@@ -28,6 +28,14 @@ bool handover_take_free(handover *over, size_t *slot_out)
     return wanted;
 }
 
+bool handover_is_idle(handover *over)
+{
+    pthread_mutex_lock(&over->lock);
+    bool idle = over->filled == over->emptied;
+    pthread_mutex_unlock(&over->lock);
+    return idle;
+}
+
 bool handover_take_full(handover *over, size_t *slot_out)
 {
     pthread_mutex_lock(&over->lock);

@@ -27,6 +27,8 @@ void handover_destroy(handover *over);
 bool handover_take_free(handover *over, size_t *slot_out);
 /* That slot is full. */
 void handover_give_full(handover *over);
+/* Whether the emptier has nothing to do: every slot that was given is empty again. */
+bool handover_is_idle(handover *over);
 /* There will be no more. */
 void handover_finish(handover *over);
 

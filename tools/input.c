@@ -12,6 +12,16 @@
 #include "cmd.h"
 #include "input_formats.h"
 
+#define LEAST_WINDOW_BITS 23u /* 8 MiB: what 'zstd -19' makes */
+
+uint32_t input_window_bits(uint64_t memory_bytes)
+{
+    uint32_t bits = LEAST_WINDOW_BITS;
+    while (bits < DECODER_MOST_WINDOW_BITS && (memory_bytes == 0 || memory_bytes >> (bits + 4) > 0))
+        bits++; /* an eighth of the memory */
+    return bits;
+}
+
 compression input_choose_compression(const char *path, const input_options *options)
 {
     size_t stem_length;

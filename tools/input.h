@@ -50,6 +50,10 @@ typedef int (*input_batch_fn)(void *context, const uint64_t *fingerprints, const
  * input_options. */
 extern const struct argp input_argp;
 
+/* The window of a decoder is memory, too: how many bits of it a command may use that is to take `memory_bytes` (0: it is
+ * not said). */
+uint32_t input_window_bits(uint64_t memory_bytes);
+
 /*
  * Check cheaply that `path` ("-": stdin) can be read, so that hours of work do not end at a misspelt last name.
  * `options` is NULL for what is read as it is.

@@ -21,6 +21,8 @@ static const command commands[] = {
     {"sstore merge", cmd_merge, "join stores into one"},
     {"sstore shard", cmd_shard, "split a store into several"},
     {"sstore query", cmd_query, "find the stored fingerprints near given ones"},
+    {"sstore scan", cmd_scan, "find the fingerprints near given ones in files, without a store"},
+    {"sstore collect", cmd_collect, "put the matches of several scans in order"},
     {"sstore plan", cmd_plan, "compare the plans for a store to come"},
     {"sstore stat", cmd_stat, "show what a store holds and how large its parts are"},
     {"sstore verify", cmd_verify, "read and check everything in a store"},

@@ -96,6 +96,12 @@ bool output_match(const output_style *style, uint64_t query, const sstore_match 
     return output_line_with_id(line, end, style->has_ids, match->id);
 }
 
+bool output_scan_match(const output_style *style, const sstore_scan_match *match)
+{
+    const sstore_match plain = {.fingerprint = match->fingerprint, .id = match->id, .distance = match->distance};
+    return output_match(style, match->query, &plain);
+}
+
 bool output_count(const output_style *style, uint64_t query, uint64_t count)
 {
     if (style->json)

@@ -21,6 +21,9 @@ typedef struct output_style {
 /* "query<TAB>fingerprint<TAB>distance<TAB>id", or an object with these keys. */
 bool output_match(const output_style *style, uint64_t query, const sstore_match *match);
 
+/* The same of a scan; never an object. */
+bool output_scan_match(const output_style *style, const sstore_scan_match *match);
+
 /* "query<TAB>count", or an object with these keys. */
 bool output_count(const output_style *style, uint64_t query, uint64_t count);
 
