@@ -60,8 +60,8 @@ typedef struct cmd_store_and_inputs {
 /* For a parser of such a command, at ARGP_KEY_ARGS. */
 cmd_store_and_inputs cmd_take_operands(const struct argp_state *state);
 
-/* Which inputs operands name: none of them stands for "-", standard input, which may be named once; otherwise the process
- * ends. */
+/* Which inputs operands name: none of them stands for "-", standard input, which may be named once; otherwise the
+ * process ends. */
 void cmd_settle_inputs(char ***inputs, int *input_count);
 
 /* --help, --usage and --version: a child of every command's argp. */

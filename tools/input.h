@@ -50,8 +50,8 @@ typedef int (*input_batch_fn)(void *context, const uint64_t *fingerprints, const
  * input_options. */
 extern const struct argp input_argp;
 
-/* The window of a decoder is memory, too: how many bits of it a command may use that is to take `memory_bytes` (0: it is
- * not said). */
+/* The window of a decoder is memory, too: how many bits of it a command may use that is to take `memory_bytes` (0: it
+ * is not said). */
 uint32_t input_window_bits(uint64_t memory_bytes);
 
 /*
@@ -75,5 +75,8 @@ input_expectation input_expect(const char *path, const input_options *options);
  * Records before a malformed one are handed on.
  */
 int input_read(const char *path, const input_options *options, input_ids *ids, input_batch_fn on_batch, void *context);
+
+/* Read all fingerprints of `path` into memory; free(*fingerprints_out), also after a failure. */
+int input_read_all(const char *path, const input_options *options, uint64_t **fingerprints_out, size_t *count_out);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "sort/radix.h"
 
-#define NEWEST 1024u  /* records; testing them takes about as long as searching a large part */
+#define NEWEST 1024u   /* records; testing them takes about as long as searching a large part */
 #define MOST_PARTS 64u /* their sizes at least halve, but for those that are too large to be put together */
 #define SLICE 256u
 
@@ -128,8 +128,7 @@ static sstore_status sort_run(const ss_growing_index *index, const uint64_t *fin
         for (uint32_t i = 0; i < newest; i++)
             records[i] = (sstore_record){.fingerprint = index->newest[i], .id = index->newest_ids[i]};
         for (uint32_t i = 0; i < count; i++)
-            records[newest + i] =
-                (sstore_record){.fingerprint = fingerprints[i], .id = ids != NULL ? ids[i] : 0};
+            records[newest + i] = (sstore_record){.fingerprint = fingerprints[i], .id = ids != NULL ? ids[i] : 0};
         ss_sort_records(records, scratch, all);
     }
     for (uint32_t i = 0; status == SSTORE_OK && i < all; i++) {
@@ -208,8 +207,9 @@ typedef struct finding {
 
 static sstore_status report(const finding *self, uint64_t fingerprint, uint64_t id)
 {
-    const sstore_match match = {
-        .fingerprint = fingerprint, .id = id, .distance = ss_popcount(fingerprint ^ self->fingerprint)};
+    const sstore_match match = {.fingerprint = fingerprint,
+                                .id = id,
+                                .distance = ss_popcount(fingerprint ^ self->fingerprint)};
     return self->on_match(self->context, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
 }
 

@@ -1,11 +1,11 @@
 /*
- * growing_index.h - records in memory, added at any time, of which all those near a fingerprint are found at any time: by
- * whoever asks of each new record whether there is one like it already.
+ * growing_index.h - records in memory, added at any time, of which all those near a fingerprint are found at any time:
+ * by whoever asks of each new record whether there is one like it already.
  *
- * The newest records lie in an array that is simply tested through. When it is full it becomes a part with a static index
- * (fingerprint_index.h), together with those parts before it that are less than twice as large as all that follows them.
- * So parts at least halve in size from one to the next: there are about log2(n) of them at most, and a record is indexed
- * again about as often.
+ * The newest records lie in an array that is simply tested through. When it is full it becomes a part with a static
+ * index (fingerprint_index.h), together with those parts before it that are less than twice as large as all that
+ * follows them. So parts at least halve in size from one to the next: there are about log2(n) of them at most, and a
+ * record is indexed again about as often.
  *
  * Every record that is added is one, even if an equal one was added before.
  */
@@ -39,8 +39,8 @@ uint64_t ss_growing_index_count(const ss_growing_index *index);
 
 /*
  * What it takes of memory now. For each record 8 bytes for its id; for each distinct fingerprint of a part 4 bytes for
- * where its ids begin, and in each of up to distance + 1 tables 8 bytes and up to 8 more for where keys begin: at distance
- * 3 about 45 to 60 bytes a record in all. Adding takes up to as much again while parts are put together.
+ * where its ids begin, and in each of up to distance + 1 tables 8 bytes and up to 8 more for where keys begin: at
+ * distance 3 about 45 to 60 bytes a record in all. Adding takes up to as much again while parts are put together.
  */
 uint64_t ss_growing_index_bytes(const ss_growing_index *index);
 
