@@ -461,7 +461,7 @@ typedef struct sstore_scan sstore_scan;
  *
  * Memory: distance + 1 tables at the most, each of 8 bytes a query and up to 8 for where its keys begin, and less than
  * a megabyte besides: a million queries at distance 3 take 33 MB. While the tables are made 8 bytes a query more. For
- * feeding, 11 MiB a thread; only where one fingerprint alone matches more than 2^18 queries 16 bytes for each of these.
+ * feeding, 7 MiB a thread; only where one fingerprint alone matches more than 2^18 queries 16 bytes for each of these.
  * Errors: ARGUMENT, MEMORY. *scan_out is to be freed with sstore_scan_free(); it is NULL on failure.
  */
 SSTORE_API sstore_status sstore_scan_create(const uint64_t *queries, size_t count, uint32_t distance,
