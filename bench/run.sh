@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the benchmarks and writes what they print, and a report in Markdown with the command of each row, into a folder.
 #   bench/run.sh [--PARAMETER=VALUE ...] [SECTION ...]
-# Sections, all of them unless some are named: codec size query batch input build growth cold compare.
+# Sections, all of them unless some are named: codec size query batch scan input build growth cold compare.
 # Stores and data stay in the folder and are used again by the next run with the same --out: remove them by hand.
 # Exits with 1 if a benchmark failed; never because of a figure.
 set -euo pipefail
@@ -10,7 +10,7 @@ source "$bench/table.sh"
 
 declare -A parameter=(
   [out]=build/bench [build]='' [records]=1M [data]='uniform clustered paths' [plans]='auto 4 2' [seed]=1 [rounds]=5
-  [queries]=100K [batch]=1M [cold]=500 [build-plans]='4 2' [build-memory]=1G [build-rounds]=3
+  [queries]=100K [batch]=1M [scan]='1K 10K 100K 1M' [cold]=500 [build-plans]='4 2' [build-memory]=1G [build-rounds]=3
   [growth-min]=1M [growth-max]=''
   [compare-plans]='auto 4 2' [compare-io]='pread mmap memory' [compare-peers]=''
   [compare-queries]=50K
@@ -20,14 +20,14 @@ declare -A meaning=(
   [records]='of the stores; of paths at most as many as there are' [data]='which: uniform, clustered, paths'
   [plans]='of the stores that are measured' [seed]='of data and queries'
   [rounds]='of query and compare; the median counts'
-  [queries]='hits, and as many misses' [batch]='queries of a batch' [cold]='hits, and as many misses, on a cold cache'
+  [queries]='hits, and as many misses' [batch]='queries of a batch' [scan]='queries that are scanned for' [cold]='hits, and as many misses, on a cold cache'
   [build-plans]='of the builds that are timed' [build-memory]='what sorting may take'
   [build-rounds]='builds of each plan; the median counts' [growth-min]='records of the smallest store'
   [growth-max]='records of the largest store; none: as --records'
   [compare-plans]='of the stores beside the peers' [compare-io]='modes of sstore' [compare-peers]='which; none: all'
   [compare-queries]='hits, and as many misses'
 )
-all_sections=(codec size query batch input build growth cold compare)
+all_sections=(codec size query batch scan input build growth cold compare)
 
 usage() {
   local name
@@ -146,6 +146,15 @@ run_query() {
 
 run_batch() {
   each_store bench_batch --queries="${parameter[batch]}" --seed="$seed"
+}
+
+run_scan() {
+  local queries threads
+  for queries in ${parameter[scan]}; do
+    for threads in 1 0; do
+      measure bench_scan --queries="$queries" --threads="$threads" --rounds="${parameter[rounds]}" --seed="$seed"
+    done
+  done
 }
 
 # Every format, as it is and as gzip and zstd compress it unless they are told otherwise.

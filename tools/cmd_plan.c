@@ -2,7 +2,6 @@
  * cmd_plan.c - sstore plan: which tables to build, before there is a store.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "arguments.h"
 #include "cmd.h"
@@ -89,41 +88,15 @@ static const struct argp argp = {
 
 /* ----- the sample ----- */
 
-typedef struct sample {
-    uint64_t *fingerprints;
-    size_t count, capacity;
-} sample;
-
-static int add_to_sample(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+static int read_sample(plan_arguments *arguments, uint64_t **fingerprints_out)
 {
-    sample *to = context;
-    (void)ids;
-    if (to->count + count > to->capacity) {
-        size_t capacity = 2 * (to->count + count);
-        uint64_t *grown = reallocarray(to->fingerprints, capacity, sizeof *grown);
-        if (grown == NULL) {
-            cmd_complain("out of memory for the sample; some ten thousand fingerprints are enough");
-            return EXIT_FAILED;
-        }
-        to->fingerprints = grown;
-        to->capacity = capacity;
-    }
-    memcpy(to->fingerprints + to->count, fingerprints, count * sizeof *fingerprints);
-    to->count += count;
-    return EXIT_DONE;
-}
-
-static int read_sample(plan_arguments *arguments, sample *to)
-{
-    input_ids ids = INPUT_IDS_UNKNOWN;
     if (arguments->sample == NULL)
         return EXIT_DONE;
     arguments->input.lines.ignore_ids = true;
-    int code = input_read(arguments->sample, &arguments->input, &ids, add_to_sample, to);
-    arguments->plan.sample = to->fingerprints;
-    arguments->plan.sample_count = to->count;
+    int code = input_read_all(arguments->sample, &arguments->input, fingerprints_out, &arguments->plan.sample_count);
+    arguments->plan.sample = *fingerprints_out;
     if (!arguments->has_count)
-        arguments->plan.record_count = to->count;
+        arguments->plan.record_count = arguments->plan.sample_count;
     return code;
 }
 
@@ -168,11 +141,11 @@ static int print_plans(const plan_arguments *arguments)
 int cmd_plan(int argc, char **argv)
 {
     plan_arguments arguments = {.plan = SSTORE_PLAN_OPTIONS_INIT, .input = INPUT_OPTIONS_INIT};
-    sample read = {0};
+    uint64_t *sample = NULL;
     cmd_parse(&argp, argc, argv, &arguments);
-    int code = read_sample(&arguments, &read);
+    int code = read_sample(&arguments, &sample);
     if (code == EXIT_DONE)
         code = print_plans(&arguments);
-    free(read.fingerprints);
+    free(sample);
     return code;
 }

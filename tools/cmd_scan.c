@@ -30,9 +30,7 @@ static error_t parse_option(int key, char *argument, scan_arguments *arguments)
 {
     switch (key) {
     case KEY_QUERIES: arguments->queries = argument; return 0;
-    case 'k':
-        arguments->distance = (uint32_t)argument_number("-k", argument, 0, SSTORE_MAX_BUILD_DISTANCE);
-        return 0;
+    case 'k': arguments->distance = (uint32_t)argument_number("-k", argument, 0, SSTORE_MAX_BUILD_DISTANCE); return 0;
     case KEY_NO_IDS: arguments->format.lines.ignore_ids = true; return 0;
     case KEY_THREADS: arguments->threads = (uint32_t)argument_number("--threads", argument, 0, 1024); return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -68,53 +66,30 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .args_doc = "--queries BATCH [FILE...]",
-    .doc = "Print every record of the FILEs, which 'sstore build' could read, within a distance of a query in BATCH, as "
-           "lines of query, fingerprint, distance and id in any order; - or no FILE is stdin. 'sstore collect' puts the "
-           "lines of several scans in order. BATCH is held in memory, its format chosen by its name; --radix is for "
-           "both, the other options below for the FILEs.",
+    .doc =
+        "Print every record of the FILEs, which 'sstore build' could read, within a distance of a query in BATCH, "
+        "as lines of query, fingerprint, distance and id in any order; - or no FILE is stdin. 'sstore collect' puts "
+        "the lines of several scans in order. BATCH is held in memory, its format chosen by its name; --radix is for "
+        "both, the other options below for the FILEs.",
     .children = children,
 };
 
 /* ----- the queries ----- */
 
-typedef struct query_batch {
-    uint64_t *queries;
-    size_t count, capacity;
-} query_batch;
-
-static int add_queries(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
-{
-    query_batch *batch = context;
-    (void)ids;
-    if (batch->capacity - batch->count < count) {
-        size_t capacity = 2 * batch->capacity + count;
-        uint64_t *queries = reallocarray(batch->queries, capacity, sizeof *queries);
-        if (queries == NULL) {
-            cmd_complain("out of memory for the queries");
-            return EXIT_FAILED;
-        }
-        batch->queries = queries;
-        batch->capacity = capacity;
-    }
-    memcpy(batch->queries + batch->count, fingerprints, count * sizeof *fingerprints);
-    batch->count += count;
-    return EXIT_DONE;
-}
-
 static int open_scan(const scan_arguments *arguments, sstore_scan **scan_out)
 {
-    query_batch batch = {.queries = NULL};
-    input_ids ids = INPUT_IDS_UNKNOWN;
+    uint64_t *queries;
+    size_t count;
     input_options format = INPUT_OPTIONS_INIT;
     sstore_error error;
     format.lines.decimal = arguments->format.lines.decimal;
     format.lines.ignore_ids = true;
     format.ahead = arguments->format.ahead;
-    int code = input_read(arguments->queries, &format, &ids, add_queries, &batch);
-    if (code == EXIT_DONE && sstore_scan_create(batch.queries, batch.count, arguments->distance, arguments->threads,
-                                                scan_out, &error) != SSTORE_OK)
+    int code = input_read_all(arguments->queries, &format, &queries, &count);
+    if (code == EXIT_DONE && sstore_scan_create(queries, count, arguments->distance, arguments->threads, scan_out,
+                                                &error) != SSTORE_OK)
         code = cmd_fail(&error);
-    free(batch.queries);
+    free(queries);
     return code;
 }
 

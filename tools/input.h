@@ -76,4 +76,7 @@ input_expectation input_expect(const char *path, const input_options *options);
  */
 int input_read(const char *path, const input_options *options, input_ids *ids, input_batch_fn on_batch, void *context);
 
+/* Read all fingerprints of `path` into memory; free(*fingerprints_out), also after a failure. */
+int input_read_all(const char *path, const input_options *options, uint64_t **fingerprints_out, size_t *count_out);
+
 #endif

@@ -9,7 +9,8 @@
 #define HEX_DIGITS 16u
 #define MOST_BYTES (2 * (HEX_DIGITS + 1) + 2 + 1 + DIGITS_MAX_DECIMAL) /* of a line without its end */
 
-static const char shape[] = "query, fingerprint, distance and id, each of the first two 16 hex digits, with tabs between";
+static const char shape[] =
+    "query, fingerprint, distance and id, each of the first two 16 hex digits, with tabs between";
 
 /* Read 16 hex digits and a tab. */
 static bool take_fingerprint(const char **at, uint64_t *value_out)

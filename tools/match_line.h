@@ -13,8 +13,8 @@ typedef struct match_line {
 } match_line;
 
 /*
- * Read "query<TAB>fingerprint<TAB>distance<TAB>id" of `length` bytes without the line end. False: the line is malformed,
- * or the distance is not that of its fingerprints, and *fault says what was expected and what was found.
+ * Read "query<TAB>fingerprint<TAB>distance<TAB>id" of `length` bytes without the line end. False: the line is
+ * malformed, or the distance is not that of its fingerprints, and *fault says what was expected and what was found.
  */
 bool match_line_parse(const char *text, size_t length, match_line *line_out, line_fault *fault);
 

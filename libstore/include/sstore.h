@@ -555,21 +555,20 @@ typedef struct sstore_scan sstore_scan;
  * SSTORE_MAX_BUILD_DISTANCE) of one will match. The array is copied. `threads` (0: as many as the process may use) work
  * here and in sstore_scan_feed().
  *
- * Memory: distance + 1 tables at the most, each of 8 bytes a query and up to 8 for where its keys begin, and less than a
- * megabyte besides: a million queries at distance 3 take 33 MB. While the tables are made 8 bytes a query more. For
- * feeding, 11 MiB a thread; only where one fingerprint alone matches more than 2^18 queries 16 bytes for each of these.
+ * Memory: distance + 1 tables at the most, each of 8 bytes a query and up to 8 for where its keys begin, and less than
+ * a megabyte besides: a million queries at distance 3 take 33 MB. While the tables are made 8 bytes a query more. For
+ * feeding, 7 MiB a thread; only where one fingerprint alone matches more than 2^18 queries 16 bytes for each of these.
  * Errors: ARGUMENT, MEMORY. *scan_out is to be freed with sstore_scan_free(); it is NULL on failure.
  */
 SSTORE_API sstore_status sstore_scan_create(const uint64_t *queries, size_t count, uint32_t distance,
                                             uint32_t threads, sstore_scan **scan_out, sstore_error *error);
 
 /*
- * Let `count` fingerprints pass, with their ids or, if they have none, NULL: each is reported with each query within the
- * distance, in any order. on_match is called in the caller's thread only. Some 10000 fingerprints a call are worth
- * several threads; a million take least time each.
- * Errors: ARGUMENT, MEMORY (matches reported before it are right). SSTORE_STOPPED if the callback stopped; then some of
- * the fingerprints were looked up and some were not.
- * Source: the paper, section 4.2; the tables are those of Norouzi, Punjani and Fleet, "Fast search in Hamming space with
+ * Let `count` fingerprints pass, with their ids or, if they have none, NULL: each is reported with each query within
+ * the distance, in any order. on_match is called in the caller's thread only. Some 10000 fingerprints a call are worth
+ * several threads; a million take least time each. Errors: ARGUMENT, MEMORY (matches reported before it are right).
+ * SSTORE_STOPPED if the callback stopped; then some of the fingerprints were looked up and some were not. Source: the
+ * paper, section 4.2; the tables are those of Norouzi, Punjani and Fleet, "Fast search in Hamming space with
  * multi-index hashing" (CVPR 2012).
  */
 SSTORE_API sstore_status sstore_scan_feed(sstore_scan *scan, const uint64_t *fingerprints, const uint64_t *ids,
@@ -584,8 +583,8 @@ typedef struct sstore_collection sstore_collection;
 
 typedef struct sstore_collection_options {
     size_t struct_size;    /* sizeof(sstore_collection_options), set by the initializer */
-    uint64_t memory_bytes; /* what it may take, with up to 12 MiB of the process that calls it; 0: 1 GiB. At least 64 MiB
-                              are kept to */
+    uint64_t memory_bytes; /* what it may take, with up to 12 MiB of the process that calls it; 0: 1 GiB. At least
+                              64 MiB are kept to */
     const char *tmp_dir;   /* where what does not fit in memory is spilled: 24 bytes a match; NULL: /tmp */
 } sstore_collection_options;
 
@@ -606,9 +605,9 @@ SSTORE_API sstore_status sstore_collection_add(sstore_collection *collection, co
                                                size_t count, sstore_error *error);
 
 /*
- * Report all matches that were added, ascending by (query, distance, fingerprint, id) and each once, as often as wanted.
- * Matches of one query that do not fit in memory are read once for each distance among them. Errors: ARGUMENT, MEMORY,
- * IO; after the latter two only sstore_collection_free() is allowed.
+ * Report all matches that were added, ascending by (query, distance, fingerprint, id) and each once, as often as
+ * wanted. Matches of one query that do not fit in memory are read once for each distance among them. Errors: ARGUMENT,
+ * MEMORY, IO; after the latter two only sstore_collection_free() is allowed.
  */
 SSTORE_API sstore_status sstore_collection_report(sstore_collection *collection, sstore_scan_match_fn on_match,
                                                   void *context, sstore_error *error);

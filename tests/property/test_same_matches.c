@@ -1,7 +1,8 @@
 /*
  * test_same_matches.c - the same matches, byte for byte, whatever a store is made like and however it is asked: every plan,
  * block size and restart interval; read by pread, also from a disk, mapped or from memory; on one thread or more; query by query, the nearest,
- * or in batches that are answered one by one, swept or scanned; with and without vector instructions.
+ * or in batches that are answered one by one, swept or scanned; with and without vector instructions. And the same from
+ * records that are in no store: scanned, and collected.
  *
  * The right bytes come from looking at all records. A batch is held against them in the order in which it comes; single
  * queries promise no order but the same one at each call, so they are held to that, and against the right bytes when sorted.
@@ -350,12 +351,80 @@ static void check_make(subject *of, hand *decks, const make *how)
 
 /* ----- sets of records ----- */
 
-/* Make `usual` stores of a subject, and end it. */
+static int collect_match(void *collection, const sstore_scan_match *match)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    assert_ok(sstore_collection_add(collection, match, 1, &error), &error);
+    return 0;
+}
+
+static int add_row(void *context, const sstore_scan_match *match)
+{
+    rows_add(context, (row){match->query, match->distance, match->fingerprint, match->id});
+    return 0;
+}
+
+/* Let the records stream past the first `count` queries in parts of any size, and put the matches in order. */
+static void scan_records(subject *of, uint32_t distance, size_t count, uint32_t threads, rows *got)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_collection *collection;
+    sstore_scan *scan;
+    assert_ok(sstore_collection_create(NULL, &collection, &error), &error);
+    assert_ok(sstore_scan_create(of->queries, count, distance, threads, &scan, &error), &error);
+    uint64_t *fingerprints = malloc((of->truth.count + 1) * sizeof *fingerprints);
+    uint64_t *ids = malloc((of->truth.count + 1) * sizeof *ids);
+    for (size_t i = 0; i < of->truth.count; i++) {
+        fingerprints[i] = of->truth.records[i].fingerprint;
+        ids[i] = of->truth.records[i].id;
+    }
+    for (size_t done = 0; done < of->truth.count;) {
+        size_t part = (size_t)rng_between(&of->random, 1, of->truth.count - done);
+        assert_ok(sstore_scan_feed(scan, fingerprints + done, ids + done, part, collect_match, collection, &error),
+                  &error);
+        done += part;
+    }
+    assert_ok(sstore_collection_report(collection, add_row, got, &error), &error);
+    free(fingerprints);
+    free(ids);
+    sstore_scan_free(scan);
+    sstore_collection_free(collection);
+}
+
+/* Scan at each level of vector instructions. */
+static void check_scans(subject *of, hand *decks, uint32_t distance)
+{
+    const answers *right = subject_answers(of, distance);
+    rows wanted = {0};
+    for (size_t query = 0; query < right->count; query++) {
+        size_t first = 0;
+        while (of->queries[first] != of->queries[query])
+            first++;
+        if (first == query) /* a query that is repeated counts once */
+            answers_copy(right, query, of->queries[query], &wanted);
+    }
+    rows_sort(&wanted);
+    for (ss_simd_level level = SS_SIMD_NONE; level <= ss_simd_cpu(); level++) {
+        const uint32_t threads = thread_counts[draw(&decks->threads, &of->random)];
+        rows got = {0};
+        testing_doing("%s: scan at %" PRIu32 ", %s, %" PRIu32 " threads", of->words, distance, levels[level], threads);
+        ss_simd_limit(level);
+        scan_records(of, distance, right->count, threads, &got);
+        rows_assert_equal(&got, &wanted, "scan"); /* it comes sorted */
+        rows_free(&got);
+    }
+    ss_simd_limit(SS_SIMD_AVX512);
+    rows_free(&wanted);
+}
+
+/* Make `usual` stores of a subject, scan its records without one, and end it. */
 static void check_subject(subject *of, hand *decks, uint64_t usual)
 {
     const uint64_t all = COUNT(plans) * BLOCK_SIZES * COUNT(intervals);
     const uint64_t some = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? (usual + 1) / 2 : usual);
     subject_begin(of);
+    check_scans(of, decks, 3);
+    check_scans(of, decks, (uint32_t)rng_below(&of->random, SSTORE_MAX_BUILD_DISTANCE + 1));
     for (uint64_t i = 0; i < (testing_long() ? all : some); i++) {
         const make how = testing_long()
                              ? make_of(i % COUNT(plans), i / COUNT(plans) % BLOCK_SIZES, i / COUNT(plans) / BLOCK_SIZES)

@@ -58,7 +58,8 @@ static uint64_t *make_queries(rng *random, const data_set *data, size_t count, u
 {
     uint64_t *queries = malloc((count + 1) * sizeof *queries);
     for (size_t i = 0; i < count; i++)
-        queries[i] = i > 0 && rng_one_in(random, 10) ? queries[rng_below(random, i)] : data_query(random, data, distance);
+        queries[i] = i > 0 && rng_one_in(random, 10) ? queries[rng_below(random, i)]
+                                                     : data_query(random, data, distance);
     return queries;
 }
 

@@ -1,5 +1,5 @@
-/* The static index in memory against trying every value: all kinds of data, distances and numbers of fingerprints, in the
- * order given and in that of a table's keys. */
+/* The static index in memory against trying every value: all kinds of data, distances and numbers of fingerprints, in
+ * the order given and in that of a table's keys. */
 #include "query/fingerprint_index.h"
 
 #include <inttypes.h>
@@ -108,7 +108,8 @@ static void test_kinds(void **state)
     static const size_t counts[] = {1, 2, 63, 1000, 5000};
     for (int kind = 0; kind < DATA_KIND_COUNT; kind++)
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-            for (uint32_t distance = 0; distance <= SS_INDEX_MAX_DISTANCE; distance += (uint32_t)rng_between(&random, 1, 5))
+            for (uint32_t distance = 0; distance <= SS_INDEX_MAX_DISTANCE;
+                 distance += (uint32_t)rng_between(&random, 1, 5))
                 check_index(&random, (data_kind)kind, counts[i], distance, 30);
     testing_done();
 }
@@ -154,7 +155,8 @@ static void test_stopping(void **state)
     int seen = 0;
     sample_make(&random, DATA_UNIFORM, 1000, &in);
     assert_ok(ss_fingerprint_index_open(&index, in.values, in.count, 3, 1, &error), &error);
-    assert_status(ss_fingerprint_index_search(&index, in.data.fingerprints, 1000, 3, NULL, stop_at_third, &seen, &error),
+    assert_status(ss_fingerprint_index_search(&index, in.data.fingerprints, 1000, 3, NULL, stop_at_third, &seen,
+                                              &error),
                   SSTORE_STOPPED, &error);
     assert_int_equal(seen, 3);
     ss_fingerprint_index_close(&index);

@@ -55,8 +55,8 @@ static void check_growth(rng *random, data_kind kind, data_ids ids, size_t count
             break;
         size_t part = (size_t)rng_between(random, rng_one_in(random, 10) ? 0 : 1, most);
         part = part < count - added ? part : count - added;
-        assert_ok(ss_growing_index_add(index, data.fingerprints + added, data.ids != NULL ? data.ids + added : NULL, part,
-                                       &error),
+        assert_ok(ss_growing_index_add(index, data.fingerprints + added, data.ids != NULL ? data.ids + added : NULL,
+                                       part, &error),
                   &error);
         added += part;
     }
@@ -70,7 +70,8 @@ static void test_kinds(void **state)
     rng_init(&random, *(const uint64_t *)*state);
     for (int kind = 0; kind < DATA_KIND_COUNT; kind++) {
         check_growth(&random, (data_kind)kind, DATA_IDS, 7000, 3, 1);
-        check_growth(&random, (data_kind)kind, DATA_IDS, 5000, (uint32_t)rng_below(&random, SS_INDEX_MAX_DISTANCE + 1), 700);
+        check_growth(&random, (data_kind)kind, DATA_IDS, 5000, (uint32_t)rng_below(&random, SS_INDEX_MAX_DISTANCE + 1),
+                     700);
         check_growth(&random, (data_kind)kind, DATA_NO_IDS, 3000, 3, 100);
     }
     testing_done();
@@ -87,7 +88,8 @@ static void test_one_bucket(void **state)
     testing_doing("all in one bucket");
     data_make(&random, DATA_UNIFORM, DATA_IDS, 6000, false, &data);
     for (size_t i = 0; i < data.count; i++)
-        data.fingerprints[i] = i % 3 == 0 ? 0x1234567812345678 : (data.fingerprints[i] & 0xffffffff) | 0xabcdefabULL << 32;
+        data.fingerprints[i] = i % 3 == 0 ? 0x1234567812345678
+                                          : (data.fingerprints[i] & 0xffffffff) | 0xabcdefabULL << 32;
     assert_ok(ss_growing_index_create(3, &index, &error), &error);
     for (size_t i = 0; i < data.count; i++)
         assert_ok(ss_growing_index_add(index, &data.fingerprints[i], &data.ids[i], 1, &error), &error);
@@ -108,7 +110,7 @@ static void test_shrinking_batches(void **state)
     sstore_error error = {.status = SSTORE_OK};
     size_t added = 0;
     testing_doing("ever smaller batches");
-    data_make(&random, DATA_CLUSTERED, DATA_IDS, 200000, true, &data);
+    data_make(&random, DATA_CLUSTERED, DATA_IDS, 301000, true, &data);
     assert_ok(ss_growing_index_create(3, &index, &error), &error);
     for (size_t part = 1600; part > 1400; added += part--)
         assert_ok(ss_growing_index_add(index, data.fingerprints + added, data.ids + added, part, &error), &error);

@@ -1,9 +1,9 @@
 /*
  * collect.c - matches of several scans, put in order within a fixed memory.
  *
- * They are sorted as triples (query, fingerprint, id), out of core. The order by distance within a query is made as they
- * are reported: all matches of one query are gone through once for each distance among them. They lie in one piece of
- * the sorter, or in several that hold no others, which are loaded anew each time.
+ * They are sorted as triples (query, fingerprint, id), out of core. The order by distance within a query is made as
+ * they are reported: all matches of one query are gone through once for each distance among them. They lie in one piece
+ * of the sorter, or in several that hold no others, which are loaded anew each time.
  */
 #include "base/alloc.h"
 #include "base/error.h"
@@ -37,7 +37,8 @@ static sstore_status open_collection(sstore_collection *collection, const sstore
     capacity = ss_min_u64(ss_max_u64(capacity, LEAST_PIECE), MOST_PIECE);
     const uint64_t rest = FIXED_BYTES + capacity * 2 * sizeof(ss_triple);
     collection->piece_capacity = (size_t)capacity;
-    sstore_status status = ss_dir_open(options->tmp_dir != NULL ? options->tmp_dir : "/tmp", &collection->tmp_dir, error);
+    sstore_status status = ss_dir_open(options->tmp_dir != NULL ? options->tmp_dir : "/tmp", &collection->tmp_dir,
+                                       error);
     if (status == SSTORE_OK)
         status = ss_sorter_pool_open(&collection->pool, memory > rest ? memory - rest : 1, 1, error);
     const ss_sorter_options how = {.item_words = 3,
@@ -138,8 +139,10 @@ static sstore_status report_at(const reporting *self, const ss_triple *items, si
     for (size_t i = 0; i < count; i++) {
         if (distance_of(&items[i]) != distance)
             continue;
-        const sstore_scan_match match = {
-            .query = items[i].first, .fingerprint = items[i].second, .id = items[i].third, .distance = distance};
+        const sstore_scan_match match = {.query = items[i].first,
+                                         .fingerprint = items[i].second,
+                                         .id = items[i].third,
+                                         .distance = distance};
         if (self->on_match(self->context, &match) != 0)
             return SSTORE_STOPPED;
     }
@@ -179,8 +182,8 @@ static sstore_status report_pieces(reporting *self, size_t first, size_t end, ss
     return status;
 }
 
-/* Piece `first` is loaded and holds matches of one query only. Find where the pieces end that hold more of it, and report
- * them all. */
+/* Piece `first` is loaded and holds matches of one query only. Find where the pieces end that hold more of it, and
+ * report them all. */
 static sstore_status report_long_query(reporting *self, size_t first, size_t count, size_t *end_out,
                                        sstore_error *error)
 {

@@ -51,9 +51,8 @@ static double search_cost(const layout *of, uint32_t count, uint32_t distance)
 static bool is_fitting(uint32_t key_bits, uint32_t table_count, uint32_t count)
 {
     const uint32_t spare_bits = key_bits <= SPARSE_KEY_BITS ? 2 : 0;
-    return key_bits == 0 ||
-           (key_bits <= 64 / table_count && key_bits <= MOST_KEY_BITS &&
-            (uint64_t)count << spare_bits >> (key_bits - 1) > 0);
+    return key_bits == 0 || (key_bits <= 64 / table_count && key_bits <= MOST_KEY_BITS &&
+                             (uint64_t)count << spare_bits >> (key_bits - 1) > 0);
 }
 
 /* Try every number of tables, and every length of keys. */
@@ -84,8 +83,9 @@ static void set_layout(ss_fingerprint_index *index)
         const uint64_t key_mask = ss_low_mask(chosen.key_bits) << shift;
         index->radii[i] = radius_of(i, chosen.table_count, index->distance);
         index->tables[i].shift = shift;
-        index->plan.tables[i] =
-            (ss_plan_table){.key_mask = key_mask, .prefix_bits = chosen.key_bits, .radius = index->radii[i]};
+        index->plan.tables[i] = (ss_plan_table){.key_mask = key_mask,
+                                                .prefix_bits = chosen.key_bits,
+                                                .radius = index->radii[i]};
     }
 }
 
@@ -267,8 +267,8 @@ static void order_by_key(const ss_fingerprint_index *index, const ss_index_table
     }
 }
 
-/* The bits of as many parts of a table as make each fit into a cache; 0: it does as a whole, or the fingerprints are too
- * few for parts. */
+/* The bits of as many parts of a table as make each fit into a cache; 0: it does as a whole, or the fingerprints are
+ * too few for parts. */
 static uint32_t choose_part_bits(const ss_fingerprint_index *index, uint32_t count)
 {
     const uint64_t table_bytes = ss_fingerprint_index_bytes(index) / index->plan.table_count;

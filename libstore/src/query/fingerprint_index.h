@@ -1,11 +1,12 @@
 /*
- * fingerprint_index.h - fingerprints in memory, with tables over them by which all those near a given one are found: the
- * static index that a scan holds its queries in, and that a growing index is made of.
+ * fingerprint_index.h - fingerprints in memory, with tables over them by which all those near a given one are found:
+ * the static index that a scan holds its queries in, and that a growing index is made of.
  *
- * The 64 bits are cut into equal groups, and each table has the first `key_bits` of one group for its key. A table is the
- * fingerprints ordered by key, and where each key begins: a probe is two reads, one of them of neighbours. The tables are
- * those of a disjoint plan (plan/plan.h): table j is probed with every key within radius[j] flips, and counts only those
- * it finds whose error pattern it is the first one to cover. So each is found once, and nothing has to be remembered.
+ * The 64 bits are cut into equal groups, and each table has the first `key_bits` of one group for its key. A table is
+ * the fingerprints ordered by key, and where each key begins: a probe is two reads, one of them of neighbours. The
+ * tables are those of a disjoint plan (plan/plan.h): table j is probed with every key within radius[j] flips, and
+ * counts only those it finds whose error pattern it is the first one to cover. So each is found once, and nothing has
+ * to be remembered.
  *
  * Probes do not wait for one another: some dozens are looked up together, stage by stage, and what a stage is going to
  * read is prefetched by the one before.
@@ -47,8 +48,8 @@ sstore_status ss_fingerprint_index_open(ss_fingerprint_index *index, uint64_t *v
 /* Also of one that is zeroed, or that could not be opened. */
 void ss_fingerprint_index_close(ss_fingerprint_index *index);
 
-/* `value` of the index lies within the distance of searched fingerprint `number`. Anything but SSTORE_OK ends the search,
- * which then returns it. */
+/* `value` of the index lies within the distance of searched fingerprint `number`. Anything but SSTORE_OK ends the
+ * search, which then returns it. */
 typedef sstore_status (*ss_index_hit_fn)(void *context, uint32_t number, uint64_t value, sstore_error *error);
 
 /* Scratch of one thread, of which both arrays have room for all fingerprints of a search. */

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "sort/radix.h"
 
-#define NEWEST 1024u  /* records; testing them takes about as long as searching a large part */
+#define NEWEST 1024u   /* records; testing them takes about as long as searching a large part */
 #define MOST_PARTS 64u /* their sizes at least halve, but for those that are too large to be put together */
 #define SLICE 256u
 
@@ -128,8 +128,7 @@ static sstore_status sort_run(const ss_growing_index *index, const uint64_t *fin
         for (uint32_t i = 0; i < newest; i++)
             records[i] = (sstore_record){.fingerprint = index->newest[i], .id = index->newest_ids[i]};
         for (uint32_t i = 0; i < count; i++)
-            records[newest + i] =
-                (sstore_record){.fingerprint = fingerprints[i], .id = ids != NULL ? ids[i] : 0};
+            records[newest + i] = (sstore_record){.fingerprint = fingerprints[i], .id = ids != NULL ? ids[i] : 0};
         ss_sort_records(records, scratch, all);
     }
     for (uint32_t i = 0; status == SSTORE_OK && i < all; i++) {
@@ -208,8 +207,9 @@ typedef struct finding {
 
 static sstore_status report(const finding *self, uint64_t fingerprint, uint64_t id)
 {
-    const sstore_match match = {
-        .fingerprint = fingerprint, .id = id, .distance = ss_popcount(fingerprint ^ self->fingerprint)};
+    const sstore_match match = {.fingerprint = fingerprint,
+                                .id = id,
+                                .distance = ss_popcount(fingerprint ^ self->fingerprint)};
     return self->on_match(self->context, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
 }
 
@@ -246,6 +246,35 @@ sstore_status ss_growing_index_find(const ss_growing_index *index, uint64_t fing
         self.in = &index->parts[i];
         status = ss_fingerprint_index_search(&self.in->index, &fingerprint, 1, distance, NULL, report_ids, &self, NULL);
     }
+    return status;
+}
+
+/* ----- all of it ----- */
+
+static sstore_status each_of_run(const run *records, ss_records_fn on_records, void *context, sstore_error *error)
+{
+    uint64_t fingerprints[SLICE];
+    uint32_t value = 0;
+    sstore_status status = SSTORE_OK;
+    for (uint32_t first = 0; status == SSTORE_OK && first < records->record_count;) {
+        const uint32_t count = (uint32_t)ss_min_u64(records->record_count - first, SLICE);
+        for (uint32_t i = 0; i < count; i++) {
+            while (first + i >= records->begins[value + 1])
+                value++;
+            fingerprints[i] = records->values[value];
+        }
+        status = on_records(context, fingerprints, records->ids + first, count, error);
+        first += count;
+    }
+    return status;
+}
+
+sstore_status ss_growing_index_each(const ss_growing_index *index, ss_records_fn on_records, void *context,
+                                    sstore_error *error)
+{
+    sstore_status status = on_records(context, index->newest, index->newest_ids, index->newest_count, error);
+    for (uint32_t i = 0; status == SSTORE_OK && i < index->part_count; i++)
+        status = each_of_run(&index->parts[i].records, on_records, context, error);
     return status;
 }
 

@@ -1,10 +1,10 @@
 /*
  * scan.c - fingerprints that stream past a batch of queries, which an index in memory holds.
  *
- * What is fed is cut into tasks, which threads take one after the other; each thread keeps the matches it finds until its
- * list is full. Then all pause where they are, the matches are handed over in the caller's thread, and the tasks go on. A
- * task goes on by whole steps: of one that finds more than fits nothing is kept, and it is taken again when the list is
- * empty, and in smaller steps if that is not enough.
+ * What is fed is cut into tasks, which threads take one after the other; each thread keeps the matches it finds until
+ * its list is full. Then all pause where they are, the matches are handed over in the caller's thread, and the tasks go
+ * on. A task goes on by whole steps: of one that finds more than fits nothing is kept, and it is taken again when the
+ * list is empty, and in smaller steps if that is not enough.
  */
 #include "base/alloc.h"
 #include "base/error.h"
@@ -192,8 +192,8 @@ static sstore_status work(void *context, uint64_t task, uint32_t number, sstore_
 }
 
 /* Hand all matches over that were found so far. *paused_out: a list was full. */
-static sstore_status hand_over(sstore_scan *scan, const uint64_t *ids, bool *paused_out,
-                               sstore_scan_match_fn on_match, void *context)
+static sstore_status hand_over(sstore_scan *scan, const uint64_t *ids, bool *paused_out, sstore_scan_match_fn on_match,
+                               void *context)
 {
     *paused_out = false;
     for (uint32_t i = 0; i < scan->threads; i++) {

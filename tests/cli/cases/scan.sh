@@ -35,11 +35,11 @@ done
 echo "--- lines"
 printf '00ff\nff\n00ff\n' >few
 printf 'fe 18446744073709551615\nff 0\n0 1\nff 0\n' >data
-sstore scan --queries few data
+sstore scan --queries few data | sort
 echo "--- collected, each once"
 sstore scan --queries few data | sstore collect
 echo "--- without ids"
-printf 'fe\n0xFF\n' | sstore scan --queries few
+printf 'fe\n0xFF\n' | sstore scan --queries few | sort
 printf '254\n' | sstore scan --radix dec --queries <(echo 255)
 sstore scan --no-ids --queries few data records.rec data | sstore collect
 echo "--- nothing"
