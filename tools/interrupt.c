@@ -57,6 +57,11 @@ int interrupt_fd(void)
     return event_fd;
 }
 
+void interrupt_forget(void)
+{
+    caught = 0;
+}
+
 int interrupt_exit_code(void)
 {
     return 128 + caught;

@@ -15,6 +15,10 @@ bool interrupted(void);
 /* What can be waited for beside a file, by poll(): readable once a signal has come. -1: there is no such descriptor. */
 int interrupt_fd(void);
 
+/* Forget the signal that has come: what is done from now on is finished whatever it was. A second one still ends the
+ * process. */
+void interrupt_forget(void);
+
 /* The exit code by which shells tell the signal: 130, 143 or 129. */
 int interrupt_exit_code(void);
 

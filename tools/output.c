@@ -107,6 +107,17 @@ bool output_scan_match(const output_style *style, const sstore_scan_match *match
     return output_match(style, match->query, &plain);
 }
 
+bool output_new_record(const output_style *style, uint64_t query, uint64_t id)
+{
+    static const char words[] = "\tnew\t-\t";
+    if (style->json)
+        return output_json_new_record(style, query, id);
+    char line[80];
+    char *end = output_hex(line, query);
+    memcpy(end, words, sizeof words - 1);
+    return output_line_with_id(line, end + sizeof words - 1, style->has_ids, id);
+}
+
 bool output_count(const output_style *style, uint64_t query, uint64_t count)
 {
     if (style->json)

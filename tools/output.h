@@ -24,6 +24,9 @@ bool output_match(const output_style *style, uint64_t query, const sstore_match 
 /* The same of a scan; never an object. */
 bool output_scan_match(const output_style *style, const sstore_scan_match *match);
 
+/* "query<TAB>new<TAB>-<TAB>id", or an object: the answer to a record that nothing is near, and that was added. */
+bool output_new_record(const output_style *style, uint64_t query, uint64_t id);
+
 /* "query<TAB>count", or an object with these keys. */
 bool output_count(const output_style *style, uint64_t query, uint64_t count);
 
@@ -59,6 +62,7 @@ char *output_decimal(char *to, uint64_t value);
 bool output_has_json(void);
 bool output_json_match(const output_style *style, uint64_t query, const sstore_match *match);
 bool output_json_count(uint64_t query, uint64_t count);
+bool output_json_new_record(const output_style *style, uint64_t query, uint64_t id);
 bool output_json_pair(const output_style *first, const output_style *second, const sstore_pair *pair);
 bool output_json_cluster_record(const output_style *style, const sstore_cluster_record *record);
 

@@ -32,6 +32,13 @@ static const char *hex_string(char *buffer, uint64_t value)
     return buffer;
 }
 
+/* A number as text, or nothing where there is none. */
+static const char *id_string(char *buffer, bool has_ids, uint64_t id)
+{
+    *output_decimal(buffer, id) = '\0';
+    return has_ids ? buffer : NULL;
+}
+
 bool output_has_json(void)
 {
     return true;
@@ -40,17 +47,16 @@ bool output_has_json(void)
 bool output_json_match(const output_style *style, uint64_t query, const sstore_match *match)
 {
     char query_text[17], fingerprint_text[17], id_text[21];
-    *output_decimal(id_text, match->id) = '\0';
     return print_object(json_pack("{s:s, s:s, s:i, s:s?}", "query", hex_string(query_text, query), "fingerprint",
                                   hex_string(fingerprint_text, match->fingerprint), "distance", (int)match->distance,
-                                  "id", style->has_ids ? id_text : NULL));
+                                  "id", id_string(id_text, style->has_ids, match->id)));
 }
 
-/* A number as text, or nothing where there is none. */
-static const char *id_string(char *buffer, bool has_ids, uint64_t id)
+bool output_json_new_record(const output_style *style, uint64_t query, uint64_t id)
 {
-    *output_decimal(buffer, id) = '\0';
-    return has_ids ? buffer : NULL;
+    char query_text[17], id_text[21];
+    return print_object(json_pack("{s:s, s:b, s:s?}", "query", hex_string(query_text, query), "new", 1, "id",
+                                  id_string(id_text, style->has_ids, id)));
 }
 
 bool output_json_pair(const output_style *first, const output_style *second, const sstore_pair *pair)
@@ -96,6 +102,12 @@ bool output_json_match(const output_style *style, uint64_t query, const sstore_m
 bool output_json_count(uint64_t query, uint64_t count)
 {
     (void)query, (void)count;
+    return false;
+}
+
+bool output_json_new_record(const output_style *style, uint64_t query, uint64_t id)
+{
+    (void)style, (void)query, (void)id;
     return false;
 }
 

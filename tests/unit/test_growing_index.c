@@ -77,6 +77,44 @@ static void test_kinds(void **state)
     testing_done();
 }
 
+static sstore_status gather(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
+                            sstore_error *error)
+{
+    (void)error;
+    for (size_t i = 0; i < count; i++)
+        rows_add(context, (row){.fingerprint = fingerprints[i], .id = ids[i]});
+    return SSTORE_OK;
+}
+
+/* All records come out again. */
+static void test_each(void **state)
+{
+    rng random;
+    rng_init(&random, *(const uint64_t *)*state + 4);
+    for (size_t count = 0; count < 9000; count = 2 * count + 500) {
+        data_set data;
+        ss_growing_index *index;
+        rows got = {0}, wanted = {0};
+        sstore_error error = {.status = SSTORE_OK};
+        testing_doing("each of %zu", count);
+        data_make(&random, DATA_CLUSTERED, DATA_IDS, count, true, &data);
+        assert_ok(ss_growing_index_create(3, &index, &error), &error);
+        for (size_t i = 0; i < data.count; i++) {
+            assert_ok(ss_growing_index_add(index, &data.fingerprints[i], &data.ids[i], 1, &error), &error);
+            rows_add(&wanted, (row){.fingerprint = data.fingerprints[i], .id = data.ids[i]});
+        }
+        assert_ok(ss_growing_index_each(index, gather, &got, &error), &error);
+        rows_sort(&got);
+        rows_sort(&wanted);
+        rows_assert_equal(&got, &wanted, "all records");
+        rows_free(&got);
+        rows_free(&wanted);
+        ss_growing_index_free(index);
+        data_free(&data);
+    }
+    testing_done();
+}
+
 /* All in one bucket of the first table, and equal fingerprints with many ids. */
 static void test_one_bucket(void **state)
 {
@@ -151,7 +189,8 @@ int main(void)
     uint64_t seed = rng_run_seed();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate_setup_teardown(test_kinds, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_one_bucket, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_each, NULL, testing_teardown, &seed),
+cmocka_unit_test_prestate_setup_teardown(test_one_bucket, NULL, testing_teardown, &seed),
         cmocka_unit_test_prestate_setup_teardown(test_shrinking_batches, NULL, testing_teardown, &seed),
         cmocka_unit_test_prestate_setup_teardown(test_stopping, NULL, testing_teardown, &seed),
     };

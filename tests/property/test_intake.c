@@ -1,0 +1,226 @@
+/*
+ * test_intake.c - records that are offered, one by one and many at a time, beside a list of what was taken in: a record
+ * must be new exactly if nothing in the list is near it, and otherwise all that is near must be reported. What is
+ * published from time to time must be what the list has.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/data.h"
+#include "support/oracle.h"
+#include "support/random.h"
+#include "support/scratch.h"
+#include "support/testing.h"
+#include "support/use_store.h"
+
+#define CASES 40u
+#define SANITIZED_CASES 10u
+#define MOST_RECORDS 3000u
+
+static uint64_t run_seed;
+
+/* An intake under test. */
+typedef struct taking {
+    rng random;
+    char path[256];
+    data_set pool;
+    oracle truth; /* its records in the order in which they were taken in */
+    size_t capacity;
+    uint64_t next_ordinal, first_in_call;
+    uint32_t distance;
+    bool has_ids, ordinals;
+    const uint64_t *offered, *offered_ids; /* in the call at hand */
+} taking;
+
+static void list_add(taking *self, uint64_t fingerprint, uint64_t id)
+{
+    if (self->truth.count == self->capacity) {
+        self->capacity = 2 * self->capacity + 100;
+        self->truth.records = realloc(self->truth.records, self->capacity * sizeof *self->truth.records);
+    }
+    self->truth.records[self->truth.count++] = (sstore_record){fingerprint, id};
+}
+
+/* Hold an answer against the list, and let that grow. */
+static int check_answer(void *context, const sstore_intake_answer *answer)
+{
+    taking *self = context;
+    matches wanted = {.count = 0}, got = {.count = 0};
+    assert_int_equal(answer->index, self->first_in_call++);
+    assert_int_equal(answer->fingerprint, self->offered[answer->index]);
+    oracle_query(&self->truth, answer->fingerprint, self->distance, 0, &wanted);
+    for (size_t i = 0; i < answer->match_count; i++)
+        matches_add(&got, &answer->matches[i]);
+    assert_true(matches_equal(&got, &wanted)); /* in order, too */
+    assert_int_equal(answer->is_new, wanted.count == 0);
+    if (answer->is_new) {
+        uint64_t id = !self->has_ids ? 0 : self->ordinals ? self->next_ordinal++ : self->offered_ids[answer->index];
+        assert_int_equal(answer->id, id);
+        list_add(self, answer->fingerprint, id);
+    }
+    matches_free(&wanted);
+    matches_free(&got);
+    return 0;
+}
+
+static int compare_records(const void *left, const void *right)
+{
+    const sstore_record *a = left, *b = right;
+    if (a->fingerprint != b->fingerprint)
+        return a->fingerprint < b->fingerprint ? -1 : 1;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+/* The store must have the first `count` records of the list. */
+static void check_store(const taking *self, size_t count)
+{
+    oracle sorted = {.count = count, .records = malloc((count + 1) * sizeof *sorted.records)};
+    sstore_error error = {.status = SSTORE_OK};
+    bool right;
+    size_t seen;
+    memcpy(sorted.records, self->truth.records, count * sizeof *sorted.records);
+    qsort(sorted.records, count, sizeof *sorted.records, compare_records);
+    sstore *store = store_must_open(self->path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    sstore_cursor *cursor = store_must_cursor(store);
+    assert_ok(store_compare_records(cursor, &sorted, &right, &seen, &error), &error);
+    assert_true(right);
+    assert_int_equal(seen, count);
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+    free(sorted.records);
+}
+
+static void offer_some(taking *self, sstore_intake *intake)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    uint64_t fingerprints[400], ids[400];
+    size_t count = rng_one_in(&self->random, 2) ? 1 : rng_below(&self->random, 400);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t at = rng_below(&self->random, self->pool.count);
+        fingerprints[i] = rng_flip(&self->random, self->pool.fingerprints[at],
+                                   rng_one_in(&self->random, 2) ? 0 : (uint32_t)rng_below(&self->random, 8));
+        ids[i] = rng_next(&self->random) >> rng_below(&self->random, 64);
+    }
+    self->offered = fingerprints;
+    self->offered_ids = ids;
+    self->first_in_call = 0;
+    assert_ok(sstore_intake_offer(intake, fingerprints, self->ordinals || !self->has_ids ? NULL : ids, count,
+                                  check_answer, self, &error),
+              &error);
+    assert_int_equal(self->first_in_call, count);
+}
+
+static void run_case(taking *self, uint64_t number)
+{
+    rng *random = &self->random;
+    rng_init(random, run_seed + number);
+    sstore_error error = {.status = SSTORE_OK};
+    const data_ids ids = (data_ids)rng_below(random, DATA_IDS_COUNT);
+    sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_intake_options options = SSTORE_INTAKE_OPTIONS_INIT;
+    sstore_intake *intake;
+    data_make(random, (data_kind)rng_below(random, DATA_KIND_COUNT), ids, rng_between(random, 1, MOST_RECORDS), false,
+              &self->pool);
+    self->has_ids = ids != DATA_NO_IDS;
+    self->ordinals = ids == DATA_ORDINALS;
+    self->distance = build.distance = (uint32_t)rng_below(random, 6);
+    build.memory_bytes = options.build.memory_bytes = 1 << 20;
+    options.build.threads = 2;
+    if (rng_one_in(random, 2))
+        options.distance = self->distance = (uint32_t)rng_below(random, 9);
+    options.publish_every = rng_one_in(random, 2) ? rng_between(random, 1, 500) : 0;
+    options.compact = rng_one_in(random, 2);
+    testing_doing("case %" PRIu64 ": %s, %s, distance %u of %u, every %" PRIu64 ", seed %" PRIu64, number,
+                  data_kind_name(self->pool.kind), data_ids_name(ids), self->distance, build.distance,
+                  options.publish_every, run_seed);
+    data_set first = self->pool; /* in the store already, near each other or not */
+    first.count = rng_below(random, self->pool.count / 4 + 1);
+    snprintf(self->path, sizeof self->path, "%s", scratch_path("taking"));
+    scratch_remove(self->path);
+    assert_ok(store_build(self->path, &build, &first, 0, &error), &error);
+    oracle made;
+    oracle_make(&first, &made);
+    for (size_t i = 0; i < made.count; i++)
+        list_add(self, made.records[i].fingerprint, made.records[i].id);
+    oracle_free(&made);
+    self->next_ordinal = first.count;
+    assert_ok(sstore_intake_open(self->path, &options, &intake, &error), &error);
+    const size_t before = self->truth.count;
+    for (uint64_t i = rng_below(random, 30); i > 0; i--) {
+        offer_some(self, intake);
+        if (rng_one_in(random, 5)) {
+            assert_ok(sstore_intake_publish(intake, &error), &error);
+            check_store(self, self->truth.count);
+        }
+    }
+    assert_int_equal(sstore_intake_new_count(intake), self->truth.count - before);
+    bool publishes = rng_one_in(random, 2);
+    if (publishes)
+        assert_ok(sstore_intake_publish(intake, &error), &error);
+    sstore_intake_close(intake);
+    if (publishes)
+        check_store(self, self->truth.count);
+    assert_ok(sstore_verify(self->path, NULL, NULL, &error), &error);
+    free(self->truth.records);
+    data_free(&self->pool);
+    scratch_remove(self->path);
+}
+
+static void test_answers(void **state)
+{
+    (void)state;
+    uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? SANITIZED_CASES : CASES);
+    for (uint64_t i = 0; i < cases; i++) {
+        taking self = {.capacity = 0};
+        run_case(&self, i);
+    }
+    testing_done();
+}
+
+/* A store is claimed as long as something is taken in, and what was not published is not in it. */
+static void test_claim(void **state)
+{
+    (void)state;
+    const char *path = scratch_path("claimed");
+    const uint64_t fingerprints[2] = {1, UINT64_C(0xff00ff00ff)};
+    sstore_intake_options options = SSTORE_INTAKE_OPTIONS_INIT;
+    sstore_intake *intake, *second;
+    sstore_error error = {.status = SSTORE_OK};
+    data_set none = {.count = 0, .id_kind = DATA_ORDINALS};
+    assert_status(sstore_intake_open(path, &options, &intake, &error), SSTORE_ERROR_NOT_FOUND, &error);
+    store_must_build(path, NULL, &none);
+    options.build.recipe = "another";
+    assert_status(sstore_intake_open(path, &options, &intake, &error), SSTORE_ERROR_RECIPE, &error);
+    options.build.recipe = NULL;
+    options.distance = 17;
+    assert_status(sstore_intake_open(path, &options, &intake, &error), SSTORE_ERROR_ARGUMENT, &error);
+    options.distance = SSTORE_OWN_DISTANCE;
+    taking self = {.has_ids = true, .ordinals = true, .distance = 3, .offered = fingerprints};
+    for (int round = 0; round < 2; round++) {
+        assert_ok(sstore_intake_open(path, &options, &intake, &error), &error);
+        assert_status(sstore_intake_open(path, &options, &second, &error), SSTORE_ERROR_BUSY, &error);
+        self.truth.count = 0;
+        self.next_ordinal = self.first_in_call = 0;
+        assert_ok(sstore_intake_offer(intake, fingerprints, NULL, 2, check_answer, &self, &error), &error);
+        if (round == 1)
+            assert_ok(sstore_intake_publish(intake, &error), &error);
+        sstore_intake_close(intake);
+        snprintf(self.path, sizeof self.path, "%s", path);
+        check_store(&self, round == 1 ? 2 : 0);
+    }
+    free(self.truth.records);
+    scratch_remove(path);
+    testing_done();
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_answers, testing_teardown),
+        cmocka_unit_test_teardown(test_claim, testing_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

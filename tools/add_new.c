@@ -1,0 +1,127 @@
+#include "add_new.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "interrupt.h"
+#include "progress.h"
+
+typedef struct new_job {
+    const add_new_options *options;
+    sstore_intake *intake;
+    output_style style;
+    bool answers_now; /* whoever writes the input waits for the answer */
+    uint64_t record_count;
+} new_job;
+
+static int print_answer(void *context, const sstore_intake_answer *answer)
+{
+    const new_job *job = context;
+    if (answer->is_new)
+        return !output_new_record(&job->style, answer->fingerprint, answer->id);
+    for (size_t i = 0; i < answer->match_count && i < job->options->limit; i++)
+        if (!output_match(&job->style, answer->fingerprint, &answer->matches[i]))
+            return 1;
+    return 0;
+}
+
+static int offer_batch(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+{
+    new_job *job = context;
+    sstore_error error;
+    if (interrupted())
+        return interrupt_exit_code();
+    sstore_status status =
+        sstore_intake_offer(job->intake, fingerprints, ids, count, print_answer, job, &error);
+    if (status != SSTORE_OK)
+        return status == SSTORE_STOPPED ? EXIT_FAILED : cmd_fail(&error);
+    job->record_count += count;
+    progress_reading(job->record_count, 0);
+    return job->answers_now && !output_flush() ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* Text that comes through stdin is answered record by record, since whoever writes it may wait for the answer. */
+static int offer_input(new_job *job, const char *input, const input_options *format, input_ids *ids)
+{
+    input_options used = *format;
+    job->answers_now = strcmp(input, "-") == 0 && (format->format == INPUT_AUTO || format->format == INPUT_TEXT);
+    if (job->answers_now) {
+        used.batch_records = 1;
+        used.ahead = false;
+    }
+    return input_read(input, &used, ids, offer_batch, job);
+}
+
+static int offer_inputs(new_job *job, char **inputs, size_t input_count, const input_options *format)
+{
+    input_ids ids = INPUT_IDS_UNKNOWN;
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < input_count && code == EXIT_DONE; i++)
+        code = offer_input(job, inputs[i], format, &ids);
+    return code == EXIT_DONE && interrupted() ? interrupt_exit_code() : code;
+}
+
+/* What was answered to a line holds, also if the next one is malformed or there is none; files are taken in as a whole. */
+static bool is_to_be_published(const new_job *job, int code)
+{
+    return code == EXIT_DONE || job->answers_now;
+}
+
+static int print_summary(const char *path, const new_job *job)
+{
+    sstore_statistics facts;
+    int code = cmd_read_facts(path, &facts);
+    if (code == EXIT_DONE)
+        cmd_complain("%s: added %" PRIu64 " of %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
+                     sstore_intake_new_count(job->intake), job->record_count, facts.record_count, facts.segment_count);
+    return code;
+}
+
+static int take_in(new_job *job, const char *path, const build_arguments *arguments, char **inputs, size_t input_count,
+                   const input_options *format)
+{
+    sstore_error error;
+    int code = offer_inputs(job, inputs, input_count, format);
+    if (is_to_be_published(job, code)) {
+        interrupt_forget();
+        sstore_status status = sstore_intake_publish(job->intake, &error);
+        int published = build_arguments_check(path, status, &error);
+        if (published == EXIT_DONE && !arguments->quiet)
+            published = print_summary(path, job);
+        return code != EXIT_DONE ? code : published;
+    }
+    progress_end();
+    if (interrupted())
+        cmd_complain("%s: interrupted; what was not published yet is not in it", path);
+    return code;
+}
+
+int add_new(const char *path, build_arguments *arguments, const add_new_options *options, char **inputs,
+            size_t input_count, input_options *format)
+{
+    new_job job = {.options = options};
+    sstore_intake_options intake = SSTORE_INTAKE_OPTIONS_INIT;
+    sstore_statistics facts;
+    sstore_error error;
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < input_count && code == EXIT_DONE; i++)
+        code = input_check(inputs[i], format);
+    if (code == EXIT_DONE)
+        code = cmd_read_facts(path, &facts);
+    if (code != EXIT_DONE)
+        return code;
+    build_arguments_begin(arguments);
+    format->ahead = arguments->options.threads != 1;
+    format->most_window_bits = input_window_bits(arguments->options.memory_bytes);
+    job.style = (output_style){.json = options->json, .has_ids = facts.has_ids != 0};
+    intake.distance = options->distance;
+    intake.publish_every = options->publish_every;
+    intake.compact = options->compact;
+    intake.build = arguments->options;
+    if (sstore_intake_open(path, &intake, &job.intake, &error) != SSTORE_OK)
+        return cmd_fail(&error);
+    code = take_in(&job, path, arguments, inputs, input_count, format);
+    sstore_intake_close(job.intake);
+    return code;
+}
