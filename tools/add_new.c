@@ -1,11 +1,15 @@
 #include "add_new.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd.h"
 #include "interrupt.h"
 #include "progress.h"
+
+/* Records of files are offered so many at a time, which takes less for each; together they take 16 MiB. */
+#define CHUNK_RECORDS ((size_t)1 << 20)
 
 typedef struct new_job {
     const add_new_options *options;
@@ -13,6 +17,9 @@ typedef struct new_job {
     output_style style;
     bool answers_now; /* whoever writes the input waits for the answer */
     uint64_t record_count;
+    bool with_ids;    /* those in the chunk have */
+    size_t chunk_count;
+    uint64_t *chunk, *chunk_ids;
 } new_job;
 
 static int print_answer(void *context, const sstore_intake_answer *answer)
@@ -26,9 +33,8 @@ static int print_answer(void *context, const sstore_intake_answer *answer)
     return 0;
 }
 
-static int offer_batch(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+static int offer(new_job *job, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
 {
-    new_job *job = context;
     sstore_error error;
     if (interrupted())
         return interrupt_exit_code();
@@ -41,16 +47,41 @@ static int offer_batch(void *context, const uint64_t *fingerprints, const uint64
     return job->answers_now && !output_flush() ? EXIT_FAILED : EXIT_DONE;
 }
 
+static int offer_chunk(new_job *job)
+{
+    const size_t count = job->chunk_count;
+    job->chunk_count = 0;
+    return count == 0 ? EXIT_DONE : offer(job, job->chunk, job->with_ids ? job->chunk_ids : NULL, count);
+}
+
+static int offer_now(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+{
+    return offer(context, fingerprints, ids, count);
+}
+
+static int add_to_chunk(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+{
+    new_job *job = context;
+    job->with_ids = ids != NULL; /* of all inputs, or of none */
+    memcpy(job->chunk + job->chunk_count, fingerprints, count * sizeof *fingerprints);
+    if (ids != NULL)
+        memcpy(job->chunk_ids + job->chunk_count, ids, count * sizeof *ids);
+    job->chunk_count += count;
+    return job->chunk_count + INPUT_BATCH_RECORDS > CHUNK_RECORDS ? offer_chunk(job) : EXIT_DONE;
+}
+
 /* Text that comes through stdin is answered record by record, since whoever writes it may wait for the answer. */
 static int offer_input(new_job *job, const char *input, const input_options *format, input_ids *ids)
 {
-    input_options used = *format;
+    input_options one_by_one = *format;
     job->answers_now = strcmp(input, "-") == 0 && (format->format == INPUT_AUTO || format->format == INPUT_TEXT);
-    if (job->answers_now) {
-        used.batch_records = 1;
-        used.ahead = false;
+    if (!job->answers_now) {
+        int code = input_read(input, format, ids, add_to_chunk, job);
+        return code == EXIT_DONE ? offer_chunk(job) : code;
     }
-    return input_read(input, &used, ids, offer_batch, job);
+    one_by_one.batch_records = 1;
+    one_by_one.ahead = false;
+    return input_read(input, &one_by_one, ids, offer_now, job);
 }
 
 static int offer_inputs(new_job *job, char **inputs, size_t input_count, const input_options *format)
@@ -111,6 +142,8 @@ int add_new(const char *path, build_arguments *arguments, const add_new_options 
         code = cmd_read_facts(path, &facts);
     if (code != EXIT_DONE)
         return code;
+    job.chunk = cmd_allocate(CHUNK_RECORDS, sizeof *job.chunk);
+    job.chunk_ids = cmd_allocate(CHUNK_RECORDS, sizeof *job.chunk_ids);
     build_arguments_begin(arguments);
     format->ahead = arguments->options.threads != 1;
     format->most_window_bits = input_window_bits(arguments->options.memory_bytes);
@@ -119,9 +152,12 @@ int add_new(const char *path, build_arguments *arguments, const add_new_options 
     intake.publish_every = options->publish_every;
     intake.compact = options->compact;
     intake.build = arguments->options;
-    if (sstore_intake_open(path, &intake, &job.intake, &error) != SSTORE_OK)
-        return cmd_fail(&error);
-    code = take_in(&job, path, arguments, inputs, input_count, format);
+    if (sstore_intake_open(path, &intake, &job.intake, &error) == SSTORE_OK)
+        code = take_in(&job, path, arguments, inputs, input_count, format);
+    else
+        code = cmd_fail(&error);
     sstore_intake_close(job.intake);
+    free(job.chunk);
+    free(job.chunk_ids);
     return code;
 }

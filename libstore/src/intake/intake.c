@@ -13,8 +13,12 @@
 #include "store/cursor.h"
 #include "store/store_memory.h"
 
-#define ROUND_RECORDS ((size_t)65536) /* looked up together at most */
-#define INDEX_SHARE 8u                /* of memory, for what is gathered; while it grows it takes twice that */
+#define INDEX_SHARE 8u /* of memory, for what is gathered; while it grows it takes twice that */
+
+/* Records that are looked up together: the more, the less time each takes. */
+#define LEAST_ROUND ((uint64_t)4096)
+#define MOST_ROUND (UINT64_C(1) << 20)
+#define ROUND_BYTES 512u /* of memory, for each of them, with its matches if there are some */
 
 struct sstore_intake {
     sstore_intake_options options; /* whole; texts are the copies below */
@@ -321,8 +325,8 @@ static sstore_status offer_round(offer *self)
 static size_t round_size(const sstore_intake *intake, size_t left)
 {
     const uint64_t every = intake->options.publish_every, gathered = ss_growing_index_count(intake->gathered);
-    uint64_t most = every > gathered ? ss_min_u64(every - gathered, ROUND_RECORDS) : ROUND_RECORDS;
-    return (size_t)ss_min_u64(left, most);
+    const uint64_t room = ss_max_u64(ss_min_u64(memory_bytes(intake) / ROUND_BYTES, MOST_ROUND), LEAST_ROUND);
+    return (size_t)ss_min_u64(left, every > gathered ? ss_min_u64(every - gathered, room) : room);
 }
 
 sstore_status sstore_intake_offer(sstore_intake *intake, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
