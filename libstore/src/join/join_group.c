@@ -74,38 +74,71 @@ static sstore_status count_tests(ss_group_join *join, size_t tests, sstore_error
 
 /* ----- comparing each with each ----- */
 
-/* The pairs of one value with some, at most a tile of them. */
-static sstore_status compare(ss_group_join *join, uint64_t value, const uint64_t *others, uint32_t count,
-                             sstore_error *error)
+/* The values that are compared at once with others. */
+static uint32_t row_size(size_t count, size_t begin)
 {
-    uint32_t found = join->filter(others, count, value, join->distance, join->hits);
-    sstore_status status = count_tests(join, count, error);
-    for (uint32_t i = 0; status == SSTORE_OK && i < found; i++) {
-        const uint64_t other = others[join->hits[i]];
-        if (counts_here(join, value ^ other))
-            status = add_pair(join, value, other, error);
-    }
-    return status;
+    return (uint32_t)ss_min_u64(count - begin, SS_PAIR_LANES);
 }
 
+/* The values that they are compared with. */
 static uint32_t tile_size(size_t count, size_t begin)
 {
     return (uint32_t)ss_min_u64(count - begin, SS_GROUP_TILE);
 }
 
-/* The pairs of one of the first eight values with a later one. */
-static sstore_status compare_first(ss_group_join *join, const uint64_t *values, uint32_t count, sstore_error *error)
+/* The lanes of a hit of a pair filter, and the rest of it. */
+static uint32_t hit_lanes(uint32_t hit)
 {
-    const uint32_t found = join->pair_filter(values, count, join->distance, join->hits);
+    return hit & ((1u << SS_PAIR_LANES) - 1);
+}
+
+static uint32_t hit_number(uint32_t hit)
+{
+    return hit >> SS_PAIR_LANES;
+}
+
+static sstore_status add_if_it_counts(ss_group_join *join, uint64_t first, uint64_t second, sstore_error *error)
+{
+    return counts_here(join, first ^ second) ? add_pair(join, first, second, error) : SSTORE_OK;
+}
+
+/* The pairs of one of the first eight values with a later one. */
+static sstore_status compare_within(ss_group_join *join, const uint64_t *values, uint32_t count, sstore_error *error)
+{
+    const uint32_t found = join->pair_filter.within(values, count, join->distance, join->hits);
     sstore_status status = count_tests(join, (size_t)count * SS_PAIR_LANES, error);
     for (uint32_t i = 0; i < found; i++) {
-        const uint64_t *others = values + (join->hits[i] >> SS_PAIR_LANES);
-        for (uint32_t lanes = join->hits[i] & ((1u << SS_PAIR_LANES) - 1); lanes != 0; lanes &= lanes - 1) {
+        const uint64_t *others = values + hit_number(join->hits[i]);
+        for (uint32_t lanes = hit_lanes(join->hits[i]); status == SSTORE_OK && lanes != 0; lanes &= lanes - 1) {
             const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-            if (status == SSTORE_OK && counts_here(join, values[lane] ^ others[lane]))
-                status = add_pair(join, values[lane], others[lane], error);
+            status = add_if_it_counts(join, values[lane], others[lane], error);
         }
     }
+    return status;
+}
+
+/* The pairs of at most eight values with at most a tile of others. */
+static sstore_status compare_between(ss_group_join *join, const uint64_t *values, uint32_t value_count,
+                                     const uint64_t *others, uint32_t count, sstore_error *error)
+{
+    const uint32_t found = join->pair_filter.between(values, value_count, others, count, join->distance, join->hits);
+    sstore_status status = count_tests(join, (size_t)count * value_count, error);
+    for (uint32_t i = 0; i < found; i++) {
+        const uint64_t value = values[hit_number(join->hits[i]) % SS_PAIR_LANES];
+        const uint64_t *near = others + hit_number(join->hits[i]) / SS_PAIR_LANES * SS_PAIR_LANES;
+        for (uint32_t lanes = hit_lanes(join->hits[i]); status == SSTORE_OK && lanes != 0; lanes &= lanes - 1)
+            status = add_if_it_counts(join, value, near[__builtin_ctz(lanes)], error);
+    }
+    return status;
+}
+
+/* The pairs of `count` values with a tile. */
+static sstore_status compare_with_tile(ss_group_join *join, const uint64_t *values, size_t count, const uint64_t *tile,
+                                       uint32_t size, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (size_t i = 0; status == SSTORE_OK && i < count; i += SS_PAIR_LANES)
+        status = compare_between(join, values + i, row_size(count, i), tile, size, error);
     return status;
 }
 
@@ -113,13 +146,12 @@ static sstore_status compare_first(ss_group_join *join, const uint64_t *values, 
 static sstore_status compare_self(ss_group_join *join, value_set all, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    for (size_t begin = 0; begin < all.count; begin += SS_GROUP_TILE) {
+    for (size_t begin = 0; status == SSTORE_OK && begin < all.count; begin += SS_GROUP_TILE) {
         const uint64_t *tile = all.values + begin;
         const uint32_t size = tile_size(all.count, begin);
-        for (size_t i = 0; status == SSTORE_OK && i < begin; i++)
-            status = compare(join, all.values[i], tile, size, error);
+        status = compare_with_tile(join, all.values, begin, tile, size, error);
         for (uint32_t i = 0; status == SSTORE_OK && i < size; i += SS_PAIR_LANES)
-            status = compare_first(join, tile + i, size - i, error);
+            status = compare_within(join, tile + i, size - i, error);
     }
     return status;
 }
@@ -127,9 +159,9 @@ static sstore_status compare_self(ss_group_join *join, value_set all, sstore_err
 static sstore_status compare_cross(ss_group_join *join, value_set left, value_set right, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    for (size_t begin = 0; begin < right.count; begin += SS_GROUP_TILE)
-        for (size_t i = 0; status == SSTORE_OK && i < left.count; i++)
-            status = compare(join, left.values[i], right.values + begin, tile_size(right.count, begin), error);
+    for (size_t begin = 0; status == SSTORE_OK && begin < right.count; begin += SS_GROUP_TILE)
+        status = compare_with_tile(join, left.values, left.count, right.values + begin, tile_size(right.count, begin),
+                                   error);
     return status;
 }
 
@@ -157,8 +189,7 @@ static sstore_status search_next(ss_group_join *join, search *state, size_t *fou
             const uint64_t hit = values[begin + join->hits[i]];
             values[begin + join->hits[i]] = values[state->reached];
             values[state->reached++] = hit;
-            if (counts_here(join, from ^ hit)) /* else they are connected already, where they count */
-                status = add_pair(join, from, hit, error);
+            status = add_if_it_counts(join, from, hit, error); /* elsewhere they are connected, too */
         }
     }
     *found_out = state->reached - before;
@@ -328,7 +359,7 @@ static sstore_status span(ss_group_join *join, value_set all, sstore_error *erro
     sstore_status status = SSTORE_OK;
     uint32_t i = 0;
     for (; status == SSTORE_OK && i < count && join->found - found_before < count; i += SS_PAIR_LANES)
-        status = compare_first(join, all.values + i, count - i, error);
+        status = compare_within(join, all.values + i, count - i, error);
     return status == SSTORE_OK && i < all.count ? search_on(join, &from_start, true, error) : status;
 }
 

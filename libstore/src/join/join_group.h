@@ -36,8 +36,8 @@ typedef sstore_status (*ss_group_pairs_fn)(void *context, const ss_fingerprint_p
 /* The state of one thread's joins; some 30 KiB, so it is for the heap. */
 typedef struct ss_group_join {
     uint32_t distance;
-    ss_filter_fn filter;
-    ss_pair_filter_fn pair_filter;
+    ss_filter_fn filter; /* of one value with others */
+    ss_pair_filter pair_filter;
     ss_group_pairs_fn on_pairs;
     void *context;
     uint64_t *scratch; /* borrowed; room for as many values as the larger set has */
