@@ -1,10 +1,10 @@
 #include "join/join_group.h"
 
-#include "plan/permute.h"
-#include "sort/radix.h"
+#include <string.h>
 
-#define SAMPLE 128u            /* values that tell how evenly a bit divides a group */
-#define TESTS_A_SORT 150.0     /* as many tests take as long as sorting one value, by measurement */
+#define SAMPLE 128u        /* values that tell how evenly a bit divides a group */
+#define TESTS_A_SORT 200.0 /* as many tests take as long as sorting one value, by measurement */
+#define KEYS_AT_ONCE 512u
 #define WORTH_IT 0.75          /* the share of all tests that dividing may take, at most */
 #define FLUSH_TESTS (1u << 26) /* some 10 ms of work, after which the caller hears of it though nothing was found */
 #define PRODUCTIVE_SHARE 16u   /* a search goes on over a large group while a value reaches 1/16 of what is left */
@@ -24,6 +24,7 @@ void ss_group_join_init(ss_group_join *join, uint32_t distance, uint64_t *scratc
     join->distance = distance;
     join->filter = ss_filter_best();
     join->pair_filter = ss_pair_filter_best();
+    join->gather_bits = ss_gather_bits_best();
     join->on_pairs = on_pairs;
     join->context = context;
     join->scratch = scratch;
@@ -228,7 +229,7 @@ typedef struct bit_share {
     double equal;
 } bit_share;
 
-/* The bits that vary, those that divide the values most evenly first. Returns their number. */
+/* The bits that vary, those that divide a sample of the values most evenly first. Returns their number. */
 static uint32_t rank_bits(value_set from, uint64_t varying, bit_share *bits)
 {
     const size_t size = from.count < SAMPLE ? from.count : SAMPLE, step = from.count / size;
@@ -248,8 +249,19 @@ static uint32_t rank_bits(value_set from, uint64_t varying, bit_share *bits)
     return bit_count;
 }
 
-/* Deal the bits to `count` parts, each to the one that divides least so far. Returns the share of all tests that is left
- * if bits are independent. */
+/* The part that divides least so far and has room for a bit; `count` if none has. */
+static uint32_t neediest_part(const double *equal, const uint32_t *sizes, uint32_t count)
+{
+    uint32_t best = count;
+    for (uint32_t i = 0; i < count; i++)
+        if (sizes[i] < SS_GROUP_PART_BITS &&
+            (best == count || equal[i] > equal[best] || (equal[i] == equal[best] && sizes[i] < sizes[best])))
+            best = i;
+    return best;
+}
+
+/* Deal the bits to `count` parts, each to the one that needs it most, until all are full. Neighbouring bits come apart, so
+ * where they alone vary each part has some. Returns the share of all tests that is left if bits are independent. */
 static double deal_bits(const bit_share *bits, uint32_t bit_count, uint32_t count, uint64_t *parts)
 {
     double equal[SS_GROUP_MAX_PARTS], left = 0;
@@ -259,10 +271,9 @@ static double deal_bits(const bit_share *bits, uint32_t bit_count, uint32_t coun
         equal[i] = 1;
     }
     for (uint32_t i = 0; i < bit_count; i++) {
-        uint32_t to = 0;
-        for (uint32_t j = 1; j < count; j++)
-            if (equal[j] > equal[to] || (equal[j] == equal[to] && sizes[j] < sizes[to]))
-                to = j;
+        const uint32_t to = neediest_part(equal, sizes, count);
+        if (to == count)
+            break;
         parts[to] |= bits[i].bit;
         equal[to] *= bits[i].equal;
         sizes[to]++;
@@ -292,16 +303,31 @@ static bool choose_parts(const ss_group_join *join, join_kind kind, value_set le
     return sorting + deal_bits(bits, bit_count, count, parts) * tests <= WORTH_IT * tests;
 }
 
-/* Sort by a part, the other bits behind it. */
-static void sort_by_part(const ss_group_join *join, value_set set, uint64_t part)
+/* Put values in the order of a part's bits, by counting. */
+static void sort_by_part(ss_group_join *join, value_set set, uint64_t part)
 {
-    ss_permutation permutation;
-    ss_permutation_init(&permutation, part);
-    for (size_t i = 0; i < set.count; i++)
-        set.values[i] = ss_permute(&permutation, set.values[i]);
-    ss_sort_keys(set.values, join->scratch, set.count);
-    for (size_t i = 0; i < set.count; i++)
-        set.values[i] = ss_unpermute(&permutation, set.values[i]);
+    const uint32_t bits = ss_popcount(part);
+    uint32_t *ends = join->ends;
+    uint16_t keys[KEYS_AT_ONCE];
+    memset(ends, 0, sizeof *ends << bits);
+    for (size_t begin = 0; begin < set.count; begin += KEYS_AT_ONCE) {
+        const size_t size = (size_t)ss_min_u64(set.count - begin, KEYS_AT_ONCE);
+        join->gather_bits(set.values + begin, size, part, keys);
+        for (size_t i = 0; i < size; i++)
+            ends[keys[i]]++;
+    }
+    for (uint32_t i = 0, end = 0; i >> bits == 0; i++) {
+        const uint32_t begin = end;
+        end += ends[i];
+        ends[i] = begin;
+    }
+    for (size_t begin = 0; begin < set.count; begin += KEYS_AT_ONCE) {
+        const size_t size = (size_t)ss_min_u64(set.count - begin, KEYS_AT_ONCE);
+        join->gather_bits(set.values + begin, size, part, keys);
+        for (size_t i = 0; i < size; i++)
+            join->scratch[ends[keys[i]]++] = set.values[begin + i];
+    }
+    memcpy(set.values, join->scratch, set.count * sizeof *set.values);
 }
 
 /* The values from `begin` on that are equal under the mask. */
@@ -338,7 +364,7 @@ static sstore_status join_runs_of_two(ss_group_join *join, value_set left, value
     sort_by_part(join, left, part);
     sort_by_part(join, right, part);
     for (size_t i = 0, j = 0; status == SSTORE_OK && i < left.count && j < right.count;) {
-        /* A part's bits keep their order when they lead, so these compare as they were sorted. */
+        /* A part's bits keep their order in front, so these compare as they were sorted. */
         const uint64_t a = left.values[i] & part, b = right.values[j] & part;
         const value_set from_left = a <= b ? run_at(left, i, part) : (value_set){NULL, 0};
         const value_set from_right = b <= a ? run_at(right, j, part) : (value_set){NULL, 0};
