@@ -8,11 +8,11 @@
 
 static uint16_t gather_slowly(uint64_t value, uint64_t mask)
 {
-    uint16_t bits = 0;
+    uint64_t bits = 0;
     for (uint32_t i = 64; i-- > 0;)
         if (mask >> i & 1)
-            bits = (uint16_t)(bits << 1 | (value >> i & 1));
-    return bits;
+            bits = bits << 1 | (value >> i & 1);
+    return (uint16_t)bits;
 }
 
 static void test_all_forms(void **state)

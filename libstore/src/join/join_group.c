@@ -3,7 +3,7 @@
 #include <string.h>
 
 #define SAMPLE 128u        /* values that tell how evenly a bit divides a group */
-#define TESTS_A_SORT 200.0 /* as many tests take as long as sorting one value, by measurement */
+#define TESTS_A_SORT 130.0 /* as many tests take as long as dealing one value, by measurement */
 #define KEYS_AT_ONCE 512u
 #define WORTH_IT 0.75          /* the share of all tests that dividing may take, at most */
 #define FLUSH_TESTS (1u << 26) /* some 10 ms of work, after which the caller hears of it though nothing was found */
@@ -168,7 +168,7 @@ static sstore_status compare_cross(ss_group_join *join, value_set left, value_se
 
 /* ----- breadth-first search ----- */
 
-/* Values in the order in which a search meets them: those whose neighbours are all reached, those reached, the others. */
+/* Values as a search meets them: first those whose neighbours are all reached, then those reached, then the others. */
 typedef struct search {
     value_set all;
     size_t searched, reached;
@@ -197,7 +197,7 @@ static sstore_status search_next(ss_group_join *join, search *state, size_t *fou
     return status;
 }
 
-/* Go on to the end, or as long as it pays: a search over many values that reaches few at a time takes quadratic time. */
+/* Go on to the end, or as long as it pays: a search over many values that reaches few at a time is quadratic. */
 static sstore_status search_on(ss_group_join *join, search *state, bool to_the_end, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
@@ -260,8 +260,8 @@ static uint32_t neediest_part(const double *equal, const uint32_t *sizes, uint32
     return best;
 }
 
-/* Deal the bits to `count` parts, each to the one that needs it most, until all are full. Neighbouring bits come apart, so
- * where they alone vary each part has some. Returns the share of all tests that is left if bits are independent. */
+/* Deal the bits to `count` parts, each to the one that needs it most, until all are full. Neighbouring bits come apart,
+ * so where they alone vary each part has some. Returns the share of all tests that is left if bits are independent. */
 static double deal_bits(const bit_share *bits, uint32_t bit_count, uint32_t count, uint64_t *parts)
 {
     double equal[SS_GROUP_MAX_PARTS], left = 0;
@@ -289,7 +289,7 @@ static double pair_tests(join_kind kind, value_set left, value_set right)
     return kind == JOIN_CROSS ? a * b : a * (a - 1) / 2;
 }
 
-/* Find k + 1 parts of the varying bits. False: comparing each with each is expected to take less than dividing by them. */
+/* Find k + 1 parts of the varying bits. False: comparing each with each is expected to take less than dividing. */
 static bool choose_parts(const ss_group_join *join, join_kind kind, value_set left, value_set right, uint64_t varying,
                          uint64_t *parts)
 {

@@ -30,8 +30,8 @@ typedef struct ss_fingerprint_pair {
     uint64_t first, second;
 } ss_fingerprint_pair;
 
-/* Takes pairs, and none from time to time where none are found, so that long work can be stopped: any status but OK ends
- * the join, which returns it. */
+/* Takes pairs, and none from time to time where none are found, so that long work can be stopped: any status but OK
+ * ends the join, which returns it. */
 typedef sstore_status (*ss_group_pairs_fn)(void *context, const ss_fingerprint_pair *pairs, size_t count,
                                            sstore_error *error);
 

@@ -205,8 +205,8 @@ static void hold(piece_run *self, const void *items, size_t count)
     self->open.count += count;
 }
 
-/* The open group ends before `end_piece`: its values, of which the left ones come first, go to the worker, or into the list
- * of large groups. */
+/* The open group ends before `end_piece`: its values, of which the left ones come first, go to the worker, or into the
+ * list of large groups. */
 static sstore_status close_group(piece_run *self, size_t end_piece, uint64_t *values, size_t *left_out,
                                  size_t *count_out, sstore_error *error)
 {
