@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/simd.h"
 #include "support/pair_list.h"
 #include "support/testing.h"
 
@@ -133,11 +134,13 @@ static void test_against_all_pairs(void **state)
         testing_doing("case %" PRIu64 ", kind %u, about %zu values, distance %u, seed %" PRIu64, i, kind, count,
                       distance, run_seed);
         value_list values = value_list_make(&random, kind, count);
+        ss_simd_limit((ss_simd_level)rng_below(&random, SS_SIMD_AVX512 + 1));
         check_self(&values, distance);
         check_cross(&values, distance);
         check_spanning(&values, distance);
         value_list_free(&values);
     }
+    ss_simd_limit(SS_SIMD_AVX512);
     testing_done();
 }
 
