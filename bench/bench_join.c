@@ -116,9 +116,10 @@ int main(int argc, char **argv)
     sstore_error error;
     ss_dir dir;
     bench_must(ss_dir_open(tmp, &dir, &error), &error);
-    fingerprints all = make(data, count, seed), left = all, right = {.values = NULL};
-    if (strcmp(kind, "cross") == 0) { /* a third each, and one in common */
-        all = make(data, count * 3 / 2, seed);
+    const bool cross = strcmp(kind, "cross") == 0;
+    const uint64_t made_count = cross ? count * 3 / 2 : count;
+    fingerprints all = make(data, made_count, seed), left = all, right = {.values = NULL};
+    if (cross) { /* a third each, and one in common */
         left = (fingerprints){all.values, all.count * 2 / 3};
         right = (fingerprints){all.values + all.count / 3, all.count - all.count / 3};
     }
@@ -127,7 +128,8 @@ int main(int argc, char **argv)
                                      .memory_bytes = memory,
                                      .tmp_dir = &dir,
                                      .end_share = 1};
-    const double before = (double)bench_memory_now().total_bytes;
+    bench_memory_peak_restart();
+    const double data_bytes = (double)made_count * sizeof *all.values;
     double *seconds = bench_alloc(rounds + 1, sizeof *seconds);
     for (size_t i = 0; i < rounds; i++) {
         const double begin = bench_now_ns();
@@ -139,7 +141,7 @@ int main(int argc, char **argv)
            count, seed, rounds);
     printf("kind      records    k   threads  MiB     seconds  pairs       peak MiB beside the data\n");
     printf("%-8s  %-9" PRIu64 "  %-2" PRIu64 "  %-7" PRIu64 "  %-6" PRIu64 "  %7.3f  %-10" PRIu64 "  %.1f\n", kind,
-           count, distance, threads, memory >> 20, bench_median(seconds, rounds), pairs, (after - before) / 0x1p20);
+           count, distance, threads, memory >> 20, bench_median(seconds, rounds), pairs, (after - data_bytes) / 0x1p20);
     free(seconds);
     free(all.values);
     ss_dir_close(&dir);

@@ -22,6 +22,8 @@ bench_memory bench_memory_now(void);
 
 /* The most that was resident at any time (VmHWM). */
 uint64_t bench_memory_peak(void);
+/* Let the peak be counted from now on. */
+void bench_memory_peak_restart(void);
 
 /* What this process had read from disks so far, by itself or ahead; 0 where the kernel does not count it. */
 uint64_t bench_disk_bytes(void);

@@ -1,5 +1,6 @@
 /*
- * pair_list.h - pairs of fingerprints, those that are within a distance, by looking at every pair, and what they connect.
+ * pair_list.h - pairs of fingerprints, those that are within a distance, by looking at every pair, and what they
+ * connect.
  */
 #ifndef SUPPORT_PAIR_LIST_H
 #define SUPPORT_PAIR_LIST_H
@@ -24,7 +25,8 @@ void pair_list_free(pair_list *list);
 /* Whether two sorted lists are equal; says where they first differ. */
 bool pair_list_equal(const pair_list *got, const pair_list *wanted);
 
-/* Append every pair of different values within the distance, the lower one first; or of a left and a right one. Sorted. */
+/* Append every pair of different values within the distance, the lower one first; or of a left and a right one.
+ * The list is sorted then. */
 void pair_list_self(const uint64_t *values, size_t count, uint32_t distance, pair_list *out);
 void pair_list_cross(const uint64_t *left, size_t left_count, const uint64_t *right, size_t right_count,
                      uint32_t distance, pair_list *out);

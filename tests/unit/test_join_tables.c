@@ -91,104 +91,103 @@ static value_list make_values(rng *random, uint32_t kind, uint32_t distance)
     return value_list_make(random, kind, rng_below(random, crowded && distance > 3 ? 1500 : most));
 }
 
-static uint64_t case_count(void)
+typedef enum join_kind { SELF, CROSS, SPANNING } join_kind;
+
+/* Some of the values are left, some right, some both; on one side there are more. */
+static void share_out(rng *random, const value_list *values, value_list *left, value_list *right)
 {
-    return testing_number("SSTORE_TEST_CASES", testing_sanitized() ? 3 : 8) * VALUES_KIND_COUNT;
+    const uint64_t share = rng_between(random, 1, 20);
+    *left = (value_list){malloc((values->count + 1) * sizeof(uint64_t)), 0};
+    *right = (value_list){malloc((values->count + 1) * sizeof(uint64_t)), 0};
+    for (size_t i = 0; i < values->count; i++) {
+        const uint64_t choice = rng_below(random, share + 2);
+        if (choice != 0)
+            left->items[left->count++] = values->items[i];
+        if (choice < 2)
+            right->items[right->count++] = values->items[i];
+    }
 }
 
-static void say(const char *what, uint64_t i, const setting *how, const value_list *values)
+static void check_cross(rng *random, setting *how, const value_list *values, pair_list *wanted)
 {
-    testing_doing("%s, case %" PRIu64 ", %zu values, distance %u, %u threads, %" PRIu64 " bytes, seed %" PRIu64, what,
-                  i, values->count, how->options.distance, how->options.threads, how->options.memory_bytes, run_seed);
+    value_list left, right;
+    sstore_error error = {.status = SSTORE_OK};
+    share_out(random, values, &left, &right);
+    const ss_fingerprint_source from = source_of(&left), other = source_of(&right);
+    assert_ok(ss_join_cross(&from, &other, &how->options, &error), &error);
+    pair_list_cross(left.items, left.count, right.items, right.count, how->options.distance, wanted);
+    assert_true(pair_list_equal(setting_found(how), wanted));
+    value_list_free(&left);
+    value_list_free(&right);
+}
+
+static void check_self(setting *how, value_list *values, pair_list *wanted)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    const ss_fingerprint_source source = source_of(values);
+    assert_ok(ss_join_self(&source, &how->options, &error), &error);
+    pair_list_self(values->items, values->count, how->options.distance, wanted);
+    assert_true(pair_list_equal(setting_found(how), wanted));
+}
+
+static void check_spanning(setting *how, value_list *values, pair_list *wanted)
+{
+    pair_list wanted_roots = {NULL, 0, 0}, got_roots = {NULL, 0, 0};
+    sstore_error error = {.status = SSTORE_OK};
+    const ss_fingerprint_source source = source_of(values);
+    assert_ok(ss_join_spanning(&source, &how->options, &error), &error);
+    const pair_list *got = setting_found(how);
+    for (size_t i = 0; i < got->count; i++)
+        assert_in_range(sstore_hamming_distance(got->items[i][0], got->items[i][1]), 1, how->options.distance);
+    pair_list_self(values->items, values->count, how->options.distance, wanted);
+    pair_list_roots(got, &got_roots);
+    pair_list_roots(wanted, &wanted_roots);
+    assert_true(pair_list_equal(&got_roots, &wanted_roots));
+    pair_list_free(&got_roots);
+    pair_list_free(&wanted_roots);
+}
+
+static void check_cases(join_kind kind)
+{
+    const uint64_t rounds = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? 3 : 8);
+    rng random;
+    rng_init(&random, run_seed + kind);
+    for (uint64_t i = 0; i < rounds * VALUES_KIND_COUNT; i++) {
+        setting how;
+        pair_list wanted = {NULL, 0, 0};
+        setting_open(&how, &random);
+        value_list values = make_values(&random, (uint32_t)(i % VALUES_KIND_COUNT), how.options.distance);
+        testing_doing("case %" PRIu64 ", %zu values, distance %u, %u threads, %" PRIu64 " bytes, seed %" PRIu64, i,
+                      values.count, how.options.distance, how.options.threads, how.options.memory_bytes, run_seed);
+        if (kind == CROSS)
+            check_cross(&random, &how, &values, &wanted);
+        else if (kind == SELF)
+            check_self(&how, &values, &wanted);
+        else
+            check_spanning(&how, &values, &wanted);
+        pair_list_free(&wanted);
+        value_list_free(&values);
+        setting_close(&how);
+    }
+    testing_done();
 }
 
 static void test_self(void **state)
 {
     (void)state;
-    rng random;
-    rng_init(&random, run_seed);
-    for (uint64_t i = 0; i < case_count(); i++) {
-        setting how;
-        pair_list wanted = {NULL, 0, 0};
-        sstore_error error = {.status = SSTORE_OK};
-        setting_open(&how, &random);
-        value_list values = make_values(&random, (uint32_t)(i % VALUES_KIND_COUNT), how.options.distance);
-        say("self", i, &how, &values);
-        const ss_fingerprint_source source = source_of(&values);
-        assert_ok(ss_join_self(&source, &how.options, &error), &error);
-        pair_list_self(values.items, values.count, how.options.distance, &wanted);
-        assert_true(pair_list_equal(setting_found(&how), &wanted));
-        pair_list_free(&wanted);
-        value_list_free(&values);
-        setting_close(&how);
-    }
-    testing_done();
+    check_cases(SELF);
 }
 
 static void test_cross(void **state)
 {
     (void)state;
-    rng random;
-    rng_init(&random, run_seed + 1);
-    for (uint64_t i = 0; i < case_count(); i++) {
-        setting how;
-        pair_list wanted = {NULL, 0, 0};
-        sstore_error error = {.status = SSTORE_OK};
-        setting_open(&how, &random);
-        value_list values = make_values(&random, (uint32_t)(i % VALUES_KIND_COUNT), how.options.distance);
-        /* Some are left, some right, some both; on one side there are more. */
-        value_list left = {malloc((values.count + 1) * sizeof(uint64_t)), 0};
-        value_list right = {malloc((values.count + 1) * sizeof(uint64_t)), 0};
-        const uint64_t share = rng_between(&random, 1, 20);
-        for (size_t j = 0; j < values.count; j++) {
-            const uint64_t choice = rng_below(&random, share + 2);
-            if (choice != 0)
-                left.items[left.count++] = values.items[j];
-            if (choice < 2)
-                right.items[right.count++] = values.items[j];
-        }
-        say("cross", i, &how, &values);
-        const ss_fingerprint_source from = source_of(&left), other = source_of(&right);
-        assert_ok(ss_join_cross(&from, &other, &how.options, &error), &error);
-        pair_list_cross(left.items, left.count, right.items, right.count, how.options.distance, &wanted);
-        assert_true(pair_list_equal(setting_found(&how), &wanted));
-        pair_list_free(&wanted);
-        value_list_free(&left);
-        value_list_free(&right);
-        value_list_free(&values);
-        setting_close(&how);
-    }
-    testing_done();
+    check_cases(CROSS);
 }
 
 static void test_spanning(void **state)
 {
     (void)state;
-    rng random;
-    rng_init(&random, run_seed + 2);
-    for (uint64_t i = 0; i < case_count(); i++) {
-        setting how;
-        pair_list wanted = {NULL, 0, 0}, wanted_roots = {NULL, 0, 0}, got_roots = {NULL, 0, 0};
-        sstore_error error = {.status = SSTORE_OK};
-        setting_open(&how, &random);
-        value_list values = make_values(&random, (uint32_t)(i % VALUES_KIND_COUNT), how.options.distance);
-        say("spanning", i, &how, &values);
-        const ss_fingerprint_source source = source_of(&values);
-        assert_ok(ss_join_spanning(&source, &how.options, &error), &error);
-        const pair_list *got = setting_found(&how);
-        for (size_t j = 0; j < got->count; j++)
-            assert_in_range(sstore_hamming_distance(got->items[j][0], got->items[j][1]), 1, how.options.distance);
-        pair_list_self(values.items, values.count, how.options.distance, &wanted);
-        pair_list_roots(got, &got_roots);
-        pair_list_roots(&wanted, &wanted_roots);
-        assert_true(pair_list_equal(&got_roots, &wanted_roots));
-        pair_list_free(&got_roots);
-        pair_list_free(&wanted_roots);
-        pair_list_free(&wanted);
-        value_list_free(&values);
-        setting_close(&how);
-    }
-    testing_done();
+    check_cases(SPANNING);
 }
 
 static sstore_status refuse(void *context, uint32_t worker, const ss_fingerprint_pair *pairs, size_t count,

@@ -169,8 +169,8 @@ static star star_of(const sstore_record *first_edge)
 typedef sstore_status (*edge_fn)(const ss_components *components, uint32_t worker, const star *of, uint64_t other,
                                  bool first, sstore_error *error);
 
-/* Edges come in both directions; they leave from the larger node to the smaller. Roots also get one to themselves, so that
- * at the end they are among the nodes. */
+/* Edges come in both directions; they leave from the larger node to the smaller. Roots also get one to themselves, so
+ * that at the end they are among the nodes. */
 static sstore_status large_star_edge(const ss_components *components, uint32_t worker, const star *of, uint64_t other,
                                      bool first, sstore_error *error)
 {
@@ -285,8 +285,8 @@ static sstore_status seal(const ss_components *components, uint32_t which, sstor
     return ss_sorter_seal(components->sorters[which], components->workers[0].items, components->progress, error);
 }
 
-/* A large-star step and a small-star step. Where neither changes anything, the edges between them are what is wanted, and
- * the newest sorter has them. */
+/* A large-star step and a small-star step. Where neither changes anything, the edges between them are what is wanted,
+ * and the newest sorter has them. */
 static sstore_status alternate(ss_components *components, double end_share, bool *changed_out, sstore_error *error)
 {
     *changed_out = false;

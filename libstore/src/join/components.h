@@ -5,9 +5,10 @@
  * By alternating large-star and small-star steps (Kiveris, Lattanzi, Mirrokni, Rastogi and Vassilvitskii, "Connected
  * Components in MapReduce and Beyond", SOCC 2014). In a large-star step every node ties its larger neighbours to the
  * smallest of its neighbours and itself, in a small-star step its smaller ones and itself. Neither changes what is
- * connected; each is a sort of the edges and one pass over them; and when a pair of steps changes nothing, every node is
- * tied to its root alone. Where a node has many neighbours they go on from piece to piece, and the smallest with them.
- * Where all nodes fit into the memory, union-find (node_forest.h) takes one such pass instead of one to three dozen.
+ * connected; each is a sort of the edges and one pass over them; and when a pair of steps changes nothing, every node
+ * is tied to its root alone. Where a node has many neighbours they go on from piece to piece, and the smallest with
+ * them. Where all nodes fit into the memory, union-find (node_forest.h) takes one such pass instead of one to three
+ * dozen.
  */
 #ifndef SS_COMPONENTS_H
 #define SS_COMPONENTS_H
@@ -47,8 +48,8 @@ uint32_t ss_components_steps(const ss_components *components);
 size_t ss_components_piece_count(const ss_components *components);
 /* Nodes of the largest piece. */
 size_t ss_components_piece_capacity(const ss_components *components);
-/* Get a piece. `nodes` and `scratch` have room for ss_components_piece_capacity() of them. Different pieces may be got at
- * the same time. IO. */
+/* Get a piece. `nodes` and `scratch` have room for ss_components_piece_capacity() of them. Different pieces may be got
+ * at the same time. IO. */
 sstore_status ss_components_load(ss_components *components, size_t piece, sstore_record *nodes, sstore_record *scratch,
                                  size_t *count_out, sstore_error *error);
 

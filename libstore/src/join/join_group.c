@@ -1,10 +1,10 @@
 #include "join/join_group.h"
 
-#include "plan/permute.h"
-#include "sort/radix.h"
+#include <string.h>
 
-#define SAMPLE 128u            /* values that tell how evenly a bit divides a group */
-#define TESTS_A_SORT 150.0     /* as many tests take as long as sorting one value, by measurement */
+#define SAMPLE 128u        /* values that tell how evenly a bit divides a group */
+#define TESTS_A_SORT 130.0 /* as many tests take as long as dealing one value, by measurement */
+#define KEYS_AT_ONCE 512u
 #define WORTH_IT 0.75          /* the share of all tests that dividing may take, at most */
 #define FLUSH_TESTS (1u << 26) /* some 10 ms of work, after which the caller hears of it though nothing was found */
 #define PRODUCTIVE_SHARE 16u   /* a search goes on over a large group while a value reaches 1/16 of what is left */
@@ -24,6 +24,7 @@ void ss_group_join_init(ss_group_join *join, uint32_t distance, uint64_t *scratc
     join->distance = distance;
     join->filter = ss_filter_best();
     join->pair_filter = ss_pair_filter_best();
+    join->gather_bits = ss_gather_bits_best();
     join->on_pairs = on_pairs;
     join->context = context;
     join->scratch = scratch;
@@ -74,38 +75,71 @@ static sstore_status count_tests(ss_group_join *join, size_t tests, sstore_error
 
 /* ----- comparing each with each ----- */
 
-/* The pairs of one value with some, at most a tile of them. */
-static sstore_status compare(ss_group_join *join, uint64_t value, const uint64_t *others, uint32_t count,
-                             sstore_error *error)
+/* The values that are compared at once with others. */
+static uint32_t row_size(size_t count, size_t begin)
 {
-    uint32_t found = join->filter(others, count, value, join->distance, join->hits);
-    sstore_status status = count_tests(join, count, error);
-    for (uint32_t i = 0; status == SSTORE_OK && i < found; i++) {
-        const uint64_t other = others[join->hits[i]];
-        if (counts_here(join, value ^ other))
-            status = add_pair(join, value, other, error);
-    }
-    return status;
+    return (uint32_t)ss_min_u64(count - begin, SS_PAIR_LANES);
 }
 
+/* The values that they are compared with. */
 static uint32_t tile_size(size_t count, size_t begin)
 {
     return (uint32_t)ss_min_u64(count - begin, SS_GROUP_TILE);
 }
 
-/* The pairs of one of the first eight values with a later one. */
-static sstore_status compare_first(ss_group_join *join, const uint64_t *values, uint32_t count, sstore_error *error)
+/* The lanes of a hit of a pair filter, and the rest of it. */
+static uint32_t hit_lanes(uint32_t hit)
 {
-    const uint32_t found = join->pair_filter(values, count, join->distance, join->hits);
+    return hit & ((1u << SS_PAIR_LANES) - 1);
+}
+
+static uint32_t hit_number(uint32_t hit)
+{
+    return hit >> SS_PAIR_LANES;
+}
+
+static sstore_status add_if_it_counts(ss_group_join *join, uint64_t first, uint64_t second, sstore_error *error)
+{
+    return counts_here(join, first ^ second) ? add_pair(join, first, second, error) : SSTORE_OK;
+}
+
+/* The pairs of one of the first eight values with a later one. */
+static sstore_status compare_within(ss_group_join *join, const uint64_t *values, uint32_t count, sstore_error *error)
+{
+    const uint32_t found = join->pair_filter.within(values, count, join->distance, join->hits);
     sstore_status status = count_tests(join, (size_t)count * SS_PAIR_LANES, error);
     for (uint32_t i = 0; i < found; i++) {
-        const uint64_t *others = values + (join->hits[i] >> SS_PAIR_LANES);
-        for (uint32_t lanes = join->hits[i] & ((1u << SS_PAIR_LANES) - 1); lanes != 0; lanes &= lanes - 1) {
+        const uint64_t *others = values + hit_number(join->hits[i]);
+        for (uint32_t lanes = hit_lanes(join->hits[i]); status == SSTORE_OK && lanes != 0; lanes &= lanes - 1) {
             const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-            if (status == SSTORE_OK && counts_here(join, values[lane] ^ others[lane]))
-                status = add_pair(join, values[lane], others[lane], error);
+            status = add_if_it_counts(join, values[lane], others[lane], error);
         }
     }
+    return status;
+}
+
+/* The pairs of at most eight values with at most a tile of others. */
+static sstore_status compare_between(ss_group_join *join, const uint64_t *values, uint32_t value_count,
+                                     const uint64_t *others, uint32_t count, sstore_error *error)
+{
+    const uint32_t found = join->pair_filter.between(values, value_count, others, count, join->distance, join->hits);
+    sstore_status status = count_tests(join, (size_t)count * value_count, error);
+    for (uint32_t i = 0; i < found; i++) {
+        const uint64_t value = values[hit_number(join->hits[i]) % SS_PAIR_LANES];
+        const uint64_t *near = others + hit_number(join->hits[i]) / SS_PAIR_LANES * SS_PAIR_LANES;
+        for (uint32_t lanes = hit_lanes(join->hits[i]); status == SSTORE_OK && lanes != 0; lanes &= lanes - 1)
+            status = add_if_it_counts(join, value, near[__builtin_ctz(lanes)], error);
+    }
+    return status;
+}
+
+/* The pairs of `count` values with a tile. */
+static sstore_status compare_with_tile(ss_group_join *join, const uint64_t *values, size_t count, const uint64_t *tile,
+                                       uint32_t size, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (size_t i = 0; status == SSTORE_OK && i < count; i += SS_PAIR_LANES)
+        status = compare_between(join, values + i, row_size(count, i), tile, size, error);
     return status;
 }
 
@@ -113,13 +147,12 @@ static sstore_status compare_first(ss_group_join *join, const uint64_t *values, 
 static sstore_status compare_self(ss_group_join *join, value_set all, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    for (size_t begin = 0; begin < all.count; begin += SS_GROUP_TILE) {
+    for (size_t begin = 0; status == SSTORE_OK && begin < all.count; begin += SS_GROUP_TILE) {
         const uint64_t *tile = all.values + begin;
         const uint32_t size = tile_size(all.count, begin);
-        for (size_t i = 0; status == SSTORE_OK && i < begin; i++)
-            status = compare(join, all.values[i], tile, size, error);
+        status = compare_with_tile(join, all.values, begin, tile, size, error);
         for (uint32_t i = 0; status == SSTORE_OK && i < size; i += SS_PAIR_LANES)
-            status = compare_first(join, tile + i, size - i, error);
+            status = compare_within(join, tile + i, size - i, error);
     }
     return status;
 }
@@ -127,15 +160,15 @@ static sstore_status compare_self(ss_group_join *join, value_set all, sstore_err
 static sstore_status compare_cross(ss_group_join *join, value_set left, value_set right, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    for (size_t begin = 0; begin < right.count; begin += SS_GROUP_TILE)
-        for (size_t i = 0; status == SSTORE_OK && i < left.count; i++)
-            status = compare(join, left.values[i], right.values + begin, tile_size(right.count, begin), error);
+    for (size_t begin = 0; status == SSTORE_OK && begin < right.count; begin += SS_GROUP_TILE)
+        status = compare_with_tile(join, left.values, left.count, right.values + begin, tile_size(right.count, begin),
+                                   error);
     return status;
 }
 
 /* ----- breadth-first search ----- */
 
-/* Values in the order in which a search meets them: those whose neighbours are all reached, those reached, the others. */
+/* Values as a search meets them: first those whose neighbours are all reached, then those reached, then the others. */
 typedef struct search {
     value_set all;
     size_t searched, reached;
@@ -157,15 +190,14 @@ static sstore_status search_next(ss_group_join *join, search *state, size_t *fou
             const uint64_t hit = values[begin + join->hits[i]];
             values[begin + join->hits[i]] = values[state->reached];
             values[state->reached++] = hit;
-            if (counts_here(join, from ^ hit)) /* else they are connected already, where they count */
-                status = add_pair(join, from, hit, error);
+            status = add_if_it_counts(join, from, hit, error); /* elsewhere they are connected, too */
         }
     }
     *found_out = state->reached - before;
     return status;
 }
 
-/* Go on to the end, or as long as it pays: a search over many values that reaches few at a time takes quadratic time. */
+/* Go on to the end, or as long as it pays: a search over many values that reaches few at a time is quadratic. */
 static sstore_status search_on(ss_group_join *join, search *state, bool to_the_end, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
@@ -197,7 +229,7 @@ typedef struct bit_share {
     double equal;
 } bit_share;
 
-/* The bits that vary, those that divide the values most evenly first. Returns their number. */
+/* The bits that vary, those that divide a sample of the values most evenly first. Returns their number. */
 static uint32_t rank_bits(value_set from, uint64_t varying, bit_share *bits)
 {
     const size_t size = from.count < SAMPLE ? from.count : SAMPLE, step = from.count / size;
@@ -217,8 +249,19 @@ static uint32_t rank_bits(value_set from, uint64_t varying, bit_share *bits)
     return bit_count;
 }
 
-/* Deal the bits to `count` parts, each to the one that divides least so far. Returns the share of all tests that is left
- * if bits are independent. */
+/* The part that divides least so far and has room for a bit; `count` if none has. */
+static uint32_t neediest_part(const double *equal, const uint32_t *sizes, uint32_t count)
+{
+    uint32_t best = count;
+    for (uint32_t i = 0; i < count; i++)
+        if (sizes[i] < SS_GROUP_PART_BITS &&
+            (best == count || equal[i] > equal[best] || (equal[i] == equal[best] && sizes[i] < sizes[best])))
+            best = i;
+    return best;
+}
+
+/* Deal the bits to `count` parts, each to the one that needs it most, until all are full. Neighbouring bits come apart,
+ * so where they alone vary each part has some. Returns the share of all tests that is left if bits are independent. */
 static double deal_bits(const bit_share *bits, uint32_t bit_count, uint32_t count, uint64_t *parts)
 {
     double equal[SS_GROUP_MAX_PARTS], left = 0;
@@ -228,10 +271,9 @@ static double deal_bits(const bit_share *bits, uint32_t bit_count, uint32_t coun
         equal[i] = 1;
     }
     for (uint32_t i = 0; i < bit_count; i++) {
-        uint32_t to = 0;
-        for (uint32_t j = 1; j < count; j++)
-            if (equal[j] > equal[to] || (equal[j] == equal[to] && sizes[j] < sizes[to]))
-                to = j;
+        const uint32_t to = neediest_part(equal, sizes, count);
+        if (to == count)
+            break;
         parts[to] |= bits[i].bit;
         equal[to] *= bits[i].equal;
         sizes[to]++;
@@ -247,7 +289,7 @@ static double pair_tests(join_kind kind, value_set left, value_set right)
     return kind == JOIN_CROSS ? a * b : a * (a - 1) / 2;
 }
 
-/* Find k + 1 parts of the varying bits. False: comparing each with each is expected to take less than dividing by them. */
+/* Find k + 1 parts of the varying bits. False: comparing each with each is expected to take less than dividing. */
 static bool choose_parts(const ss_group_join *join, join_kind kind, value_set left, value_set right, uint64_t varying,
                          uint64_t *parts)
 {
@@ -261,16 +303,31 @@ static bool choose_parts(const ss_group_join *join, join_kind kind, value_set le
     return sorting + deal_bits(bits, bit_count, count, parts) * tests <= WORTH_IT * tests;
 }
 
-/* Sort by a part, the other bits behind it. */
-static void sort_by_part(const ss_group_join *join, value_set set, uint64_t part)
+/* Put values in the order of a part's bits, by counting. */
+static void sort_by_part(ss_group_join *join, value_set set, uint64_t part)
 {
-    ss_permutation permutation;
-    ss_permutation_init(&permutation, part);
-    for (size_t i = 0; i < set.count; i++)
-        set.values[i] = ss_permute(&permutation, set.values[i]);
-    ss_sort_keys(set.values, join->scratch, set.count);
-    for (size_t i = 0; i < set.count; i++)
-        set.values[i] = ss_unpermute(&permutation, set.values[i]);
+    const uint32_t bits = ss_popcount(part);
+    uint32_t *ends = join->ends;
+    uint16_t keys[KEYS_AT_ONCE];
+    memset(ends, 0, sizeof *ends << bits);
+    for (size_t begin = 0; begin < set.count; begin += KEYS_AT_ONCE) {
+        const size_t size = (size_t)ss_min_u64(set.count - begin, KEYS_AT_ONCE);
+        join->gather_bits(set.values + begin, size, part, keys);
+        for (size_t i = 0; i < size; i++)
+            ends[keys[i]]++;
+    }
+    for (uint32_t i = 0, end = 0; i >> bits == 0; i++) {
+        const uint32_t begin = end;
+        end += ends[i];
+        ends[i] = begin;
+    }
+    for (size_t begin = 0; begin < set.count; begin += KEYS_AT_ONCE) {
+        const size_t size = (size_t)ss_min_u64(set.count - begin, KEYS_AT_ONCE);
+        join->gather_bits(set.values + begin, size, part, keys);
+        for (size_t i = 0; i < size; i++)
+            join->scratch[ends[keys[i]]++] = set.values[begin + i];
+    }
+    memcpy(set.values, join->scratch, set.count * sizeof *set.values);
 }
 
 /* The values from `begin` on that are equal under the mask. */
@@ -307,7 +364,7 @@ static sstore_status join_runs_of_two(ss_group_join *join, value_set left, value
     sort_by_part(join, left, part);
     sort_by_part(join, right, part);
     for (size_t i = 0, j = 0; status == SSTORE_OK && i < left.count && j < right.count;) {
-        /* A part's bits keep their order when they lead, so these compare as they were sorted. */
+        /* A part's bits keep their order in front, so these compare as they were sorted. */
         const uint64_t a = left.values[i] & part, b = right.values[j] & part;
         const value_set from_left = a <= b ? run_at(left, i, part) : (value_set){NULL, 0};
         const value_set from_right = b <= a ? run_at(right, j, part) : (value_set){NULL, 0};
@@ -328,7 +385,7 @@ static sstore_status span(ss_group_join *join, value_set all, sstore_error *erro
     sstore_status status = SSTORE_OK;
     uint32_t i = 0;
     for (; status == SSTORE_OK && i < count && join->found - found_before < count; i += SS_PAIR_LANES)
-        status = compare_first(join, all.values + i, count - i, error);
+        status = compare_within(join, all.values + i, count - i, error);
     return status == SSTORE_OK && i < all.count ? search_on(join, &from_start, true, error) : status;
 }
 

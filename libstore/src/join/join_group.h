@@ -16,28 +16,31 @@
 
 #include "base/common.h"
 #include "codec/filter.h"
+#include "codec/gather_bits.h"
 #include "codec/pair_filter.h"
 
 #define SS_GROUP_PAIRS 1024u /* handed over at most at once */
 #define SS_GROUP_TILE 2048u  /* values compared at once; they fit into the nearest cache */
 #define SS_GROUP_MAX_DEPTH 8u
 #define SS_GROUP_MAX_PARTS 17u /* k + 1, for the largest k */
+#define SS_GROUP_PART_BITS 12u /* that values are dealt by at once, at most */
 #define SS_GROUP_MAX_MASKS (SS_GROUP_MAX_PARTS * (SS_GROUP_MAX_DEPTH + 1))
 
 typedef struct ss_fingerprint_pair {
     uint64_t first, second;
 } ss_fingerprint_pair;
 
-/* Takes pairs, and none from time to time where none are found, so that long work can be stopped: any status but OK ends
- * the join, which returns it. */
+/* Takes pairs, and none from time to time where none are found, so that long work can be stopped: any status but OK
+ * ends the join, which returns it. */
 typedef sstore_status (*ss_group_pairs_fn)(void *context, const ss_fingerprint_pair *pairs, size_t count,
                                            sstore_error *error);
 
-/* The state of one thread's joins; some 30 KiB, so it is for the heap. */
+/* The state of one thread's joins; some 45 KiB, so it is for the heap. */
 typedef struct ss_group_join {
     uint32_t distance;
-    ss_filter_fn filter;
-    ss_pair_filter_fn pair_filter;
+    ss_filter_fn filter; /* of one value with others */
+    ss_pair_filter pair_filter;
+    ss_gather_bits_fn gather_bits;
     ss_group_pairs_fn on_pairs;
     void *context;
     uint64_t *scratch; /* borrowed; room for as many values as the larger set has */
@@ -49,6 +52,7 @@ typedef struct ss_group_join {
     uint32_t pair_count;
     ss_fingerprint_pair pairs[SS_GROUP_PAIRS];
     uint32_t hits[SS_GROUP_TILE];
+    uint32_t ends[1u << SS_GROUP_PART_BITS];
 } ss_group_join;
 
 /* Begin: pairs within `distance` (0 to 16) go to on_pairs. */

@@ -7,6 +7,8 @@
 #include "base/pool.h"
 #include "base/turnstile.h"
 
+#define FILTERED_GROUP 512u /* values from which on edges are filtered */
+
 struct ss_join_worker {
     const ss_join_team *team;
     const ss_join_block *block; /* the one at hand */
@@ -17,6 +19,8 @@ struct ss_join_worker {
     size_t kept_chunk; /* the chunk that `values` begins with, and its sizes */
     size_t kept_count, kept_left;
     ss_group_join *join;
+    ss_edge_filter edges;                      /* of SS_JOIN_SPANNING */
+    bool filters_edges;                        /* in the group at hand */
     ss_fingerprint_pair pairs[SS_GROUP_PAIRS]; /* as they were before the permutation */
 };
 
@@ -27,11 +31,11 @@ static uint64_t scratch_bytes(const ss_join_team *team)
     return ss_max_u64(team->piece_capacity * team->item_bytes, team->group_capacity * sizeof(uint64_t));
 }
 
-uint64_t ss_join_team_bytes(uint32_t threads, size_t item_bytes)
+uint64_t ss_join_team_bytes(const ss_join_team *team)
 {
-    const ss_join_team one = {.item_bytes = item_bytes, .piece_capacity = 1, .group_capacity = SS_GROUP_PIECES};
-    return threads * (item_bytes + scratch_bytes(&one) + SS_GROUP_PIECES * sizeof(uint64_t)) +
-           SS_GROUP_PIECES * item_bytes;
+    const ss_join_team one = {.item_bytes = team->item_bytes, .piece_capacity = 1, .group_capacity = SS_GROUP_PIECES};
+    const uint64_t worker = one.item_bytes + scratch_bytes(&one) + SS_GROUP_PIECES * sizeof(uint64_t);
+    return team->threads * worker + SS_GROUP_PIECES * one.item_bytes;
 }
 
 static sstore_status deliver(void *context, const ss_fingerprint_pair *pairs, size_t count, sstore_error *error)
@@ -41,13 +45,15 @@ static sstore_status deliver(void *context, const ss_fingerprint_pair *pairs, si
     const ss_permutation *permutation = &worker->block->permutation;
     if (count == 0)
         return ss_progress_add(options->progress, worker->index, 0);
+    size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         const uint64_t first = ss_unpermute(permutation, pairs[i].first);
         const uint64_t second = ss_unpermute(permutation, pairs[i].second);
         const bool swap = worker->team->kind != SS_JOIN_CROSS && second < first;
-        worker->pairs[i] = swap ? (ss_fingerprint_pair){second, first} : (ss_fingerprint_pair){first, second};
+        worker->pairs[kept] = swap ? (ss_fingerprint_pair){second, first} : (ss_fingerprint_pair){first, second};
+        kept += !worker->filters_edges || ss_edge_filter_pass(&worker->edges, first, second);
     }
-    return options->on_pairs(options->context, worker->index, worker->pairs, count, error);
+    return kept > 0 ? options->on_pairs(options->context, worker->index, worker->pairs, kept, error) : SSTORE_OK;
 }
 
 static bool open_worker(const ss_join_team *team, uint32_t index, ss_join_worker *worker)
@@ -61,7 +67,8 @@ static bool open_worker(const ss_join_team *team, uint32_t index, ss_join_worker
     if (worker->items == NULL || worker->scratch == NULL || worker->values == NULL || worker->join == NULL)
         return false;
     ss_group_join_init(worker->join, team->options->distance, worker->scratch, deliver, worker);
-    return true;
+    return team->kind != SS_JOIN_SPANNING ||
+           ss_edge_filter_open(&worker->edges, team->link_capacity, NULL) == SSTORE_OK;
 }
 
 sstore_status ss_join_team_open(ss_join_team *team, sstore_error *error)
@@ -73,7 +80,8 @@ sstore_status ss_join_team_open(ss_join_team *team, sstore_error *error)
     for (uint32_t i = 0; opened && i < team->threads; i++)
         opened = open_worker(team, i, &team->workers[i]);
     return opened ? SSTORE_OK
-                  : ss_fail_memory(error, ss_join_team_bytes(team->threads, team->item_bytes) * team->piece_capacity);
+                  : ss_fail_memory(error, ss_join_team_bytes(team) * team->piece_capacity +
+                                              team->threads * team->link_capacity * sizeof(ss_edge_link));
 }
 
 void ss_join_team_close(ss_join_team *team)
@@ -83,6 +91,7 @@ void ss_join_team_close(ss_join_team *team)
         ss_free(team->workers[i].scratch);
         ss_free(team->workers[i].values);
         ss_free(team->workers[i].join);
+        ss_edge_filter_close(&team->workers[i].edges);
     }
     ss_free(team->workers);
     ss_free(team->held);
@@ -136,13 +145,20 @@ static size_t split_sides(const ss_join_team *team, const void *items, size_t co
 
 /* ----- joining groups ----- */
 
+/* The edges of a small group are no more than its pairs; one that is divided may give the same many times. */
+static sstore_status join_spanning(ss_join_worker *worker, uint64_t *values, size_t count, sstore_error *error)
+{
+    worker->filters_edges = count >= FILTERED_GROUP;
+    return ss_group_spanning(worker->join, values, count, error);
+}
+
 /* Join values of which the first `left` are the left ones, where there are sides. */
 static sstore_status join_values(ss_join_worker *worker, uint64_t *values, size_t left, size_t count,
                                  sstore_error *error)
 {
     switch (worker->team->kind) {
     case SS_JOIN_SELF: return ss_group_self(worker->join, values, count, error);
-    case SS_JOIN_SPANNING: return ss_group_spanning(worker->join, values, count, error);
+    case SS_JOIN_SPANNING: return join_spanning(worker, values, count, error);
     default: return ss_group_cross(worker->join, values, left, values + left, count - left, error);
     }
 }
@@ -205,8 +221,8 @@ static void hold(piece_run *self, const void *items, size_t count)
     self->open.count += count;
 }
 
-/* The open group ends before `end_piece`: its values, of which the left ones come first, go to the worker, or into the list
- * of large groups. */
+/* The open group ends before `end_piece`: its values, of which the left ones come first, go to the worker, or into the
+ * list of large groups. */
 static sstore_status close_group(piece_run *self, size_t end_piece, uint64_t *values, size_t *left_out,
                                  size_t *count_out, sstore_error *error)
 {
@@ -331,7 +347,7 @@ static sstore_status join_chunks(ss_join_worker *worker, bool same, uint64_t *se
         return join_values(worker, first, first_left, first_count, error);
     if (worker->team->kind == SS_JOIN_SPANNING) {
         worker->kept_chunk = SIZE_MAX; /* the two are mixed after that */
-        return ss_group_spanning(worker->join, first, first_count + count, error);
+        return join_spanning(worker, first, first_count + count, error);
     }
     sstore_status status = SSTORE_OK;
     if (worker->team->kind == SS_JOIN_SELF)

@@ -12,6 +12,7 @@
 #ifndef SS_JOIN_PIECES_H
 #define SS_JOIN_PIECES_H
 
+#include "join/edge_filter.h"
 #include "join/join_tables.h"
 #include "plan/permute.h"
 #include "sort/sorter.h"
@@ -30,13 +31,15 @@ typedef struct ss_join_team {
     size_t item_bytes;
     size_t piece_capacity; /* items of the largest piece */
     size_t group_capacity; /* items of a group that one thread joins: at least two pieces */
+    size_t link_capacity;  /* links that a thread's edge filter remembers; read for SS_JOIN_SPANNING alone */
     ss_join_worker *workers;
     void *held; /* group_capacity items: the group that may go on in the next piece */
 } ss_join_team;
 
-/* The bytes that a team takes for each item of its piece capacity, where a group has SS_GROUP_PIECES times as many. */
+/* The bytes that a team takes for each item of its piece capacity, where a group has SS_GROUP_PIECES times as many. Of
+ * the team, the fields `threads` and `item_bytes` are read. */
 #define SS_GROUP_PIECES 4u
-uint64_t ss_join_team_bytes(uint32_t threads, size_t item_bytes);
+uint64_t ss_join_team_bytes(const ss_join_team *team);
 
 /* Get the memory; the fields above `workers` are set. MEMORY. */
 sstore_status ss_join_team_open(ss_join_team *team, sstore_error *error);

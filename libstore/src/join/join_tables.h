@@ -4,8 +4,8 @@
  *
  * By the method of Manku, Jain and Das Sarma (2007), section 3: the 64 bits are cut into k + 1 blocks, so two
  * fingerprints within k agree in one of them at least. For each block all fingerprints are sorted, permuted so that the
- * block leads, and the groups that are equal in it are joined in memory (join_group.h). A pair counts in the first block
- * in which it agrees. From a distance on at which blocks are so narrow that they save nothing, all are one group.
+ * block leads, and the groups that are equal in it are joined in memory (join_group.h). A pair counts in the first
+ * block in which it agrees. From a distance on at which blocks are so narrow that they save nothing, all are one group.
  */
 #ifndef SS_JOIN_TABLES_H
 #define SS_JOIN_TABLES_H
@@ -21,14 +21,15 @@ typedef struct ss_fingerprint_source {
     void *context;
     uint32_t part_count;
     uint64_t count; /* of all parts' fingerprints */
-    /* Give a part to `on_values`, in pieces of any size, and return what it does where that is not OK. Called from several
-     * threads for different parts, and once a block for each part; no two calls at once have the same `worker`. */
+    /* Give a part to `on_values`, in pieces of any size, and return what it does where that is not OK. Called from
+     * several threads for different parts, and for each part once a block; no two calls at once have the same
+     * `worker`. */
     sstore_status (*read)(void *context, uint32_t part, uint32_t worker, ss_values_fn on_values, void *sink,
                           sstore_error *error);
 } ss_fingerprint_source;
 
-/* Takes pairs, at most SS_GROUP_PAIRS. `worker` is below ss_pool_threads(threads), and no two calls at once have the same.
- * Any status but OK ends the join, which returns it. */
+/* Takes pairs, at most SS_GROUP_PAIRS. `worker` is below ss_pool_threads(threads), and no two calls at once have the
+ * same. Any status but OK ends the join, which returns it. */
 typedef sstore_status (*ss_join_pairs_fn)(void *context, uint32_t worker, const ss_fingerprint_pair *pairs,
                                           size_t count, sstore_error *error);
 

@@ -1,0 +1,49 @@
+/* All forms of gathering bits give what going from bit to bit does. */
+#include "codec/gather_bits.h"
+
+#include "support/random.h"
+#include "support/testing.h"
+
+#define COUNT 20u
+
+static uint16_t gather_slowly(uint64_t value, uint64_t mask)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 64; i-- > 0;)
+        if (mask >> i & 1)
+            bits = bits << 1 | (value >> i & 1);
+    return (uint16_t)bits;
+}
+
+static void test_all_forms(void **state)
+{
+    rng random;
+    rng_init(&random, *(const uint64_t *)*state);
+    const ss_gather_bits_fn forms[] = {ss_gather_bits_portable, ss_gather_bits_bmi2(), ss_gather_bits_best()};
+    for (uint32_t round = 0; round < 3000; round++) {
+        const uint32_t bits = (uint32_t)rng_below(&random, SS_MOST_GATHERED + 1);
+        uint64_t values[COUNT], mask = rng_flip(&random, 0, bits);
+        uint16_t gathered[COUNT];
+        if (rng_one_in(&random, 2)) /* neighbours */
+            mask = (((uint64_t)1 << bits) - 1) << rng_below(&random, 64 - bits + 1) % 64;
+        rng_fill(&random, values, sizeof values);
+        testing_doing("mask %016llx", (unsigned long long)mask);
+        for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
+            if (forms[form] == NULL)
+                continue;
+            forms[form](values, COUNT, mask, gathered);
+            for (uint32_t i = 0; i < COUNT; i++)
+                assert_int_equal(gathered[i], gather_slowly(values[i], mask));
+        }
+    }
+    testing_done();
+}
+
+int main(void)
+{
+    uint64_t seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate_setup_teardown(test_all_forms, NULL, testing_teardown, &seed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
