@@ -166,6 +166,24 @@ static uint32_t find_start(const ss_ids_block *block, uint64_t steps)
     return block->count;
 }
 
+uint32_t ss_ids_block_singles(const ss_ids_block *block, uint32_t first)
+{
+    const uint8_t *starts = block->bytes + FRAME_BYTES;
+    if (!block->has_starts)
+        return block->count - first;
+    /* The last one of those before a record that starts no rank has that for a second one. */
+    for (uint32_t at = first / 64 * 64; at < block->count; at += 64) {
+        uint64_t others = ~ss_load_le64(starts + at / 8);
+        if (at < first)
+            others &= ~ss_low_mask(first - at);
+        if (block->count - at < 64)
+            others &= ss_low_mask(block->count - at);
+        if (others != 0)
+            return at + (uint32_t)__builtin_ctzll(others) - 1 - first;
+    }
+    return block->count - first;
+}
+
 void ss_ids_block_find(const ss_ids_block *block, uint64_t rank, uint32_t *begin_out, uint32_t *end_out)
 {
     *begin_out = *end_out = block->count;

@@ -41,17 +41,17 @@ static sstore_status connect(clusters_run *self, sstore_error *error)
     ss_store_source source = {.blocks = NULL};
     const ss_components_options options = {
         .threads = call->threads, .memory_bytes = call->join_bytes, .tmp_dir = &call->tmp_dir};
-    const ss_join_options join = {.distance = call->distance,
-                                  .threads = call->threads,
-                                  .memory_bytes = call->join_bytes,
-                                  .tmp_dir = &call->tmp_dir,
-                                  .progress = &call->progress,
-                                  .end_share = CONNECTED_SHARE,
-                                  .on_pairs = keep_edges,
-                                  .context = self};
+    ss_join_options join = {.distance = call->distance,
+                            .threads = call->threads,
+                            .tmp_dir = &call->tmp_dir,
+                            .progress = &call->progress,
+                            .end_share = CONNECTED_SHARE,
+                            .on_pairs = keep_edges,
+                            .context = self};
     sstore_status status = ss_components_create(&options, &self->components, error);
     if (status == SSTORE_OK)
-        status = ss_store_source_open(&source, call->left, error);
+        status = ss_store_source_open(&source, call->left, call->join_bytes / 3, error);
+    join.memory_bytes = call->join_bytes - ss_store_source_kept_bytes(&source);
     if (status == SSTORE_OK) {
         const ss_fingerprint_source fingerprints = ss_store_source_fingerprints(&source);
         status = ss_join_spanning(&fingerprints, &join, error);

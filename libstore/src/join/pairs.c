@@ -35,18 +35,20 @@ static sstore_status keep_pairs(void *context, uint32_t worker, const ss_fingerp
 static sstore_status find_pairs(ss_join_call *call, pair_sink *sink, sstore_error *error)
 {
     ss_store_source left = {.blocks = NULL}, right = {.blocks = NULL};
-    const ss_join_options options = {.distance = call->distance,
-                                     .threads = call->threads,
-                                     .memory_bytes = call->join_bytes,
-                                     .tmp_dir = &call->tmp_dir,
-                                     .progress = &call->progress,
-                                     .end_share = FOUND_SHARE,
-                                     .on_pairs = keep_pairs,
-                                     .context = sink};
+    ss_join_options options = {.distance = call->distance,
+                               .threads = call->threads,
+                               .tmp_dir = &call->tmp_dir,
+                               .progress = &call->progress,
+                               .end_share = FOUND_SHARE,
+                               .on_pairs = keep_pairs,
+                               .context = sink};
     const bool self = ss_join_call_is_self(call);
-    sstore_status status = ss_store_source_open(&left, call->left, error);
+    const uint64_t most_kept = call->join_bytes / (self ? 3 : 6);
+    sstore_status status = ss_store_source_open(&left, call->left, most_kept, error);
     if (status == SSTORE_OK && !self)
-        status = ss_store_source_open(&right, call->right, error);
+        status = ss_store_source_open(&right, call->right, most_kept, error);
+    options.memory_bytes =
+        call->join_bytes - ss_store_source_kept_bytes(&left) - (self ? 0 : ss_store_source_kept_bytes(&right));
     if (status == SSTORE_OK) {
         const ss_fingerprint_source from_left = ss_store_source_fingerprints(&left);
         const ss_fingerprint_source from_right = self ? from_left : ss_store_source_fingerprints(&right);
