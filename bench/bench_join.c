@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/pool.h"
 #include "join/join_tables.h"
+#include "plan/permute.h"
 #include "sort/radix.h"
 #include "support/clock.h"
 #include "support/dataset.h"
@@ -94,9 +95,103 @@ static uint64_t run(const char *kind, fingerprints *left, fingerprints *right, c
     return count;
 }
 
+static void time_joins(const char *kind, fingerprints *left, fingerprints *right, uint64_t data_bytes, uint64_t rounds,
+                       const ss_join_options *options)
+{
+    double *seconds = bench_alloc(rounds + 1, sizeof *seconds);
+    uint64_t pairs = 0;
+    bench_memory_peak_restart();
+    for (size_t i = 0; i < rounds; i++) {
+        const double begin = bench_now_ns();
+        pairs = run(kind, left, right, options);
+        seconds[i] = (bench_now_ns() - begin) / 1e9;
+    }
+    const double beside = (double)bench_memory_peak() - (double)data_bytes;
+    printf("kind      records    k   threads  MiB     seconds  pairs       peak MiB beside the data\n");
+    printf("%-8s  %-9zu  %-2" PRIu32 "  %-7" PRIu32 "  %-6" PRIu64 "  %7.3f  %-10" PRIu64 "  %.1f\n", kind, left->count,
+           options->distance, options->threads, options->memory_bytes >> 20, bench_median(seconds, rounds), pairs,
+           beside / 0x1p20);
+    free(seconds);
+}
+
+/* ----- the largest groups ----- */
+
+/* Fingerprints that are equal in a block's bits. */
+typedef struct group {
+    uint32_t block;
+    uint64_t *values;
+    size_t count;
+} group;
+
+static int compare_groups(const void *left, const void *right)
+{
+    const group *a = left, *b = right;
+    return (a->count < b->count) - (a->count > b->count);
+}
+
+static sstore_status count_group_pairs(void *context, const ss_fingerprint_pair *pairs, size_t count,
+                                       sstore_error *error)
+{
+    (void)pairs, (void)error;
+    *(uint64_t *)context += count;
+    return SSTORE_OK;
+}
+
+/* Put groups of more than one into a list that has the `most` largest; `values` are sorted by the block. */
+static void find_groups(uint64_t *values, size_t count, uint32_t block, uint64_t mask, group *list, size_t most)
+{
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        for (end = begin + 1; end < count && ((values[end] ^ values[begin]) & mask) == 0;)
+            end++;
+        if (end - begin <= list[most - 1].count)
+            continue;
+        list[most - 1] = (group){.block = block, .values = values + begin, .count = end - begin};
+        qsort(list, most, sizeof *list, compare_groups);
+    }
+}
+
+/* Time the self-joins of the largest groups of all k + 1 blocks, one by one, on one thread. */
+static void time_groups(const fingerprints *all, uint32_t distance, size_t most)
+{
+    const uint32_t blocks = distance + 1;
+    group *list = bench_alloc(most, sizeof *list);
+    uint64_t **sorted = bench_alloc(blocks, sizeof *sorted);
+    uint64_t *scratch = bench_alloc(all->count, sizeof *scratch);
+    ss_group_join *join = bench_alloc(1, sizeof *join);
+    for (uint32_t i = 0; i < blocks; i++) {
+        const uint32_t begin = 64 * i / blocks, end = 64 * (i + 1) / blocks;
+        ss_permutation permutation;
+        ss_permutation_init(&permutation, ss_high_mask(end) & ~ss_high_mask(begin));
+        sorted[i] = bench_alloc(all->count, sizeof *sorted[i]);
+        for (size_t j = 0; j < all->count; j++)
+            sorted[i][j] = ss_permute(&permutation, all->values[j]);
+        ss_sort_keys(sorted[i], scratch, all->count);
+        find_groups(sorted[i], all->count, i, ss_high_mask(end - begin), list, most);
+    }
+    printf("group  block  fingerprints  pairs       tests of all  milliseconds\n");
+    for (size_t i = 0; i < most && list[i].count > 0; i++) {
+        const double all_tests = (double)list[i].count * (double)(list[i].count - 1) / 2;
+        uint64_t pairs = 0;
+        sstore_error error;
+        ss_group_join_init(join, distance, scratch, count_group_pairs, &pairs);
+        const double begin = bench_now_ns();
+        bench_must(ss_group_self(join, list[i].values, list[i].count, &error), &error);
+        bench_must(ss_group_flush(join, &error), &error);
+        printf("%-5zu  %-5" PRIu32 "  %-12zu  %-10" PRIu64 "  %12.4f  %12.3f\n", i, list[i].block, list[i].count, pairs,
+               (double)join->tests / all_tests, (bench_now_ns() - begin) / 1e6);
+    }
+    for (uint32_t i = 0; i < blocks; i++)
+        free(sorted[i]);
+    free(sorted);
+    free(scratch);
+    free(join);
+    free(list);
+}
+
 int main(int argc, char **argv)
 {
-    uint64_t count = 1000000, distance = 3, threads = 0, memory = (uint64_t)256 << 20, rounds = 3, seed = 1, pairs = 0;
+    uint64_t count = 1000000, distance = 3, threads = 0, memory = (uint64_t)256 << 20, rounds = 3, seed = 1;
+    uint64_t groups = 0;
     const char *data = "clustered", *kind = "self", *tmp = "/tmp";
     const bench_parameter parameters[] = {
         {"records", BENCH_COUNT, &count, "how many fingerprints (1M)"},
@@ -109,6 +204,7 @@ int main(int argc, char **argv)
         {"tmp", BENCH_TEXT, &tmp, "the folder to spill to (/tmp)"},
         {"rounds", BENCH_COUNT, &rounds, "of which the median counts (3)"},
         {"seed", BENCH_COUNT, &seed, "of the fingerprints (1)"},
+        {"groups", BENCH_COUNT, &groups, "instead time so many of the largest groups one by one, on one thread (0)"},
     };
     const bench_usage usage = {"", "Time a join of fingerprints in memory.", parameters,
                                sizeof parameters / sizeof *parameters};
@@ -128,21 +224,12 @@ int main(int argc, char **argv)
                                      .memory_bytes = memory,
                                      .tmp_dir = &dir,
                                      .end_share = 1};
-    bench_memory_peak_restart();
-    const double data_bytes = (double)made_count * sizeof *all.values;
-    double *seconds = bench_alloc(rounds + 1, sizeof *seconds);
-    for (size_t i = 0; i < rounds; i++) {
-        const double begin = bench_now_ns();
-        pairs = run(kind, &left, &right, &options);
-        seconds[i] = (bench_now_ns() - begin) / 1e9;
-    }
-    const double after = (double)bench_memory_peak();
     printf("# %zu distinct of %" PRIu64 " fingerprints, seed %" PRIu64 ", median of %" PRIu64 " rounds\n", left.count,
            count, seed, rounds);
-    printf("kind      records    k   threads  MiB     seconds  pairs       peak MiB beside the data\n");
-    printf("%-8s  %-9" PRIu64 "  %-2" PRIu64 "  %-7" PRIu64 "  %-6" PRIu64 "  %7.3f  %-10" PRIu64 "  %.1f\n", kind,
-           count, distance, threads, memory >> 20, bench_median(seconds, rounds), pairs, (after - data_bytes) / 0x1p20);
-    free(seconds);
+    if (groups > 0)
+        time_groups(&left, (uint32_t)distance, groups);
+    else
+        time_joins(kind, &left, &right, made_count * sizeof *all.values, rounds, &options);
     free(all.values);
     ss_dir_close(&dir);
     return 0;

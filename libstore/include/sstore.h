@@ -1,8 +1,9 @@
 /*
  * sstore.h - find every stored 64-bit fingerprint within a Hamming distance of a given one.
  *
- * A store is a folder of compressed, checksummed, immutable files, made once by a builder and read by any number of
- * processes and threads. It holds a set of records (fingerprint, id), or a set of fingerprints alone. A query returns
+ * A store is a folder of compressed, checksummed, immutable files: of segments, each written at once by a builder. It
+ * is read by any number of processes and threads, while one process at a time adds to it or removes from it. It holds a
+ * set of records (fingerprint, id), or a set of fingerprints alone. A query returns
  * exactly the records within the asked distance: none is missed and none is returned twice. The method is that of
  * Manku, Jain and Das Sarma, "Detecting Near-Duplicates for Web Crawling" (WWW 2007), section 3; the files are
  * described byte by byte in format-spec/.
@@ -13,8 +14,8 @@
  *    it fills when it returns an error and leaves alone otherwise.
  *  - Option structs begin with struct_size and have an initializer that sets the defaults; NULL stands for the defaults.
  *  - The library never prints, exits, changes signal handlers or keeps global state.
- *  - Threads: an sstore is immutable and may be shared by all threads of a process without locks; a cursor, a builder
- *    and an sstore_error belong to one thread at a time. After fork() a child may go on using a store that its parent
+ *  - Threads: an sstore is immutable and may be shared by all threads of a process without locks; a cursor, a builder,
+ *    an intake and an sstore_error belong to one thread at a time. After fork() a child may go on using a store that its parent
  *    opened; a cursor belongs to the process that made it.
  */
 #ifndef SSTORE_H
@@ -133,8 +134,9 @@ typedef struct sstore_open_options {
  * in the mode memory all block files. A cursor takes what sstore_cursor_create() says, a batch what
  * sstore_query_batch() says.
  *
- * The store sees the state that was published at that moment,
- * for as long as it is open, whatever writers do.
+ * Each segment also takes some 20 KiB, and a file descriptor for each table and the ids.
+ *
+ * The handle shows the state that was published at that moment for as long as it is open, whatever writers do.
  *
  * On success *store_out is a handle to be closed with sstore_close(); on failure it is NULL.
  * Errors: ARGUMENT, MEMORY, IO, NOT_FOUND, DAMAGED, UNSUPPORTED, RECIPE. Source: format-spec/sstore-format.md, "A
@@ -212,7 +214,8 @@ SSTORE_API sstore_status sstore_query_batch(const sstore *store, const uint64_t 
 /* What one query was expected to read of a table, and what it read. */
 typedef struct sstore_table_explanation {
     size_t struct_size;
-    uint64_t segment;                 /* a store has one or more, each with tables of its own */
+    uint64_t segment;                 /* a store has one or more, each with tables of its own; those that remove
+                                         records are not searched, and matches are counted before they do */
     uint32_t table;                   /* from 0 within the segment */
     uint64_t key_mask;                /* the bits that lead in this table */
     uint32_t prefix_bits;             /* how many they are */
@@ -343,7 +346,9 @@ typedef struct sstore_progress {
     size_t struct_size;
     const char *phase;    /* a word for what is being done, of static storage: "sorting" what is crowded, "counting"
                              the sorted records or a table's fingerprints, "writing" a table (table 0 with the ids),
-                             "permuting" table 0 for another one */
+                             "permuting" table 0 for another one. Of joins: "permuting" and "comparing" the
+                             fingerprints, once for each of some tables, "connecting" what was found near,
+                             "identifying" the records that belong to it, and "reporting" them */
     uint32_t table;       /* which table, from 0 */
     uint32_t table_count; /* 0 as long as the plan is not chosen */
     uint64_t done, total; /* records or fingerprints, in this phase */
