@@ -38,12 +38,12 @@ static void flip_file(damage_store *store, size_t file, rng *random)
         flip(store, file, bit, rng_one_in(random, 4) ? ONLY_MMAP : PREAD_AND_MEMORY);
 }
 
-static void flip_all(uint64_t seed, uint32_t block_bytes, data_ids ids)
+static void flip_all(uint64_t seed, uint32_t block_bytes, data_ids ids, bool changed)
 {
     damage_store store;
     rng random;
     rng_init(&random, seed);
-    damage_store_make(&store, seed, block_bytes, ids);
+    damage_store_make(&store, seed, block_bytes, ids, changed);
     for (size_t file = 0; file < store.files.count; file++) {
         flip_file(&store, file, &random);
         testing_doing("%s whole again", store.files.names[file]);
@@ -56,12 +56,19 @@ static void flip_all(uint64_t seed, uint32_t block_bytes, data_ids ids)
 
 static void test_flip_with_ids(void **state)
 {
-    flip_all(*(const uint64_t *)*state, 512, DATA_IDS);
+    flip_all(*(const uint64_t *)*state, 512, DATA_IDS, false);
 }
 
 static void test_flip_without_ids(void **state)
 {
-    flip_all(*(const uint64_t *)*state, 256, DATA_NO_IDS);
+    flip_all(*(const uint64_t *)*state, 256, DATA_NO_IDS, false);
+}
+
+/* In a segment that adds, one that adds to it, and one that removes. */
+static void test_flip_in_segments(void **state)
+{
+    const uint64_t seed = *(const uint64_t *)*state;
+    flip_all(seed, 512, seed % 4 == 0 ? DATA_NO_IDS : DATA_IDS, true);
 }
 
 int main(void)
@@ -70,6 +77,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate_setup_teardown(test_flip_with_ids, NULL, testing_teardown, &seed),
         cmocka_unit_test_prestate_setup_teardown(test_flip_without_ids, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_flip_in_segments, NULL, testing_teardown, &seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,7 +92,7 @@ static void test_lengths(void **state)
     damage_store store;
     rng random;
     rng_init(&random, seed);
-    damage_store_make(&store, seed, 512, DATA_IDS);
+    damage_store_make(&store, seed, 512, DATA_IDS, false);
     for (size_t file = 0; file < store.files.count; file++)
         resize_file(&store, file, &random);
     testing_done();
@@ -100,10 +100,10 @@ static void test_lengths(void **state)
     damage_store_free(&store);
 }
 
-static void test_other_files(void **state)
+static void exchange_all(uint64_t seed, bool changed)
 {
     damage_store store;
-    damage_store_make(&store, *(const uint64_t *)*state, 256, DATA_ORDINALS);
+    damage_store_make(&store, seed, changed ? 512 : 256, changed ? DATA_IDS : DATA_ORDINALS, changed);
     for (size_t file = 0; file < store.files.count; file++) {
         replace_file(&store, file);
         for (size_t other = 0; other < file; other++)
@@ -114,12 +114,24 @@ static void test_other_files(void **state)
     damage_store_free(&store);
 }
 
+static void test_other_files(void **state)
+{
+    exchange_all(*(const uint64_t *)*state, false);
+}
+
+/* Also files of one segment in another one. */
+static void test_other_files_of_segments(void **state)
+{
+    exchange_all(*(const uint64_t *)*state, true);
+}
+
 int main(void)
 {
     uint64_t seed = rng_run_seed();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate_setup_teardown(test_lengths, NULL, testing_teardown, &seed),
         cmocka_unit_test_prestate_setup_teardown(test_other_files, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_other_files_of_segments, NULL, testing_teardown, &seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

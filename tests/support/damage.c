@@ -21,9 +21,57 @@ static void make_queries(damage_store *store, rng *random)
     }
 }
 
-void damage_store_make(damage_store *store, uint64_t seed, uint32_t block_bytes, data_ids ids)
+/* Add or remove records in one step. */
+static void change(const char *path, bool removes, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
 {
-    *store = (damage_store){.path = scratch_path("damaged-%" PRIu32, block_bytes)};
+    sstore_builder *builder;
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    options.memory_bytes = 1 << 20;
+    options.threads = 1;
+    assert_ok(removes ? sstore_builder_create_removal(path, &options, &builder, &error)
+                      : sstore_builder_create_addition(path, &options, &builder, &error),
+              &error);
+    assert_ok(sstore_builder_add(builder, fingerprints, ids, count, &error), &error);
+    assert_ok(sstore_builder_finish(builder, &error), &error);
+}
+
+/* Build the first half of the records, with as many others near them; add the second half, and remove the others. */
+static void build_in_steps(const damage_store *store, const sstore_build_options *options, rng *random)
+{
+    const data_set *data = &store->data;
+    const size_t half = data->count / 2;
+    const uint64_t *ids = data->ids;
+    uint64_t fingerprints[RECORDS], both_ids[RECORDS];
+    data_set both = {.kind = data->kind, .id_kind = data->id_kind, .count = 2 * half, .fingerprints = fingerprints,
+                     .ids = ids == NULL ? NULL : both_ids};
+    for (size_t i = 0; i < half; i++) {
+        fingerprints[i] = data->fingerprints[i];
+        fingerprints[half + i] = rng_flip(random, data->fingerprints[i], 1 + (uint32_t)(i % 3));
+        both_ids[i] = ids == NULL ? 0 : ids[i];
+        both_ids[half + i] = 1000 + i;
+        for (size_t j = 0; j < data->count && ids == NULL; j++) /* one that is to stay is not removed */
+            if (data->fingerprints[j] == fingerprints[half + i])
+                fingerprints[half + i] = ~data->fingerprints[i];
+    }
+    store_must_build(store->path, options, &both);
+    change(store->path, false, data->fingerprints + half, ids == NULL ? NULL : ids + half, data->count - half);
+    change(store->path, true, fingerprints + half, ids == NULL ? NULL : both_ids + half, half);
+}
+
+static uint64_t count_pairs(const oracle *truth)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < truth->count; i++)
+        for (size_t j = i + 1; j < truth->count; j++)
+            count += sstore_hamming_distance(truth->records[i].fingerprint, truth->records[j].fingerprint) <= 3;
+    return count;
+}
+
+void damage_store_make(damage_store *store, uint64_t seed, uint32_t block_bytes, data_ids ids, bool changed)
+{
+    *store = (damage_store){.trials = 0};
+    snprintf(store->path, sizeof store->path, "%s", scratch_path("damaged-%" PRIu32 "-%d", block_bytes, changed));
     rng random;
     rng_init(&random, seed);
     data_make(&random, DATA_CLUSTERED, ids, RECORDS, true, &store->data);
@@ -34,7 +82,11 @@ void damage_store_make(damage_store *store, uint64_t seed, uint32_t block_bytes,
     options.threads = 1;
     options.plan = "4";
     options.recipe = RECIPE;
-    store_must_build(store->path, &options, &store->data);
+    if (changed)
+        build_in_steps(store, &options, &random);
+    else
+        store_must_build(store->path, &options, &store->data);
+    store->pair_count = count_pairs(&store->truth);
     make_queries(store, &random);
 
     store->files = file_list_make(store->path, "");
@@ -45,7 +97,7 @@ void damage_store_make(damage_store *store, uint64_t seed, uint32_t block_bytes,
         printf("  %8zu bytes %s\n", store->contents[i].size, store->files.names[i]);
     }
     fflush(stdout);
-    assert_in_range(store->total_bytes, 1, DAMAGE_STORE_BYTES_MOST);
+    assert_in_range(store->total_bytes, 1, (changed ? 3 : 1) * DAMAGE_STORE_BYTES_MOST);
     damage_check_whole(store);
 }
 
@@ -119,12 +171,39 @@ static bool ask_otherwise(const sstore *store, sstore_cursor *cursor, const dama
     return failed || status != SSTORE_OK;
 }
 
+static int count_near(void *context, const sstore_pair *pair)
+{
+    assert_true(pair->distance <= 3);
+    (*(uint64_t *)context)++;
+    return 0;
+}
+
+/* All pairs of near records. */
+static bool ask_pairs(const damage_store *store, const sstore *opened)
+{
+    sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
+    sstore_error error = {.status = SSTORE_OK};
+    uint64_t count = 0;
+    options.memory_bytes = 8 << 20;
+    options.threads = 1;
+    options.tmp_dir = scratch_folder();
+    sstore_status status = sstore_pairs(opened, &options, count_near, &count, &error);
+    assert_true(count <= store->pair_count);
+    if (status != SSTORE_OK)
+        check_error(status, &error);
+    else
+        assert_int_equal(count, store->pair_count);
+    return status != SSTORE_OK;
+}
+
 static bool ask_everything(damage_store *store, const sstore *opened, sstore_cursor *cursor)
 {
     bool failed = false;
     for (size_t i = 0; i < DAMAGE_QUERIES; i++)
         failed |= ask(cursor, &store->queries[i]);
     failed |= ask_otherwise(opened, cursor, &store->queries[store->trials % DAMAGE_QUERIES]);
+    if (store->trials % 8 == 0)
+        failed |= ask_pairs(store, opened);
     bool right;
     size_t count;
     sstore_error error = {.status = SSTORE_OK};

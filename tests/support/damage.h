@@ -11,7 +11,7 @@
 #include "support/testing.h"
 
 #define DAMAGE_QUERIES 12
-#define DAMAGE_STORE_BYTES_MOST 65536
+#define DAMAGE_STORE_BYTES_MOST 65536 /* a segment */
 /* A mask of ways of reading, 1 << SSTORE_IO_... each. */
 #define PREAD_AND_MEMORY (1U << SSTORE_IO_PREAD | 1U << SSTORE_IO_MEMORY)
 #define ONLY_MMAP (1U << SSTORE_IO_MMAP)
@@ -25,18 +25,20 @@ typedef struct damage_query {
 
 /* A store on disk, what is in it, and its files as they should be. */
 typedef struct damage_store {
-    const char *path;
+    char path[256];
     data_set data;
     oracle truth;
     damage_query queries[DAMAGE_QUERIES];
     file_list files;
     bytes *contents;
     size_t total_bytes;
+    uint64_t pair_count; /* of near records */
     uint64_t trials, open_errors, query_errors, right; /* trials: store and way of reading */
 } damage_store;
 
-/* Build the store; it is checked whole first. `block_bytes`: 256 or 512. */
-void damage_store_make(damage_store *store, uint64_t seed, uint32_t block_bytes, data_ids ids);
+/* Build the store; it is checked whole first. `block_bytes`: 256 or 512. `changed`: of three segments, the second of which
+ * adds, and the third removes; not for DATA_ORDINALS. */
+void damage_store_make(damage_store *store, uint64_t seed, uint32_t block_bytes, data_ids ids, bool changed);
 void damage_store_free(damage_store *store);
 
 /* The path of a file, in static storage. */
