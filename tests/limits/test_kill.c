@@ -1,6 +1,6 @@
 /*
- * test_kill.c - kill -9 at random instants of a build, again and again: there is no store, the old one or the new one, whole,
- * and the next build takes away what was left.
+ * test_kill.c - kill -9 at random instants of a build, or of a change, again and again: there is no store, the old one or the
+ * new one, whole, and the next writer takes away what was left.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -179,11 +179,169 @@ static void test_kill_at_any_time(void **state)
     testing_done();
 }
 
+/* ----- changes ----- */
+
+#define PARTS 6u
+#define PART_RECORDS 12000u
+
+/* A store of some parts of all records: which ones are there is a mask. */
+typedef struct changing {
+    char *path;
+    data_set all; /* PARTS * PART_RECORDS of them, with ids */
+    double usual; /* seconds that a change takes, about */
+} changing;
+
+static data_set part_of(const changing *self, uint32_t part)
+{
+    data_set taken = self->all;
+    taken.count = PART_RECORDS;
+    taken.fingerprints += part * PART_RECORDS;
+    taken.ids += part * PART_RECORDS;
+    return taken;
+}
+
+/* What is done in one step: a part is added or removed, or all segments are compacted, or the newest. */
+typedef struct step {
+    enum { ADD, REMOVE, COMPACT, COMPACT_TIERS } what;
+    uint32_t part;
+} step;
+
+static bool run_step(const changing *self, step taken)
+{
+    sstore_error error;
+    sstore_builder *builder;
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    const data_set part = part_of(self, taken.part);
+    options.memory_bytes = 1 << 20;
+    options.threads = 2;
+    if (taken.what >= COMPACT)
+        return sstore_compact(self->path, taken.what == COMPACT ? SSTORE_COMPACT_ALL : SSTORE_COMPACT_TIERS, &options,
+                              &error) == SSTORE_OK;
+    sstore_status status = taken.what == ADD ? sstore_builder_create_addition(self->path, &options, &builder, &error)
+                                             : sstore_builder_create_removal(self->path, &options, &builder, &error);
+    if (status == SSTORE_OK)
+        status = sstore_builder_add(builder, part.fingerprints, part.ids, part.count, &error);
+    return status == SSTORE_OK && sstore_builder_finish(builder, &error) == SSTORE_OK;
+}
+
+/* The parts that are there after a step. */
+static uint32_t after_step(uint32_t parts, step taken)
+{
+    return taken.what == ADD ? parts | 1u << taken.part : taken.what == REMOVE ? parts & ~(1u << taken.part) : parts;
+}
+
+/* Run it in a child, killed after `seconds` unless it was quicker. */
+static void step_and_kill(const changing *self, step taken, double seconds)
+{
+    int status;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(run_step(self, taken) ? 0 : 1);
+    struct timespec pause = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    nanosleep(&pause, NULL);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+}
+
+/* Whether the store holds just these parts. */
+static bool holds_parts(const changing *self, uint32_t parts)
+{
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    sstore_error error = {.status = SSTORE_OK};
+    sstore *store = store_must_open(self->path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    assert_ok(sstore_stat(store, &facts, &error), &error);
+    sstore_close(store);
+    if (facts.record_count != (uint64_t)__builtin_popcount(parts) * PART_RECORDS)
+        return false;
+    data_set set = self->all;
+    set.count = 0;
+    set.fingerprints = malloc(self->all.count * sizeof *set.fingerprints);
+    set.ids = malloc(self->all.count * sizeof *set.ids);
+    for (uint32_t part = 0; part < PARTS; part++) {
+        const data_set taken = part_of(self, part);
+        if ((parts >> part & 1) == 0)
+            continue;
+        memcpy(set.fingerprints + set.count, taken.fingerprints, taken.count * sizeof *set.fingerprints);
+        memcpy(set.ids + set.count, taken.ids, taken.count * sizeof *set.ids);
+        set.count += taken.count;
+    }
+    bool same = holds(self->path, &set);
+    free(set.fingerprints);
+    free(set.ids);
+    return same;
+}
+
+/* Nothing of what a killed writer had begun. */
+static void check_no_leftovers(const char *path)
+{
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    sstore_error error = {.status = SSTORE_OK};
+    sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    file_list files = file_list_make(path, "");
+    size_t directories = 0;
+    assert_ok(sstore_stat(store, &facts, &error), &error);
+    for (size_t i = 0; i < files.count; i++) {
+        assert_null(strstr(files.names[i], "tmp-"));
+        directories += strstr(files.names[i], "directory.mdb") != NULL;
+    }
+    assert_int_equal(directories, facts.segment_count);
+    file_list_free(&files);
+    sstore_close(store);
+}
+
+static void test_kill_changes(void **state)
+{
+    (void)state;
+    const uint64_t kills = testing_long() ? KILLS_LONG : KILLS;
+    uint64_t before_count = 0, after_count = 0;
+    uint32_t parts = 1;
+    changing self = {.path = strdup(scratch_disk_path("changing")), .usual = 0.1};
+    rng random;
+    rng_init(&random, run_seed + 1);
+    data_make(&random, DATA_CLUSTERED, DATA_IDS, PARTS * PART_RECORDS, false, &self.all);
+    for (size_t i = 0; i < self.all.count; i++)
+        self.all.ids[i] = i; /* so that no two parts have the same record */
+    const data_set first = part_of(&self, 0);
+    store_must_build(self.path, NULL, &first);
+    for (uint64_t i = 0; i < kills; i++) {
+        const step taken = {.what = rng_below(&random, 4), .part = (uint32_t)rng_below(&random, PARTS)};
+        const double seconds = self.usual * 1.5 * (double)rng_below(&random, 1000) / 1000;
+        const uint32_t after = after_step(parts, taken);
+        testing_doing("kill %" PRIu64 ", step %d of part %u, after %.3f s of about %.3f, seed %" PRIu64, i, taken.what,
+                      taken.part, seconds, self.usual, run_seed);
+        step_and_kill(&self, taken, seconds);
+        assert_ok(sstore_verify(self.path, NULL, NULL, NULL), NULL);
+        const bool is_after = after != parts && holds_parts(&self, after);
+        assert_true(is_after || holds_parts(&self, parts));
+        after_count += is_after;
+        before_count += !is_after;
+        parts = is_after ? after : parts;
+        if (rng_one_in(&random, 3)) { /* one that is left alone clears away what others left */
+            const step whole = {.what = (parts & 1u << taken.part) != 0 ? REMOVE : ADD, .part = taken.part};
+            const double begin = now_seconds();
+            assert_true(run_step(&self, whole));
+            self.usual = now_seconds() - begin;
+            parts = after_step(parts, whole);
+            assert_true(holds_parts(&self, parts));
+            check_no_leftovers(self.path);
+        }
+    }
+    print_message("%" PRIu64 " kills of changes: %" PRIu64 " left the old store, %" PRIu64 " a new one\n", kills,
+                  before_count, after_count);
+    data_free(&self.all);
+    scratch_remove(self.path);
+    free(self.path);
+    testing_done();
+}
+
 int main(void)
 {
     run_seed = rng_run_seed();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_kill_at_any_time, testing_teardown),
+        cmocka_unit_test_teardown(test_kill_changes, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

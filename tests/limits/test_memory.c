@@ -1,6 +1,6 @@
 /*
- * test_memory.c - what builds, merges and readers take of memory, counted for whole processes: the peak of a build of four times
- * as many records as its memory holds, and what an open store takes beside what it says.
+ * test_memory.c - what builds, merges, changes, joins and readers take of memory, counted for whole processes: the peak of a
+ * build of four times as many records as its memory holds, and what an open store takes beside what it says.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,46 +29,121 @@ static bool must(sstore_status status, const sstore_error *error)
     return status == SSTORE_OK;
 }
 
-/* Records as they come, so that they take no memory of their own. */
-static bool build(const char *path, uint64_t first, uint64_t count, const sstore_build_options *options)
+/* Record number `i`: of three, the others are one bit from the first. */
+static uint64_t record_at(uint64_t i)
 {
-    static uint64_t fingerprints[BATCH];
+    return rng_mix(run_seed + i / 3) ^ (i % 3 == 0 ? 0 : UINT64_C(1) << (i % 64));
+}
+
+/* Give records as they come, so that they take no memory of their own, and finish; the id of each is its number. */
+static bool give(sstore_builder *builder, uint64_t first, uint64_t count)
+{
+    static uint64_t fingerprints[BATCH], ids[BATCH];
     sstore_error error;
-    sstore_builder *builder;
-    bool done = must(sstore_builder_create(path, options, &builder, &error), &error);
+    bool done = true;
     for (uint64_t at = first; done && at < first + count; at += BATCH) {
         size_t piece = at + BATCH <= first + count ? BATCH : (size_t)(first + count - at);
-        for (size_t i = 0; i < piece; i++)
-            fingerprints[i] = rng_mix(run_seed + at + i);
-        done = must(sstore_builder_add(builder, fingerprints, NULL, piece, &error), &error);
+        for (size_t i = 0; i < piece; i++) {
+            fingerprints[i] = record_at(at + i);
+            ids[i] = at + i;
+        }
+        done = must(sstore_builder_add(builder, fingerprints, ids, piece, &error), &error);
     }
     return done && must(sstore_builder_finish(builder, &error), &error);
 }
 
-static sstore_build_options make_options(const char *plan, uint32_t threads, uint64_t first)
+static bool build(const char *path, uint64_t first, uint64_t count, const sstore_build_options *options)
+{
+    sstore_error error;
+    sstore_builder *builder;
+    return must(sstore_builder_create(path, options, &builder, &error), &error) && give(builder, first, count);
+}
+
+static sstore_build_options make_options(const char *plan, uint32_t threads)
 {
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     options.memory_bytes = MEMORY_BYTES;
     options.plan = plan;
     options.threads = threads;
-    options.first_ordinal = first;
     return options;
 }
 
+typedef enum task { BUILD, MERGE, ADD, REMOVE, REMOVE_FINGERPRINTS, COMPACT, PAIRS, CLUSTERS } task;
+
 typedef struct job {
+    task what;
     const char *path, *plan;
     uint32_t threads;
     uint64_t first, count;
-    const char *inputs[2]; /* to merge, instead of building */
+    const char *inputs[2]; /* to merge */
 } job;
+
+static bool change(const job *work, const sstore_build_options *options)
+{
+    sstore_error error;
+    sstore_builder *builder;
+    sstore_status status = work->what == ADD ? sstore_builder_create_addition(work->path, options, &builder, &error)
+                                             : sstore_builder_create_removal(work->path, options, &builder, &error);
+    return must(status, &error) && give(builder, work->first, work->count);
+}
+
+/* Without the ids. */
+static bool remove_fingerprints(const job *work, const sstore_build_options *options)
+{
+    sstore_error error;
+    sstore_builder *builder;
+    bool done = must(sstore_builder_create_removal(work->path, options, &builder, &error), &error);
+    for (uint64_t i = work->first; done && i < work->first + work->count; i++)
+        done = must(sstore_builder_add(builder, &(uint64_t){record_at(i)}, NULL, 1, &error), &error);
+    return done && must(sstore_builder_finish(builder, &error), &error);
+}
+
+static int count_pair(void *context, const sstore_pair *pair)
+{
+    (void)pair;
+    (*(uint64_t *)context)++;
+    return 0;
+}
+
+static int count_record(void *context, const sstore_cluster_record *record)
+{
+    (void)record;
+    (*(uint64_t *)context)++;
+    return 0;
+}
+
+/* Every three records are three pairs, or one cluster. */
+static bool join(const job *work)
+{
+    sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
+    sstore_error error;
+    sstore *store;
+    uint64_t count = 0;
+    options.memory_bytes = MEMORY_BYTES;
+    options.threads = work->threads;
+    options.tmp_dir = scratch_disk_path(".");
+    if (!must(sstore_open(work->path, NULL, &store, &error), &error))
+        return false;
+    sstore_status status = work->what == PAIRS ? sstore_pairs(store, &options, count_pair, &count, &error)
+                                               : sstore_clusters(store, &options, 0, count_record, &count, &error);
+    sstore_close(store);
+    return must(status, &error) && count > work->count / 3 * 3 - 3;
+}
 
 static bool run_job(const job *work)
 {
     sstore_error error;
-    sstore_build_options options = make_options(work->plan, work->threads, work->first);
-    if (work->inputs[0] == NULL)
-        return build(work->path, work->first, work->count, &options);
-    return must(sstore_merge(work->path, work->inputs, 2, &options, &error), &error);
+    const sstore_build_options options = make_options(work->plan, work->threads);
+    switch (work->what) {
+    case MERGE: return must(sstore_merge(work->path, work->inputs, 2, &options, &error), &error);
+    case ADD:
+    case REMOVE: return change(work, &options);
+    case REMOVE_FINGERPRINTS: return remove_fingerprints(work, &options);
+    case COMPACT: return must(sstore_compact(work->path, SSTORE_COMPACT_ALL, &options, &error), &error);
+    case PAIRS:
+    case CLUSTERS: return join(work);
+    default: return build(work->path, work->first, work->count, &options);
+    }
 }
 
 /* Run in a child; returns the most memory that it had at once. */
@@ -104,8 +179,25 @@ static void test_builds_keep_to_their_memory(void **state)
     check_peak(&(job){.path = left, .plan = "2", .threads = 8, .count = records / 2}, "8 threads, 2 tables");
     check_peak(&(job){.path = right, .plan = "4", .threads = 1, .first = records / 2, .count = records - records / 2},
                "1 thread, 4 tables");
-    check_peak(&(job){.path = merged, .plan = "3", .threads = 2, .inputs = {left, right}}, "merging these two");
+    check_peak(&(job){.what = MERGE, .path = merged, .plan = "3", .threads = 2, .inputs = {left, right}},
+               "merging these two");
     assert_true(folders_equal(whole, merged, "")); /* the same, whatever the threads and on whatever way */
+}
+
+/* A store that is in the scratch folder already from the test before, `left`. */
+static void test_changes_and_joins_keep_to_their_memory(void **state)
+{
+    (void)state;
+    const uint64_t records = (testing_sanitized() ? RECORDS / 64 : RECORDS) / 2;
+    const char *path = scratch_disk_path("left");
+    check_peak(&(job){.what = PAIRS, .path = path, .threads = 2, .count = records}, "pairs");
+    check_peak(&(job){.what = CLUSTERS, .path = path, .threads = 2, .count = records}, "clusters");
+    check_peak(&(job){.what = ADD, .path = path, .threads = 2, .first = records / 2, .count = records}, "adding");
+    check_peak(&(job){.what = REMOVE, .path = path, .threads = 2, .count = records / 2}, "removing records");
+    check_peak(&(job){.what = REMOVE_FINGERPRINTS, .path = path, .threads = 2, .first = records, .count = records / 4},
+               "removing fingerprints");
+    check_peak(&(job){.what = PAIRS, .path = path, .threads = 2, .count = records / 4}, "pairs, four segments");
+    check_peak(&(job){.what = COMPACT, .path = path, .threads = 2}, "compacting");
 }
 
 /* ----- reading ----- */
@@ -160,7 +252,7 @@ static void test_readers_take_what_they_say(void **state)
     (void)state;
     const uint64_t records = testing_sanitized() ? RECORDS / 64 : RECORDS / 4;
     const char *path = scratch_disk_path("read");
-    sstore_build_options options = make_options("3", 0, 0);
+    sstore_build_options options = make_options("3", 0);
     options.block_bytes = 512; /* many blocks: a directory that counts */
     options.memory_bytes = (uint64_t)256 << 20;
     assert_true(build(path, 0, records, &options));
@@ -189,6 +281,7 @@ int main(void)
     run_seed = rng_run_seed();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_builds_keep_to_their_memory),
+        cmocka_unit_test(test_changes_and_joins_keep_to_their_memory),
         cmocka_unit_test(test_readers_take_what_they_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
