@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd.h"
 #include "interrupt.h"
 #include "progress.h"
 
@@ -84,12 +83,12 @@ static int offer_input(new_job *job, const char *input, const input_options *for
     return input_read(input, &one_by_one, ids, offer_now, job);
 }
 
-static int offer_inputs(new_job *job, char **inputs, size_t input_count, const input_options *format)
+static int offer_inputs(new_job *job, const store_arguments *arguments)
 {
     input_ids ids = INPUT_IDS_UNKNOWN;
     int code = EXIT_DONE;
-    for (size_t i = 0; i < input_count && code == EXIT_DONE; i++)
-        code = offer_input(job, inputs[i], format, &ids);
+    for (int i = 0; i < arguments->operands.input_count && code == EXIT_DONE; i++)
+        code = offer_input(job, arguments->operands.inputs[i], &arguments->input, &ids);
     return code == EXIT_DONE && interrupted() ? interrupt_exit_code() : code;
 }
 
@@ -109,16 +108,16 @@ static int print_summary(const char *path, const new_job *job)
     return code;
 }
 
-static int take_in(new_job *job, const char *path, const build_arguments *arguments, char **inputs, size_t input_count,
-                   const input_options *format)
+static int take_in(new_job *job, const store_arguments *arguments)
 {
+    const char *path = arguments->operands.store;
     sstore_error error;
-    int code = offer_inputs(job, inputs, input_count, format);
+    int code = offer_inputs(job, arguments);
     if (is_to_be_published(job, code)) {
         interrupt_forget();
         sstore_status status = sstore_intake_publish(job->intake, &error);
         int published = build_arguments_check(path, status, &error);
-        if (published == EXIT_DONE && !arguments->quiet)
+        if (published == EXIT_DONE && !arguments->build.quiet)
             published = print_summary(path, job);
         return code != EXIT_DONE ? code : published;
     }
@@ -128,32 +127,28 @@ static int take_in(new_job *job, const char *path, const build_arguments *argume
     return code;
 }
 
-int add_new(const char *path, build_arguments *arguments, const add_new_options *options, char **inputs,
-            size_t input_count, input_options *format)
+int add_new(store_arguments *arguments, const add_new_options *options)
 {
+    const char *path = arguments->operands.store;
     new_job job = {.options = options};
     sstore_intake_options intake = SSTORE_INTAKE_OPTIONS_INIT;
     sstore_statistics facts;
     sstore_error error;
-    int code = EXIT_DONE;
-    for (size_t i = 0; i < input_count && code == EXIT_DONE; i++)
-        code = input_check(inputs[i], format);
+    int code = store_arguments_check(arguments);
     if (code == EXIT_DONE)
         code = cmd_read_facts(path, &facts);
     if (code != EXIT_DONE)
         return code;
     job.chunk = cmd_allocate(CHUNK_RECORDS, sizeof *job.chunk);
     job.chunk_ids = cmd_allocate(CHUNK_RECORDS, sizeof *job.chunk_ids);
-    build_arguments_begin(arguments);
-    format->ahead = arguments->options.threads != 1;
-    format->most_window_bits = input_window_bits(arguments->options.memory_bytes);
+    build_arguments_begin(&arguments->build);
     job.style = (output_style){.json = options->json, .has_ids = facts.has_ids != 0};
     intake.distance = options->distance;
     intake.publish_every = options->publish_every;
     intake.compact = options->compact;
-    intake.build = arguments->options;
+    intake.build = arguments->build.options;
     if (sstore_intake_open(path, &intake, &job.intake, &error) == SSTORE_OK)
-        code = take_in(&job, path, arguments, inputs, input_count, format);
+        code = take_in(&job, arguments);
     else
         code = cmd_fail(&error);
     sstore_intake_close(job.intake);

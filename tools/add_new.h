@@ -4,8 +4,7 @@
 #ifndef ADD_NEW_H
 #define ADD_NEW_H
 
-#include "build_arguments.h"
-#include "input.h"
+#include "build_store.h"
 #include "output.h"
 
 typedef struct add_new_options {
@@ -17,7 +16,6 @@ typedef struct add_new_options {
 
 /* Take in what is new in all the inputs; text from stdin is answered line by line. Returns an exit code; failures have
  * been reported. */
-int add_new(const char *path, build_arguments *arguments, const add_new_options *options, char **inputs,
-            size_t input_count, input_options *format);
+int add_new(store_arguments *arguments, const add_new_options *options);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 
-#include "cmd.h"
 #include "interrupt.h"
 #include "progress.h"
 
@@ -107,36 +106,64 @@ static int print_change(const char *path, store_work work, const sstore_change *
     return EXIT_DONE;
 }
 
-int build_store(store_work work, const char *path, build_arguments *arguments, char **inputs, size_t input_count,
-                input_options *format)
+error_t store_arguments_parse(int key, struct argp_state *state, store_arguments *arguments)
 {
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &arguments->build;
+        state->child_inputs[1] = &arguments->input;
+        return 0;
+    case ARGP_KEY_ARGS:
+        arguments->operands = cmd_take_operands(state);
+        return 0;
+    case ARGP_KEY_END:
+        cmd_check_inputs(&arguments->operands);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int store_arguments_check(store_arguments *arguments)
+{
+    const sstore_build_options *options = &arguments->build.options;
     int code = EXIT_DONE;
-    for (size_t i = 0; i < input_count && code == EXIT_DONE; i++)
-        code = input_check(inputs[i], format);
-    if (code != EXIT_DONE)
-        return code;
-    format->ahead = arguments->options.threads != 1;
-    const input_expectation expected = expect_records(inputs, input_count, format);
-    build_job job = {.work = work, .expected_count = expected.count};
+    for (int i = 0; i < arguments->operands.input_count && code == EXIT_DONE; i++)
+        code = input_check(arguments->operands.inputs[i], &arguments->input);
+    arguments->input.ahead = options->threads != 1;
+    arguments->input.most_window_bits = input_window_bits(options->memory_bytes);
+    return code;
+}
+
+int build_store(store_work work, store_arguments *arguments)
+{
+    const char *path = arguments->operands.store;
+    build_arguments *build = &arguments->build;
+    char **inputs = arguments->operands.inputs;
+    const size_t input_count = (size_t)arguments->operands.input_count;
     sstore_change change = {.struct_size = sizeof change};
     sstore_error error;
-    build_arguments_begin(arguments);
-    format->most_window_bits = input_window_bits(arguments->options.memory_bytes);
-    arguments->options.expected_record_count = expected.count;
-    arguments->options.expected_largest_id = expected.largest_id;
-    arguments->options.change = &change;
-    sstore_status status = begin(work, path, &arguments->options, &job.builder, &error);
+    int code = store_arguments_check(arguments);
+    if (code != EXIT_DONE)
+        return code;
+    const input_expectation expected = expect_records(inputs, input_count, &arguments->input);
+    build_job job = {.work = work, .expected_count = expected.count};
+    build_arguments_begin(build);
+    build->options.expected_record_count = expected.count;
+    build->options.expected_largest_id = expected.largest_id;
+    build->options.change = &change;
+    sstore_status status = begin(work, path, &build->options, &job.builder, &error);
     if (status != SSTORE_OK)
         return build_arguments_check(path, status, &error);
-    state_needs(arguments, path, &job);
-    code = read_inputs(&job, inputs, input_count, format);
+    state_needs(build, path, &job);
+    code = read_inputs(&job, inputs, input_count, &arguments->input);
     if (code != EXIT_DONE) {
         sstore_builder_abort(job.builder);
         return interrupted() ? build_arguments_check(path, SSTORE_STOPPED, NULL) : code;
     }
     status = sstore_builder_finish(job.builder, &error);
     if (work == STORE_BUILD)
-        return build_arguments_end(arguments, path, status, &error);
+        return build_arguments_end(build, path, status, &error);
     code = build_arguments_check(path, status, &error);
-    return code != EXIT_DONE || arguments->quiet ? code : print_change(path, work, &change);
+    return code != EXIT_DONE || build->quiet ? code : print_change(path, work, &change);
 }

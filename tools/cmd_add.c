@@ -3,15 +3,11 @@
  */
 #include "add_new.h"
 #include "arguments.h"
-#include "build_store.h"
-#include "cmd.h"
 
 enum { KEY_IF_NEW = 0x200, KEY_PUBLISH_EVERY, KEY_LIMIT, KEY_JSON, KEY_COMPACT };
 
 typedef struct arguments {
-    cmd_store_and_inputs operands;
-    build_arguments build;
-    input_options input;
+    store_arguments store;
     bool if_new;
     const char *of_if_new; /* an option that goes with it, if there is one */
     add_new_options new;
@@ -62,22 +58,10 @@ static error_t parse_option(int key, char *argument, arguments *all)
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     arguments *all = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &all->build;
-        state->child_inputs[1] = &all->input;
-        return 0;
-    case ARGP_KEY_ARGS:
-        all->operands = cmd_take_operands(state);
-        return 0;
-    case ARGP_KEY_END:
-        cmd_check_inputs(&all->operands);
-        if (!all->if_new && all->of_if_new != NULL)
-            cmd_usage_error("%s goes with --if-new only", all->of_if_new);
-        return 0;
-    default:
-        return parse_option(key, argument, all);
-    }
+    if (key == ARGP_KEY_END && !all->if_new && all->of_if_new != NULL)
+        cmd_usage_error("%s goes with --if-new only", all->of_if_new);
+    error_t known = parse_option(key, argument, all);
+    return known == ARGP_ERR_UNKNOWN ? store_arguments_parse(key, state, &all->store) : known;
 }
 
 static const struct argp_child children[] = {
@@ -95,24 +79,21 @@ static const struct argp argp = {
 };
 
 /* Compact by tiers; nothing is said of it unless it fails. */
-static int compact(arguments *all)
+static int compact(store_arguments *store)
 {
     sstore_error error;
-    all->build.options.change = NULL;
-    sstore_status status = sstore_compact(all->operands.store, SSTORE_COMPACT_TIERS, &all->build.options, &error);
-    return build_arguments_check(all->operands.store, status, &error);
+    store->build.options.change = NULL;
+    sstore_status status =
+        sstore_compact(store->operands.store, SSTORE_COMPACT_TIERS, &store->build.options, &error);
+    return build_arguments_check(store->operands.store, status, &error);
 }
 
 int cmd_add(int argc, char **argv)
 {
-    arguments all = {.build = BUILD_ARGUMENTS_INIT,
-                     .input = INPUT_OPTIONS_INIT,
-                     .new = {.distance = SSTORE_OWN_DISTANCE, .limit = UINT64_MAX}};
+    arguments all = {.store = STORE_ARGUMENTS_INIT, .new = {.distance = SSTORE_OWN_DISTANCE, .limit = UINT64_MAX}};
     cmd_parse(&argp, argc, argv, &all);
-    const cmd_store_and_inputs *operands = &all.operands;
-    const size_t count = (size_t)operands->input_count;
     if (all.if_new)
-        return add_new(operands->store, &all.build, &all.new, operands->inputs, count, &all.input);
-    int code = build_store(STORE_ADD, operands->store, &all.build, operands->inputs, count, &all.input);
-    return code == EXIT_DONE && all.new.compact ? compact(&all) : code;
+        return add_new(&all.store, &all.new);
+    int code = build_store(STORE_ADD, &all.store);
+    return code == EXIT_DONE && all.new.compact ? compact(&all.store) : code;
 }

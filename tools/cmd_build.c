@@ -3,15 +3,8 @@
  */
 #include "arguments.h"
 #include "build_store.h"
-#include "cmd.h"
 
 enum { KEY_RECIPE = 0x200, KEY_NO_IDS, KEY_FIRST_ORDINAL };
-
-typedef struct arguments {
-    cmd_store_and_inputs operands;
-    build_arguments build;
-    input_options input;
-} arguments;
 
 static const struct argp_option options[] = {
     {"distance", 'k', "K", 0, "the distance to build for, 0 to 16 (default 3)", 0},
@@ -20,7 +13,7 @@ static const struct argp_option options[] = {
     {"first-ordinal", KEY_FIRST_ORDINAL, "N", 0, "the id of the first record, if the input has none (default 0)", 0},
     {0}};
 
-static error_t parse_option(int key, char *argument, arguments *all)
+static error_t parse_option(int key, char *argument, store_arguments *all)
 {
     sstore_build_options *build = &all->build.options;
     switch (key) {
@@ -42,30 +35,14 @@ static error_t parse_option(int key, char *argument, arguments *all)
     }
 }
 
-static void check_arguments(arguments *all)
-{
-    cmd_check_inputs(&all->operands);
-    if (all->build.options.without_ids != 0 && all->build.options.first_ordinal != 0)
-        cmd_usage_error("--first-ordinal is of no use with --no-ids");
-}
-
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
-    arguments *all = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &all->build;
-        state->child_inputs[1] = &all->input;
-        return 0;
-    case ARGP_KEY_ARGS:
-        all->operands = cmd_take_operands(state);
-        return 0;
-    case ARGP_KEY_END:
-        check_arguments(all);
-        return 0;
-    default:
-        return parse_option(key, argument, all);
-    }
+    store_arguments *all = state->input;
+    const sstore_build_options *build = &all->build.options;
+    if (key == ARGP_KEY_END && build->without_ids != 0 && build->first_ordinal != 0)
+        cmd_usage_error("--first-ordinal is of no use with --no-ids");
+    error_t known = parse_option(key, argument, all);
+    return known == ARGP_ERR_UNKNOWN ? store_arguments_parse(key, state, all) : known;
 }
 
 static const struct argp_child children[] = {{&build_argp, 0, NULL, 0}, {&input_argp, 0, NULL, 0}, CMD_COMMON_CHILD, {0}};
@@ -82,8 +59,7 @@ static const struct argp argp = {
 
 int cmd_build(int argc, char **argv)
 {
-    arguments all = {.build = BUILD_ARGUMENTS_INIT, .input = INPUT_OPTIONS_INIT};
+    store_arguments all = STORE_ARGUMENTS_INIT;
     cmd_parse(&argp, argc, argv, &all);
-    return build_store(STORE_BUILD, all.operands.store, &all.build, all.operands.inputs,
-                       (size_t)all.operands.input_count, &all.input);
+    return build_store(STORE_BUILD, &all);
 }

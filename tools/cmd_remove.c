@@ -2,14 +2,11 @@
  * cmd_remove.c - sstore remove: take records out of a store.
  */
 #include "build_store.h"
-#include "cmd.h"
 
 enum { KEY_IDS = 0x200 };
 
 typedef struct arguments {
-    cmd_store_and_inputs operands;
-    build_arguments build;
-    input_options input;
+    store_arguments store;
     bool ids;
 } arguments;
 
@@ -20,25 +17,12 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 {
     arguments *all = state->input;
     (void)argument;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &all->build;
-        state->child_inputs[1] = &all->input;
-        return 0;
-    case KEY_IDS:
-        all->ids = true;
-        all->input.lines.decimal = true;
-        all->input.lines.ignore_ids = true;
-        return 0;
-    case ARGP_KEY_ARGS:
-        all->operands = cmd_take_operands(state);
-        return 0;
-    case ARGP_KEY_END:
-        cmd_check_inputs(&all->operands);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    if (key != KEY_IDS)
+        return store_arguments_parse(key, state, &all->store);
+    all->ids = true;
+    all->store.input.lines.decimal = true;
+    all->store.input.lines.ignore_ids = true;
+    return 0;
 }
 
 static const struct argp_child children[] = {
@@ -56,8 +40,7 @@ static const struct argp argp = {
 
 int cmd_remove(int argc, char **argv)
 {
-    arguments all = {.build = BUILD_ARGUMENTS_INIT, .input = INPUT_OPTIONS_INIT};
+    arguments all = {.store = STORE_ARGUMENTS_INIT};
     cmd_parse(&argp, argc, argv, &all);
-    return build_store(all.ids ? STORE_REMOVE_IDS : STORE_REMOVE, all.operands.store, &all.build, all.operands.inputs,
-                       (size_t)all.operands.input_count, &all.input);
+    return build_store(all.ids ? STORE_REMOVE_IDS : STORE_REMOVE, &all.store);
 }

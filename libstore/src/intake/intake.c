@@ -10,6 +10,7 @@
 #include "base/pool.h"
 #include "build/builder.h"
 #include "query/growing_index.h"
+#include "query/match_order.h"
 #include "store/cursor.h"
 #include "store/store_memory.h"
 
@@ -232,16 +233,6 @@ static int keep_match(void *context, const sstore_match *match)
     return 0;
 }
 
-static int compare_matches(const void *left, const void *right)
-{
-    const sstore_match *a = left, *b = right;
-    if (a->distance != b->distance)
-        return a->distance < b->distance ? -1 : 1;
-    if (a->fingerprint != b->fingerprint)
-        return a->fingerprint < b->fingerprint ? -1 : 1;
-    return (a->id > b->id) - (a->id < b->id);
-}
-
 /* Take a new record in; *id_out is the id that it has. */
 static sstore_status take_in(const offer *self, uint64_t fingerprint, uint64_t *id_out)
 {
@@ -275,7 +266,7 @@ static sstore_status answer_next(offer *self)
     if (answer.is_new)
         status = take_in(self, fingerprint, &answer.id);
     else
-        qsort(intake->matches, intake->match_count, sizeof *intake->matches, compare_matches);
+        qsort(intake->matches, intake->match_count, sizeof *intake->matches, ss_compare_matches);
     answer.matches = intake->matches;
     answer.match_count = intake->match_count;
     intake->match_count = 0;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "query/batch.h"
+#include "query/match_order.h"
 #include "query/query.h"
 #include "sort/radix.h"
 
@@ -133,21 +134,11 @@ static sstore_status order_hits(report *self, ss_batch_hit **hits_out, sstore_er
     return SSTORE_OK;
 }
 
-static int compare_matches(const void *left, const void *right)
-{
-    const sstore_match *a = left, *b = right;
-    if (a->distance != b->distance)
-        return a->distance < b->distance ? -1 : 1;
-    if (a->fingerprint != b->fingerprint)
-        return a->fingerprint < b->fingerprint ? -1 : 1;
-    return (a->id > b->id) - (a->id < b->id);
-}
-
 /* Those of one fingerprint come in the order of their ids. */
 static bool in_order(const sstore_match *matches, size_t count)
 {
     for (size_t i = 1; i < count; i++)
-        if (compare_matches(&matches[i - 1], &matches[i]) > 0)
+        if (ss_compare_matches(&matches[i - 1], &matches[i]) > 0)
             return false;
     return true;
 }
@@ -176,7 +167,7 @@ static sstore_status hand_on(sstore_match *sorted, const size_t *begins, uint32_
     for (uint32_t query = 0; query < count; query++) {
         size_t begin = begins[query], end = query + 1 < count ? begins[query + 1] : match_count;
         if (!in_order(sorted + begin, end - begin))
-            qsort(sorted + begin, end - begin, sizeof *sorted, compare_matches);
+            qsort(sorted + begin, end - begin, sizeof *sorted, ss_compare_matches);
         for (size_t i = begin; i < end; i++) {
             sorted[i].query_index += first_index;
             if (on_match(context, &sorted[i]) != 0)
