@@ -20,7 +20,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     if (key != KEY_IDS)
         return store_arguments_parse(key, state, &all->store);
     all->ids = true;
-    all->store.input.lines.decimal = true;
+    all->store.input.lines.are_ids = true;
     all->store.input.lines.ignore_ids = true;
     return 0;
 }

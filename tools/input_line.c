@@ -110,14 +110,16 @@ static bool parse_fingerprint(bool decimal, const field *source, uint64_t *value
     return decimal ? parse_decimal_fingerprint(source, value_out, fault) : parse_hex(source, value_out, fault);
 }
 
+static bool parse_number(const field *source, uint64_t *value_out, const char *expected, line_fault *fault)
+{
+    return parse_decimal(source->text, source->length, value_out) == NUMBER_OK || fail_found(fault, expected, source);
+}
+
 static bool parse_id(const field *source, line_record *record, line_fault *fault)
 {
     record->has_id = !(source->length == 1 && source->text[0] == '-');
-    if (!record->has_id)
-        return true;
-    if (parse_decimal(source->text, source->length, &record->id) == NUMBER_OK)
-        return true;
-    return fail_found(fault, "a decimal id up to 18446744073709551615, or '-'", source);
+    return !record->has_id ||
+           parse_number(source, &record->id, "a decimal id up to 18446744073709551615, or '-'", fault);
 }
 
 /* ----- fields ----- */
@@ -152,7 +154,8 @@ static bool parse_column(const line_format *format, line_column column, const fi
                          line_fault *fault)
 {
     if (column == LINE_COLUMN_FINGERPRINT)
-        return parse_fingerprint(format->decimal, source, &record->fingerprint, fault);
+        return format->are_ids ? parse_number(source, &record->fingerprint, "a decimal id up to 18446744073709551615", fault)
+                               : parse_fingerprint(format->decimal, source, &record->fingerprint, fault);
     if (column == LINE_COLUMN_ID && !format->ignore_ids)
         return parse_id(source, record, fault);
     return true;

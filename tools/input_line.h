@@ -22,12 +22,13 @@ typedef struct line_format {
     bool id_may_be_missing; /* a line may end before its id column */
     bool decimal;           /* fingerprints are decimal, signed or unsigned; otherwise hex */
     bool ignore_ids;        /* the id column is skipped unread */
+    bool are_ids;           /* what stands for fingerprints are ids, decimal and unsigned */
 } line_format;
 
 /* A fingerprint, then perhaps an id. */
 #define LINE_FORMAT_INIT                                                                                               \
     {                                                                                                                  \
-        {LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID}, 2, true, false, false                                               \
+        {LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID}, 2, true, false, false, false                                        \
     }
 
 typedef struct line_record {

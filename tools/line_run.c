@@ -18,6 +18,8 @@ typedef enum line_shape { SHAPE_OTHER, SHAPE_FINGERPRINT, SHAPE_FINGERPRINT_ID, 
 static line_shape choose_shape(const line_format *format)
 {
     const line_column *columns = format->columns;
+    if (format->are_ids)
+        return SHAPE_OTHER;
     if (format->column_count == 1 && columns[0] == LINE_COLUMN_FINGERPRINT)
         return SHAPE_FINGERPRINT;
     if (format->column_count != 2)
