@@ -90,6 +90,8 @@ static sstore_status begin(store_work work, const char *path, const sstore_build
     return sstore_builder_create(path, options, builder_out, error);
 }
 
+#define MANY_SEGMENTS 32u
+
 /* Say what became of a store that was changed. */
 static int print_change(const char *path, store_work work, const sstore_change *change)
 {
@@ -103,6 +105,8 @@ static int print_change(const char *path, store_work work, const sstore_change *
     else
         cmd_complain("%s: removed %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
                      change->removed_count, facts.record_count, facts.segment_count);
+    if (facts.segment_count >= MANY_SEGMENTS)
+        cmd_complain("%s: queries look into every segment; 'sstore compact --tiered' makes few of many", path);
     return EXIT_DONE;
 }
 
