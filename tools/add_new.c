@@ -1,6 +1,7 @@
 #include "add_new.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,8 @@ typedef struct new_job {
     output_style style;
     bool answers_now; /* whoever writes the input waits for the answer */
     uint64_t record_count;
+    sstore_statistics facts; /* of the store before */
+    sstore_change last;      /* that was published */
     bool with_ids;    /* those in the chunk have */
     size_t chunk_count;
     uint64_t *chunk, *chunk_ids;
@@ -39,8 +42,10 @@ static int offer(new_job *job, const uint64_t *fingerprints, const uint64_t *ids
         return interrupt_exit_code();
     sstore_status status =
         sstore_intake_offer(job->intake, fingerprints, ids, count, print_answer, job, &error);
+    if (status == SSTORE_STOPPED)
+        return interrupted() ? interrupt_exit_code() : EXIT_FAILED;
     if (status != SSTORE_OK)
-        return status == SSTORE_STOPPED ? EXIT_FAILED : cmd_fail(&error);
+        return cmd_fail(&error);
     job->record_count += count;
     progress_reading(job->record_count, 0);
     return job->answers_now && !output_flush() ? EXIT_FAILED : EXIT_DONE;
@@ -92,61 +97,72 @@ static int offer_inputs(new_job *job, const store_arguments *arguments)
     return code == EXIT_DONE && interrupted() ? interrupt_exit_code() : code;
 }
 
-/* What was answered to a line holds, also if the next one is malformed or there is none; files are taken in as a whole. */
-static bool is_to_be_published(const new_job *job, int code)
+/* Publish what is gathered, though something failed before: what was answered to a line holds. */
+static void publish_after_failure(const new_job *job, const char *path)
 {
-    return code == EXIT_DONE || job->answers_now;
+    sstore_error error;
+    interrupt_forget();
+    sstore_status status = sstore_intake_publish(job->intake, &error);
+    const uint64_t lost = sstore_intake_pending_count(job->intake);
+    progress_end();
+    if (status != SSTORE_OK)
+        cmd_complain("%s: %" PRIu64 " records that were answered as new are not in it: %s", path, lost, error.message);
 }
 
-static int print_summary(const char *path, const new_job *job)
+static void print_summary(const char *path, const new_job *job)
 {
-    sstore_statistics facts;
-    int code = cmd_read_facts(path, &facts);
-    if (code == EXIT_DONE)
-        cmd_complain("%s: added %" PRIu64 " of %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
-                     sstore_intake_new_count(job->intake), job->record_count, facts.record_count, facts.segment_count);
-    return code;
+    const sstore_change *last = &job->last;
+    const bool any = last->segment_count > 0; /* something was published */
+    cmd_complain("%s: added %" PRIu64 " of %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
+                 sstore_intake_new_count(job->intake) - sstore_intake_pending_count(job->intake), job->record_count,
+                 any ? last->record_count : job->facts.record_count, any ? last->segment_count : job->facts.segment_count);
 }
 
+/* Files are taken in as a whole: if anything fails, so that not all answers can be known, nothing more is published. */
 static int take_in(new_job *job, const store_arguments *arguments)
 {
     const char *path = arguments->operands.store;
     sstore_error error;
     int code = offer_inputs(job, arguments);
-    if (is_to_be_published(job, code)) {
-        interrupt_forget();
+    if (code == EXIT_DONE && !output_flush())
+        code = EXIT_FAILED;
+    if (code == EXIT_DONE) {
         sstore_status status = sstore_intake_publish(job->intake, &error);
-        int published = build_arguments_check(path, status, &error);
-        if (published == EXIT_DONE && !arguments->build.quiet)
-            published = print_summary(path, job);
-        return code != EXIT_DONE ? code : published;
+        code = build_arguments_check(path, status, &error);
+    } else if (job->answers_now) {
+        publish_after_failure(job, path);
+    } else {
+        progress_end();
+        if (interrupted())
+            cmd_complain("%s: interrupted; what was not published yet is not in it", path);
+        return code;
     }
-    progress_end();
-    if (interrupted())
-        cmd_complain("%s: interrupted; what was not published yet is not in it", path);
+    if (!arguments->build.quiet)
+        print_summary(path, job);
     return code;
 }
 
 int add_new(store_arguments *arguments, const add_new_options *options)
 {
     const char *path = arguments->operands.store;
-    new_job job = {.options = options};
+    new_job job = {.options = options, .last = {.struct_size = sizeof job.last}};
     sstore_intake_options intake = SSTORE_INTAKE_OPTIONS_INIT;
-    sstore_statistics facts;
     sstore_error error;
     int code = store_arguments_check(arguments);
     if (code == EXIT_DONE)
-        code = cmd_read_facts(path, &facts);
+        code = cmd_read_facts(path, &job.facts);
     if (code != EXIT_DONE)
         return code;
     job.chunk = cmd_allocate(CHUNK_RECORDS, sizeof *job.chunk);
     job.chunk_ids = cmd_allocate(CHUNK_RECORDS, sizeof *job.chunk_ids);
     build_arguments_begin(&arguments->build);
-    job.style = (output_style){.json = options->json, .has_ids = facts.has_ids != 0};
+    (void)signal(SIGPIPE, SIG_IGN); /* who does not read the answers any more must not lose what was answered */
+    job.style = (output_style){.json = options->json, .has_ids = job.facts.has_ids != 0};
     intake.distance = options->distance;
     intake.publish_every = options->publish_every;
     intake.compact = options->compact;
     intake.build = arguments->build.options;
+    intake.build.change = &job.last;
     if (sstore_intake_open(path, &intake, &job.intake, &error) == SSTORE_OK)
         code = take_in(&job, arguments);
     else

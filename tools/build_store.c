@@ -92,22 +92,16 @@ static sstore_status begin(store_work work, const char *path, const sstore_build
 
 #define MANY_SEGMENTS 32u
 
-/* Say what became of a store that was changed. */
-static int print_change(const char *path, store_work work, const sstore_change *change)
+static void print_change(const char *path, bool added, const sstore_change *change)
 {
-    sstore_statistics facts;
-    int code = cmd_read_facts(path, &facts);
-    if (code != EXIT_DONE)
-        return code;
-    if (work == STORE_ADD)
+    if (added)
         cmd_complain("%s: added %" PRIu64 " of %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
-                     change->added_count, change->given_count, facts.record_count, facts.segment_count);
+                     change->added_count, change->given_count, change->record_count, change->segment_count);
     else
         cmd_complain("%s: removed %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
-                     change->removed_count, facts.record_count, facts.segment_count);
-    if (facts.segment_count >= MANY_SEGMENTS)
+                     change->removed_count, change->record_count, change->segment_count);
+    if (change->segment_count >= MANY_SEGMENTS)
         cmd_complain("%s: queries look into every segment; 'sstore compact --tiered' makes few of many", path);
-    return EXIT_DONE;
 }
 
 error_t store_arguments_parse(int key, struct argp_state *state, store_arguments *arguments)
@@ -169,5 +163,7 @@ int build_store(store_work work, store_arguments *arguments)
     if (work == STORE_BUILD)
         return build_arguments_end(build, path, status, &error);
     code = build_arguments_check(path, status, &error);
-    return code != EXIT_DONE || build->quiet ? code : print_change(path, work, &change);
+    if (code == EXIT_DONE && !build->quiet)
+        print_change(path, work == STORE_ADD, &change);
+    return code;
 }

@@ -42,28 +42,19 @@ static const struct argp argp = {
     .children = children,
 };
 
-static int print_sizes(const char *path, const sstore_statistics *before)
-{
-    sstore_statistics now;
-    int code = cmd_read_facts(path, &now);
-    if (code == EXIT_DONE)
-        cmd_complain("%s: records %" PRIu64 ", segments %" PRIu32 ", bytes %" PRIu64 "; before: segments %" PRIu32
-                     ", bytes %" PRIu64, path, now.record_count, now.segment_count, now.total_bytes, before->segment_count,
-                     before->total_bytes);
-    return code;
-}
-
 int cmd_compact(int argc, char **argv)
 {
     arguments all = {.build = BUILD_ARGUMENTS_INIT, .which = SSTORE_COMPACT_ALL};
-    sstore_statistics before;
+    sstore_change change = {.struct_size = sizeof change};
     sstore_error error;
     cmd_parse(&argp, argc, argv, &all);
-    int code = cmd_read_facts(all.store, &before);
-    if (code != EXIT_DONE)
-        return code;
     build_arguments_begin(&all.build);
+    all.build.options.change = &change;
     sstore_status status = sstore_compact(all.store, all.which, &all.build.options, &error);
-    code = build_arguments_check(all.store, status, &error);
-    return code != EXIT_DONE || all.build.quiet ? code : print_sizes(all.store, &before);
+    int code = build_arguments_check(all.store, status, &error);
+    if (code == EXIT_DONE && !all.build.quiet)
+        cmd_complain("%s: records %" PRIu64 ", segments %" PRIu32 ", bytes %" PRIu64 "; before: segments %" PRIu32
+                     ", bytes %" PRIu64, all.store, change.record_count, change.segment_count, change.total_bytes,
+                     change.segment_count_before, change.total_bytes_before);
+    return code;
 }

@@ -373,7 +373,11 @@ typedef struct sstore_change {
     uint64_t given_count;   /* records, or fingerprints or ids that stand for records, with repeats */
     uint64_t added_count;   /* records that the store did not have and has now */
     uint64_t removed_count; /* records that it had and has no more */
-    uint32_t segment_count; /* of the store now */
+    uint64_t record_count;  /* of the store now, as the next two */
+    uint64_t total_bytes;   /* of all its files */
+    uint32_t segment_count;
+    uint32_t segment_count_before; /* 0 of a new store, as the next one */
+    uint64_t total_bytes_before;
 } sstore_change;
 
 typedef struct sstore_build_options {
@@ -673,12 +677,19 @@ SSTORE_API sstore_status sstore_intake_offer(sstore_intake *intake, const uint64
                                              size_t count, sstore_intake_fn on_answer, void *context,
                                              sstore_error *error);
 
-/* Publish what was gathered, durably; nothing is done if nothing was. On failure it is still gathered, and the store as it
- * was. Errors: as sstore_builder_finish() and, where options.compact is set, sstore_compact(). */
+/*
+ * Publish what was gathered, durably, and compact, where options say so; nothing is done if nothing was gathered. On
+ * failure sstore_intake_pending_count() tells whether it is still gathered and the store as it was, or what failed came
+ * after the publication; either way the intake can go on. Errors: as sstore_builder_finish(), sstore_compact() and
+ * sstore_reopen().
+ */
 SSTORE_API sstore_status sstore_intake_publish(sstore_intake *intake, sstore_error *error);
 
 /* How many records were new so far; those that were published count too. */
 SSTORE_API uint64_t sstore_intake_new_count(const sstore_intake *intake);
+
+/* How many of them are gathered and not published yet. */
+SSTORE_API uint64_t sstore_intake_pending_count(const sstore_intake *intake);
 
 /* End it. What was not published is lost. NULL is allowed. */
 SSTORE_API void sstore_intake_close(sstore_intake *intake);

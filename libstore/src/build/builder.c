@@ -193,17 +193,23 @@ static sstore_status flush_keys(sstore_builder *builder, sstore_error *error)
     return status == SSTORE_OK ? ss_removal_keys_flush(&builder->base.ids, error) : status;
 }
 
-static void note_change(const sstore_builder *builder, const ss_manifest_segment *segment, uint32_t segment_count)
+void ss_builder_note_change(const sstore_builder *builder, const ss_manifest_segment *segment)
 {
-    sstore_change change = {.struct_size = sizeof change,
-                            .given_count = builder->taken_count,
-                            .segment_count = segment_count};
-    if (segment->kind == SS_SEGMENT_REMOVED)
-        change.removed_count = segment->record_count;
-    else
-        change.added_count = segment->record_count;
-    if (builder->change != NULL)
-        *builder->change = change;
+    const ss_manifest *manifest = &builder->place->manifest;
+    ss_manifest_totals totals;
+    if (builder->change == NULL)
+        return;
+    (void)ss_manifest_counts(manifest, &totals);
+    *builder->change = (sstore_change){
+        .struct_size = sizeof *builder->change,
+        .given_count = builder->taken_count,
+        .added_count = segment != NULL && segment->kind == SS_SEGMENT_RECORDS ? segment->record_count : 0,
+        .removed_count = segment != NULL && segment->kind == SS_SEGMENT_REMOVED ? segment->record_count : 0,
+        .record_count = totals.record_count,
+        .total_bytes = ss_manifest_total_bytes(manifest),
+        .segment_count = manifest->segment_count,
+        .segment_count_before = builder->segment_count_before,
+        .total_bytes_before = builder->total_bytes_before};
 }
 
 /* Publish the segment as all of the store. */
@@ -245,15 +251,12 @@ static sstore_status publish_newest(sstore_builder *builder, const ss_manifest_s
 static sstore_status publish(sstore_builder *builder, ss_manifest_segment *segment, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    uint32_t segment_count = 1;
     if (!builder->extends)
         status = publish_alone(builder, segment, error);
     else if (segment->record_count > 0)
         status = publish_newest(builder, segment, error);
-    if (builder->extends)
-        segment_count = builder->place->manifest.segment_count;
     if (status == SSTORE_OK)
-        note_change(builder, segment, segment_count);
+        ss_builder_note_change(builder, segment);
     return status;
 }
 

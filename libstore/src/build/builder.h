@@ -54,6 +54,8 @@ struct sstore_builder {
     bool ignore_free_space;
     bool in_order; /* the records come sorted, so none of them is spilled */
     sstore_change *change; /* to be filled in the end; NULL: not wanted */
+    uint32_t segment_count_before;
+    uint64_t total_bytes_before;
 };
 
 static inline bool ss_builder_removes(const sstore_builder *builder)
@@ -107,6 +109,9 @@ sstore_status ss_builder_add_records(sstore_builder *builder, const uint64_t *fi
  * it already. */
 sstore_status ss_builder_check_space(const sstore_builder *builder, uint64_t record_count, uint64_t spilled_bytes,
                                      sstore_error *error);
+
+/* Tell whoever wants to know what became of the store; `segment` is the one that was made of records, or NULL. */
+void ss_builder_note_change(const sstore_builder *builder, const ss_manifest_segment *segment);
 
 /* Make the segment of the source's records instead of those that were added, of which there must be none; next_ordinal
  * must be set. `release`, if not NULL, is called when the source is not needed any more. Frees the builder, as

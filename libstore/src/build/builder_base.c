@@ -40,7 +40,7 @@ sstore_status ss_builder_open_base(sstore_builder *builder, sstore_error *error)
         return SSTORE_OK;
     sstore_status status = ss_builder_check_reserved(builder, error);
     if (status == SSTORE_OK)
-        status = sstore_open(builder->place->path, NULL, &base->store, error);
+        status = ss_store_open_in(&builder->place->store, false, &base->store, error);
     if (status == SSTORE_OK)
         status = ss_presence_filter_open(&base->filter, base->store, threads, removes, error);
     if (status != SSTORE_OK || !removes)

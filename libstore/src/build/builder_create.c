@@ -71,6 +71,8 @@ static sstore_status take_from_store(sstore_builder *builder, const sstore_build
     if (status != SSTORE_OK)
         return status;
     builder->extends = true;
+    builder->segment_count_before = manifest->segment_count;
+    builder->total_bytes_before = ss_manifest_total_bytes(manifest);
     builder->build.distance = manifest->distance;
     builder->build.has_ids = manifest->has_ids;
     builder->next_ordinal = manifest->next_ordinal;

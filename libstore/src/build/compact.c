@@ -111,7 +111,7 @@ static sstore_status run(sstore_builder *builder, ss_compact_range range, const 
 {
     compaction self = {.builder = builder, .range = range};
     builder->in_order = true;
-    sstore_status status = ss_store_open_records(builder->place->path, &self.store, error);
+    sstore_status status = ss_store_open_in(&builder->place->store, true, &self.store, error);
     if (status == SSTORE_OK)
         status = ss_builder_share_memory(builder, options, reading_bytes(&self), error);
     if (status == SSTORE_OK)
@@ -144,9 +144,8 @@ static sstore_status compact(sstore_builder *builder, sstore_compaction which, c
     sstore_status status = SSTORE_OK;
     if (range.first < range.end)
         status = run(builder, range, options, error);
-    if (status == SSTORE_OK && options->change != NULL)
-        *options->change = (sstore_change){.struct_size = sizeof *options->change,
-                                           .segment_count = builder->place->manifest.segment_count};
+    if (status == SSTORE_OK)
+        ss_builder_note_change(builder, NULL);
     sstore_builder_abort(builder);
     return status;
 }

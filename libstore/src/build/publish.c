@@ -257,11 +257,24 @@ static sstore_status name_and_sync_works(ss_workplace *place, ss_manifest *manif
     return status;
 }
 
+/* Readers see the new manifest: the works are segments now. */
+static void note_published(ss_workplace *place, ss_manifest *published)
+{
+    for (; place->work_count > 0; place->work_count--)
+        ss_dir_close(&place->works[place->work_count - 1].dir);
+    ss_manifest_free(&place->manifest);
+    place->manifest = *published;
+    place->made_folder = false;
+    place->had_manifest = true;
+}
+
 sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, const uint32_t *fresh,
                                    sstore_error *error)
 {
-    const bool extends = place->manifest.recipe != NULL;
+    ss_manifest published = {.recipe = NULL};
     sstore_status status = name_and_sync_works(place, manifest, fresh, error);
+    if (status == SSTORE_OK)
+        status = ss_manifest_copy(manifest, &published, error);
     /* Before the segments get their names, so that they can be told from one whose manifest was lost. */
     if (status == SSTORE_OK)
         status = ss_manifest_write_new(&place->store, manifest, error);
@@ -275,21 +288,16 @@ sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, c
         status = sync_parent(&place->store, error);
     if (status == SSTORE_OK)
         status = ss_dir_rename(&place->store, SS_MANIFEST_NEW_NAME, SS_MANIFEST_NAME, error);
-    if (status != SSTORE_OK)
+    if (status != SSTORE_OK) {
+        ss_manifest_free(&published);
         return status;
+    }
     /* From here on the new manifest is what readers see, so nothing that it names may go any more; and nothing that the old
      * one named, before the folder is synced: after a power cut the old one may be back. */
-    for (; place->work_count > 0; place->work_count--)
-        ss_dir_close(&place->works[place->work_count - 1].dir);
-    place->made_folder = false;
-    place->had_manifest = true;
+    note_published(place, &published);
     status = ss_dir_sync(&place->store, error);
     if (status == SSTORE_OK)
         clear_leftovers(&place->store);
-    if (status == SSTORE_OK && extends) {
-        ss_manifest_free(&place->manifest);
-        status = ss_manifest_read(&place->store, &place->manifest, error);
-    }
     return status;
 }
 

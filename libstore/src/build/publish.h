@@ -29,7 +29,8 @@ typedef struct ss_workplace {
     bool made_folder; /* so it goes again if nothing is published */
     bool had_manifest;
     ss_dir store;     /* locked */
-    ss_manifest manifest; /* the newest published one, of a store that is extended; else zeroed */
+    ss_manifest manifest; /* the newest published one, but for its own size and sum; zeroed as long as none was published
+                             in a new store */
     uint32_t work_count;
     ss_work works[SS_MAX_WORKS];
 } ss_workplace;
@@ -49,7 +50,8 @@ void ss_workplace_drop_last(ss_workplace *place);
 void ss_workplace_drop_all(ss_workplace *place);
 
 /*
- * Publish a manifest, which becomes place->manifest in a store that is extended. The finished works, all that were
+ * Publish a manifest, a copy of which becomes place->manifest at the moment of publication: also where this fails after
+ * that, since the folder cannot be synced. The finished works, all that were
  * begun, in their order, are its segments `fresh[0]`, `fresh[1]`; it gets their folders' names here. The others must be
  * segments that the store has. What the store had before and the manifest does not name is removed.
  */

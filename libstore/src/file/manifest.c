@@ -68,6 +68,21 @@ void ss_manifest_free(ss_manifest *manifest)
     manifest->segments = NULL;
 }
 
+sstore_status ss_manifest_copy(const ss_manifest *manifest, ss_manifest *copy_out, sstore_error *error)
+{
+    const size_t bytes = manifest->segment_count * sizeof *manifest->segments;
+    *copy_out = *manifest;
+    copy_out->recipe = ss_strdup(manifest->recipe);
+    copy_out->segments = ss_alloc(manifest->segment_count, sizeof *manifest->segments);
+    if (copy_out->recipe == NULL || copy_out->segments == NULL) {
+        ss_manifest_free(copy_out);
+        return ss_fail_memory(error, bytes);
+    }
+    if (bytes > 0)
+        memcpy(copy_out->segments, manifest->segments, bytes);
+    return SSTORE_OK;
+}
+
 static size_t padded(size_t bytes)
 {
     return (bytes + 7) / 8 * 8;
@@ -159,6 +174,23 @@ static size_t manifest_bytes(const ss_manifest *manifest)
     for (uint32_t i = 0; i < manifest->segment_count; i++)
         size += segment_bytes(&manifest->segments[i]);
     return size;
+}
+
+static uint64_t block_file_bytes(const ss_manifest_segment *segment, const ss_manifest_file *file)
+{
+    return SS_HEADER_BYTES + file->block_count * segment->geometry.block_bytes;
+}
+
+uint64_t ss_manifest_total_bytes(const ss_manifest *manifest)
+{
+    uint64_t bytes = manifest_bytes(manifest);
+    for (uint32_t i = 0; i < manifest->segment_count; i++) {
+        const ss_manifest_segment *segment = &manifest->segments[i];
+        bytes += segment->directory_bytes + (manifest->has_ids ? block_file_bytes(segment, &segment->ids) : 0);
+        for (uint32_t j = 0; j < segment->plan.table_count; j++)
+            bytes += block_file_bytes(segment, &segment->tables[j]);
+    }
+    return bytes;
 }
 
 static void encode_manifest(const ss_manifest *manifest, uint8_t *bytes, size_t size)

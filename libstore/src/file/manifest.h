@@ -55,6 +55,9 @@ typedef struct ss_manifest {
 
 void ss_manifest_free(ss_manifest *manifest);
 
+/* A copy of what a manifest says, to be freed like one that was read. MEMORY. */
+sstore_status ss_manifest_copy(const ss_manifest *manifest, ss_manifest *copy_out, sstore_error *error);
+
 /* Read the store's manifest. NOT_FOUND where there is none; DAMAGED, UNSUPPORTED, IO, MEMORY. */
 sstore_status ss_manifest_read(const ss_dir *store, ss_manifest *manifest_out, sstore_error *error);
 
@@ -82,6 +85,9 @@ typedef struct ss_manifest_totals {
 
 /* Sum up; totals_out may be NULL. False where up to some segment more were removed than there were. */
 bool ss_manifest_counts(const ss_manifest *manifest, ss_manifest_totals *totals_out);
+
+/* The bytes of all files of the store, the manifest's own included. */
+uint64_t ss_manifest_total_bytes(const ss_manifest *manifest);
 
 /* The id that a segment has by its kind, content sum, counts, plan and geometry. */
 ss_u128 ss_segment_id(const ss_manifest_segment *segment, bool has_ids);

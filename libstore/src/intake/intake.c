@@ -27,7 +27,8 @@ struct sstore_intake {
     uint32_t distance;
     uint64_t most_index_bytes;
     ss_workplace place;
-    sstore *store;
+    sstore *store;         /* as of the last publication, unless it is stale */
+    bool is_stale;         /* something was published, and the store could not be opened since */
     sstore_cursor *cursor; /* for records that are offered one by one */
     ss_growing_index *gathered;
     uint64_t next_ordinal, new_count;
@@ -56,7 +57,7 @@ static sstore_status open_store(sstore_intake *intake, sstore_error *error)
 {
     sstore *store = NULL;
     sstore_cursor *cursor = NULL;
-    sstore_status status = intake->store == NULL ? sstore_open(intake->place.path, NULL, &store, error)
+    sstore_status status = intake->store == NULL ? ss_store_open_in(&intake->place.store, false, &store, error)
                                                  : sstore_reopen(intake->store, &store, error);
     if (status == SSTORE_OK)
         status = sstore_cursor_create(store, &cursor, error);
@@ -68,7 +69,16 @@ static sstore_status open_store(sstore_intake *intake, sstore_error *error)
     sstore_close(intake->store);
     intake->store = store;
     intake->cursor = cursor;
+    intake->is_stale = false;
     return SSTORE_OK;
+}
+
+/* Whoever asks of a million records should not learn at the end that none can be written. */
+static sstore_status probe(ss_workplace *place, sstore_error *error)
+{
+    sstore_status status = ss_workplace_begin(place, error);
+    ss_workplace_drop_all(place);
+    return status;
 }
 
 static sstore_status set_up(sstore_intake *intake, const char *path, sstore_error *error)
@@ -87,6 +97,8 @@ static sstore_status set_up(sstore_intake *intake, const char *path, sstore_erro
         intake->options.distance == SSTORE_OWN_DISTANCE ? manifest->distance : intake->options.distance;
     intake->next_ordinal = manifest->next_ordinal;
     intake->most_index_bytes = memory_bytes(intake) / INDEX_SHARE;
+    if (status == SSTORE_OK)
+        status = probe(&intake->place, error);
     if (status == SSTORE_OK)
         status = ss_growing_index_create(intake->distance, &intake->gathered, error);
     return status == SSTORE_OK ? open_store(intake, error) : status;
@@ -137,6 +149,11 @@ uint64_t sstore_intake_new_count(const sstore_intake *intake)
     return intake == NULL ? 0 : intake->new_count;
 }
 
+uint64_t sstore_intake_pending_count(const sstore_intake *intake)
+{
+    return intake == NULL ? 0 : ss_growing_index_count(intake->gathered);
+}
+
 /* ----- publishing ----- */
 
 static sstore_status add_gathered(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
@@ -174,28 +191,35 @@ static sstore_status publish_gathered(sstore_intake *intake, sstore_error *error
     return status;
 }
 
+/* Publish what was gathered. From the moment of publication on it is the store's, whatever fails after that. */
+static sstore_status publish_and_forget(sstore_intake *intake, sstore_error *error)
+{
+    const uint32_t segments_before = intake->place.manifest.segment_count;
+    ss_growing_index *empty;
+    sstore_status status = ss_growing_index_create(intake->distance, &empty, error);
+    if (status == SSTORE_OK)
+        status = publish_gathered(intake, error);
+    if (intake->place.manifest.segment_count > segments_before) {
+        ss_growing_index *published = intake->gathered;
+        intake->gathered = empty;
+        intake->is_stale = true;
+        empty = published;
+    }
+    ss_growing_index_free(empty);
+    return status;
+}
+
 sstore_status sstore_intake_publish(sstore_intake *intake, sstore_error *error)
 {
-    ss_growing_index *empty;
     if (intake == NULL)
         return ss_fail_argument(error, "sstore_intake_publish: intake must not be NULL");
     if (ss_growing_index_count(intake->gathered) == 0)
         return SSTORE_OK;
-    sstore_status status = ss_growing_index_create(intake->distance, &empty, error);
-    if (status == SSTORE_OK)
-        status = publish_gathered(intake, error);
-    if (status == SSTORE_OK)
-        status = open_store(intake, error);
-    if (status != SSTORE_OK) {
-        ss_growing_index_free(empty);
-        return status;
+    sstore_status status = publish_and_forget(intake, error);
+    if (status == SSTORE_OK && intake->options.compact != 0) {
+        const sstore_build_options options = rest_of_options(intake);
+        status = ss_compact_in(&intake->place, SSTORE_COMPACT_TIERS, &options, error);
     }
-    ss_growing_index_free(intake->gathered);
-    intake->gathered = empty;
-    if (intake->options.compact == 0)
-        return SSTORE_OK;
-    const sstore_build_options options = rest_of_options(intake);
-    status = ss_compact_in(&intake->place, SSTORE_COMPACT_TIERS, &options, error);
     return status == SSTORE_OK ? open_store(intake, error) : status;
 }
 
@@ -325,7 +349,7 @@ sstore_status sstore_intake_offer(sstore_intake *intake, const uint64_t *fingerp
 {
     if (intake == NULL || (fingerprints == NULL && count > 0) || on_answer == NULL)
         return ss_fail_argument(error, "sstore_intake_offer: intake, fingerprints and on_answer must not be NULL");
-    sstore_status status = SSTORE_OK;
+    sstore_status status = intake->is_stale ? open_store(intake, error) : SSTORE_OK;
     for (size_t first = 0, size; status == SSTORE_OK && first < count; first += size) {
         size = round_size(intake, count - first);
         offer some = {.intake = intake,

@@ -128,7 +128,6 @@ static void add_segment(const sstore_segment_statistics *segment, sstore_statist
     to->ids_bytes += segment->ids_bytes;
     to->ids_block_count += segment->ids_block_count;
     to->directory_bytes += segment->directory_bytes;
-    to->total_bytes += segment->total_bytes;
 }
 
 /* Show the form of one segment as the store's. */
@@ -157,7 +156,7 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
         .next_ordinal = manifest->next_ordinal,
         .manifest_bytes = manifest->file_bytes,
         .memory_bytes = ss_store_memory_bytes(manifest, store->options.io),
-        .total_bytes = manifest->file_bytes,
+        .total_bytes = ss_manifest_total_bytes(manifest),
     };
     uint64_t largest = 0;
     for (uint32_t i = 0; i < manifest->segment_count; i++) {

@@ -71,7 +71,8 @@ static sstore_status open_segments(sstore *store, const sstore *other, sstore_er
 /* How a store is opened: by path, or again. */
 typedef struct opening {
     const char *path;
-    const sstore *other; /* a handle on the same store, whose open segments are shared; NULL: by path */
+    const ss_dir *dir;   /* the store's folder; NULL: by path */
+    const sstore *other; /* a handle on the same store, whose open segments are shared; or NULL */
     const char *recipe;  /* that it must have; NULL: any */
     sstore_open_options options;
     bool records_only;
@@ -132,8 +133,8 @@ static sstore_status open_store(const opening *how, sstore **store_out, sstore_e
                       .records_only = how->records_only,
                       .filter = ss_filter_best()};
     store->options.recipe = NULL;
-    sstore_status status = how->other != NULL ? ss_dir_copy(&how->other->dir, &store->dir, error)
-                                              : ss_dir_open(how->path, &store->dir, error);
+    sstore_status status = how->dir != NULL ? ss_dir_copy(how->dir, &store->dir, error)
+                                            : ss_dir_open(how->path, &store->dir, error);
     if (status == SSTORE_OK)
         status = open_newest(store, how, error);
     if (status == SSTORE_OK)
@@ -164,7 +165,8 @@ sstore_status sstore_reopen(const sstore *store, sstore **store_out, sstore_erro
         *store_out = NULL;
     if (store == NULL || store_out == NULL)
         return ss_fail_argument(error, "sstore_reopen: store and store_out must not be NULL");
-    const opening how = {.other = store,
+    const opening how = {.dir = &store->dir,
+                         .other = store,
                          .recipe = store->manifest.recipe,
                          .options = store->options,
                          .records_only = store->records_only};
@@ -174,6 +176,12 @@ sstore_status sstore_reopen(const sstore *store, sstore **store_out, sstore_erro
 sstore_status ss_store_open_records(const char *path, sstore **store_out, sstore_error *error)
 {
     const opening how = {.path = path, .options = SSTORE_OPEN_OPTIONS_INIT, .records_only = true};
+    return open_store(&how, store_out, error);
+}
+
+sstore_status ss_store_open_in(const ss_dir *dir, bool records_only, sstore **store_out, sstore_error *error)
+{
+    const opening how = {.dir = dir, .options = SSTORE_OPEN_OPTIONS_INIT, .records_only = records_only};
     return open_store(&how, store_out, error);
 }
 

@@ -24,4 +24,8 @@ struct sstore {
  * sstore_open(). */
 sstore_status ss_store_open_records(const char *path, sstore **store_out, sstore_error *error);
 
+/* Open the store in a folder that is open, whatever its path is by now; for its records only, or as sstore_open() does
+ * without options. Errors as sstore_open(). */
+sstore_status ss_store_open_in(const ss_dir *dir, bool records_only, sstore **store_out, sstore_error *error);
+
 #endif
