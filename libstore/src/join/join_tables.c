@@ -12,7 +12,7 @@
 #define WORKERS_SHARE 4u                /* of memory, that workers take: 1/4 */
 #define LINKS_SHARE 8u                  /* of memory, that filters of edges take: 1/8 */
 #define LEAST_PIECE ((uint64_t)512)     /* items */
-#define MOST_ALONE ((uint64_t)1 << 17)  /* items of a group that one thread may join, however few there are in all */
+#define MOST_ALONE ((uint64_t)1 << 20)  /* items of a group that one thread may join, however few there are in all */
 #define DEALING_SHARE 0.35              /* of a block's time */
 
 /* A join on its way. */
@@ -30,8 +30,10 @@ typedef struct join_run {
 static void choose_capacities(ss_join_team *team, uint64_t memory_bytes, uint64_t count)
 {
     const uint64_t room = memory_bytes / WORKERS_SHARE / ss_join_team_bytes(team);
-    /* All threads should have something to do, though all items were in one group. */
-    const uint64_t wanted = ss_max_u64(count / (4 * team->threads), MOST_ALONE);
+    /* All threads should have something to do, though all items were in one group. But chunks of a group that are joined
+     * each with each take quadratic time in their number, which spanning must not. */
+    const bool spans = team->kind == SS_JOIN_SPANNING;
+    const uint64_t wanted = spans ? count : ss_max_u64(count / (4 * team->threads), MOST_ALONE);
     const uint64_t piece = ss_max_u64(ss_min_u64(room, count), LEAST_PIECE);
     const uint64_t group = ss_max_u64(ss_min_u64(piece * SS_GROUP_PIECES, wanted), 2 * LEAST_PIECE);
     team->group_capacity = (size_t)group;
