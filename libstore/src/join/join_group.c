@@ -34,7 +34,7 @@ void ss_group_join_init(ss_group_join *join, uint32_t distance, uint64_t *scratc
 
 void ss_group_join_except(ss_group_join *join, const uint64_t *masks, uint32_t count)
 {
-    assert(count < SS_GROUP_MAX_PARTS);
+    assert(count <= SS_GROUP_MAX_EXCEPT);
     join->mask_count = count;
     for (uint32_t i = 0; i < count; i++)
         join->masks[i] = masks[i];

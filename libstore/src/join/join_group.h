@@ -24,7 +24,8 @@
 #define SS_GROUP_MAX_DEPTH 8u
 #define SS_GROUP_MAX_PARTS 17u /* k + 1, for the largest k */
 #define SS_GROUP_PART_BITS 12u /* that values are dealt by at once, at most */
-#define SS_GROUP_MAX_MASKS (SS_GROUP_MAX_PARTS * (SS_GROUP_MAX_DEPTH + 1))
+#define SS_GROUP_MAX_EXCEPT (SS_GROUP_MAX_PARTS * 4u) /* of the caller's masks */
+#define SS_GROUP_MAX_MASKS (SS_GROUP_MAX_PARTS * SS_GROUP_MAX_DEPTH + SS_GROUP_MAX_EXCEPT)
 
 typedef struct ss_fingerprint_pair {
     uint64_t first, second;
@@ -59,7 +60,7 @@ typedef struct ss_group_join {
 void ss_group_join_init(ss_group_join *join, uint32_t distance, uint64_t *scratch, ss_group_pairs_fn on_pairs,
                         void *context);
 
-/* From now on leave out pairs that do not differ under each of these masks (at most 16). */
+/* From now on leave out pairs that do not differ under each of these masks (at most SS_GROUP_MAX_EXCEPT). */
 void ss_group_join_except(ss_group_join *join, const uint64_t *masks, uint32_t count);
 
 /*

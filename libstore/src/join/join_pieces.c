@@ -9,6 +9,8 @@
 
 #define FILTERED_GROUP 512u /* values from which on edges are filtered */
 
+#define LEAST_PART_BITS 2u /* for a part to divide a group worth its while */
+
 struct ss_join_worker {
     const ss_join_team *team;
     const ss_join_block *block; /* the one at hand */
@@ -185,18 +187,13 @@ static sstore_status join_groups(ss_join_worker *worker, void *items, size_t cou
 
 /* ----- pieces in their order ----- */
 
-/* A group too large to be held. */
-typedef struct large_group {
-    uint64_t prefix;
-    size_t first_piece, end_piece;
-} large_group;
-
 /* The group that the last piece so far ends with. */
 typedef struct open_group {
     uint64_t prefix;
+    uint64_t first, varying; /* an item, and the bits in which others differ from it */
     size_t first_piece;
-    size_t count;   /* of its items that are held */
-    bool too_large; /* they are not */
+    uint64_t count;
+    bool too_large; /* its items are not held */
 } open_group;
 
 typedef struct piece_run {
@@ -206,19 +203,22 @@ typedef struct piece_run {
     uint32_t *piece_sizes;
     ss_turnstile turnstile; /* guards those below */
     open_group open;
-    large_group *large;
-    size_t large_count, large_capacity;
+    ss_large_groups large;
 } piece_run;
 
 /* The open group goes on with these items. */
 static void hold(piece_run *self, const void *items, size_t count)
 {
     const ss_join_team *team = self->team;
-    self->open.too_large |= self->open.count + count > team->group_capacity;
-    if (self->open.too_large)
-        return;
-    memcpy(item_at(team, team->held, self->open.count), items, count * team->item_bytes);
-    self->open.count += count;
+    open_group *open = &self->open;
+    if (open->count == 0 && count > 0)
+        open->first = fingerprint_at(team, items, 0);
+    for (size_t i = 0; i < count; i++)
+        open->varying |= fingerprint_at(team, items, i) ^ open->first;
+    open->too_large |= open->count + count > team->group_capacity;
+    if (!open->too_large)
+        memcpy(item_at(team, team->held, (size_t)open->count), items, count * team->item_bytes);
+    open->count += count;
 }
 
 /* The open group ends before `end_piece`: its values, of which the left ones come first, go to the worker, or into the
@@ -228,17 +228,20 @@ static sstore_status close_group(piece_run *self, size_t end_piece, uint64_t *va
 {
     *count_out = 0;
     if (!self->open.too_large) {
-        *count_out = self->open.count;
-        *left_out = split_sides(self->team, self->team->held, self->open.count, values);
+        *count_out = (size_t)self->open.count;
+        *left_out = split_sides(self->team, self->team->held, *count_out, values);
         return SSTORE_OK;
     }
-    large_group *large = ss_grow(self->large, self->large_count, &self->large_capacity, 4, sizeof *large);
-    if (large == NULL)
-        return ss_fail_memory(error, 2 * self->large_capacity * sizeof *large);
-    self->large = large;
-    large[self->large_count++] = (large_group){.prefix = self->open.prefix,
-                                               .first_piece = self->open.first_piece,
-                                               .end_piece = end_piece};
+    ss_large_groups *large = &self->large;
+    ss_large_group *groups = ss_grow(large->groups, large->count, &large->capacity, 4, sizeof *groups);
+    if (groups == NULL)
+        return ss_fail_memory(error, 2 * large->capacity * sizeof *groups);
+    large->groups = groups;
+    groups[large->count++] = (ss_large_group){.prefix = self->open.prefix,
+                                              .varying = self->open.varying,
+                                              .count = self->open.count,
+                                              .first_piece = self->open.first_piece,
+                                              .end_piece = end_piece};
     return SSTORE_OK;
 }
 
@@ -255,7 +258,7 @@ static sstore_status take_turn(piece_run *self, size_t piece, void *items, size_
     const ss_join_team *team = self->team;
     const uint64_t mask = ss_high_mask(self->block->prefix_bits);
     *work = (piece_work){.held_count = 0};
-    const bool any_open = self->open.count > 0 || self->open.too_large;
+    const bool any_open = self->open.count > 0;
     const size_t head = any_open ? run_end(team, items, 0, count, mask, self->open.prefix) : 0;
     hold(self, items, head);
     if (head == count)
@@ -304,7 +307,7 @@ static sstore_status join_piece(void *context, uint64_t task, uint32_t index, ss
 
 typedef struct chunk_run {
     piece_run *pieces;
-    const large_group *group;
+    const ss_large_group *group;
     size_t *begins; /* the first piece of each chunk, and the end of the last */
     size_t chunk_count;
 } chunk_run;
@@ -405,7 +408,7 @@ static void cut_chunks(chunk_run *self)
     self->begins[++self->chunk_count] = self->group->end_piece;
 }
 
-static sstore_status join_large_group(piece_run *pieces, const large_group *group, sstore_error *error)
+static sstore_status join_large_group(piece_run *pieces, const ss_large_group *group, sstore_error *error)
 {
     ss_join_team *team = pieces->team;
     chunk_run self = {.pieces = pieces, .group = group};
@@ -421,24 +424,58 @@ static sstore_status join_large_group(piece_run *pieces, const large_group *grou
     return status;
 }
 
+/* Whether none of a group's pairs counts, since none differs under some mask. */
+static bool is_excepted(const ss_join_block *block, const ss_large_group *group)
+{
+    for (uint32_t i = 0; i < block->except_count; i++)
+        if ((group->varying & block->except[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Leave to the caller what can be divided further, and join what is left. */
+static sstore_status join_large_groups(piece_run *self, ss_large_groups *large_out, sstore_error *error)
+{
+    const uint32_t parts = self->team->options->distance + 1;
+    ss_large_groups *large = &self->large;
+    size_t left = 0;
+    sstore_status status = SSTORE_OK;
+    for (size_t i = 0; status == SSTORE_OK && i < large->count; i++) {
+        const ss_large_group group = large->groups[i];
+        if (is_excepted(self->block, &group))
+            continue;
+        if (large_out != NULL && ss_popcount(group.varying) >= LEAST_PART_BITS * parts)
+            large->groups[left++] = group;
+        else
+            status = join_large_group(self, &group, error);
+    }
+    large->count = left;
+    if (large_out != NULL) {
+        *large_out = *large;
+        *large = (ss_large_groups){.groups = NULL};
+    }
+    return status;
+}
+
 /* ----- all of it ----- */
 
 /* The group that the last piece ended with, and those that were left for later. */
-static sstore_status join_rest(piece_run *self, size_t piece_count, sstore_error *error)
+static sstore_status join_rest(piece_run *self, size_t piece_count, ss_large_groups *large_out, sstore_error *error)
 {
     ss_join_worker *worker = &self->team->workers[0];
     size_t left = 0, count = 0;
     sstore_status status = close_group(self, piece_count, worker->values, &left, &count, error);
     if (status == SSTORE_OK)
         status = join_values(worker, worker->values, left, count, error);
-    for (size_t i = 0; status == SSTORE_OK && i < self->large_count; i++)
-        status = join_large_group(self, &self->large[i], error);
+    if (status == SSTORE_OK)
+        status = join_large_groups(self, large_out, error);
     for (uint32_t i = 0; status == SSTORE_OK && i < self->team->threads; i++)
         status = ss_group_flush(self->team->workers[i].join, error);
     return status;
 }
 
-sstore_status ss_join_pieces(ss_join_team *team, const ss_join_block *block, ss_sorter *sorter, sstore_error *error)
+sstore_status ss_join_pieces(ss_join_team *team, const ss_join_block *block, ss_sorter *sorter,
+                             ss_large_groups *large_out, sstore_error *error)
 {
     const size_t piece_count = ss_sorter_piece_count(sorter);
     piece_run self = {.team = team, .block = block, .sorter = sorter};
@@ -453,8 +490,8 @@ sstore_status ss_join_pieces(ss_join_team *team, const ss_join_block *block, ss_
     sstore_status status = ss_pool_run(team->threads, piece_count, join_piece, &self, error);
     ss_turnstile_destroy(&self.turnstile);
     if (status == SSTORE_OK)
-        status = join_rest(&self, piece_count, error);
-    ss_free(self.large);
+        status = join_rest(&self, piece_count, large_out, error);
+    ss_free(self.large.groups);
     ss_free(self.piece_sizes);
     return status;
 }

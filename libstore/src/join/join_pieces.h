@@ -4,7 +4,7 @@
  *
  * A group may go on from piece to piece. Pieces pass in their order what may go on in the next one, so each group is
  * seen whole by one thread. One with more items than `group_capacity` is not held: its pieces are noted, and when all
- * others are done they are joined chunk against chunk, by all threads.
+ * others are done they are left to the caller, or joined chunk against chunk, by all threads.
  *
  * Items are fingerprints, or records of a fingerprint and its side, SS_LEFT or SS_RIGHT. Permuted so that the leading
  * bits are those of a block.
@@ -53,10 +53,26 @@ typedef struct ss_join_block {
     ss_permutation permutation;
     uint32_t prefix_bits; /* that a group is equal in */
     uint32_t except_count;
-    uint64_t except[SS_GROUP_MAX_PARTS]; /* permuted masks of the blocks before: see ss_group_join_except() */
+    uint64_t except[SS_GROUP_MAX_EXCEPT]; /* permuted masks of the blocks before: see ss_group_join_except() */
 } ss_join_block;
 
-/* Join all groups of a sealed sorter. The progress's phase has begun; all items count. IO, MEMORY, STOPPED. */
-sstore_status ss_join_pieces(ss_join_team *team, const ss_join_block *block, ss_sorter *sorter, sstore_error *error);
+/* A group too large to be held. */
+typedef struct ss_large_group {
+    uint64_t prefix, varying; /* permuted: what its items have in common, and the bits in which any of them differ */
+    uint64_t count;
+    size_t first_piece, end_piece;
+} ss_large_group;
+
+/* They grow; zeroed is none. Their array is to be freed with ss_free(). */
+typedef struct ss_large_groups {
+    ss_large_group *groups;
+    size_t count, capacity;
+} ss_large_groups;
+
+/* Join all groups of a sealed sorter. The progress's phase has begun; all items count. Large groups that can be divided
+ * further are left to the caller, in *large_out, unless that is NULL: then all are joined here, chunk against chunk, which
+ * takes quadratic time in the number of chunks. IO, MEMORY, STOPPED. */
+sstore_status ss_join_pieces(ss_join_team *team, const ss_join_block *block, ss_sorter *sorter,
+                             ss_large_groups *large_out, sstore_error *error);
 
 #endif

@@ -12,8 +12,9 @@
 #define WORKERS_SHARE 4u                /* of memory, that workers take: 1/4 */
 #define LINKS_SHARE 8u                  /* of memory, that filters of edges take: 1/8 */
 #define LEAST_PIECE ((uint64_t)512)     /* items */
-#define MOST_ALONE ((uint64_t)1 << 20)  /* items of a group that one thread may join, however few there are in all */
+#define MOST_ALONE ((uint64_t)1 << 17)  /* items of a group that one thread may join, however few there are in all */
 #define DEALING_SHARE 0.35              /* of a block's time */
+#define MOST_LEVELS 3u                  /* of large groups, each within a larger one; then they are joined in chunks */
 
 /* A join on its way. */
 typedef struct join_run {
@@ -30,10 +31,8 @@ typedef struct join_run {
 static void choose_capacities(ss_join_team *team, uint64_t memory_bytes, uint64_t count)
 {
     const uint64_t room = memory_bytes / WORKERS_SHARE / ss_join_team_bytes(team);
-    /* All threads should have something to do, though all items were in one group. But chunks of a group that are joined
-     * each with each take quadratic time in their number, which spanning must not. */
-    const bool spans = team->kind == SS_JOIN_SPANNING;
-    const uint64_t wanted = spans ? count : ss_max_u64(count / (4 * team->threads), MOST_ALONE);
+    /* All threads should have something to do, though all items were in one group: larger ones are divided. */
+    const uint64_t wanted = ss_max_u64(count / (4 * team->threads), MOST_ALONE);
     const uint64_t piece = ss_max_u64(ss_min_u64(room, count), LEAST_PIECE);
     const uint64_t group = ss_max_u64(ss_min_u64(piece * SS_GROUP_PIECES, wanted), 2 * LEAST_PIECE);
     team->group_capacity = (size_t)group;
@@ -62,9 +61,10 @@ static sstore_status open_run(join_run *self, ss_join_kind kind, sstore_error *e
 
 /* ----- dealing ----- */
 
-/* All fingerprints on their way into a sorter, permuted. */
+/* All fingerprints on their way into a sorter, permuted, or those of a group. */
 typedef struct dealing {
     const join_run *run;
+    uint64_t mask, bits; /* only fingerprints that have these bits under the mask */
     const ss_permutation *permutation;
     ss_sorter *sorter;
 } dealing;
@@ -85,11 +85,13 @@ static sstore_status deal_values(void *sink, const uint64_t *values, size_t coun
     for (size_t i = 0; i < DEALT_AT_ONCE && i < count; i++)
         sides[i] = self->side;
     for (size_t done = 0; status == SSTORE_OK && done < count;) {
-        const size_t size = count - done < DEALT_AT_ONCE ? count - done : DEALT_AT_ONCE;
-        for (size_t i = 0; i < size; i++)
-            permuted[i] = ss_permute(all->permutation, values[done + i]);
+        const size_t end = count - done < DEALT_AT_ONCE ? count : done + DEALT_AT_ONCE;
+        size_t size = 0;
+        for (; done < end; done++) {
+            permuted[size] = ss_permute(all->permutation, values[done]);
+            size += (values[done] & all->mask) == all->bits;
+        }
         status = ss_sorter_add(all->sorter, self->worker, permuted, sides, size, error);
-        done += size;
     }
     return status == SSTORE_OK ? ss_progress_add(all->run->options->progress, self->worker, count) : status;
 }
@@ -117,58 +119,127 @@ static uint32_t block_count(uint32_t distance)
     return distance < ONE_GROUP_DISTANCE ? distance + 1 : 1;
 }
 
-/* The bits of block `number`: as many as in the others, or one more. */
-static uint64_t block_mask(uint32_t number, uint32_t count)
+/* What is joined: all fingerprints, or the group of them that has these bits. */
+typedef struct join_level {
+    uint32_t depth;
+    uint64_t mask, bits;
+    uint64_t count;   /* of the fingerprints */
+    uint64_t varying; /* the bits that they differ in */
+    uint32_t except_count;
+    uint64_t except[SS_GROUP_MAX_EXCEPT]; /* pairs that are equal under one of them are found elsewhere */
+} join_level;
+
+/* The `number`-th of `count` parts of the varying bits: as many as in the others, or one more. */
+static uint64_t part_mask(uint64_t varying, uint32_t number, uint32_t count)
 {
-    const uint32_t begin = SS_FINGERPRINT_BITS * number / count, end = SS_FINGERPRINT_BITS * (number + 1) / count;
-    return ss_high_mask(end) & ~ss_high_mask(begin);
+    const uint32_t bits = ss_popcount(varying), begin = bits * number / count, end = bits * (number + 1) / count;
+    uint64_t mask = 0;
+    for (uint32_t i = 0; i < end; i++) { /* from the highest on */
+        const uint64_t highest = UINT64_C(1) << (63 - __builtin_clzll(varying));
+        mask |= i >= begin ? highest : 0;
+        varying ^= highest;
+    }
+    return mask;
 }
 
-static void choose_block(uint32_t number, uint32_t distance, ss_join_block *block)
+static uint64_t block_mask(const join_run *self, const join_level *level, uint32_t number)
 {
-    const uint32_t count = block_count(distance);
-    const bool one_group = distance >= ONE_GROUP_DISTANCE;
-    const uint64_t mask = one_group ? 0 : block_mask(number, count);
+    const uint32_t distance = self->options->distance;
+    return distance < ONE_GROUP_DISTANCE ? part_mask(level->varying, number, block_count(distance)) : 0;
+}
+
+static void choose_block(const join_run *self, const join_level *level, uint32_t number, ss_join_block *block)
+{
+    const uint64_t mask = block_mask(self, level, number);
     ss_permutation_init(&block->permutation, mask);
     block->prefix_bits = ss_popcount(mask);
-    block->except_count = number;
+    block->except_count = 0;
+    for (uint32_t i = 0; i < level->except_count; i++)
+        block->except[block->except_count++] = ss_permute(&block->permutation, level->except[i]);
     for (uint32_t i = 0; i < number; i++)
-        block->except[i] = ss_permute(&block->permutation, block_mask(i, count));
+        block->except[block->except_count++] = ss_permute(&block->permutation, block_mask(self, level, i));
+}
+
+/* The level of a group that a block has left. */
+static join_level next_level(const join_run *self, const join_level *level, uint32_t number, const ss_join_block *block,
+                             const ss_large_group *group)
+{
+    join_level next = *level;
+    next.depth++;
+    next.mask |= block_mask(self, level, number);
+    next.bits |= ss_unpermute(&block->permutation, group->prefix);
+    next.count = group->count;
+    next.varying = ss_unpermute(&block->permutation, group->varying);
+    for (uint32_t i = 0; i < number; i++)
+        next.except[next.except_count++] = block_mask(self, level, i);
+    return next;
 }
 
 /* Begin a phase that ends with this part of a block's time. */
-static void begin_phase(const join_run *self, const char *phase, uint32_t block, double part)
+static void begin_phase(const join_run *self, const join_level *level, const char *phase, uint32_t block, double part)
 {
     const ss_join_options *options = self->options;
     const uint32_t blocks = block_count(options->distance);
+    if (level->depth > 0)
+        return; /* large groups are part of the block that they are from */
     options->progress->now.table_count = blocks;
     ss_progress_begin(options->progress, phase, block, self->count,
                       self->begin_share + (options->end_share - self->begin_share) * (block + part) / blocks);
 }
 
-static sstore_status join_block(join_run *self, uint32_t number, sstore_error *error)
+static sstore_status join_all_blocks(join_run *self, const join_level *level, sstore_error *error);
+
+/* Join the large groups of a block, one after the other, each divided by further bits. */
+static sstore_status join_large_groups(join_run *self, const join_level *level, uint32_t number,
+                                       const ss_join_block *block, const ss_large_groups *large, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (size_t i = 0; status == SSTORE_OK && i < large->count; i++) {
+        const join_level next = next_level(self, level, number, block, &large->groups[i]);
+        status = join_all_blocks(self, &next, error);
+    }
+    return status;
+}
+
+static sstore_status join_block(join_run *self, const join_level *level, uint32_t number, sstore_error *error)
 {
     ss_join_team *team = &self->team;
     ss_sorter_options options = {.item_words = team->kind == SS_JOIN_CROSS ? 2 : 1,
                                  .writers = team->threads,
                                  .pool = &self->pool,
                                  .piece_capacity = team->piece_capacity,
-                                 .expected_count = self->count,
+                                 .expected_count = level->count,
                                  .tmp_dir = self->options->tmp_dir};
     ss_join_block block;
+    ss_large_groups large = {.groups = NULL};
     ss_sorter *sorter;
-    choose_block(number, self->options->distance, &block);
+    choose_block(self, level, number, &block);
     sstore_status status = ss_sorter_create(&options, &sorter, error);
-    dealing all = {.run = self, .permutation = &block.permutation, .sorter = sorter};
-    begin_phase(self, "permuting", number, DEALING_SHARE);
+    dealing all = {.run = self,
+                   .mask = level->mask,
+                   .bits = level->bits,
+                   .permutation = &block.permutation,
+                   .sorter = sorter};
+    begin_phase(self, level, "permuting", number, DEALING_SHARE);
     if (status == SSTORE_OK)
         status = ss_pool_run(team->threads, count_parts(self), deal_part, &all, error);
     if (status == SSTORE_OK)
         status = ss_sorter_seal(sorter, ss_join_team_buffer(team), self->options->progress, error);
-    begin_phase(self, "comparing", number, 1);
+    begin_phase(self, level, "comparing", number, 1);
     if (status == SSTORE_OK)
-        status = ss_join_pieces(team, &block, sorter, error);
+        status = ss_join_pieces(team, &block, sorter, level->depth < MOST_LEVELS ? &large : NULL, error);
     ss_sorter_free(sorter);
+    if (status == SSTORE_OK)
+        status = join_large_groups(self, level, number, &block, &large, error);
+    ss_free(large.groups);
+    return status;
+}
+
+static sstore_status join_all_blocks(join_run *self, const join_level *level, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (uint32_t block = 0; status == SSTORE_OK && block < block_count(self->options->distance); block++)
+        status = join_block(self, level, block, error);
     return status;
 }
 
@@ -180,9 +251,10 @@ static sstore_status run_join(ss_join_kind kind, const ss_fingerprint_source *le
                      .sources = {left, right},
                      .count = left->count + (right != NULL ? right->count : 0),
                      .begin_share = options->progress->end_share};
+    const join_level all = {.count = self.count, .varying = UINT64_MAX};
     sstore_status status = open_run(&self, kind, error);
-    for (uint32_t block = 0; status == SSTORE_OK && block < block_count(options->distance); block++)
-        status = join_block(&self, block, error);
+    if (status == SSTORE_OK)
+        status = join_all_blocks(&self, &all, error);
     ss_join_team_close(&self.team);
     ss_chunk_pool_close(&self.pool);
     return status;
