@@ -17,10 +17,8 @@
 #include "base/checksum.h"
 #include "base/error.h"
 
-/* Linux moves at most 2 GiB - 4 KiB in one call. */
 #define MAX_PARTS 1024u /* that the system takes at once */
-#define MAX_PARTS 1024u /* that the system takes at once */
-#define MAX_TRANSFER ((size_t)1 << 30)
+#define MAX_TRANSFER ((size_t)1 << 30) /* Linux moves at most 2 GiB - 4 KiB in one call */
 #define LOAD_CHUNK_BYTES ((size_t)1 << 20)
 #define MAX_NAME_ATTEMPTS 100u
 
