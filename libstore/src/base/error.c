@@ -1,5 +1,6 @@
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,12 @@ static void copy_file_name(char *to, size_t size, const char *file)
     }
     memcpy(to, "...", 3);
     memcpy(to + 3, file + (length - (size - 4)), size - 3);
+}
+
+/* What to do about a refusal of the system, where its own words do not say. */
+static const char *advice(int system_errno)
+{
+    return system_errno == EMFILE ? "; raise the limit of open files (ulimit -n), or compact the store" : "";
 }
 
 SS_PRINTF(6, 0)
@@ -37,7 +44,7 @@ static sstore_status fill(sstore_error *error, sstore_status status, int system_
     char reason[128];
     /* The XSI form would need its result checked; the GNU form always returns a string. */
     const char *text = strerror_r(system_errno, reason, sizeof reason);
-    snprintf(to + length, left - (size_t)length, ": %s", text);
+    snprintf(to + length, left - (size_t)length, ": %s%s", text, advice(system_errno));
     return status;
 }
 
