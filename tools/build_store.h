@@ -13,7 +13,7 @@ typedef enum store_work {
     STORE_BUILD,     /* they become a store */
     STORE_ADD,       /* they are added to a store */
     STORE_REMOVE,    /* they are removed from a store, or without ids all records of these fingerprints are */
-    STORE_REMOVE_IDS /* the inputs' first column is of ids: all records with one of these are removed */
+    STORE_REMOVE_IDS /* the inputs are of ids: all records with one of these are removed */
 } store_work;
 
 /* What commands with the operands STORE [INPUT...] are given. */

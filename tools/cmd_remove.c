@@ -11,7 +11,7 @@ typedef struct arguments {
 } arguments;
 
 static const struct argp_option options[] = {
-    {"ids", KEY_IDS, NULL, 0, "the first column is of ids, decimal: remove all records with one of them", 0}, {0}};
+    {"ids", KEY_IDS, NULL, 0, "the input is of ids, in text the first column, decimal: remove all records with one of them", 0}, {0}};
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {

@@ -30,6 +30,7 @@ typedef struct input_options {
     input_format format;
     compression compression; /* COMPRESSION_AUTO: by the name's suffix; text also by what it begins with */
     uint32_t most_window_bits; /* unpacking may keep 2^bits bytes of what is unpacked, 10 to 27 */
+    const char *columns; /* what --columns lists, or NULL: as in `lines` */
     line_format lines;
     size_t batch_records; /* the most that a batch holds, 1 to INPUT_BATCH_RECORDS */
     bool ahead;           /* what is not just copied is read by a thread of its own while those before are worked on */
@@ -37,7 +38,7 @@ typedef struct input_options {
 
 #define INPUT_OPTIONS_INIT                                                                                             \
     {                                                                                                                  \
-        INPUT_AUTO, COMPRESSION_AUTO, DECODER_MOST_WINDOW_BITS, LINE_FORMAT_INIT, INPUT_BATCH_RECORDS, true            \
+        INPUT_AUTO, COMPRESSION_AUTO, DECODER_MOST_WINDOW_BITS, NULL, LINE_FORMAT_INIT, INPUT_BATCH_RECORDS, true            \
     }
 
 /* Whether records have ids is one answer for all the inputs of a store; the first record gives it. */

@@ -50,11 +50,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         input->compression = parse_compression(argument);
         return 0;
     case KEY_COLUMNS:
-        if (!line_format_set_columns(&input->lines, argument, &fault))
-            cmd_usage_error("--columns: %s", fault.reason);
+        input->columns = argument;
         return 0;
     case KEY_RADIX:
         input->lines.decimal = parse_radix(argument);
+        return 0;
+    case ARGP_KEY_END: /* by now it is known what is to be read of them */
+        if (input->columns != NULL && !line_format_set_columns(&input->lines, input->columns, &fault))
+            cmd_usage_error("--columns: %s", fault.reason);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -211,6 +211,13 @@ static bool parse_column_name(const field *name, line_column *column_out)
     return false;
 }
 
+/* Read the id column as that of fingerprints. */
+static void read_ids_alone(line_format *format)
+{
+    for (size_t i = 0; i < format->column_count; i++)
+        format->columns[i] = format->columns[i] == LINE_COLUMN_ID ? LINE_COLUMN_FINGERPRINT : LINE_COLUMN_SKIPPED;
+}
+
 bool line_format_set_columns(line_format *format, const char *list, line_fault *fault)
 {
     field_reader reader = {.at = list, .end = list + strlen(list), .separator = ','};
@@ -229,7 +236,11 @@ bool line_format_set_columns(line_format *format, const char *list, line_fault *
         seen[column]++;
         format->columns[format->column_count++] = column;
     }
-    if (seen[LINE_COLUMN_FINGERPRINT] == 1)
-        return true;
-    return fail_found(fault, "a list with 'fingerprint' in it", &(field){list, strlen(list)});
+    const line_column needed = format->are_ids ? LINE_COLUMN_ID : LINE_COLUMN_FINGERPRINT;
+    if (seen[needed] == 0)
+        return fail_found(fault, format->are_ids ? "a list with 'id' in it" : "a list with 'fingerprint' in it",
+                          &(field){list, strlen(list)});
+    if (format->are_ids)
+        read_ids_alone(format);
+    return true;
 }

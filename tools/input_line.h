@@ -22,7 +22,7 @@ typedef struct line_format {
     bool id_may_be_missing; /* a line may end before its id column */
     bool decimal;           /* fingerprints are decimal, signed or unsigned; otherwise hex */
     bool ignore_ids;        /* the id column is skipped unread */
-    bool are_ids;           /* what stands for fingerprints are ids, decimal and unsigned */
+    bool are_ids;           /* what is read as fingerprints are ids, decimal and unsigned */
 } line_format;
 
 /* A fingerprint, then perhaps an id. */
@@ -47,7 +47,8 @@ typedef struct line_fault {
  */
 bool line_fault_found(line_fault *fault, const char *expected, const char *found, size_t length);
 
-/* Set the columns from a list such as "id,-,fingerprint". False: the list is wrong, and *fault says why. */
+/* Set the columns from a list such as "id,-,fingerprint". Where ids are read, nothing else is, and the list needs no
+ * fingerprint. False: the list is wrong, and *fault says why. */
 bool line_format_set_columns(line_format *format, const char *list, line_fault *fault);
 
 /*

@@ -25,6 +25,12 @@ static int check_ids(input_reader *reader, bool has_ids)
                                      : "this format holds no ids, but the inputs before have them");
 }
 
+/* The word of a record that is read as its fingerprint. */
+static size_t fingerprint_word(const input_reader *reader, const word_layout *layout)
+{
+    return layout->has_ids && reader->options->lines.are_ids ? 1 : 0;
+}
+
 /* Every `step`-th word from `from` on. */
 static void copy_words(const char *from, size_t step, bool big_endian, uint64_t *to, size_t count)
 {
@@ -43,7 +49,8 @@ static size_t take_records(input_reader *reader, const word_layout *layout, size
     size_t room = reader->options->batch_records - batch->count, step = record_bytes(layout) / 8;
     if (count > room)
         count = room;
-    copy_words(from, step, layout->big_endian, batch->fingerprints + batch->count, count);
+    copy_words(from + 8 * fingerprint_word(reader, layout), step, layout->big_endian, batch->fingerprints + batch->count,
+               count);
     if (*reader->ids == INPUT_IDS_PRESENT)
         copy_words(from + 8, step, layout->big_endian, batch->ids + batch->count, count);
     batch->count += count;

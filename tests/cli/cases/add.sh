@@ -18,7 +18,12 @@ head -n 5 second | exits 0 sstore remove STORE
 sed -n '6,9p' second | cut -f 1 | exits 0 sstore remove STORE -
 sed -n '10,12p' second | cut -f 2 | exits 0 sstore remove --ids STORE
 head -n 12 second | exits 0 sstore remove STORE
-head -n 12 second | sort >gone
+echo "--- removed: ids of records that have a fingerprint, too"
+sed -n '13,15p' second | hex_ids | words >third.rec
+exits 0 sstore remove --ids STORE third.rec
+sed -n '16,18p' second | exits 0 sstore remove --columns fingerprint,id --ids STORE
+sed -n '18,20p' second | exits 0 sstore remove --ids --columns=-,id STORE -
+head -n 20 second | sort >gone
 sort all | comm -23 - gone | sort -k 1,1 -k 2n,2 >left
 sstore dump STORE | cmp - left && echo "the others are left"
 sstore stat STORE | grep -E '^(records|segments|removed) ' | sed 's/  */ /g'
