@@ -76,7 +76,9 @@ static sstore_status add_with_ordinals(sstore_builder *builder, const uint64_t *
     uint64_t ids[ORDINAL_BATCH];
     sstore_status status = SSTORE_OK;
     if (count > UINT64_MAX - builder->next_ordinal)
-        return ss_fail_argument(error, "there are no ordinals left: they end below 2^64 - 1, and the next one is %llu",
+        return ss_fail_argument(error,
+                                "there are no ordinals left: they end below 2^64 - 1, and the next one is %llu; "
+                                "give ids with the records",
                                 (unsigned long long)builder->next_ordinal);
     while (status == SSTORE_OK && count > 0) {
         size_t piece = count < ORDINAL_BATCH ? count : ORDINAL_BATCH;
@@ -136,7 +138,7 @@ sstore_status sstore_builder_add_ids(sstore_builder *builder, const uint64_t *id
     if (builder == NULL || (ids == NULL && count > 0))
         return ss_fail_argument(error, "sstore_builder_add_ids: builder and ids must not be NULL");
     if (!ss_builder_removes(builder) || !builder->build.has_ids)
-        return ss_fail_argument(error, "sstore_builder_add_ids: only records of a store with ids can be removed by them");
+        return ss_fail_argument(error, "only from a store with ids can records be removed by their ids");
     if (count == 0)
         return SSTORE_OK;
     builder->taken_count += count;

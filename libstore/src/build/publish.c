@@ -94,10 +94,18 @@ static bool remove_leftover(void *context, const char *name)
 
 /* ----- claiming ----- */
 
+static sstore_status open_folder(ss_workplace *place, const char *path, sstore_error *error)
+{
+    const sstore_status status = ss_dir_open(path, &place->store, error);
+    if (status == SSTORE_ERROR_NOT_FOUND)
+        return ss_fail(error, status, 0, path, SSTORE_NO_OFFSET, "no such store; make one with 'sstore build' first");
+    return status;
+}
+
 static sstore_status make_or_open_folder(ss_workplace *place, const char *path, ss_claim claim, sstore_error *error)
 {
     if (claim == SS_CLAIM_EXTEND)
-        return ss_dir_open(path, &place->store, error);
+        return open_folder(place, path, error);
     place->made_folder = mkdir(path, 0777) == 0;
     if (!place->made_folder && errno != EEXIST)
         return ss_fail(error, SSTORE_ERROR_IO, errno, path, SSTORE_NO_OFFSET, "cannot make the store's folder");
