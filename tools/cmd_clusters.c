@@ -80,6 +80,8 @@ int cmd_clusters(int argc, char **argv)
     sstore *store = NULL;
     sstore_error error;
     cmd_parse(&argp, argc, argv, &all);
+    if (all.with_singles && all.selected == OTHERS)
+        cmd_usage_error("--singles and --drop exclude each other: a record that nothing is near is to be kept");
     how.selected = all.selected;
     int code = join_open(all.store, &all.join, &store, &how.style);
     if (code == EXIT_DONE) {

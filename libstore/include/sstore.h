@@ -763,8 +763,8 @@ typedef int (*sstore_cluster_fn)(void *context, const sstore_cluster_record *rec
  * together, the representative first, then by (id, fingerprint). `with_singles` other than 0: records that nothing is
  * near are reported, too, as clusters of one.
  *
- * Takes no more time where groups are large or dense: of many fingerprints near each other only so many pairs are looked
- * at as connect them. Otherwise as sstore_pairs().
+ * Time grows about in proportion to the records, also where groups are large or dense: of many fingerprints near each
+ * other only so many pairs are looked at as connect them. Otherwise as sstore_pairs().
  */
 SSTORE_API sstore_status sstore_clusters(const sstore *store, const sstore_join_options *options, int with_singles,
                                          sstore_cluster_fn on_record, void *context, sstore_error *error);

@@ -11,6 +11,7 @@ exits 2 sstore pairs A B
 exits 2 sstore join A
 exits 2 sstore join A B A
 exits 2 sstore clusters --drop --representatives A
+exits 2 sstore clusters --singles --drop A
 exits 2 sstore pairs -k 17 A
 exits 2 sstore pairs --memory 1M A
 exits 1 sstore pairs --tmp-dir NONE A
