@@ -163,7 +163,7 @@ static void make_hard(rng *random, uint32_t kind, uint64_t *values, size_t count
         if (kind == VALUES_EQUAL_BLOCK)
             values[i] = base ^ rng_next(random) >> (odd ? 28 : 32);
         else if (kind == VALUES_OUTLIERS && odd)
-            values[i] = rng_flip(random, values[i], 1);
+            values[i] = rng_flip(random, values[i], (uint32_t)rng_between(random, 1, 4));
     }
 }
 

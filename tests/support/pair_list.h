@@ -37,7 +37,7 @@ void pair_list_roots(const pair_list *edges, pair_list *out);
 /* Distinct fingerprints: of the kinds of data.h, and such as are hard to join. Sorted. */
 #define VALUES_FEW_BITS (DATA_KIND_COUNT)        /* they vary in about twice as many bits as it takes to number them */
 #define VALUES_EQUAL_BLOCK (DATA_KIND_COUNT + 1) /* the upper half is the same, or nearly */
-#define VALUES_OUTLIERS (DATA_KIND_COUNT + 2)    /* few bits vary in all but a few, which vary in any one */
+#define VALUES_OUTLIERS (DATA_KIND_COUNT + 2)    /* few bits vary in all but a few, which vary in any one to four */
 #define VALUES_KIND_COUNT (DATA_KIND_COUNT + 3)
 typedef struct value_list {
     uint64_t *items;

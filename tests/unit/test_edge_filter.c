@@ -1,33 +1,84 @@
-/* Edges that pass the filter connect what all would, whatever it forgets, and few pass where it forgets nothing. */
+/* Edges that pass the filter connect what all would, whatever it does not know, and no other ones pass where it knows all
+ * nodes; also where several threads ask at once. */
 #include "join/edge_filter.h"
 
 #include <inttypes.h>
 
+#include "base/pool.h"
 #include "support/pair_list.h"
 #include "support/testing.h"
 
 static uint64_t run_seed;
 
-static void check(rng *random, uint64_t node_count, size_t edge_count, size_t capacity)
+#define MOST_THREADS 4u
+
+/* Edges, each asked for by one of some threads. */
+typedef struct asking {
+    ss_edge_filter filter;
+    const pair_list *edges;
+    uint32_t threads;
+    pair_list passed[MOST_THREADS];
+} asking;
+
+static sstore_status ask(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+{
+    asking *self = context;
+    (void)worker, (void)error;
+    for (size_t i = (size_t)task; i < self->edges->count; i += self->threads)
+        if (ss_edge_filter_pass(&self->filter, self->edges->items[i][0], self->edges->items[i][1]))
+            pair_list_add(&self->passed[task], self->edges->items[i][0], self->edges->items[i][1]);
+    return SSTORE_OK;
+}
+
+static size_t count_roots(const pair_list *roots)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < roots->count; i++)
+        count += roots->items[i][0] == roots->items[i][1];
+    return count;
+}
+
+/* What the filter tells of two nodes is the same only if they are connected, and always then if it knows all. */
+static void check_roots(ss_edge_filter *filter, const pair_list *wanted, bool knows_all)
+{
+    for (size_t i = 1; i < wanted->count; i++) {
+        const uint64_t nodes[2] = {wanted->items[i - 1][0], wanted->items[i][0]};
+        const bool connected = wanted->items[i - 1][1] == wanted->items[i][1];
+        uint32_t roots[2];
+        ss_edge_filter_roots(filter, nodes, 2, roots);
+        if (roots[0] != SS_EDGE_FILTER_UNKNOWN && roots[0] == roots[1])
+            assert_true(connected);
+        if (knows_all)
+            assert_int_equal(roots[0] == roots[1], connected);
+    }
+}
+
+static void check(rng *random, uint64_t node_count, size_t edge_count, size_t capacity, uint32_t threads)
 {
     pair_list all = {NULL, 0, 0}, passed = {NULL, 0, 0}, wanted = {NULL, 0, 0}, got = {NULL, 0, 0};
+    const bool knows_all = capacity >= 64 * node_count;
     sstore_error error = {.status = SSTORE_OK};
-    ss_edge_filter filter;
-    testing_doing("%" PRIu64 " nodes, %zu edges, capacity %zu, seed %" PRIu64, node_count, edge_count, capacity,
-                  run_seed);
-    assert_ok(ss_edge_filter_open(&filter, capacity, &error), &error);
+    asking self = {.edges = &all, .threads = threads};
+    testing_doing("%" PRIu64 " nodes, %zu edges, capacity %zu, %u threads, seed %" PRIu64, node_count, edge_count,
+                  capacity, threads, run_seed);
+    assert_ok(ss_edge_filter_open(&self.filter, capacity, &error), &error);
     for (size_t i = 0; i < edge_count; i++) {
         const uint64_t a = rng_below(random, node_count), b = (a + 1 + rng_below(random, node_count - 1)) % node_count;
         pair_list_add(&all, a, b);
-        if (ss_edge_filter_pass(&filter, a, b))
-            pair_list_add(&passed, a, b);
     }
+    assert_ok(ss_pool_run(threads, threads, ask, &self, &error), &error);
+    for (uint32_t i = 0; i < threads; i++)
+        pair_list_move(&passed, &self.passed[i]);
     pair_list_roots(&all, &wanted);
     pair_list_roots(&passed, &got);
     assert_true(pair_list_equal(&got, &wanted));
-    if (capacity >= 64 * node_count)
-        assert_in_range(passed.count, 0, node_count + node_count / 4);
-    ss_edge_filter_close(&filter);
+    if (knows_all) /* a forest has as many edges as nodes, less one for each tree */
+        assert_int_equal(passed.count, wanted.count - count_roots(&wanted));
+    check_roots(&self.filter, &wanted, knows_all);
+    ss_edge_filter_make_room(&self.filter, 2 * capacity + 8);
+    assert_int_equal(self.filter.known_count, 0);
+    check_roots(&self.filter, &wanted, false);
+    ss_edge_filter_close(&self.filter);
     pair_list_free(&all);
     pair_list_free(&passed);
     pair_list_free(&wanted);
@@ -42,7 +93,8 @@ static void test_passed_edges(void **state)
     for (uint32_t i = 0; i < 100; i++) {
         const uint64_t node_count = rng_between(&random, 2, 2000);
         check(&random, node_count, rng_below(&random, 10000),
-              rng_one_in(&random, 2) ? rng_below(&random, 100) : 128000);
+              rng_one_in(&random, 2) ? rng_below(&random, 100) : 128000,
+              (uint32_t)rng_between(&random, 1, MOST_THREADS));
     }
     testing_done();
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/simd.h"
+#include "join/edge_filter.h"
 #include "support/pair_list.h"
 #include "support/testing.h"
 
@@ -98,14 +99,55 @@ static void check_cross(const value_list *from, uint32_t distance)
     free(right);
 }
 
-static void check_spanning(const value_list *from, uint32_t distance)
+/* Pairs, and what they connect. */
+typedef struct knowledge {
+    pair_list *got;
+    ss_edge_filter edges;
+    uint64_t attached; /* sets that were known but for a few values */
+} knowledge;
+
+static sstore_status learn(void *context, const ss_fingerprint_pair *pairs, size_t count, sstore_error *error)
+{
+    knowledge *self = context;
+    for (size_t i = 0; i < count; i++)
+        if (ss_edge_filter_pass(&self->edges, pairs[i].first, pairs[i].second))
+            (void)collect(self->got, &pairs[i], 1, error);
+    return SSTORE_OK;
+}
+
+/* Those that are not connected with the one in the middle. */
+static size_t find_apart(void *context, const uint64_t *values, size_t count, uint32_t *apart, size_t most)
+{
+    knowledge *self = context;
+    uint32_t *roots = malloc(count * sizeof *roots);
+    size_t found = 0;
+    ss_edge_filter_roots(&self->edges, values, count, roots);
+    for (size_t i = 0; i < count; i++)
+        if (roots[i] == SS_EDGE_FILTER_UNKNOWN || roots[i] != roots[count / 2]) {
+            if (found < most)
+                apart[found] = (uint32_t)i;
+            found++;
+        }
+    self->attached += found > 0 && found <= most;
+    free(roots);
+    return found;
+}
+
+/* As what is found is remembered, or not. */
+static uint64_t check_spanning(const value_list *from, uint32_t distance, bool remember)
 {
     trial self;
     sstore_error error = {.status = SSTORE_OK};
+    knowledge known = {.got = &self.got};
     pair_list got_roots = {NULL, 0, 0}, wanted_roots = {NULL, 0, 0};
     uint64_t *values = malloc((from->count + 1) * sizeof *values);
     memcpy(values, from->items, from->count * sizeof *values);
     trial_open(&self, distance, from->count);
+    if (remember) {
+        assert_ok(ss_edge_filter_open(&known.edges, 2 * from->count + 8, &error), &error);
+        ss_group_join_init(self.join, distance, self.scratch, learn, &known);
+        ss_group_join_known(self.join, find_apart);
+    }
     assert_ok(ss_group_spanning(self.join, values, from->count, &error), &error);
     assert_ok(ss_group_flush(self.join, &error), &error);
     for (size_t i = 0; i < self.got.count; i++)
@@ -116,8 +158,10 @@ static void check_spanning(const value_list *from, uint32_t distance)
     assert_true(pair_list_equal(&got_roots, &wanted_roots));
     pair_list_free(&got_roots);
     pair_list_free(&wanted_roots);
+    ss_edge_filter_close(&known.edges);
     trial_close(&self);
     free(values);
+    return known.attached;
 }
 
 static void test_against_all_pairs(void **state)
@@ -126,6 +170,7 @@ static void test_against_all_pairs(void **state)
     rng random;
     rng_init(&random, run_seed);
     const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? 52 : 104);
+    uint64_t attached = 0;
     for (uint64_t i = 0; i < cases; i++) {
         const uint32_t kind = (uint32_t)(i % VALUES_KIND_COUNT);
         const uint32_t distance = (uint32_t)(rng_one_in(&random, 2) ? rng_below(&random, 4) : rng_below(&random, 17));
@@ -137,10 +182,12 @@ static void test_against_all_pairs(void **state)
         ss_simd_limit((ss_simd_level)rng_below(&random, SS_SIMD_AVX512 + 1));
         check_self(&values, distance);
         check_cross(&values, distance);
-        check_spanning(&values, distance);
+        check_spanning(&values, distance, false);
+        attached += check_spanning(&values, distance, true);
         value_list_free(&values);
     }
     ss_simd_limit(SS_SIMD_AVX512);
+    assert_true(attached > 0);
     testing_done();
 }
 
@@ -153,7 +200,7 @@ static void test_few_values(void **state)
         for (uint32_t distance = 0; distance <= 16; distance += 8) {
             check_self(&values, distance);
             check_cross(&values, distance);
-            check_spanning(&values, distance);
+            check_spanning(&values, distance, true);
         }
     }
 }

@@ -190,6 +190,28 @@ static void test_spanning(void **state)
     check_cases(SPANNING);
 }
 
+/* So many near values that a set of them is connected for the most part while a few of it are not yet. */
+static void test_spanning_crowd(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + SPANNING + 1);
+    for (int i = 0; i < 6; i++) {
+        setting how;
+        pair_list wanted = {NULL, 0, 0};
+        setting_open(&how, &random);
+        how.options.distance = (uint32_t)rng_between(&random, 1, 3);
+        value_list values = value_list_make(&random, VALUES_OUTLIERS, 16000);
+        testing_doing("crowd %d, distance %u, %u threads, %" PRIu64 " bytes, seed %" PRIu64, i, how.options.distance,
+                      how.options.threads, how.options.memory_bytes, run_seed);
+        check_spanning(&how, &values, &wanted);
+        pair_list_free(&wanted);
+        value_list_free(&values);
+        setting_close(&how);
+    }
+    testing_done();
+}
+
 static sstore_status refuse(void *context, uint32_t worker, const ss_fingerprint_pair *pairs, size_t count,
                             sstore_error *error)
 {
@@ -237,6 +259,7 @@ int main(void)
         cmocka_unit_test_teardown(test_self, testing_teardown),
         cmocka_unit_test_teardown(test_cross, testing_teardown),
         cmocka_unit_test_teardown(test_spanning, testing_teardown),
+        cmocka_unit_test_teardown(test_spanning_crowd, testing_teardown),
         cmocka_unit_test(test_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -47,6 +48,16 @@ void *ss_alloc_large(size_t bytes)
     void *memory = aligned_alloc(HUGE_PAGE, rounded);
     if (memory != NULL)
         (void)madvise(memory, rounded, MADV_HUGEPAGE);
+    return memory;
+}
+
+void *ss_alloc_sparse(size_t bytes)
+{
+    uint8_t *memory = calloc(1, bytes == 0 ? 1 : bytes); /* what is large has pages that the system zeroes when used */
+    const uintptr_t begin = ((uintptr_t)memory + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    const uintptr_t end = ((uintptr_t)memory + bytes) / HUGE_PAGE * HUGE_PAGE;
+    if (memory != NULL && begin < end)
+        (void)madvise(memory + (begin - (uintptr_t)memory), end - begin, MADV_HUGEPAGE);
     return memory;
 }
 

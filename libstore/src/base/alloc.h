@@ -21,6 +21,10 @@ void *ss_grow(void *elements, size_t count, size_t *capacity, size_t first, size
  * fails. */
 void *ss_alloc_large(size_t bytes);
 
+/* Many bytes, zeroed, of which perhaps few will be used: in huge pages where the system has them to give, which are taken
+ * when they are used. Alignment as malloc's. NULL where memory fails. */
+void *ss_alloc_sparse(size_t bytes);
+
 /* Free what any of the above returned; NULL is allowed. */
 void ss_free(void *memory);
 

@@ -1,29 +1,41 @@
 /*
  * edge_filter.h - leaves out edges between nodes that edges before them connect already, as far as it remembers: a
- * union-find whose links lie in a table of fixed size, where a new one takes the place of whatever was there. What is
- * forgotten lets a needless edge pass, never holds a needed one back. For one thread.
+ * union-find (disjoint sets) over nodes that are 64-bit numbers, in a hash table of fixed size. A node that finds no
+ * place is not remembered: a needless edge may pass, a needed one is never held back.
+ *
+ * Several threads may ask at once, without a lock, after Anderson and Woll, "Wait-free Parallel Algorithms for the
+ * Union-Find Problem" (STOC 1991): a root is hung under another one by a compare-and-swap.
  */
 #ifndef SS_EDGE_FILTER_H
 #define SS_EDGE_FILTER_H
 
 #include "base/common.h"
 
-/* A node, and a smaller one that it is connected with. */
-typedef struct ss_edge_link {
-    uint64_t node, smaller;
-} ss_edge_link;
-
 typedef struct ss_edge_filter {
-    ss_edge_link *links;
-    uint32_t shift; /* of a node's hash to its place */
+    void *memory;    /* of the two arrays */
+    uint64_t *nodes; /* at each place, as stored; 0: nobody's */
+    uint32_t *steps; /* from each place back to that of its parent; 0: it is a root */
+    uint32_t bucket_count;
+    size_t known_count; /* nodes that have a place */
 } ss_edge_filter;
 
-/* A filter that remembers up to `capacity` links, at 16 bytes each, or half as many. MEMORY. */
+/* The bytes of a filter for so many nodes. */
+uint64_t ss_edge_filter_bytes(size_t capacity);
+
+/* A filter that remembers `capacity` nodes, but for some that find no place: the fuller, the more. MEMORY. */
 sstore_status ss_edge_filter_open(ss_edge_filter *filter, size_t capacity, sstore_error *error);
 /* Also of a zeroed one that was never opened. */
 void ss_edge_filter_close(ss_edge_filter *filter);
 
 /* Whether the edge is needed; it is taken to be there from now on. */
 bool ss_edge_filter_pass(ss_edge_filter *filter, uint64_t a, uint64_t b);
+
+/* Set to each node what stands for all that it is known to be connected with. Nodes for which the same stands, whenever
+ * that was told, are connected, unless it is SS_EDGE_FILTER_UNKNOWN: then nothing is known of the node. */
+#define SS_EDGE_FILTER_UNKNOWN UINT32_MAX
+void ss_edge_filter_roots(ss_edge_filter *filter, const uint64_t *nodes, size_t count, uint32_t *roots);
+
+/* Forget all nodes if there is not enough room for so many more. No other thread may ask meanwhile. */
+void ss_edge_filter_make_room(ss_edge_filter *filter, size_t count);
 
 #endif

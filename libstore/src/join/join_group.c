@@ -6,6 +6,8 @@
 #define TESTS_A_SORT 130.0 /* as many tests take as long as dealing one value, by measurement */
 #define KEYS_AT_ONCE 512u
 #define WORTH_IT 0.75          /* the share of all tests that dividing may take, at most */
+#define WORTH_ASKING 64u       /* values, whether they are connected */
+#define MOST_APART 64u         /* values that are connected one by one with many that are already */
 #define FLUSH_TESTS (1u << 26) /* some 10 ms of work, after which the caller hears of it though nothing was found */
 #define PRODUCTIVE_SHARE 16u   /* a search goes on over a large group while a value reaches 1/16 of what is left */
 
@@ -26,6 +28,7 @@ void ss_group_join_init(ss_group_join *join, uint32_t distance, uint64_t *scratc
     join->pair_filter = ss_pair_filter_best();
     join->gather_bits = ss_gather_bits_best();
     join->on_pairs = on_pairs;
+    join->find_apart = NULL;
     join->context = context;
     join->scratch = scratch;
     join->tests = join->tests_at_flush = join->found = 0;
@@ -38,6 +41,11 @@ void ss_group_join_except(ss_group_join *join, const uint64_t *masks, uint32_t c
     join->mask_count = count;
     for (uint32_t i = 0; i < count; i++)
         join->masks[i] = masks[i];
+}
+
+void ss_group_join_known(ss_group_join *join, ss_group_apart_fn find_apart)
+{
+    join->find_apart = find_apart;
 }
 
 /* ----- pairs ----- */
@@ -211,6 +219,59 @@ static sstore_status search_on(ss_group_join *join, search *state, bool to_the_e
             break;
     }
     return status;
+}
+
+/* ----- what is connected already ----- */
+
+/* Connect a value with whichever of the others is near it first: they are connected with each other. A pair that is found
+ * elsewhere is as good. */
+static sstore_status connect_with_any(ss_group_join *join, uint64_t value, value_set others, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (size_t begin = 0; status == SSTORE_OK && begin < others.count; begin += SS_GROUP_TILE) {
+        const uint64_t *tile = others.values + begin;
+        const uint32_t size = tile_size(others.count, begin);
+        const uint32_t found = join->filter(tile, size, value, join->distance, join->hits);
+        status = count_tests(join, size, error);
+        if (status == SSTORE_OK && found > 0)
+            return add_if_it_counts(join, value, tile[join->hits[0]], error);
+    }
+    return status;
+}
+
+/* Connect few values with each other and with all others of the set. */
+static sstore_status connect_apart(ss_group_join *join, value_set set, const uint32_t *apart, size_t count,
+                                   sstore_error *error)
+{
+    const value_set others = {set.values + count, set.count - count};
+    sstore_status status = SSTORE_OK;
+    for (size_t i = 0; i < count; i++) { /* to the front */
+        const uint64_t value = set.values[apart[i]];
+        set.values[apart[i]] = set.values[i];
+        set.values[i] = value;
+    }
+    for (size_t i = 0; status == SSTORE_OK && i < count; i++)
+        status = connect_with_any(join, set.values[i], others, error);
+    for (size_t i = 0; status == SSTORE_OK && i < count; i += SS_PAIR_LANES)
+        status = compare_within(join, set.values + i, (uint32_t)(count - i), error);
+    return status;
+}
+
+/* Connect a set if most of it is, by the pairs found so far: then *done_out is true. */
+static sstore_status connect_what_is_left(ss_group_join *join, join_kind kind, value_set set, bool *done_out,
+                                          sstore_error *error)
+{
+    uint32_t apart[MOST_APART];
+    *done_out = false;
+    if (kind != JOIN_SPANNING || join->find_apart == NULL || set.count < WORTH_ASKING)
+        return SSTORE_OK;
+    const sstore_status status = join->pair_count > 0 ? ss_group_flush(join, error) : SSTORE_OK;
+    if (status != SSTORE_OK)
+        return status;
+    const size_t most = set.count / WORTH_ASKING < MOST_APART ? set.count / WORTH_ASKING : MOST_APART;
+    const size_t count = join->find_apart(join->context, set.values, set.count, apart, most);
+    *done_out = count <= most;
+    return *done_out ? connect_apart(join, set, apart, count, error) : SSTORE_OK;
 }
 
 /* ----- dividing ----- */
@@ -405,10 +466,15 @@ static sstore_status divide(ss_group_join *join, join_kind kind, value_set left,
 {
     const uint32_t masks_before = join->mask_count;
     uint64_t parts[SS_GROUP_MAX_PARTS];
+    bool connected = false;
     sstore_status status = SSTORE_OK;
     if (!choose_parts(join, kind, left, right, varying, parts))
         return compare_all(join, kind, left, right, error);
     for (uint32_t i = 0; status == SSTORE_OK && i <= join->distance; i++) {
+        if (i > 0)
+            status = connect_what_is_left(join, kind, left, &connected, error);
+        if (status != SSTORE_OK || connected)
+            break;
         status = kind == JOIN_CROSS ? join_runs_of_two(join, left, right, parts[i], depth + 1, error)
                                     : join_runs(join, kind, left, parts[i], depth + 1, error);
         join->masks[join->mask_count++] = parts[i];
@@ -420,8 +486,12 @@ static sstore_status divide(ss_group_join *join, join_kind kind, value_set left,
 static sstore_status join_sets(ss_group_join *join, join_kind kind, value_set left, value_set right, uint32_t depth,
                                sstore_error *error)
 {
+    bool connected;
     if (left.count == 0 || left.count + right.count < 2)
         return SSTORE_OK;
+    const sstore_status status = connect_what_is_left(join, kind, left, &connected, error);
+    if (status != SSTORE_OK || connected)
+        return status;
     /* This also keeps most groups, which are small, from being looked at more closely. */
     if (depth == SS_GROUP_MAX_DEPTH ||
         (double)(left.count + right.count) * TESTS_A_SORT > WORTH_IT * pair_tests(kind, left, right))
@@ -432,9 +502,9 @@ static sstore_status join_sets(ss_group_join *join, join_kind kind, value_set le
         return SSTORE_OK; /* no pair differs under some mask */
     if (kind == JOIN_SPANNING) {
         search dense = {.all = left};
-        const sstore_status status = search_on(join, &dense, false, error);
-        if (status != SSTORE_OK || dense.reached == left.count)
-            return status;
+        const sstore_status searched = search_on(join, &dense, false, error);
+        if (searched != SSTORE_OK || dense.reached == left.count)
+            return searched;
         left = (value_set){left.values + dense.searched, left.count - dense.searched};
     }
     return divide(join, kind, left, right, varying, depth, error);

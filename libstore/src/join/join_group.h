@@ -36,6 +36,10 @@ typedef struct ss_fingerprint_pair {
 typedef sstore_status (*ss_group_pairs_fn)(void *context, const ss_fingerprint_pair *pairs, size_t count,
                                            sstore_error *error);
 
+/* Find the values that are not known to be connected with the others, all of which are, by pairs that were handed over:
+ * set their indexes in `apart`, ascending, and return how many they are; more than `most` if there are more. */
+typedef size_t (*ss_group_apart_fn)(void *context, const uint64_t *values, size_t count, uint32_t *apart, size_t most);
+
 /* The state of one thread's joins; some 45 KiB, so it is for the heap. */
 typedef struct ss_group_join {
     uint32_t distance;
@@ -43,6 +47,7 @@ typedef struct ss_group_join {
     ss_pair_filter pair_filter;
     ss_gather_bits_fn gather_bits;
     ss_group_pairs_fn on_pairs;
+    ss_group_apart_fn find_apart; /* NULL: nothing is known */
     void *context;
     uint64_t *scratch; /* borrowed; room for as many values as the larger set has */
     uint64_t tests;    /* pairs compared so far, for tests of how much work is done */
@@ -62,6 +67,10 @@ void ss_group_join_init(ss_group_join *join, uint32_t distance, uint64_t *scratc
 
 /* From now on leave out pairs that do not differ under each of these masks (at most SS_GROUP_MAX_EXCEPT). */
 void ss_group_join_except(ss_group_join *join, const uint64_t *masks, uint32_t count);
+
+/* From now on let spanning joins leave alone what is known to be connected; this gets the context of on_pairs. NULL, as
+ * at first: nothing is known. */
+void ss_group_join_known(ss_group_join *join, ss_group_apart_fn find_apart);
 
 /*
  * The three joins. Values are distinct within a set, and come back in another order. Pairs may stay in the buffer until

@@ -8,6 +8,7 @@
 #include "base/turnstile.h"
 
 #define FILTERED_GROUP 512u /* values from which on edges are filtered */
+#define LOOKED_UP_AT_ONCE 128u
 
 #define LEAST_PART_BITS 2u /* for a part to divide a group worth its while */
 
@@ -21,7 +22,8 @@ struct ss_join_worker {
     size_t kept_chunk; /* the chunk that `values` begins with, and its sizes */
     size_t kept_count, kept_left;
     ss_group_join *join;
-    ss_edge_filter edges;                      /* of SS_JOIN_SPANNING */
+    ss_edge_filter own_edges;                  /* of SS_JOIN_SPANNING, where it is not shared */
+    ss_edge_filter *edges;                     /* the first worker's, where it is */
     bool filters_edges;                        /* in the group at hand */
     ss_fingerprint_pair pairs[SS_GROUP_PAIRS]; /* as they were before the permutation */
 };
@@ -53,9 +55,52 @@ static sstore_status deliver(void *context, const ss_fingerprint_pair *pairs, si
         const uint64_t second = ss_unpermute(permutation, pairs[i].second);
         const bool swap = worker->team->kind != SS_JOIN_CROSS && second < first;
         worker->pairs[kept] = swap ? (ss_fingerprint_pair){second, first} : (ss_fingerprint_pair){first, second};
-        kept += !worker->filters_edges || ss_edge_filter_pass(&worker->edges, first, second);
+        kept += !worker->filters_edges || ss_edge_filter_pass(worker->edges, first, second);
     }
     return kept > 0 ? options->on_pairs(options->context, worker->index, worker->pairs, kept, error) : SSTORE_OK;
+}
+
+static void look_up_roots(ss_join_worker *worker, const uint64_t *values, size_t count, uint32_t *roots)
+{
+    uint64_t nodes[LOOKED_UP_AT_ONCE];
+    for (size_t i = 0; i < count; i++)
+        nodes[i] = ss_unpermute(&worker->block->permutation, values[i]);
+    ss_edge_filter_roots(worker->edges, nodes, count, roots);
+}
+
+/* The one that more than half of them are, if there is one; see Boyer and Moore, "MJRTY: A Fast Majority Vote Algorithm"
+ * (1991). */
+static uint32_t majority(const uint32_t *roots, size_t count)
+{
+    uint32_t candidate = SS_EDGE_FILTER_UNKNOWN, lead = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (lead == 0)
+            candidate = roots[i];
+        lead += roots[i] == candidate ? 1 : -1u;
+    }
+    return candidate;
+}
+
+/* As ss_group_apart_fn asks for, by what was delivered. */
+static size_t find_apart(void *context, const uint64_t *values, size_t count, uint32_t *apart, size_t most)
+{
+    ss_join_worker *worker = context;
+    uint32_t roots[LOOKED_UP_AT_ONCE], main_root = SS_EDGE_FILTER_UNKNOWN;
+    size_t found = 0;
+    for (size_t done = 0; done < count && found <= most; done += LOOKED_UP_AT_ONCE) {
+        const size_t size = (size_t)ss_min_u64(count - done, LOOKED_UP_AT_ONCE);
+        look_up_roots(worker, values + done, size, roots);
+        if (done == 0)
+            main_root = majority(roots, size);
+        for (size_t i = 0; i < size && found <= most; i++) {
+            if (roots[i] == main_root && main_root != SS_EDGE_FILTER_UNKNOWN)
+                continue;
+            if (found < most)
+                apart[found] = (uint32_t)(done + i);
+            found++;
+        }
+    }
+    return found;
 }
 
 static bool open_worker(const ss_join_team *team, uint32_t index, ss_join_worker *worker)
@@ -69,8 +114,18 @@ static bool open_worker(const ss_join_team *team, uint32_t index, ss_join_worker
     if (worker->items == NULL || worker->scratch == NULL || worker->values == NULL || worker->join == NULL)
         return false;
     ss_group_join_init(worker->join, team->options->distance, worker->scratch, deliver, worker);
-    return team->kind != SS_JOIN_SPANNING ||
-           ss_edge_filter_open(&worker->edges, team->link_capacity, NULL) == SSTORE_OK;
+    if (team->kind != SS_JOIN_SPANNING)
+        return true;
+    worker->edges = team->shares_edges ? &team->workers[0].own_edges : &worker->own_edges;
+    return worker->edges != &worker->own_edges ||
+           ss_edge_filter_open(&worker->own_edges, team->edge_capacity, NULL) == SSTORE_OK;
+}
+
+uint64_t ss_join_team_edge_bytes(const ss_join_team *team)
+{
+    if (team->kind != SS_JOIN_SPANNING)
+        return 0;
+    return (team->shares_edges ? 1 : team->threads) * ss_edge_filter_bytes(team->edge_capacity);
 }
 
 sstore_status ss_join_team_open(ss_join_team *team, sstore_error *error)
@@ -81,9 +136,9 @@ sstore_status ss_join_team_open(ss_join_team *team, sstore_error *error)
     bool opened = team->held != NULL && team->workers != NULL;
     for (uint32_t i = 0; opened && i < team->threads; i++)
         opened = open_worker(team, i, &team->workers[i]);
-    return opened ? SSTORE_OK
-                  : ss_fail_memory(error, ss_join_team_bytes(team) * team->piece_capacity +
-                                              team->threads * team->link_capacity * sizeof(ss_edge_link));
+    return opened
+               ? SSTORE_OK
+               : ss_fail_memory(error, ss_join_team_bytes(team) * team->piece_capacity + ss_join_team_edge_bytes(team));
 }
 
 void ss_join_team_close(ss_join_team *team)
@@ -93,7 +148,7 @@ void ss_join_team_close(ss_join_team *team)
         ss_free(team->workers[i].scratch);
         ss_free(team->workers[i].values);
         ss_free(team->workers[i].join);
-        ss_edge_filter_close(&team->workers[i].edges);
+        ss_edge_filter_close(&team->workers[i].own_edges);
     }
     ss_free(team->workers);
     ss_free(team->held);
@@ -151,6 +206,9 @@ static size_t split_sides(const ss_join_team *team, const void *items, size_t co
 static sstore_status join_spanning(ss_join_worker *worker, uint64_t *values, size_t count, sstore_error *error)
 {
     worker->filters_edges = count >= FILTERED_GROUP;
+    ss_group_join_known(worker->join, worker->filters_edges ? find_apart : NULL);
+    if (worker->filters_edges && !worker->team->shares_edges)
+        ss_edge_filter_make_room(worker->edges, count);
     return ss_group_spanning(worker->join, values, count, error);
 }
 

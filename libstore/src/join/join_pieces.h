@@ -31,7 +31,8 @@ typedef struct ss_join_team {
     size_t item_bytes;
     size_t piece_capacity; /* items of the largest piece */
     size_t group_capacity; /* items of a group that one thread joins: at least two pieces */
-    size_t link_capacity;  /* links that a thread's edge filter remembers; read for SS_JOIN_SPANNING alone */
+    size_t edge_capacity;  /* fingerprints that an edge filter remembers; read for SS_JOIN_SPANNING alone */
+    bool shares_edges;     /* one filter knows all fingerprints; else each worker has one, for some groups at a time */
     ss_join_worker *workers;
     void *held; /* group_capacity items: the group that may go on in the next piece */
 } ss_join_team;
@@ -40,6 +41,8 @@ typedef struct ss_join_team {
  * the team, the fields `threads` and `item_bytes` are read. */
 #define SS_GROUP_PIECES 4u
 uint64_t ss_join_team_bytes(const ss_join_team *team);
+/* Those of its edge filters, all in all. */
+uint64_t ss_join_team_edge_bytes(const ss_join_team *team);
 
 /* Get the memory; the fields above `workers` are set. MEMORY. */
 sstore_status ss_join_team_open(ss_join_team *team, sstore_error *error);

@@ -10,7 +10,8 @@
 #define DEALT_AT_ONCE 1024u
 #define OTHER_BYTES ((uint64_t)6 << 20) /* the process, and what grows by the number of pieces */
 #define WORKERS_SHARE 4u                /* of memory, that workers take: 1/4 */
-#define LINKS_SHARE 8u                  /* of memory, that filters of edges take: 1/8 */
+#define SPARE_PLACES 2u                 /* in a filter of edges, as many more as make it faster */
+#define EDGES_SHARE 3u                  /* of memory, that filters of edges take: 1/3 */
 #define LEAST_PIECE ((uint64_t)512)     /* items */
 #define MOST_ALONE ((uint64_t)1 << 17)  /* items of a group that one thread may join, however few there are in all */
 #define DEALING_SHARE 0.35              /* of a block's time */
@@ -37,8 +38,13 @@ static void choose_capacities(ss_join_team *team, uint64_t memory_bytes, uint64_
     const uint64_t group = ss_max_u64(ss_min_u64(piece * SS_GROUP_PIECES, wanted), 2 * LEAST_PIECE);
     team->group_capacity = (size_t)group;
     team->piece_capacity = (size_t)ss_min_u64(piece, group / 2);
-    const uint64_t links = memory_bytes / LINKS_SHARE / team->threads / sizeof(ss_edge_link);
-    team->link_capacity = team->kind == SS_JOIN_SPANNING ? (size_t)ss_min_u64(links, 2 * count) : 0;
+}
+
+static void choose_edge_filter(ss_join_team *team, uint64_t memory_bytes, uint64_t count)
+{
+    const uint64_t bytes = memory_bytes / EDGES_SHARE, most = bytes / ss_edge_filter_bytes(1);
+    team->shares_edges = count <= most;
+    team->edge_capacity = (size_t)(team->shares_edges ? ss_min_u64(SPARE_PLACES * count, most) : most / team->threads);
 }
 
 static sstore_status open_run(join_run *self, ss_join_kind kind, sstore_error *error)
@@ -51,11 +57,11 @@ static sstore_status open_run(join_run *self, ss_join_kind kind, sstore_error *e
                            .threads = ss_pool_threads(options->threads),
                            .item_bytes = kind == SS_JOIN_CROSS ? sizeof(sstore_record) : sizeof(uint64_t)};
     choose_capacities(team, memory, self->count);
+    choose_edge_filter(team, memory, self->count);
     sstore_status status = ss_join_team_open(team, error);
     if (status != SSTORE_OK)
         return status;
-    const uint64_t workers = ss_join_team_bytes(team) * team->piece_capacity +
-                             team->threads * team->link_capacity * sizeof(ss_edge_link);
+    const uint64_t workers = ss_join_team_bytes(team) * team->piece_capacity + ss_join_team_edge_bytes(team);
     return ss_sorter_pool_open(&self->pool, memory > workers ? memory - workers : 0, team->threads, error);
 }
 
