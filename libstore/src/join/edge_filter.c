@@ -11,7 +11,7 @@
 #define PLACE_BYTES (sizeof(uint64_t) + sizeof(uint32_t))
 #define AHEAD 8u /* nodes whose places are fetched before they are looked at */
 #define MOST_BUCKETS (UINT32_C(1) << 28)
-#define FULL 0.8 /* of the places; from there on nodes find none */
+#define FULL 0.8 /* of the places; from there on ever more nodes find none */
 
 static size_t place_count(const ss_edge_filter *filter)
 {
@@ -21,7 +21,7 @@ static size_t place_count(const ss_edge_filter *filter)
 sstore_status ss_edge_filter_open(ss_edge_filter *filter, size_t capacity, sstore_error *error)
 {
     filter->bucket_count = (uint32_t)ss_min_u64((uint64_t)((double)capacity / FULL / BUCKET) + 1, MOST_BUCKETS);
-    filter->known_count = 0;
+    filter->expected = 0;
     filter->memory = ss_alloc_sparse(place_count(filter) * PLACE_BYTES + BUCKET_BYTES);
     if (filter->memory == NULL)
         return ss_fail_memory(error, ss_edge_filter_bytes(capacity));
@@ -41,13 +41,14 @@ void ss_edge_filter_close(ss_edge_filter *filter)
     *filter = (ss_edge_filter){.memory = NULL};
 }
 
-void ss_edge_filter_make_room(ss_edge_filter *filter, size_t count)
+void ss_edge_filter_expect(ss_edge_filter *filter, size_t count)
 {
-    if (filter->known_count == 0 || filter->known_count + count <= FULL * (double)place_count(filter))
-        return;
-    memset(filter->nodes, 0, place_count(filter) * sizeof *filter->nodes);
-    memset(filter->steps, 0, place_count(filter) * sizeof *filter->steps);
-    filter->known_count = 0;
+    if (filter->expected > 0 && (double)(filter->expected + count) > FULL * (double)place_count(filter)) {
+        memset(filter->nodes, 0, place_count(filter) * sizeof *filter->nodes);
+        memset(filter->steps, 0, place_count(filter) * sizeof *filter->steps);
+        filter->expected = 0;
+    }
+    filter->expected += count;
 }
 
 /* ----- places ----- */
@@ -71,7 +72,7 @@ static size_t second_bucket(const ss_edge_filter *filter, uint64_t form)
 }
 
 /* The form's place in a bucket, which it gets if there is one and `claim` is set. UNKNOWN: it has none; then *full_out
- * tells whether the bucket is full. A form has an order of places, and they are taken for ever, so nobody gets two. */
+ * tells whether the bucket is full. A form has an order of places, and keeps those that it has, so nobody gets two. */
 static uint32_t place_in(ss_edge_filter *filter, size_t bucket, uint64_t form, bool claim, bool *full_out)
 {
     *full_out = false;
@@ -81,10 +82,8 @@ static uint32_t place_in(ss_edge_filter *filter, size_t bucket, uint64_t form, b
         if (found == 0 && !claim)
             return UNKNOWN;
         if (found == 0 && __atomic_compare_exchange_n(&filter->nodes[place], &found, form, false, __ATOMIC_RELAXED,
-                                                      __ATOMIC_RELAXED)) {
-            __atomic_fetch_add(&filter->known_count, 1, __ATOMIC_RELAXED);
+                                                      __ATOMIC_RELAXED))
             found = form;
-        }
         if (found == form)
             return (uint32_t)place;
     }

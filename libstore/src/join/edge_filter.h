@@ -16,10 +16,10 @@ typedef struct ss_edge_filter {
     uint64_t *nodes; /* at each place, as stored; 0: nobody's */
     uint32_t *steps; /* from each place back to that of its parent; 0: it is a root */
     uint32_t bucket_count;
-    size_t known_count; /* nodes that have a place */
+    size_t expected; /* nodes, since all were forgotten */
 } ss_edge_filter;
 
-/* The bytes of a filter for so many nodes. */
+/* The bytes of a filter for so many nodes, about. */
 uint64_t ss_edge_filter_bytes(size_t capacity);
 
 /* A filter that remembers `capacity` nodes, but for some that find no place: the fuller, the more. MEMORY. */
@@ -35,7 +35,7 @@ bool ss_edge_filter_pass(ss_edge_filter *filter, uint64_t a, uint64_t b);
 #define SS_EDGE_FILTER_UNKNOWN UINT32_MAX
 void ss_edge_filter_roots(ss_edge_filter *filter, const uint64_t *nodes, size_t count, uint32_t *roots);
 
-/* Forget all nodes if there is not enough room for so many more. No other thread may ask meanwhile. */
-void ss_edge_filter_make_room(ss_edge_filter *filter, size_t count);
+/* So many more nodes are to come: forget all if there may not be enough room for them. No other thread may ask meanwhile. */
+void ss_edge_filter_expect(ss_edge_filter *filter, size_t count);
 
 #endif

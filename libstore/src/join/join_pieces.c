@@ -47,9 +47,10 @@ static sstore_status deliver(void *context, const ss_fingerprint_pair *pairs, si
     ss_join_worker *worker = context;
     const ss_join_options *options = worker->team->options;
     const ss_permutation *permutation = &worker->block->permutation;
-    if (count == 0)
-        return ss_progress_add(options->progress, worker->index, 0);
     size_t kept = 0;
+    const sstore_status status = ss_progress_add(options->progress, worker->index, 0);
+    if (status != SSTORE_OK)
+        return status;
     for (size_t i = 0; i < count; i++) {
         const uint64_t first = ss_unpermute(permutation, pairs[i].first);
         const uint64_t second = ss_unpermute(permutation, pairs[i].second);
@@ -81,7 +82,7 @@ static uint32_t majority(const uint32_t *roots, size_t count)
     return candidate;
 }
 
-/* As ss_group_apart_fn asks for, by what was delivered. */
+/* As ss_group_apart_fn asks for, by the edges that any thread has delivered or is about to. */
 static size_t find_apart(void *context, const uint64_t *values, size_t count, uint32_t *apart, size_t most)
 {
     ss_join_worker *worker = context;
@@ -208,7 +209,7 @@ static sstore_status join_spanning(ss_join_worker *worker, uint64_t *values, siz
     worker->filters_edges = count >= FILTERED_GROUP;
     ss_group_join_known(worker->join, worker->filters_edges ? find_apart : NULL);
     if (worker->filters_edges && !worker->team->shares_edges)
-        ss_edge_filter_make_room(worker->edges, count);
+        ss_edge_filter_expect(worker->edges, count);
     return ss_group_spanning(worker->join, values, count, error);
 }
 

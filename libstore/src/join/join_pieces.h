@@ -32,7 +32,7 @@ typedef struct ss_join_team {
     size_t piece_capacity; /* items of the largest piece */
     size_t group_capacity; /* items of a group that one thread joins: at least two pieces */
     size_t edge_capacity;  /* fingerprints that an edge filter remembers; read for SS_JOIN_SPANNING alone */
-    bool shares_edges;     /* one filter knows all fingerprints; else each worker has one, for some groups at a time */
+    bool shares_edges;     /* one filter for all fingerprints; else each worker has one, for some groups at a time */
     ss_join_worker *workers;
     void *held; /* group_capacity items: the group that may go on in the next piece */
 } ss_join_team;

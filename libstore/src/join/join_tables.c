@@ -14,6 +14,7 @@
 #define EDGES_SHARE 3u                  /* of memory, that filters of edges take: 1/3 */
 #define LEAST_PIECE ((uint64_t)512)     /* items */
 #define MOST_ALONE ((uint64_t)1 << 17)  /* items of a group that one thread may join, however few there are in all */
+#define MOST_TOGETHER ((uint64_t)UINT32_MAX) /* items of a group, whose indexes have 32 bits */
 #define DEALING_SHARE 0.35              /* of a block's time */
 #define MOST_LEVELS 3u                  /* of large groups, each within a larger one; then they are joined in chunks */
 
@@ -35,7 +36,8 @@ static void choose_capacities(ss_join_team *team, uint64_t memory_bytes, uint64_
     /* All threads should have something to do, though all items were in one group: larger ones are divided. */
     const uint64_t wanted = ss_max_u64(count / (4 * team->threads), MOST_ALONE);
     const uint64_t piece = ss_max_u64(ss_min_u64(room, count), LEAST_PIECE);
-    const uint64_t group = ss_max_u64(ss_min_u64(piece * SS_GROUP_PIECES, wanted), 2 * LEAST_PIECE);
+    const uint64_t group =
+        ss_max_u64(ss_min_u64(ss_min_u64(piece * SS_GROUP_PIECES, wanted), MOST_TOGETHER), 2 * LEAST_PIECE);
     team->group_capacity = (size_t)group;
     team->piece_capacity = (size_t)ss_min_u64(piece, group / 2);
 }
@@ -232,8 +234,9 @@ static sstore_status join_block(join_run *self, const join_level *level, uint32_
     if (status == SSTORE_OK)
         status = ss_sorter_seal(sorter, ss_join_team_buffer(team), self->options->progress, error);
     begin_phase(self, level, "comparing", number, 1);
+    const bool divides = level->depth < MOST_LEVELS && block.prefix_bits > 0;
     if (status == SSTORE_OK)
-        status = ss_join_pieces(team, &block, sorter, level->depth < MOST_LEVELS ? &large : NULL, error);
+        status = ss_join_pieces(team, &block, sorter, divides ? &large : NULL, error);
     ss_sorter_free(sorter);
     if (status == SSTORE_OK)
         status = join_large_groups(self, level, number, &block, &large, error);
