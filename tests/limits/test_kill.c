@@ -202,7 +202,7 @@ static data_set part_of(const changing *self, uint32_t part)
 
 /* What is done in one step: a part is added or removed, or all segments are compacted, or the newest. */
 typedef struct step {
-    enum { ADD, REMOVE, COMPACT, COMPACT_TIERS } what;
+    enum work { ADD, REMOVE, COMPACT, COMPACT_TIERS } what;
     uint32_t part;
 } step;
 
@@ -306,7 +306,7 @@ static void test_kill_changes(void **state)
     const data_set first = part_of(&self, 0);
     store_must_build(self.path, NULL, &first);
     for (uint64_t i = 0; i < kills; i++) {
-        const step taken = {.what = rng_below(&random, 4), .part = (uint32_t)rng_below(&random, PARTS)};
+        const step taken = {.what = (enum work)rng_below(&random, 4), .part = (uint32_t)rng_below(&random, PARTS)};
         const double seconds = self.usual * 1.5 * (double)rng_below(&random, 1000) / 1000;
         const uint32_t after = after_step(parts, taken);
         testing_doing("kill %" PRIu64 ", step %d of part %u, after %.3f s of about %.3f, seed %" PRIu64, i, taken.what,
