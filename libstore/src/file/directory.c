@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "file/lmdb_check.h"
 
 #define KEY_BYTES 9u /* kind, file number, chunk: big-endian, so that LMDB's order is theirs */
 #define LMDB_DATA_VERSION 1u
@@ -200,6 +201,16 @@ struct ss_directory {
     MDB_dbi dbi;
 };
 
+static sstore_status check_copy(const ss_file *memory, uint64_t bytes, sstore_error *error)
+{
+    const uint8_t *map;
+    sstore_status status = ss_file_map(memory, bytes, &map, error);
+    if (status == SSTORE_OK)
+        status = ss_lmdb_check(map, bytes, memory->path, error);
+    ss_unmap(map, bytes);
+    return status;
+}
+
 static sstore_status open_copy(ss_directory *directory, uint64_t bytes, sstore_error *error)
 {
     char path[32];
@@ -238,6 +249,8 @@ sstore_status ss_directory_open(const ss_dir *dir, uint64_t bytes, ss_u128 sum, 
     if (status == SSTORE_OK && !ss_u128_equal(actual_sum, sum))
         status = ss_fail_damaged(error, file.path, SSTORE_NO_OFFSET,
                                  "the directory's checksum is wrong; build the store again or restore the file from a copy");
+    if (status == SSTORE_OK)
+        status = check_copy(&directory->memory, bytes, error);
     if (status == SSTORE_OK)
         status = open_copy(directory, bytes, error);
     ss_file_close(&file);
