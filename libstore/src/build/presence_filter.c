@@ -7,20 +7,20 @@ sstore_status ss_presence_filter_open(ss_presence_filter *filter, const sstore *
                                       bool keep_present, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    *filter = (ss_presence_filter){.keep_present = keep_present, .has_ids = store->manifest.has_ids};
+    *filter = (ss_presence_filter){
+        .is_open = true, .keep_present = keep_present, .has_ids = store->manifest.has_ids, .lock = PTHREAD_MUTEX_INITIALIZER};
     filter->presences = ss_alloc(threads, sizeof *filter->presences);
     filter->is_taken = ss_alloc(threads, sizeof *filter->is_taken);
     if (filter->presences == NULL || filter->is_taken == NULL)
         status = ss_fail_memory(error, threads * sizeof *filter->presences);
     for (uint32_t i = 0; status == SSTORE_OK && i < threads; i++, filter->count++)
         status = ss_presence_open(&filter->presences[i], store, false, error);
-    (void)pthread_mutex_init(&filter->lock, NULL);
     return status;
 }
 
 void ss_presence_filter_close(ss_presence_filter *filter)
 {
-    if (filter->presences == NULL || filter->is_taken == NULL)
+    if (!filter->is_open)
         return;
     for (uint32_t i = 0; i < filter->count; i++)
         ss_presence_close(&filter->presences[i]);

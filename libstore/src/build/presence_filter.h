@@ -10,6 +10,7 @@
 #include "store/presence.h"
 
 typedef struct ss_presence_filter {
+    bool is_open;
     bool keep_present; /* else what is not there */
     bool has_ids;
     uint32_t count;

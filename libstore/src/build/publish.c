@@ -29,34 +29,43 @@ static bool note_foreign_file(void *context, const char *name)
 }
 
 /* Whether a name stands for a segment's folder, finished or not, and nothing else: what has other files in it was not made
- * by us, and is not ours to remove. */
-static bool is_segment_folder(const ss_dir *store, const char *name)
+ * by us, and is not ours to remove. IO, MEMORY: nobody knows. */
+static sstore_status look_for_segment(const ss_dir *store, const char *name, bool *is_segment_out, sstore_error *error)
 {
     ss_dir folder;
     bool foreign = false;
-    if ((!is_numbered(name, SS_UNFINISHED_PREFIX) && !is_numbered(name, SS_SEGMENT_PREFIX)) ||
-        ss_dir_open_at(store, name, &folder, NULL) != SSTORE_OK)
-        return false;
-    bool read = ss_dir_each(&folder, note_foreign_file, &foreign, NULL) == SSTORE_OK;
+    *is_segment_out = false;
+    if (!is_numbered(name, SS_UNFINISHED_PREFIX) && !is_numbered(name, SS_SEGMENT_PREFIX))
+        return SSTORE_OK;
+    sstore_status status = ss_dir_open_at(store, name, &folder, error);
+    if (status != SSTORE_OK) /* a file, or a link to somewhere */
+        return status == SSTORE_ERROR_NOT_FOUND ? SSTORE_OK : status;
+    status = ss_dir_each(&folder, note_foreign_file, &foreign, error);
     ss_dir_close(&folder);
-    return read && !foreign;
+    *is_segment_out = !foreign;
+    return status;
 }
 
 /* What there is in the folder, gathered name by name. */
 typedef struct inventory {
     const ss_dir *store;
     bool has_manifest, has_new_manifest, has_segment;
-    char stranger[256]; /* the first name that no store has */
+    char stranger[256];   /* the first name that no store has */
+    sstore_status status; /* other than OK: it could not be taken */
+    sstore_error *error;
 } inventory;
 
 static bool take_stock(void *context, const char *name)
 {
     inventory *self = context;
+    bool is_segment = false;
     if (strcmp(name, SS_MANIFEST_NAME) == 0)
         self->has_manifest = true;
     else if (strcmp(name, SS_MANIFEST_NEW_NAME) == 0)
         self->has_new_manifest = true;
-    else if (is_segment_folder(self->store, name))
+    else if ((self->status = look_for_segment(self->store, name, &is_segment, self->error)) != SSTORE_OK)
+        return false;
+    else if (is_segment)
         self->has_segment |= is_numbered(name, SS_SEGMENT_PREFIX);
     else if (self->stranger[0] == '\0')
         strncpy(self->stranger, name, sizeof self->stranger - 1);
@@ -84,9 +93,9 @@ static bool is_named(const ss_manifest *manifest, const char *name)
 static bool remove_leftover(void *context, const char *name)
 {
     const sweep *self = context;
-    bool unfinished = is_numbered(name, SS_UNFINISHED_PREFIX);
+    bool unfinished = is_numbered(name, SS_UNFINISHED_PREFIX), is_segment;
     if (strcmp(name, SS_MANIFEST_NEW_NAME) == 0 ||
-        (is_segment_folder(self->store, name) &&
+        (look_for_segment(self->store, name, &is_segment, NULL) == SSTORE_OK && is_segment &&
          (unfinished || (!self->keep_segments && !is_named(self->manifest, name)))))
         ss_dir_remove(self->store, name);
     return true;
@@ -131,15 +140,19 @@ static sstore_status read_manifest(ss_workplace *place, sstore_error *error)
  * is mended. */
 static sstore_status check_contents(ss_workplace *place, bool replace, sstore_error *error)
 {
-    inventory found = {.store = &place->store};
+    inventory found = {.store = &place->store, .error = error};
     ss_manifest manifest = {.segment_count = 0};
     sstore_status status = ss_dir_each(&place->store, take_stock, &found, error);
+    if (status == SSTORE_OK)
+        status = found.status;
     if (status != SSTORE_OK)
         return status;
     place->had_manifest = found.has_manifest;
-    bool is_store = ss_manifest_read(&place->store, &manifest, NULL) == SSTORE_OK;
+    status = ss_manifest_read(&place->store, &manifest, error);
     ss_manifest_free(&manifest);
-    if (!is_store && found.stranger[0] != '\0')
+    if ((status == SSTORE_ERROR_IO && found.stranger[0] != '\0') || status == SSTORE_ERROR_MEMORY)
+        return status;
+    if (status != SSTORE_OK && found.stranger[0] != '\0')
         return ss_fail(error, SSTORE_ERROR_EXISTS, 0, place->path, SSTORE_NO_OFFSET,
                        "exists and is not a store (it holds '%s'); choose another path", found.stranger);
     if (found.has_manifest && !replace)
@@ -191,7 +204,7 @@ sstore_status ss_workplace_begin(ss_workplace *place, sstore_error *error)
     assert(place->work_count < SS_MAX_WORKS);
     ss_work *work = &place->works[place->work_count];
     work->dir = SS_DIR_NONE;
-    ss_folder_name(work->name, SS_UNFINISHED_PREFIX, (uint64_t)place->work_count << 32 | (uint64_t)getpid());
+    ss_folder_name(work->name, SS_UNFINISHED_PREFIX, (uint64_t)place->begun_count++ << 32 | (uint64_t)getpid());
     sstore_status status = ss_dir_make_at(&place->store, work->name, error);
     if (status != SSTORE_OK)
         return status;

@@ -31,6 +31,7 @@ typedef struct ss_workplace {
     ss_dir store;     /* locked */
     ss_manifest manifest; /* the newest published one, but for its own size and sum; zeroed as long as none was published
                              in a new store */
+    uint32_t begun_count; /* segments so far: a name is not used again, since its folder may be there if removing it failed */
     uint32_t work_count;
     ss_work works[SS_MAX_WORKS];
 } ss_workplace;
