@@ -90,7 +90,7 @@ build_and_test() { # preset, ctest arguments...
 }
 
 build_and_test asan
-build_and_test release -L '^(unit|cli|property|limits)$'
+build_and_test release -L '^(unit|cli|property|limits|faults)$'
 
 # ctest's closing lines once more, where they are looked for.
 for preset in asan release; do

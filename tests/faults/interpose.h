@@ -1,0 +1,63 @@
+/*
+ * interpose.h - the system's calls for memory and files, taken over for the whole program, LMDB's too: each asks a hook
+ * first, which may have it fail, and tells it afterwards what it did. Linked into the tests of faults alone.
+ *
+ * The hooks are called in any thread, for calls of the library and of the test alike, only between interpose_begin() and
+ * interpose_end(). They must not allocate. Calls that reach the system without the C library's name for them, as those
+ * within the C library do, are not seen.
+ */
+#ifndef FAULTS_INTERPOSE_H
+#define FAULTS_INTERPOSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum system_call_kind {
+    CALL_ALLOCATE, /* malloc, calloc, realloc, aligned_alloc, posix_memalign */
+    CALL_THREAD,   /* pthread_create */
+    CALL_MAP,
+    CALL_OPEN,     /* also that of folders, and creating files */
+    CALL_READ,
+    CALL_WRITE,
+    CALL_SYNC,     /* of a file or a folder */
+    CALL_RESIZE,
+    CALL_RENAME,
+    CALL_MAKE_FOLDER,
+    CALL_REMOVE,   /* a file or a folder */
+    CALL_CLOSE,
+    CALL_LIST,     /* fdopendir and readdir */
+    CALL_OTHER,    /* flock, fcntl, memfd_create */
+    CALL_KINDS
+} system_call_kind;
+
+/* A call. What a kind does not have is 0 or NULL; the second name is that of a rename. */
+typedef struct system_call {
+    system_call_kind kind;
+    int fd, flags;
+    const char *name, *new_name;
+    int new_fd;
+    uint64_t offset;
+    const void *data;
+    size_t size;
+} system_call;
+
+/* What becomes of a call. */
+typedef struct verdict {
+    int error;   /* errno to fail with; 0: do it */
+    size_t size; /* of a read or write: how much of it to do */
+} verdict;
+
+typedef struct interposer {
+    verdict (*before)(void *context, const system_call *call);
+    void (*after)(void *context, const system_call *call, long result); /* of what was done; NULL: nobody listens */
+    void *context;
+} interposer;
+
+void interpose_begin(const interposer *hooks);
+void interpose_end(void);
+
+/* Blocks of memory that were got and not given back since the program began. */
+long interpose_live_blocks(void);
+
+#endif

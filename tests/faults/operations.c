@@ -1,0 +1,442 @@
+#include "faults/operations.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/scratch.h"
+#include "support/use_store.h"
+
+#define RECORDS 240u
+#define OTHERS 120u
+#define REMOVED 60u
+#define QUERIES 8u
+
+static sstore_build_options build_options(uint32_t threads)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    options.block_bytes = 256;
+    options.memory_bytes = 1 << 20;
+    options.threads = threads;
+    options.plan = "2";
+    return options;
+}
+
+static sstore_join_options join_options(uint32_t threads)
+{
+    sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
+    options.memory_bytes = 8 << 20;
+    options.threads = threads;
+    options.tmp_dir = scratch_folder();
+    return options;
+}
+
+/* ----- writing ----- */
+
+static sstore_status fill(sstore_builder *builder, const data_set *set, size_t count, sstore_error *error)
+{
+    const sstore_status status = sstore_builder_add(builder, set->fingerprints, set->ids, count, error);
+    if (status == SSTORE_OK)
+        return sstore_builder_finish(builder, error);
+    sstore_builder_abort(builder);
+    return status;
+}
+
+static sstore_status build(const operation *self, uint32_t threads, sstore_error *error)
+{
+    const sstore_build_options options = build_options(threads);
+    return store_build(self->path, &options, &self->first, 0, error);
+}
+
+static sstore_status replace(const operation *self, uint32_t threads, sstore_error *error)
+{
+    sstore_build_options options = build_options(threads);
+    options.replace = 1;
+    return store_build(self->path, &options, &self->second, 50, error);
+}
+
+static sstore_status add(const operation *self, uint32_t threads, sstore_error *error)
+{
+    const sstore_build_options options = build_options(threads);
+    sstore_builder *builder;
+    const sstore_status status = sstore_builder_create_addition(self->path, &options, &builder, error);
+    return status == SSTORE_OK ? fill(builder, &self->second, self->second.count, error) : status;
+}
+
+static sstore_status take_out(const operation *self, uint32_t threads, sstore_error *error)
+{
+    const sstore_build_options options = build_options(threads);
+    sstore_builder *builder;
+    const sstore_status status = sstore_builder_create_removal(self->path, &options, &builder, error);
+    return status == SSTORE_OK ? fill(builder, &self->first, REMOVED, error) : status;
+}
+
+static sstore_status take_out_ids(const operation *self, uint32_t threads, sstore_error *error)
+{
+    const sstore_build_options options = build_options(threads);
+    sstore_builder *builder;
+    sstore_status status = sstore_builder_create_removal(self->path, &options, &builder, error);
+    if (status != SSTORE_OK)
+        return status;
+    status = sstore_builder_add_ids(builder, self->first.ids, REMOVED, error);
+    if (status == SSTORE_OK)
+        return sstore_builder_finish(builder, error);
+    sstore_builder_abort(builder);
+    return status;
+}
+
+static sstore_status compact(const operation *self, uint32_t threads, sstore_error *error)
+{
+    const sstore_build_options options = build_options(threads);
+    return sstore_compact(self->path, SSTORE_COMPACT_ALL, &options, error);
+}
+
+static int take_answer(void *context, const sstore_intake_answer *answer)
+{
+    (void)context;
+    return answer->index > UINT32_MAX;
+}
+
+static sstore_status take_in(const operation *self, uint32_t threads, sstore_error *error)
+{
+    sstore_intake_options options = SSTORE_INTAKE_OPTIONS_INIT;
+    sstore_intake *intake;
+    options.build = build_options(threads);
+    options.distance = 0;
+    sstore_status status = sstore_intake_open(self->path, &options, &intake, error);
+    if (status != SSTORE_OK)
+        return status;
+    status = sstore_intake_offer(intake, self->second.fingerprints, self->second.ids, self->second.count, take_answer, NULL,
+                                 error);
+    if (status == SSTORE_OK)
+        status = sstore_intake_publish(intake, error);
+    sstore_intake_close(intake);
+    return status;
+}
+
+/* ----- reading ----- */
+
+static void check_answer(const operation *self, sstore_status status, size_t query, uint32_t distance, matches *got)
+{
+    matches wanted = {0};
+    oracle_query(&self->before, self->first.fingerprints[query], distance, 0, &wanted);
+    matches_sort(got);
+    assert_true(status == SSTORE_OK ? matches_equal(got, &wanted) : matches_within(got, &wanted));
+    matches_free(&wanted);
+    matches_free(got);
+}
+
+/* Matches are gathered in memory of their own, which must not be what fails. */
+typedef struct gathered {
+    sstore_match items[4 * RECORDS];
+    size_t count;
+} gathered;
+
+static int gather(void *context, const sstore_match *match)
+{
+    gathered *self = context;
+    if (self->count < sizeof self->items / sizeof self->items[0])
+        self->items[self->count++] = *match;
+    return 0;
+}
+
+/* What was gathered, once nothing fails any more. */
+typedef struct asked {
+    sstore_status status;
+    size_t query;
+    uint32_t distance;
+    gathered got;
+} asked;
+
+static asked last_asked[QUERIES];
+static size_t asked_count;
+
+static sstore_status query_all(const operation *self, sstore_cursor *cursor, sstore_error *error)
+{
+    static const uint32_t distances[QUERIES] = {3, 0, 3, 1, 3, 2, 3, 20};
+    sstore_status status = SSTORE_OK;
+    for (asked_count = 0; status == SSTORE_OK && asked_count < QUERIES; asked_count++) {
+        asked *now = &last_asked[asked_count];
+        now->got.count = 0;
+        now->query = asked_count * 11;
+        now->distance = distances[asked_count];
+        status = sstore_query(cursor, self->first.fingerprints[now->query], now->distance, gather, &now->got, error);
+        now->status = status;
+    }
+    return status;
+}
+
+static void check_asked(const operation *self)
+{
+    for (size_t i = 0; i < asked_count; i++) {
+        const asked *now = &last_asked[i];
+        matches got = {0};
+        for (size_t j = 0; j < now->got.count; j++)
+            matches_add(&got, &now->got.items[j]);
+        check_answer(self, now->status, now->query, now->distance, &got);
+    }
+    asked_count = 0;
+}
+
+static int count_record(void *context, const sstore_record *record)
+{
+    (void)record;
+    ++*(size_t *)context;
+    return 0;
+}
+
+static size_t seen_records;
+static sstore_status seen_records_status;
+
+static sstore_status read_store(const operation *self, uint32_t threads, sstore_io io, sstore_error *error)
+{
+    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
+    options.io = io;
+    options.strategy = SSTORE_STRATEGY_PROBE;
+    sstore *store, *newest = NULL;
+    sstore_cursor *cursor = NULL;
+    gathered batch = {.count = 0};
+    sstore_status status = sstore_open(self->path, &options, &store, error);
+    if (status != SSTORE_OK)
+        return status;
+    status = sstore_cursor_create(store, &cursor, error);
+    if (status == SSTORE_OK)
+        status = query_all(self, cursor, error);
+    if (status == SSTORE_OK)
+        status = sstore_query_batch(store, self->first.fingerprints, 20, 3, threads, gather, &batch, error);
+    if (status == SSTORE_OK) {
+        seen_records = 0;
+        seen_records_status = status = sstore_each_record(cursor, count_record, &seen_records, error);
+    }
+    if (status == SSTORE_OK)
+        status = sstore_reopen(store, &newest, error);
+    sstore_close(newest);
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+    return status;
+}
+
+static sstore_status read_by_pread(const operation *self, uint32_t threads, sstore_error *error)
+{
+    sstore_status status = read_store(self, threads, SSTORE_IO_PREAD, error);
+    return status == SSTORE_OK ? sstore_verify(self->path, NULL, NULL, error) : status;
+}
+
+static sstore_status read_into_memory(const operation *self, uint32_t threads, sstore_error *error)
+{
+    return read_store(self, threads, SSTORE_IO_MEMORY, error);
+}
+
+static int count_pair(void *context, const sstore_pair *pair)
+{
+    *(uint64_t *)context += pair->distance <= 3;
+    return 0;
+}
+
+static int count_clustered(void *context, const sstore_cluster_record *record)
+{
+    *(uint64_t *)context += record->cluster_size > 0;
+    return 0;
+}
+
+static int collect_match(void *context, const sstore_scan_match *match)
+{
+    sstore_error error;
+    return sstore_collection_add(context, match, 1, &error) != SSTORE_OK;
+}
+
+static int take_match(void *context, const sstore_scan_match *match)
+{
+    *(uint64_t *)context += match->distance;
+    return 0;
+}
+
+static sstore_status scan_all(const operation *self, uint32_t threads, sstore_error *error)
+{
+    sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
+    sstore_scan *scan = NULL;
+    sstore_collection *collection = NULL;
+    uint64_t sum = 0;
+    options.tmp_dir = scratch_folder();
+    sstore_status status = sstore_scan_create(self->second.fingerprints, self->second.count, 3, threads, &scan, error);
+    if (status == SSTORE_OK)
+        status = sstore_collection_create(&options, &collection, error);
+    if (status == SSTORE_OK)
+        status = sstore_scan_feed(scan, self->first.fingerprints, self->first.ids, self->first.count, collect_match,
+                                  collection, error);
+    if (status == SSTORE_OK)
+        status = sstore_collection_report(collection, take_match, &sum, error);
+    sstore_collection_free(collection);
+    sstore_scan_free(scan);
+    return status;
+}
+
+static sstore_status join_all(const operation *self, uint32_t threads, sstore_error *error)
+{
+    const sstore_join_options options = join_options(threads);
+    sstore *store, *other = NULL;
+    uint64_t count = 0;
+    sstore_status status = sstore_open(self->path, NULL, &store, error);
+    if (status != SSTORE_OK)
+        return status;
+    status = sstore_pairs(store, &options, count_pair, &count, error);
+    if (status == SSTORE_OK)
+        status = sstore_clusters(store, &options, 1, count_clustered, &count, error);
+    if (status == SSTORE_OK)
+        status = sstore_open(self->path, NULL, &other, error);
+    if (status == SSTORE_OK)
+        status = sstore_join(store, other, &options, count_pair, &count, error);
+    sstore_close(other);
+    sstore_close(store);
+    return status == SSTORE_OK ? scan_all(self, threads, error) : status;
+}
+
+/* ----- stages ----- */
+
+static data_set joined(const data_set *first, const data_set *second)
+{
+    data_set both = *first;
+    both.count = first->count + second->count;
+    both.fingerprints = test_calloc(both.count, sizeof *both.fingerprints);
+    both.ids = test_calloc(both.count, sizeof *both.ids);
+    memcpy(both.fingerprints, first->fingerprints, first->count * sizeof *both.fingerprints);
+    memcpy(both.fingerprints + first->count, second->fingerprints, second->count * sizeof *both.fingerprints);
+    memcpy(both.ids, first->ids, first->count * sizeof *both.ids);
+    memcpy(both.ids + first->count, second->ids, second->count * sizeof *both.ids);
+    return both;
+}
+
+static void must(const operation *self, operation_fn run)
+{
+    sstore_error error;
+    assert_ok(run(self, 1, &error), &error);
+}
+
+static void make(operation *self, uint64_t seed)
+{
+    rng random;
+    rng_init(&random, seed);
+    data_make(&random, DATA_CLUSTERED, DATA_IDS, RECORDS, false, &self->first);
+    data_make(&random, DATA_UNIFORM, DATA_IDS, OTHERS, false, &self->second);
+    for (size_t i = 0; i < RECORDS; i++)
+        self->first.ids[i] = i;
+    for (size_t i = 0; i < OTHERS; i++)
+        self->second.ids[i] = RECORDS + i;
+    snprintf(self->path, sizeof self->path, "%s", scratch_path("stage"));
+    data_set both = joined(&self->first, &self->second);
+    const data_set rest = {.kind = both.kind, .id_kind = both.id_kind, .count = RECORDS - REMOVED,
+                           .fingerprints = both.fingerprints + REMOVED, .ids = both.ids + REMOVED};
+    const data_set rest_of_both = {.kind = both.kind, .id_kind = both.id_kind, .count = RECORDS + OTHERS - REMOVED,
+                                   .fingerprints = both.fingerprints + REMOVED, .ids = both.ids + REMOVED};
+    scratch_remove(self->path);
+    if (self->run != build)
+        must(self, build);
+    if (self->run == compact || self->run == read_into_memory) {
+        must(self, add);
+        must(self, take_out);
+    }
+    if (self->run != build) {
+        snprintf(self->saved, sizeof self->saved, "%s", scratch_path("saved-%s", self->name));
+        folder_copy(self->path, self->saved);
+    }
+    const bool has_rest = self->run == compact || self->run == read_into_memory;
+    oracle_make(has_rest ? &rest_of_both : &self->first, &self->before);
+    oracle_make(has_rest                                              ? &rest_of_both
+                : self->run == replace                                ? &self->second
+                : self->run == add || self->run == take_in            ? &both
+                : self->run == take_out || self->run == take_out_ids ? &rest
+                                                                      : &self->first,
+                &self->after);
+    data_free(&both);
+}
+
+void operations_make(uint64_t seed, operation operations[OPERATION_COUNT])
+{
+    const operation all[OPERATION_COUNT] = {
+        {.name = "build", .run = build, .writes = true},
+        {.name = "replace", .run = replace, .writes = true},
+        {.name = "add", .run = add, .writes = true},
+        {.name = "remove", .run = take_out, .writes = true},
+        {.name = "remove-ids", .run = take_out_ids, .writes = true},
+        {.name = "compact", .run = compact, .writes = true},
+        {.name = "intake", .run = take_in, .writes = true},
+        {.name = "read", .run = read_by_pread},
+        {.name = "read-memory", .run = read_into_memory},
+        {.name = "join", .run = join_all},
+    };
+    for (size_t i = 0; i < OPERATION_COUNT; i++) {
+        operations[i] = all[i];
+        make(&operations[i], seed + i);
+    }
+}
+
+void operations_free(operation operations[OPERATION_COUNT])
+{
+    for (size_t i = 0; i < OPERATION_COUNT; i++) {
+        oracle_free(&operations[i].before);
+        oracle_free(&operations[i].after);
+        data_free(&operations[i].first);
+        data_free(&operations[i].second);
+    }
+}
+
+void operation_set_stage(const operation *self)
+{
+    scratch_remove(self->path);
+    if (self->saved[0] != '\0')
+        folder_copy(self->saved, self->path);
+}
+
+/* ----- what is there ----- */
+
+static bool holds(sstore_cursor *cursor, const oracle *truth)
+{
+    bool right;
+    size_t count;
+    sstore_error error;
+    assert_ok(store_compare_records(cursor, truth, &right, &count, &error), &error);
+    return right && count == truth->count;
+}
+
+void operation_check_tidy(const operation *self)
+{
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    sstore_error error;
+    sstore *store;
+    size_t folders = 0;
+    if (!scratch_exists(self->path))
+        return;
+    assert_ok(sstore_open(self->path, NULL, &store, &error), &error);
+    assert_ok(sstore_stat(store, &facts, &error), &error);
+    sstore_close(store);
+    file_list files = file_list_make(self->path, "");
+    for (size_t i = 0; i < files.count; i++) {
+        folders += strstr(files.names[i], "directory.mdb") != NULL;
+        if (strncmp(files.names[i], "seg-", 4) != 0 && strcmp(files.names[i], "MANIFEST") != 0)
+            fail_msg("%s was left behind", files.names[i]);
+    }
+    assert_int_equal(folders, facts.segment_count);
+    file_list_free(&files);
+}
+
+store_state operation_check(const operation *self)
+{
+    sstore_error error;
+    sstore *store;
+    check_asked(self);
+    if (!scratch_exists(self->path))
+        return STORE_ABSENT;
+    const sstore_status status = sstore_open(self->path, NULL, &store, &error);
+    if (status == SSTORE_ERROR_NOT_FOUND && self->saved[0] == '\0')
+        return STORE_ABSENT; /* the folder without a store */
+    assert_ok(status, &error);
+    assert_ok(sstore_verify(self->path, NULL, NULL, &error), &error);
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    assert_ok(sstore_stat(store, &facts, &error), &error);
+    const bool is_after = facts.record_count == self->after.count;
+    sstore_cursor *cursor = store_must_cursor(store);
+    assert_true(holds(cursor, is_after ? &self->after : &self->before));
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+    return is_after ? STORE_AFTER : STORE_BEFORE;
+}

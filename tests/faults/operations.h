@@ -1,0 +1,47 @@
+/*
+ * operations.h - what can be done to a store, each from a known state: what may be there when it failed on the way, and what
+ * is there when it came through.
+ */
+#ifndef FAULTS_OPERATIONS_H
+#define FAULTS_OPERATIONS_H
+
+#include "support/oracle.h"
+#include "support/testing.h"
+#include "sstore.h"
+
+#define OPERATIONS_PATH_BYTES 256
+
+/* An operation and its stage. */
+typedef struct operation operation;
+
+/* Does it, with so many threads, on the store at the operation's path. What it reads must be right as far as it comes. */
+typedef sstore_status (*operation_fn)(const operation *self, uint32_t threads, sstore_error *error);
+
+struct operation {
+    const char *name;
+    operation_fn run;
+    bool writes;                       /* and what is left behind is tidied up by the next one */
+    char saved[OPERATIONS_PATH_BYTES]; /* the store before it; "": none */
+    char path[OPERATIONS_PATH_BYTES];
+    data_set first, second;            /* records in the store, and others */
+    oracle before, after;              /* the latter is the former where nothing is to change */
+};
+
+/* Make the operations, with their stores in scratch folders. */
+#define OPERATION_COUNT 10u
+void operations_make(uint64_t seed, operation operations[OPERATION_COUNT]);
+void operations_free(operation operations[OPERATION_COUNT]);
+
+/* Put the store back as it was before. */
+void operation_set_stage(const operation *self);
+
+typedef enum store_state { STORE_ABSENT, STORE_BEFORE, STORE_AFTER } store_state;
+
+/* What is at the path: anything but one of the states, whole and verified, fails the test. Where both states are the same it
+ * is STORE_AFTER. */
+store_state operation_check(const operation *self);
+
+/* There may be nothing at the path that does not belong to the store, nor a folder without one. */
+void operation_check_tidy(const operation *self);
+
+#endif

@@ -1,0 +1,176 @@
+#include "faults/trial.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/scratch.h"
+
+/* ----- refusing ----- */
+
+typedef struct refusal {
+    const fault *what;
+    uint64_t at, calls;
+    system_call_kind struck_kind;
+    bool struck;
+} refusal;
+
+/* A file in memory: the system reads all of it that was asked for, which LMDB relies on. */
+static bool is_in_memory(int fd)
+{
+    char name[64], target[16] = {0};
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    return readlink(name, target, sizeof target - 1) > 0 && strncmp(target, "/memfd:", 7) == 0;
+}
+
+static bool is_meant(const fault *what, const system_call *call)
+{
+    if ((what->kinds & KIND(call->kind)) == 0 || (what->error == 0 && is_in_memory(call->fd)))
+        return false;
+    return call->kind != CALL_OPEN || !what->creating || (call->flags & (O_CREAT | O_TMPFILE)) != 0;
+}
+
+static verdict refuse(void *context, const system_call *call)
+{
+    refusal *self = context;
+    const verdict granted = {.size = call->size};
+    if (!is_meant(self->what, call))
+        return granted;
+    const uint64_t number = __atomic_add_fetch(&self->calls, 1, __ATOMIC_SEQ_CST);
+    if (number != self->at && (!self->what->for_good || number < self->at))
+        return granted;
+    if (!__atomic_exchange_n(&self->struck, true, __ATOMIC_SEQ_CST))
+        self->struck_kind = call->kind;
+    return (verdict){.error = self->what->error, .size = (call->size + 1) / 2};
+}
+
+/* ----- what a process holds ----- */
+
+typedef struct holdings {
+    long blocks;
+    size_t files, maps;
+} holdings;
+
+static size_t count_files(void)
+{
+    size_t count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    assert_non_null(folder);
+    while (readdir(folder) != NULL)
+        count++;
+    closedir(folder);
+    return count;
+}
+
+/* Of files of stores, and of directories in memory. */
+static size_t count_maps(void)
+{
+    char line[1024];
+    size_t count = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    assert_non_null(maps);
+    while (fgets(line, sizeof line, maps) != NULL)
+        count += strstr(line, "/seg-") != NULL || strstr(line, "memfd:sstore") != NULL;
+    fclose(maps);
+    return count;
+}
+
+static holdings hold(void)
+{
+    return (holdings){.blocks = interpose_live_blocks(), .files = count_files(), .maps = count_maps()};
+}
+
+/* ----- trying ----- */
+
+/* It names what was refused: nothing is damaged, nor is anything missing. */
+static void check_error(sstore_status status, const sstore_error *error, const fault *refused)
+{
+    if (status == SSTORE_OK)
+        return;
+    assert_int_equal(error->status, status);
+    if (status != refused->status || error->message[0] == '\0')
+        fail_msg("the error is '%s': %s", sstore_status_name(status), error->message);
+}
+
+/* Once, without any fault: what the C library and LMDB keep for ever is kept by now, and the states are what they should be. */
+static void warm_up(const operation *self, uint32_t threads)
+{
+    sstore_error error;
+    operation_set_stage(self);
+    assert_ok(self->run(self, threads, &error), &error);
+    assert_int_equal(operation_check(self), STORE_AFTER);
+    operation_check_tidy(self);
+}
+
+/* What is left if it failed: nothing of it, unless the fault struck its tidying up, or came so late that both what was and what
+ * is to be must stay, since nobody knows which of them a power cut would leave. */
+static void check_left(const operation *self, sstore_status status, const refusal *by, tally *sum)
+{
+    const store_state before = self->saved[0] == '\0' ? STORE_ABSENT : STORE_BEFORE;
+    const store_state state = operation_check(self);
+    if (status != SSTORE_OK && state == before && !by->what->for_good && by->struck_kind != CALL_REMOVE)
+        operation_check_tidy(self);
+    sum->trials++;
+    sum->came_through += status == SSTORE_OK;
+    const bool is_late = state == STORE_AFTER && self->before.count != self->after.count;
+    sum->failed += status != SSTORE_OK && !is_late;
+    sum->failed_late += status != SSTORE_OK && is_late;
+    if (state != STORE_AFTER)
+        assert_int_equal(state, before);
+    if (status == SSTORE_OK)
+        assert_int_equal(state, STORE_AFTER);
+}
+
+/* The next one works, and tidies up. */
+static void run_again(const operation *self, uint32_t threads)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    const sstore_status status = self->run(self, threads, &error);
+    if (status == SSTORE_ERROR_EXISTS && self->saved[0] == '\0')
+        return; /* it is built */
+    assert_ok(status, &error);
+    assert_int_equal(operation_check(self), STORE_AFTER);
+    if (self->writes)
+        operation_check_tidy(self);
+}
+
+bool trial_run(const operation *self, const fault *refused, uint64_t at, uint32_t threads, tally *sum)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    refusal by = {.what = refused, .at = at};
+    const interposer hooks = {.before = refuse, .context = &by};
+    testing_doing("%s with %u threads, %s%s at call %" PRIu64, self->name, threads, refused->name,
+                  refused->for_good ? " for good" : "", at);
+    operation_set_stage(self);
+    const holdings before = hold();
+    interpose_begin(&hooks);
+    const sstore_status status = self->run(self, threads, &error);
+    interpose_end();
+    const holdings after = hold();
+    check_error(status, &error, refused);
+    if (!by.struck)
+        assert_int_equal(status, SSTORE_OK);
+    assert_int_equal(after.files, before.files);
+    assert_int_equal(after.maps, before.maps);
+    if (!testing_sanitized()) /* it sees what LMDB takes as well, and a sanitizer looks for leaks itself */
+        assert_int_equal(after.blocks, before.blocks);
+    if (!by.struck) {
+        assert_int_equal(operation_check(self), STORE_AFTER);
+        return false;
+    }
+    check_left(self, status, &by, sum);
+    run_again(self, threads);
+    return true;
+}
+
+void trial_run_all(const operation *self, const fault *refused, uint32_t threads, uint64_t step, uint64_t first,
+                   tally *sum)
+{
+    warm_up(self, threads);
+    for (uint64_t at = 1 + first % step; trial_run(self, refused, at, threads, sum); at += step)
+        ;
+}
