@@ -1,0 +1,123 @@
+/*
+ * test_power_cut.c - a power cut at any moment of any change leaves the store as it was or as it should become, whole; what
+ * came through stays; and the next change works. Every moment, with what was not synced kept, lost, or lost in part, some
+ * times; with SSTORE_TEST_LONG=1 a thousand random losses of each change, too. The same of a change after one that ended with
+ * a sync that failed, each in turn.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "faults/disk.h"
+#include "faults/operations.h"
+#include "support/scratch.h"
+
+static uint64_t run_seed;
+
+typedef struct tally {
+    uint64_t cuts, absent, before, after;
+} tally;
+
+/* The store as a cut after so many steps may leave it. */
+static void check_cut(const operation *self, const disk *log, size_t steps, disk_luck luck, rng *random, tally *sum)
+{
+    const store_state at_first = self->saved[0] == '\0' ? STORE_ABSENT : STORE_BEFORE;
+    sstore_error error = {.status = SSTORE_OK};
+    testing_doing("%s, power cut after %zu of %zu steps, luck %d, seed %" PRIu64, self->name, steps, disk_steps(log), luck,
+                  run_seed);
+    scratch_remove(self->path);
+    disk_cut(log, steps, luck, random, self->path);
+    const store_state state = operation_check(self);
+    if (state != STORE_AFTER)
+        assert_int_equal(state, at_first);
+    if (steps == disk_steps(log))
+        assert_int_equal(state, STORE_AFTER);
+    sum->cuts++;
+    sum->absent += state == STORE_ABSENT;
+    sum->before += state == STORE_BEFORE;
+    sum->after += state == STORE_AFTER;
+    const sstore_status status = self->run(self, 1, &error);
+    if (status == SSTORE_ERROR_EXISTS && at_first == STORE_ABSENT && state == STORE_AFTER)
+        return; /* it is built */
+    assert_ok(status, &error);
+    assert_int_equal(operation_check(self), STORE_AFTER);
+    operation_check_tidy(self);
+}
+
+/* Returns how often it syncs. */
+static uint64_t cut_everywhere(const operation *self, uint32_t threads, rng *random, tally *sum)
+{
+    const int often = testing_sanitized() && !testing_long() ? 1 : 6;
+    sstore_error error = {.status = SSTORE_OK};
+    operation_set_stage(self);
+    disk *log = disk_watch(scratch_folder(), "stage");
+    const sstore_status status = self->run(self, threads, &error);
+    disk_rest(log);
+    assert_ok(status, &error);
+    const uint64_t syncs = disk_syncs(log);
+    const size_t steps = disk_steps(log);
+    assert_true(steps > 10 && syncs > 2);
+    for (size_t i = 0; i <= steps; i += often == 1 && i + 4 < steps ? 4 : 1)
+        for (int luck = 0; luck < DISK_LUCKS; luck++)
+            for (int j = 0; j < (luck == DISK_LOSES_SOME ? often : 1); j++)
+                check_cut(self, log, i, (disk_luck)luck, random, sum);
+    for (uint64_t i = 0; i < 1000 && testing_long(); i++)
+        check_cut(self, log, rng_below(random, steps + 1), DISK_LOSES_SOME, random, sum);
+    disk_free(log);
+    return syncs;
+}
+
+/* A sync fails, so that the change says that it failed, whether it can be seen or not. What comes next relies on nothing. */
+static void cut_after_failure(const operation *self, uint64_t failing, rng *random, tally *sum)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    operation_set_stage(self);
+    disk *log = disk_watch(scratch_folder(), "stage");
+    disk_refuse_sync(log, failing);
+    sstore_status status = self->run(self, 1, &error);
+    assert_int_equal(status, SSTORE_ERROR_IO);
+    const size_t begin = disk_steps(log);
+    status = self->run(self, 1, &error);
+    disk_rest(log);
+    if (self->saved[0] == '\0' && status == SSTORE_ERROR_EXISTS) {
+        disk_free(log);
+        return; /* it can be seen, and it is not said that it stays */
+    }
+    assert_ok(status, &error);
+    const size_t steps = disk_steps(log);
+    for (size_t i = begin; i <= steps; i++) {
+        check_cut(self, log, i, DISK_LOSES_NAMES, random, sum);
+        check_cut(self, log, i, DISK_LOSES_SOME, random, sum);
+    }
+    disk_free(log);
+}
+
+static void test_every_moment(void **state)
+{
+    (void)state;
+    static operation operations[OPERATION_COUNT];
+    rng random;
+    rng_init(&random, run_seed);
+    operations_make(run_seed, operations);
+    for (size_t i = 0; i < OPERATION_COUNT; i++) {
+        tally sum = {0};
+        if (!operations[i].writes)
+            continue;
+        (void)cut_everywhere(&operations[i], 3, &random, &sum);
+        const uint64_t syncs = cut_everywhere(&operations[i], 1, &random, &sum);
+        for (uint64_t failing = 1; failing <= syncs; failing += testing_sanitized() && failing + 3 < syncs ? 3 : 1)
+            cut_after_failure(&operations[i], failing, &random, &sum);
+        printf("%-12s %5" PRIu64 " power cuts: no store %" PRIu64 ", as before %" PRIu64 ", as it should become %" PRIu64 "\n",
+               operations[i].name, sum.cuts, sum.absent, sum.before, sum.after);
+        fflush(stdout);
+        assert_true(sum.after > 0 && sum.after < sum.cuts + (operations[i].before.count == operations[i].after.count));
+    }
+    operations_free(operations);
+    testing_done();
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_every_moment, testing_teardown)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
