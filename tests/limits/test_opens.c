@@ -1,0 +1,327 @@
+/*
+ * test_opens.c - ten thousand stores opened and closed, half of them damaged in some way or absent, leave the process with the
+ * files, threads and memory that it had; readers in a forked process, and signals in the midst of reading.
+ */
+#include <dirent.h>
+#include <inttypes.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/random.h"
+#include "support/scratch.h"
+#include "support/use_store.h"
+
+#define OPENS 10000u
+#define WAYS 6u /* in which a store is made useless */
+#define RECORDS 400u
+
+static uint64_t run_seed;
+
+static void make_store(const char *path, data_set *set)
+{
+    rng random;
+    rng_init(&random, run_seed);
+    data_make(&random, DATA_CLUSTERED, DATA_IDS, RECORDS, false, set);
+    store_must_build(path, NULL, set);
+}
+
+/* ----- what a process holds ----- */
+
+static size_t count_entries(const char *path)
+{
+    size_t count = 0;
+    DIR *folder = opendir(path);
+    assert_non_null(folder);
+    while (readdir(folder) != NULL)
+        count++;
+    closedir(folder);
+    return count - 2; /* without . and .. */
+}
+
+static size_t resident_kib(void)
+{
+    char line[256];
+    size_t kib = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+    assert_non_null(status);
+    while (fgets(line, sizeof line, status) != NULL)
+        (void)sscanf(line, "VmRSS: %zu kB", &kib);
+    fclose(status);
+    return kib;
+}
+
+/* ----- opening ----- */
+
+/* A copy of a store without one thing that it needs. */
+static void spoil(const char *path, uint32_t way)
+{
+    static const char *const endings[WAYS] = {"MANIFEST", "directory.mdb", "table-00.blk", "ids.blk", "MANIFEST",
+                                              "directory.mdb"};
+    file_list files = file_list_make(path, endings[way]);
+    char name[4096];
+    assert_int_not_equal(files.count, 0);
+    snprintf(name, sizeof name, "%s/%s", path, files.names[0]);
+    if (way < 4)
+        assert_int_equal(unlink(name), 0);
+    else
+        file_patch(name, 100, "\xff\xfe\xfd", 3);
+    file_list_free(&files);
+}
+
+static void open_once(const char *path, uint32_t number, bool whole)
+{
+    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
+    sstore *store = NULL, *again = NULL;
+    sstore_error error = {.status = SSTORE_OK};
+    options.io = (sstore_io)(number % 3);
+    const sstore_status status = sstore_open(path, &options, &store, &error);
+    assert_int_equal(status == SSTORE_OK, whole);
+    if (whole && number % 16 == 0) {
+        assert_ok(sstore_reopen(store, &again, &error), &error);
+        sstore_close(again);
+    }
+    sstore_close(store);
+}
+
+static void open_some(const char *whole, const char *spoilt, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        char path[300];
+        snprintf(path, sizeof path, "%s-%u", i % 16 == 3 ? "/nowhere" : spoilt, i / 2 % WAYS);
+        open_once(i % 2 == 0 ? whole : path, i, i % 2 == 0);
+    }
+}
+
+static void test_ten_thousand_opens(void **state)
+{
+    (void)state;
+    char whole[256], spoilt[256];
+    data_set set;
+    snprintf(whole, sizeof whole, "%s", scratch_path("whole"));
+    snprintf(spoilt, sizeof spoilt, "%s", scratch_path("spoilt"));
+    make_store(whole, &set);
+    for (uint32_t way = 0; way < WAYS; way++) {
+        char path[300];
+        snprintf(path, sizeof path, "%s-%u", spoilt, way);
+        folder_copy(whole, path);
+        spoil(path, way);
+    }
+    const uint32_t opens = testing_sanitized() ? OPENS / 10 : OPENS;
+    open_some(whole, spoilt, 64); /* what the C library keeps for ever is kept by now */
+    const size_t files = count_entries("/proc/self/fd"), threads = count_entries("/proc/self/task");
+    const size_t kib = resident_kib();
+    open_some(whole, spoilt, opens);
+    assert_int_equal(count_entries("/proc/self/fd"), files);
+    assert_int_equal(count_entries("/proc/self/task"), threads);
+    const size_t after = resident_kib();
+    printf("%u opens: %zu files, %zu threads, %zu KiB before, %zu after\n", opens, files, threads, kib, after);
+    if (!testing_sanitized()) /* whose allocators keep what was freed for a while */
+        assert_in_range(after, 0, kib + 1024);
+    data_free(&set);
+}
+
+/* ----- threads, forks and signals ----- */
+
+#define THREADS 16u
+
+typedef struct load {
+    const sstore *store;
+    const data_set *set;
+    const oracle *truth;
+    uint32_t number;
+    uint64_t queries, wrong;
+} load;
+
+static void query_some(load *self)
+{
+    rng random;
+    matches got = {0}, wanted = {0};
+    sstore_error error;
+    sstore_cursor *cursor = store_must_cursor(self->store);
+    rng_init(&random, run_seed + self->number);
+    for (uint64_t i = 0; i < self->queries; i++) {
+        const uint64_t query = data_query(&random, self->set, 3);
+        const bool checked = i % 16 == 0;
+        got.count = wanted.count = 0;
+        if (store_query(cursor, query, 3, &got, &error) != SSTORE_OK) {
+            self->wrong++;
+        } else if (checked) {
+            matches_sort(&got);
+            oracle_query(self->truth, query, 3, 0, &wanted);
+            self->wrong += !matches_equal(&got, &wanted);
+        }
+    }
+    matches_free(&got);
+    matches_free(&wanted);
+    sstore_cursor_free(cursor);
+}
+
+static void *run_load(void *context)
+{
+    query_some(context);
+    return NULL;
+}
+
+/* 16 threads ask one reader, a cursor each. */
+static void ask_from_threads(const sstore *store, const data_set *set, const oracle *truth, uint64_t queries)
+{
+    pthread_t threads[THREADS];
+    load loads[THREADS];
+    for (uint32_t i = 0; i < THREADS; i++) {
+        loads[i] = (load){.store = store, .set = set, .truth = truth, .number = i, .queries = queries / THREADS};
+        assert_int_equal(pthread_create(&threads[i], NULL, run_load, &loads[i]), 0);
+    }
+    for (uint32_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(loads[i].wrong, 0);
+    }
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    char path[256];
+    data_set set;
+    oracle truth;
+    snprintf(path, sizeof path, "%s", scratch_path("shared"));
+    make_store(path, &set);
+    oracle_make(&set, &truth);
+    const uint64_t queries = testing_number("SSTORE_TEST_QUERIES", testing_long() ? 1000000 : 64000);
+    for (sstore_io io = SSTORE_IO_PREAD; io <= SSTORE_IO_MEMORY; io++) {
+        sstore *store = store_must_open(path, io, io == SSTORE_IO_MMAP ? SSTORE_STRATEGY_AUTO : SSTORE_STRATEGY_PROBE);
+        ask_from_threads(store, &set, &truth, queries);
+        sstore_close(store);
+    }
+    printf("%" PRIu64 " queries from %u threads in each way of reading\n", queries, THREADS);
+    oracle_free(&truth);
+    data_free(&set);
+}
+
+static volatile sig_atomic_t ticks;
+
+static void tick(int number)
+{
+    (void)number;
+    ticks++;
+}
+
+/* An interval timer without SA_RESTART interrupts whatever call it meets. */
+static void test_signals(void **state)
+{
+    (void)state;
+    const struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
+    struct sigaction action = {.sa_handler = tick}, before;
+    char path[256];
+    data_set set;
+    oracle truth;
+    snprintf(path, sizeof path, "%s", scratch_path("signalled"));
+    make_store(path, &set);
+    oracle_make(&set, &truth);
+    assert_int_equal(sigaction(SIGALRM, &action, &before), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+    for (uint32_t round = 0; round < 20; round++) {
+        sstore *store = store_must_open(path, (sstore_io)(round % 3), SSTORE_STRATEGY_PROBE);
+        load work = {.store = store, .set = &set, .truth = &truth, .number = round, .queries = 500};
+        query_some(&work);
+        assert_int_equal(work.wrong, 0);
+        sstore_error error;
+        assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
+        sstore_close(store);
+        char built[300];
+        snprintf(built, sizeof built, "%s-%u", path, round);
+        store_must_build(built, NULL, &set);
+        scratch_remove(built);
+    }
+    assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+    assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
+    assert_true(ticks > 10);
+    printf("%d signals\n", (int)ticks);
+    oracle_free(&truth);
+    data_free(&set);
+}
+
+/* A child may read on through what its parent opened, with cursors of its own, and may close it; both do so at once. */
+static void test_fork(void **state)
+{
+    (void)state;
+    char path[256];
+    data_set set;
+    oracle truth;
+    snprintf(path, sizeof path, "%s", scratch_path("forked"));
+    make_store(path, &set);
+    oracle_make(&set, &truth);
+    for (uint32_t round = 0; round < 12; round++) {
+        sstore *store = store_must_open(path, (sstore_io)(round % 3), SSTORE_STRATEGY_PROBE);
+        load work = {.store = store, .set = &set, .truth = &truth, .number = round, .queries = 200};
+        query_some(&work);
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            load inner = work;
+            query_some(&inner);
+            sstore_close(store);
+            sstore *another = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+            inner.store = another;
+            query_some(&inner);
+            sstore_close(another);
+            _exit(inner.wrong == 0 ? 0 : 1);
+        }
+        query_some(&work);
+        int status = -1;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        query_some(&work);
+        assert_int_equal(work.wrong, 0);
+        sstore_close(store);
+    }
+    oracle_free(&truth);
+    data_free(&set);
+}
+
+/* Two builds into one path: one of them builds, the other one is told why not. */
+static void test_two_builds(void **state)
+{
+    (void)state;
+    char path[256];
+    data_set set;
+    sstore_builder *first, *second;
+    sstore_error error;
+    snprintf(path, sizeof path, "%s", scratch_path("contested"));
+    rng random;
+    rng_init(&random, run_seed);
+    data_make(&random, DATA_UNIFORM, DATA_IDS, RECORDS, false, &set);
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    options.replace = 1;
+    assert_ok(sstore_builder_create(path, &options, &first, &error), &error);
+    assert_status(sstore_builder_create(path, &options, &second, &error), SSTORE_ERROR_BUSY, &error);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(sstore_builder_create(path, &options, &second, &error) == SSTORE_ERROR_BUSY ? 0 : 1);
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_ok(sstore_builder_add(first, set.fingerprints, set.ids, set.count, &error), &error);
+    assert_ok(sstore_builder_finish(first, &error), &error);
+    assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
+    assert_ok(sstore_builder_create(path, &options, &second, &error), &error);
+    sstore_builder_abort(second);
+    assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
+    data_free(&set);
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ten_thousand_opens), cmocka_unit_test(test_threads), cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_fork), cmocka_unit_test(test_two_builds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
