@@ -1,0 +1,91 @@
+"""A segment's files: tables, id column and directory (sstore-format.md, sections 4 to 9)."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from bits import bytes_u64, first_difference
+from block import decode_block
+from blockfile import NUMBER_OF_IDS, BlockFile
+from faults import Damaged
+from folder import Folder
+from ids import id_records
+from manifest import Segment
+from plan import Permutation
+from xxh3 import xxh3_128
+
+Record = tuple[int, int | None]
+
+
+def table_name(number: int) -> str:
+    return f"table-{number:02d}.blk"
+
+
+def read_table(folder: Folder, segment: Segment, number: int) -> tuple[BlockFile, list[int]]:
+    """A table's file and all its fingerprints, permuted, ascending strictly."""
+    file = BlockFile(folder, table_name(number), segment, number)
+    fingerprints: list[int] = []
+    last = -1
+    for offset, block in file.blocks():
+        try:
+            decoded = decode_block(block, segment.restart_interval, file.code)
+            for fingerprint in decoded:
+                if fingerprint <= last:
+                    raise Damaged(f"{fingerprint:016x} follows {last:016x}", offset=0)
+                last = fingerprint
+        except Damaged as fault:
+            raise fault.within(file.path, offset)
+        fingerprints += decoded
+    if len(fingerprints) != segment.distinct_count:
+        raise Damaged(f"{len(fingerprints)} fingerprints instead of {segment.distinct_count}", file.path, 56)
+    return file, fingerprints
+
+
+def records_of(folder: Folder, segment: Segment, fingerprints: list[int]) -> Iterator[Record]:
+    """All records, ascending, by the fingerprints of table 0 and the id column side by side."""
+    if not segment.has_ids:
+        yield from ((fingerprint, None) for fingerprint in fingerprints)
+        return
+    file = BlockFile(folder, "ids.blk", segment, NUMBER_OF_IDS)
+    for rank, record_id in id_records(file, segment.distinct_count, segment.record_count):
+        if rank >= len(fingerprints):
+            raise Damaged(f"rank {rank} of {len(fingerprints)} fingerprints", file.path)
+        yield fingerprints[rank], record_id
+
+
+def content_sum(records: list[Record]) -> int:
+    """Section 9."""
+    total = 0
+    for fingerprint, record_id in records:
+        total += xxh3_128(bytes_u64(fingerprint) + (b"" if record_id is None else bytes_u64(record_id)))
+    return total % 2**128
+
+
+def check_counts(file: BlockFile, fingerprints: list[int]) -> None:
+    """h counts and gap bit counts of the header (section 4)."""
+    h_counts: Counter[int] = Counter()
+    gap_bytes = [Counter() for _ in range(8)]
+    for a, b in zip(fingerprints, fingerprints[1:]):
+        h_counts[first_difference(a, b)] += 1
+        for counts, byte in zip(gap_bytes, (b - a).to_bytes(8, "big")):
+            counts[byte] += 1
+    for h in range(64):
+        if file.h_counts[h] != h_counts[h]:
+            raise Damaged(f"h count of {h} is {file.h_counts[h]}, not {h_counts[h]}", file.path, 152 + 8 * h)
+    for bit in range(64):
+        counts = gap_bytes[bit // 8]
+        count = sum(counts[byte] for byte in counts if byte & 0x80 >> bit % 8)
+        if file.gap_bit_counts[bit] != count:
+            raise Damaged(f"gap bit count of {bit} is {file.gap_bit_counts[bit]}, not {count}", file.path, 664 + 8 * bit)
+
+
+def check_directory(folder: Folder, segment: Segment) -> None:
+    """Size and sum (section 12, step 4). What is in it follows from the block files, and is not looked at."""
+    data = folder.read("directory.mdb", segment.directory_size)
+    if xxh3_128(data) != segment.directory_sum:
+        raise Damaged("the sum is not the manifest's", folder.path_of("directory.mdb"))
+
+
+def check_same_fingerprints(folder: Folder, segment: Segment, number: int, permuted: list[int], wanted: list[int]) -> None:
+    undo = Permutation(segment.tables[number].key_mask).undo
+    if sorted(map(undo, permuted)) != wanted:
+        raise Damaged("not the fingerprints of table 0", folder.path_of(table_name(number)))

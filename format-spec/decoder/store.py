@@ -1,0 +1,134 @@
+"""A store of several segments: its records (sstore-format.md, section 3.3) and the full check (section 12)."""
+
+import heapq
+from collections.abc import Callable, Iterator
+from itertools import groupby
+
+from faults import Damaged, Fault, NoStore
+from folder import MANIFEST_NAME, Folder, Missing
+from manifest import KIND_ADDS, MAX_BYTES, MIN_BYTES, Manifest, Segment, parse_manifest
+from segment import (
+    Record,
+    check_counts,
+    check_directory,
+    check_same_fingerprints,
+    content_sum,
+    read_table,
+    records_of,
+)
+
+
+def read_manifest(folder: Folder) -> tuple[bytes, Manifest]:
+    try:
+        data = folder.read(MANIFEST_NAME, bounds=(MIN_BYTES, MAX_BYTES))
+    except Missing as missing:
+        raise NoStore("there is no manifest", missing.path)
+    return data, parse_manifest(data, folder.path_of(MANIFEST_NAME))
+
+
+def with_manifest(folder: Folder, work: Callable[[Manifest], list]) -> list:
+    """Does the work; where a file is missing, again if another manifest is there by then (section 12, step 6)."""
+    data, manifest = read_manifest(folder)
+    while True:
+        try:
+            return work(manifest)
+        except Missing as missing:
+            data_before = data
+            data, manifest = read_manifest(folder)
+            if data == data_before:
+                raise Damaged("missing", missing.path)
+
+
+def segment_records(store: Folder, segment: Segment) -> list[Record]:
+    with store.open_folder(segment.folder_name) as folder:
+        _, fingerprints = read_table(folder, segment, 0)
+        return list(records_of(folder, segment, fingerprints))
+
+
+def dump(path: str) -> Iterator[Record]:
+    """All records of the store, ascending: those whose sum over the segments is 1."""
+    with Folder.open_store(path) as store:
+        parts = with_manifest(
+            store,
+            lambda manifest: [
+                [(record, 1 if segment.kind == KIND_ADDS else -1) for record in segment_records(store, segment)]
+                for segment in manifest.segments
+            ],
+        )
+    merged = heapq.merge(*parts, key=lambda item: item[0])
+    for record, items in groupby(merged, key=lambda item: item[0]):
+        total = sum(sign for _, sign in items)
+        if total not in (0, 1):
+            raise Damaged(f"segments add {record} {total} times", path)
+        if total == 1:
+            yield record
+
+
+class Check:
+    """Collects faults, so that one does not hide the next."""
+
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+
+    def run(self, step: Callable[..., object], *arguments: object) -> object:
+        """The result, or None after a fault."""
+        try:
+            return step(*arguments)
+        except Fault as fault:
+            self.faults.append(fault)
+            return None
+
+
+def verify_segment(store: Folder, segment: Segment, check: Check) -> list[Record] | None:
+    """The segment's records, if nothing is wrong with them."""
+    with store.open_folder(segment.folder_name) as folder:
+        check.run(check_directory, folder, segment)
+        fingerprints: list[int] | None = None
+        for number in range(len(segment.tables)):
+            table = check.run(read_table, folder, segment, number)
+            if table is None:
+                continue
+            file, permuted = table
+            check.run(check_counts, file, permuted)
+            if number == 0:
+                fingerprints = permuted
+            elif fingerprints is not None:
+                check.run(check_same_fingerprints, folder, segment, number, permuted, fingerprints)
+        if fingerprints is None:
+            return None
+        records = check.run(lambda: list(records_of(folder, segment, fingerprints)))
+        if records is not None and content_sum(records) != segment.content_sum:
+            check.faults.append(Damaged("the content sum is not the manifest's", folder.path))
+        return records
+
+
+def verify_order(path: str, manifest: Manifest, records: list[list[Record]]) -> None:
+    """Each segment adds only what the older ones leave absent, and removes only what they leave present."""
+    present: set[Record] = set()
+    for segment, added_or_removed in zip(manifest.segments, records):
+        for fingerprint, record_id in added_or_removed:
+            record = (fingerprint, record_id)
+            if (record in present) == (segment.kind == KIND_ADDS):
+                what = "adds what is there" if segment.kind == KIND_ADDS else "removes what is not there"
+                raise Damaged(f"{what}: {fingerprint:016x}, id {record_id}", f"{path}/{segment.folder_name}")
+        if segment.kind == KIND_ADDS:
+            present.update(added_or_removed)
+        else:
+            present.difference_update(added_or_removed)
+
+
+def verify(path: str) -> list[Fault]:
+    """All faults that a full check finds; none in a store that is whole."""
+
+    def check_all(manifest: Manifest) -> list[Fault]:
+        check = Check()
+        records = [verify_segment(store, segment, check) for segment in manifest.segments]
+        if all(part is not None for part in records):
+            check.run(verify_order, path, manifest, records)
+        return check.faults
+
+    with Folder.open_store(path) as store:
+        try:
+            return with_manifest(store, check_all)
+        except Fault as fault:
+            return [fault]
