@@ -1,6 +1,7 @@
 """The id column: from blocks to (rank, id) pairs (sstore-format.md, section 6)."""
 
 from collections.abc import Iterator
+from itertools import accumulate
 
 from bits import field, u16, u64
 from block import TRAILER_BYTES
@@ -33,16 +34,10 @@ class IdBlock:
             raise Damaged("values pass the trailer", offset=16)
         self.ids = [(base + field(block, 8 * values_at + i * width, width)) % 2**64 for i in range(count)]
         if flags & FLAG_STARTS:
-            if field(block, 8 * HEAD_BYTES, 1):
-                raise Damaged("bit 0 of starts is 1", offset=HEAD_BYTES)
-            starts = [field(block, 8 * HEAD_BYTES + i, 1) for i in range(count)]
+            steps = [field(block, 8 * HEAD_BYTES + i, 1) for i in range(1, count)]
         else:
-            starts = [0] + [1] * (count - 1)
-        self.ranks: list[int] = []
-        rank = self.first_rank
-        for start in starts:
-            rank += start
-            self.ranks.append(rank)
+            steps = [1] * (count - 1)
+        self.ranks = list(accumulate(steps, initial=self.first_rank))
 
 
 def id_records(file: BlockFile, distinct_count: int, record_count: int) -> Iterator[tuple[int, int]]:

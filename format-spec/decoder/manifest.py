@@ -151,6 +151,9 @@ def _parse_contents(data: bytes, path: str) -> Manifest:
         if offset + SEGMENT_BYTES > end:
             raise Damaged("segments pass the checksum", offset=offset)
         segment_at = offset
+        kind = u32(data, segment_at + 112)
+        if kind not in (KIND_ADDS, KIND_REMOVES):
+            raise Unsupported(f"a segment of kind {kind}", path, segment_at + 112)
         table_count = u32(data, segment_at + 116)
         if not 1 <= table_count <= MAX_TABLES:
             raise Damaged(f"{table_count} tables", offset=segment_at + 116)
@@ -158,8 +161,6 @@ def _parse_contents(data: bytes, path: str) -> Manifest:
         if offset > end:
             raise Damaged("tables pass the checksum", offset=segment_at + 116)
         segment = _parse_segment(data, segment_at, table_count, k, bool(flags & FLAG_IDS))
-        if segment.kind not in (KIND_ADDS, KIND_REMOVES):
-            raise Unsupported(f"a segment of kind {segment.kind}", path, segment_at + 112)
         _check_segment(segment, segment_at)
         segments.append(segment)
     if offset != end:

@@ -117,6 +117,13 @@ def verify_order(path: str, manifest: Manifest, records: list[list[Record]]) -> 
             present.difference_update(added_or_removed)
 
 
+def verify_next_ordinal(path: str, manifest: Manifest, records: list[list[Record]]) -> None:
+    """Section 3.1: above every id that was given, or the highest number; 0 in a store without ids."""
+    highest = max((record_id for part in records for _, record_id in part if record_id is not None), default=-1)
+    if manifest.next_ordinal < min(highest + 1, 2**64 - 1) or (manifest.next_ordinal and not manifest.has_ids):
+        raise Damaged(f"next ordinal {manifest.next_ordinal} after id {highest}", f"{path}/{MANIFEST_NAME}", 48)
+
+
 def verify(path: str) -> list[Fault]:
     """All faults that a full check finds; none in a store that is whole."""
 
@@ -125,6 +132,7 @@ def verify(path: str) -> list[Fault]:
         records = [verify_segment(store, segment, check) for segment in manifest.segments]
         if all(part is not None for part in records):
             check.run(verify_order, path, manifest, records)
+            check.run(verify_next_ordinal, path, manifest, records)
         return check.faults
 
     with Folder.open_store(path) as store:

@@ -18,7 +18,13 @@ sys.dont_write_bytecode = True
 
 import store as decoder
 from bits import FINGERPRINT_MAX
+from blockfile import NUMBER_OF_IDS, BlockFile
+from encoder import TableEncoder, code_lengths, id_blocks
 from faults import Fault
+from folder import Folder
+from ids import id_records
+from seal import seal
+from segment import read_table
 from xxh3 import xxh3_64, xxh3_128
 
 SSTORE = os.environ.get("SSTORE", "sstore")
@@ -93,6 +99,28 @@ class StoreTest(unittest.TestCase):
     def check(self) -> None:
         self.assertEqual(run("dump", self.path).stdout, dumped(self.path))
         self.assertEqual([str(fault) for fault in decoder.verify(str(self.path))], [])
+        self.check_encoder()
+
+    def check_encoder(self) -> None:
+        """The blocks of all files are those that the pages tell a writer to write, bit for bit."""
+        with Folder.open_store(str(self.path)) as folder:
+            _, manifest = decoder.read_manifest(folder)
+            for segment in manifest.segments:
+                with folder.open_folder(segment.folder_name) as segment_folder:
+                    for number in range(len(segment.tables)):
+                        file, fingerprints = read_table(segment_folder, segment, number)
+                        self.assertEqual(code_lengths(file.h_counts), file.code.lengths)
+                        encoder = TableEncoder(segment.block_size, segment.restart_interval, file.code.lengths)
+                        self.assert_same_blocks(file, encoder.blocks(fingerprints))
+                    if segment.has_ids:
+                        file = BlockFile(segment_folder, "ids.blk", segment, NUMBER_OF_IDS)
+                        records = list(id_records(file, segment.distinct_count, segment.record_count))
+                        self.assert_same_blocks(file, id_blocks(records, segment.block_size))
+
+    def assert_same_blocks(self, file: BlockFile, blocks: list[bytes]) -> None:
+        self.assertEqual(len(blocks), file.block_count)
+        for wanted, (offset, block) in zip(blocks, file.blocks()):
+            self.assertEqual(wanted, block[:-8], f"{file.path}, offset {offset}")
 
 
 class Hashes(unittest.TestCase):
@@ -132,6 +160,13 @@ class Builds(StoreTest):
         for recipe in ("x", "eight by", "größer als acht", "z" * 4096):
             with self.subTest(size=len(recipe)):
                 self.build(uniform(self.rng, 10), "--recipe", recipe)
+                self.check()
+
+    def test_most_items_in_a_block(self) -> None:
+        records = [(0x5000 + i, 9) for i in range(140_000)]
+        for options in (("--no-ids",), ()):
+            with self.subTest(options=options):
+                self.build(records, "--block-size", "64K", "--plan", "1", *options)
                 self.check()
 
     def test_twenty_thousand(self) -> None:
@@ -250,6 +285,159 @@ class Damage(StoreTest):
                         file.write_bytes(other.read_bytes() if file.stat().st_size else b"")
                         self.assert_damaged(self.path, file)
             file.write_bytes(whole)
+
+
+class Malformed(StoreTest):
+    """Contents that are wrong, or merely odd, under checksums that are right."""
+
+    BOTH, MAY, FINE = "both refuse it", "the decoder refuses it, the command need not", "nobody minds"
+
+    def small(self) -> Path:
+        self.build([(0xD9, 1), (0xDB, 2), (0xDB, 7)], "--block-size", "256", "--plan", "2", "--recipe", "ab")
+        return self.segment_folder()
+
+    def groups(self) -> Path:
+        """One block of seven groups: keys at 12, slots at 36, groups from 48 on."""
+        self.build(uniform(random.Random(1), 200), "--no-ids", "--block-size", "4K", "--plan", "1")
+        return self.segment_folder()
+
+    def segment_folder(self) -> Path:
+        return next(self.path.glob("seg-*"))
+
+    def judge(self, name: str, wanted: str, edits: list[tuple[Path, int, bytes]]) -> None:
+        with self.subTest(name):
+            for path, offset, data in edits:
+                file = bytearray(path.read_bytes())
+                file[offset : offset + len(data)] = data
+                path.write_bytes(file)
+            seal(self.path)
+            faults = decoder.verify(str(self.path))
+            status = run("verify", self.path, statuses=(0, 1, 3)).returncode
+            self.assertEqual(bool(faults), wanted != self.FINE, faults)
+            if wanted != self.MAY:
+                self.assertEqual(status != 0, wanted == self.BOTH, status)
+
+    def test_manifest(self) -> None:
+        at = 72
+        for name, wanted, offset, data in (
+            ("version", self.BOTH, 8, b"\x09"),
+            ("size", self.BOTH, 12, b"\x21"),
+            ("required feature", self.BOTH, 16, b"\1"),
+            ("optional feature", self.FINE, 24, b"\1"),
+            ("fingerprint bits", self.BOTH, 32, b"\x80"),
+            ("k", self.BOTH, 36, b"\x11"),
+            ("reserved flag", self.BOTH, 40, b"\7"),
+            ("unused field", self.FINE, 44, b"\1\2\3\4"),
+            ("next ordinal", self.MAY, 48, b"\7"),
+            ("recipe with a zero byte", self.BOTH, 64, b"\0"),
+            ("recipe that is not UTF-8", self.FINE, 64, b"\xff\xfe"),
+            ("bytes behind the recipe", self.FINE, 66, b"\1\2\3\4\5\6"),
+            ("records", self.BOTH, at + 24, b"\1"),
+            ("distinct", self.BOTH, at + 32, b"\1"),
+            ("content sum", self.BOTH, at + 40, b"\0\0\0"),
+            ("block size", self.BOTH, at + 56, b"\x2c\1"),
+            ("restart interval 0", self.BOTH, at + 60, b"\0\0\0"),
+            ("restart interval 65536", self.BOTH, at + 60, b"\0\0\1"),
+            ("directory size", self.BOTH, at + 64, b"\0\0\0\2"),
+            ("id blocks", self.BOTH, at + 88, b"\0"),
+            ("kind 2", self.BOTH, at + 112, b"\2"),
+            ("kind 1 alone", self.BOTH, at + 112, b"\1"),
+            ("unused field of a segment", self.FINE, at + 124, b"\1"),
+            ("key mask", self.BOTH, at + 128, b"\1"),
+            ("prefix bits", self.BOTH, at + 136, b"\x1f"),
+            ("radius that misses patterns", self.BOTH, at + 140, b"\0"),
+            ("radius above the prefix", self.BOTH, at + 140, b"\x21"),
+            ("blocks of a table", self.BOTH, at + 144, b"\3"),
+        ):
+            self.small()
+            self.judge(name, wanted, [(self.path / "MANIFEST", offset, data)])
+
+    def test_headers(self) -> None:
+        for file, name, wanted, offset, data in (
+            ("table-01.blk", "magic", self.BOTH, 0, b"x"),
+            ("table-01.blk", "version", self.BOTH, 8, b"\x09"),
+            ("table-01.blk", "header size", self.BOTH, 13, b"\x20"),
+            ("table-01.blk", "number", self.BOTH, 32, b"\0"),
+            ("table-01.blk", "restart interval", self.BOTH, 40, b"\7"),
+            ("table-01.blk", "fingerprint bits", self.BOTH, 44, b"\x80"),
+            ("table-01.blk", "block count", self.BOTH, 48, b"\2"),
+            ("table-01.blk", "item count", self.BOTH, 56, b"\3"),
+            ("table-01.blk", "table count", self.BOTH, 64, b"\3"),
+            ("table-01.blk", "k", self.BOTH, 68, b"\4"),
+            ("table-01.blk", "radius", self.BOTH, 72, b"\2"),
+            ("table-01.blk", "unused", self.FINE, 76, b"\2"),
+            ("table-01.blk", "key mask", self.BOTH, 80, b"\0"),
+            ("table-01.blk", "no code", self.BOTH, 88 + 30, b"\0"),
+            ("table-01.blk", "a code of two bits alone", self.BOTH, 88 + 30, b"\2"),
+            ("table-01.blk", "incomplete code", self.BOTH, 88 + 30, b"\1\2"),
+            ("table-01.blk", "too many codes", self.BOTH, 88 + 30, b"\1\1\1"),
+            ("table-01.blk", "a code of twelve bits", self.BOTH, 88 + 30, bytes([*range(1, 13), 12])),
+            ("table-01.blk", "a code for more symbols than there are", self.FINE, 88 + 30, b"\1\1"),
+            ("table-01.blk", "h counts", self.BOTH, 152 + 8 * 30, b"\2"),
+            ("table-01.blk", "gap bit counts", self.BOTH, 664, b"\1"),
+            ("table-01.blk", "unused rest", self.FINE, 1176, b"\1" * 2904),
+            ("ids.blk", "number", self.BOTH, 32, b"\0"),
+            ("ids.blk", "unused restart interval", self.FINE, 40, b"\1"),
+            ("ids.blk", "table count", self.MAY, 64, b"\3"),
+            ("ids.blk", "k", self.MAY, 68, b"\4"),
+            ("ids.blk", "unused radius and key mask", self.FINE, 72, b"\1" * 16),
+            ("ids.blk", "a code", self.MAY, 88, b"\1"),
+            ("ids.blk", "an incomplete code", self.BOTH, 88, b"\2"),
+            ("ids.blk", "unused counts", self.FINE, 152, b"\1" * 1024),
+        ):
+            folder = self.small()
+            self.judge(f"{file}: {name}", wanted, [(folder / file, offset, data)])
+
+    def test_table_blocks(self) -> None:
+        block = 4096
+        for name, wanted, offset, data in (
+            ("no fingerprint", self.BOTH, 0, b"\0"),
+            ("one fingerprint more", self.BOTH, 0, b"\xc9"),
+            ("one fingerprint less", self.BOTH, 0, b"\xc7"),
+            ("key_shift 33", self.BOTH, 2, b"\x21"),
+            ("key_shift 0", self.BOTH, 2, b"\0"),
+            ("byte 3", self.BOTH, 3, b"\1"),
+            ("first", self.BOTH, 4, b"\1\2\3\4\5\6\7"),
+            ("first, so that sums pass 2^64", self.BOTH, 4, b"\xff" * 8),
+            ("key 1 is 0", self.BOTH, 12, b"\0" * 4),
+            ("key 6 passes 2^64", self.BOTH, 32, b"\xff" * 4),
+            ("slot 1 before group 0", self.BOTH, 36, b"\0\0"),
+            ("slot 2 is slot 1", self.BOTH, 38, None),
+            ("slot 6 behind the trailer", self.BOTH, 46, b"\xff\xff"),
+            ("zero bits of the last group", self.FINE, 2000, b"\xff"),
+        ):
+            path = self.groups() / "table-00.blk"
+            if data is None:
+                data = path.read_bytes()[block + 36 : block + 38]
+            self.judge(name, wanted, [(path, block + offset, data)])
+
+    def test_a_code_for_the_wrong_bit(self) -> None:
+        """d8 and de first differ at bit 61. Bit 60 is 1 in both, so that the formula makes de with h = 60 as well."""
+        self.build([(0xD8, 1), (0xDE, 2)], "--block-size", "256", "--plan", "1")
+        path = self.segment_folder() / "table-00.blk"
+        self.judge("h = 60", self.MAY, [(path, 88 + 60, b"\1\0"), (path, 4096 + 247, b"\xc0")])
+
+    def test_id_blocks(self) -> None:
+        block = 4096
+        for name, wanted, edits in (
+            ("first rank", self.BOTH, [(0, b"\1")]),
+            ("base", self.BOTH, [(8, b"\2")]),
+            ("no record", self.BOTH, [(16, b"\0")]),
+            ("a record more", self.BOTH, [(16, b"\4")]),
+            ("width 65", self.BOTH, [(18, b"\x41")]),
+            ("no starts", self.BOTH, [(19, b"\0")]),
+            ("goes on at the end", self.BOTH, [(19, b"\3")]),
+            ("unknown flag", self.BOTH, [(19, b"\5")]),
+            ("bit 0 of starts", self.FINE, [(20, b"\3")]),
+            ("bits of starts behind the records", self.FINE, [(20, b"\xfa")]),
+            ("a rank too many", self.BOTH, [(20, b"\6")]),
+            ("a rank too few", self.BOTH, [(20, b"\0")]),
+            ("equal ids", self.BOTH, [(21, b"\x08\0")]),
+            ("bits behind the values", self.FINE, [(22, b"\xff")]),
+            ("unused bytes", self.FINE, [(23, b"\xff" * 225)]),
+        ):
+            path = self.small() / "ids.blk"
+            self.judge(name, wanted, [(path, block + offset, data) for offset, data in edits])
 
 
 if __name__ == "__main__":

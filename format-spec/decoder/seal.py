@@ -1,0 +1,54 @@
+"""Makes every checksum of an edited store right again, for tests: what the checks behind the checksums are worth.
+
+Segment ids (sstore-format.md, section 9), header checksums and trailers (section 4) and the manifest's checksum
+(section 3.5). Content sums and directories stay as they are, and folders keep their names.
+"""
+
+from pathlib import Path
+
+from bits import bytes_u32, bytes_u64, bytes_u128, u32, u64
+from xxh3 import xxh3_64, xxh3_128
+
+
+def seal(store: Path) -> None:
+    manifest = bytearray((store / "MANIFEST").read_bytes())
+    at = 64 + -(-u32(manifest, 56) // 8) * 8
+    for _ in range(u32(manifest, 60)):
+        table_count = u32(manifest, at + 116)
+        segment_id = _segment_id(manifest, at, table_count)
+        manifest[at : at + 16] = segment_id
+        folder = store / f"seg-{u64(manifest, at + 16):016x}"
+        block_size = u32(manifest, at + 56)
+        for number in range(table_count):
+            checksum_at = at + 128 + 40 * number + 24
+            path = folder / f"table-{number:02d}.blk"
+            manifest[checksum_at : checksum_at + 16] = _seal_file(path, segment_id, block_size)
+        if u32(manifest, 40) & 1:
+            manifest[at + 96 : at + 112] = _seal_file(folder / "ids.blk", segment_id, block_size)
+        at += 128 + 40 * table_count
+    manifest[-16:] = bytes_u128(xxh3_128(bytes(manifest[:-16])))
+    (store / "MANIFEST").write_bytes(manifest)
+
+
+def _segment_id(manifest: bytes, at: int, table_count: int) -> bytes:
+    data = manifest[at + 40 : at + 56] + manifest[at + 24 : at + 40]
+    data += manifest[8:12] + manifest[32:36] + bytes_u32(u32(manifest, 40) & 1)
+    data += manifest[at + 112 : at + 116] + manifest[at + 56 : at + 64] + manifest[36:40]
+    data += manifest[at + 116 : at + 120] + bytes_u64(0)
+    for table_at in range(at + 128, at + 128 + 40 * table_count, 40):
+        data += manifest[table_at : table_at + 16]
+    return bytes_u128(xxh3_128(bytes(data)))
+
+
+def _seal_file(path: Path, segment_id: bytes, block_size: int) -> bytes:
+    """The file's header checksum, as bytes."""
+    file = bytearray(path.read_bytes())
+    file[16:32] = segment_id
+    file[4080:4096] = bytes_u128(xxh3_128(bytes(file[:4080])))
+    file_key = bytes_u64(xxh3_64(bytes(file[16:36] + file[88:152])))
+    for index, begin in enumerate(range(4096, len(file), block_size)):
+        trailer_at = begin + block_size - 8
+        salt = xxh3_64(file_key + bytes_u64(index))
+        file[trailer_at : trailer_at + 8] = bytes_u64(xxh3_64(bytes(file[begin:trailer_at])) ^ salt)
+    path.write_bytes(file)
+    return bytes(file[4080:4096])
