@@ -7,6 +7,7 @@ SSTORE_TEST_SEED is the seed of data and damage (default 1), SSTORE_TEST_FLIPS h
 
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -18,11 +19,14 @@ sys.dont_write_bytecode = True
 
 import store as decoder
 from bits import FINGERPRINT_MAX
+from block import decode_block
 from blockfile import NUMBER_OF_IDS, BlockFile
 from encoder import TableEncoder, code_lengths, id_blocks
 from faults import Fault
 from folder import Folder
+from huffman import Code
 from ids import id_records
+from manifest import parse_manifest
 from seal import seal
 from segment import read_table
 from xxh3 import xxh3_64, xxh3_128
@@ -128,6 +132,71 @@ class Hashes(unittest.TestCase):
         self.assertEqual(xxh3_64(b"hello"), 0x9555E8555C62DCFD)
         record = bytes.fromhex("d9000000000000000100000000000000")
         self.assertEqual(xxh3_128(record), 0xB83B27AC635AE173EA234C3FDF9B9458)
+
+
+class Pages(StoreTest):
+    """The examples of the pages, every printed byte."""
+
+    LINE = re.compile(r" +([0-9]+)   ((?:[0-9a-f]{2} )*[0-9a-f]{2})(?:  .*)?$")
+    def printed(self, page: str, begin: str, size: int) -> bytes:
+        """The bytes that the lines behind the text `begin` show; all others are 0."""
+        text = (Path(__file__).parent.parent / page).read_text()
+        self.assertEqual(text.count(begin), 1, begin)
+        shown = bytearray(size)
+        seen = False
+        for line in text[text.index(begin) :].splitlines()[1:]:
+            match = self.LINE.match(line)
+            if match:
+                data = bytes.fromhex(match[2])
+                shown[int(match[1]) : int(match[1]) + len(data)] = data
+                seen = True
+            elif seen:
+                break
+        self.assertEqual(len(shown), size)
+        return bytes(shown)
+
+    def check_manifest(self, shown: bytes) -> None:
+        parse_manifest(shown, "the page")
+        made = (self.path / "MANIFEST").read_bytes()
+        self.assertEqual(len(shown), len(made))
+        # What hangs on the host's LMDB: the directory's size and sum, the LMDB format, and so the checksum.
+        of_the_host = {*range(128, 152), *range(184, 188), *range(len(made) - 16, len(made))}
+        for offset, (a, b) in enumerate(zip(shown, made)):
+            self.assertTrue(a == b or offset in of_the_host, offset)
+
+    def test_smallest_store(self) -> None:
+        page = "smallest-store.md"
+        run("build", "--quiet", "--no-ids", "--block-size", "256", "--plan", "1", self.path, text="0123456789abcdef\n")
+        self.check()
+        manifest = self.printed(page, "64 fixed bytes, no recipe", 248)
+        self.check_manifest(manifest)
+        hashed = self.printed(page, "XXH3-128 of these 88 bytes", 88)
+        self.assertEqual(xxh3_128(hashed).to_bytes(16, "little"), manifest[64:80])
+        table = (self.path / "seg-ca23af29363096fb" / "table-00.blk").read_bytes()
+        self.assertEqual(self.printed(page, "The header [4]:", 4096), table[:4096])
+        self.assertEqual(self.printed(page, "Block 0 [B 5]", 256), table[4096:])
+
+    def test_example_of_the_format(self) -> None:
+        page = "sstore-format.md"
+        self.build([(0xD9, 1), (0xDB, 2), (0xDB, 7)], "--block-size", "256", "--plan", "32:1,32:1")
+        self.check_manifest(self.printed(page, "this is the content sum in the manifest:", 288))
+        folder = self.path / "seg-aa5d2873e5621339"
+        self.assertEqual(
+            self.printed(page, "The header of `table-01.blk`, where", 4096), (folder / "table-01.blk").read_bytes()[:4096]
+        )
+        for file in "table-00.blk", "table-01.blk", "ids.blk":
+            self.assertEqual(self.printed(page, f"    {file}\n", 256), (folder / file).read_bytes()[4096:])
+
+    def test_example_of_the_codec(self) -> None:
+        lengths = bytearray(64)
+        lengths[29], lengths[61], lengths[62] = 2, 2, 1
+        fingerprints = [0xD9, 0xDB, 0xDD, 0xDE, 0x5000000EA, 0x5000000EE]
+        block = self.printed("block-codec.md", "block, with all bytes that are not shown being 0:", 256)
+        self.assertEqual(decode_block(block, 4, Code(bytes(lengths))), fingerprints)
+        self.assertEqual(TableEncoder(256, 4, bytes(lengths)).blocks(fingerprints), [block[:-8]])
+        file_key = xxh3_64(bytes(range(16)) + bytes(4) + bytes(lengths))
+        salt = xxh3_64(file_key.to_bytes(8, "little") + bytes(8))
+        self.assertEqual(xxh3_64(block[:-8]) ^ salt, int.from_bytes(block[-8:], "little"))
 
 
 class Builds(StoreTest):
