@@ -18,9 +18,9 @@ class IdBlock:
 
     def __init__(self, block: bytes):
         self.first_rank = u64(block, 0)
-        base = u64(block, 8)
         count = u16(block, 16)
         width = block[18]
+        base = u64(block, 8) if width < 64 else 0
         flags = block[19]
         if count == 0:
             raise Damaged("a block without records", offset=16)

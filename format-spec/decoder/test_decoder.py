@@ -100,8 +100,11 @@ class StoreTest(unittest.TestCase):
     def build(self, records: Records, *options: object) -> None:
         run("build", "--force", "--quiet", *options, self.path, text=as_text(records))
 
-    def check(self) -> None:
+    def check_dump(self) -> None:
         self.assertEqual(run("dump", self.path).stdout, dumped(self.path))
+
+    def check(self) -> None:
+        self.check_dump()
         self.assertEqual([str(fault) for fault in decoder.verify(str(self.path))], [])
         self.check_encoder()
 
@@ -485,6 +488,11 @@ class Malformed(StoreTest):
         self.build([(0xD8, 1), (0xDE, 2)], "--block-size", "256", "--plan", "1")
         path = self.segment_folder() / "table-00.blk"
         self.judge("h = 60", self.MAY, [(path, 88 + 60, b"\1\0"), (path, 4096 + 247, b"\xc0")])
+
+    def test_base_beside_values_of_64_bits(self) -> None:
+        self.build([(1, 0), (2, FINGERPRINT_MAX)], "--block-size", "256", "--plan", "1")
+        self.judge("base", self.FINE, [(self.segment_folder() / "ids.blk", 4096 + 8, b"\1")])
+        self.check_dump()
 
     def test_id_blocks(self) -> None:
         block = 4096
