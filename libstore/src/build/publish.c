@@ -94,11 +94,20 @@ static bool remove_leftover(void *context, const char *name)
 {
     const sweep *self = context;
     bool unfinished = is_numbered(name, SS_UNFINISHED_PREFIX), is_segment;
-    if (strcmp(name, SS_MANIFEST_NEW_NAME) == 0 ||
-        (look_for_segment(self->store, name, &is_segment, NULL) == SSTORE_OK && is_segment &&
-         (unfinished || (!self->keep_segments && !is_named(self->manifest, name)))))
+    if (look_for_segment(self->store, name, &is_segment, NULL) == SSTORE_OK && is_segment &&
+        (unfinished || (!self->keep_segments && !is_named(self->manifest, name))))
         ss_dir_remove(self->store, name);
     return true;
+}
+
+/* Remove a manifest that was not published. It goes after the segments that were to be published with it, and they for good:
+ * a segment without any manifest beside it stands for a store that has lost its own. */
+static void remove_new_manifest(const ss_dir *store)
+{
+    if (!ss_dir_has(store, SS_MANIFEST_NEW_NAME))
+        return;
+    (void)ss_dir_sync(store, NULL);
+    ss_dir_remove(store, SS_MANIFEST_NEW_NAME);
 }
 
 /* ----- claiming ----- */
@@ -175,6 +184,7 @@ static void clear_leftovers(const ss_dir *store)
                   .keep_segments = status != SSTORE_OK && status != SSTORE_ERROR_NOT_FOUND,
                   .manifest = status == SSTORE_OK ? &manifest : NULL};
     (void)ss_dir_each(store, remove_leftover, &self, NULL);
+    remove_new_manifest(store);
     ss_manifest_free(&manifest);
 }
 
@@ -221,10 +231,11 @@ void ss_workplace_drop_last(ss_workplace *place)
 
 void ss_workplace_drop_all(ss_workplace *place)
 {
-    if (place->work_count > 0)
-        ss_dir_remove(&place->store, SS_MANIFEST_NEW_NAME);
+    const bool any = place->work_count > 0;
     while (place->work_count > 0)
         ss_workplace_drop_last(place);
+    if (any)
+        remove_new_manifest(&place->store);
 }
 
 /* ----- publishing ----- */
