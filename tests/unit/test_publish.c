@@ -1,7 +1,10 @@
 /* A store's folder while it is written: claimed by one, cleared of what the dead left, and never half published. */
 #include "build/publish.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -53,6 +56,20 @@ int renameat(int from_fd, const char *from, int to_fd, const char *to)
     return (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, 0);
 }
 
+/* Which entry of a folder cannot be read, counted from 1; 0: none. */
+static uint64_t failing_entry, entries_read;
+
+struct dirent *readdir(DIR *stream)
+{
+    struct dirent *(*next)(DIR *);
+    if (++entries_read == failing_entry) {
+        errno = EIO;
+        return NULL;
+    }
+    *(void **)&next = dlsym(RTLD_NEXT, "readdir64"); /* as readdir is called where offsets have 64 bits */
+    return next(stream);
+}
+
 /* ----- what the tests share ----- */
 
 static const char *store_path(void)
@@ -68,7 +85,7 @@ static const char *in_store(const char *name)
 static int start_afresh(void **state)
 {
     (void)state;
-    failing_call = 0;
+    failing_call = failing_entry = 0;
     scratch_remove(store_path());
     return 0;
 }
@@ -262,6 +279,28 @@ static void test_folder_with_strangers_is_refused(void **state)
             assert_int_equal(content.size, 4);
             bytes_free(&content);
         }
+    }
+    testing_done();
+}
+
+/* What cannot be listed to its end may hold anything. */
+static void test_folder_that_cannot_be_listed(void **state)
+{
+    (void)state;
+    const char *folder = in_store("seg-00000000000000ff"), *notes = in_store("seg-00000000000000ff/notes.txt");
+    make_folder(store_path());
+    make_folder(folder);
+    file_save(notes, "mine", 4);
+    for (uint64_t entry = 1; entry <= 8; entry++) {
+        ss_workplace place;
+        sstore_error error = {.status = SSTORE_OK};
+        testing_doing("a folder whose entry %" PRIu64 " cannot be read", entry);
+        failing_entry = entry;
+        entries_read = 0;
+        const sstore_status status = ss_workplace_open(&place, store_path(), SS_CLAIM_REPLACE, &error);
+        failing_entry = 0;
+        assert_true(status == SSTORE_ERROR_IO || status == SSTORE_ERROR_EXISTS);
+        assert_true(scratch_exists(notes));
     }
     testing_done();
 }
@@ -502,6 +541,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_lock_of_another_program, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_store_is_not_replaced_unasked, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_folder_with_strangers_is_refused, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_folder_that_cannot_be_listed, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_path_that_is_no_folder, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_leftovers_beside_a_store, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_leftovers_without_a_store, start_afresh, testing_teardown),

@@ -24,7 +24,7 @@
 
 static sstore_status fail_io(sstore_error *error, const char *path, uint64_t offset, const char *what)
 {
-    return ss_fail(error, errno == ENOMEM ? SSTORE_ERROR_MEMORY : SSTORE_ERROR_IO, errno, path, offset, "%s failed", what);
+    return ss_fail(error, SSTORE_ERROR_IO, errno, path, offset, "%s failed", what);
 }
 
 char *ss_path_join(const char *folder, const char *name)
@@ -158,11 +158,13 @@ sstore_status ss_dir_each(const ss_dir *dir, bool (*visit)(void *context, const 
     }
     const struct dirent *entry;
     bool go_on = true;
-    for (errno = 0; go_on && (entry = readdir(stream)) != NULL; errno = 0)
+    errno = 0; /* which alone tells a failure from the end */
+    while (go_on && (entry = readdir(stream)) != NULL) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             go_on = visit(context, entry->d_name);
-    sstore_status status =
-        go_on && errno != 0 ? fail_io(error, dir->path, SSTORE_NO_OFFSET, "listing the folder") : SSTORE_OK;
+        errno = 0;
+    }
+    const sstore_status status = errno == 0 ? SSTORE_OK : fail_io(error, dir->path, SSTORE_NO_OFFSET, "readdir");
     closedir(stream);
     return status;
 }
@@ -323,9 +325,7 @@ sstore_status ss_file_write_at(const ss_file *file, uint64_t offset, const void 
         ssize_t put = pwrite(file->fd, from, size < MAX_TRANSFER ? size : MAX_TRANSFER, (off_t)offset);
         if (put < 0 && errno == EINTR)
             continue;
-        if (put == 0) /* a file system that takes nothing says nothing either */
-            errno = EIO;
-        if (put <= 0)
+        if (put < 0)
             return fail_io(error, file->path, offset, "write");
         from += put;
         offset += (uint64_t)put;
