@@ -58,10 +58,10 @@ sstore_status ss_fail(sstore_error *error, sstore_status status, int system_errn
     return status;
 }
 
-sstore_status ss_fail_memory(sstore_error *error, uint64_t bytes)
+void ss_fill_memory(sstore_error *error, uint64_t bytes)
 {
-    return ss_fail(error, SSTORE_ERROR_MEMORY, 0, NULL, SSTORE_NO_OFFSET, "out of memory: %llu bytes were refused",
-                   (unsigned long long)bytes);
+    (void)ss_fail(error, SSTORE_ERROR_MEMORY, 0, NULL, SSTORE_NO_OFFSET, "out of memory: %llu bytes were refused",
+                  (unsigned long long)bytes);
 }
 
 sstore_status ss_fail_argument(sstore_error *error, const char *format, ...)

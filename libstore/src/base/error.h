@@ -12,9 +12,16 @@ sstore_status ss_fail(sstore_error *error, sstore_status status, int system_errn
                       const char *format, ...) SS_PRINTF(6, 7);
 
 /* Short forms for the commonest kinds. */
-sstore_status ss_fail_memory(sstore_error *error, uint64_t bytes);
 sstore_status ss_fail_argument(sstore_error *error, const char *format, ...) SS_PRINTF(2, 3);
 sstore_status ss_fail_damaged(sstore_error *error, const char *file, uint64_t offset, const char *format, ...)
     SS_PRINTF(4, 5);
+
+/* What it returns stands here, where compilers and analysers see it: after a refused allocation nobody goes on. */
+void ss_fill_memory(sstore_error *error, uint64_t bytes);
+static inline sstore_status ss_fail_memory(sstore_error *error, uint64_t bytes)
+{
+    ss_fill_memory(error, bytes);
+    return SSTORE_ERROR_MEMORY;
+}
 
 #endif
