@@ -16,6 +16,7 @@ static sstore_status plan_with_sample(ss_planner *planner, ss_planner_input *inp
     bool done = ss_skew_init(&skew, sampler->fingerprints, sampler->count);
     input->store.skew = sampler->count >= SS_SAMPLE_LEAST ? &skew : NULL;
     done = done && ss_planner_init(planner, input);
+    input->store.skew = planner->input.store.skew = NULL; /* it ends here */
     ss_skew_free(&skew);
     return done ? SSTORE_OK : ss_fail_memory(error, 2 * SS_SAMPLE_CAPACITY * sizeof(uint64_t));
 }

@@ -70,7 +70,7 @@ typedef enum way { ONE_BY_ONE, SWEPT, SCANNED } way;
 static way choose_way(const ss_batch *batch)
 {
     sstore_strategy strategy = batch->store->options.strategy;
-    const ss_query_plan *plan = batch->plan;
+    const ss_query_plan *plan = &batch->plan;
     if (batch->count == 1 || batch->segment->facts.distinct_count == 0)
         return ONE_BY_ONE;
     double single = batch->count * (plan->scan ? plan->scan_cost : plan->probe_cost);
@@ -104,13 +104,11 @@ static sstore_status find_hits(ss_batch *batch, sstore_error *error)
     const sstore *store = batch->store;
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count; i++) {
-        ss_query_plan plan;
         if (ss_segment_removes(store->segments[i]))
             continue;
         batch->segment_index = i;
         batch->segment = store->segments[i];
-        batch->plan = &plan;
-        ss_query_plan_init(&plan, &batch->segment->facts.plan, batch->distance, &batch->segment->costs);
+        ss_query_plan_init(&batch->plan, &batch->segment->facts.plan, batch->distance, &batch->segment->costs);
         status = find_in_segment(batch, error);
     }
     return status;
@@ -137,6 +135,7 @@ static sstore_status run_round(ss_batch *batch, const uint64_t *all, uint64_t fi
     else if (status == SSTORE_OK)
         status = ss_batch_report(batch, first, &too_many, to->on_match, to->context, error);
     ss_batch_clear_hits(batch);
+    batch->room = NULL;
     if (!too_many)
         return status;
     status = run_round(batch, all, first, count / 2, to, error);

@@ -31,7 +31,7 @@ typedef struct ss_batch {
     const sstore *store;
     uint32_t segment_index;
     const ss_segment *segment; /* that one */
-    const ss_query_plan *plan; /* for it */
+    ss_query_plan plan;        /* for it */
     const uint64_t *fingerprints;
     uint32_t count;
     uint32_t distance, threads;
