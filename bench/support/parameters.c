@@ -34,10 +34,14 @@ static bool parse_number(const char *text, uint64_t step, uint64_t *out)
     *out = strtoull(text, &end, 10);
     if (errno != 0 || end == text || *text == '-')
         return false;
-    const char *suffix = *end != '\0' ? strchr(suffixes, *end++) : suffixes - 1;
-    if (suffix == NULL || *end != '\0')
-        return false;
-    for (; suffix >= suffixes; suffix--)
+    size_t steps = 0;
+    if (*end != '\0') {
+        const char *suffix = strchr(suffixes, *end++);
+        if (suffix == NULL || *end != '\0')
+            return false;
+        steps = (size_t)(suffix - suffixes) + 1;
+    }
+    for (; steps > 0; steps--)
         if (__builtin_mul_overflow(*out, step, out))
             return false;
     return true;
