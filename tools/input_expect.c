@@ -63,9 +63,10 @@ static bool has_two_columns(const sample *from, size_t *data_out)
 {
     static const char word[] = "'shape'";
     const char *shape = memmem(from->bytes, from->size, word, sizeof word - 1);
-    unsigned long long rows, columns;
+    char columns[3];
     *data_out = 128;
-    return shape != NULL && sscanf(shape + sizeof word - 1, " : ( %llu , %llu", &rows, &columns) == 2 && columns == 2;
+    return shape != NULL && sscanf(shape + sizeof word - 1, " : ( %*[0-9] , %2[0-9]", columns) == 1 &&
+           strcmp(columns, "2") == 0;
 }
 
 static void expect_array(const sample *from, input_expectation *expected)
