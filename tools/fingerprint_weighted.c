@@ -38,7 +38,7 @@ static bool add_feature(weighted_document *document, const char *data, size_t si
         document->features = features;
         document->feature_capacity = capacity;
     }
-    if (size > 0)
+    if (document->bytes != NULL) /* there are others than empty ones */
         memcpy(document->bytes + document->used, data, size);
     document->used += size;
     document->features[document->count++] = (sstore_feature){.size = size, .weight = weight};

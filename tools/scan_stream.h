@@ -31,7 +31,7 @@ typedef struct scan_stream {
 int scan_stream_open(scan_stream *stream, sstore_scan *scan, bool ahead);
 
 /* Let records pass, whose ids may be NULL: an input_batch_fn whose context is the stream. */
-int scan_stream_add(void *stream, const uint64_t *fingerprints, const uint64_t *ids, size_t count);
+int scan_stream_add(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count);
 
 /* Wait until all that was added is scanned. Returns an exit code, by which a failure has been reported. */
 int scan_stream_close(scan_stream *stream);

@@ -88,7 +88,7 @@ static json_t *sizes_value(const store_report *report)
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "tables", part_value(report, facts->tables_bytes), "ids",
                      part_value(report, facts->ids_bytes), "directory", part_value(report, facts->directory_bytes),
                      "manifest", part_value(report, facts->manifest_bytes), "total",
-                     part_value(report, facts->total_bytes), "raw_bytes", (json_int_t)(8 * facts->distinct_count));
+                     part_value(report, facts->total_bytes), "raw_bytes", 8 * (json_int_t)facts->distinct_count);
 }
 
 static json_t *report_value(const store_report *report)

@@ -210,7 +210,7 @@ sstore_status ss_file_open_at(const ss_dir *dir, const char *name, ss_file *file
         status = ss_fail(error, SSTORE_ERROR_NOT_FOUND, errno, path, SSTORE_NO_OFFSET, "cannot open the file");
     else if (fd < 0 && errno == ELOOP)
         status = ss_fail_damaged(error, path, SSTORE_NO_OFFSET, "is a symbolic link; a store has none");
-    else if (fd < 0 && errno == ENXIO)
+    else if (fd < 0 && errno == ENXIO) /* NOLINTNEXTLINE(bugprone-branch-clone): what was opened is asked below */
         status = ss_fail_damaged(error, path, SSTORE_NO_OFFSET, "is not a regular file");
     else if (fd < 0 || fstat(fd, &info) != 0)
         status = fail_io(error, path, SSTORE_NO_OFFSET, "open");

@@ -59,6 +59,7 @@ static sstore_status keep_first(sstore_builder *builder, const uint64_t *fingerp
 sstore_status ss_builder_add_records(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
                                      size_t count, sstore_error *error)
 {
+    assert(ids != NULL || !builder->build.has_ids);
     if (builder->records == NULL && count <= FIRST_RECORDS - builder->first_count)
         return keep_first(builder, fingerprints, ids, count, error);
     sstore_status status = SSTORE_OK;
@@ -94,6 +95,7 @@ static sstore_status add_with_ordinals(sstore_builder *builder, const uint64_t *
 /* The next ordinal of a store whose ids are given is one above the largest, as far as there is one. */
 static void note_given_ids(sstore_builder *builder, const uint64_t *ids, size_t count)
 {
+    assert(ids != NULL);
     for (size_t i = 0; i < count; i++)
         if (ids[i] >= builder->next_ordinal)
             builder->next_ordinal = ids[i] == UINT64_MAX ? ids[i] : ids[i] + 1;

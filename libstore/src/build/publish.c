@@ -272,7 +272,7 @@ static sstore_status rename_works(ss_workplace *place, const ss_manifest *manife
         ss_folder_name(name, SS_SEGMENT_PREFIX, manifest->segments[fresh[i]].folder_number);
         status = ss_dir_rename(&place->store, place->works[i].name, name, error);
         if (status == SSTORE_OK)
-            strcpy(place->works[i].name, name); /* it is what has to go if the rest fails */
+            memcpy(place->works[i].name, name, sizeof name); /* it is what has to go if the rest fails */
     }
     return status;
 }

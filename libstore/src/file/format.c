@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 void ss_folder_name(char name[SS_NAME_CAPACITY], const char *prefix, uint64_t number)
 {
@@ -12,7 +11,7 @@ void ss_folder_name(char name[SS_NAME_CAPACITY], const char *prefix, uint64_t nu
 void ss_block_file_name(char name[SS_NAME_CAPACITY], uint32_t number)
 {
     if (number == SS_IDS_NUMBER)
-        strcpy(name, SS_IDS_NAME);
+        snprintf(name, SS_NAME_CAPACITY, "%s", SS_IDS_NAME);
     else
         snprintf(name, SS_NAME_CAPACITY, "table-%02u.blk", number);
 }

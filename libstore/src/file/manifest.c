@@ -384,6 +384,7 @@ static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss
 static sstore_status decode_body(input *from, ss_manifest *manifest)
 {
     const uint8_t *fixed = take(from, FIXED_BYTES);
+    assert(fixed != NULL); /* check_frame() has found them */
     uint32_t flags = ss_load_le32(fixed + AT_FLAGS);
     manifest->distance = ss_load_le32(fixed + AT_DISTANCE);
     manifest->has_ids = (flags & FLAG_HAS_IDS) != 0;

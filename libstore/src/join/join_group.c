@@ -464,13 +464,13 @@ static sstore_status compare_all(ss_group_join *join, join_kind kind, value_set 
 static sstore_status divide(ss_group_join *join, join_kind kind, value_set left, value_set right, uint64_t varying,
                             uint32_t depth, sstore_error *error)
 {
-    const uint32_t masks_before = join->mask_count;
+    const uint32_t masks_before = join->mask_count, part_count = join->distance + 1;
     uint64_t parts[SS_GROUP_MAX_PARTS];
     bool connected = false;
     sstore_status status = SSTORE_OK;
     if (!choose_parts(join, kind, left, right, varying, parts))
         return compare_all(join, kind, left, right, error);
-    for (uint32_t i = 0; status == SSTORE_OK && i <= join->distance; i++) {
+    for (uint32_t i = 0; status == SSTORE_OK && i < part_count; i++) {
         if (i > 0)
             status = connect_what_is_left(join, kind, left, &connected, error);
         if (status != SSTORE_OK || connected)

@@ -69,7 +69,7 @@ static bool add_choices(ss_plan *plan, uint64_t bits, uint64_t outer, const choi
     for (;;) {
         uint64_t key = 0;
         for (uint32_t i = 0; i < chosen; i++)
-            key |= groups[pick[i]];
+            key |= groups[pick[i]]; /* NOLINT(clang-analyzer-core.uninitialized.Assign): picks are below groups */
         bool added = level_count == 1 ? add_table(plan, outer | key, 0)
                                       : add_choices(plan, bits & ~key, outer | key, levels + 1, level_count - 1);
         if (!added)
@@ -295,7 +295,7 @@ static bool find_choice_name(const ss_plan *plan, char name[16])
             if (is_named(plan, name))
                 return true;
         }
-    strcpy(name, "4c1/4c1");
+    snprintf(name, 16, "4c1/4c1");
     return plan->table_count == 16 && is_named(plan, name);
 }
 

@@ -75,6 +75,7 @@ static layout choose_layout(uint32_t count, uint32_t distance)
 static void set_layout(ss_fingerprint_index *index)
 {
     const layout chosen = choose_layout(index->count, index->distance);
+    assert(chosen.table_count > 0);
     const uint32_t width = 64 / chosen.table_count;
     index->key_bits = chosen.key_bits;
     index->plan = (ss_plan){.distance = index->distance, .table_count = chosen.table_count};

@@ -82,7 +82,7 @@ static sstore_status find_ranks(sstore_cursor *cursor, ss_hit *hits, uint32_t co
         slots[i] = ask_for(cursor, &used, &table->blocks, number);
     }
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++)
-        if (!hits[i].has_rank)
+        if (!hits[i].has_rank) /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): so the slot was asked for */
             status = find_rank(cursor, &hits[i], slots[i], error);
     return status;
 }

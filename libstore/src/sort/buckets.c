@@ -352,6 +352,7 @@ sstore_status ss_buckets_gather(const ss_buckets *buckets, uint32_t first, uint3
         for (uint32_t i = 0; i < buckets->writer_count; i++) {
             chunk_walk walk = begin_walk(buckets, &buckets->writers[i], bucket);
             for (; walk.left > 0; go_on(buckets, &walk)) {
+                /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): what is left has bytes */
                 memcpy(to, walk.bytes, walk.size);
                 to += walk.size;
             }
@@ -369,6 +370,7 @@ void ss_buckets_put_back(ss_buckets *buckets, uint32_t first, uint32_t end, cons
             chunk_walk walk = begin_walk(buckets, &buckets->writers[i], bucket);
             for (; walk.left > 0 && left > 0; go_on(buckets, &walk)) {
                 size_t size = walk.size < left ? walk.size : left;
+                /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): what is left has bytes */
                 memcpy(walk.bytes, from, size);
                 from += size;
                 left -= size;

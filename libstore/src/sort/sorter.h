@@ -60,7 +60,7 @@ size_t ss_sorter_piece_count(const ss_sorter *sorter);
 
 /* Get a piece, sorted, into `items`, of their type. Both it and `scratch` have room for piece_capacity items.
  * *count_out is how many they are, each once. Different pieces may be got at the same time. IO. */
-sstore_status ss_sorter_load(ss_sorter *sorter, size_t piece, void *items, void *scratch, size_t *count_out,
+sstore_status ss_sorter_load(ss_sorter *sorter, size_t number, void *items, void *scratch, size_t *count_out,
                              sstore_error *error);
 
 /* The bytes of disk taken so far by what was spilled. */
