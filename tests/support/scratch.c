@@ -115,7 +115,8 @@ const char *scratch_folder(void)
     return make_folder(memory_folder, (const char *const[]){"/dev/shm", getenv("TMPDIR"), "/tmp"});
 }
 
-static const char *path_in(const char *folder, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static const char *path_in(const char *folder, const char *format,
+                                                                 va_list arguments)
 {
     static char slots[PATH_SLOTS][PATH_BYTES];
     static size_t next;
