@@ -3,14 +3,15 @@
 # root: installs cross compilers and qemu-user, unpacks the libraries into build/cross/<processor>/sysroot (the system's
 # own packages stay as they are), builds, and for each processor
 #   - runs the tests, but for those that an emulator cannot run or takes too long for;
-#   - makes stores of many kinds there and here, which must be the same byte for byte, but for directory.mdb and what the
-#     manifest says of it, and asks both the same things;
+#   - makes stores of many kinds there and here, which must be the same byte for byte, but for directory.mdb and what
+#     the manifest says of it, and asks both the same things;
 #   - reads here what was written there, and there what was written here, as far as the format promises it.
 #   tests/cross.sh [--jobs=N] [--timeout=SECONDS] [--stores-only] [aarch64] [s390x]
 #     --jobs         at once; all processors without it
 #     --timeout      for one test; 900 without it
 #     --stores-only  only make and read stores
-# SSTORE_TEST_CASES and SSTORE_TEST_MUTATIONS are low unless they are set. Takes half an hour or so on two processors.
+# SSTORE_TEST_CASES and SSTORE_TEST_MUTATIONS are low unless they are set. All of it takes some twenty
+# minutes of one processor's time.
 # Exits other than 0 if anything failed.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -31,7 +32,7 @@ work=$PWD/build/cross
 
 # ----- what differs from processor to processor -----
 declare -A debian_name=([aarch64]=arm64 [s390x]=s390x)
-# LMDB's format in the manifest (format-spec/sstore-format.md, section 8), and whether stores can be exchanged with amd64.
+# LMDB's format in the manifest (format-spec/sstore-format.md, section 8): where it is amd64's, stores can be exchanged.
 declare -A lmdb_format=([amd64]=010801 [aarch64]=010801 [s390x]=020801)
 can_exchange() { # processor
   [ "${lmdb_format[$1]}" = "${lmdb_format[amd64]}" ]
@@ -153,7 +154,8 @@ make_sysroot() { # processor
 build() { # folder, CMake arguments...
   local folder=$1 output
   shift
-  if ! output=$(cmake -G Ninja -S . -B "$folder" -DCMAKE_BUILD_TYPE=Release -DSSTORE_WERROR=ON -DSSTORE_BENCH=OFF "$@" 2>&1); then
+  if ! output=$(cmake -G Ninja -S . -B "$folder" -DCMAKE_BUILD_TYPE=Release -DSSTORE_WERROR=ON -DSSTORE_BENCH=OFF \
+    "$@" 2>&1); then
     echo "$output"
     return 1
   fi
@@ -181,8 +183,8 @@ blank() { # file, offset, bytes
   dd if=/dev/zero of="$1" bs=1 seek="$2" count="$3" conv=notrunc status=none
 }
 
-# Take out of a manifest what it says of directories, and its own checksum (format-spec/sstore-format.md, section 3); it must
-# name the given format of LMDB.
+# Take out of a manifest what it says of directories, and its own checksum (format-spec/sstore-format.md, section 3); it
+# must name the given format of LMDB.
 blank_manifest() { # manifest, format
   local at=$((64 + ($(number_at "$1" 56) + 7) / 8 * 8)) segments i
   segments=$(number_at "$1" 60)
@@ -259,7 +261,8 @@ exchange_stores() { # processor, command there
   for store in "$ours"/stores/*; do
     name=${store##*/}
     if can_exchange "$1" || [[ $name = empty* ]]; then # what has no segment has no directory either
-      read_one "$2" "$store" "$ours/answers/dump-$name" "$work/$1/said" || fail "$1 reads $name of amd64: $(cat "$work/$1/said")"
+      read_one "$2" "$store" "$ours/answers/dump-$name" "$work/$1/said" ||
+        fail "$1 reads $name of amd64: $(cat "$work/$1/said")"
       read_one "$host" "$theirs/stores/$name" "$ours/answers/dump-$name" "$work/$1/said" ||
         fail "amd64 reads $name of $1: $(cat "$work/$1/said")"
     else

@@ -7,7 +7,8 @@ rm -rf -- "$1" && mkdir -p -- "$1" && cd -- "$1"
 
 clustered 5000 21 >fingerprints
 # Every tenth fingerprint has a second id, and some ids take all 64 bits.
-awk '{print $1 "\t" NR * 7919 % 1000003} NR % 10 == 0 {print $1 "\t" "1844674407370955" 1000 + NR % 600}' fingerprints >records
+awk '{print $1 "\t" NR * 7919 % 1000003} NR % 10 == 0 {print $1 "\t" "1844674407370955" 1000 + NR % 600}' fingerprints \
+  >records
 head -n 3000 records >records.old
 sed -n '2901,$p' records >records.new
 sed -n '100,700p;3500,3600p' records >records.gone
@@ -16,8 +17,9 @@ cut -f 2 records.new | sed -n '1~3p' >ids.gone
 # Few fingerprints with many ids each, more than a block holds.
 awk 'NR % 100 == 1 {for (i = 0; i < 200; i++) print $1 "\t" NR * i}' fingerprints >crowd
 awk '{for (i = 0; i < 40; i++) print $1 "\t" NR * 40 + i}' fingerprints >many
-printf '%s\t%s\n' 0 0 0 18446744073709551615 1 1 8000000000000000 9223372036854775808 7fffffffffffffff 9223372036854775807 \
-  ffffffffffffffff 18446744073709551615 ffffffffffffffff 0 fffffffffffffffe 255 00000000ffffffff 256 ff000000000000ff 1 >extremes
+printf '%s\t%s\n' 0 0 0 18446744073709551615 1 1 8000000000000000 9223372036854775808 \
+  7fffffffffffffff 9223372036854775807 ffffffffffffffff 18446744073709551615 ffffffffffffffff 0 fffffffffffffffe 255 \
+  00000000ffffffff 256 ff000000000000ff 1 >extremes
 : >empty
 { sed -n '1~40p' fingerprints; fingerprints 50 5; } >queries
 sed -n '1~20p' queries >queries.few
