@@ -24,7 +24,7 @@
 
 static sstore_status fail_io(sstore_error *error, const char *path, uint64_t offset, const char *what)
 {
-    return ss_fail(error, SSTORE_ERROR_IO, errno, path, offset, "%s failed", what);
+    return ss_fail(error, errno == ENOMEM ? SSTORE_ERROR_MEMORY : SSTORE_ERROR_IO, errno, path, offset, "%s failed", what);
 }
 
 char *ss_path_join(const char *folder, const char *name)
@@ -325,7 +325,9 @@ sstore_status ss_file_write_at(const ss_file *file, uint64_t offset, const void 
         ssize_t put = pwrite(file->fd, from, size < MAX_TRANSFER ? size : MAX_TRANSFER, (off_t)offset);
         if (put < 0 && errno == EINTR)
             continue;
-        if (put < 0)
+        if (put == 0) /* a file system that takes nothing says nothing either */
+            errno = EIO;
+        if (put <= 0)
             return fail_io(error, file->path, offset, "write");
         from += put;
         offset += (uint64_t)put;
