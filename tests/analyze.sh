@@ -26,50 +26,13 @@ done
 say() { printf '\n== %s\n' "$*"; }
 
 # ----- what is missing -----
-missing=()
-need_command() { # command, package
-  command -v "$1" >/dev/null || missing+=("$2")
-}
-need_module() { # pkg-config module, package
-  command -v pkg-config >/dev/null && pkg-config --exists "$1" || missing+=("$2")
-}
+. tests/packages.sh
 need_command gcc gcc
 need_command clang clang
 need_command clang-tidy clang-tidy
 need_command cppcheck cppcheck
-need_command cmake cmake
-need_command ninja ninja-build
-need_command pkg-config pkg-config
-need_module lmdb liblmdb-dev
-need_module libxxhash libxxhash-dev
-need_module cmocka libcmocka-dev
-need_module jansson libjansson-dev
-need_module libutf8proc libutf8proc-dev
-need_module zlib zlib1g-dev
-need_module libzstd libzstd-dev
-
-as_root() {
-  if [ "$(id -u)" = 0 ]; then
-    "$@"
-  elif command -v sudo >/dev/null; then
-    sudo "$@"
-  else
-    echo "tests/analyze.sh: neither root nor sudo: run '$*' as root" >&2
-    return 1
-  fi
-}
-install_missing() {
-  as_root apt-get update -q && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qy "${missing[@]}"
-}
-if ((${#missing[@]} > 0)); then
-  say "installing ${missing[*]}"
-  if ! command -v apt-get >/dev/null; then
-    echo "tests/analyze.sh: there is no apt-get here: install what these Debian packages hold, then run again" >&2
-    exit 1
-  fi
-  # A mirror that is being updated fails now and then: once more, after a moment.
-  install_missing || { sleep 5; install_missing; } || exit 1
-fi
+need_libraries
+install_missing
 
 # ----- what is looked at -----
 jobs=$(nproc)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and runs every test, on a fresh Debian or Ubuntu machine too: installs what is missing, builds with the address
-# and undefined-behaviour sanitizers and runs all tests, then runs the unit, command-line and property tests of an
-# optimised build, since optimised code can behave differently.
+# and undefined-behaviour sanitizers and runs all tests, then runs those of an optimised build that do not damage files,
+# since optimised code can behave differently.
 #   tests/run.sh [--long]      --long: damage tests try every bit and every length (takes hours)
 # With CI set, warnings are errors. Exits other than 0 if anything failed.
 set -u
@@ -19,49 +19,13 @@ done
 say() { printf '\n== %s\n' "$*"; }
 
 # ----- what is missing -----
-missing=()
-need_command() { # command, package
-  command -v "$1" >/dev/null || missing+=("$2")
-}
-need_module() { # pkg-config module, package
-  command -v pkg-config >/dev/null && pkg-config --exists "$1" || missing+=("$2")
-}
+. tests/packages.sh
 need_command cc build-essential
 need_command c++ build-essential
-need_command cmake cmake
-need_command ninja ninja-build
-need_command pkg-config pkg-config
-need_module lmdb liblmdb-dev
-need_module libxxhash libxxhash-dev
-need_module cmocka libcmocka-dev
-need_module jansson libjansson-dev
-need_module libutf8proc libutf8proc-dev
-need_module zlib zlib1g-dev
-need_module libzstd libzstd-dev
+need_libraries
 need_command zstd zstd
-
-as_root() {
-  if [ "$(id -u)" = 0 ]; then
-    "$@"
-  elif command -v sudo >/dev/null; then
-    sudo "$@"
-  else
-    echo "tests/run.sh: neither root nor sudo: run '$*' as root" >&2
-    return 1
-  fi
-}
-install_missing() {
-  as_root apt-get update -q && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qy "${missing[@]}"
-}
-if ((${#missing[@]} > 0)); then
-  say "installing ${missing[*]}"
-  if ! command -v apt-get >/dev/null; then
-    echo "tests/run.sh: there is no apt-get here: install what these Debian packages hold, then run again" >&2
-    exit 1
-  fi
-  # A mirror that is being updated fails now and then: once more, after a moment.
-  install_missing || { sleep 5; install_missing; } || exit 1
-fi
+need_command python3 python3
+install_missing
 
 # ----- build and test -----
 jobs=$(nproc)
@@ -90,7 +54,7 @@ build_and_test() { # preset, ctest arguments...
 }
 
 build_and_test asan
-build_and_test release -L '^(unit|cli|property|limits|faults)$'
+build_and_test release -L '^(unit|cli|property|limits|faults|format)$'
 
 # ctest's closing lines once more, where they are looked for.
 for preset in asan release; do
