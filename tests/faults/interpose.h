@@ -3,8 +3,8 @@
  * first, which may have it fail, and tells it afterwards what it did. Linked into the tests of faults alone.
  *
  * The hooks are called in any thread, for calls of the library and of the test alike, only between interpose_begin() and
- * interpose_end(). `before` must not allocate; `after` is not told of memory, and may. Calls that reach the system without the C library's name for them, as those
- * within the C library do, are not seen.
+ * interpose_end(). `before` must not allocate; `after` is not told of memory, and may. Calls that reach the system without
+ * the C library's name for them, as those within the C library do, are not seen.
  */
 #ifndef FAULTS_INTERPOSE_H
 #define FAULTS_INTERPOSE_H

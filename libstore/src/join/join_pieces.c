@@ -77,7 +77,10 @@ static uint32_t majority(const uint32_t *roots, size_t count)
     for (size_t i = 0; i < count; i++) {
         if (lead == 0)
             candidate = roots[i];
-        lead += roots[i] == candidate ? 1 : -1u;
+        if (roots[i] == candidate)
+            lead++;
+        else
+            lead--;
     }
     return candidate;
 }
