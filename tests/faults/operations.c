@@ -33,13 +33,18 @@ static sstore_join_options join_options(uint32_t threads)
 
 /* ----- writing ----- */
 
-static sstore_status fill(sstore_builder *builder, const data_set *set, size_t count, sstore_error *error)
+/* Finish what was filled, or give it up. */
+static sstore_status finish(sstore_builder *builder, sstore_status filled, sstore_error *error)
 {
-    const sstore_status status = sstore_builder_add(builder, set->fingerprints, set->ids, count, error);
-    if (status == SSTORE_OK)
+    if (filled == SSTORE_OK)
         return sstore_builder_finish(builder, error);
     sstore_builder_abort(builder);
-    return status;
+    return filled;
+}
+
+static sstore_status fill(sstore_builder *builder, const data_set *set, size_t count, sstore_error *error)
+{
+    return finish(builder, sstore_builder_add(builder, set->fingerprints, set->ids, count, error), error);
 }
 
 static sstore_status build(const operation *self, uint32_t threads, sstore_error *error)
@@ -79,10 +84,7 @@ static sstore_status take_out_ids(const operation *self, uint32_t threads, sstor
     if (status != SSTORE_OK)
         return status;
     status = sstore_builder_add_ids(builder, self->first.ids, REMOVED, error);
-    if (status == SSTORE_OK)
-        return sstore_builder_finish(builder, error);
-    sstore_builder_abort(builder);
-    return status;
+    return finish(builder, status, error);
 }
 
 static sstore_status compact(const operation *self, uint32_t threads, sstore_error *error)
@@ -181,12 +183,15 @@ static void check_asked(const operation *self)
 static int count_record(void *context, const sstore_record *record)
 {
     (void)record;
-    ++*(size_t *)context;
+    ++*(uint64_t *)context;
     return 0;
 }
 
-static size_t seen_records;
-static sstore_status seen_records_status;
+static int count_match(void *context, const sstore_match *match)
+{
+    *(uint64_t *)context += match->distance <= 3;
+    return 0;
+}
 
 static sstore_status read_store(const operation *self, uint32_t threads, sstore_io io, sstore_error *error)
 {
@@ -195,7 +200,7 @@ static sstore_status read_store(const operation *self, uint32_t threads, sstore_
     options.strategy = SSTORE_STRATEGY_PROBE;
     sstore *store, *newest = NULL;
     sstore_cursor *cursor = NULL;
-    gathered batch = {.count = 0};
+    uint64_t records = 0, found = 0;
     sstore_status status = sstore_open(self->path, &options, &store, error);
     if (status != SSTORE_OK)
         return status;
@@ -203,11 +208,13 @@ static sstore_status read_store(const operation *self, uint32_t threads, sstore_
     if (status == SSTORE_OK)
         status = query_all(self, cursor, error);
     if (status == SSTORE_OK)
-        status = sstore_query_batch(store, self->first.fingerprints, 20, 3, threads, gather, &batch, error);
-    if (status == SSTORE_OK) {
-        seen_records = 0;
-        seen_records_status = status = sstore_each_record(cursor, count_record, &seen_records, error);
-    }
+        status = sstore_query_batch(store, self->queries, self->before.count, 3, threads, count_match, &found, error);
+    if (status == SSTORE_OK)
+        assert_int_equal(found, 2 * self->near_pairs + self->before.count);
+    if (status == SSTORE_OK)
+        status = sstore_each_record(cursor, count_record, &records, error);
+    if (status == SSTORE_OK)
+        assert_int_equal(records, self->before.count);
     if (status == SSTORE_OK)
         status = sstore_reopen(store, &newest, error);
     sstore_close(newest);
@@ -239,15 +246,22 @@ static int count_clustered(void *context, const sstore_cluster_record *record)
     return 0;
 }
 
+typedef struct collecting {
+    sstore_collection *collection;
+    sstore_status status;
+    sstore_error *error;
+} collecting;
+
 static int collect_match(void *context, const sstore_scan_match *match)
 {
-    sstore_error error;
-    return sstore_collection_add(context, match, 1, &error) != SSTORE_OK;
+    collecting *into = context;
+    into->status = sstore_collection_add(into->collection, match, 1, into->error);
+    return into->status != SSTORE_OK;
 }
 
-static int take_match(void *context, const sstore_scan_match *match)
+static int count_scan_match(void *context, const sstore_scan_match *match)
 {
-    *(uint64_t *)context += match->distance;
+    *(uint64_t *)context += match->distance <= 3;
     return 0;
 }
 
@@ -255,18 +269,22 @@ static sstore_status scan_all(const operation *self, uint32_t threads, sstore_er
 {
     sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
     sstore_scan *scan = NULL;
-    sstore_collection *collection = NULL;
-    uint64_t sum = 0;
+    collecting into = {.status = SSTORE_OK, .error = error};
+    uint64_t count = 0;
     options.tmp_dir = scratch_folder();
-    sstore_status status = sstore_scan_create(self->second.fingerprints, self->second.count, 3, threads, &scan, error);
+    sstore_status status = sstore_scan_create(self->queries, self->before.count, 3, threads, &scan, error);
     if (status == SSTORE_OK)
-        status = sstore_collection_create(&options, &collection, error);
+        status = sstore_collection_create(&options, &into.collection, error);
     if (status == SSTORE_OK)
-        status = sstore_scan_feed(scan, self->first.fingerprints, self->first.ids, self->first.count, collect_match,
-                                  collection, error);
+        status =
+            sstore_scan_feed(scan, self->first.fingerprints, self->first.ids, self->first.count, collect_match, &into, error);
+    if (status == SSTORE_STOPPED)
+        status = into.status;
     if (status == SSTORE_OK)
-        status = sstore_collection_report(collection, take_match, &sum, error);
-    sstore_collection_free(collection);
+        status = sstore_collection_report(into.collection, count_scan_match, &count, error);
+    if (status == SSTORE_OK) /* equal queries are one */
+        assert_int_equal(count, self->scan_matches);
+    sstore_collection_free(into.collection);
     sstore_scan_free(scan);
     return status;
 }
@@ -275,17 +293,23 @@ static sstore_status join_all(const operation *self, uint32_t threads, sstore_er
 {
     const sstore_join_options options = join_options(threads);
     sstore *store, *other = NULL;
-    uint64_t count = 0;
+    uint64_t pairs = 0, clustered = 0, joined_pairs = 0;
     sstore_status status = sstore_open(self->path, NULL, &store, error);
     if (status != SSTORE_OK)
         return status;
-    status = sstore_pairs(store, &options, count_pair, &count, error);
+    status = sstore_pairs(store, &options, count_pair, &pairs, error);
     if (status == SSTORE_OK)
-        status = sstore_clusters(store, &options, 1, count_clustered, &count, error);
+        assert_int_equal(pairs, self->near_pairs);
+    if (status == SSTORE_OK)
+        status = sstore_clusters(store, &options, 1, count_clustered, &clustered, error);
+    if (status == SSTORE_OK)
+        assert_int_equal(clustered, self->before.count);
     if (status == SSTORE_OK)
         status = sstore_open(self->path, NULL, &other, error);
     if (status == SSTORE_OK)
-        status = sstore_join(store, other, &options, count_pair, &count, error);
+        status = sstore_join(store, other, &options, count_pair, &joined_pairs, error);
+    if (status == SSTORE_OK)
+        assert_int_equal(joined_pairs, 2 * self->near_pairs + self->before.count);
     sstore_close(other);
     sstore_close(store);
     return status == SSTORE_OK ? scan_all(self, threads, error) : status;
@@ -304,6 +328,22 @@ static data_set joined(const data_set *first, const data_set *second)
     memcpy(both.ids, first->ids, first->count * sizeof *both.ids);
     memcpy(both.ids + first->count, second->ids, second->count * sizeof *both.ids);
     return both;
+}
+
+/* What joins, batches and scans of the records must count. */
+static void count_near(operation *self)
+{
+    const oracle *truth = &self->before;
+    self->queries = test_calloc(truth->count, sizeof *self->queries);
+    for (size_t i = 0; i < truth->count; i++) {
+        const uint64_t fingerprint = self->queries[i] = truth->records[i].fingerprint;
+        const bool is_new = i == 0 || fingerprint != truth->records[i - 1].fingerprint;
+        for (size_t j = 0; j < truth->count; j++) {
+            const bool is_near = sstore_hamming_distance(fingerprint, truth->records[j].fingerprint) <= 3;
+            self->near_pairs += is_near && j > i;
+            self->scan_matches += is_near && is_new;
+        }
+    }
 }
 
 static void must(const operation *self, operation_fn run)
@@ -341,6 +381,7 @@ static void make(operation *self, uint64_t seed)
     }
     const bool has_rest = self->run == compact || self->run == read_into_memory;
     oracle_make(has_rest ? &rest_of_both : &self->first, &self->before);
+    count_near(self);
     oracle_make(has_rest                                              ? &rest_of_both
                 : self->run == replace                                ? &self->second
                 : self->run == add || self->run == take_in            ? &both
@@ -373,6 +414,7 @@ void operations_make(uint64_t seed, operation operations[OPERATION_COUNT])
 void operations_free(operation operations[OPERATION_COUNT])
 {
     for (size_t i = 0; i < OPERATION_COUNT; i++) {
+        test_free(operations[i].queries);
         oracle_free(&operations[i].before);
         oracle_free(&operations[i].after);
         data_free(&operations[i].first);

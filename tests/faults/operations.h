@@ -25,6 +25,9 @@ struct operation {
     char path[OPERATIONS_PATH_BYTES];
     data_set first, second;            /* records in the store, and others */
     oracle before, after;              /* the latter is the former where nothing is to change */
+    uint64_t *queries;                 /* the fingerprints of `before` */
+    uint64_t near_pairs;               /* of different records of `before`, within 3 */
+    uint64_t scan_matches;             /* of each different query with all records, within 3 */
 };
 
 /* Make the operations, with their stores in scratch folders. */

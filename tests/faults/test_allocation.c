@@ -3,8 +3,6 @@
  * request of every operation on one thread; on several, and with SSTORE_TEST_LONG=1 all of those, too.
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "faults/trial.h"
 #include "support/random.h"
@@ -15,26 +13,11 @@ static uint64_t run_seed;
 
 static void test_every_request(void **state)
 {
+    static const fault faults[] = {
+        {.name = "no memory", .kinds = MEMORY, .status = SSTORE_ERROR_MEMORY, .error = ENOMEM},
+        {.name = "no memory", .kinds = MEMORY, .status = SSTORE_ERROR_MEMORY, .error = ENOMEM, .for_good = true}};
     (void)state;
-    static operation operations[OPERATION_COUNT];
-    static const fault refused[] = {{.name = "no memory", .kinds = MEMORY, .status = SSTORE_ERROR_MEMORY, .error = ENOMEM},
-                                    {.name = "no memory", .kinds = MEMORY, .status = SSTORE_ERROR_MEMORY, .error = ENOMEM, .for_good = true}};
-    const uint64_t step = testing_long() ? 1 : testing_sanitized() ? 7 : 1;
-    operations_make(run_seed, operations);
-    for (size_t i = 0; i < OPERATION_COUNT; i++) {
-        tally sum = {0};
-        for (size_t j = 0; j < sizeof refused / sizeof refused[0]; j++) {
-            trial_run_all(&operations[i], &refused[j], 1, step, run_seed + i, &sum);
-            trial_run_all(&operations[i], &refused[j], 3, testing_long() ? 1 : 5 * step, run_seed + j, &sum);
-        }
-        printf("%-12s %5" PRIu64 " requests refused: %" PRIu64 " came through, %" PRIu64 " failed, %" PRIu64
-               " failed when all was done\n",
-               operations[i].name, sum.trials, sum.came_through, sum.failed, sum.failed_late);
-        fflush(stdout);
-        assert_true(sum.failed > 0);
-    }
-    operations_free(operations);
-    testing_done();
+    trial_run_all(faults, sizeof faults / sizeof faults[0], testing_long() ? 1 : testing_sanitized() ? 7 : 1, run_seed);
 }
 
 int main(void)

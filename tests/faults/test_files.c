@@ -3,8 +3,6 @@
  * disk, no file handle left, an interruption, or less read or written than asked for.
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "faults/trial.h"
 #include "support/random.h"
@@ -29,23 +27,7 @@ static const fault faults[] = {
 static void test_every_call(void **state)
 {
     (void)state;
-    static operation operations[OPERATION_COUNT];
-    const uint64_t step = testing_long() ? 1 : testing_sanitized() ? 5 : 1;
-    operations_make(run_seed, operations);
-    for (size_t i = 0; i < OPERATION_COUNT; i++) {
-        tally sum = {0};
-        for (size_t j = 0; j < sizeof faults / sizeof faults[0]; j++) {
-            trial_run_all(&operations[i], &faults[j], 1, step, run_seed + j, &sum);
-            trial_run_all(&operations[i], &faults[j], 3, testing_long() ? 1 : 5 * step, run_seed + i, &sum);
-        }
-        printf("%-12s %5" PRIu64 " calls refused: %" PRIu64 " came through, %" PRIu64 " failed, %" PRIu64
-               " failed when all was done\n",
-               operations[i].name, sum.trials, sum.came_through, sum.failed, sum.failed_late);
-        fflush(stdout);
-        assert_true(sum.failed > 0);
-    }
-    operations_free(operations);
-    testing_done();
+    trial_run_all(faults, sizeof faults / sizeof faults[0], testing_long() ? 1 : testing_sanitized() ? 5 : 1, run_seed);
 }
 
 int main(void)

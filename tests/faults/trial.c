@@ -1,14 +1,12 @@
 #include "faults/trial.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "support/scratch.h"
+#include "support/process.h"
 
 /* ----- refusing ----- */
 
@@ -48,6 +46,14 @@ static verdict refuse(void *context, const system_call *call)
     return (verdict){.error = self->what->error, .size = (call->size + 1) / 2};
 }
 
+/* What became of trials. */
+typedef struct tally {
+    uint64_t trials;       /* in which the fault struck */
+    uint64_t came_through; /* all the same */
+    uint64_t failed;       /* with an error, the store as it was */
+    uint64_t failed_late;  /* with an error, the store as it should become: what failed came after */
+} tally;
+
 /* ----- what a process holds ----- */
 
 typedef struct holdings {
@@ -55,33 +61,11 @@ typedef struct holdings {
     size_t files, maps;
 } holdings;
 
-static size_t count_files(void)
-{
-    size_t count = 0;
-    DIR *folder = opendir("/proc/self/fd");
-    assert_non_null(folder);
-    while (readdir(folder) != NULL)
-        count++;
-    closedir(folder);
-    return count;
-}
-
-/* Of files of stores, and of directories in memory. */
-static size_t count_maps(void)
-{
-    char line[1024];
-    size_t count = 0;
-    FILE *maps = fopen("/proc/self/maps", "r");
-    assert_non_null(maps);
-    while (fgets(line, sizeof line, maps) != NULL)
-        count += strstr(line, "/seg-") != NULL || strstr(line, "memfd:sstore") != NULL;
-    fclose(maps);
-    return count;
-}
-
 static holdings hold(void)
 {
-    return (holdings){.blocks = interpose_live_blocks(), .files = count_files(), .maps = count_maps()};
+    return (holdings){.blocks = interpose_live_blocks(),
+                      .files = process_open_files(),
+                      .maps = process_maps("/seg-", "memfd:sstore")}; /* of files of stores, and of directories in memory */
 }
 
 /* ----- trying ----- */
@@ -138,7 +122,8 @@ static void run_again(const operation *self, uint32_t threads)
         operation_check_tidy(self);
 }
 
-bool trial_run(const operation *self, const fault *refused, uint64_t at, uint32_t threads, tally *sum)
+/* Returns false if it never came to the `at`-th call, and so came through. */
+static bool trial_run(const operation *self, const fault *refused, uint64_t at, uint32_t threads, tally *sum)
 {
     sstore_error error = {.status = SSTORE_OK};
     refusal by = {.what = refused, .at = at};
@@ -167,10 +152,30 @@ bool trial_run(const operation *self, const fault *refused, uint64_t at, uint32_
     return true;
 }
 
-void trial_run_all(const operation *self, const fault *refused, uint32_t threads, uint64_t step, uint64_t first,
-                   tally *sum)
+static void run_all(const operation *self, const fault *refused, uint32_t threads, uint64_t step, uint64_t first,
+                    tally *sum)
 {
     warm_up(self, threads);
     for (uint64_t at = 1 + first % step; trial_run(self, refused, at, threads, sum); at += step)
         ;
+}
+
+void trial_run_all(const fault *faults, size_t count, uint64_t step, uint64_t seed)
+{
+    static operation operations[OPERATION_COUNT];
+    operations_make(seed, operations);
+    for (size_t i = 0; i < OPERATION_COUNT; i++) {
+        tally sum = {0};
+        for (size_t j = 0; j < count; j++) {
+            run_all(&operations[i], &faults[j], 1, step, seed + j, &sum);
+            run_all(&operations[i], &faults[j], 3, testing_long() ? 1 : 5 * step, seed + i, &sum);
+        }
+        printf("%-12s %5" PRIu64 " calls refused: %" PRIu64 " came through, %" PRIu64 " failed, %" PRIu64
+               " failed when all was done\n",
+               operations[i].name, sum.trials, sum.came_through, sum.failed, sum.failed_late);
+        fflush(stdout);
+        assert_true(sum.failed > 0);
+    }
+    operations_free(operations);
+    testing_done();
 }

@@ -22,19 +22,8 @@ typedef struct fault {
 #define ALL_FILE_KINDS                                                                                                 \
     (KIND(CALL_KINDS) - 1u - KIND(CALL_ALLOCATE) - KIND(CALL_THREAD))
 
-/* What became of trials. */
-typedef struct tally {
-    uint64_t trials;       /* in which the fault struck */
-    uint64_t came_through; /* all the same */
-    uint64_t failed;       /* with an error, the store as it was */
-    uint64_t failed_late;  /* with an error, the store as it should become: what failed came after */
-} tally;
-
-/* Try an operation. False: it never came to the `at`-th call, and came through. */
-bool trial_run(const operation *self, const fault *refused, uint64_t at, uint32_t threads, tally *sum);
-
-/* Try it for each call in turn, one in `step` of them. */
-void trial_run_all(const operation *self, const fault *refused, uint32_t threads, uint64_t step, uint64_t first,
-                   tally *sum);
+/* Try every operation with every fault, for each call in turn, one in `step` of them; on several threads one in five of
+ * these, but for SSTORE_TEST_LONG. Prints what became of it. */
+void trial_run_all(const fault *faults, size_t count, uint64_t step, uint64_t seed);
 
 #endif

@@ -2,9 +2,7 @@
  * test_opens.c - ten thousand stores opened and closed, half of them damaged in some way or absent, leave the process with the
  * files, threads and memory that it had; readers in a forked process, and signals in the midst of reading.
  */
-#include <dirent.h>
 #include <inttypes.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/process.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/use_store.h"
@@ -23,37 +22,27 @@
 
 static uint64_t run_seed;
 
-static void make_store(const char *path, data_set *set)
+/* A store and what is in it. */
+typedef struct stock {
+    char path[256];
+    data_set set;
+    oracle truth;
+} stock;
+
+static void stock_make(stock *self, const char *name)
 {
     rng random;
     rng_init(&random, run_seed);
-    data_make(&random, DATA_CLUSTERED, DATA_IDS, RECORDS, false, set);
-    store_must_build(path, NULL, set);
+    snprintf(self->path, sizeof self->path, "%s", scratch_path("%s", name));
+    data_make(&random, DATA_CLUSTERED, DATA_IDS, RECORDS, false, &self->set);
+    oracle_make(&self->set, &self->truth);
+    store_must_build(self->path, NULL, &self->set);
 }
 
-/* ----- what a process holds ----- */
-
-static size_t count_entries(const char *path)
+static void stock_free(stock *self)
 {
-    size_t count = 0;
-    DIR *folder = opendir(path);
-    assert_non_null(folder);
-    while (readdir(folder) != NULL)
-        count++;
-    closedir(folder);
-    return count - 2; /* without . and .. */
-}
-
-static size_t resident_kib(void)
-{
-    char line[256];
-    size_t kib = 0;
-    FILE *status = fopen("/proc/self/status", "r");
-    assert_non_null(status);
-    while (fgets(line, sizeof line, status) != NULL)
-        (void)sscanf(line, "VmRSS: %zu kB", &kib);
-    fclose(status);
-    return kib;
+    oracle_free(&self->truth);
+    data_free(&self->set);
 }
 
 /* ----- opening ----- */
@@ -101,29 +90,27 @@ static void open_some(const char *whole, const char *spoilt, uint32_t count)
 static void test_ten_thousand_opens(void **state)
 {
     (void)state;
-    char whole[256], spoilt[256];
-    data_set set;
-    snprintf(whole, sizeof whole, "%s", scratch_path("whole"));
+    char spoilt[256];
+    stock whole;
     snprintf(spoilt, sizeof spoilt, "%s", scratch_path("spoilt"));
-    make_store(whole, &set);
+    stock_make(&whole, "whole");
     for (uint32_t way = 0; way < WAYS; way++) {
         char path[300];
         snprintf(path, sizeof path, "%s-%u", spoilt, way);
-        folder_copy(whole, path);
+        folder_copy(whole.path, path);
         spoil(path, way);
     }
     const uint32_t opens = testing_sanitized() ? OPENS / 10 : OPENS;
-    open_some(whole, spoilt, 64); /* what the C library keeps for ever is kept by now */
-    const size_t files = count_entries("/proc/self/fd"), threads = count_entries("/proc/self/task");
-    const size_t kib = resident_kib();
-    open_some(whole, spoilt, opens);
-    assert_int_equal(count_entries("/proc/self/fd"), files);
-    assert_int_equal(count_entries("/proc/self/task"), threads);
-    const size_t after = resident_kib();
+    open_some(whole.path, spoilt, 64); /* what the C library keeps for ever is kept by now */
+    const size_t files = process_open_files(), threads = process_threads(), kib = process_resident_kib();
+    open_some(whole.path, spoilt, opens);
+    assert_int_equal(process_open_files(), files);
+    assert_int_equal(process_threads(), threads);
+    const size_t after = process_resident_kib();
     printf("%u opens: %zu files, %zu threads, %zu KiB before, %zu after\n", opens, files, threads, kib, after);
     if (!testing_sanitized()) /* whose allocators keep what was freed for a while */
         assert_in_range(after, 0, kib + 1024);
-    data_free(&set);
+    stock_free(&whole);
 }
 
 /* ----- threads, forks and signals ----- */
@@ -132,8 +119,7 @@ static void test_ten_thousand_opens(void **state)
 
 typedef struct load {
     const sstore *store;
-    const data_set *set;
-    const oracle *truth;
+    const stock *of;
     uint32_t number;
     uint64_t queries, wrong;
 } load;
@@ -146,14 +132,14 @@ static void query_some(load *self)
     sstore_cursor *cursor = store_must_cursor(self->store);
     rng_init(&random, run_seed + self->number);
     for (uint64_t i = 0; i < self->queries; i++) {
-        const uint64_t query = data_query(&random, self->set, 3);
+        const uint64_t query = data_query(&random, &self->of->set, 3);
         const bool checked = i % 16 == 0;
         got.count = wanted.count = 0;
         if (store_query(cursor, query, 3, &got, &error) != SSTORE_OK) {
             self->wrong++;
         } else if (checked) {
             matches_sort(&got);
-            oracle_query(self->truth, query, 3, 0, &wanted);
+            oracle_query(&self->of->truth, query, 3, 0, &wanted);
             self->wrong += !matches_equal(&got, &wanted);
         }
     }
@@ -169,12 +155,12 @@ static void *run_load(void *context)
 }
 
 /* 16 threads ask one reader, a cursor each. */
-static void ask_from_threads(const sstore *store, const data_set *set, const oracle *truth, uint64_t queries)
+static void ask_from_threads(const sstore *store, const stock *of, uint64_t queries)
 {
     pthread_t threads[THREADS];
     load loads[THREADS];
     for (uint32_t i = 0; i < THREADS; i++) {
-        loads[i] = (load){.store = store, .set = set, .truth = truth, .number = i, .queries = queries / THREADS};
+        loads[i] = (load){.store = store, .of = of, .number = i, .queries = queries / THREADS};
         assert_int_equal(pthread_create(&threads[i], NULL, run_load, &loads[i]), 0);
     }
     for (uint32_t i = 0; i < THREADS; i++) {
@@ -186,21 +172,16 @@ static void ask_from_threads(const sstore *store, const data_set *set, const ora
 static void test_threads(void **state)
 {
     (void)state;
-    char path[256];
-    data_set set;
-    oracle truth;
-    snprintf(path, sizeof path, "%s", scratch_path("shared"));
-    make_store(path, &set);
-    oracle_make(&set, &truth);
+    stock of;
+    stock_make(&of, "shared");
     const uint64_t queries = testing_number("SSTORE_TEST_QUERIES", testing_long() ? 1000000 : 64000);
     for (sstore_io io = SSTORE_IO_PREAD; io <= SSTORE_IO_MEMORY; io++) {
-        sstore *store = store_must_open(path, io, io == SSTORE_IO_MMAP ? SSTORE_STRATEGY_AUTO : SSTORE_STRATEGY_PROBE);
-        ask_from_threads(store, &set, &truth, queries);
+        sstore *store = store_must_open(of.path, io, io == SSTORE_IO_MMAP ? SSTORE_STRATEGY_AUTO : SSTORE_STRATEGY_PROBE);
+        ask_from_threads(store, &of, queries);
         sstore_close(store);
     }
     printf("%" PRIu64 " queries from %u threads in each way of reading\n", queries, THREADS);
-    oracle_free(&truth);
-    data_free(&set);
+    stock_free(&of);
 }
 
 static volatile sig_atomic_t ticks;
@@ -217,48 +198,39 @@ static void test_signals(void **state)
     (void)state;
     const struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
     struct sigaction action = {.sa_handler = tick}, before;
-    char path[256];
-    data_set set;
-    oracle truth;
-    snprintf(path, sizeof path, "%s", scratch_path("signalled"));
-    make_store(path, &set);
-    oracle_make(&set, &truth);
+    stock of;
+    stock_make(&of, "signalled");
     assert_int_equal(sigaction(SIGALRM, &action, &before), 0);
     assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
     for (uint32_t round = 0; round < 20; round++) {
-        sstore *store = store_must_open(path, (sstore_io)(round % 3), SSTORE_STRATEGY_PROBE);
-        load work = {.store = store, .set = &set, .truth = &truth, .number = round, .queries = 500};
+        sstore *store = store_must_open(of.path, (sstore_io)(round % 3), SSTORE_STRATEGY_PROBE);
+        load work = {.store = store, .of = &of, .number = round, .queries = 500};
         query_some(&work);
         assert_int_equal(work.wrong, 0);
         sstore_error error;
-        assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
+        assert_ok(sstore_verify(of.path, NULL, NULL, &error), &error);
         sstore_close(store);
         char built[300];
-        snprintf(built, sizeof built, "%s-%u", path, round);
-        store_must_build(built, NULL, &set);
+        snprintf(built, sizeof built, "%s-%u", of.path, round);
+        store_must_build(built, NULL, &of.set);
         scratch_remove(built);
     }
     assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
     assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
     assert_true(ticks > 10);
     printf("%d signals\n", (int)ticks);
-    oracle_free(&truth);
-    data_free(&set);
+    stock_free(&of);
 }
 
 /* A child may read on through what its parent opened, with cursors of its own, and may close it; both do so at once. */
 static void test_fork(void **state)
 {
     (void)state;
-    char path[256];
-    data_set set;
-    oracle truth;
-    snprintf(path, sizeof path, "%s", scratch_path("forked"));
-    make_store(path, &set);
-    oracle_make(&set, &truth);
+    stock of;
+    stock_make(&of, "forked");
     for (uint32_t round = 0; round < 12; round++) {
-        sstore *store = store_must_open(path, (sstore_io)(round % 3), SSTORE_STRATEGY_PROBE);
-        load work = {.store = store, .set = &set, .truth = &truth, .number = round, .queries = 200};
+        sstore *store = store_must_open(of.path, (sstore_io)(round % 3), SSTORE_STRATEGY_PROBE);
+        load work = {.store = store, .of = &of, .number = round, .queries = 200};
         query_some(&work);
         const pid_t child = fork();
         assert_true(child >= 0);
@@ -266,7 +238,7 @@ static void test_fork(void **state)
             load inner = work;
             query_some(&inner);
             sstore_close(store);
-            sstore *another = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+            sstore *another = store_must_open(of.path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
             inner.store = another;
             query_some(&inner);
             sstore_close(another);
@@ -280,22 +252,19 @@ static void test_fork(void **state)
         assert_int_equal(work.wrong, 0);
         sstore_close(store);
     }
-    oracle_free(&truth);
-    data_free(&set);
+    stock_free(&of);
 }
 
 /* Two builds into one path: one of them builds, the other one is told why not. */
 static void test_two_builds(void **state)
 {
     (void)state;
-    char path[256];
-    data_set set;
+    stock of;
     sstore_builder *first, *second;
     sstore_error error;
-    snprintf(path, sizeof path, "%s", scratch_path("contested"));
-    rng random;
-    rng_init(&random, run_seed);
-    data_make(&random, DATA_UNIFORM, DATA_IDS, RECORDS, false, &set);
+    stock_make(&of, "contested");
+    const data_set set = of.set;
+    const char *path = of.path;
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     options.replace = 1;
     assert_ok(sstore_builder_create(path, &options, &first, &error), &error);
@@ -313,7 +282,7 @@ static void test_two_builds(void **state)
     assert_ok(sstore_builder_create(path, &options, &second, &error), &error);
     sstore_builder_abort(second);
     assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
-    data_free(&set);
+    stock_free(&of);
 }
 
 int main(void)
