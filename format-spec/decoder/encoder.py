@@ -1,7 +1,8 @@
 """What a writer must write, made again from what was read: blocks but for their trailers, and sstore's code lengths.
 
 block-codec.md, section 7, and sstore-format.md, section 6, fix every bit, so that block files of equal segment id, number
-and code lengths are equal (section 9). The tests hold these functions against the command's files.
+and code lengths are equal (section 9). The full check compares, and the tests hold these functions against the command's
+files.
 """
 
 from bits import FINGERPRINT_BITS, first_difference

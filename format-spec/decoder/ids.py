@@ -20,12 +20,14 @@ class IdBlock:
         self.first_rank = u64(block, 0)
         count = u16(block, 16)
         width = block[18]
-        base = u64(block, 8) if width < 64 else 0
+        base = u64(block, 8)
         flags = block[19]
         if count == 0:
             raise Damaged("a block without records", offset=16)
         if width > 64:
             raise Damaged(f"values of {width} bits", offset=18)
+        if width == 64 and base != 0:
+            raise Damaged(f"base {base} beside values of 64 bits", offset=8)
         if flags & ~(FLAG_STARTS | FLAG_GOES_ON):
             raise Damaged(f"flags {flags:#x}", offset=19)
         self.goes_on = bool(flags & FLAG_GOES_ON)

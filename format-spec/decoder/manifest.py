@@ -163,6 +163,10 @@ def _parse_contents(data: bytes, path: str) -> Manifest:
         segment = _parse_segment(data, segment_at, table_count, k, bool(flags & FLAG_IDS))
         _check_segment(segment, segment_at)
         segments.append(segment)
+    if len({segment.folder_number for segment in segments}) != len(segments):
+        raise Damaged("two segments have the same folder", offset=FIXED_BYTES)
+    if u64(data, 48) != 0 and not flags & FLAG_IDS:
+        raise Damaged("a next ordinal without ids", offset=48)
     if offset != end:
         raise Damaged("bytes between the last table and the checksum", offset=offset)
 

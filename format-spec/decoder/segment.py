@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from bits import bytes_u64, first_difference
-from block import decode_block
+from block import TRAILER_BYTES, decode_block
 from blockfile import NUMBER_OF_IDS, BlockFile
+from encoder import TableEncoder, id_blocks
 from faults import Damaged
 from folder import Folder
 from ids import id_records
@@ -38,6 +39,23 @@ def read_table(folder: Folder, segment: Segment, number: int) -> tuple[BlockFile
     if len(fingerprints) != segment.distinct_count:
         raise Damaged(f"{len(fingerprints)} fingerprints instead of {segment.distinct_count}", file.path, 56)
     return file, fingerprints
+
+
+def check_written(file: BlockFile, wanted: list[bytes]) -> None:
+    """Each block is, but for its trailer, what a writer must make of its contents (section 6; block-codec.md, section 7)."""
+    for (offset, block), other in zip(file.blocks(), wanted):
+        if block[:-TRAILER_BYTES] != other:
+            raise Damaged("not as a writer must write it", file.path, offset)
+
+
+def check_table_written(file: BlockFile, segment: Segment, permuted: list[int]) -> None:
+    check_written(file, TableEncoder(segment.block_size, segment.restart_interval, file.code.lengths).blocks(permuted))
+
+
+def check_ids_written(folder: Folder, segment: Segment) -> None:
+    if segment.has_ids:
+        file = BlockFile(folder, "ids.blk", segment, NUMBER_OF_IDS)
+        check_written(file, id_blocks(list(id_records(file, segment.distinct_count, segment.record_count)), segment.block_size))
 
 
 def records_of(folder: Folder, segment: Segment, fingerprints: list[int]) -> Iterator[Record]:

@@ -11,7 +11,9 @@ from segment import (
     Record,
     check_counts,
     check_directory,
+    check_ids_written,
     check_same_fingerprints,
+    check_table_written,
     content_sum,
     read_table,
     records_of,
@@ -90,6 +92,7 @@ def verify_segment(store: Folder, segment: Segment, check: Check) -> list[Record
                 continue
             file, permuted = table
             check.run(check_counts, file, permuted)
+            check.run(check_table_written, file, segment, permuted)
             if number == 0:
                 fingerprints = permuted
             elif fingerprints is not None:
@@ -97,6 +100,8 @@ def verify_segment(store: Folder, segment: Segment, check: Check) -> list[Record
         if fingerprints is None:
             return None
         records = check.run(lambda: list(records_of(folder, segment, fingerprints)))
+        if records is not None:
+            check.run(check_ids_written, folder, segment)
         if records is not None and content_sum(records) != segment.content_sum:
             check.faults.append(Damaged("the content sum is not the manifest's", folder.path))
         return records

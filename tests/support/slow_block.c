@@ -127,7 +127,7 @@ bool slow_block_decode_group(const uint8_t *block, uint32_t block_bytes, uint32_
     const uint32_t left = slow_block_count(block) - group * interval;
     for (uint32_t i = 1; i < left && i < interval; i++) {
         const uint32_t h = slow_symbol(code, block, &at);
-        if (h == SLOW_NO_SYMBOL || at > end || end - at < 63 - h)
+        if (h == SLOW_NO_SYMBOL || at > end || end - at < 63 - h || (value >> (63 - h) & 1) != 0)
             return false;
         end -= 63 - h;
         value = slow_successor(value, h, slow_bits(block, end, 63 - h));

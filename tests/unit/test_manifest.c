@@ -69,7 +69,7 @@ static void make_segment(rng *random, const char *plan, uint32_t distance, bool 
 
 static ss_manifest make_manifest(rng *random, const char *plan, bool has_ids, uint32_t segment_count)
 {
-    ss_manifest made = {.distance = 3, .has_ids = has_ids, .next_ordinal = 1234567, .segment_count = segment_count};
+    ss_manifest made = {.distance = 3, .has_ids = has_ids, .next_ordinal = has_ids ? 1234567 : 0, .segment_count = segment_count};
     made.recipe = strdup(RECIPE);
     made.segments = calloc(segment_count + 1, sizeof *made.segments);
     for (uint32_t i = 0; i < segment_count; i++)
@@ -488,11 +488,17 @@ static void drop_tables(ss_manifest *manifest, ss_manifest_segment *segment)
     segment->plan.table_count = 0;
 }
 
-static void drop_ids(ss_manifest *manifest, ss_manifest_segment *segment)
+static void drop_ids_only(ss_manifest *manifest, ss_manifest_segment *segment)
 {
     manifest->has_ids = false;
     segment->record_count = segment->distinct_count;
     segment->ids = (ss_manifest_file){.block_count = 0};
+}
+
+static void drop_ids(ss_manifest *manifest, ss_manifest_segment *segment)
+{
+    drop_ids_only(manifest, segment);
+    manifest->next_ordinal = 0;
 }
 
 static void keep_id_blocks_without_ids(ss_manifest *manifest, ss_manifest_segment *segment)
@@ -533,6 +539,11 @@ static void records_without_fingerprints(ss_manifest *manifest, ss_manifest_segm
     segment->ids.block_count = 1;
 }
 
+static void same_folder(ss_manifest *manifest, ss_manifest_segment *segment)
+{
+    segment->folder_number = manifest->segments[0].folder_number;
+}
+
 static void other_interval(ss_manifest *manifest, ss_manifest_segment *segment)
 {
     (void)manifest;
@@ -558,12 +569,14 @@ static void test_impossible_contents(void **state)
         {"a prefix of other width than its mask", change_prefix, SSTORE_ERROR_DAMAGED},
         {"no tables", drop_tables, SSTORE_ERROR_DAMAGED},
         {"no ids", drop_ids, SSTORE_OK},
+        {"no ids, but a next ordinal", drop_ids_only, SSTORE_ERROR_DAMAGED},
         {"no ids, but blocks of them", keep_id_blocks_without_ids, SSTORE_ERROR_DAMAGED},
         {"repeats without ids", repeat_without_ids, SSTORE_ERROR_DAMAGED},
         {"more fingerprints than records", more_distinct_than_records, SSTORE_ERROR_DAMAGED},
         {"no records", empty_segment, SSTORE_OK},
         {"blocks without fingerprints", blocks_without_fingerprints, SSTORE_ERROR_DAMAGED},
         {"records without fingerprints", records_without_fingerprints, SSTORE_ERROR_DAMAGED},
+        {"two segments in one folder", same_folder, SSTORE_ERROR_DAMAGED},
         {"another restart interval", other_interval, SSTORE_OK},
         {"a restart interval too large", bad_interval, SSTORE_ERROR_DAMAGED},
     };

@@ -94,11 +94,15 @@ typedef struct ss_block {
 bool ss_block_open(ss_block *block, const uint8_t *bytes, ss_geometry geometry, const ss_code *code,
                    const char **reason);
 
+/* Why a decoder below refused a block. */
+#define SS_MALFORMED_GROUP "the bounds, codes or rests of a group are impossible"
+
 /* Decode all fingerprints to out[0 .. count-1]. False if the bits are malformed; where that is not noticed, values come out
  * that need not ascend. */
 bool ss_block_decode(const ss_block *block, uint64_t *out);
 
-/* The same, slowly, and everything is noticed that makes a block malformed but that its fingerprints do not ascend. */
+/* The same, slowly, and everything is noticed that makes a block malformed, but that its groups do not ascend from one to
+ * the next. */
 bool ss_block_decode_strictly(const ss_block *block, uint64_t *out);
 
 /* The same for `groups` groups from `first_group` on; *count_out is the number of their fingerprints. */

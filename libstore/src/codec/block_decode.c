@@ -21,7 +21,7 @@ bool ss_block_open(ss_block *block, const uint8_t *bytes, ss_geometry geometry, 
                         .end_bit = ss_block_end_bit(geometry)};
     if (block->first_group_bit > block->end_bit)
         return false;
-    *reason = "the width of its groups' keys is impossible";
+    *reason = "the width of its groups' keys, or the byte behind it, is impossible";
     return key_shift <= 64 - SS_KEY_BITS && bytes[3] == 0;
 }
 
@@ -71,7 +71,7 @@ static bool decode_alone(const ss_block *block, uint32_t group, uint64_t *out)
 {
     uint8_t h[PIECE + SS_LOOKUP_SYMBOLS];
     uint32_t code_bit, rest_bit, count = ss_block_group_size(block, group);
-    uint64_t value;
+    uint64_t value, no_difference = 0;
     if (!enter_group(block, group, &value, &code_bit, &rest_bit))
         return false;
     out[0] = value;
@@ -85,10 +85,11 @@ static bool decode_alone(const ss_block *block, uint32_t group, uint64_t *out)
             if (SS_UNLIKELY(width > rest_bit))
                 return false;
             rest_bit -= width;
+            no_difference |= value >> width & 1; /* bit h was 1 before, too */
             value = successor(value, h[i], ss_bits_get(block->bytes, rest_bit, width));
             out[done + i] = value;
         }
-        if (code_bit > rest_bit)
+        if (code_bit > rest_bit || no_difference != 0)
             return false;
         done += piece;
     }

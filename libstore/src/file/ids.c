@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-
 enum {
     AT_FIRST_RANK = 0,
     AT_LEAST = 8,
@@ -132,6 +131,9 @@ bool ss_ids_block_open(ss_ids_block *block, const uint8_t *bytes, uint32_t block
     *reason = "its records do not fit into it";
     if (block->count == 0 || block->width > 64 ||
         content_bytes(block->count, block->width, block->has_starts) > block_bytes - SS_BLOCK_TRAILER_BYTES)
+        return false;
+    *reason = "it has a base beside whole ids";
+    if (block->width == 64 && block->least != 0)
         return false;
     block->ids_bit = 8 * (FRAME_BYTES + (block->has_starts ? (block->count + 7) / 8 : 0));
     return true;

@@ -1,5 +1,6 @@
 #include "file/manifest.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -381,6 +382,29 @@ static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss
     return segment_plausible(segment, manifest->has_ids, &reason) ? SSTORE_OK : fail_at(from, reason);
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* Each segment has a folder of its own. */
+static sstore_status check_folders(const input *from, const ss_manifest *manifest)
+{
+    const uint32_t count = manifest->segment_count;
+    uint64_t *numbers = ss_alloc(count, sizeof *numbers);
+    bool all_differ = true;
+    if (numbers == NULL)
+        return ss_fail_memory(from->error, count * sizeof *numbers);
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i] = manifest->segments[i].folder_number;
+    qsort(numbers, count, sizeof *numbers, compare_numbers);
+    for (uint32_t i = 1; i < count; i++)
+        all_differ &= numbers[i] != numbers[i - 1];
+    ss_free(numbers);
+    return all_differ ? SSTORE_OK : fail_at(from, "two segments have the same folder");
+}
+
 static sstore_status decode_body(input *from, ss_manifest *manifest)
 {
     const uint8_t *fixed = take(from, FIXED_BYTES);
@@ -393,6 +417,8 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
     uint32_t segment_count = ss_load_le32(fixed + AT_SEGMENT_COUNT);
     if (manifest->distance > SSTORE_MAX_BUILD_DISTANCE)
         return fail_at(from, "the distance is out of range");
+    if (!manifest->has_ids && manifest->next_ordinal != 0)
+        return fail_at(from, "a store without ids has a next ordinal");
     sstore_status status = decode_recipe(from, ss_load_le32(fixed + AT_RECIPE_BYTES), manifest);
     if (status != SSTORE_OK)
         return status;
@@ -409,7 +435,9 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
     }
     if (from->left != CHECKSUM_BYTES)
         return fail_at(from, "something follows the last segment");
-    return ss_manifest_counts(manifest, NULL) ? SSTORE_OK : fail_at(from, "more records were removed than there are");
+    if (!ss_manifest_counts(manifest, NULL))
+        return fail_at(from, "more records were removed than there are");
+    return check_folders(from, manifest);
 }
 
 sstore_status ss_manifest_decode(const uint8_t *bytes, size_t size, const char *file, ss_manifest *manifest_out,

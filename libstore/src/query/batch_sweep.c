@@ -178,7 +178,7 @@ static sstore_status decode_blocks(const sliced *self, uint64_t begin, uint64_t 
     uint64_t number = begin;
     for (; number < end && count < MOST_TOGETHER; number++) {
         const uint8_t *bytes;
-        const char *reason = "its codes or rests run over";
+        const char *reason;
         ss_block block;
         ss_block_reader_ahead(&table->blocks, number, &place->walk);
         sstore_status status = ss_block_reader_get(&table->blocks, number, place->buffer, &bytes, self->error);
@@ -189,9 +189,8 @@ static sstore_status decode_blocks(const sliced *self, uint64_t begin, uint64_t 
         status = make_room(place, count + block.count, self->error);
         if (status != SSTORE_OK)
             return status;
-        reason = "its codes or rests run over";
         if (!ss_block_decode(&block, place->values + count))
-            return ss_block_reader_malformed(&table->blocks, number, reason, self->error);
+            return ss_block_reader_malformed(&table->blocks, number, SS_MALFORMED_GROUP, self->error);
         count += block.count;
     }
     *count_out = count;

@@ -4,8 +4,6 @@
 
 #define CACHE_LINE 64u
 
-static const char malformed_bits[] = "its codes or rests run over";
-
 static sstore_status hit(const ss_search *self, uint64_t fingerprint, bool has_rank, uint64_t rank)
 {
     ss_hit found = {.segment = self->segment,
@@ -91,7 +89,7 @@ static sstore_status run_lanes(const ss_search *self, const ss_test *tests, uint
     uint32_t malformed = ss_block_decode_lanes(groups, count, cursor->values);
     if (SS_UNLIKELY(malformed != count))
         return ss_block_reader_malformed(&table_of(self, visit)->blocks,
-                                         cursor->visits[tests[malformed].visit].slot.number, malformed_bits,
+                                         cursor->visits[tests[malformed].visit].slot.number, SS_MALFORMED_GROUP,
                                          self->error);
     for (uint32_t begin = 0, end; status == SSTORE_OK && begin < count; begin = end) {
         uint32_t values = 0, size = interval;
@@ -285,7 +283,7 @@ static sstore_status scan_block(const ss_search *self, const ss_block *block, ui
     for (uint32_t group = 0; group < block->group_count; group += SS_LANES) {
         uint32_t groups = (uint32_t)ss_min_u64(block->group_count - group, SS_LANES), count;
         if (!ss_block_decode_groups(block, group, groups, cursor->values, &count))
-            return ss_block_reader_malformed(blocks, number, malformed_bits, self->error);
+            return ss_block_reader_malformed(blocks, number, SS_MALFORMED_GROUP, self->error);
         uint32_t found = cursor->store->filter(cursor->values, count, self->fingerprint, self->distance, cursor->hits);
         ss_search_counts *counts = counts_of(self, 0);
         if (counts != NULL) {

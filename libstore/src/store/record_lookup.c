@@ -13,7 +13,7 @@ static sstore_status decode_group(const ss_segment *segment, const ss_block_slot
     group->number = number;
     if (group->valid)
         return SSTORE_OK;
-    return ss_block_reader_malformed(&segment->tables[0].blocks, slot->number, "its codes or rests run over", error);
+    return ss_block_reader_malformed(&segment->tables[0].blocks, slot->number, SS_MALFORMED_GROUP, error);
 }
 
 sstore_status ss_find_rank(const ss_segment *segment, uint64_t fingerprint, ss_block_slot *slot, ss_decoded_group *group,

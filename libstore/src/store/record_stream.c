@@ -132,6 +132,8 @@ sstore_status ss_record_stream_seek(ss_record_stream *stream, uint64_t fingerpri
         stream->fingerprints.walk = nothing_ahead;
         sstore_status status = fill_values(stream, &more, error);
         stream->fingerprints.walk = ss_block_walk_from(stream->fingerprints.next_block, UINT64_MAX);
+        if (status == SSTORE_OK && !more)
+            stream->rank = segment->facts.distinct_count;
         if (status != SSTORE_OK || !more)
             return status;
     }
@@ -171,10 +173,30 @@ static sstore_status take_id(ss_record_stream *stream, uint64_t *id_out, sstore_
     return SSTORE_OK;
 }
 
+static sstore_status check_end(const ss_record_stream *stream, sstore_error *error)
+{
+    const ss_segment *segment = stream->segment;
+    if (stream->rank == segment->facts.distinct_count)
+        return SSTORE_OK;
+    return ss_fail_damaged(error, segment->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
+                           "the table has another number of fingerprints than the manifest says");
+}
+
+/* When the last fingerprint is done. */
+static sstore_status check_end_of_ids(const ss_record_stream *stream, sstore_error *error)
+{
+    const ss_block_reader *ids = &stream->segment->ids;
+    if (stream->ids_index == stream->ids.count && stream->next_ids_block == ids->header.block_count)
+        return SSTORE_OK;
+    return ss_fail_damaged(error, ids->file.path, SSTORE_NO_OFFSET, "there are more ids than fingerprints");
+}
+
 sstore_status ss_record_stream_next(ss_record_stream *stream, sstore_record *record_out, bool *more_out,
                                     sstore_error *error)
 {
     sstore_status status = fill_values(stream, more_out, error);
+    if (status == SSTORE_OK && !*more_out)
+        status = check_end(stream, error);
     if (status != SSTORE_OK || !*more_out)
         return status;
     *record_out = (sstore_record){.fingerprint = stream->values[stream->value_index]};
@@ -185,5 +207,6 @@ sstore_status ss_record_stream_next(ss_record_stream *stream, sstore_record *rec
     }
     stream->value_index++;
     stream->rank++;
-    return SSTORE_OK;
+    return stream->has_ids && stream->rank == stream->segment->facts.distinct_count ? check_end_of_ids(stream, error)
+                                                                                     : SSTORE_OK;
 }

@@ -4,6 +4,11 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
+static sstore_status fail_header(const ss_block_reader *blocks, sstore_error *error)
+{
+    return ss_fail_damaged(error, blocks->file.path, 0, "the header contradicts the manifest");
+}
+
 static sstore_status check_table_header(const ss_segment *segment, uint32_t number, sstore_error *error)
 {
     const ss_manifest_segment *facts = &segment->facts;
@@ -13,7 +18,7 @@ static sstore_status check_table_header(const ss_segment *segment, uint32_t numb
         header->distance != facts->plan.distance || header->radius != (uint32_t)facts->plan.tables[number].radius ||
         header->key_mask != facts->plan.tables[number].key_mask ||
         header->restart_interval != facts->geometry.restart_interval)
-        return ss_fail_damaged(error, blocks->file.path, 0, "the header contradicts the manifest");
+        return fail_header(blocks, error);
     return SSTORE_OK;
 }
 
@@ -51,14 +56,24 @@ static sstore_status open_table(ss_segment *segment, const ss_dir *dir, uint32_t
     return status;
 }
 
+static sstore_status check_ids_header(const ss_segment *segment, sstore_error *error)
+{
+    const ss_block_header *header = &segment->ids.header;
+    uint32_t code_bits = 0;
+    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
+        code_bits += header->code_lengths[h];
+    if (header->item_count != segment->facts.record_count || header->table_count != segment->facts.plan.table_count ||
+        header->distance != segment->facts.plan.distance || code_bits != 0)
+        return fail_header(&segment->ids, error);
+    return SSTORE_OK;
+}
+
 /* Open the id column's blocks. */
 static sstore_status open_id_blocks(ss_segment *segment, const ss_dir *dir, sstore_io io, sstore_error *error)
 {
     ss_block_file_facts facts = ss_manifest_file_facts(&segment->facts, SS_IDS_NUMBER);
     sstore_status status = ss_block_reader_open(&segment->ids, dir, &facts, io, error);
-    if (status == SSTORE_OK && segment->ids.header.item_count != segment->facts.record_count)
-        status = ss_fail_damaged(error, segment->ids.file.path, 0, "the header contradicts the manifest");
-    return status;
+    return status == SSTORE_OK ? check_ids_header(segment, error) : status;
 }
 
 static sstore_status open_ids(ss_segment *segment, const ss_dir *dir, sstore_io io, sstore_error *error)

@@ -56,28 +56,25 @@ sstore_status ss_table_stream_next(ss_table_stream *stream, const uint64_t **val
                                    sstore_error *error)
 {
     const ss_block_header *header = &stream->reader->header;
-    const uint8_t *bytes;
     ss_block block;
-    const char *reason = "its codes or rests run over";
+    const char *reason;
     *count_out = 0;
     *values_out = stream->values;
     if (stream->next_block >= stream->end_block)
         return SSTORE_OK;
     uint64_t number = stream->next_block++;
     ss_block_reader_ahead(stream->reader, number, &stream->walk);
-    sstore_status status = ss_block_reader_get(stream->reader, number, stream->buffer, &bytes, error);
+    sstore_status status = ss_block_reader_get(stream->reader, number, stream->buffer, &stream->bytes, error);
     if (status != SSTORE_OK)
         return status;
     ss_geometry geometry = {.block_bytes = header->block_bytes, .restart_interval = header->restart_interval};
-    bool sound = ss_block_open(&block, bytes, geometry, stream->code, &reason);
-    if (sound)
-        status = make_room(stream, block.count, error);
+    if (!ss_block_open(&block, stream->bytes, geometry, stream->code, &reason))
+        return ss_block_reader_malformed(stream->reader, number, reason, error);
+    status = make_room(stream, block.count, error);
     if (status != SSTORE_OK)
         return status;
-    if (sound)
-        sound = stream->strict ? ss_block_decode_strictly(&block, stream->values) : ss_block_decode(&block, stream->values);
-    if (!sound)
-        return ss_block_reader_malformed(stream->reader, number, reason, error);
+    if (!(stream->strict ? ss_block_decode_strictly(&block, stream->values) : ss_block_decode(&block, stream->values)))
+        return ss_block_reader_malformed(stream->reader, number, SS_MALFORMED_GROUP, error);
     *count_out = block.count;
     *values_out = stream->values;
     return SSTORE_OK;

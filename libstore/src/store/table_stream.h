@@ -12,6 +12,7 @@ typedef struct ss_table_stream {
     uint64_t next_block, end_block;
     ss_block_walk walk;
     bool strict; /* notice everything that makes a block malformed, for a verification; slower */
+    const uint8_t *bytes; /* of the block that was decoded last */
     uint8_t *buffer;
     uint64_t *values;
     uint32_t capacity; /* of values */

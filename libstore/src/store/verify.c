@@ -1,21 +1,23 @@
 /*
  * verify.c - reads and decodes everything in a store, and holds its parts against each other: blocks against their
- * checksums, each table against the directory and its own header, the tables against table 0, the ids against the
- * ranks, and all records against the content sum that gave the segment its id.
+ * checksums and against what a writer makes of their contents, each table against the directory and its own header, the
+ * tables against table 0, the ids against the ranks, and all records against the content sum that gave the segment its id.
  */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "store/canonical.h"
 #include "store/record_merge.h"
 #include "store/table_counts.h"
 
 typedef struct verification {
     sstore_problem_fn on_problem;
     void *context;
-    bool stopped;            /* by on_problem */
+    bool stopped; /* by on_problem */
     uint64_t problem_count;
     sstore_error first;
+    uint64_t least_ordinal; /* that the store may give to a record to come: above all ids, if there are higher numbers */
 } verification;
 
 /* Take note of a problem and go on. */
@@ -47,15 +49,18 @@ static void note_file(verification *self, const ss_block_reader *reader, const c
 typedef struct table_check {
     const ss_segment *segment;
     uint32_t number;
+    ss_canonical_table canonical;
     ss_table_counts counts;
     uint64_t last; /* of those counted */
     ss_u128 sum; /* of the fingerprints, unpermuted: the same for all tables */
     bool whole;  /* no block was unreadable so far */
 } table_check;
 
-static void check_block(verification *self, table_check *check, uint64_t block, const uint64_t *values, uint32_t count)
+static void check_block(verification *self, table_check *check, uint64_t block, const uint8_t *bytes,
+                        const uint64_t *values, uint32_t count)
 {
     const ss_table *table = &check->segment->tables[check->number];
+    const char *reason;
     if (values[count - 1] != ss_array_at(&table->keys.keys, block))
         note_block(self, &table->blocks, block, "its last fingerprint is not the key that the directory has");
     if (check->number == 0 && check->whole && check->counts.count != ss_array_at(&check->segment->ranks, block))
@@ -66,8 +71,11 @@ static void check_block(verification *self, table_check *check, uint64_t block, 
     if (!ascends) {
         note_block(self, &table->blocks, block, "its fingerprints do not ascend");
         check->whole = false;
+        ss_canonical_table_skip(&check->canonical);
         return;
     }
+    if (!ss_canonical_table_next(&check->canonical, bytes, values, count, &reason))
+        note_block(self, &table->blocks, block, reason);
     if (any)
         ss_table_counts_add_pair(&check->counts, check->last, values[0]);
     ss_table_counts_add(&check->counts, values, count);
@@ -97,6 +105,8 @@ static sstore_status verify_table(verification *self, const ss_segment *segment,
     table_check check = {.segment = segment, .number = number, .whole = true};
     ss_table_counts_init(&check.counts);
     sstore_status status = ss_table_stream_open(&stream, &table->blocks, &table->code, error);
+    if (status == SSTORE_OK)
+        status = ss_canonical_table_init(&check.canonical, segment->facts.geometry, &table->code, error);
     stream.strict = true;
     while (status == SSTORE_OK && !self->stopped && stream.next_block < table->blocks.header.block_count) {
         sstore_error problem;
@@ -104,13 +114,15 @@ static sstore_status verify_table(verification *self, const ss_segment *segment,
         uint32_t count;
         uint64_t block = stream.next_block;
         if (ss_table_stream_next(&stream, &values, &count, &problem) == SSTORE_OK) {
-            check_block(self, &check, block, values, count);
+            check_block(self, &check, block, stream.bytes, values, count);
         } else {
             note(self, &problem);
             check.whole = false;
+            ss_canonical_table_skip(&check.canonical);
         }
     }
     ss_table_stream_close(&stream);
+    ss_canonical_table_free(&check.canonical);
     if (status == SSTORE_OK && !self->stopped && check.whole)
         check_totals(self, &check);
     *sum_out = check.sum;
@@ -145,13 +157,16 @@ typedef struct ids_check {
     uint64_t next_rank; /* that a block may begin with, unless the last one goes on */
     bool goes_on;
     uint64_t last_id; /* of the rank that goes on */
+    uint64_t least_ordinal;
     uint64_t record_count;
+    ss_canonical_ids canonical;
 } ids_check;
 
 static const char *check_ids_block(ids_check *check, const ss_ids_block *block, uint64_t key)
 {
-    uint64_t rank = block->first_rank, last_id = check->last_id;
+    uint64_t rank = block->first_rank, last_id = check->last_id, least_ordinal = check->least_ordinal;
     bool repeated = check->goes_on; /* the record has the rank of the one before */
+    const char *reason;
     if (rank != check->next_rank - (check->goes_on ? 1 : 0))
         return "it does not begin with the rank after the block before";
     for (uint32_t i = 0; i < block->count; i++) {
@@ -163,24 +178,29 @@ static const char *check_ids_block(ids_check *check, const ss_ids_block *block, 
         if (repeated && id <= last_id)
             return "the ids of one fingerprint do not ascend";
         last_id = id;
+        least_ordinal = ss_max_u64(least_ordinal, id + (id < UINT64_MAX));
     }
-    *check = (ids_check){.next_rank = rank + 1,
-                         .goes_on = block->goes_on,
-                         .last_id = last_id,
-                         .record_count = check->record_count + block->count};
-    return rank == key ? NULL : "its last rank is not the key that the directory has";
+    check->next_rank = rank + 1;
+    check->goes_on = block->goes_on;
+    check->last_id = last_id;
+    check->least_ordinal = least_ordinal;
+    check->record_count += block->count;
+    if (rank != key)
+        return "its last rank is not the key that the directory has";
+    return ss_canonical_ids_next(&check->canonical, block, &reason) ? NULL : reason;
 }
 
 static sstore_status verify_ids(verification *self, const ss_segment *segment, sstore_error *error)
 {
     const ss_block_reader *ids = &segment->ids;
-    ids_check check = {.next_rank = 0};
+    ids_check check = {.next_rank = 0, .least_ordinal = self->least_ordinal};
     uint64_t problems_before = self->problem_count;
     ss_block_walk walk = ss_block_walk_from(0, UINT64_MAX);
     uint8_t *buffer = ss_alloc(1, ids->header.block_bytes);
-    if (buffer == NULL)
-        return ss_fail_memory(error, ids->header.block_bytes);
-    for (uint64_t number = 0; number < ids->header.block_count && !self->stopped; number++) {
+    sstore_status status = buffer != NULL ? SSTORE_OK : ss_fail_memory(error, ids->header.block_bytes);
+    if (status == SSTORE_OK)
+        status = ss_canonical_ids_init(&check.canonical, ids->header.block_bytes, error);
+    for (uint64_t number = 0; status == SSTORE_OK && number < ids->header.block_count && !self->stopped; number++) {
         sstore_error problem;
         const uint8_t *bytes;
         const char *reason;
@@ -198,12 +218,14 @@ static sstore_status verify_ids(verification *self, const ss_segment *segment, s
         if (reason != NULL)
             note_block(self, ids, number, reason);
     }
-    if (self->problem_count == problems_before &&
+    if (status == SSTORE_OK && self->problem_count == problems_before &&
         (check.goes_on || check.next_rank != segment->facts.distinct_count ||
          check.record_count != segment->facts.record_count))
         note_file(self, ids, "the ids are not those of the store's fingerprints");
+    self->least_ordinal = check.least_ordinal;
+    ss_canonical_ids_free(&check.canonical);
     ss_free(buffer);
-    return SSTORE_OK;
+    return status;
 }
 
 /* ----- all records ----- */
@@ -268,6 +290,17 @@ static sstore_status verify_order(verification *self, const sstore *store, sstor
     return status;
 }
 
+/* Of the records that are there, and of those that were removed. */
+static void verify_next_ordinal(verification *self, const sstore *store)
+{
+    sstore_error problem;
+    if (store->manifest.next_ordinal >= self->least_ordinal)
+        return;
+    (void)ss_fail_damaged(&problem, store->dir.path, SSTORE_NO_OFFSET,
+                          "the manifest's next ordinal is not above all ids");
+    note(self, &problem);
+}
+
 sstore_status sstore_verify(const char *path, sstore_problem_fn on_problem, void *context, sstore_error *error)
 {
     verification self = {.on_problem = on_problem, .context = context};
@@ -287,6 +320,8 @@ sstore_status sstore_verify(const char *path, sstore_problem_fn on_problem, void
         status = verify_segment(&self, store->segments[i], store->manifest.has_ids, error);
     if (status == SSTORE_OK && store->manifest.segment_count > 1 && self.problem_count == 0 && !self.stopped)
         status = verify_order(&self, store, error);
+    if (status == SSTORE_OK && store->manifest.has_ids && self.problem_count == 0 && !self.stopped)
+        verify_next_ordinal(&self, store);
     sstore_close(store);
     if (status != SSTORE_OK || self.problem_count == 0)
         return status;
