@@ -55,7 +55,7 @@ static json_t *tables_value(const segment_report *segment)
 static json_t *segment_value(const segment_report *segment)
 {
     const sstore_segment_statistics *facts = &segment->facts;
-    return json_pack("{s:s, s:s, s:I, s:I, s:s, s:i, s:i, s:I, s:o}", "folder", facts->folder, "kind",
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:i, s:i, s:I, s:o}", "folder", facts->folder, "writer", facts->writer, "kind",
                      facts->removes ? "removed" : "records", "records", (json_int_t)facts->record_count, "distinct",
                      (json_int_t)facts->distinct_count, "plan", facts->plan, "block_bytes", (int)facts->block_bytes,
                      "restart_interval", (int)facts->restart_interval, "bytes", (json_int_t)facts->total_bytes, "tables",

@@ -7,7 +7,7 @@ from faults import Damaged, Unsupported
 from plan import uncovered_pattern
 from xxh3 import xxh3_128
 
-VERSION = 0
+VERSION = 1
 MAGIC = b"sstorMAN"
 FIXED_BYTES = 64
 SEGMENT_BYTES = 128

@@ -301,6 +301,7 @@ typedef struct sstore_segment_statistics {
     uint64_t total_bytes;
     char folder[32];           /* in the store's folder */
     char plan[1536];
+    char writer[32];           /* what wrote its block files: "sstore 0.1.0"; "" if it did not say */
 } sstore_segment_statistics;
 
 /* Fill *statistics_out for segment `segment` (from 0, the oldest). Reads nothing. Errors: ARGUMENT. */

@@ -125,7 +125,8 @@ static void make_segment_id(uint8_t id[16])
     put_content_sum(fields, 0);
     put_number(fields, 16, RECORD_COUNT, 8);
     put_number(fields, 24, FINGERPRINT_COUNT, 8);
-    put_number(fields, 36, 64, 4); /* fingerprint bits; version 0 before them */
+    put_number(fields, 32, 1, 4);  /* version */
+    put_number(fields, 36, 64, 4); /* fingerprint bits */
     put_number(fields, 40, 1, 4);  /* with ids; kind 0 behind */
     put_number(fields, 48, BLOCK, 4);
     put_number(fields, 52, 32, 4); /* restart interval */
@@ -145,6 +146,7 @@ static void make_header(const uint8_t id[16], uint32_t number, uint64_t items, u
 {
     memset(header, 0, HEADER);
     memcpy(header, "sstorBLK", 8);
+    put_number(header, 8, 1, 4); /* version */
     put_number(header, 12, HEADER, 4);
     memcpy(header + 16, id, 16);
     put_number(header, 32, number, 4);
@@ -263,6 +265,7 @@ static void check_manifest(const uint8_t id[16], uint8_t headers[3][HEADER])
     uint8_t manifest[SIZE] = {0};
     bytes directory = file_load(segment_file(id, "directory.mdb")), file = file_load(scratch_path("tiny/MANIFEST"));
     memcpy(manifest, "sstorMAN", 8);
+    put_number(manifest, 8, 1, 4); /* version */
     put_number(manifest, 12, SIZE, 4);
     put_number(manifest, 32, 64, 4);  /* fingerprint bits */
     put_number(manifest, 36, 3, 4);   /* k */
@@ -285,6 +288,7 @@ static void check_manifest(const uint8_t id[16], uint8_t headers[3][HEADER])
     memcpy(segment + 96, headers[2] + 4080, 16);
     put_number(segment, 116, 2, 4); /* tables */
     put_number(segment, 120, 1 + 256 * sizeof(size_t) + 65536 * (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1 : 2), 4);
+    put_number(segment, 124, 1 << 24 | SSTORE_VERSION_MAJOR << 16 | SSTORE_VERSION_MINOR << 8 | SSTORE_VERSION_PATCH, 4);
     put_manifest_table(manifest + TABLES, MASK_0, headers[0]);
     put_manifest_table(manifest + TABLES + 40, MASK_1, headers[1]);
     put_hash(manifest, SIZE - 16, manifest, SIZE - 16);

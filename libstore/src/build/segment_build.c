@@ -274,7 +274,7 @@ sstore_status ss_segment_build_run(const ss_segment_build *build, const ss_piece
 {
     segment_run self = {.build = build, .segment = segment_out};
     *segment_out = (ss_manifest_segment){
-        .kind = build->kind, .geometry = build->geometry, .lmdb_format = ss_directory_lmdb_format()};
+        .kind = build->kind, .geometry = build->geometry, .writer = SS_WRITER, .lmdb_format = ss_directory_lmdb_format()};
     sstore_status status = build_first_table(&self, source, error);
     if (release != NULL)
         release(source->context); /* its memory goes to the other tables */

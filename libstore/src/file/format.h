@@ -9,7 +9,10 @@
 #include "base/common.h"
 #include "codec/block.h"
 
-#define SS_FORMAT_VERSION 0u /* 0: a draft, that may still change; 1 will be kept for ever */
+#define SS_FORMAT_VERSION 1u
+/* What a segment names as its writer: sstore, of this version. */
+#define SS_WRITER_SSTORE 1u
+#define SS_WRITER (SS_WRITER_SSTORE << 24 | SSTORE_VERSION_MAJOR << 16 | SSTORE_VERSION_MINOR << 8 | SSTORE_VERSION_PATCH)
 
 #define SS_MANIFEST_NAME "MANIFEST"
 #define SS_MANIFEST_NEW_NAME "MANIFEST.new"

@@ -42,7 +42,8 @@ enum {
     AT_KIND = 112,
     AT_TABLE_COUNT = 116,
     AT_LMDB_FORMAT = 120,
-    SEGMENT_BYTES = 128 /* 4 of them reserved */
+    AT_WRITER = 124,
+    SEGMENT_BYTES = 128
 };
 
 /* A table of a segment. */
@@ -158,6 +159,7 @@ static void encode_segment(const ss_manifest_segment *segment, uint8_t *to)
     ss_store_le32(to + AT_KIND, segment->kind);
     ss_store_le32(to + AT_TABLE_COUNT, segment->plan.table_count);
     ss_store_le32(to + AT_LMDB_FORMAT, segment->lmdb_format);
+    ss_store_le32(to + AT_WRITER, segment->writer);
     to += SEGMENT_BYTES;
     for (uint32_t i = 0; i < segment->plan.table_count; i++, to += TABLE_BYTES) {
         const ss_plan_table *table = &segment->plan.tables[i];
@@ -363,6 +365,7 @@ static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss
     segment->directory_sum = ss_load_u128(bytes + AT_DIRECTORY_SUM);
     segment->ids = (ss_manifest_file){.block_count = ss_load_le64(bytes + AT_IDS_BLOCK_COUNT),
                                       .header_checksum = ss_load_u128(bytes + AT_IDS_HEADER)};
+    segment->writer = ss_load_le32(bytes + AT_WRITER);
     segment->lmdb_format = ss_load_le32(bytes + AT_LMDB_FORMAT);
     if (segment->lmdb_format != ss_directory_lmdb_format())
         return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file,

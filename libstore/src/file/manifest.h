@@ -9,7 +9,6 @@
 #include "file/block_reader.h"
 #include "plan/plan.h"
 
-
 #define SS_MAX_SEGMENTS 4096u
 
 /* What a segment's records are. Writers add only what is not in the store and remove only what is: so the segments that
@@ -35,6 +34,7 @@ typedef struct ss_manifest_segment {
     ss_geometry geometry;   /* of its tables; the id column has the same block size */
     uint64_t directory_bytes;
     ss_u128 directory_sum;
+    uint32_t writer;        /* of the block files: SS_WRITER, or that of another version */
     uint32_t lmdb_format;   /* of the directory's file, as ss_directory_lmdb_format() has it */
     ss_plan plan;           /* its distance is the store's */
     ss_manifest_file tables[SS_MAX_TABLES];

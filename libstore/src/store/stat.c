@@ -86,6 +86,18 @@ sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t 
     return SSTORE_OK;
 }
 
+/* As text. */
+static void name_writer(uint32_t writer, char *name, size_t capacity)
+{
+    const uint32_t major = writer >> 16 & 0xff, minor = writer >> 8 & 0xff, patch = writer & 0xff;
+    if (writer >> 24 == SS_WRITER_SSTORE)
+        snprintf(name, capacity, "sstore %u.%u.%u", major, minor, patch);
+    else if (writer != 0)
+        snprintf(name, capacity, "writer %u, %u.%u.%u", writer >> 24, major, minor, patch);
+    else
+        name[0] = '\0';
+}
+
 static void fill_segment(const ss_segment *segment, bool has_ids, sstore_segment_statistics *to)
 {
     const ss_manifest_segment *facts = &segment->facts;
@@ -106,6 +118,7 @@ static void fill_segment(const ss_segment *segment, bool has_ids, sstore_segment
     to->total_bytes = to->tables_bytes + to->ids_bytes + to->directory_bytes;
     ss_folder_name(to->folder, SS_SEGMENT_PREFIX, facts->folder_number);
     ss_plan_format(&facts->plan, to->plan, sizeof to->plan);
+    name_writer(facts->writer, to->writer, sizeof to->writer);
 }
 
 sstore_status sstore_stat_segment(const sstore *store, uint32_t segment, sstore_segment_statistics *statistics_out,
