@@ -1,0 +1,133 @@
+"""Holds the decoder, and the command, against the stores that are kept in vectors/, whole ones and edited ones.
+
+    SSTORE=build/release/tools/sstore python3 format-spec/decoder/test_vectors.py
+
+Without SSTORE the decoder alone.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from itertools import groupby
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+import store as decoder
+from faults import Fault
+
+SSTORE = os.environ.get("SSTORE")
+VECTORS = Path(__file__).parent.parent / "vectors"
+VERSIONS = sorted(path for path in VECTORS.glob("v*") if path.is_dir())
+STORES = [path for version in VERSIONS for path in sorted(version.glob("*.store"))]
+STATUS_OF = {"damaged": 3, "unsupported": 1}  # of the command
+
+
+def run(*arguments: object, text: str | None = None) -> subprocess.CompletedProcess:
+    return subprocess.run([str(SSTORE), *map(str, arguments)], input=text, capture_output=True, text=True, errors="replace")
+
+
+def decoder_dump(path: Path) -> str:
+    return "".join(
+        f"{fingerprint:016x}\t{'-' if record_id is None else record_id}\n" for fingerprint, record_id in decoder.dump(str(path))
+    )
+
+
+class Whole(unittest.TestCase):
+    def test_records(self) -> None:
+        for path in STORES:
+            with self.subTest(path.name):
+                records = path.with_suffix(".records").read_text()
+                self.assertEqual(decoder_dump(path), records)
+                self.assertEqual(list(map(str, decoder.verify(str(path)))), [])
+                if SSTORE:
+                    self.assertEqual(run("dump", path).stdout, records)
+                    verified = run("verify", path)
+                    self.assertEqual(verified.returncode, 0, verified.stderr)
+
+    @unittest.skipUnless(SSTORE, "the decoder answers no queries")
+    def test_answers(self) -> None:
+        count = 0
+        for path in STORES:
+            lines = [line.split("\t") for line in path.with_suffix(".answers").read_text().splitlines()]
+            for distance, part in groupby(sorted(lines, key=lambda line: int(line[0])), key=lambda line: line[0]):
+                with self.subTest(path.name, distance=distance):
+                    asked = list(part)
+                    queries = list(dict.fromkeys(query for _, query, *_ in asked))
+                    wanted = [
+                        f"{query}\t{fingerprint}\t{d}\t{number}\n" for _, query, d, fingerprint, number in asked if d != "-"
+                    ]
+                    for io in "pread", "mmap", "memory":
+                        found = run("query", "--io", io, "-k", distance, path, "-", text="\n".join(queries) + "\n")
+                        self.assertEqual(found.stdout, "".join(wanted), found.stderr)
+                    count += len(queries)
+        print(f"{len(STORES)} stores, {count} queries", file=sys.stderr)
+
+
+class Edited(unittest.TestCase):
+    def setUp(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="sstore-vectors-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def make(self, version: Path, vector: dict) -> Path:
+        path = self.folder / "edited.store"
+        shutil.rmtree(path, ignore_errors=True)
+        shutil.copytree(version / f"{vector['store']}.store", path)
+        for edit in vector["edits"]:
+            file = path / edit["file"]
+            data = bytearray(file.read_bytes())
+            if "remove" in edit:
+                file.unlink()
+                continue
+            if "size" in edit:
+                data = data[: edit["size"]].ljust(edit["size"], b"\0")
+            if "bytes" in edit:
+                change = bytes.fromhex(edit["bytes"])
+                data[edit["offset"] : edit["offset"] + len(change)] = change
+            file.write_bytes(data)
+        return path
+
+    def check_decoder(self, path: Path, vector: dict) -> None:
+        faults = decoder.verify(str(path))
+        if vector["refuse"] and vector["spec"] == "8":
+            return  # it does without the directory
+        self.assertEqual(bool(faults), vector["refuse"] is not None, list(map(str, faults)))
+        if faults:
+            self.assertEqual(faults[0].word, vector["as"])
+
+    def check_command(self, path: Path, vector: dict) -> None:
+        refuse, word = vector["refuse"], vector["as"]
+        for at, command in ("open", "stat"), ("read", "dump"), ("full", "verify"):
+            done = run(command, path)
+            if refuse is None or (at == "open" and refuse != "open"):
+                self.assertEqual(done.returncode, 0, (command, done.stderr))
+            elif at == "full" or at == refuse or (refuse == "open" and command != "dump"):
+                self.assertEqual(done.returncode, STATUS_OF[word], (command, done.stderr))
+                self.assertIn("sstore: ", done.stderr)
+
+    def test_vectors(self) -> None:
+        count = 0
+        for version in VERSIONS:
+            for vector in json.loads((version / "edited.json").read_text()):
+                with self.subTest(vector["name"]):
+                    path = self.make(version, vector)
+                    self.check_decoder(path, vector)
+                    if SSTORE:
+                        self.check_command(path, vector)
+                    if vector["refuse"] is None:
+                        self.check_same(path, version / f"{vector['store']}.records")
+                    count += 1
+        print(f"{count} edited stores", file=sys.stderr)
+
+    def check_same(self, path: Path, records: Path) -> None:
+        self.assertEqual(decoder_dump(path), records.read_text())
+        if SSTORE:
+            self.assertEqual(run("dump", path).stdout, records.read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()

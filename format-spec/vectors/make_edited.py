@@ -1,0 +1,365 @@
+"""Makes edited.json: the stores beside it, each with a field changed, and what a reader must say of them.
+
+    python3 format-spec/vectors/make_edited.py
+
+After most edits every checksum is made right again, so that it is not the checksums that notice.
+"""
+
+import json
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent / "v1"
+sys.path.insert(0, str(Path(__file__).parent.parent / "decoder"))
+sys.dont_write_bytecode = True
+
+from bits import bytes_u128, u32  # noqa: E402
+from seal import seal  # noqa: E402
+from xxh3 import xxh3_128  # noqa: E402
+
+# When a reader must refuse a store at the latest: when it opens it, when it reads the block, in a full check.
+OPEN, READ, FULL, FINE = "open", "read", "full", None
+DAMAGED, UNSUPPORTED = "damaged", "unsupported"
+
+
+def seal_manifest(store: Path) -> None:
+    """The manifest's own checksum only."""
+    manifest = bytearray((store / "MANIFEST").read_bytes())
+    manifest[-16:] = bytes_u128(xxh3_128(bytes(manifest[:-16])))
+    (store / "MANIFEST").write_bytes(manifest)
+
+
+def seal_header(file_name: str, checksum_at: int) -> Callable[[Path], None]:
+    """The header's checksum, and what the manifest says of it at that offset."""
+
+    def seal_it(store: Path) -> None:
+        path = next(store.glob("seg-*")) / file_name
+        file = bytearray(path.read_bytes())
+        file[4080:4096] = bytes_u128(xxh3_128(bytes(file[:4080])))
+        path.write_bytes(file)
+        patch(store / "MANIFEST", checksum_at, bytes(file[4080:4096]))
+        seal_manifest(store)
+
+    return seal_it
+
+
+def seal_directory(store: Path) -> None:
+    """The directory's sum; the store has one segment and no recipe."""
+    patch(store / "MANIFEST", 64 + 72, bytes_u128(xxh3_128((next(store.glob("seg-*")) / "directory.mdb").read_bytes())))
+    seal_manifest(store)
+
+
+def nothing(store: Path) -> None:
+    pass
+
+
+def patch(path: Path, offset: int, data: bytes) -> None:
+    file = bytearray(path.read_bytes())
+    file[offset : offset + len(data)] = data
+    path.write_bytes(file)
+
+
+@dataclass
+class Case:
+    name: str
+    spec: str
+    store: str
+    file: str  # MANIFEST, or one of the first segment
+    changes: list[tuple[int, bytes]]
+    refuse: str | None
+    word: str | None = DAMAGED
+    seal: Callable[[Path], None] = seal
+    size: int | None = None  # cut or make longer
+    remove: bool = False
+
+
+SEGMENT = 64  # where the first segment begins without a recipe
+TABLE = SEGMENT + 128
+
+
+def manifest_cases() -> Iterator[Case]:
+    for name, spec, offset, data, refuse, word in (
+        ("magic", "3.1", 0, b"S", OPEN, DAMAGED),
+        ("version 0", "3.1", 8, b"\0", OPEN, UNSUPPORTED),
+        ("version 2", "3.1", 8, b"\2", OPEN, UNSUPPORTED),
+        ("size", "3.1", 12, b"\x21", OPEN, DAMAGED),
+        ("a required feature", "3.1", 16, b"\1", OPEN, UNSUPPORTED),
+        ("the last required feature", "3.1", 23, b"\x80", OPEN, UNSUPPORTED),
+        ("an optional feature", "3.1", 24, b"\1", FINE, None),
+        ("128 fingerprint bits", "3.1", 32, b"\x80", OPEN, UNSUPPORTED),
+        ("k 17", "3.1", 36, b"\x11", OPEN, DAMAGED),
+        ("a k that the plan is not complete for", "3.1", 36, b"\4", OPEN, DAMAGED),
+        ("a reserved flag", "3.1", 40, b"\7", OPEN, UNSUPPORTED),
+        ("the flag of ids", "3.1", 40, b"\2", OPEN, DAMAGED),
+        ("the flag of a plan that was given", "3.1", 40, b"\1", FINE, None),
+        ("an unused field", "3.1", 44, b"\1\2\3\4", FINE, None),
+        ("a next ordinal that is an id", "3.1", 48, b"\7", FULL, DAMAGED),
+        ("a next ordinal far above the ids", "3.1", 48, b"\0\0\1", FINE, None),
+        ("the highest next ordinal", "3.1", 48, b"\xff" * 8, FINE, None),
+        ("a recipe that passes the end", "3.1", 56, b"\0\4", OPEN, DAMAGED),
+        ("a recipe of 4097 bytes", "3.1", 56, b"\1\x10", OPEN, DAMAGED),
+        ("no segment, where one follows", "3.1", 60, b"\0", OPEN, DAMAGED),
+        ("two segments, where one follows", "3.1", 60, b"\2", OPEN, DAMAGED),
+        ("4097 segments", "3.1", 60, b"\1\x10", OPEN, DAMAGED),
+        ("record count", "3.3", SEGMENT + 24, b"\4", OPEN, DAMAGED),
+        ("fewer records than fingerprints", "3.3", SEGMENT + 24, b"\1", OPEN, DAMAGED),
+        ("distinct count", "3.3", SEGMENT + 32, b"\1", OPEN, DAMAGED),
+        ("no fingerprints", "3.3", SEGMENT + 32, b"\0", OPEN, DAMAGED),
+        ("content sum", "3.3", SEGMENT + 40, b"\0\0\0", FULL, DAMAGED),
+        ("a block size that is no power of two", "3.3", SEGMENT + 56, b"\x2c\1", OPEN, DAMAGED),
+        ("a block size of 128", "3.3", SEGMENT + 56, b"\x80\0", OPEN, DAMAGED),
+        ("a block size of 131072", "3.3", SEGMENT + 56, b"\0\0\2", OPEN, DAMAGED),
+        ("a restart interval of 0", "3.3", SEGMENT + 60, b"\0\0\0", OPEN, DAMAGED),
+        ("a restart interval of 65536", "3.3", SEGMENT + 60, b"\0\0\1", OPEN, DAMAGED),
+        ("another restart interval than in the headers", "3.3", SEGMENT + 60, b"\7", OPEN, DAMAGED),
+        ("directory size", "3.3", SEGMENT + 64, b"\0\x90", OPEN, DAMAGED),
+        ("a directory of 32 MiB", "3.3", SEGMENT + 64, b"\0\0\0\2", OPEN, DAMAGED),
+        ("directory sum", "3.3", SEGMENT + 72, b"\0\0\0", OPEN, DAMAGED),
+        ("no id block", "3.3", SEGMENT + 88, b"\0", OPEN, DAMAGED),
+        ("two id blocks", "3.3", SEGMENT + 88, b"\2", OPEN, DAMAGED),
+        ("more id blocks than records", "3.3", SEGMENT + 88, b"\0\0\0\0\0\1", OPEN, DAMAGED),
+        ("kind 2", "3.3", SEGMENT + 112, b"\2", OPEN, UNSUPPORTED),
+        ("records removed that were never there", "3.3", SEGMENT + 112, b"\1", OPEN, DAMAGED),
+        ("another writer", "3.3", SEGMENT + 124, b"\1\2\3\xff", FINE, None),
+        ("a key mask that does not lead in table 0", "3.4", TABLE, b"\1", OPEN, DAMAGED),
+        ("prefix bits", "3.4", TABLE + 8, b"\x1f", OPEN, DAMAGED),
+        ("a radius for which the plan is not complete", "3.4", TABLE + 12, b"\0", OPEN, DAMAGED),
+        ("a radius above the prefix bits", "3.4", TABLE + 12, b"\x21", OPEN, DAMAGED),
+        ("no block", "3.4", TABLE + 16, b"\0", OPEN, DAMAGED),
+        ("two blocks", "3.4", TABLE + 16, b"\2", OPEN, DAMAGED),
+        ("more blocks than fingerprints", "3.4", TABLE + 16, b"\3", OPEN, DAMAGED),
+    ):
+        # Where the segments begin or how many they are is what other checksums are found by.
+        how = seal_manifest if offset in (56, 60) else seal
+        yield Case(f"manifest: {name}", spec, "example", "MANIFEST", [(offset, data)], refuse, word, how)
+    for name, spec, offset, data, refuse in (
+        ("segment id", "3.3", SEGMENT, b"\0\0\0", OPEN),
+        ("the high half of the segment id", "3.3", SEGMENT + 15, b"\0", OPEN),
+        ("folder number", "3.3", SEGMENT + 16, b"\0\0\0", OPEN),
+        ("id header checksum", "3.3", SEGMENT + 96, b"\0\0\0", OPEN),
+        ("no table", "3.3", SEGMENT + 116, b"\0", OPEN),
+        ("three tables", "3.3", SEGMENT + 116, b"\3", OPEN),
+        ("65 tables", "3.3", SEGMENT + 116, b"\x41", OPEN),
+        ("header checksum of a table", "3.4", TABLE + 24, b"\0\0\0", OPEN),
+    ):
+        yield Case(f"manifest: {name}", spec, "example", "MANIFEST", [(offset, data)], refuse, seal=seal_manifest)
+    for name, refuse, word, offset, data in (
+        ("a zero byte in the recipe", OPEN, DAMAGED, 64, b"\0"),
+        ("a recipe that is not UTF-8", FINE, None, 64, b"\xff\xfe"),
+        ("bytes behind the recipe", FINE, None, 66, b"\1\2\3\4\5\6"),
+    ):
+        yield Case(f"manifest: {name}", "3.2", "recipe", "MANIFEST", [(offset, data)], refuse, word)
+    yield Case("manifest: a next ordinal without ids", "3.1", "one", "MANIFEST", [(48, b"\1")], OPEN)
+    yield Case("manifest: id blocks without ids", "3.3", "one", "MANIFEST", [(SEGMENT + 88, b"\1")], OPEN)
+    yield Case("manifest: more records than fingerprints without ids", "3.3", "one", "MANIFEST", [(SEGMENT + 24, b"\2")], OPEN)
+    yield Case("manifest: an id header checksum without ids", "3.3", "one", "MANIFEST", [(SEGMENT + 96, b"\1")], FINE, None)
+    yield Case("manifest: checksum", "3.5", "example", "MANIFEST", [(272, b"\0\0\0")], OPEN, seal=nothing)
+    yield Case("manifest: a byte fewer", "3", "example", "MANIFEST", [], OPEN, seal=nothing, size=287)
+    yield Case("manifest: a byte more", "3", "example", "MANIFEST", [], OPEN, seal=nothing, size=289)
+    yield Case("manifest: nothing in it", "3", "example", "MANIFEST", [], OPEN, seal=nothing, size=0)
+
+
+def header_cases() -> Iterator[Case]:
+    for file, name, offset, data, refuse, word in (
+        ("table-01.blk", "magic", 0, b"x", OPEN, DAMAGED),
+        ("table-01.blk", "version 0", 8, b"\0", OPEN, UNSUPPORTED),
+        ("table-01.blk", "version 2", 8, b"\2", OPEN, UNSUPPORTED),
+        ("table-01.blk", "header size", 13, b"\x20", OPEN, UNSUPPORTED),
+        ("table-01.blk", "number", 32, b"\0", OPEN, DAMAGED),
+        ("table-01.blk", "block size", 36, b"\0\2", OPEN, DAMAGED),
+        ("table-01.blk", "restart interval", 40, b"\7", OPEN, DAMAGED),
+        ("table-01.blk", "fingerprint bits", 44, b"\x80", OPEN, UNSUPPORTED),
+        ("table-01.blk", "block count", 48, b"\2", OPEN, DAMAGED),
+        ("table-01.blk", "item count", 56, b"\3", OPEN, DAMAGED),
+        ("table-01.blk", "table count", 64, b"\3", OPEN, DAMAGED),
+        ("table-01.blk", "k", 68, b"\4", OPEN, DAMAGED),
+        ("table-01.blk", "radius", 72, b"\2", OPEN, DAMAGED),
+        ("table-01.blk", "an unused field", 76, b"\2", FINE, None),
+        ("table-01.blk", "key mask", 80, b"\0", OPEN, DAMAGED),
+        ("table-01.blk", "no code", 88 + 30, b"\0", FULL, DAMAGED),
+        ("table-01.blk", "a code of two bits alone", 88 + 30, b"\2", OPEN, DAMAGED),
+        ("table-01.blk", "an incomplete code", 88 + 30, b"\1\2", OPEN, DAMAGED),
+        ("table-01.blk", "too many codes", 88 + 30, b"\1\1\1", OPEN, DAMAGED),
+        ("table-01.blk", "a code of twelve bits", 88 + 30, bytes([*range(1, 13), 12]), OPEN, DAMAGED),
+        ("table-01.blk", "a code for more than there is", 88 + 30, b"\1\1", FINE, None),
+        ("table-01.blk", "h counts", 152 + 8 * 30, b"\2", FULL, DAMAGED),
+        ("table-01.blk", "gap bit counts", 664, b"\1", FULL, DAMAGED),
+        ("table-01.blk", "the unused rest", 1176, b"\1" * 2904, FINE, None),
+        ("ids.blk", "magic", 7, b"k", OPEN, DAMAGED),
+        ("ids.blk", "version 2", 8, b"\2", OPEN, UNSUPPORTED),
+        ("ids.blk", "number", 32, b"\0", OPEN, DAMAGED),
+        ("ids.blk", "block size", 36, b"\0\2", OPEN, DAMAGED),
+        ("ids.blk", "an unused restart interval", 40, b"\1", FINE, None),
+        ("ids.blk", "block count", 48, b"\2", OPEN, DAMAGED),
+        ("ids.blk", "item count", 56, b"\2", OPEN, DAMAGED),
+        ("ids.blk", "table count", 64, b"\3", OPEN, DAMAGED),
+        ("ids.blk", "k", 68, b"\4", OPEN, DAMAGED),
+        ("ids.blk", "unused radius and key mask", 72, b"\1" * 16, FINE, None),
+        ("ids.blk", "a code", 88, b"\1", OPEN, DAMAGED),
+        ("ids.blk", "an incomplete code", 88, b"\2", OPEN, DAMAGED),
+        ("ids.blk", "unused counts", 152, b"\1" * 1024, FINE, None),
+        ("ids.blk", "the unused rest", 1176, b"\1" * 2904, FINE, None),
+    ):
+        yield Case(f"{file}: {name}", "4", "example", file, [(offset, data)], refuse, word)
+    yield Case("table-01.blk: segment id", "4", "example", "table-01.blk", [(16, b"\0")], OPEN,
+               seal=seal_header("table-01.blk", TABLE + 40 + 24))
+    yield Case("ids.blk: segment id", "4", "example", "ids.blk", [(16, b"\0")], OPEN, seal=seal_header("ids.blk", SEGMENT + 96))
+    yield Case("table-01.blk: checksum of the header", "4", "example", "table-01.blk", [(4080, b"\0\0")], OPEN, seal=nothing)
+    yield Case("ids.blk: checksum of the header", "4", "example", "ids.blk", [(4080, b"\0\0")], OPEN, seal=nothing)
+    for file in "table-00.blk", "table-01.blk", "ids.blk", "directory.mdb":
+        size = 32768 if file == "directory.mdb" else 4352
+        yield Case(f"{file}: a byte fewer", "4", "example", file, [], OPEN, seal=nothing, size=size - 1)
+        yield Case(f"{file}: a byte more", "4", "example", file, [], OPEN, seal=nothing, size=size + 1)
+        yield Case(f"{file}: nothing in it", "4", "example", file, [], OPEN, seal=nothing, size=0)
+        yield Case(f"{file}: gone", "2", "example", file, [], OPEN, seal=nothing, remove=True)
+
+
+BLOCK = 4096
+
+
+def block_cases() -> Iterator[Case]:
+    """One block of seven groups: keys at 12, slots at 36, groups from 48 on."""
+    for name, refuse, offset, data in (
+        ("no fingerprint", READ, 0, b"\0"),
+        ("more groups than there is room for", READ, 0, b"\xff\xff"),
+        ("a fingerprint more", FULL, 0, b"\xc9"),
+        ("a fingerprint fewer", FULL, 0, b"\xc7"),
+        ("key_shift 33", READ, 2, b"\x21"),
+        ("key_shift 0", FULL, 2, b"\0"),
+        ("byte 3", READ, 3, b"\1"),
+        ("first", FULL, 4, b"\1\2\3\4\5\6\7"),
+        ("first, so that sums pass 2^64", FULL, 4, b"\xff" * 8),
+        ("key 1 is 0", FULL, 12, b"\0" * 4),
+        ("key 6 passes 2^64", FULL, 32, b"\xff" * 4),
+        ("slot 1 lies before group 0", READ, 36, b"\0\0"),
+        ("slot 2 lies before slot 1", READ, 38, b"\x80\1"),
+        ("slot 6 lies behind the trailer", READ, 46, b"\xff\xff"),
+        ("a bit of a code", FULL, 48, b"\xff"),
+        ("zero bits of the last group", FULL, 2000, b"\xff"),
+        ("a bit of the last rest", FULL, 4086, b"\xff"),
+    ):
+        yield Case(f"table block: {name}", "B 5", "groups", "table-00.blk", [(BLOCK + offset, data)], refuse)
+    yield Case("table block: trailer", "4", "groups", "table-00.blk", [(BLOCK + 4088, b"\0\0")], READ, seal=nothing)
+    # d8 and de first differ at bit 61. Bit 60 is 1 in both, so that h = 60 and three bits of rest make de as well.
+    yield Case("table block: a code for a bit that is 1 before", "B 5", "two", "table-00.blk",
+               [(88 + 60, b"\1\0"), (BLOCK + 247, b"\xc0")], FULL)
+    for name, refuse, offset, data in (
+        ("first rank", FULL, 0, b"\1"),
+        ("base", FULL, 8, b"\2"),
+        ("no record", READ, 16, b"\0"),
+        ("a record more", FULL, 16, b"\4"),
+        ("more records than there is room for", READ, 16, b"\xff\xff"),
+        ("width 65", READ, 18, b"\x41"),
+        ("a wider width than need be", FULL, 18, b"\4"),
+        ("no starts", FULL, 19, b"\0"),
+        ("it goes on at the end", FULL, 19, b"\3"),
+        ("an unknown flag", READ, 19, b"\5"),
+        ("bit 0 of starts", FULL, 20, b"\3"),
+        ("bits of starts behind the records", FULL, 20, b"\xfa"),
+        ("a rank too many", FULL, 20, b"\6"),
+        ("a rank too few", FULL, 20, b"\0"),
+        ("ids of a fingerprint that do not ascend", FULL, 21, b"\x08\0"),
+        ("bits behind the values", FULL, 22, b"\xff"),
+        ("bytes behind the values", FULL, 23, b"\xff" * 225),
+    ):
+        yield Case(f"id block: {name}", "6", "example", "ids.blk", [(BLOCK + offset, data)], refuse)
+    yield Case("id block: trailer", "4", "example", "ids.blk", [(BLOCK + 248, b"\0\0")], READ, seal=nothing)
+    yield Case("id block: a base beside values of 64 bits", "6", "ends", "ids.blk", [(BLOCK + 8, b"\1")], READ)
+
+
+def segment_cases() -> Iterator[Case]:
+    """The segments of this store add, add, remove, add and remove."""
+    manifest = (HERE / "segments.store" / "MANIFEST").read_bytes()
+    begin = at = 64 + -(-u32(manifest, 56) // 8) * 8
+    segments = []
+    for _ in range(u32(manifest, 60)):
+        end = at + 128 + 40 * u32(manifest, at + 116)
+        segments.append(manifest[at:end])
+        at = end
+    one, two, minus, three, minus_again = segments
+    for name, refuse, order in (
+        ("those that add, in another order", FINE, [two, one, minus, three, minus_again]),
+        ("records removed before any is there", OPEN, [minus, one, two, three, minus_again]),
+        ("records added that are there", FULL, [one, two, three, minus, minus_again]),
+        ("records removed that are not there", FULL, [one, minus, two, three, minus_again]),
+        ("a folder twice", OPEN, [one, one, minus, three, minus_again]),
+    ):
+        yield Case(f"segments: {name}", "3.3", "segments", "MANIFEST", [(begin, b"".join(order))], refuse,
+                   None if refuse is FINE else DAMAGED, seal_manifest)
+
+
+def directory_cases() -> Iterator[Case]:
+    """Values, or keys, in all pages that have them: LMDB leaves old ones behind."""
+    directory = (next((HERE / "example.store").glob("seg-*")) / "directory.mdb").read_bytes()
+    for name, key, at, change, refuse in (
+        ("the last fingerprint of table 0", "010000000000000000", 9, b"\xda", FULL),
+        ("the last rank of the id block", "01ffffffff00000000", 9, b"\2", FULL),
+        ("the first rank of table 0", "020000000000000000", 9, b"\1", OPEN),
+        ("an array is not there", "010000000100000000", 0, b"\7", OPEN),
+    ):
+        # LMDB has a key's size, 9, before it.
+        places = [match.start() + 2 for match in re.finditer(re.escape(b"\x09\0" + bytes.fromhex(key)), directory)]
+        yield Case(f"directory: {name}", "8", "example", "directory.mdb", [(place + at, change) for place in places], refuse,
+                   seal=seal_directory)
+    yield Case("directory: another LMDB format", "8", "example", "MANIFEST", [(SEGMENT + 120, b"\2")], OPEN, UNSUPPORTED,
+               seal_manifest)
+
+
+def differences(before: bytes, after: bytes) -> Iterator[tuple[int, bytes]]:
+    """Runs of bytes that differ, up to the shorter one's end."""
+    begin = None
+    for at in range(min(len(before), len(after)) + 1):
+        differs = at < min(len(before), len(after)) and before[at] != after[at]
+        if differs and begin is None:
+            begin = at
+        elif not differs and begin is not None:
+            yield begin, after[begin:at]
+            begin = None
+
+
+def edits_of(before: Path, after: Path) -> Iterator[dict]:
+    for path in sorted(path for path in before.rglob("*") if path.is_file()):
+        name = str(path.relative_to(before))
+        if not (after / name).exists():
+            yield {"file": name, "remove": True}
+            continue
+        old, new = path.read_bytes(), (after / name).read_bytes()
+        if len(old) != len(new):
+            yield {"file": name, "size": len(new)}
+        for offset, data in differences(old, new):
+            yield {"file": name, "offset": offset, "bytes": data.hex()}
+
+
+def make(case: Case, folder: Path) -> dict:
+    base, store = HERE / f"{case.store}.store", folder / "edited.store"
+    shutil.rmtree(store, ignore_errors=True)
+    shutil.copytree(base, store)
+    path = store / case.file if case.file == "MANIFEST" else next(store.glob("seg-*")) / case.file
+    for offset, data in case.changes:
+        patch(path, offset, data)
+    if case.size is not None:
+        path.write_bytes(path.read_bytes()[: case.size].ljust(case.size, b"\0"))
+    if case.remove:
+        path.unlink()
+    case.seal(store)
+    edits = list(edits_of(base, store))
+    assert edits, case.name
+    return {"name": case.name, "spec": case.spec, "store": case.store, "refuse": case.refuse, "as": case.word, "edits": edits}
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        cases = [*manifest_cases(), *header_cases(), *block_cases(), *segment_cases(), *directory_cases()]
+        made = [make(case, Path(folder)) for case in cases]
+    lines = ",\n".join(json.dumps(vector) for vector in made)
+    (HERE / "edited.json").write_text(f"[\n{lines}\n]\n")
+    print(f"{len(made)} edited stores")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+"""Makes the stores of version 1 that readers are tested with, their records and answers; never again one that is there.
+
+    SSTORE=build/release/tools/sstore python3 format-spec/vectors/make_stores.py
+
+The records come from here, as do the answers, by brute force: the command under test makes nothing but the stores.
+"""
+
+import os
+import random
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+SSTORE = os.environ.get("SSTORE", "sstore")
+HERE = Path(__file__).parent / "v1"
+MOST = 2**64 - 1
+
+Record = tuple[int, int | None]
+
+
+def run(*arguments: object, text: str = "") -> None:
+    subprocess.run([SSTORE, *map(str, arguments)], input=text, text=True, check=True)
+
+
+def as_text(records: list[Record]) -> str:
+    return "".join(f"{fingerprint:016x}" + ("" if number is None else f"\t{number}") + "\n" for fingerprint, number in records)
+
+
+class Maker:
+    """A store to be, and what is in it by now."""
+
+    def __init__(self, name: str, k: int):
+        self.path = HERE / f"{name}.store"
+        self.k = k
+        self.records: set[Record] = set()
+        self.rng = random.Random(name)
+
+    def build(self, records: list[Record], *options: object) -> None:
+        run("build", "--quiet", "-k", self.k, *options, self.path, text=as_text(records))
+        self.records = set(records)
+
+    def add(self, records: list[Record]) -> None:
+        run("add", "--quiet", self.path, text=as_text(records))
+        self.records |= set(records)
+
+    def remove(self, records: list[Record]) -> None:
+        run("remove", "--quiet", self.path, text=as_text(records))
+        self.records -= set(records)
+
+    def ordered(self) -> list[Record]:
+        return sorted(self.records, key=lambda record: (record[0], record[1] or 0))
+
+    def queries(self) -> list[tuple[int, int]]:
+        """(distance, fingerprint): near what is there, and anywhere; at the store's own distance, and at others."""
+        queries: dict[int, int] = {}
+        fingerprints = sorted({record[0] for record in self.records})
+        for i in range(30):
+            query = self.rng.choice(fingerprints) if fingerprints and i % 3 else self.rng.getrandbits(64)
+            for _ in range(self.rng.randrange(self.k + 2)):
+                query ^= 1 << self.rng.randrange(64)
+            queries[query] = self.k if i % 4 else self.rng.choice([0, 1, 2, 5])
+        return [(distance, query) for query, distance in queries.items()]
+
+    def answer(self, distance: int, query: int) -> list[str]:
+        near = sorted(
+            ((query ^ fingerprint).bit_count(), fingerprint, number)
+            for fingerprint, number in self.ordered()
+            if (query ^ fingerprint).bit_count() <= distance
+        )
+        asked = f"{distance}\t{query:016x}"
+        return [f"{asked}\t{d}\t{fingerprint:016x}\t{'-' if number is None else number}\n" for d, fingerprint, number in near] or [
+            f"{asked}\t-\t-\t-\n"
+        ]
+
+    def write_down(self) -> None:
+        records = "".join(f"{f:016x}\t{'-' if number is None else number}\n" for f, number in self.ordered())
+        self.path.with_suffix(".records").write_text(records)
+        answers = [line for query in self.queries() for line in self.answer(*query)]
+        self.path.with_suffix(".answers").write_text("".join(answers))
+
+
+def uniform(rng: random.Random, count: int) -> list[Record]:
+    return [(rng.getrandbits(64), None) for _ in range(count)]
+
+
+def clustered(rng: random.Random, count: int, id_bits: int) -> list[Record]:
+    """Around few centres, within 4 bits; every other fingerprint several times, with other ids."""
+    centres = [rng.getrandbits(64) for _ in range(max(1, count // 40))]
+    records: dict[Record, None] = {}
+    while len(records) < count:
+        fingerprint = rng.choice(centres)
+        for _ in range(rng.randrange(5)):
+            fingerprint ^= 1 << rng.randrange(64)
+        for _ in range(rng.choice([1, 1, 1, 2, 7])):
+            records[fingerprint, rng.getrandbits(id_bits)] = None
+    return list(records)
+
+
+def make_one(made: Maker) -> None:
+    made.build([(0x0123456789ABCDEF, None)], "--no-ids", "--block-size", 256, "--plan", 1)
+
+
+def make_two(made: Maker) -> None:
+    made.build([(0xD8, 1), (0xDE, 2)], "--block-size", 256, "--plan", 1)
+
+
+def make_example(made: Maker) -> None:
+    made.build([(0xD9, 1), (0xDB, 2), (0xDB, 7)], "--block-size", 256, "--plan", "32:1,32:1")
+
+
+def make_recipe(made: Maker) -> None:
+    made.build([(0xD9, 1), (0xDB, 2), (0xDB, 7)], "--block-size", 256, "--plan", 2, "--recipe", "ab")
+
+
+def make_empty(made: Maker) -> None:
+    made.build([], "--plan", 4)
+
+
+def make_emptied(made: Maker) -> None:
+    records: list[Record] = [(made.rng.getrandbits(64), i) for i in range(40)]
+    made.build(records, "--block-size", 256, "--plan", 4)
+    made.remove(records)
+
+
+def make_groups(made: Maker) -> None:
+    made.build(uniform(made.rng, 200), "--no-ids", "--block-size", "4K", "--plan", 1)
+
+
+def make_uniform(made: Maker) -> None:
+    made.build(uniform(made.rng, 5000), "--no-ids")
+
+
+def make_ordinals(made: Maker) -> None:
+    records = [(made.rng.getrandbits(64), None) for _ in range(3000)]
+    made.build(records, "--plan", "24:1,20:0,20:0", "--block-size", 512)
+    made.records = {(fingerprint, i) for i, (fingerprint, _) in enumerate(records)}
+
+
+def make_clustered(made: Maker) -> None:
+    made.build(clustered(made.rng, 3000, 64), "--plan", 4, "--block-size", "1K", "--recipe", "simhash, Größe 64")
+
+
+def make_dense(made: Maker) -> None:
+    made.build([(0xABCDEF0000000000 + i, i // 3) for i in range(9000)], "--plan", 2, "--block-size", "64K")
+
+
+def make_ends(made: Maker) -> None:
+    fingerprints = [0, 1, 2**63 - 1, 2**63, MOST - 1, MOST]
+    made.build([(fingerprint, number) for fingerprint in fingerprints for number in (0, 1, MOST - 1, MOST)], "--block-size", 256)
+
+
+def make_repeated(made: Maker) -> None:
+    """A fingerprint whose ids reach over many blocks."""
+    records: list[Record] = [(0x5555555555555555, i) for i in range(4000)]
+    made.build(records + [(made.rng.getrandbits(64), i) for i in range(50)], "--plan", 4, "--block-size", 256)
+
+
+def make_segments(made: Maker) -> None:
+    """Some records are there, removed, and there again."""
+    records = clustered(made.rng, 1500, 20)
+    made.build(records[:700], "--plan", 4, "--block-size", 256, "--recipe", "by segments")
+    made.add(records[700:1000])
+    made.remove(made.rng.sample(records[:1000], 300))
+    made.add(made.rng.sample(records[:700], 200) + records[1000:])
+    made.remove(made.rng.sample(made.ordered(), 100))
+
+
+def make_ten_tables(made: Maker) -> None:
+    made.build(uniform(made.rng, 400), "--no-ids", "--plan", "5c2", "--block-size", 256)
+
+
+def make_sixteen_tables(made: Maker) -> None:
+    made.build(clustered(made.rng, 300, 8), "--plan", "4c1/4c1", "--block-size", 256)
+
+
+def make_distance_0(made: Maker) -> None:
+    made.build(clustered(made.rng, 500, 12), "--block-size", 256)
+
+
+def make_distance_7(made: Maker) -> None:
+    made.build(clustered(made.rng, 500, 12), "--plan", "16:1,16:1,16:1,16:1", "--block-size", 256)
+
+
+def make_distance_16(made: Maker) -> None:
+    made.build(clustered(made.rng, 500, 33), "--block-size", "2K")
+
+
+MAKERS: list[tuple[str, int, Callable[[Maker], None]]] = [
+    ("one", 3, make_one),
+    ("two", 3, make_two),
+    ("example", 3, make_example),
+    ("recipe", 3, make_recipe),
+    ("empty", 3, make_empty),
+    ("emptied", 3, make_emptied),
+    ("groups", 3, make_groups),
+    ("uniform", 3, make_uniform),
+    ("ordinals", 3, make_ordinals),
+    ("clustered", 3, make_clustered),
+    ("dense", 3, make_dense),
+    ("ends", 3, make_ends),
+    ("repeated", 3, make_repeated),
+    ("segments", 3, make_segments),
+    ("ten-tables", 3, make_ten_tables),
+    ("sixteen-tables", 3, make_sixteen_tables),
+    ("distance-0", 0, make_distance_0),
+    ("distance-7", 7, make_distance_7),
+    ("distance-16", 16, make_distance_16),
+]
+
+if __name__ == "__main__":
+    HERE.mkdir(exist_ok=True)
+    for name, k, make in MAKERS:
+        made = Maker(name, k)
+        if made.path.exists():
+            continue
+        make(made)
+        made.write_down()
+        print(made.path.name)
