@@ -1,9 +1,10 @@
 /*
  * fuzz_block.c - any bytes as a block under any valid code: no access outside it, decoding strictly tells the same as reading
- * bit by bit, decoding fast gives the same of what is sound, by every form, and groups are found where their values are.
+ * bit by bit, decoding fast gives the same of what is sound, by every form, groups are found where their values are, and what
+ * is sound can be written again, whatever it is.
  *   1 byte: block size; 2 bytes: restart interval; 64 bytes: counts that the code is made from; then the block
  */
-#include "codec/block.h"
+#include "store/canonical.h"
 #include "support/fuzzing.h"
 #include "support/slow_block.h"
 
@@ -102,6 +103,20 @@ static void check_groups(const ss_block *block, const uint64_t *values)
     }
 }
 
+/* It is as a writer makes it or not, whatever was looked at before. */
+static void check_canonical(const ss_block *block, ss_geometry geometry, const uint64_t *values)
+{
+    ss_canonical_table canonical;
+    sstore_error error;
+    const char *reason = NULL;
+    FUZZ_CHECK(ss_canonical_table_init(&canonical, geometry, block->code, &error) == SSTORE_OK);
+    const bool passed = ss_canonical_table_next(&canonical, block->bytes, values, block->count, &reason);
+    FUZZ_CHECK(passed || reason != NULL);
+    ss_canonical_table_skip(&canonical);
+    FUZZ_CHECK(ss_canonical_table_next(&canonical, block->bytes, values, block->count, &reason) == passed);
+    ss_canonical_table_free(&canonical);
+}
+
 static void check_block(const ss_block *block, ss_geometry geometry)
 {
     const size_t size = block->count * sizeof(uint64_t);
@@ -120,6 +135,8 @@ static void check_block(const ss_block *block, ss_geometry geometry)
     FUZZ_CHECK(!passed || memcmp(other, fast, size) == 0);
     check_groups(block, sound ? values : NULL);
     check_groups(&portable, sound ? values : NULL);
+    if (sound && ascends(values, block->count))
+        check_canonical(block, geometry, values);
     check_finds(block, sound && ascends(values, block->count) ? values : NULL);
     free(values);
     free(fast);

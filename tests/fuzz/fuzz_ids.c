@@ -1,9 +1,9 @@
 /*
  * fuzz_ids.c - any bytes as a block of the id column: no access outside it, and every rank is found where its records
- * are.
+ * are. It can be written again, whatever is in it.
  *   1 byte: block size; then the block
  */
-#include "file/ids.h"
+#include "store/canonical.h"
 #include "support/fuzzing.h"
 
 /* Bit 0 of the starts is 0 in every block that a writer makes; others may be found at other places. */
@@ -44,6 +44,18 @@ static void check_block(const ss_ids_block *block, const uint8_t *bytes)
     check_find(block, 0, false, 0, 0);
 }
 
+static void check_canonical(const ss_ids_block *block, uint32_t block_bytes)
+{
+    ss_canonical_ids canonical;
+    sstore_error error;
+    const char *reason = NULL;
+    FUZZ_CHECK(ss_canonical_ids_init(&canonical, block_bytes, &error) == SSTORE_OK);
+    FUZZ_CHECK(ss_canonical_ids_next(&canonical, block, &reason) || reason != NULL);
+    reason = NULL;
+    FUZZ_CHECK(ss_canonical_ids_next(&canonical, block, &reason) || reason != NULL);
+    ss_canonical_ids_free(&canonical);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_input input = {.at = data, .left = size};
@@ -51,9 +63,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *bytes = fuzz_take_rest(&input, block_bytes);
     ss_ids_block block;
     const char *reason = NULL;
-    if (ss_ids_block_open(&block, bytes, block_bytes, &reason))
+    if (ss_ids_block_open(&block, bytes, block_bytes, &reason)) {
         check_block(&block, bytes);
-    else
+        check_canonical(&block, block_bytes);
+    } else
         FUZZ_CHECK(reason != NULL);
     free(bytes);
     return 0;

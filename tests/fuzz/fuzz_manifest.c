@@ -51,6 +51,7 @@ static size_t identify_segment(uint8_t *bytes, size_t left, uint32_t distance, b
     const uint32_t tables = ss_load_le32(bytes + 116);
     if (tables > SS_MAX_TABLES || left < SEGMENT_BYTES + tables * TABLE_BYTES)
         return 0;
+    segment.kind = ss_load_le32(bytes + 112);
     segment.record_count = ss_load_le64(bytes + 24);
     segment.distinct_count = ss_load_le64(bytes + 32);
     segment.content_sum = ss_load_u128(bytes + 40);
