@@ -67,7 +67,7 @@ static long done(const system_call *call, long result)
 /* ----- memory ----- */
 
 /* A sanitizer has its own allocator: there only calls from the program's own objects are taken over, by the linker. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef INTERPOSE_BY_WRAPPING
 #define OURS(name) __wrap_##name
 #define THEIRS(name) __real_##name
 #else
@@ -85,7 +85,7 @@ void *OURS(realloc)(void *memory, size_t size);
 void *OURS(aligned_alloc)(size_t alignment, size_t size);
 int OURS(posix_memalign)(void **memory_out, size_t alignment, size_t size);
 void OURS(free)(void *memory);
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef INTERPOSE_BY_WRAPPING
 void *__real_aligned_alloc(size_t alignment, size_t size);
 #define THEIR_ALIGNED __real_aligned_alloc
 #else
@@ -143,7 +143,7 @@ void OURS(free)(void *memory)
     THEIRS(free)(memory);
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef INTERPOSE_BY_WRAPPING
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
