@@ -199,7 +199,7 @@ static void test_existing_folder_stays(void **state)
     make_folder(store_path());
     assert_ok(ss_workplace_open(&place, store_path(), SS_CLAIM_NEW, &error), &error);
     assert_ok(ss_workplace_begin(&place, &error), &error);
-    file_save(scratch_path("store/%s/table-00.blk", place.works[0].name), "unfinished", 10);
+    file_save(scratch_path("store/%s/table-00.blk", place.works[0]->name), "unfinished", 10);
     ss_workplace_close(&place);
     assert_int_equal(entries(""), 0);
 }

@@ -110,7 +110,7 @@ static sstore_status set_up(sstore_builder *builder, const sstore_build_options 
     sstore_status status = ss_workplace_begin(builder->place, error);
     if (status != SSTORE_OK)
         return status;
-    builder->build.dir = &builder->place->works[0].dir;
+    builder->build.dir = &builder->place->works[0]->dir;
     builder->build.tmp_dir = options->tmp_dir != NULL ? &builder->tmp_dir : builder->build.dir;
     builder->build.has_ids = options->without_ids == 0;
     builder->build.distance = options->distance;

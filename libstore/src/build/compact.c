@@ -12,6 +12,8 @@
 #include "build/compact_range.h"
 #include "build/stream_source.h"
 
+#define MOST_MADE 2u /* segments, that a range becomes: one that adds and one that removes */
+
 typedef struct compaction {
     sstore_builder *builder;
     sstore *store; /* open for its records */
@@ -34,7 +36,7 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
     sstore_status status = SSTORE_OK;
     if (builder->place->work_count == self->made_count) /* the builder has begun the first one */
         status = ss_workplace_begin(builder->place, error);
-    build.dir = &builder->place->works[self->made_count].dir;
+    build.dir = &builder->place->works[self->made_count]->dir;
     build.kind = kind;
     if (kind == SS_SEGMENT_REMOVED)
         build.plan_name = SS_REMOVAL_PLAN;
@@ -64,7 +66,7 @@ static sstore_status publish(compaction *self, sstore_error *error)
     const ss_manifest *before = &self->builder->place->manifest;
     const uint32_t newer = before->segment_count - self->range.end;
     ss_manifest manifest = *before;
-    uint32_t fresh[SS_MAX_WORKS];
+    uint32_t fresh[MOST_MADE];
     manifest.segment_count = self->range.first + self->made_count + newer;
     manifest.segments = ss_alloc(manifest.segment_count, sizeof *manifest.segments);
     if (manifest.segments == NULL)
@@ -84,8 +86,8 @@ static sstore_status publish(compaction *self, sstore_error *error)
 static sstore_status make_and_publish(compaction *self, sstore_error *error)
 {
     const ss_manifest *manifest = &self->builder->place->manifest;
-    self->made = ss_alloc(SS_MAX_WORKS, sizeof *self->made);
-    sstore_status status = self->made != NULL ? SSTORE_OK : ss_fail_memory(error, SS_MAX_WORKS * sizeof *self->made);
+    self->made = ss_alloc(MOST_MADE, sizeof *self->made);
+    sstore_status status = self->made != NULL ? SSTORE_OK : ss_fail_memory(error, MOST_MADE * sizeof *self->made);
     if (status == SSTORE_OK)
         status = make_segment(self, SS_SEGMENT_RECORDS, error);
     if (status == SSTORE_OK && self->range.first > 0 &&

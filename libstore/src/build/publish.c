@@ -211,22 +211,30 @@ sstore_status ss_workplace_open(ss_workplace *place, const char *path, ss_claim 
 
 sstore_status ss_workplace_begin(ss_workplace *place, sstore_error *error)
 {
-    assert(place->work_count < SS_MAX_WORKS);
-    ss_work *work = &place->works[place->work_count];
+    ss_work **works = ss_grow(place->works, place->work_count, &place->work_capacity, 2, sizeof *works);
+    if (works == NULL)
+        return ss_fail_memory(error, 2 * (place->work_capacity + 1) * sizeof *works);
+    place->works = works;
+    ss_work *work = ss_alloc(1, sizeof *work);
+    if (work == NULL)
+        return ss_fail_memory(error, sizeof *work);
     work->dir = SS_DIR_NONE;
     ss_folder_name(work->name, SS_UNFINISHED_PREFIX, (uint64_t)place->begun_count++ << 32 | (uint64_t)getpid());
     sstore_status status = ss_dir_make_at(&place->store, work->name, error);
-    if (status != SSTORE_OK)
+    if (status != SSTORE_OK) {
+        ss_free(work);
         return status;
-    place->work_count++;
+    }
+    place->works[place->work_count++] = work;
     return ss_dir_open_at(&place->store, work->name, &work->dir, error);
 }
 
 void ss_workplace_drop_last(ss_workplace *place)
 {
-    ss_work *work = &place->works[--place->work_count];
+    ss_work *work = place->works[--place->work_count];
     ss_dir_close(&work->dir);
     ss_dir_remove(&place->store, work->name);
+    ss_free(work);
 }
 
 void ss_workplace_drop_all(ss_workplace *place)
@@ -240,15 +248,25 @@ void ss_workplace_drop_all(ss_workplace *place)
 
 /* ----- publishing ----- */
 
-/* Name the segment after its id; where that name is taken (the same records built again), after the next free number. */
-static uint64_t choose_folder_number(const ss_dir *store, uint64_t number)
+static bool is_folder_taken(const ss_dir *store, uint64_t number, const ss_manifest *manifest, const uint32_t *fresh,
+                            size_t named_count)
 {
     char name[SS_NAME_CAPACITY];
-    for (;; number++) {
-        ss_folder_name(name, SS_SEGMENT_PREFIX, number);
-        if (!ss_dir_has(store, name))
-            return number;
-    }
+    for (size_t i = 0; i < named_count; i++)
+        if (manifest->segments[fresh[i]].folder_number == number)
+            return true;
+    ss_folder_name(name, SS_SEGMENT_PREFIX, number);
+    return ss_dir_has(store, name);
+}
+
+/* Name the segment after its id; where that name is taken (the same records built again), after the next free
+ * number. Of those that are published with it, `named_count` have their names already. */
+static uint64_t choose_folder_number(const ss_dir *store, uint64_t number, const ss_manifest *manifest,
+                                     const uint32_t *fresh, size_t named_count)
+{
+    while (is_folder_taken(store, number, manifest, fresh, named_count))
+        number++;
+    return number;
 }
 
 /* The store's own name has to survive too; whoever made the folder may have died before syncing it. */
@@ -267,12 +285,12 @@ static sstore_status rename_works(ss_workplace *place, const ss_manifest *manife
                                   sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; status == SSTORE_OK && i < place->work_count; i++) {
+    for (size_t i = 0; status == SSTORE_OK && i < place->work_count; i++) {
         char name[SS_NAME_CAPACITY];
         ss_folder_name(name, SS_SEGMENT_PREFIX, manifest->segments[fresh[i]].folder_number);
-        status = ss_dir_rename(&place->store, place->works[i].name, name, error);
+        status = ss_dir_rename(&place->store, place->works[i]->name, name, error);
         if (status == SSTORE_OK)
-            memcpy(place->works[i].name, name, sizeof name); /* it is what has to go if the rest fails */
+            memcpy(place->works[i]->name, name, sizeof name); /* it is what has to go if the rest fails */
     }
     return status;
 }
@@ -281,10 +299,10 @@ static sstore_status name_and_sync_works(ss_workplace *place, ss_manifest *manif
                                          sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; status == SSTORE_OK && i < place->work_count; i++) {
+    for (size_t i = 0; status == SSTORE_OK && i < place->work_count; i++) {
         ss_manifest_segment *segment = &manifest->segments[fresh[i]];
-        segment->folder_number = choose_folder_number(&place->store, segment->segment_id.low);
-        status = ss_dir_sync(&place->works[i].dir, error);
+        segment->folder_number = choose_folder_number(&place->store, segment->segment_id.low, manifest, fresh, i);
+        status = ss_dir_sync(&place->works[i]->dir, error);
     }
     return status;
 }
@@ -292,8 +310,11 @@ static sstore_status name_and_sync_works(ss_workplace *place, ss_manifest *manif
 /* Readers see the new manifest: the works are segments now. */
 static void note_published(ss_workplace *place, ss_manifest *published)
 {
-    for (; place->work_count > 0; place->work_count--)
-        ss_dir_close(&place->works[place->work_count - 1].dir);
+    while (place->work_count > 0) {
+        ss_work *work = place->works[--place->work_count];
+        ss_dir_close(&work->dir);
+        ss_free(work);
+    }
     ss_manifest_free(&place->manifest);
     place->manifest = *published;
     place->made_folder = false;
@@ -336,6 +357,9 @@ sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, c
 void ss_workplace_close(ss_workplace *place)
 {
     ss_workplace_drop_all(place);
+    ss_free(place->works);
+    place->works = NULL;
+    place->work_capacity = 0;
     if (place->made_folder)
         (void)rmdir(place->path);
     place->made_folder = false;

@@ -16,8 +16,6 @@ typedef enum ss_claim {
     SS_CLAIM_EXTEND   /* publish new states of a store that is there, with segments that it has already */
 } ss_claim;
 
-#define SS_MAX_WORKS 2u
-
 /* An unfinished segment. */
 typedef struct ss_work {
     ss_dir dir;
@@ -32,8 +30,8 @@ typedef struct ss_workplace {
     ss_manifest manifest; /* the newest published one, but for its own size and sum; zeroed as long as none was published
                              in a new store */
     uint32_t begun_count; /* segments so far: a name is not used again, since its folder may be there if removing it failed */
-    uint32_t work_count;
-    ss_work works[SS_MAX_WORKS];
+    size_t work_count, work_capacity;
+    ss_work **works; /* each stays where it is, so that its folder may be borrowed */
 } ss_workplace;
 
 /*
@@ -52,9 +50,9 @@ void ss_workplace_drop_all(ss_workplace *place);
 
 /*
  * Publish a manifest, a copy of which becomes place->manifest at the moment of publication: also where this fails after
- * that, since the folder cannot be synced. The finished works, all that were
- * begun, in their order, are its segments `fresh[0]`, `fresh[1]`; it gets their folders' names here. The others must be
- * segments that the store has. What the store had before and the manifest does not name is removed.
+ * that, since the folder cannot be synced. The finished works, all that were begun, in their order, are its segments
+ * `fresh[0]`, `fresh[1]` and so on; it gets their folders' names here. The others must be segments that the store has.
+ * What the store had before and the manifest does not name is removed.
  */
 sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, const uint32_t *fresh,
                                    sstore_error *error);
