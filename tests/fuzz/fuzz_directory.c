@@ -87,7 +87,8 @@ static void check(const target *self, const uint8_t *data, size_t size)
     const int fd = openat(self->dir.fd, SS_DIRECTORY_NAME, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     FUZZ_CHECK(fd >= 0 && write(fd, data, size) == (ssize_t)size);
     close(fd);
-    const sstore_status status = ss_directory_open(&self->dir, size, ss_hash128(data, size), &directory, &error);
+    const sstore_status status =
+        ss_directory_open(&self->dir, ss_directory_lmdb_format(), size, ss_hash128(data, size), &directory, &error);
     FUZZ_CHECK(error.status == status && (status == SSTORE_OK || status == SSTORE_ERROR_DAMAGED));
     static const uint64_t counts[] = {0, 1, 9, 20, 300, 700, 65537};
     for (size_t i = 0; status == SSTORE_OK && i < sizeof counts / sizeof counts[0]; i++)

@@ -104,17 +104,28 @@ static ss_directory *must_open(const directory_file *file)
 {
     ss_directory *directory = NULL;
     sstore_error error = {.status = SSTORE_OK};
-    assert_ok(ss_directory_open(&file->dir, file->bytes, file->sum, &directory, &error), &error);
+    const uint32_t format = ss_directory_lmdb_format();
+    assert_ok(ss_directory_open(&file->dir, format, file->bytes, file->sum, &directory, &error), &error);
     return directory;
+}
+
+static void check_refused_as(const directory_file *file, uint32_t lmdb_format, uint64_t size, ss_u128 sum,
+                             sstore_status wanted)
+{
+    ss_directory *directory = (ss_directory *)(uintptr_t)1;
+    sstore_error error = {.status = SSTORE_OK};
+    assert_status(ss_directory_open(&file->dir, lmdb_format, size, sum, &directory, &error), wanted, &error);
+    assert_null(directory);
+    assert_true(ss_directory_is_lost(&error));
+    assert_non_null(strstr(error.message, SS_DIRECTORY_NAME));
+    const char *advice = strstr(error.message, SS_DIRECTORY_ADVICE);
+    assert_non_null(advice);
+    assert_string_equal(advice, SS_DIRECTORY_ADVICE); /* once, at the end */
 }
 
 static void check_refused(const directory_file *file, uint64_t size, ss_u128 sum, sstore_status wanted)
 {
-    ss_directory *directory = (ss_directory *)(uintptr_t)1;
-    sstore_error error = {.status = SSTORE_OK};
-    assert_status(ss_directory_open(&file->dir, size, sum, &directory, &error), wanted, &error);
-    assert_null(directory);
-    assert_non_null(strstr(error.message, SS_DIRECTORY_NAME));
+    check_refused_as(file, ss_directory_lmdb_format(), size, sum, wanted);
 }
 
 /* ----- writing and reading ----- */
@@ -336,6 +347,22 @@ static void test_other_sizes_and_sums_are_refused(void **state)
     testing_done();
 }
 
+/* What another LMDB wrote is not looked at, whatever its size and sum. */
+static void test_other_formats_are_refused(void **state)
+{
+    (void)state;
+    const uint32_t here = ss_directory_lmdb_format();
+    const uint32_t others[] = {here ^ 3u << 16 /* another byte order, */, here + 1 /* version, */,
+                               (here & ~0xff00u) | 0x0400 /* word */, 0};
+    directory_file file = file_begin();
+    write_array(file.writer, SS_ARRAY_KEYS, 0, 700);
+    file_finish(&file);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        check_refused_as(&file, others[i], file.bytes, file.sum, SSTORE_ERROR_UNSUPPORTED);
+    ss_directory_close(must_open(&file));
+    file_free(&file);
+}
+
 /* Once it is open, nothing that happens to the file matters. */
 static void test_open_directory_is_a_copy(void **state)
 {
@@ -422,6 +449,7 @@ int main(void)
         cmocka_unit_test_teardown(test_concurrent_writers, testing_teardown),
         cmocka_unit_test_teardown(test_changed_bytes_are_seen, testing_teardown),
         cmocka_unit_test_teardown(test_other_sizes_and_sums_are_refused, testing_teardown),
+        cmocka_unit_test(test_other_formats_are_refused),
         cmocka_unit_test_teardown(test_open_directory_is_a_copy, testing_teardown),
         cmocka_unit_test(test_ascends),
     };

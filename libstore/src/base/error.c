@@ -58,6 +58,14 @@ sstore_status ss_fail(sstore_error *error, sstore_status status, int system_errn
     return status;
 }
 
+void ss_advise(sstore_error *error, const char *what)
+{
+    if (error == NULL)
+        return;
+    const size_t length = strlen(error->message);
+    snprintf(error->message + length, sizeof error->message - length, "; %s", what);
+}
+
 void ss_fill_memory(sstore_error *error, uint64_t bytes)
 {
     (void)ss_fail(error, SSTORE_ERROR_MEMORY, 0, NULL, SSTORE_NO_OFFSET, "out of memory: %llu bytes were refused",

@@ -16,6 +16,9 @@ sstore_status ss_fail_argument(sstore_error *error, const char *format, ...) SS_
 sstore_status ss_fail_damaged(sstore_error *error, const char *file, uint64_t offset, const char *format, ...)
     SS_PRINTF(4, 5);
 
+/* Add to the message of an error that was filled what can be done about it; NULL is allowed. */
+void ss_advise(sstore_error *error, const char *what);
+
 /* What it returns stands here, where compilers and analysers see it: after a refused allocation nobody goes on. */
 void ss_fill_memory(sstore_error *error, uint64_t bytes);
 static inline sstore_status ss_fail_memory(sstore_error *error, uint64_t bytes)

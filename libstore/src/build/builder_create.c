@@ -61,6 +61,15 @@ sstore_status ss_builder_check_recipe(const ss_workplace *place, const char *rec
                    "its fingerprints were made by the recipe '%s', not '%s'", own, recipe);
 }
 
+sstore_status ss_builder_check_formats(const sstore_builder *builder, uint32_t count, sstore_error *error)
+{
+    const ss_workplace *place = builder->place;
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; status == SSTORE_OK && i < count; i++)
+        status = ss_directory_check_format(place->manifest.segments[i].lmdb_format, place->path, error);
+    return status;
+}
+
 /* The options that follow from the store that is changed. */
 static sstore_status take_from_store(sstore_builder *builder, const sstore_build_options *options, sstore_error *error)
 {
@@ -213,8 +222,11 @@ static sstore_status create(const char *path, const sstore_build_options *option
     if (status != SSTORE_OK)
         return status;
     const uint32_t threads = ss_pool_threads(taken.threads);
-    status = ss_builder_share_memory(
-        builder, &taken, extends ? ss_builder_base_bytes(&builder->place->manifest, threads) : 0, error);
+    if (extends)
+        status = ss_builder_check_formats(builder, builder->place->manifest.segment_count, error);
+    if (status == SSTORE_OK)
+        status = ss_builder_share_memory(
+            builder, &taken, extends ? ss_builder_base_bytes(&builder->place->manifest, threads) : 0, error);
     if (status == SSTORE_OK && taken.expected_record_count > 0)
         status = ss_builder_check_space(builder, taken.expected_record_count, 0, error);
     if (status == SSTORE_OK)

@@ -22,6 +22,25 @@ uint32_t ss_directory_lmdb_format(void)
     return LMDB_DATA_VERSION | (uint32_t)sizeof(size_t) << 8 | byte_order << 16;
 }
 
+sstore_status ss_directory_check_format(uint32_t lmdb_format, const char *path, sstore_error *error)
+{
+    if (lmdb_format == ss_directory_lmdb_format())
+        return SSTORE_OK;
+    return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, path, SSTORE_NO_OFFSET,
+                   "the directory was written by an LMDB of another file format (%06x, here %06x); "
+                   SS_DIRECTORY_ADVICE, lmdb_format, ss_directory_lmdb_format());
+}
+
+bool ss_directory_is_lost(const sstore_error *error)
+{
+    switch (error->status) {
+    case SSTORE_ERROR_NOT_FOUND:
+    case SSTORE_ERROR_DAMAGED:
+    case SSTORE_ERROR_UNSUPPORTED: return true;
+    default: return error->system_errno == EIO;
+    }
+}
+
 static void encode_key(uint8_t key[KEY_BYTES], ss_array_kind kind, uint32_t number, uint32_t chunk)
 {
     key[0] = (uint8_t)kind;
@@ -227,18 +246,16 @@ static sstore_status open_copy(ss_directory *directory, uint64_t bytes, sstore_e
     return code == 0 ? SSTORE_OK : fail_lmdb(error, directory->memory.path, code, "opening the directory");
 }
 
-sstore_status ss_directory_open(const ss_dir *dir, uint64_t bytes, ss_u128 sum, ss_directory **directory_out,
-                                sstore_error *error)
+/* Load the file into memory, if it is the one that is meant. */
+static sstore_status load_file(ss_directory *directory, const ss_dir *dir, uint32_t lmdb_format, uint64_t bytes,
+                               ss_u128 sum, sstore_error *error)
 {
     ss_file file = SS_FILE_NONE;
     uint64_t actual_bytes;
     ss_u128 actual_sum;
-    *directory_out = NULL;
-    ss_directory *directory = ss_alloc(1, sizeof *directory);
-    if (directory == NULL)
-        return ss_fail_memory(error, sizeof *directory);
-    directory->memory = SS_FILE_NONE;
     sstore_status status = ss_file_open_at(dir, SS_DIRECTORY_NAME, &file, error);
+    if (status == SSTORE_OK)
+        status = ss_directory_check_format(lmdb_format, file.path, error);
     if (status == SSTORE_OK)
         status = ss_file_size(&file, &actual_bytes, error);
     if (status == SSTORE_OK && actual_bytes != bytes)
@@ -247,17 +264,31 @@ sstore_status ss_directory_open(const ss_dir *dir, uint64_t bytes, ss_u128 sum, 
     if (status == SSTORE_OK)
         status = ss_file_load_sealed(&file, bytes, &directory->memory, &actual_sum, error);
     if (status == SSTORE_OK && !ss_u128_equal(actual_sum, sum))
-        status = ss_fail_damaged(error, file.path, SSTORE_NO_OFFSET,
-                                 "the directory's checksum is wrong; build the store again or restore the file from a copy");
+        status = ss_fail_damaged(error, file.path, SSTORE_NO_OFFSET, "the directory's checksum is wrong");
+    ss_file_close(&file);
+    return status;
+}
+
+sstore_status ss_directory_open(const ss_dir *dir, uint32_t lmdb_format, uint64_t bytes, ss_u128 sum,
+                                ss_directory **directory_out, sstore_error *error)
+{
+    *directory_out = NULL;
+    ss_directory *directory = ss_alloc(1, sizeof *directory);
+    if (directory == NULL)
+        return ss_fail_memory(error, sizeof *directory);
+    directory->memory = SS_FILE_NONE;
+    sstore_status status = load_file(directory, dir, lmdb_format, bytes, sum, error);
     if (status == SSTORE_OK)
         status = check_copy(&directory->memory, bytes, error);
     if (status == SSTORE_OK)
         status = open_copy(directory, bytes, error);
-    ss_file_close(&file);
-    if (status == SSTORE_OK)
+    if (status == SSTORE_OK) {
         *directory_out = directory;
-    else
-        ss_directory_close(directory);
+        return SSTORE_OK;
+    }
+    if (status != SSTORE_ERROR_UNSUPPORTED && error != NULL && ss_directory_is_lost(error))
+        ss_advise(error, SS_DIRECTORY_ADVICE);
+    ss_directory_close(directory);
     return status;
 }
 
@@ -290,8 +321,8 @@ sstore_status ss_directory_get(const ss_directory *directory, ss_array_kind kind
             return fail_lmdb(error, directory->memory.path, code, "reading the directory");
         if (code != 0 || value.mv_size != expected)
             return ss_fail_damaged(error, directory->memory.path, SSTORE_NO_OFFSET,
-                                   "the directory has no entry of the right size for file %u, kind %d, chunk %llu", number,
-                                   (int)kind, (unsigned long long)chunk);
+                                   "the directory has no entry of the right size for file %u, kind %d, chunk %llu; "
+                                   SS_DIRECTORY_ADVICE, number, (int)kind, (unsigned long long)chunk);
         array_out->chunks[chunk] = value.mv_data;
     }
     return SSTORE_OK;

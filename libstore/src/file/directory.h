@@ -23,6 +23,12 @@ typedef enum ss_array_kind {
 /* Identifies the file format of the LMDB in use; kept in the manifest, since LMDB files do not travel between kinds. */
 uint32_t ss_directory_lmdb_format(void);
 
+/* Fail unless a directory is of this format. `path` is for the error. UNSUPPORTED. */
+sstore_status ss_directory_check_format(uint32_t lmdb_format, const char *path, sstore_error *error);
+
+/* What can be done about a directory that cannot be used; for messages. */
+#define SS_DIRECTORY_ADVICE "'sstore reindex' (or sstore_reindex()) makes the directory again from the block files"
+
 /* ----- writing ----- */
 
 typedef struct ss_directory_writer ss_directory_writer;
@@ -56,10 +62,15 @@ void ss_array_writer_free(ss_array_writer *array);
 
 typedef struct ss_directory ss_directory;
 
-/* Load the directory file in `dir`, which must have that size and sum. DAMAGED, IO, MEMORY, NOT_FOUND. */
-sstore_status ss_directory_open(const ss_dir *dir, uint64_t bytes, ss_u128 sum, ss_directory **directory_out,
-                                sstore_error *error);
+/* Load the directory file in `dir`, which must have that format, size and sum. DAMAGED, IO, MEMORY, NOT_FOUND,
+ * UNSUPPORTED. */
+sstore_status ss_directory_open(const ss_dir *dir, uint32_t lmdb_format, uint64_t bytes, ss_u128 sum,
+                                ss_directory **directory_out, sstore_error *error);
 void ss_directory_close(ss_directory *directory);
+
+/* Whether an error may say that the file is no good, so that another one is called for: it is lost, damaged, another
+ * LMDB's, or where the disk cannot be read. Not so where the system had no memory, for one. */
+bool ss_directory_is_lost(const sstore_error *error);
 
 /* An array in the directory. Valid while the directory is open. */
 typedef struct ss_array {

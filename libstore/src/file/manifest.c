@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "file/directory.h"
 
 static const uint8_t magic[8] = {'s', 's', 't', 'o', 'r', 'M', 'A', 'N'};
 
@@ -367,11 +366,6 @@ static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss
                                       .header_checksum = ss_load_u128(bytes + AT_IDS_HEADER)};
     segment->writer = ss_load_le32(bytes + AT_WRITER);
     segment->lmdb_format = ss_load_le32(bytes + AT_LMDB_FORMAT);
-    if (segment->lmdb_format != ss_directory_lmdb_format())
-        return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file,
-                       (uint64_t)(bytes - from->begin) + AT_LMDB_FORMAT,
-                       "a segment's directory was written by an LMDB of another file format (%06x, here %06x)",
-                       segment->lmdb_format, ss_directory_lmdb_format());
     segment->plan.distance = manifest->distance;
     segment->plan.table_count = ss_load_le32(bytes + AT_TABLE_COUNT);
     if (segment->plan.table_count > SS_MAX_TABLES)

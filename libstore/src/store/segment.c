@@ -49,7 +49,7 @@ static sstore_status open_table(ss_segment *segment, const ss_dir *dir, uint32_t
         status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, number, block_count, &keys, error);
     if (status == SSTORE_OK && !ss_array_ascends(&keys, true))
         status = ss_fail_damaged(error, table->blocks.file.path, SSTORE_NO_OFFSET,
-                                 "the directory's keys for this table do not ascend");
+                                 "the directory's keys for this table do not ascend; " SS_DIRECTORY_ADVICE);
     if (status == SSTORE_OK)
         status = ss_key_index_init(&table->keys, &keys, error);
     ss_array_free(&keys);
@@ -85,7 +85,7 @@ static sstore_status open_ids(ss_segment *segment, const ss_dir *dir, sstore_io 
                                   &keys, error);
     if (status == SSTORE_OK && !ss_array_ascends(&keys, false))
         status = ss_fail_damaged(error, segment->ids.file.path, SSTORE_NO_OFFSET,
-                                 "the directory's ranks for the ids do not ascend");
+                                 "the directory's ranks for the ids do not ascend; " SS_DIRECTORY_ADVICE);
     if (status == SSTORE_OK)
         status = ss_key_index_init(&segment->ids_keys, &keys, error);
     ss_array_free(&keys);
@@ -102,7 +102,8 @@ static sstore_status open_ranks(ss_segment *segment, sstore_error *error)
     uint64_t count = segment->ranks.count;
     if (count > 0 && (ss_array_at(&segment->ranks, 0) != 0 || !ss_array_ascends(&segment->ranks, true) ||
                       ss_array_at(&segment->ranks, count - 1) >= segment->facts.distinct_count))
-        return ss_fail_damaged(error, blocks->file.path, SSTORE_NO_OFFSET, "the directory's ranks do not ascend from 0");
+        return ss_fail_damaged(error, blocks->file.path, SSTORE_NO_OFFSET,
+                               "the directory's ranks do not ascend from 0; " SS_DIRECTORY_ADVICE);
     return SSTORE_OK;
 }
 
@@ -110,8 +111,8 @@ static sstore_status open_ranks(ss_segment *segment, sstore_error *error)
 static sstore_status open_whole(ss_segment *segment, const ss_dir *dir, bool has_ids, sstore_io io, sstore_error *error)
 {
     const ss_manifest_segment *facts = &segment->facts;
-    sstore_status status =
-        ss_directory_open(dir, facts->directory_bytes, facts->directory_sum, &segment->directory, error);
+    sstore_status status = ss_directory_open(dir, facts->lmdb_format, facts->directory_bytes, facts->directory_sum,
+                                             &segment->directory, error);
     for (uint32_t i = 0; status == SSTORE_OK && i < facts->plan.table_count; i++)
         status = open_table(segment, dir, i, io, error);
     if (status == SSTORE_OK)
