@@ -136,7 +136,8 @@ typedef struct sstore_open_options {
  *
  * Each segment also takes some 20 KiB, and a file descriptor for each table and the ids.
  *
- * The handle shows the state that was published at that moment for as long as it is open, whatever writers do.
+ * The handle shows the state that was published at that moment for as long as it is open, whatever writers do. A
+ * directory that is lost or damaged is an error here, and can be made again: sstore_reindex().
  *
  * On success *store_out is a handle to be closed with sstore_close(); on failure it is NULL.
  * Errors: ARGUMENT, MEMORY, IO, NOT_FOUND, DAMAGED, UNSUPPORTED, RECIPE. Source: format-spec/sstore-format.md, "A
@@ -348,7 +349,8 @@ typedef struct sstore_progress {
     size_t struct_size;
     const char *phase;    /* a word for what is being done, of static storage: "sorting" what is crowded, "counting"
                              the sorted records or a table's fingerprints, "writing" a table (table 0 with the ids),
-                             "permuting" table 0 for another one. Of joins: "permuting" and "comparing" the
+                             "permuting" table 0 for another one. Of reindexing: "indexing" a table (table 0 with the
+                             ids). Of joins: "permuting" and "comparing" the
                              fingerprints, once for each of some tables, "connecting" what was found near,
                              "identifying" the records that belong to it, and "reporting" them */
     uint32_t table;       /* which table, from 0 */
@@ -541,6 +543,34 @@ typedef enum sstore_compaction {
  */
 SSTORE_API sstore_status sstore_compact(const char *path, sstore_compaction which, const sstore_build_options *options,
                                         sstore_error *error);
+
+typedef struct sstore_reindex_options {
+    size_t struct_size;   /* sizeof(sstore_reindex_options), set by the initializer */
+    int all;              /* other than 0: make all directories again, also those that can be used */
+    uint32_t threads;     /* 0: as many as the process may use */
+    sstore_progress_fn on_progress; /* told how far the call is; NULL: nobody */
+    void *progress_context;
+    uint32_t *made_count; /* on success, set to how many directories were made again; NULL: not wanted */
+} sstore_reindex_options;
+
+#define SSTORE_REINDEX_OPTIONS_INIT                                                                                    \
+    {                                                                                                                  \
+        sizeof(sstore_reindex_options), 0, 0, NULL, NULL, NULL                                                         \
+    }
+
+/*
+ * Make the directories again, from the block files, that sstore_open() cannot use: those that are lost or damaged, and
+ * those that an LMDB of another file format wrote, as on a host of another byte order. The store answers then what it
+ * answered before. If all can be used, nothing is done. Readers that have the store open go on with what they see. All
+ * tables and ids of the segments concerned are read, and checked as far as the directory rests on them (sstore_verify()
+ * checks everything); they are not written again, but get other names by hard links, or, where the file system has
+ * none, are copied. Memory: what the largest segment takes in an open store, or 24 bytes for each block of its largest
+ * file where that is more; and a few blocks a thread. On failure the store is as it was; only if the very last sync
+ * fails, as with sstore_builder_finish(). Errors: ARGUMENT, MEMORY, IO, NOT_FOUND, BUSY; DAMAGED (the manifest, or a
+ * table or the ids of a segment concerned, which cannot be had from anything else), UNSUPPORTED; STOPPED. Source:
+ * format-spec/sstore-format.md, "Directory".
+ */
+SSTORE_API sstore_status sstore_reindex(const char *path, const sstore_reindex_options *options, sstore_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Scanning what is in no store (the paper, section 4.2)

@@ -1,7 +1,8 @@
 /*
- * test_changes.c - a store that records are added to and removed from, in any order, beside a list of the records that it
- * must have: every way of reading it must show these, after every step; a handle from before must show what it showed;
- * and in the end, compacted, it must be what a build of its records makes, byte for byte.
+ * test_changes.c - a store that records are added to and removed from, in any order, beside a list of the records that
+ * it must have: every way of reading it must show these, after every step; a handle from before must show what it
+ * showed; directories that get lost are made again; and in the end, compacted, it must be what a build of its records
+ * makes, byte for byte.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #include "support/data.h"
+#include "support/lost_directory.h"
 #include "support/oracle.h"
 #include "support/random.h"
 #include "support/scratch.h"
@@ -219,9 +221,33 @@ static void compact(living *self, sstore_compaction which)
     assert_ok(sstore_compact(self->path, which, &options, &error), &error);
 }
 
+/* Some directories get lost, and are made again. */
+static void reindex(living *self)
+{
+    uint32_t lost = 0, made = 0;
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
+    file_list files = file_list_make(self->path, "directory.mdb");
+    for (size_t i = 0; i < files.count; i++) {
+        if (rng_one_in(&self->random, 2))
+            continue;
+        char path[512];
+        snprintf(path, sizeof path, "%s/%s", self->path, files.names[i]);
+        directory_lose(path, (directory_loss)rng_below(&self->random, LOSS_COUNT), &self->random);
+        lost++;
+    }
+    options.threads = (uint32_t)rng_between(&self->random, 1, 4);
+    options.all = rng_one_in(&self->random, 4);
+    options.made_count = &made;
+    assert_ok(sstore_reindex(self->path, &options, &error), &error);
+    assert_int_equal(made, options.all != 0 ? files.count : lost);
+    file_list_free(&files);
+}
+
 static void step(living *self)
 {
-    switch (rng_below(&self->random, 8)) {
+    switch (rng_below(&self->random, 9)) {
+    case 8: reindex(self); break;
     case 0: compact(self, self->crawls ? SSTORE_COMPACT_TIERS : SSTORE_COMPACT_ALL); break;
     case 1: compact(self, SSTORE_COMPACT_TIERS); break;
     case 2:

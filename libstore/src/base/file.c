@@ -243,6 +243,50 @@ sstore_status ss_file_create_at(const ss_dir *dir, const char *name, ss_file *fi
     return SSTORE_OK;
 }
 
+/* Whether a link was refused for what file systems lack: links at all, any more of them, or leave to link another's
+ * file. */
+static bool is_without_links(int system_errno)
+{
+    return system_errno == EPERM || system_errno == EOPNOTSUPP || system_errno == ENOSYS || system_errno == EMLINK ||
+           system_errno == EXDEV;
+}
+
+static sstore_status copy_contents(const ss_file *from, const ss_file *to, sstore_error *error)
+{
+    uint64_t size = 0;
+    uint8_t *chunk = ss_alloc(1, LOAD_CHUNK_BYTES);
+    if (chunk == NULL)
+        return ss_fail_memory(error, LOAD_CHUNK_BYTES);
+    sstore_status status = ss_file_size(from, &size, error);
+    for (uint64_t offset = 0; status == SSTORE_OK && offset < size; offset += LOAD_CHUNK_BYTES) {
+        const size_t piece = (size_t)ss_min_u64(size - offset, LOAD_CHUNK_BYTES);
+        status = ss_file_read_at(from, offset, chunk, piece, error);
+        if (status == SSTORE_OK)
+            status = ss_file_write_at(to, offset, chunk, piece, error);
+    }
+    ss_free(chunk);
+    return status;
+}
+
+sstore_status ss_file_share(const ss_dir *from, const ss_dir *to, const char *name, sstore_error *error)
+{
+    ss_file file = SS_FILE_NONE, copy = SS_FILE_NONE;
+    const bool linked = linkat(from->fd, name, to->fd, name, 0) == 0;
+    if (!linked && !is_without_links(errno))
+        return ss_fail(error, SSTORE_ERROR_IO, errno, from->path, SSTORE_NO_OFFSET,
+                       "cannot make a hard link of '%s'", name);
+    sstore_status status = ss_file_open_at(from, name, &file, error);
+    if (status == SSTORE_OK && !linked)
+        status = ss_file_create_at(to, name, &copy, error);
+    if (status == SSTORE_OK && !linked)
+        status = copy_contents(&file, &copy, error);
+    if (status == SSTORE_OK) /* also of a link: whoever put the file there may not have waited for the disk */
+        status = ss_file_sync(linked ? &file : &copy, error);
+    ss_file_close(&copy);
+    ss_file_close(&file);
+    return status;
+}
+
 sstore_status ss_file_create_nameless(const ss_dir *dir, ss_file *file_out, sstore_error *error)
 {
     *file_out = SS_FILE_NONE;

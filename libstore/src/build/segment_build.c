@@ -107,8 +107,7 @@ static sstore_status write_table(const segment_run *self, ss_build_team *team, c
     return status;
 }
 
-/* An upper bound of the arrays that a segment's directory will hold, in bytes. */
-static uint64_t directory_bound_bytes(const ss_manifest_segment *segment, bool has_ids)
+uint64_t ss_directory_bound_bytes(const ss_manifest_segment *segment, bool has_ids)
 {
     /* A fingerprint takes a code and a rest, or a key, its lowest bits and a slot: at most 12 bytes; an id 8 bytes and a
      * bit. What a block cannot use, since the next item does not fit, is less than one such item. */
@@ -131,8 +130,8 @@ static sstore_status build_first_table(segment_run *self, const ss_piece_source 
         status = count_records(self, &team, source, &counted, error);
     if (status == SSTORE_OK) {
         segment->segment_id = ss_segment_id(segment, build->has_ids);
-        status = ss_directory_writer_open(build->dir, directory_bound_bytes(segment, build->has_ids), &self->directory,
-                                          error);
+        status = ss_directory_writer_open(build->dir, ss_directory_bound_bytes(segment, build->has_ids),
+                                          &self->directory, error);
     }
     if (status == SSTORE_OK)
         status = write_table(self, &team, source, 0, &counted.facts, error);

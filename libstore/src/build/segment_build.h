@@ -38,4 +38,7 @@ sstore_status ss_segment_build_run(const ss_segment_build *build, const ss_piece
                                    void (*release)(void *context), ss_manifest_segment *segment_out,
                                    sstore_error *error);
 
+/* An upper bound of the arrays that a segment's directory holds, in bytes: known before its blocks are. */
+uint64_t ss_directory_bound_bytes(const ss_manifest_segment *segment, bool has_ids);
+
 #endif

@@ -122,10 +122,12 @@ static sstore_status open_whole(ss_segment *segment, const ss_dir *dir, bool has
     return status;
 }
 
-/* Open what reading all records in order needs. */
-static sstore_status open_records(ss_segment *segment, const ss_dir *dir, bool has_ids, sstore_error *error)
+/* Open what reading block files in order needs. */
+static sstore_status open_block_files(ss_segment *segment, const ss_dir *dir, bool has_ids, sstore_error *error)
 {
-    sstore_status status = open_blocks(segment, dir, 0, SSTORE_IO_PREAD, error);
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; status == SSTORE_OK && i < segment->table_count; i++)
+        status = open_blocks(segment, dir, i, SSTORE_IO_PREAD, error);
     return status == SSTORE_OK && has_ids ? open_id_blocks(segment, dir, SSTORE_IO_PREAD, error) : status;
 }
 
@@ -136,8 +138,8 @@ static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss
     if (segment->tables == NULL)
         return ss_fail_memory(error, table_count * sizeof *segment->tables);
     segment->table_count = table_count;
-    return use->records_only ? open_records(segment, dir, use->has_ids, error)
-                             : open_whole(segment, dir, use->has_ids, use->io, error);
+    return use->records_only || use->blocks_only ? open_block_files(segment, dir, use->has_ids, error)
+                                                 : open_whole(segment, dir, use->has_ids, use->io, error);
 }
 
 sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *facts, const ss_segment_use *use,

@@ -38,6 +38,7 @@ typedef struct ss_segment_use {
     bool has_ids;      /* the store has */
     bool records_only; /* to read all records in order and nothing else: only table 0 and the ids, without the directory. It
                           takes two files and next to no memory */
+    bool blocks_only;  /* to read all block files from end to end: without the directory */
     sstore_io io;
     sstore_strategy strategy;
 } ss_segment_use;

@@ -1,0 +1,516 @@
+/*
+ * test_reindex.c - a store whose directories are lost or came to harm, in any way, answers again once they are made
+ * again: right, from the same block files, with the same directories. Where a block file is damaged, it is named, and
+ * nothing is changed.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/damage.h"
+#include "support/lost_directory.h"
+#include "support/use_store.h"
+
+#define HEADER_BYTES 4096u /* of a block file: format-spec/sstore-format.md, section 4 */
+#define DIRECTORY "directory.mdb"
+#define MOST_SEGMENTS 4u
+
+/* ----- what the tests share ----- */
+
+/* A store, a copy of it as it should be, and where its segments are there. */
+typedef struct patient {
+    damage_store store;
+    char saved[256];
+    uint32_t segment_count;
+    char folders[MOST_SEGMENTS][32];
+    rng random;
+} patient;
+
+/* The folders of a store's segments, the oldest first. */
+static uint32_t list_segments(const char *path, char folders_out[MOST_SEGMENTS][32])
+{
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    assert_ok(sstore_stat(store, &facts, &error), &error);
+    assert_in_range(facts.segment_count, 1, MOST_SEGMENTS);
+    for (uint32_t i = 0; i < facts.segment_count; i++) {
+        sstore_segment_statistics segment = {.struct_size = sizeof segment};
+        assert_ok(sstore_stat_segment(store, i, &segment, &error), &error);
+        snprintf(folders_out[i], sizeof folders_out[i], "%s", segment.folder);
+    }
+    sstore_close(store);
+    return facts.segment_count;
+}
+
+static void patient_make(patient *self, uint64_t seed, data_ids ids, bool changed)
+{
+    damage_store_make(&self->store, seed, 256, ids, changed);
+    snprintf(self->saved, sizeof self->saved, "%s", scratch_path("saved"));
+    folder_copy(self->store.path, self->saved);
+    self->segment_count = list_segments(self->store.path, self->folders);
+    rng_init(&self->random, seed);
+}
+
+static void put_back(patient *self)
+{
+    scratch_remove(self->store.path);
+    folder_copy(self->saved, self->store.path);
+}
+
+static void patient_free(patient *self)
+{
+    damage_store_free(&self->store);
+    scratch_remove(self->saved);
+}
+
+static const char *file_of(const patient *self, uint32_t segment, const char *name)
+{
+    static char path[2][512];
+    static unsigned turn;
+    char *to = path[turn++ % 2];
+    snprintf(to, sizeof path[0], "%s/%s/%s", self->store.path, self->folders[segment], name);
+    return to;
+}
+
+static void must_reindex(const char *path, uint32_t threads, int all, uint32_t wanted)
+{
+    uint32_t made = UINT32_MAX;
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
+    options.threads = threads;
+    options.all = all;
+    options.made_count = &made;
+    assert_ok(sstore_reindex(path, &options, &error), &error);
+    assert_int_equal(made, wanted);
+}
+
+/* Nobody opens it, and who tries is told what to do. */
+static void check_advice(const char *path)
+{
+    sstore *store;
+    sstore_error error = {.status = SSTORE_OK};
+    assert_status(sstore_open(path, NULL, &store, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_non_null(strstr(error.message, "'sstore reindex'"));
+}
+
+/* The store has the files that it had, by segments, and no others. */
+static void check_files(const char *path, const char *saved, char saved_folders[MOST_SEGMENTS][32],
+                        uint32_t segment_count)
+{
+    char folders[MOST_SEGMENTS][32], left[512], right[512];
+    assert_int_equal(list_segments(path, folders), segment_count);
+    for (uint32_t i = 0; i < segment_count; i++) {
+        snprintf(left, sizeof left, "%s/%s", path, folders[i]);
+        snprintf(right, sizeof right, "%s/%s", saved, saved_folders[i]);
+        assert_true(folders_equal(left, right, ""));
+    }
+    file_list files = file_list_make(path, ""), wanted = file_list_make(saved, "");
+    assert_int_equal(files.count, wanted.count);
+    file_list_free(&files);
+    file_list_free(&wanted);
+}
+
+static void check_cured(patient *self)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    check_files(self->store.path, self->saved, self->folders, self->segment_count);
+    damage_check_whole(&self->store);
+    const char *manifest = scratch_path("%s/MANIFEST", strrchr(self->store.path, '/') + 1);
+    bytes before = file_load(manifest);
+    must_reindex(self->store.path, 1, 0, 0); /* there is nothing to do any more */
+    bytes after = file_load(manifest);
+    assert_int_equal(before.size, after.size);
+    assert_memory_equal(before.data, after.data, before.size);
+    bytes_free(&before);
+    bytes_free(&after);
+    assert_ok(sstore_verify(self->store.path, NULL, NULL, &error), &error);
+}
+
+/* ----- directories ----- */
+
+/* Each directory in each way; then several of them. */
+static void lose_each(patient *self)
+{
+    for (int how = 0; how < LOSS_COUNT; how++)
+        for (uint32_t segment = 0; segment < self->segment_count; segment++) {
+            testing_doing("directory %" PRIu32 " is %s", segment, directory_loss_name((directory_loss)how));
+            directory_lose(file_of(self, segment, DIRECTORY), (directory_loss)how, &self->random);
+            check_advice(self->store.path);
+            must_reindex(self->store.path, 1 + (uint32_t)how % 3, 0, 1);
+            if (how == LOSS_FOLDER) /* what is no store's is not removed */
+                scratch_remove(scratch_path("%s/%s", strrchr(self->store.path, '/') + 1, self->folders[segment]));
+            check_cured(self);
+            put_back(self);
+        }
+}
+
+static void lose_several(patient *self)
+{
+    for (unsigned lost = 0; lost < 1u << self->segment_count; lost++) {
+        testing_doing("directories %x are lost", lost);
+        for (uint32_t segment = 0; segment < self->segment_count; segment++)
+            if ((lost & 1u << segment) != 0)
+                directory_lose(file_of(self, segment, DIRECTORY), segment % 2 == 0 ? LOSS_GONE : LOSS_BIT,
+                               &self->random);
+        must_reindex(self->store.path, 2, 0, (uint32_t)__builtin_popcount(lost));
+        check_cured(self);
+        put_back(self);
+        testing_doing("directories %x are lost, and all are made again", lost);
+        must_reindex(self->store.path, 3, 1, self->segment_count);
+        check_cured(self);
+        put_back(self);
+    }
+}
+
+/* Those of two segments in each other's place. */
+static void exchange(patient *self)
+{
+    for (uint32_t i = 1; i < self->segment_count; i++) {
+        testing_doing("the directories of segments 0 and %" PRIu32 " are exchanged", i);
+        assert_int_equal(rename(file_of(self, 0, DIRECTORY), scratch_path("kept")), 0);
+        assert_int_equal(rename(file_of(self, i, DIRECTORY), file_of(self, 0, DIRECTORY)), 0);
+        assert_int_equal(rename(scratch_path("kept"), file_of(self, i, DIRECTORY)), 0);
+        check_advice(self->store.path);
+        must_reindex(self->store.path, 0, 0, 2);
+        check_cured(self);
+        put_back(self);
+    }
+}
+
+static void test_lost_directories(void **state)
+{
+    const uint64_t seed = *(const uint64_t *)*state;
+    for (int kind = 0; kind < 5; kind++) {
+        const bool changed = kind >= 3;
+        const data_ids ids = changed ? (kind == 3 ? DATA_IDS : DATA_NO_IDS) : (data_ids)kind;
+        patient now;
+        patient_make(&now, seed + (uint64_t)kind, ids, changed);
+        lose_each(&now);
+        lose_several(&now);
+        exchange(&now);
+        patient_free(&now);
+    }
+    testing_done();
+}
+
+/* ----- block files ----- */
+
+/* It fails, names the file, and leaves all as it is. `wanted` is what there is. */
+static void check_refused(const patient *self, const char *name, const char *wanted)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    const char *folder = self->store.path;
+    assert_status(sstore_reindex(folder, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
+    if (strstr(error.file, name) == NULL)
+        fail_msg("it names %s: %s", error.file, error.message);
+    assert_true(folders_equal(folder, wanted, ""));
+}
+
+/* Damage a block file of a segment without directory in many places, and cut it. */
+static void damage_blocks(patient *self, uint32_t segment, const char *name)
+{
+    const char *path = scratch_path("%s/%s/%s", strrchr(self->store.path, '/') + 1, self->folders[segment], name);
+    char wanted[256];
+    bytes content = file_load(path);
+    const size_t step = testing_long() ? 1 : content.size / 40 + 1;
+    snprintf(wanted, sizeof wanted, "%s", scratch_path("wanted"));
+    for (size_t at = 0; at < content.size; at += 1 + rng_below(&self->random, 2 * step)) {
+        const uint8_t flipped = (uint8_t)(content.data[at] ^ 1u << rng_below(&self->random, 8));
+        testing_doing("%s of segment %" PRIu32 ": a bit at %zu", name, segment, at);
+        file_patch(path, at, &flipped, 1);
+        folder_copy(self->store.path, wanted);
+        check_refused(self, name, wanted);
+        scratch_remove(wanted);
+        file_patch(path, at, &content.data[at], 1);
+    }
+    testing_doing("%s of segment %" PRIu32 " is cut", name, segment);
+    file_save(path, content.data, content.size - 256);
+    folder_copy(self->store.path, wanted);
+    check_refused(self, name, wanted);
+    scratch_remove(wanted);
+    testing_doing("%s of segment %" PRIu32 " is gone", name, segment);
+    assert_int_equal(unlink(path), 0);
+    folder_copy(self->store.path, wanted);
+    check_refused(self, name, wanted);
+    scratch_remove(wanted);
+    file_save(path, content.data, content.size);
+    bytes_free(&content);
+}
+
+static void test_damaged_blocks(void **state)
+{
+    const uint64_t seed = *(const uint64_t *)*state;
+    patient now;
+    patient_make(&now, seed, DATA_IDS, true);
+    for (uint32_t segment = 0; segment < now.segment_count; segment++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%s", now.store.path, now.folders[segment]);
+        file_list files = file_list_make(path, ".blk");
+        assert_true(files.count >= 2);
+        assert_int_equal(unlink(file_of(&now, segment, DIRECTORY)), 0);
+        for (size_t i = 0; i < files.count; i++)
+            damage_blocks(&now, segment, files.names[i]);
+        file_list_free(&files);
+        put_back(&now);
+    }
+    patient_free(&now);
+    testing_done();
+}
+
+/* A block file that is not there has nothing to do with directories, whatever else is lost. */
+static void test_lost_folder(void **state)
+{
+    const uint64_t seed = *(const uint64_t *)*state;
+    patient now;
+    patient_make(&now, seed, DATA_IDS, true);
+    for (int lost = 0; lost < 2; lost++) {
+        if (lost != 0)
+            assert_int_equal(unlink(file_of(&now, 0, DIRECTORY)), 0);
+        scratch_remove(file_of(&now, 1, ""));
+        char wanted[256];
+        snprintf(wanted, sizeof wanted, "%s", scratch_path("wanted"));
+        folder_copy(now.store.path, wanted);
+        check_refused(&now, now.folders[1], wanted);
+        scratch_remove(wanted);
+        put_back(&now);
+    }
+    patient_free(&now);
+}
+
+/* ----- readers ----- */
+
+/* Whoever has the store open goes on, and sees the same when it opens it again. */
+static void test_open_store(void **state)
+{
+    const uint64_t seed = *(const uint64_t *)*state;
+    patient now;
+    patient_make(&now, seed, DATA_IDS, true);
+    for (int io = SSTORE_IO_PREAD; io <= SSTORE_IO_MEMORY; io++) {
+        sstore_error error = {.status = SSTORE_OK};
+        sstore *before = store_must_open(now.store.path, (sstore_io)io, SSTORE_STRATEGY_PROBE), *after;
+        directory_lose(file_of(&now, 1, DIRECTORY), LOSS_BIT, &now.random);
+        must_reindex(now.store.path, 1, 0, 1);
+        assert_ok(sstore_reopen(before, &after, &error), &error);
+        for (int i = 0; i < 2; i++) {
+            sstore_cursor *cursor = store_must_cursor(i == 0 ? before : after);
+            for (size_t j = 0; j < DAMAGE_QUERIES; j++) {
+                const damage_query *query = &now.store.queries[j];
+                matches got = {0};
+                assert_ok(store_query_sorted(cursor, query->fingerprint, query->distance, &got, &error), &error);
+                assert_true(matches_equal(&got, &query->answer));
+                matches_free(&got);
+            }
+            sstore_cursor_free(cursor);
+        }
+        sstore_close(before);
+        sstore_close(after);
+        put_back(&now);
+    }
+    patient_free(&now);
+}
+
+/* ----- stores of other shapes ----- */
+
+typedef struct shape {
+    size_t count;
+    data_ids ids;
+    const char *plan;
+    uint32_t block_bytes;
+} shape;
+
+/* A store of one build; its directory is lost. */
+static void check_shape(const shape *of, uint64_t seed)
+{
+    const char *name = "shaped";
+    char path[256], saved[256], folders[MOST_SEGMENTS][32];
+    data_set data;
+    rng random;
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    testing_doing("%zu records, %s, plan %s, blocks of %" PRIu32, of->count, data_ids_name(of->ids), of->plan,
+                  of->block_bytes);
+    rng_init(&random, seed);
+    data_make(&random, DATA_UNIFORM, of->ids, of->count, of->count < 10000, &data);
+    options.plan = of->plan;
+    options.block_bytes = of->block_bytes;
+    snprintf(path, sizeof path, "%s", scratch_path("%s", name));
+    snprintf(saved, sizeof saved, "%s", scratch_path("shaped-saved"));
+    assert_ok(store_build(path, &options, &data, 0, &error), &error);
+    folder_copy(path, saved);
+    const uint32_t count = list_segments(path, folders);
+    directory_lose(scratch_path("%s/%s/" DIRECTORY, name, folders[0]), LOSS_GONE, &random);
+    check_advice(path);
+    must_reindex(path, 2, 0, 1);
+    check_files(path, saved, folders, count);
+    assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
+    data_free(&data);
+    scratch_remove(path);
+    scratch_remove(saved);
+}
+
+static void test_shapes(void **state)
+{
+    const uint64_t seed = *(const uint64_t *)*state;
+    static const shape shapes[] = {
+        {0, DATA_IDS, "auto", 4096},       {0, DATA_NO_IDS, "20", 256},      {1, DATA_IDS, "4", 256},
+        {1, DATA_NO_IDS, "1", 65536},      {5, DATA_ORDINALS, "2", 256},     {3000, DATA_IDS, "20", 256},
+        {3000, DATA_NO_IDS, "16", 512},    {9000, DATA_IDS, "5c2", 4096},    {9000, DATA_ORDINALS, "3", 1024},
+        {9000, DATA_NO_IDS, "64:3", 65536}};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        check_shape(&shapes[i], seed + i);
+    testing_done();
+}
+
+/* More blocks than an entry of the directory holds. */
+static void test_many_blocks(void **state)
+{
+    const uint64_t seed = *(const uint64_t *)*state;
+    if (testing_sanitized() && !testing_long())
+        skip();
+    check_shape(&(shape){3000000, DATA_NO_IDS, "2", 256}, seed);
+    testing_done();
+}
+
+/* Segments of one id, since the same records were added twice: each gets a folder of its own. */
+static void test_equal_segments(void **state)
+{
+    const uint64_t seed = *(const uint64_t *)*state;
+    char path[256], folders[MOST_SEGMENTS][32], again[MOST_SEGMENTS][32];
+    data_set data;
+    rng random;
+    oracle truth;
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    snprintf(path, sizeof path, "%s", scratch_path("twice"));
+    rng_init(&random, seed);
+    data_make(&random, DATA_CLUSTERED, DATA_IDS, 500, true, &data);
+    oracle_make(&data, &truth);
+    options.plan = "2";
+    assert_ok(store_build(path, &options, &data, 0, &error), &error);
+    for (int removes = 1; removes >= 0; removes--) {
+        sstore_builder *builder;
+        assert_ok(removes ? sstore_builder_create_removal(path, NULL, &builder, &error)
+                          : sstore_builder_create_addition(path, NULL, &builder, &error),
+                  &error);
+        assert_ok(sstore_builder_add(builder, data.fingerprints, data.ids, data.count, &error), &error);
+        assert_ok(sstore_builder_finish(builder, &error), &error);
+    }
+    assert_int_equal(list_segments(path, folders), 3);
+    assert_memory_equal(folders[0], folders[2], 15); /* but for the last digits */
+    for (uint32_t i = 0; i < 3; i++)
+        directory_lose(scratch_path("twice/%s/" DIRECTORY, folders[i]), (directory_loss)i, &random);
+    must_reindex(path, 2, 0, 3);
+    assert_int_equal(list_segments(path, again), 3);
+    assert_string_not_equal(again[0], again[2]);
+    assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
+    sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    sstore_cursor *cursor = store_must_cursor(store);
+    bool right;
+    size_t count;
+    assert_ok(store_compare_records(cursor, &truth, &right, &count, &error), &error);
+    assert_true(right && count == truth.count);
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+    oracle_free(&truth);
+    data_free(&data);
+    scratch_remove(path);
+}
+
+/* ----- what callers may do ----- */
+
+static int stop_at_once(void *context, const sstore_progress *progress)
+{
+    assert_string_equal(progress->phase, "indexing");
+    assert_in_range(progress->done, 1, progress->total);
+    assert_true(progress->share > 0 && progress->share <= 1);
+    ++*(uint32_t *)context;
+    return 1;
+}
+
+typedef struct seen {
+    double share;
+    uint32_t calls;
+} seen;
+
+static int watch(void *context, const sstore_progress *progress)
+{
+    seen *self = context;
+    assert_true(progress->share >= self->share && progress->share <= 1);
+    self->share = progress->share;
+    self->calls++;
+    return 0;
+}
+
+static void test_progress(void **state)
+{
+    const uint64_t seed = *(const uint64_t *)*state;
+    patient now;
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
+    uint32_t made = 77, stops = 0;
+    char wanted[256];
+    patient_make(&now, seed, DATA_IDS, true);
+    snprintf(wanted, sizeof wanted, "%s", scratch_path("wanted"));
+    for (uint32_t i = 0; i < now.segment_count; i++)
+        assert_int_equal(unlink(file_of(&now, i, DIRECTORY)), 0);
+    folder_copy(now.store.path, wanted);
+    options.threads = 1;
+    options.made_count = &made;
+    options.on_progress = stop_at_once;
+    options.progress_context = &stops;
+    assert_status(sstore_reindex(now.store.path, &options, NULL), SSTORE_STOPPED, NULL);
+    assert_int_equal(stops, 1);
+    assert_int_equal(made, 77);
+    assert_true(folders_equal(now.store.path, wanted, ""));
+    seen watched = {.calls = 0};
+    options.on_progress = watch;
+    options.progress_context = &watched;
+    assert_ok(sstore_reindex(now.store.path, &options, &error), &error);
+    assert_true(watched.calls > now.segment_count);
+    assert_true(watched.share > 0.999);
+    check_cured(&now);
+    scratch_remove(wanted);
+    patient_free(&now);
+}
+
+static void test_refusals(void **state)
+{
+    const uint64_t seed = *(const uint64_t *)*state;
+    patient now;
+    sstore_builder *builder;
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
+    patient_make(&now, seed, DATA_IDS, false);
+    assert_status(sstore_reindex(NULL, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    options.struct_size++;
+    assert_status(sstore_reindex(now.store.path, &options, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_reindex(scratch_path("nowhere"), NULL, &error), SSTORE_ERROR_NOT_FOUND, &error);
+    assert_status(sstore_reindex(scratch_folder(), NULL, &error), SSTORE_ERROR_NOT_FOUND, &error);
+    assert_ok(sstore_builder_create_addition(now.store.path, NULL, &builder, &error), &error);
+    assert_status(sstore_reindex(now.store.path, NULL, &error), SSTORE_ERROR_BUSY, &error);
+    sstore_builder_abort(builder);
+    const uint8_t changed = 1;
+    file_patch(scratch_path("%s/MANIFEST", strrchr(now.store.path, '/') + 1), 70, &changed, 1);
+    assert_status(sstore_reindex(now.store.path, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_non_null(strstr(error.file, "MANIFEST"));
+    patient_free(&now);
+}
+
+int main(void)
+{
+    uint64_t seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate_setup_teardown(test_lost_directories, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_damaged_blocks, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate(test_lost_folder, &seed),
+        cmocka_unit_test_prestate(test_open_store, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_shapes, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_many_blocks, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate(test_equal_segments, &seed),
+        cmocka_unit_test_prestate(test_progress, &seed),
+        cmocka_unit_test_prestate(test_refusals, &seed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
