@@ -142,6 +142,18 @@ static void note_rename(disk *self, const system_call *call)
     memcpy(added->new_name, new_name, sizeof new_name);
 }
 
+static void note_link(disk *self, const system_call *call)
+{
+    struct stat info;
+    char name[NAME_BYTES];
+    const uint32_t folder = node_of_folder(self, call->new_fd, call->new_name, name);
+    if (folder == NOBODY || fstatat(call->new_fd, call->new_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+        return;
+    const uint32_t linked = find_node(self, &info);
+    if (linked != NOBODY)
+        note_name(self, folder, name, linked);
+}
+
 static void note_removed(disk *self, const system_call *call)
 {
     char name[NAME_BYTES];
@@ -162,6 +174,8 @@ static void note(void *context, const system_call *call, long result)
         note_made(self, call->fd, call->name);
     else if (call->kind == CALL_RENAME)
         note_rename(self, call);
+    else if (call->kind == CALL_LINK)
+        note_link(self, call);
     else if (call->kind == CALL_REMOVE)
         note_removed(self, call);
     else if (call->kind == CALL_SYNC && file != NOBODY)

@@ -326,6 +326,13 @@ int renameat(int folder, const char *from, int new_folder, const char *to)
     return may(&call, NULL) ? (int)done(&call, syscall(SYS_renameat2, folder, from, new_folder, to, 0)) : -1;
 }
 
+int linkat(int folder, const char *from, int new_folder, const char *to, int flags)
+{
+    const system_call call = {
+        .kind = CALL_LINK, .fd = folder, .name = from, .new_fd = new_folder, .new_name = to, .flags = flags};
+    return may(&call, NULL) ? (int)done(&call, syscall(SYS_linkat, folder, from, new_folder, to, flags)) : -1;
+}
+
 int mkdirat(int folder, const char *name, mode_t mode)
 {
     const system_call call = {.kind = CALL_MAKE_FOLDER, .fd = folder, .name = name};

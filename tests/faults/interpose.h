@@ -23,6 +23,7 @@ typedef enum system_call_kind {
     CALL_SYNC,     /* of a file or a folder */
     CALL_RESIZE,
     CALL_RENAME,
+    CALL_LINK,     /* a second name for a file */
     CALL_MAKE_FOLDER,
     CALL_REMOVE,   /* a file or a folder */
     CALL_CLOSE,
@@ -31,7 +32,7 @@ typedef enum system_call_kind {
     CALL_KINDS
 } system_call_kind;
 
-/* A call. What a kind does not have is 0 or NULL; the second name is that of a rename. */
+/* A call. What a kind does not have is 0 or NULL; the second name is that of a rename or a link. */
 typedef struct system_call {
     system_call_kind kind;
     int fd, flags;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/lost_directory.h"
 #include "support/scratch.h"
 #include "support/use_store.h"
 
@@ -91,6 +92,13 @@ static sstore_status compact(const operation *self, uint32_t threads, sstore_err
 {
     const sstore_build_options options = build_options(threads);
     return sstore_compact(self->path, SSTORE_COMPACT_ALL, &options, error);
+}
+
+static sstore_status reindex(const operation *self, uint32_t threads, sstore_error *error)
+{
+    sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
+    options.threads = threads;
+    return sstore_reindex(self->path, &options, error);
 }
 
 static int take_answer(void *context, const sstore_intake_answer *answer)
@@ -352,6 +360,16 @@ static void must(const operation *self, operation_fn run)
     assert_ok(run(self, 1, &error), &error);
 }
 
+/* Of three segments' directories the first is gone, and the last has a flipped bit. */
+static void lose_directories(const operation *self, rng *random)
+{
+    file_list files = file_list_make(self->path, "directory.mdb");
+    assert_int_equal(files.count, 3);
+    for (size_t i = 0; i < files.count; i += 2)
+        directory_lose(scratch_path("stage/%s", files.names[i]), i == 0 ? LOSS_GONE : LOSS_BIT, random);
+    file_list_free(&files);
+}
+
 static void make(operation *self, uint64_t seed)
 {
     rng random;
@@ -371,15 +389,17 @@ static void make(operation *self, uint64_t seed)
     scratch_remove(self->path);
     if (self->run != build)
         must(self, build);
-    if (self->run == compact || self->run == read_into_memory) {
+    const bool has_rest = self->run == compact || self->run == read_into_memory || self->run == reindex;
+    if (has_rest) {
         must(self, add);
         must(self, take_out);
     }
+    if (self->mends)
+        lose_directories(self, &random);
     if (self->run != build) {
         snprintf(self->saved, sizeof self->saved, "%s", scratch_path("saved-%s", self->name));
         folder_copy(self->path, self->saved);
     }
-    const bool has_rest = self->run == compact || self->run == read_into_memory;
     oracle_make(has_rest ? &rest_of_both : &self->first, &self->before);
     count_near(self);
     oracle_make(has_rest                                              ? &rest_of_both
@@ -400,6 +420,7 @@ void operations_make(uint64_t seed, operation operations[OPERATION_COUNT])
         {.name = "remove", .run = take_out, .writes = true},
         {.name = "remove-ids", .run = take_out_ids, .writes = true},
         {.name = "compact", .run = compact, .writes = true},
+        {.name = "reindex", .run = reindex, .writes = true, .mends = true},
         {.name = "intake", .run = take_in, .writes = true},
         {.name = "read", .run = read_by_pread},
         {.name = "read-memory", .run = read_into_memory},
@@ -440,6 +461,32 @@ static bool holds(sstore_cursor *cursor, const oracle *truth)
     return right && count == truth->count;
 }
 
+bool operation_is_seen(const operation *self)
+{
+    return self->mends || self->before.count != self->after.count;
+}
+
+/* A store that cannot be opened: all that it had is there as it was. Returns how many files it has beside. */
+static size_t check_unmended(const operation *self)
+{
+    file_list files = file_list_make(self->path, ""), kept = file_list_make(self->saved, "");
+    for (size_t i = 0; i < kept.count; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%s", self->saved, kept.names[i]);
+        bytes wanted = file_load(path);
+        snprintf(path, sizeof path, "%s/%s", self->path, kept.names[i]);
+        bytes found = file_load(path);
+        assert_int_equal(found.size, wanted.size);
+        assert_memory_equal(found.data, wanted.data, wanted.size);
+        bytes_free(&found);
+        bytes_free(&wanted);
+    }
+    const size_t others = files.count - kept.count;
+    file_list_free(&files);
+    file_list_free(&kept);
+    return others;
+}
+
 void operation_check_tidy(const operation *self)
 {
     sstore_statistics facts = {.struct_size = sizeof facts};
@@ -448,7 +495,12 @@ void operation_check_tidy(const operation *self)
     size_t folders = 0;
     if (!scratch_exists(self->path))
         return;
-    assert_ok(sstore_open(self->path, NULL, &store, &error), &error);
+    const sstore_status status = sstore_open(self->path, NULL, &store, &error);
+    if (status == SSTORE_ERROR_DAMAGED && self->mends) {
+        assert_int_equal(check_unmended(self), 0);
+        return;
+    }
+    assert_ok(status, &error);
     assert_ok(sstore_stat(store, &facts, &error), &error);
     sstore_close(store);
     file_list files = file_list_make(self->path, "");
@@ -471,11 +523,15 @@ store_state operation_check(const operation *self)
     const sstore_status status = sstore_open(self->path, NULL, &store, &error);
     if (status == SSTORE_ERROR_NOT_FOUND && self->saved[0] == '\0')
         return STORE_ABSENT; /* the folder without a store */
+    if (status == SSTORE_ERROR_DAMAGED && self->mends) {
+        (void)check_unmended(self);
+        return STORE_BEFORE;
+    }
     assert_ok(status, &error);
     assert_ok(sstore_verify(self->path, NULL, NULL, &error), &error);
     sstore_statistics facts = {.struct_size = sizeof facts};
     assert_ok(sstore_stat(store, &facts, &error), &error);
-    const bool is_after = facts.record_count == self->after.count;
+    const bool is_after = facts.record_count == self->after.count; /* if it was to be mended it is, since it opens */
     sstore_cursor *cursor = store_must_cursor(store);
     assert_true(holds(cursor, is_after ? &self->after : &self->before));
     sstore_cursor_free(cursor);

@@ -21,6 +21,7 @@ struct operation {
     const char *name;
     operation_fn run;
     bool writes;                       /* and what is left behind is tidied up by the next one */
+    bool mends;                        /* the store before it cannot be opened */
     char saved[OPERATIONS_PATH_BYTES]; /* the store before it; "": none */
     char path[OPERATIONS_PATH_BYTES];
     data_set first, second;            /* records in the store, and others */
@@ -31,7 +32,7 @@ struct operation {
 };
 
 /* Make the operations, with their stores in scratch folders. */
-#define OPERATION_COUNT 10u
+#define OPERATION_COUNT 11u
 void operations_make(uint64_t seed, operation operations[OPERATION_COUNT]);
 void operations_free(operation operations[OPERATION_COUNT]);
 
@@ -43,6 +44,9 @@ typedef enum store_state { STORE_ABSENT, STORE_BEFORE, STORE_AFTER } store_state
 /* What is at the path: anything but one of the states, whole and verified, fails the test. Where both states are the same it
  * is STORE_AFTER. */
 store_state operation_check(const operation *self);
+
+/* Whether the state after it can be told from the one before. */
+bool operation_is_seen(const operation *self);
 
 /* There may be nothing at the path that does not belong to the store, nor a folder without one. */
 void operation_check_tidy(const operation *self);

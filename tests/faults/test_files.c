@@ -10,7 +10,7 @@
 static uint64_t run_seed;
 
 #define FULL_DISK (KIND(CALL_OPEN) | KIND(CALL_WRITE) | KIND(CALL_SYNC) | KIND(CALL_RESIZE) | KIND(CALL_RENAME) |            \
-                   KIND(CALL_MAKE_FOLDER))
+                   KIND(CALL_LINK) | KIND(CALL_MAKE_FOLDER))
 #define WHOLE (KIND(CALL_READ) | KIND(CALL_WRITE))
 
 static const fault faults[] = {
@@ -20,6 +20,7 @@ static const fault faults[] = {
     {.name = "a full disk", .kinds = FULL_DISK, .status = SSTORE_ERROR_IO, .error = ENOSPC, .for_good = true, .creating = true},
     {.name = "no file handle", .kinds = KIND(CALL_OPEN) | KIND(CALL_OTHER), .status = SSTORE_ERROR_IO, .error = EMFILE},
     {.name = "an interruption", .kinds = ALL_FILE_KINDS, .status = SSTORE_ERROR_IO, .error = EINTR},
+    {.name = "no hard link", .kinds = KIND(CALL_LINK), .status = SSTORE_OK, .error = EPERM}, /* then files are copied */
     {.name = "a part", .kinds = WHOLE, .status = SSTORE_ERROR_IO},
     {.name = "a part", .kinds = WHOLE, .status = SSTORE_ERROR_IO, .for_good = true},
 };

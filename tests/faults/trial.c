@@ -100,7 +100,7 @@ static void check_left(const operation *self, sstore_status status, const refusa
         operation_check_tidy(self);
     sum->trials++;
     sum->came_through += status == SSTORE_OK;
-    const bool is_late = state == STORE_AFTER && self->before.count != self->after.count;
+    const bool is_late = state == STORE_AFTER && operation_is_seen(self);
     sum->failed += status != SSTORE_OK && !is_late;
     sum->failed_late += status != SSTORE_OK && is_late;
     if (state != STORE_AFTER)
