@@ -22,13 +22,16 @@ enum {
     KEY_QUIET
 };
 
-static const struct argp_option task_options[] = {
-    {"memory", KEY_MEMORY, "SIZE", 0, "what the work may take, all in all (default 1G; kept to from 64M on)", 0},
+static const struct argp_option run_options[] = {
     {"threads", KEY_THREADS, "N", 0, "work on N threads (default: all processors); 1: also read on no other", 0},
-    {"tmp-dir", KEY_TMP_DIR, "DIR", 0, "where to keep what does not fit in memory (default: in STORE, "
-                                      "or TMPDIR where none is made or changed)", 0},
     {"progress", KEY_PROGRESS, "HOW", 0, "auto: on a terminal (the default), json: objects on stderr, or none", 0},
     {"quiet", KEY_QUIET, NULL, 0, "print nothing but errors", 0},
+    {0}};
+
+static const struct argp_option task_options[] = {
+    {"memory", KEY_MEMORY, "SIZE", 0, "what the work may take, all in all (default 1G; kept to from 64M on)", 0},
+    {"tmp-dir", KEY_TMP_DIR, "DIR", 0, "where to keep what does not fit in memory (default: in STORE, "
+                                      "or TMPDIR where none is made or changed)", 0},
     {0}};
 
 static const struct argp_option work_options[] = {
@@ -52,25 +55,36 @@ static progress_mode parse_progress(const char *text)
 }
 
 /* All of them take the same input; so do their children. */
-static error_t parse_task(int key, char *argument, struct argp_state *state)
+static error_t parse_run(int key, char *argument, struct argp_state *state)
 {
     build_arguments *arguments = state->input;
-    sstore_build_options *build = &arguments->options;
     switch (key) {
-    case KEY_MEMORY:
-        build->memory_bytes = argument_size("--memory", argument);
-        return 0;
     case KEY_THREADS:
-        build->threads = (uint32_t)argument_number("--threads", argument, 0, 1024);
-        return 0;
-    case KEY_TMP_DIR:
-        build->tmp_dir = argument;
+        arguments->options.threads = (uint32_t)argument_number("--threads", argument, 0, 1024);
         return 0;
     case KEY_PROGRESS:
         arguments->progress = parse_progress(argument);
         return 0;
     case KEY_QUIET:
         arguments->quiet = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse_task(int key, char *argument, struct argp_state *state)
+{
+    build_arguments *arguments = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = state->input;
+        return 0;
+    case KEY_MEMORY:
+        arguments->options.memory_bytes = argument_size("--memory", argument);
+        return 0;
+    case KEY_TMP_DIR:
+        arguments->options.tmp_dir = argument;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -121,7 +135,9 @@ static error_t parse_build(int key, char *argument, struct argp_state *state)
     return 0;
 }
 
-const struct argp task_argp = {.options = task_options, .parser = parse_task};
+const struct argp run_argp = {.options = run_options, .parser = parse_run};
+static const struct argp_child task_children[] = {{&run_argp, 0, NULL, 0}, {0}};
+const struct argp task_argp = {.options = task_options, .parser = parse_task, .children = task_children};
 static const struct argp_child work_children[] = {{&task_argp, 0, NULL, 0}, {0}};
 const struct argp work_argp = {.options = work_options, .parser = parse_work, .children = work_children};
 static const struct argp_child segment_children[] = {{&work_argp, 0, NULL, 0}, {0}};

@@ -25,6 +25,7 @@ int cmd_build(int argc, char **argv);
 int cmd_add(int argc, char **argv);
 int cmd_remove(int argc, char **argv);
 int cmd_compact(int argc, char **argv);
+int cmd_reindex(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_shard(int argc, char **argv);
 int cmd_query(int argc, char **argv);

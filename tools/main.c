@@ -21,6 +21,7 @@ static const command commands[] = {
     {"sstore add", cmd_add, "add records to a store"},
     {"sstore remove", cmd_remove, "take records out of a store"},
     {"sstore compact", cmd_compact, "make one segment of many, without what was removed"},
+    {"sstore reindex", cmd_reindex, "make lost or damaged directories of a store again"},
     {"sstore merge", cmd_merge, "join stores into one"},
     {"sstore shard", cmd_shard, "split a store into several"},
     {"sstore query", cmd_query, "find the stored fingerprints near given ones"},

@@ -3,7 +3,8 @@ sstore --help
 sstore -h | cmp - <(sstore --help)
 sstore help | cmp - <(sstore --help)
 exits 0 sstore --version | sed 's/[0-9][0-9.]*$/VERSION/'
-for command in build add remove compact merge shard query scan collect pairs clusters join plan stat verify dump; do
+for command in build add remove compact reindex merge shard query scan collect pairs clusters join plan stat verify \
+    dump; do
     echo "--- $command"
     exits 0 sstore $command --help | head -1
     sstore help $command | cmp - <(sstore $command --help)

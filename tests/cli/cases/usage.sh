@@ -3,12 +3,13 @@ exits 2 sstore
 exits 2 sstore frobnicate
 exits 2 sstore help frobnicate
 exits 2 sstore --frobnicate
-for command in build merge shard query plan stat verify dump; do
+for command in build reindex merge shard query plan stat verify dump; do
     exits 2 sstore $command
     exits 2 sstore $command --frobnicate STORE
 done
 exits 2 sstore stat STORE another
 exits 2 sstore verify STORE another
+exits 2 sstore reindex STORE another
 exits 2 sstore dump STORE another
 exits 2 sstore stat --jso=1 STORE
 exits 2 sstore build --plan
