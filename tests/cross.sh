@@ -205,6 +205,19 @@ must_refuse() { # processor, reader, store, format of the store, format of the r
   fi
 }
 
+# The sums of a store's block and id files, whatever the folders.
+block_sums() { # store
+  find "$1" -name '*.blk' -exec cksum {} + | cut -d ' ' -f 1-2 | sort
+}
+
+# What was refused can be read once its directories are made again; block and id files stay as they are.
+must_mend() { # processor, reader, store, its dump
+  local copy=$work/$1/mended
+  rm -rf "$copy" && cp -r "$3" "$copy" && "$2" reindex --quiet "$copy" 2>"$work/$1/said" &&
+    [ "$(block_sums "$3")" = "$(block_sums "$copy")" ] && read_one "$2" "$copy" "$4" "$work/$1/said" ||
+    fail "$1: reading $3 with directories made again: $(cat "$work/$1/said")"
+}
+
 # Add to a copy of the store there, and compact it here: as if both was done here.
 change_by_turns() { # processor, command there
   local folder=$work/$1/turns ours=$work/amd64/made/stores inputs=$work/inputs
@@ -231,7 +244,7 @@ exchange_stores() { # processor, command there
   local ours=$work/amd64/made theirs=$work/$1/made store name here=${lmdb_format[amd64]} there=${lmdb_format[$1]} read=0
   for store in "$ours"/stores/*; do
     name=${store##*/}
-    if can_exchange "$1" || [[ $name = empty* ]]; then # what has no segment has no directory either
+    if can_exchange "$1"; then
       read_one "$2" "$store" "$ours/answers/dump-$name" "$work/$1/said" ||
         fail "$1 reads $name of amd64: $(cat "$work/$1/said")"
       read_one "$host" "$theirs/stores/$name" "$ours/answers/dump-$name" "$work/$1/said" ||
@@ -239,6 +252,8 @@ exchange_stores() { # processor, command there
     else
       must_refuse "$1" "$2" "$store" "$here" "$there"
       must_refuse "$1" "$host" "$theirs/stores/$name" "$there" "$here"
+      must_mend "$1" "$2" "$store" "$ours/answers/dump-$name"
+      must_mend "$1" "$host" "$theirs/stores/$name" "$ours/answers/dump-$name"
     fi
     ((++read))
   done
@@ -247,7 +262,7 @@ exchange_stores() { # processor, command there
     read_with_large_pages "$1"
     echo "$read stores each way, read as where they were written"
   else
-    echo "$read stores each way, refused unless they are empty"
+    echo "$read stores each way, refused, and read with directories made again"
   fi
 }
 
