@@ -586,6 +586,8 @@ static void test_impossible_contents(void **state)
         }
         bytes content = write_manifest(&made);
         assert_status(decode(content.data, content.size, &error), cases[i].wanted, &error);
+        assert_status(ss_manifest_check(&made, "some", &error),
+                      cases[i].wanted == SSTORE_OK ? SSTORE_OK : SSTORE_ERROR_ARGUMENT, &error);
         bytes_free(&content);
         free_made(&made);
     }

@@ -327,6 +327,8 @@ sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, c
     ss_manifest published = {.recipe = NULL};
     sstore_status status = name_and_sync_works(place, manifest, fresh, error);
     if (status == SSTORE_OK)
+        status = ss_manifest_check(manifest, place->store.path, error);
+    if (status == SSTORE_OK)
         status = ss_manifest_copy(manifest, &published, error);
     /* Before the segments get their names, so that they can be told from one whose manifest was lost. */
     if (status == SSTORE_OK)

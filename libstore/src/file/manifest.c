@@ -218,14 +218,42 @@ static void encode_manifest(const ss_manifest *manifest, uint8_t *bytes, size_t 
     ss_store_u128(to, ss_hash128(bytes, size - CHECKSUM_BYTES));
 }
 
+static uint8_t *encode(const ss_manifest *manifest, size_t *size_out, sstore_error *error)
+{
+    *size_out = manifest_bytes(manifest);
+    uint8_t *bytes = ss_alloc(1, *size_out);
+    if (bytes == NULL)
+        (void)ss_fail_memory(error, *size_out);
+    else
+        encode_manifest(manifest, bytes, *size_out);
+    return bytes;
+}
+
+sstore_status ss_manifest_check(const ss_manifest *manifest, const char *store, sstore_error *error)
+{
+    ss_manifest again;
+    sstore_error problem;
+    size_t size;
+    uint8_t *bytes = encode(manifest, &size, error);
+    if (bytes == NULL)
+        return SSTORE_ERROR_MEMORY;
+    const sstore_status status = ss_manifest_decode(bytes, size, store, &again, &problem);
+    ss_free(bytes);
+    if (status == SSTORE_ERROR_MEMORY)
+        return ss_fail_memory(error, size);
+    if (status != SSTORE_OK)
+        return ss_fail_argument(error, "%s; readers would refuse the changed store, so it stays as it was", problem.message);
+    ss_manifest_free(&again);
+    return SSTORE_OK;
+}
+
 sstore_status ss_manifest_write_new(const ss_dir *store, const ss_manifest *manifest, sstore_error *error)
 {
     ss_file file = SS_FILE_NONE;
-    size_t size = manifest_bytes(manifest);
-    uint8_t *bytes = ss_alloc(1, size);
+    size_t size;
+    uint8_t *bytes = encode(manifest, &size, error);
     if (bytes == NULL)
-        return ss_fail_memory(error, size);
-    encode_manifest(manifest, bytes, size);
+        return SSTORE_ERROR_MEMORY;
     ss_dir_remove(store, SS_MANIFEST_NEW_NAME);
     sstore_status status = ss_file_create_at(store, SS_MANIFEST_NEW_NAME, &file, error);
     if (status == SSTORE_OK)

@@ -65,6 +65,9 @@ sstore_status ss_manifest_read(const ss_dir *store, ss_manifest *manifest_out, s
 sstore_status ss_manifest_decode(const uint8_t *bytes, size_t size, const char *file, ss_manifest *manifest_out,
                                  sstore_error *error);
 
+/* Whether readers will take it, by reading it as they do. `store` is the store's path, for errors. ARGUMENT, MEMORY. */
+sstore_status ss_manifest_check(const ss_manifest *manifest, const char *store, sstore_error *error);
+
 /* Write it beside the old one, under another name, and make its contents durable. Renaming it publishes it. */
 sstore_status ss_manifest_write_new(const ss_dir *store, const ss_manifest *manifest, sstore_error *error);
 
