@@ -258,6 +258,28 @@ static void test_store_is_not_replaced_unasked(void **state)
     data_free(&other);
 }
 
+/* A state that readers would refuse is none; the store stays as it was. */
+static void test_unreadable_state_is_not_published(void **state)
+{
+    (void)state;
+    data_set set = make_data(0);
+    ss_workplace place;
+    ss_manifest changed;
+    sstore_error error;
+    must_build(&set, false);
+    assert_ok(ss_workplace_open(&place, store_path(), SS_CLAIM_EXTEND, &error), &error);
+    assert_ok(ss_manifest_copy(&place.manifest, &changed, &error), &error);
+    changed.distance = changed.segments[0].plan.distance = 16; /* its two tables are not complete for that */
+    changed.segments[0].segment_id = ss_segment_id(&changed.segments[0], changed.has_ids);
+    assert_status(ss_workplace_publish(&place, &changed, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_non_null(strstr(error.message, "complete"));
+    ss_manifest_free(&changed);
+    ss_workplace_close(&place);
+    assert_true(holds(&set));
+    check_only_a_store();
+    data_free(&set);
+}
+
 /* A folder with anything that no store has is nobody's to write to. */
 static void test_folder_with_strangers_is_refused(void **state)
 {
@@ -540,6 +562,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_one_writer_at_a_time, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_lock_of_another_program, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_store_is_not_replaced_unasked, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_unreadable_state_is_not_published, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_folder_with_strangers_is_refused, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_folder_that_cannot_be_listed, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_path_that_is_no_folder, start_afresh, testing_teardown),
