@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "output.h"
 #include "progress.h"
 
 enum { KEY_USAGE = 0x100 };
@@ -101,7 +102,7 @@ const struct argp cmd_common_argp = {.options = common_options, .parser = parse_
 
 void cmd_print_version(void)
 {
-    printf("sstore %s\n", sstore_version());
+    output_text("sstore %s\n", sstore_version());
 }
 
 error_t cmd_parse_store(int key, char *argument, const char **store)

@@ -2,9 +2,9 @@
  * cmd_verify.c - sstore verify: read and check everything in a store.
  */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "cmd.h"
+#include "output.h"
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
@@ -33,11 +33,11 @@ static int print_ok(const char *path)
     sstore_statistics facts;
     int code = cmd_read_facts(path, &facts);
     if (code == EXIT_DONE && facts.segment_count != 1)
-        printf("ok: %s: records %" PRIu64 ", segments %" PRIu32 ", bytes %" PRIu64 "\n", path, facts.record_count,
-               facts.segment_count, facts.total_bytes);
+        output_text("ok: %s: records %" PRIu64 ", segments %" PRIu32 ", bytes %" PRIu64 "\n", path, facts.record_count,
+                    facts.segment_count, facts.total_bytes);
     else if (code == EXIT_DONE)
-        printf("ok: %s: records %" PRIu64 ", distinct %" PRIu64 ", tables %" PRIu32 ", bytes %" PRIu64 "\n", path,
-               facts.record_count, facts.distinct_count, facts.table_count, facts.total_bytes);
+        output_text("ok: %s: records %" PRIu64 ", distinct %" PRIu64 ", tables %" PRIu32 ", bytes %" PRIu64 "\n", path,
+                    facts.record_count, facts.distinct_count, facts.table_count, facts.total_bytes);
     return code;
 }
 

@@ -5,6 +5,7 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,6 +27,15 @@ bool output_bytes(const char *bytes, size_t size)
     return succeeded(fwrite_unlocked(bytes, 1, size, stdout) == size);
 }
 
+bool output_text(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const bool printed = succeeded(vprintf(format, arguments) >= 0);
+    va_end(arguments);
+    return printed;
+}
+
 bool output_flush(void)
 {
     return succeeded(fflush_unlocked(stdout) == 0);
@@ -37,7 +47,10 @@ void output_close(void)
     /* Closing tells of errors that network file systems keep until then. */
     if (!lost && succeeded(fclose(stdout) == 0))
         return;
-    cmd_complain("cannot write to standard output: %s", strerror(first_failure));
+    if (first_failure != 0)
+        cmd_complain("cannot write to standard output: %s", strerror(first_failure));
+    else /* of a help text that is longer than the stream's buffer */
+        cmd_complain("cannot write to standard output");
     _exit(EXIT_FAILED);
 }
 

@@ -51,6 +51,9 @@ void output_close(void);
 /* Print `size` bytes. */
 bool output_bytes(const char *bytes, size_t size);
 
+/* Print as printf() does; which would not keep why it failed until output_close(). */
+bool output_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Write 16 lower-case hex digits. Returns the end of what was written, as output_decimal() does. */
 char *output_hex(char *to, uint64_t value);
 

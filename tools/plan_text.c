@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "output.h"
 #include "plan_report.h"
 
 /* Three figures and a unit, each a thousand times the one before. */
@@ -50,27 +51,27 @@ static int widest_name(const plan_report *report)
 static void print_plan(const sstore_plan_estimate *plan, int name_width)
 {
     char prefix[16], radius[16], total[16], memory[16], warm[16], cold[16];
-    printf("%c %-*s  %6" PRIu32 "  %6s  %6s  %10.2f  %8s  %9s", plan->chosen ? '*' : ' ', name_width, plan->plan,
-           plan->table_count, range_text(prefix, plan->least_prefix_bits, plan->most_prefix_bits),
-           range_text(radius, plan->least_radius, plan->most_radius), plan->bytes_each,
-           bytes_text(total, plan->total_bytes), bytes_text(memory, plan->directory_bytes));
+    output_text("%c %-*s  %6" PRIu32 "  %6s  %6s  %10.2f  %8s  %9s", plan->chosen ? '*' : ' ', name_width, plan->plan,
+                plan->table_count, range_text(prefix, plan->least_prefix_bits, plan->most_prefix_bits),
+                range_text(radius, plan->least_radius, plan->most_radius), plan->bytes_each,
+                bytes_text(total, plan->total_bytes), bytes_text(memory, plan->directory_bytes));
     if (plan->scans)
-        printf("  %7s", "scan");
+        output_text("  %7s", "scan");
     else
-        printf("  %7.0f", plan->probe_count);
-    printf("  %8.1f  %10.0f  %8s  %8s\n", plan->block_count, plan->candidate_count, time_text(warm, plan->warm_ns),
-           time_text(cold, plan->cold_ns));
+        output_text("  %7.0f", plan->probe_count);
+    output_text("  %8.1f  %10.0f  %8s  %8s\n", plan->block_count, plan->candidate_count, time_text(warm, plan->warm_ns),
+                time_text(cold, plan->cold_ns));
 }
 
 int plan_print_text(const plan_report *report)
 {
     int width = widest_name(report);
-    printf("  %-*s  %6s  %6s  %6s  %10s  %8s  %9s  %7s  %8s  %10s  %8s  %8s\n", width, "plan", "tables", "prefix",
-           "radius", "bytes each", "bytes", "directory", "probes", "blocks", "candidates", "warm", "cold");
+    output_text("  %-*s  %6s  %6s  %6s  %10s  %8s  %9s  %7s  %8s  %10s  %8s  %8s\n", width, "plan", "tables", "prefix",
+                "radius", "bytes each", "bytes", "directory", "probes", "blocks", "candidates", "warm", "cold");
     for (size_t i = 0; i < report->count; i++)
         print_plan(&report->plans[i], width);
     for (size_t i = 0; i < report->count; i++)
         if (report->plans[i].chosen)
-            printf("\n* %s: %s.\n", report->plans[i].plan, report->plans[i].reason);
+            output_text("\n* %s: %s.\n", report->plans[i].plan, report->plans[i].reason);
     return EXIT_DONE;
 }

@@ -2,9 +2,9 @@
 
 #ifdef SSTORE_HAVE_JANSSON
 
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "output.h"
 #include "print_json.h"
 
 int print_json(json_t *value)
@@ -15,7 +15,7 @@ int print_json(json_t *value)
         cmd_complain("cannot make a JSON object: out of memory");
         return EXIT_FAILED;
     }
-    puts(text);
+    output_text("%s\n", text);
     free(text);
     return EXIT_DONE;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "cmd.h"
+#include "output.h"
 
 typedef struct explanation {
     sstore_table_explanation total; /* of all tables so far */
@@ -16,27 +17,27 @@ typedef struct explanation {
 /* Estimates are printed as whole numbers, small ones with a digit. */
 static void print_expected(double value)
 {
-    printf("  %12.*f", value < 9.95 ? 1 : 0, value);
+    output_text("  %12.*f", value < 9.95 ? 1 : 0, value);
 }
 
 static void print_counts(const sstore_table_explanation *of)
 {
-    printf("  %8" PRIu64, of->probe_count);
+    output_text("  %8" PRIu64, of->probe_count);
     print_expected(of->expected_block_count);
-    printf("  %11" PRIu64, of->block_count);
+    output_text("  %11" PRIu64, of->block_count);
     print_expected(of->expected_candidate_count);
-    printf("  %11" PRIu64 "  %8" PRIu64 "\n", of->candidate_count, of->match_count);
+    output_text("  %11" PRIu64 "  %8" PRIu64 "\n", of->candidate_count, of->match_count);
 }
 
 static void print_table(const sstore_table_explanation *table)
 {
     char radius[16];
     snprintf(radius, sizeof radius, "%" PRId32, table->radius);
-    printf("%7" PRIu64 "  %5" PRIu32 "  %016" PRIx64 "  %6" PRIu32 "  %6s", table->segment, table->table,
-           table->key_mask, table->prefix_bits,
-           table->scanned      ? "scan"
-           : table->radius < 0 ? "-"
-                               : radius);
+    output_text("%7" PRIu64 "  %5" PRIu32 "  %016" PRIx64 "  %6" PRIu32 "  %6s", table->segment, table->table,
+                table->key_mask, table->prefix_bits,
+                table->scanned      ? "scan"
+                : table->radius < 0 ? "-"
+                                    : radius);
     print_counts(table);
 }
 
@@ -66,22 +67,22 @@ static int print_and_add(void *context, const sstore_table_explanation *table)
 
 static void print_heading(void)
 {
-    printf("%7s  %5s  %-16s  %6s  %6s  %8s  %12s  %11s  %12s  %11s  %8s\n", "segment", "table", "key bits", "prefix",
-           "radius", "probes", "blocks about", "blocks read", "tests about", "tested", "matches");
+    output_text("%7s  %5s  %-16s  %6s  %6s  %8s  %12s  %11s  %12s  %11s  %8s\n", "segment", "table", "key bits",
+                "prefix", "radius", "probes", "blocks about", "blocks read", "tests about", "tested", "matches");
 }
 
 static void print_total(const explanation *of)
 {
     const sstore_table_explanation *total = &of->total;
-    printf("%7s  %5" PRIu64 "  %-16s  %6s  %6s", "total", of->tables, "", "", "");
+    output_text("%7s  %5" PRIu64 "  %-16s  %6s  %6s", "total", of->tables, "", "", "");
     print_counts(total);
     if (total->scanned)
-        printf("\nScanned a whole table, which takes about %.0f us; the probes for this distance would take %.0f us or "
-               "more.\n",
-               total->scan_ns / 1e3, total->probe_ns / 1e3);
+        output_text("\nScanned a whole table, which takes about %.0f us; the probes for this distance would take %.0f "
+                    "us or more.\n",
+                    total->scan_ns / 1e3, total->probe_ns / 1e3);
     else
-        printf("\nProbed, which takes about %.0f us; to scan a whole table takes about %.0f us.\n",
-               total->probe_ns / 1e3, total->scan_ns / 1e3);
+        output_text("\nProbed, which takes about %.0f us; to scan a whole table takes about %.0f us.\n",
+                    total->probe_ns / 1e3, total->scan_ns / 1e3);
 }
 
 int query_explain(query_session *session, uint64_t query)

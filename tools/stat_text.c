@@ -3,28 +3,28 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "cmd.h"
+#include "output.h"
 #include "stat_report.h"
 
 static void print_facts(const sstore_statistics *facts)
 {
-    printf("records           %" PRIu64 "\n", facts->record_count);
-    printf("fingerprints      %" PRIu64 " distinct%s, of %" PRIu32 " bits\n", facts->distinct_count,
-           facts->segment_count > 1 ? " in each segment, summed up" : "", facts->fingerprint_bits);
-    printf("ids               %s\n", facts->has_ids ? "yes" : "none");
-    printf("distance          %" PRIu32 "\n", facts->distance);
-    printf("plan              %s\n", facts->plan);
-    printf("recipe            %s\n", facts->recipe[0] == '\0' ? "not said" : facts->recipe);
-    printf("block             %" PRIu32 " bytes, a restart point every %" PRIu32 " fingerprints\n",
-           facts->block_bytes, facts->restart_interval);
-    printf("next ordinal      %" PRIu64 "\n", facts->next_ordinal);
+    output_text("records           %" PRIu64 "\n", facts->record_count);
+    output_text("fingerprints      %" PRIu64 " distinct%s, of %" PRIu32 " bits\n", facts->distinct_count,
+                facts->segment_count > 1 ? " in each segment, summed up" : "", facts->fingerprint_bits);
+    output_text("ids               %s\n", facts->has_ids ? "yes" : "none");
+    output_text("distance          %" PRIu32 "\n", facts->distance);
+    output_text("plan              %s\n", facts->plan);
+    output_text("recipe            %s\n", facts->recipe[0] == '\0' ? "not said" : facts->recipe);
+    output_text("block             %" PRIu32 " bytes, a restart point every %" PRIu32 " fingerprints\n",
+                facts->block_bytes, facts->restart_interval);
+    output_text("next ordinal      %" PRIu64 "\n", facts->next_ordinal);
     if (facts->segment_count != 1)
-        printf("segments          %" PRIu32 "\n", facts->segment_count);
+        output_text("segments          %" PRIu32 "\n", facts->segment_count);
     if (facts->removed_count > 0)
-        printf("removed           %" PRIu64 " records, which take room until the store is compacted\n",
-               facts->removed_count);
+        output_text("removed           %" PRIu64 " records, which take room until the store is compacted\n",
+                    facts->removed_count);
 }
 
 /* The segments, the oldest first; one alone is the store. */
@@ -32,14 +32,14 @@ static void print_segments(const store_report *report)
 {
     if (report->facts.segment_count == 1)
         return;
-    puts("\nSegments, the oldest first");
-    printf("%7s  %-8s  %12s  %12s  %14s  %-20s  %s\n", "segment", "kind", "records", "distinct", "bytes", "folder",
-           "plan");
+    output_text("\nSegments, the oldest first\n");
+    output_text("%7s  %-8s  %12s  %12s  %14s  %-20s  %s\n", "segment", "kind", "records", "distinct", "bytes", "folder",
+                "plan");
     for (uint32_t i = 0; i < report->facts.segment_count; i++) {
         const sstore_segment_statistics *segment = &report->segments[i].facts;
-        printf("%7" PRIu32 "  %-8s  %12" PRIu64 "  %12" PRIu64 "  %14" PRIu64 "  %-20s  %s\n", i,
-               segment->removes ? "removed" : "records", segment->record_count, segment->distinct_count,
-               segment->total_bytes, segment->folder, segment->plan);
+        output_text("%7" PRIu32 "  %-8s  %12" PRIu64 "  %12" PRIu64 "  %14" PRIu64 "  %-20s  %s\n", i,
+                    segment->removes ? "removed" : "records", segment->record_count, segment->distinct_count,
+                    segment->total_bytes, segment->folder, segment->plan);
     }
 }
 
@@ -47,27 +47,27 @@ static void print_segments(const store_report *report)
 static void print_bits(double bits)
 {
     if (isfinite(bits))
-        printf("  %11.2f", bits);
+        output_text("  %11.2f", bits);
     else
-        printf("  %11s", "-");
+        output_text("  %11s", "-");
 }
 
 static void print_table(uint32_t index, const sstore_table_statistics *table)
 {
-    printf("%5" PRIu32 "  %016" PRIx64 "  %6" PRIu32 "  %6" PRIu32 "  %10" PRIu64 "  %14" PRIu64 "  %12" PRIu64, index,
-           table->key_mask, table->prefix_bits, table->radius, table->block_count, table->file_bytes,
-           table->directory_bytes);
+    output_text("%5" PRIu32 "  %016" PRIx64 "  %6" PRIu32 "  %6" PRIu32 "  %10" PRIu64 "  %14" PRIu64 "  %12" PRIu64,
+                index, table->key_mask, table->prefix_bits, table->radius, table->block_count, table->file_bytes,
+                table->directory_bytes);
     print_bits(table->bits);
     print_bits(table->bound_bits);
     print_bits(table->elias_fano_bits);
     print_bits(table->rice_bits);
-    putchar('\n');
+    output_text("\n");
 }
 
 static void print_tables(const segment_report *segment)
 {
-    printf("%5s  %-16s  %6s  %6s  %10s  %14s  %12s  %11s  %11s  %11s  %11s\n", "table", "key bits", "prefix", "radius",
-           "blocks", "bytes", "directory", "bits", "bound", "Elias-Fano", "Rice");
+    output_text("%5s  %-16s  %6s  %6s  %10s  %14s  %12s  %11s  %11s  %11s  %11s\n", "table", "key bits", "prefix",
+                "radius", "blocks", "bytes", "directory", "bits", "bound", "Elias-Fano", "Rice");
     for (uint32_t i = 0; i < segment->facts.table_count; i++)
         print_table(i, &segment->tables[i]);
 }
@@ -80,9 +80,9 @@ static void print_all_tables(const store_report *report)
         if (segment->facts.removes)
             continue;
         if (report->facts.segment_count == 1)
-            puts("\nTables (bits a fingerprint; bound is entropy(h) + rest)");
+            output_text("\nTables (bits a fingerprint; bound is entropy(h) + rest)\n");
         else
-            printf("\nTables of segment %" PRIu32 " (bits a fingerprint; bound is entropy(h) + rest)\n", i);
+            output_text("\nTables of segment %" PRIu32 " (bits a fingerprint; bound is entropy(h) + rest)\n", i);
         print_tables(segment);
     }
 }
@@ -90,14 +90,14 @@ static void print_all_tables(const store_report *report)
 static void print_part(const store_report *report, const char *name, uint64_t bytes)
 {
     double each = report_bytes_each(report, bytes);
-    printf("%-10s  %16" PRIu64 "  %12.3f  %12.1f %%\n", name, bytes, each, each / 8 * 100);
+    output_text("%-10s  %16" PRIu64 "  %12.3f  %12.1f %%\n", name, bytes, each, each / 8 * 100);
 }
 
 static void print_parts(const store_report *report)
 {
     const sstore_statistics *facts = &report->facts;
-    puts("\nSizes (raw is 8 bytes for each distinct fingerprint)");
-    printf("%-10s  %16s  %12s  %14s\n", "part", "bytes", "bytes each", "of raw");
+    output_text("\nSizes (raw is 8 bytes for each distinct fingerprint)\n");
+    output_text("%-10s  %16s  %12s  %14s\n", "part", "bytes", "bytes each", "of raw");
     print_part(report, "tables", facts->tables_bytes);
     print_part(report, "ids", facts->ids_bytes);
     print_part(report, "directory", facts->directory_bytes);

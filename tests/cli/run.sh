@@ -4,7 +4,8 @@
 #   run.sh SSTORE CASE.sh      exit 0 if the case's output is what is expected, otherwise 1 and the differences
 #
 # The case runs in a fresh folder with SSTORE as `sstore` on its PATH and the functions of lib.sh. Beside CASE.sh lie
-# CASE.stdout, and where they are not empty and 0, CASE.stderr and CASE.exit: all three must be met exactly.
+# CASE.stdout, and where they are not empty and 0, CASE.stderr and CASE.exit: all three must be met exactly. What the case
+# writes to descriptor 3 is for people, and is shown.
 # UPDATE=1 writes what comes out to these files instead; read the difference before you keep it.
 set -u
 if [ $# -ne 2 ]; then
@@ -25,7 +26,7 @@ ln -s "$sstore" "$folder/bin/sstore"
     unset NO_COLOR
     export LC_ALL=C PATH="$folder/bin:$PATH"
     exec timeout 300 bash -c '. "$0"; . "$1"' "$library" "$case_file" </dev/null
-) >"$folder/stdout" 2>"$folder/stderr"
+) 3>&1 >"$folder/stdout" 2>"$folder/stderr"
 echo $? >"$folder/exit"
 
 # Expectations that are not written down: nothing on stderr, exit code 0.
