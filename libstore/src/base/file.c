@@ -71,6 +71,16 @@ sstore_status ss_dir_copy(const ss_dir *dir, ss_dir *copy_out, sstore_error *err
     return status;
 }
 
+/* Why there is no folder of that name, given errno of opening it. */
+static const char *why_no_folder(const ss_dir *parent, const char *name, int system_errno)
+{
+    struct stat info;
+    if (system_errno != ENOTDIR && system_errno != ELOOP)
+        return "cannot open the folder";
+    const bool is_link = fstatat(parent->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode);
+    return is_link ? "is a symbolic link; a store has none" : "is not a folder";
+}
+
 sstore_status ss_dir_open_at(const ss_dir *parent, const char *name, ss_dir *dir_out, sstore_error *error)
 {
     *dir_out = SS_DIR_NONE;
@@ -79,9 +89,10 @@ sstore_status ss_dir_open_at(const ss_dir *parent, const char *name, ss_dir *dir
         return ss_fail_memory(error, strlen(name));
     int fd = openat(parent->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
-        bool absent = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
-        sstore_status status = ss_fail(error, absent ? SSTORE_ERROR_NOT_FOUND : SSTORE_ERROR_IO, errno, path,
-                                       SSTORE_NO_OFFSET, "cannot open the folder");
+        const int reason = errno;
+        const bool absent = reason == ENOENT || reason == ENOTDIR || reason == ELOOP;
+        sstore_status status = ss_fail(error, absent ? SSTORE_ERROR_NOT_FOUND : SSTORE_ERROR_IO, reason, path,
+                                       SSTORE_NO_OFFSET, "%s", why_no_folder(parent, name, reason));
         ss_free(path);
         return status;
     }

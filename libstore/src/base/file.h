@@ -31,7 +31,7 @@ typedef struct ss_file {
 sstore_status ss_dir_open(const char *path, ss_dir *dir_out, sstore_error *error);
 /* A handle of one's own on the same folder. IO, MEMORY. */
 sstore_status ss_dir_copy(const ss_dir *dir, ss_dir *copy_out, sstore_error *error);
-/* Open the folder `name` inside `parent`. */
+/* Open the folder `name` inside `parent`. NOT_FOUND where there is nothing or something else, such as a symbolic link. */
 sstore_status ss_dir_open_at(const ss_dir *parent, const char *name, ss_dir *dir_out, sstore_error *error);
 sstore_status ss_dir_make_at(const ss_dir *parent, const char *name, sstore_error *error);
 /* Make the folder's entries durable. */
