@@ -30,8 +30,10 @@ static const struct argp_option run_options[] = {
 
 static const struct argp_option task_options[] = {
     {"memory", KEY_MEMORY, "SIZE", 0, "what the work may take, all in all (default 1G; kept to from 64M on)", 0},
-    {"tmp-dir", KEY_TMP_DIR, "DIR", 0, "where to keep what does not fit in memory (default: in STORE, "
-                                      "or TMPDIR where none is made or changed)", 0},
+    {"tmp-dir", KEY_TMP_DIR, "DIR", 0,
+     "where to keep what does not fit in memory (default: in STORE; of "
+     "pairs, clusters and join in TMPDIR if that is set)",
+     0},
     {0}};
 
 static const struct argp_option work_options[] = {

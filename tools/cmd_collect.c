@@ -1,8 +1,6 @@
 /*
  * cmd_collect.c - sstore collect: put the matches of several scans in order.
  */
-#include <stdlib.h>
-
 #include "arguments.h"
 #include "cmd.h"
 #include "input.h"
@@ -20,10 +18,13 @@ typedef struct collect_arguments {
     sstore_collection_options collection;
 } collect_arguments;
 
-static const struct argp_option options[] = {
-    {"memory", KEY_MEMORY, "SIZE", 0, "what it may take, all in all (default 1G; kept to from 64M on)", 0},
-    {"tmp-dir", KEY_TMP_DIR, "DIR", 0, "where to keep what does not fit in memory (default: $TMPDIR or /tmp)", 0},
-    {0}};
+static const struct argp_option options[] = {{"memory", KEY_MEMORY, "SIZE", 0,
+                                              "what it may take, all in all (default 1G; kept to from 64M on)", 0},
+                                             {"tmp-dir", KEY_TMP_DIR, "DIR", 0,
+                                              "where to keep what does not fit in memory (default: TMPDIR, or the "
+                                              "working folder)",
+                                              0},
+                                             {0}};
 
 static error_t parse_option(int key, char *argument, collect_arguments *arguments)
 {
@@ -154,8 +155,6 @@ int cmd_collect(int argc, char **argv)
     const input_options any_compression = INPUT_OPTIONS_INIT;
     match_reader reader = {.ids = INPUT_IDS_UNKNOWN};
     sstore_error error;
-    const char *tmp_dir = getenv("TMPDIR");
-    arguments.collection.tmp_dir = tmp_dir != NULL && *tmp_dir != '\0' ? tmp_dir : NULL;
     cmd_parse(&argp, argc, argv, &arguments);
     int code = EXIT_DONE;
     for (int i = 0; i < arguments.input_count && code == EXIT_DONE; i++)

@@ -403,7 +403,8 @@ typedef struct sstore_build_options {
                               "10", "4", "3", "2", "1" (tables of the well-known plans for k = 3), "BcC" such as "5c2"
                               (B groups of bits, a table for each choice of C), or "bits:radius,..." such as
                               "24:1,20:0,20:0" (disjoint groups, which add up to at most 64 bits) */
-    const char *tmp_dir;   /* where what does not fit in memory is spilled; NULL: inside the store's folder */
+    const char *tmp_dir;   /* where what does not fit in memory is spilled, in files without names that nobody else can
+                              open; NULL: inside the store's folder */
     const char *recipe;    /* how the fingerprints are made: text without control characters, at most 4096 bytes; kept in the
                               manifest. NULL: not said */
     sstore_progress_fn on_progress; /* told how far finish is; NULL: nobody */
@@ -626,7 +627,8 @@ typedef struct sstore_collection_options {
     size_t struct_size;    /* sizeof(sstore_collection_options), set by the initializer */
     uint64_t memory_bytes; /* what it may take, with up to 12 MiB of the process that calls it; 0: 1 GiB. At least
                               64 MiB are kept to */
-    const char *tmp_dir;   /* where what does not fit in memory is spilled: 24 bytes a match; NULL: /tmp */
+    const char *tmp_dir;   /* where what does not fit in memory is spilled: 24 bytes a match; NULL: the folder that the
+                              variable TMPDIR names, or without it the working folder */
 } sstore_collection_options;
 
 #define SSTORE_COLLECTION_OPTIONS_INIT                                                                                 \
@@ -736,7 +738,8 @@ typedef struct sstore_join_options {
     uint32_t threads;      /* 0: as many as the process may use */
     uint64_t memory_bytes; /* what the call may take beside the open stores, all in all; 0: 1 GiB. At least 64 MiB are
                               kept to; less (8 MiB at least) is exceeded by what cannot be done without */
-    const char *tmp_dir;   /* where what does not fit in memory is spilled; NULL: TMPDIR, or /tmp */
+    const char *tmp_dir;   /* where what does not fit in memory is spilled; NULL: the folder that the variable TMPDIR
+                              names, or without it the (left) store's. Nothing is made there if memory is enough */
     sstore_progress_fn on_progress; /* told how far the call is; NULL: nobody */
     void *progress_context;
 } sstore_join_options;

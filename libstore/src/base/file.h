@@ -61,7 +61,8 @@ sstore_status ss_file_create_at(const ss_dir *dir, const char *name, ss_file *fi
 /* Have the file `name` of one folder in another one as well, durably but for the other folder's entry: by a hard
  * link, or where there is none to be had, by a copy. The file must not be written to any more. */
 sstore_status ss_file_share(const ss_dir *from, const ss_dir *to, const char *name, sstore_error *error);
-/* A nameless file in a folder, gone when it is closed. */
+/* A nameless file in a folder, for its owner alone, gone when it is closed. Where the file system has none, it has a name for
+ * a moment. IO, MEMORY. */
 sstore_status ss_file_create_nameless(const ss_dir *dir, ss_file *file_out, sstore_error *error);
 sstore_status ss_file_size(const ss_file *file, uint64_t *bytes_out, sstore_error *error);
 /* Read exactly `size` bytes at `offset`; a file that ends before is DAMAGED. */

@@ -1,12 +1,12 @@
 #include "join/join_call.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/options.h"
 #include "base/pool.h"
 #include "join/store_source.h"
+#include "sort/spill_file.h"
 
 #define DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
 #define LEAST_MEMORY_BYTES ((uint64_t)8 << 20)
@@ -38,14 +38,6 @@ static sstore_status check_alike(const sstore *left, const sstore *right, sstore
                    left->dir.path, left->manifest.recipe);
 }
 
-static sstore_status open_tmp_dir(ss_join_call *call, const char *path, sstore_error *error)
-{
-    const char *usual = secure_getenv("TMPDIR");
-    if (path == NULL)
-        path = usual != NULL && usual[0] != '\0' ? usual : "/tmp";
-    return ss_dir_open(path, &call->tmp_dir, error);
-}
-
 sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const sstore *right,
                                  const sstore_join_options *options, sstore_error *error)
 {
@@ -67,7 +59,7 @@ sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const s
     call->progress.context = taken.progress_context;
     share_memory(call, taken.memory_bytes != 0 ? taken.memory_bytes : DEFAULT_MEMORY_BYTES);
     sstore_status status = check_alike(left, right, error);
-    return status == SSTORE_OK ? open_tmp_dir(call, taken.tmp_dir, error) : status;
+    return status == SSTORE_OK ? ss_spill_dir_open(taken.tmp_dir, &left->dir, &call->tmp_dir, error) : status;
 }
 
 void ss_join_call_end(ss_join_call *call)

@@ -10,6 +10,7 @@
 #include "base/options.h"
 #include "sort/radix.h"
 #include "sort/sorter.h"
+#include "sort/spill_file.h"
 
 #define DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
 #define FIXED_BYTES ((uint64_t)12 << 20) /* the process, and what it reads input through */
@@ -37,8 +38,7 @@ static sstore_status open_collection(sstore_collection *collection, const sstore
     capacity = ss_min_u64(ss_max_u64(capacity, LEAST_PIECE), MOST_PIECE);
     const uint64_t rest = FIXED_BYTES + capacity * 2 * sizeof(ss_triple);
     collection->piece_capacity = (size_t)capacity;
-    sstore_status status = ss_dir_open(options->tmp_dir != NULL ? options->tmp_dir : "/tmp", &collection->tmp_dir,
-                                       error);
+    sstore_status status = ss_spill_dir_open(options->tmp_dir, NULL, &collection->tmp_dir, error);
     if (status == SSTORE_OK)
         status = ss_sorter_pool_open(&collection->pool, memory > rest ? memory - rest : 1, 1, error);
     const ss_sorter_options how = {.item_words = 3,

@@ -1,5 +1,15 @@
 #include "sort/spill_file.h"
 
+#include <stdlib.h>
+
+sstore_status ss_spill_dir_open(const char *path, const ss_dir *usual, ss_dir *dir_out, sstore_error *error)
+{
+    const char *named = path != NULL ? path : secure_getenv("TMPDIR");
+    if (named != NULL && (path != NULL || named[0] != '\0'))
+        return ss_dir_open(named, dir_out, error);
+    return usual != NULL ? ss_dir_copy(usual, dir_out, error) : ss_dir_open(".", dir_out, error);
+}
+
 void ss_spill_file_open(ss_spill_file *spill, const ss_dir *dir)
 {
     *spill = (ss_spill_file){.dir = dir, .file = SS_FILE_NONE};

@@ -17,6 +17,11 @@ typedef struct ss_spill_file {
     uint64_t bytes; /* handed out */
 } ss_spill_file;
 
+/* Open the folder for the spills of a call: `path`; where that is NULL, the one that TMPDIR names; where that says nothing,
+ * `usual`, or the working folder where that is NULL, too. So /tmp, which all share, is never taken unasked. NOT_FOUND, IO,
+ * MEMORY. */
+sstore_status ss_spill_dir_open(const char *path, const ss_dir *usual, ss_dir *dir_out, sstore_error *error);
+
 /* Makes no file yet. */
 void ss_spill_file_open(ss_spill_file *spill, const ss_dir *dir);
 /* Reserve room for a run of `bytes`; *offset_out is where it goes. Makes the file if there is none. IO, MEMORY. */

@@ -1,0 +1,485 @@
+/*
+ * test_places.c - where files are made, and for whom. Each one that any call makes is seen: those of a store lie in its folder,
+ * with the modes that the umask leaves; what does not fit in memory goes there too, or where the user says, into a file for its
+ * owner alone that has no name when anything is written to it. Never into a folder that others share, and nowhere if memory is
+ * enough.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "faults/interpose.h"
+#include "support/process.h"
+#include "support/random.h"
+#include "support/scratch.h"
+#include "support/use_store.h"
+
+#define MANY 160000u /* records, more than builds and joins of so little memory hold */
+#define FEW 500u
+#define NOBODY 65534u
+
+static uint64_t run_seed;
+static data_set many, few;
+
+/* ----- watching ----- */
+
+/* What was made. */
+typedef struct watch {
+    pthread_mutex_t lock;
+    const char *spills;   /* the folder in which what is spilled must lie */
+    const char *files;    /* all the rest */
+    bool refuse_nameless; /* as a file system does that has no such files */
+    uint64_t made, nameless, spill_writes;
+    char wrong[2 * PATH_MAX + 64]; /* the first thing that must not be */
+} watch;
+
+static void note_wrong(watch *self, const char *what, const char *path)
+{
+    if (self->wrong[0] == '\0')
+        snprintf(self->wrong, sizeof self->wrong, "%s: %s", path, what);
+}
+
+static bool is_creation(const system_call *call)
+{
+    return call->kind == CALL_OPEN && ((call->flags & O_CREAT) != 0 || (call->flags & O_TMPFILE) == O_TMPFILE);
+}
+
+static verdict refuse(void *context, const system_call *call)
+{
+    const watch *self = context;
+    const bool refused = self->refuse_nameless && call->kind == CALL_OPEN && (call->flags & O_TMPFILE) == O_TMPFILE;
+    return (verdict){.error = refused ? EOPNOTSUPP : 0, .size = call->size};
+}
+
+static void path_of(int fd, char path[PATH_MAX])
+{
+    char name[64];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    const ssize_t length = readlink(name, path, PATH_MAX - 1);
+    path[length < 0 ? 0 : length] = '\0';
+}
+
+/* A file for what is spilled: nobody else may open it. */
+static bool is_private(const struct stat *info)
+{
+    return S_ISREG(info->st_mode) && (info->st_mode & 0777) == 0600;
+}
+
+static void check_made(watch *self, const system_call *call, int fd)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    path_of(fd, path);
+    const bool nameless = (call->flags & O_TMPFILE) == O_TMPFILE, spill = strstr(path, "/sstore-run-") != NULL;
+    const char *folder = nameless || spill ? self->spills : self->files;
+    const size_t length = strlen(folder);
+    self->made++;
+    self->nameless += nameless;
+    if (strncmp(path, folder, length) != 0 || path[length] != '/')
+        note_wrong(self, "made here", path);
+    if (fstat(fd, &info) != 0 || ((nameless || spill) && !is_private(&info)))
+        note_wrong(self, "open to others", path);
+    if (spill && (call->flags & (O_EXCL | O_NOFOLLOW)) != (O_EXCL | O_NOFOLLOW))
+        note_wrong(self, "made without O_EXCL", path);
+}
+
+static void check_written(watch *self, int fd)
+{
+    struct stat info;
+    char path[PATH_MAX];
+    if (fstat(fd, &info) != 0 || !is_private(&info))
+        return;
+    path_of(fd, path);
+    self->spill_writes++;
+    if (info.st_nlink != 0)
+        note_wrong(self, "spilled to while it has a name", path);
+}
+
+static void look(void *context, const system_call *call, long result)
+{
+    watch *self = context;
+    pthread_mutex_lock(&self->lock);
+    if (is_creation(call))
+        check_made(self, call, (int)result);
+    else if (call->kind == CALL_WRITE)
+        check_written(self, call->fd);
+    pthread_mutex_unlock(&self->lock);
+}
+
+/* ----- work ----- */
+
+static char store[256], other[256], target[256], apart[256];
+static const char *tmp_dir;
+
+static sstore_build_options build_options(void)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    options.memory_bytes = 1 << 20;
+    options.plan = "2";
+    options.threads = 2;
+    options.tmp_dir = tmp_dir;
+    return options;
+}
+
+static sstore_join_options join_options(void)
+{
+    sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
+    options.memory_bytes = 8 << 20;
+    options.threads = 2;
+    options.tmp_dir = tmp_dir;
+    options.distance = 1;
+    return options;
+}
+
+static sstore_status finish(sstore_builder *builder, const data_set *set, size_t count, sstore_error *error)
+{
+    sstore_status status = sstore_builder_add(builder, set->fingerprints, set->ids, count, error);
+    if (status == SSTORE_OK)
+        return sstore_builder_finish(builder, error);
+    sstore_builder_abort(builder);
+    return status;
+}
+
+static sstore_status build(const data_set *set, sstore_error *error)
+{
+    const sstore_build_options options = build_options();
+    scratch_remove(target);
+    return store_build(target, &options, set, 0, error);
+}
+
+static sstore_status add(const data_set *set, sstore_error *error)
+{
+    const sstore_build_options options = build_options();
+    sstore_builder *builder;
+    const sstore_status status = sstore_builder_create_addition(target, &options, &builder, error);
+    return status == SSTORE_OK ? finish(builder, set, set->count, error) : status;
+}
+
+static sstore_status take_out(const data_set *set, sstore_error *error)
+{
+    const sstore_build_options options = build_options();
+    sstore_builder *builder;
+    const sstore_status status = sstore_builder_create_removal(target, &options, &builder, error);
+    return status == SSTORE_OK ? finish(builder, set, set->count / 2, error) : status;
+}
+
+static sstore_status compact(const data_set *set, sstore_error *error)
+{
+    const sstore_build_options options = build_options();
+    (void)set;
+    return sstore_compact(target, SSTORE_COMPACT_ALL, &options, error);
+}
+
+static sstore_status merge(const data_set *set, sstore_error *error)
+{
+    const sstore_build_options options = build_options();
+    const char *const inputs[] = {store, other};
+    (void)set;
+    scratch_remove(target);
+    return sstore_merge(target, inputs, 2, &options, error);
+}
+
+static int ignore_pair(void *context, const sstore_pair *pair)
+{
+    (void)context, (void)pair;
+    return 0;
+}
+
+static int ignore_clustered(void *context, const sstore_cluster_record *record)
+{
+    (void)context, (void)record;
+    return 0;
+}
+
+static int ignore_match(void *context, const sstore_scan_match *match)
+{
+    (void)context, (void)match;
+    return 0;
+}
+
+static sstore_status pairs(const data_set *set, sstore_error *error)
+{
+    const sstore_join_options options = join_options();
+    sstore *opened;
+    (void)set;
+    sstore_status status = sstore_open(store, NULL, &opened, error);
+    if (status == SSTORE_OK)
+        status = sstore_pairs(opened, &options, ignore_pair, NULL, error);
+    sstore_close(opened);
+    return status;
+}
+
+static sstore_status clusters(const data_set *set, sstore_error *error)
+{
+    const sstore_join_options options = join_options();
+    sstore *opened;
+    (void)set;
+    sstore_status status = sstore_open(store, NULL, &opened, error);
+    if (status == SSTORE_OK)
+        status = sstore_clusters(opened, &options, 1, ignore_clustered, NULL, error);
+    sstore_close(opened);
+    return status;
+}
+
+static sstore_status join(const data_set *set, sstore_error *error)
+{
+    const sstore_join_options options = join_options();
+    sstore *left, *right = NULL;
+    (void)set;
+    sstore_status status = sstore_open(store, NULL, &left, error);
+    if (status == SSTORE_OK)
+        status = sstore_open(other, NULL, &right, error);
+    if (status == SSTORE_OK)
+        status = sstore_join(left, right, &options, ignore_pair, NULL, error);
+    sstore_close(left);
+    sstore_close(right);
+    return status;
+}
+
+static sstore_status collect(const data_set *set, sstore_error *error)
+{
+    sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
+    sstore_collection *collection;
+    options.memory_bytes = set == &few ? 0 : 1;
+    options.tmp_dir = tmp_dir;
+    sstore_status status = sstore_collection_create(&options, &collection, error);
+    for (size_t i = 0; status == SSTORE_OK && i < set->count; i++) {
+        const sstore_scan_match match = {.query = set->fingerprints[i] ^ 1, .fingerprint = set->fingerprints[i]};
+        status = sstore_collection_add(collection, &match, 1, error);
+    }
+    if (status == SSTORE_OK)
+        status = sstore_collection_report(collection, ignore_match, NULL, error);
+    sstore_collection_free(collection);
+    return status;
+}
+
+typedef struct work {
+    const char *name;
+    sstore_status (*run)(const data_set *set, sstore_error *error);
+    const char *place; /* where it makes files by default; NULL: in the working folder */
+    bool reads;        /* makes nothing that stays, and goes by TMPDIR */
+} work;
+
+/* Each of the first ones goes on from what the ones before it made. */
+static const work works[] = {
+    {"build", build, target, false},     {"add", add, target, false},     {"remove", take_out, target, false},
+    {"compact", compact, target, false}, {"merge", merge, target, false}, {"pairs", pairs, store, true},
+    {"clusters", clusters, store, true}, {"join", join, store, true},     {"collect", collect, NULL, true},
+};
+#define WORKS (sizeof works / sizeof works[0])
+
+/* ----- where ----- */
+
+static watch watched(const work *what, const data_set *set, const char *spills, bool refuse_nameless)
+{
+    watch self = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                  .spills = spills,
+                  .files = what->reads ? "/nowhere" : target,
+                  .refuse_nameless = refuse_nameless};
+    const interposer hooks = {.before = refuse, .after = look, .context = &self};
+    sstore_error error = {.status = SSTORE_OK};
+    testing_doing("%s of %zu records, spilling to %s%s, seed %" PRIu64, what->name, set->count, spills,
+                  refuse_nameless ? ", without nameless files" : "", run_seed);
+    interpose_begin(&hooks);
+    const sstore_status status = what->run(set, &error);
+    interpose_end();
+    assert_ok(status, &error);
+    if (self.wrong[0] != '\0')
+        fail_msg("%s", self.wrong);
+    return self;
+}
+
+/* `usual`: where joins spill; NULL: where they do by default. */
+static void check_spills(const char *usual, bool refuse_nameless)
+{
+    char here[PATH_MAX];
+    uint64_t spilling = 0;
+    assert_non_null(getcwd(here, sizeof here));
+    for (size_t i = 0; i < WORKS; i++) {
+        const char *place = works[i].place != NULL ? works[i].place : here;
+        if (tmp_dir != NULL || (usual != NULL && works[i].reads))
+            place = tmp_dir != NULL ? tmp_dir : usual;
+        const watch self = watched(&works[i], &many, place, refuse_nameless);
+        assert_int_equal(self.nameless > 0, self.spill_writes > 0 && !refuse_nameless);
+        assert_true(self.spill_writes > 0 || !works[i].reads);
+        spilling += self.spill_writes > 0;
+    }
+    assert_true(spilling > 5);
+    file_list left = file_list_make(scratch_folder(), "");
+    for (size_t i = 0; i < left.count; i++)
+        assert_null(strstr(left.names[i], "sstore-run-"));
+    file_list_free(&left);
+}
+
+static void test_by_default_in_the_store(void **state)
+{
+    (void)state;
+    (void)unsetenv("TMPDIR");
+    check_spills(NULL, false);
+    check_spills(NULL, true);
+    assert_int_equal(setenv("TMPDIR", "", 1), 0);
+    check_spills(NULL, false);
+    testing_done();
+}
+
+static void test_joins_where_the_user_says(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("TMPDIR", apart, 1), 0);
+    check_spills(apart, false);
+    check_spills(apart, true);
+    assert_int_equal(setenv("TMPDIR", "/nowhere", 1), 0);
+    tmp_dir = apart;
+    check_spills(NULL, false);
+    tmp_dir = NULL;
+    (void)unsetenv("TMPDIR");
+    testing_done();
+}
+
+/* What has enough memory makes no file but those that stay. */
+static void test_nothing_without_need(void **state)
+{
+    (void)state;
+    (void)unsetenv("TMPDIR");
+    char *large = strdup(store);
+    snprintf(store, sizeof store, "%s", other);
+    for (size_t i = 0; i < WORKS; i++) {
+        if (!works[i].reads || works[i].run == join)
+            continue;
+        const watch self = watched(&works[i], &few, "/nowhere", false);
+        assert_int_equal(self.made, 0);
+    }
+    snprintf(store, sizeof store, "%s", large);
+    free(large);
+    testing_done();
+}
+
+/* ----- where that cannot be ----- */
+
+/* In a child that has no rights but others': a folder in which nothing can be made. */
+static int try_unwritable(void)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    if (geteuid() == 0 && (setegid(NOBODY) != 0 || seteuid(NOBODY) != 0))
+        return 1;
+    if (access(store, W_OK) == 0 && geteuid() != NOBODY)
+        return 2;
+    if (pairs(&many, &error) != SSTORE_ERROR_IO || error.system_errno != EACCES ||
+        strstr(error.message, store) == NULL || strstr(error.message, "tmp_dir") == NULL)
+        return 3;
+    tmp_dir = apart;
+    if (pairs(&many, &error) != SSTORE_OK)
+        return 4;
+    tmp_dir = NULL;
+    snprintf(store, sizeof store, "%s", other); /* a small one needs no folder */
+    if (pairs(&few, &error) != SSTORE_OK)
+        return 5;
+    tmp_dir = "not-there";
+    return pairs(&few, &error) == SSTORE_ERROR_NOT_FOUND ? 0 : 6;
+}
+
+static void test_unwritable_store(void **state)
+{
+    (void)state;
+    (void)unsetenv("TMPDIR");
+    assert_int_equal(chmod(scratch_folder(), 0755) | chmod(apart, 0777) | chmod(store, 0555) | chmod(other, 0555), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(try_unwritable());
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
+    assert_int_equal(chmod(store, 0755) | chmod(other, 0755), 0);
+    testing_done();
+}
+
+/* ----- modes ----- */
+
+static void check_modes(const char *path, mode_t mask)
+{
+    file_list files = file_list_make(path, "");
+    struct stat info;
+    assert_true(files.count >= 4);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0777 & ~mask);
+    for (size_t i = 0; i < files.count; i++) {
+        char file[PATH_MAX];
+        snprintf(file, sizeof file, "%s/%s", path, files.names[i]);
+        assert_int_equal(stat(file, &info), 0);
+        if ((info.st_mode & 07777) != (0666 & ~mask))
+            fail_msg("%s: mode %o under umask %o", file, info.st_mode & 07777, mask);
+        char *end = strrchr(file, '/');
+        *end = '\0'; /* its folder */
+        assert_int_equal(stat(file, &info), 0);
+        assert_int_equal(info.st_mode & 07777, 0777 & ~mask);
+    }
+    file_list_free(&files);
+}
+
+static void test_modes(void **state)
+{
+    (void)state;
+    static const mode_t masks[] = {022, 077, 0, 027};
+    sstore_error error = {.status = SSTORE_OK};
+    for (size_t i = 0; i < sizeof masks / sizeof masks[0]; i++) {
+        testing_doing("modes under umask %o", masks[i]);
+        const mode_t before = umask(masks[i]);
+        assert_ok(build(&few, &error), &error);
+        check_modes(target, masks[i]);
+        assert_ok(add(&many, &error), &error);
+        assert_ok(take_out(&many, &error), &error);
+        check_modes(target, masks[i]);
+        assert_ok(compact(&many, &error), &error);
+        check_modes(target, masks[i]);
+        (void)umask(before);
+    }
+    testing_done();
+}
+
+static int make_all(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed);
+    data_make(&random, DATA_UNIFORM, DATA_IDS, MANY, false, &many);
+    data_make(&random, DATA_CLUSTERED, DATA_IDS, FEW, false, &few);
+    (void)unsetenv("TMPDIR");
+    snprintf(store, sizeof store, "%s", scratch_path("store"));
+    snprintf(other, sizeof other, "%s", scratch_path("other"));
+    snprintf(target, sizeof target, "%s", scratch_path("target"));
+    snprintf(apart, sizeof apart, "%s", scratch_path("apart"));
+    assert_int_equal(mkdir(apart, 0777) | mkdir(scratch_path("here"), 0777) | chdir(scratch_path("here")), 0);
+    store_must_build(store, NULL, &many);
+    store_must_build(other, NULL, &few);
+    return 0;
+}
+
+static int free_all(void **state)
+{
+    (void)state;
+    data_free(&many);
+    data_free(&few);
+    return chdir("/");
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_by_default_in_the_store, testing_teardown),
+        cmocka_unit_test_teardown(test_joins_where_the_user_says, testing_teardown),
+        cmocka_unit_test_teardown(test_nothing_without_need, testing_teardown),
+        cmocka_unit_test_teardown(test_unwritable_store, testing_teardown),
+        cmocka_unit_test_teardown(test_modes, testing_teardown),
+    };
+    return cmocka_run_group_tests(tests, make_all, free_all);
+}
