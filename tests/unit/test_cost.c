@@ -194,6 +194,33 @@ static void test_search_that_gives_up(void **state)
         check_complete(&plan, &query, &random);
 }
 
+/* A plan made to be slow, as a store's manifest may hold one: finding radii ends within the steps that it may take, and what
+ * was found by then is complete or gives way to a scan. */
+static void test_steps_are_bounded(void **state)
+{
+    (void)state;
+    rng random;
+    uint32_t most = 0;
+    rng_init(&random, run_seed + 3);
+    ss_plan plan = {.distance = 10, .table_count = SS_MAX_TABLES};
+    for (uint32_t i = 0; i < SS_MAX_TABLES; i++) {
+        const uint64_t mask = i == 0 ? ss_high_mask(40) : rng_next(&random) & (rng_next(&random) | rng_next(&random));
+        plan.tables[i] = (ss_plan_table){
+            .key_mask = mask, .prefix_bits = ss_popcount(mask), .radius = (int32_t)rng_below(&random, 11)};
+    }
+    plan.tables[1].radius = 10; /* so that it is complete */
+    for (uint32_t distance = 3; distance < 24; distance += 4) {
+        const ss_query_plan query = make_query_plan(&plan, distance, models[4], SSTORE_STRATEGY_AUTO);
+        testing_doing("distance %u took %u steps, seed %" PRIu64, distance, query.step_count, run_seed);
+        assert_true(query.step_count <= SS_PLAN_STEPS);
+        for (uint32_t i = 0; !query.scan && i < PATTERNS; i++)
+            assert_int_not_equal(ss_plan_first_cover(&plan, query.radii, rng_flip(&random, 0, distance)), plan.table_count);
+        most = query.step_count > most ? query.step_count : most;
+    }
+    print_message("a slow plan: %u steps at most, of %u\n", most, SS_PLAN_STEPS);
+    testing_done();
+}
+
 static void test_probe_counts(void **state)
 {
     (void)state;
@@ -216,6 +243,7 @@ int main(void)
         cmocka_unit_test_teardown(test_smaller_distances_cost_no_more, testing_teardown),
         cmocka_unit_test_teardown(test_any_tables, testing_teardown),
         cmocka_unit_test(test_search_that_gives_up),
+        cmocka_unit_test_teardown(test_steps_are_bounded, testing_teardown),
         cmocka_unit_test(test_probe_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

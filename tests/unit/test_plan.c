@@ -330,6 +330,34 @@ static void test_search_ends(void **state)
     }
 }
 
+/* Searches that share a number of steps take no more of them, and with none left prove nothing. */
+static void test_steps_are_shared(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 4);
+    for (uint32_t i = 0; i < 400; i++) {
+        ss_plan plan;
+        int32_t radii[SS_MAX_TABLES];
+        uint64_t bits, pattern, again;
+        make_small_plan(&random, &plan, radii, &bits);
+        const uint32_t distance = (uint32_t)rng_below(&random, 9);
+        uint32_t left = 1u << 16;
+        const bool uncovered = ss_plan_find_uncovered_within(&plan, radii, distance, &left, &pattern);
+        const uint32_t taken = (1u << 16) - left;
+        testing_doing("small plan %u, seed %" PRIu64 ": %u steps", i, run_seed + 4, taken);
+        for (uint32_t given = taken; given < taken + 2; given++) {
+            left = given;
+            const bool found = ss_plan_find_uncovered_within(&plan, radii, distance, &left, &again);
+            assert_true(left <= given && (found == uncovered || left == 0));
+        }
+        left = 0;
+        assert_true(ss_plan_find_uncovered_within(&plan, radii, distance, &left, &again) || taken == 0);
+        assert_int_equal(left, 0);
+    }
+    testing_done();
+}
+
 /* ----- names ----- */
 
 static void test_bad_names_are_refused(void **state)
@@ -590,6 +618,7 @@ int main(void)
         cmocka_unit_test_teardown(test_search_equals_brute_force, testing_teardown),
         cmocka_unit_test(test_first_cover_is_the_first),
         cmocka_unit_test(test_search_ends),
+        cmocka_unit_test_teardown(test_steps_are_shared, testing_teardown),
         cmocka_unit_test_teardown(test_bad_names_are_refused, testing_teardown),
         cmocka_unit_test(test_most_tables),
         cmocka_unit_test_teardown(test_incomplete_plans_are_refused, testing_teardown),

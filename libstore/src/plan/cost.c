@@ -111,15 +111,30 @@ static double total_cost(const ss_plan *plan, const int32_t *radii, const ss_cos
     return cost;
 }
 
-/* Raise that table's radius for which covering the pattern costs least. */
-static void cover_pattern(const ss_plan *plan, uint64_t pattern, int32_t *radii, const ss_cost_model *model)
+/* What radii are looked for, and the steps that this may still take, proofs and all. */
+typedef struct derivation {
+    const ss_plan *plan;
+    const ss_cost_model *model;
+    uint32_t distance;
+    double limit; /* of their cost, above which a scan is better */
+    uint32_t steps_left;
+} derivation;
+
+static bool find_uncovered(derivation *self, const int32_t *radii, uint64_t *pattern_out)
 {
+    return ss_plan_find_uncovered_within(self->plan, radii, self->distance, &self->steps_left, pattern_out);
+}
+
+/* Raise that table's radius for which covering the pattern costs least. */
+static void cover_pattern(const derivation *self, uint64_t pattern, int32_t *radii)
+{
+    const ss_plan *plan = self->plan;
     double cheapest = 0;
     uint32_t choice = plan->table_count;
     for (uint32_t i = 0; i < plan->table_count; i++) {
         const ss_plan_table *table = &plan->tables[i];
-        double before = radii[i] == SS_NO_PROBE ? 0 : table_cost(table, radii[i], model);
-        double added = table_cost(table, (int32_t)ss_popcount(pattern & table->key_mask), model) - before;
+        double before = radii[i] == SS_NO_PROBE ? 0 : table_cost(table, radii[i], self->model);
+        double added = table_cost(table, (int32_t)ss_popcount(pattern & table->key_mask), self->model) - before;
         if (choice == plan->table_count || added < cheapest) {
             cheapest = added;
             choice = i;
@@ -128,14 +143,14 @@ static void cover_pattern(const ss_plan *plan, uint64_t pattern, int32_t *radii,
     radii[choice] = (int32_t)ss_popcount(pattern & plan->tables[choice].key_mask);
 }
 
-/* Lower every radius, table by table, as far as they stay complete. */
-static void lower_radii(const ss_plan *plan, uint32_t distance, int32_t *radii)
+/* Lower every radius, table by table, as far as they stay complete, and that is proved. */
+static void lower_radii(derivation *self, int32_t *radii)
 {
     uint64_t pattern;
-    for (uint32_t i = 0; i < plan->table_count; i++) {
+    for (uint32_t i = 0; i < self->plan->table_count; i++) {
         while (radii[i] != SS_NO_PROBE) {
             radii[i]--;
-            if (ss_plan_find_uncovered(plan, radii, distance, &pattern)) {
+            if (find_uncovered(self, radii, &pattern)) {
                 radii[i]++;
                 break;
             }
@@ -145,20 +160,19 @@ static void lower_radii(const ss_plan *plan, uint32_t distance, int32_t *radii)
 
 /* Look for cheap complete radii from none at all: cover what slips through, one pattern after the other. False where that
  * comes to more than the limit, or cannot be proved. */
-static bool build_up_radii(const ss_plan *plan, uint32_t distance, const ss_cost_model *model, double limit,
-                           int32_t *radii)
+static bool build_up_radii(derivation *self, int32_t *radii)
 {
     uint64_t pattern;
-    for (uint32_t i = 0; i < plan->table_count; i++)
+    for (uint32_t i = 0; i < self->plan->table_count; i++)
         radii[i] = SS_NO_PROBE;
-    while (ss_plan_find_uncovered(plan, radii, distance, &pattern)) {
-        double cost = total_cost(plan, radii, model);
+    while (find_uncovered(self, radii, &pattern)) {
+        double cost = total_cost(self->plan, radii, self->model);
         /* No bits: nothing is probed yet, or the search gave up, and then there is no pattern to go by. */
-        if (cost >= limit || (pattern == 0 && cost > 0))
+        if (cost >= self->limit || (pattern == 0 && cost > 0))
             return false;
-        cover_pattern(plan, pattern, radii, model);
+        cover_pattern(self, pattern, radii);
     }
-    lower_radii(plan, distance, radii);
+    lower_radii(self, radii);
     return true;
 }
 
@@ -169,16 +183,16 @@ static void copy_own_radii(const ss_plan *plan, int32_t *radii)
 }
 
 /* Complete radii for a distance other than the plan's own. Below it, the own radii, lowered, may be the cheaper ones. */
-static bool derive_radii(const ss_plan *plan, uint32_t distance, const ss_cost_model *model, double limit,
-                         int32_t *radii)
+static bool derive_radii(derivation *self, int32_t *radii)
 {
+    const ss_plan *plan = self->plan;
     int32_t lowered[SS_MAX_TABLES];
-    bool complete = build_up_radii(plan, distance, model, limit, radii);
-    if (distance > plan->distance)
+    bool complete = build_up_radii(self, radii);
+    if (self->distance > plan->distance)
         return complete;
     copy_own_radii(plan, lowered);
-    lower_radii(plan, distance, lowered);
-    if (!complete || total_cost(plan, lowered, model) < total_cost(plan, radii, model))
+    lower_radii(self, lowered);
+    if (!complete || total_cost(plan, lowered, self->model) < total_cost(plan, radii, self->model))
         memcpy(radii, lowered, sizeof lowered[0] * plan->table_count);
     return true;
 }
@@ -190,11 +204,14 @@ void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t
     bool complete = true;
     double scan_cost = ss_scan_cost(model);
     double limit = model->strategy == SSTORE_STRATEGY_PROBE ? PROBE_LIMIT_NS : scan_cost;
+    derivation search = {
+        .plan = plan, .model = model, .distance = distance, .limit = limit, .steps_left = SS_PLAN_STEPS};
     *query_plan = (ss_query_plan){.distance = distance, .scan_cost = scan_cost};
     if (distance == plan->distance)
         copy_own_radii(plan, radii);
     else
-        complete = derive_radii(plan, distance, model, limit, radii);
+        complete = derive_radii(&search, radii);
+    query_plan->step_count = SS_PLAN_STEPS - search.steps_left;
     query_plan->probe_cost = total_cost(plan, radii, model);
     for (uint32_t i = 0; i < plan->table_count; i++)
         query_plan->probe_count += ss_probe_count(plan->tables[i].prefix_bits, radii[i]);

@@ -29,6 +29,7 @@ typedef struct ss_query_plan {
     double probe_count;             /* of all tables; a number of prefixes, not of blocks */
     double probe_cost, scan_cost;   /* estimated nanoseconds */
     int32_t radii[SS_MAX_TABLES];   /* SS_NO_PROBE: this table is left out */
+    uint32_t step_count;            /* that finding them took, SS_PLAN_STEPS at most */
 } ss_query_plan;
 
 /*

@@ -22,10 +22,6 @@ typedef struct search {
     uint32_t steps_left;
 } search;
 
-/* Plans in use take some thousand steps. One that takes more than this is not proved, so that a plan made to be slow (a
- * store's manifest holds one) cannot make the search run for hours. */
-#define MAX_STEPS (1u << 20)
-
 static void add_bit(search *self, uint64_t tables, uint64_t bit)
 {
     uint32_t i = 0;
@@ -72,9 +68,11 @@ static bool slip_through(search *self, int32_t flips_left)
     uint32_t table = neediest_table(self);
     if (self->need[table] <= 0)
         return true;
-    if (self->need[table] > flips_left || self->steps_left == 0)
+    if (self->steps_left == 0)
         return false;
     self->steps_left--;
+    if (self->need[table] > flips_left)
+        return false;
     uint32_t closed[SS_FINGERPRINT_BITS]; /* what `left` was */
     uint32_t tried = 0;
     bool found = false;
@@ -109,9 +107,10 @@ static uint64_t flipped_pattern(const search *self)
     return pattern;
 }
 
-bool ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, uint64_t *pattern_out)
+bool ss_plan_find_uncovered_within(const ss_plan *plan, const int32_t *radii, uint32_t distance, uint32_t *steps_left,
+                                   uint64_t *pattern_out)
 {
-    search self = {.table_count = plan->table_count, .steps_left = MAX_STEPS};
+    search self = {.table_count = plan->table_count, .steps_left = *steps_left};
     *pattern_out = 0;
     for (uint32_t table = 0; table < plan->table_count; table++) {
         if (radii[table] >= (int32_t)plan->tables[table].prefix_bits)
@@ -119,8 +118,15 @@ bool ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t 
         self.need[table] = radii[table] + 1;
     }
     classify_bits(&self, plan);
-    if (!slip_through(&self, (int32_t)distance))
-        return self.steps_left == 0;
-    *pattern_out = flipped_pattern(&self);
-    return true;
+    const bool found = slip_through(&self, (int32_t)distance);
+    *steps_left = self.steps_left;
+    if (found)
+        *pattern_out = flipped_pattern(&self);
+    return found || self.steps_left == 0;
+}
+
+bool ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, uint64_t *pattern_out)
+{
+    uint32_t steps_left = SS_PLAN_STEPS;
+    return ss_plan_find_uncovered_within(plan, radii, distance, &steps_left, pattern_out);
 }

@@ -226,6 +226,12 @@ sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_o
 
 bool ss_plan_valid(const ss_plan *plan, const char **reason)
 {
+    uint32_t steps_left = SS_PLAN_STEPS;
+    return ss_plan_valid_within(plan, &steps_left, reason);
+}
+
+bool ss_plan_valid_within(const ss_plan *plan, uint32_t *steps_left, const char **reason)
+{
     int32_t radii[SS_MAX_TABLES];
     uint64_t pattern;
     *reason = "it has no table, or more than 64";
@@ -241,18 +247,19 @@ bool ss_plan_valid(const ss_plan *plan, const char **reason)
     *reason = "the key bits of its first table are not the leading bits";
     if (plan->tables[0].key_mask != ss_high_mask(plan->tables[0].prefix_bits))
         return false;
-    *reason = "it is not complete for its distance";
+    *reason = "it is not complete for its distance, or takes too long to be proved complete";
     get_radii(plan, radii);
-    return !ss_plan_find_uncovered(plan, radii, plan->distance, &pattern);
+    return !ss_plan_find_uncovered_within(plan, radii, plan->distance, steps_left, &pattern);
 }
 
 /* ----- formatting ----- */
 
-static bool same_tables(const ss_plan *a, const ss_plan *b)
+bool ss_plan_same_tables(const ss_plan *a, const ss_plan *b)
 {
     bool same = a->table_count == b->table_count;
     for (uint32_t i = 0; same && i < a->table_count; i++)
-        same = a->tables[i].key_mask == b->tables[i].key_mask && a->tables[i].radius == b->tables[i].radius;
+        same = a->tables[i].key_mask == b->tables[i].key_mask && a->tables[i].prefix_bits == b->tables[i].prefix_bits &&
+               a->tables[i].radius == b->tables[i].radius;
     return same;
 }
 
@@ -260,7 +267,7 @@ static bool same_tables(const ss_plan *a, const ss_plan *b)
 static bool is_named(const ss_plan *plan, const char *name)
 {
     ss_plan other;
-    return ss_plan_parse(name, plan->distance, &other, NULL) == SSTORE_OK && same_tables(plan, &other);
+    return ss_plan_parse(name, plan->distance, &other, NULL) == SSTORE_OK && ss_plan_same_tables(plan, &other);
 }
 
 static bool are_disjoint_groups(const ss_plan *plan)

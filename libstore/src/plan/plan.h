@@ -51,13 +51,27 @@ size_t ss_plan_format(const ss_plan *plan, char *buffer, size_t size);
  * key bits leading, complete for the plan's distance. On false, *reason says what is wrong. */
 bool ss_plan_valid(const ss_plan *plan, const char **reason);
 
+/* The same within *steps_left steps, as ss_plan_find_uncovered_within() counts them. */
+bool ss_plan_valid_within(const ss_plan *plan, uint32_t *steps_left, const char **reason);
+
+/* Whether two plans have the same tables. */
+bool ss_plan_same_tables(const ss_plan *a, const ss_plan *b);
+
+/* What proving a plan complete, or finding the radii for a distance, may take: steps of a microsecond at most. Plans in use
+ * take some thousand for a proof and a hundred thousand for radii. A store's manifest may hold one that is made to be slow. */
+#define SS_PLAN_STEPS (UINT32_C(1) << 21)
+
 /*
  * Look for an error pattern of at most `distance` bits that no table covers under the given radii (one a table).
  * Returns true and the pattern if there is one, false if the radii are complete. By branch and bound over the classes
- * of bits that the tables' masks tell apart; where that takes too long nothing is proved, and it returns true and no
- * bits.
+ * of bits that the tables' masks tell apart; where that takes more than SS_PLAN_STEPS nothing is proved, and it returns
+ * true and no bits.
  */
 bool ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, uint64_t *pattern_out);
+
+/* The same within *steps_left steps, which becomes what is left of them: 0, and nothing is proved. */
+bool ss_plan_find_uncovered_within(const ss_plan *plan, const int32_t *radii, uint32_t distance, uint32_t *steps_left,
+                                   uint64_t *pattern_out);
 
 /* The first table that covers the pattern under the radii; table_count if none does. */
 static inline uint32_t ss_plan_first_cover(const ss_plan *plan, const int32_t *radii, uint64_t pattern)
