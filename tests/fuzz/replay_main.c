@@ -16,7 +16,9 @@
 #include "support/scratch.h"
 #include "support/testing.h"
 
+#ifndef DEFAULT_MUTATIONS
 #define DEFAULT_MUTATIONS 400
+#endif
 #define DEFAULT_SEED 1
 #define MAX_NAME_BYTES 4096
 #define MAX_INPUT_BYTES ((size_t)1 << 20)

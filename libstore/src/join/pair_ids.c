@@ -204,10 +204,8 @@ static sstore_status find_values(repeats_of_blocks *self, uint64_t rank, sstore_
         self->first_rank = ss_array_at(&segment->ranks, self->stream.next_block);
         status = ss_table_stream_next(&self->stream, &self->values, &self->count, error);
         self->next_rank = self->first_rank + self->count;
-        if (status == SSTORE_OK && rank < self->first_rank)
-            return fail_ranks(segment, error);
     }
-    return status;
+    return status == SSTORE_OK && rank < self->first_rank ? fail_ranks(segment, error) : status;
 }
 
 static sstore_status add_repeated_ids(void *context, uint64_t rank, const ss_ids_block *block, uint32_t begin,

@@ -1,0 +1,311 @@
+/*
+ * fuzz_store.c - a whole store that was made to harm: a small one, changed as the input says, with all its checksums made right
+ * again. Everything that can be done to a store is done to it: nothing is touched that is not ours, what is reported holds
+ * together, errors are such as damage has, and everything ends.
+ *   1 byte: the shape; 1 byte: how it is read; 1 byte: what else is read, 1 byte: what is written; then the changes, as
+ *   support/hostile.c takes them
+ */
+#include <unistd.h>
+
+#include "sstore.h"
+#include "support/fuzzing.h"
+#include "support/hostile.h"
+#include "support/scratch.h"
+
+#define MOST_REPORTED 200000u /* then callbacks want no more */
+#define QUERIES 3u
+
+typedef struct session {
+    const hostile_store *made;
+    const char *path;
+    sstore *store;
+    uint64_t fingerprint;
+    uint32_t distance;
+    uint64_t reported;
+} session;
+
+/* Damage, or what this version does not know; no call fails otherwise, whatever the bytes are. */
+static void check_status(sstore_status status, const sstore_error *error)
+{
+    if (status == SSTORE_OK || status == SSTORE_STOPPED)
+        return;
+    FUZZ_CHECK(error->status == status && error->message[0] != '\0');
+    if (status != SSTORE_ERROR_DAMAGED && status != SSTORE_ERROR_UNSUPPORTED)
+        fprintf(stderr, "%s: %s\n", sstore_status_name(status), error->message);
+    FUZZ_CHECK(status == SSTORE_ERROR_DAMAGED || status == SSTORE_ERROR_UNSUPPORTED);
+}
+
+static int enough(session *self)
+{
+    return ++self->reported >= MOST_REPORTED;
+}
+
+/* ----- reading ----- */
+
+static int take_match(void *context, const sstore_match *match)
+{
+    session *self = context;
+    FUZZ_CHECK(match->query_index < 16 && match->distance <= self->distance);
+    FUZZ_CHECK(sstore_hamming_distance(self->made->queries[match->query_index], match->fingerprint) == match->distance);
+    return enough(self);
+}
+
+static int take_one_match(void *context, const sstore_match *match)
+{
+    session *self = context;
+    FUZZ_CHECK(match->distance <= self->distance && match->query_index == 0 &&
+               sstore_hamming_distance(self->fingerprint, match->fingerprint) == match->distance);
+    return enough(self);
+}
+
+static int take_record(void *context, const sstore_record *record)
+{
+    (void)record;
+    return enough(context);
+}
+
+static int take_explanation(void *context, const sstore_table_explanation *explanation)
+{
+    (void)explanation;
+    return enough(context);
+}
+
+static int take_problem(void *context, const sstore_error *problem)
+{
+    FUZZ_CHECK(problem->status != SSTORE_OK && problem->message[0] != '\0');
+    return enough(context);
+}
+
+static void query(session *self, sstore_cursor *cursor)
+{
+    static const uint32_t distances[QUERIES] = {3, 1, 40};
+    sstore_error error;
+    for (uint32_t i = 0; i < QUERIES; i++) {
+        self->fingerprint = self->made->queries[i];
+        self->distance = distances[i];
+        self->reported = 0;
+        check_status(sstore_query(cursor, self->fingerprint, self->distance, take_one_match, self, &error), &error);
+    }
+    self->distance = 64;
+    check_status(sstore_query_nearest(cursor, self->fingerprint, 64, take_one_match, self, &error), &error);
+    check_status(sstore_explain(cursor, self->fingerprint, 2, take_explanation, self, &error), &error);
+}
+
+static void query_many(session *self, uint32_t distance)
+{
+    sstore_error error;
+    self->reported = 0;
+    self->distance = distance;
+    check_status(sstore_query_batch(self->store, self->made->queries, 16, distance, 1, take_match, self, &error),
+                 &error);
+}
+
+static void each_record(session *self, sstore_cursor *cursor)
+{
+    sstore_error error;
+    self->reported = 0;
+    check_status(sstore_each_record(cursor, take_record, self, &error), &error);
+}
+
+static void look_at_facts(const session *self)
+{
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    sstore_segment_statistics segment = {.struct_size = sizeof segment};
+    sstore_table_statistics table = {.struct_size = sizeof table};
+    sstore_error error;
+    FUZZ_CHECK(sstore_stat(self->store, &facts, &error) == SSTORE_OK);
+    for (uint32_t i = 0; i < facts.segment_count; i++) {
+        FUZZ_CHECK(sstore_stat_segment(self->store, i, &segment, &error) == SSTORE_OK);
+        for (uint32_t j = 0; j < segment.table_count; j++)
+            FUZZ_CHECK(sstore_stat_table(self->store, i, j, &table, &error) == SSTORE_OK);
+    }
+}
+
+/* ----- joins ----- */
+
+static int take_pair(void *context, const sstore_pair *pair)
+{
+    FUZZ_CHECK(sstore_hamming_distance(pair->fingerprint, pair->other_fingerprint) == pair->distance);
+    return enough(context);
+}
+
+static int take_clustered(void *context, const sstore_cluster_record *record)
+{
+    FUZZ_CHECK(record->cluster_size > 0);
+    return enough(context);
+}
+
+static sstore_join_options join_options(void)
+{
+    sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
+    options.threads = 1;
+    options.memory_bytes = 8 << 20;
+    options.tmp_dir = scratch_folder();
+    return options;
+}
+
+static void join_itself(session *self)
+{
+    const sstore_join_options options = join_options();
+    sstore_error error;
+    sstore *again = NULL;
+    check_status(sstore_reopen(self->store, &again, &error), &error);
+    if (again != NULL)
+        check_status(sstore_join(self->store, again, &options, take_pair, self, &error), &error);
+    sstore_close(again);
+}
+
+/* One of what takes long, beside the rest. */
+static void read_more(session *self, uint32_t what)
+{
+    const sstore_join_options options = join_options();
+    sstore_error error;
+    self->reported = 0;
+    switch (what % 8) {
+    case 0: check_status(sstore_pairs(self->store, &options, take_pair, self, &error), &error); break;
+    case 1: check_status(sstore_clusters(self->store, &options, 1, take_clustered, self, &error), &error); break;
+    case 2: join_itself(self); break;
+    case 3: query_many(self, 5); break;
+    default: break;
+    }
+}
+
+/* ----- writing ----- */
+
+static sstore_build_options build_options(void)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    options.threads = 1;
+    options.memory_bytes = 1 << 20;
+    options.block_bytes = 1024; /* so that compacting one segment makes another */
+    options.plan = "2";         /* to choose one takes longer than all the rest */
+    options.ignore_free_space = 1;
+    return options;
+}
+
+/* What a writer is told of the numbers that a store claims to have may be too much for it. */
+static void check_written(sstore_status status, const sstore_error *error)
+{
+    if (status != SSTORE_ERROR_ARGUMENT && status != SSTORE_ERROR_MEMORY)
+        check_status(status, error);
+}
+
+static void change(session *self, bool removes, bool by_ids)
+{
+    const sstore_build_options options = build_options();
+    sstore_builder *builder;
+    sstore_error error;
+    static const uint64_t ids[16] = {0, 1, 2, 3, 4, 5, 6, 7, UINT64_MAX};
+    sstore_status status = removes ? sstore_builder_create_removal(self->path, &options, &builder, &error)
+                                   : sstore_builder_create_addition(self->path, &options, &builder, &error);
+    check_written(status, &error);
+    if (status != SSTORE_OK)
+        return;
+    status = by_ids ? sstore_builder_add_ids(builder, ids, 16, &error)
+                    : sstore_builder_add(builder, self->made->queries, removes ? NULL : ids, 16, &error);
+    check_written(status, &error);
+    if (status == SSTORE_OK)
+        check_written(sstore_builder_finish(builder, &error), &error);
+    else
+        sstore_builder_abort(builder);
+}
+
+static int take_answer(void *context, const sstore_intake_answer *answer)
+{
+    (void)answer;
+    return enough(context);
+}
+
+static void take_in(session *self)
+{
+    sstore_intake_options options = SSTORE_INTAKE_OPTIONS_INIT;
+    sstore_intake *intake;
+    sstore_error error;
+    options.build = build_options();
+    sstore_status status = sstore_intake_open(self->path, &options, &intake, &error);
+    check_written(status, &error);
+    if (status != SSTORE_OK)
+        return;
+    self->reported = 0;
+    status = sstore_intake_offer(intake, self->made->queries, self->made->has_ids ? self->made->queries : NULL, 16,
+                                 take_answer, self, &error);
+    check_written(status, &error);
+    if (status == SSTORE_OK)
+        check_written(sstore_intake_publish(intake, &error), &error);
+    sstore_intake_close(intake);
+}
+
+static void merge(session *self)
+{
+    const sstore_build_options options = build_options();
+    char merged[300];
+    const char *const inputs[] = {self->path};
+    sstore_error error;
+    snprintf(merged, sizeof merged, "%s-merged", self->path);
+    check_written(sstore_merge(merged, inputs, 1, &options, &error), &error);
+    scratch_remove(merged);
+}
+
+/* One of what changes the store, which is gone afterwards. */
+static void write_to(session *self, uint32_t what)
+{
+    const sstore_build_options options = build_options();
+    sstore_error error;
+    switch (what % 16) {
+    case 0: change(self, false, false); break;
+    case 1: change(self, true, false); break;
+    case 2: change(self, true, true); break;
+    case 3: check_written(sstore_compact(self->path, SSTORE_COMPACT_ALL, &options, &error), &error); break;
+    case 4: merge(self); break;
+    case 5: take_in(self); break;
+    default: return;
+    }
+    scratch_remove(self->path);
+}
+
+/* ----- all of it ----- */
+
+static void read_from(session *self)
+{
+    sstore_cursor *cursor = NULL;
+    sstore_error error;
+    look_at_facts(self);
+    check_status(sstore_cursor_create(self->store, &cursor, &error), &error);
+    if (cursor != NULL) {
+        query(self, cursor);
+        each_record(self, cursor);
+    }
+    sstore_cursor_free(cursor);
+    query_many(self, 3);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static char path[256];
+    fuzz_input input = {.at = data, .left = size};
+    if (path[0] == '\0')
+        snprintf(path, sizeof path, "%s", scratch_path("store"));
+    hostile_store made = hostile_make((uint32_t)fuzz_take(&input, 1) % HOSTILE_SHAPES);
+    const uint32_t how = (uint32_t)fuzz_take(&input, 1), what = (uint32_t)fuzz_take(&input, 1);
+    const uint32_t written = (uint32_t)fuzz_take(&input, 1);
+    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
+    sstore_error error;
+    session self = {.made = &made, .path = path};
+    options.io = (sstore_io)(how % 3);
+    options.strategy = (sstore_strategy)(how / 3 % 3);
+    hostile_change(&made, &input);
+    hostile_sign(&made);
+    hostile_write(&made, path);
+    const sstore_status status = sstore_open(path, &options, &self.store, &error);
+    check_status(status, &error);
+    FUZZ_CHECK((status == SSTORE_OK) == (self.store != NULL));
+    if (status == SSTORE_OK) {
+        read_from(&self);
+        read_more(&self, what);
+    }
+    sstore_close(self.store);
+    check_status(sstore_verify(path, take_problem, &self, &error), &error);
+    write_to(&self, written);
+    hostile_free(&made);
+    return 0;
+}

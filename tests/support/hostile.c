@@ -1,0 +1,578 @@
+#include "support/hostile.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file/block_writer.h"
+#include "file/directory.h"
+#include "file/manifest.h"
+#include "support/data.h"
+#include "support/scratch.h"
+#include "support/use_store.h"
+
+#define DATA_SEED 1u /* the shapes are always the same, and with them what a list of changes does */
+#define MOST_CHANGES 64u
+#define MOST_BLOCKS 64u /* that a change makes of a file */
+#define CHECKSUM_BYTES 16u
+
+/* Where numbers stand: format-spec/sstore-format.md, sections 3 and 4. */
+enum { MANIFEST_SIZE = 12, MANIFEST_DISTANCE = 36, MANIFEST_FLAGS = 40, MANIFEST_RECIPE = 56, MANIFEST_FIXED = 64 };
+enum {
+    SEGMENT_ID = 0,
+    SEGMENT_RECORDS = 24,
+    SEGMENT_DISTINCT = 32,
+    SEGMENT_CONTENT = 40,
+    SEGMENT_BLOCK_BYTES = 56,
+    SEGMENT_INTERVAL = 60,
+    SEGMENT_DIRECTORY_BYTES = 64,
+    SEGMENT_DIRECTORY_SUM = 72,
+    SEGMENT_ID_BLOCKS = 88,
+    SEGMENT_ID_HEADER = 96,
+    SEGMENT_KIND = 112,
+    SEGMENT_TABLES = 116,
+    SEGMENT_FIXED = 128
+};
+enum {
+    TABLE_MASK = 0,
+    TABLE_PREFIX_BITS = 8,
+    TABLE_RADIUS = 12,
+    TABLE_BLOCKS = 16,
+    TABLE_HEADER = 24,
+    TABLE_FIXED = 40
+};
+enum {
+    HEADER_SEGMENT = 16,
+    HEADER_NUMBER = 32,
+    HEADER_BLOCK_BYTES = 36,
+    HEADER_INTERVAL = 40,
+    HEADER_BLOCKS = 48,
+    HEADER_ITEMS = 56,
+    HEADER_DISTANCE = 68,
+    HEADER_RADIUS = 72,
+    HEADER_MASK = 80,
+    HEADER_LENGTHS = 88,
+    HEADER_CHECKSUM = SS_HEADER_BYTES - CHECKSUM_BYTES
+};
+
+static void must(sstore_status status, const sstore_error *error)
+{
+    if (status == SSTORE_OK)
+        return;
+    fprintf(stderr, "%s\n", error->message);
+    abort();
+}
+
+static void *memory(void *got)
+{
+    if (got == NULL)
+        abort();
+    return got;
+}
+
+/* ----- shapes ----- */
+
+static const struct {
+    data_kind kind;
+    data_ids ids;
+    size_t count;
+    const char *plan;
+    uint32_t block_bytes;
+    bool changed; /* another segment adds, and one more removes */
+} shapes[HOSTILE_SHAPES] = {
+    {DATA_CLUSTERED, DATA_IDS, 120, "2", 256, false},    {DATA_UNIFORM, DATA_NO_IDS, 200, "3", 256, false},
+    {DATA_REPEATED, DATA_IDS, 300, "2", 256, false},     {DATA_DENSE, DATA_ORDINALS, 300, "4", 512, false},
+    {DATA_CLUSTERED, DATA_ORDINALS, 0, "2", 256, false}, {DATA_CLUSTERED, DATA_IDS, 90, "2", 256, true},
+};
+
+static void change_records(const char *path, const data_set *set, bool removes)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_builder *builder;
+    sstore_error error;
+    options.memory_bytes = 1 << 20;
+    options.threads = 1;
+    must(removes ? sstore_builder_create_removal(path, &options, &builder, &error)
+                 : sstore_builder_create_addition(path, &options, &builder, &error),
+         &error);
+    must(sstore_builder_add(builder, set->fingerprints, set->ids, set->count, &error), &error);
+    must(sstore_builder_finish(builder, &error), &error);
+}
+
+static void build_shape(const char *path, uint32_t shape, hostile_store *made)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_error error;
+    data_set set;
+    rng random;
+    rng_init(&random, DATA_SEED + shape);
+    data_make(&random, shapes[shape].kind, shapes[shape].ids, shapes[shape].count, false, &set);
+    options.block_bytes = shapes[shape].block_bytes;
+    options.plan = shapes[shape].plan;
+    options.memory_bytes = 1 << 20;
+    options.threads = 1;
+    must(store_build(path, &options, &set, 0, &error), &error);
+    if (shapes[shape].changed) {
+        data_set more, part = set;
+        data_make(&random, shapes[shape].kind, shapes[shape].ids, shapes[shape].count, false, &more);
+        change_records(path, &more, false);
+        part.count /= 2;
+        change_records(path, &part, true);
+        data_free(&more);
+    }
+    for (size_t i = 0; i < sizeof made->queries / sizeof made->queries[0]; i++)
+        made->queries[i] = set.count == 0 ? rng_next(&random) : data_query(&random, &set, 3);
+    data_free(&set);
+}
+
+static void load(const char *path, const char *name, uint8_t **bytes_out, size_t *size_out)
+{
+    char file[512];
+    snprintf(file, sizeof file, "%s/%s", path, name);
+    bytes content = file_load(file);
+    *bytes_out = content.data;
+    *size_out = content.size;
+}
+
+static hostile_array load_array(const ss_directory *directory, ss_array_kind kind, uint32_t number, uint64_t count)
+{
+    ss_array array;
+    sstore_error error;
+    must(ss_directory_get(directory, kind, number, count, &array, &error), &error);
+    hostile_array copy = {.values = memory(calloc(count + 1, sizeof *copy.values)), .count = count};
+    for (uint64_t i = 0; i < count; i++)
+        copy.values[i] = ss_array_at(&array, i);
+    ss_array_free(&array);
+    return copy;
+}
+
+static void load_segment(const char *path, const ss_dir *dir, const ss_manifest_segment *facts, bool has_ids,
+                         hostile_segment *made)
+{
+    ss_directory *directory;
+    ss_dir inside;
+    sstore_error error;
+    char folder[300], name[SS_NAME_CAPACITY];
+    ss_folder_name(made->folder, SS_SEGMENT_PREFIX, facts->folder_number);
+    snprintf(folder, sizeof folder, "%s/%s", path, made->folder);
+    must(ss_dir_open_at(dir, made->folder, &inside, &error), &error);
+    must(ss_directory_open(&inside, facts->directory_bytes, facts->directory_sum, &directory, &error), &error);
+    load(folder, SS_DIRECTORY_NAME, &made->directory, &made->directory_bytes);
+    for (uint32_t i = 0; i < facts->plan.table_count; i++) {
+        ss_block_file_name(name, i);
+        load(folder, name, &made->files[i].bytes, &made->files[i].size);
+        made->keys[i] = load_array(directory, SS_ARRAY_KEYS, i, facts->tables[i].block_count);
+    }
+    made->ranks = load_array(directory, SS_ARRAY_RANKS, 0, facts->tables[0].block_count);
+    if (has_ids) {
+        load(folder, SS_IDS_NAME, &made->files[HOSTILE_IDS].bytes, &made->files[HOSTILE_IDS].size);
+        made->keys[HOSTILE_IDS] = load_array(directory, SS_ARRAY_KEYS, SS_IDS_NUMBER, facts->ids.block_count);
+    }
+    ss_directory_close(directory);
+    ss_dir_close(&inside);
+}
+
+static const hostile_store *shape_of(uint32_t shape)
+{
+    static hostile_store made[HOSTILE_SHAPES];
+    hostile_store *store = &made[shape];
+    ss_manifest manifest;
+    ss_dir dir;
+    sstore_error error;
+    if (store->manifest != NULL)
+        return store;
+    char path[256];
+    snprintf(path, sizeof path, "%s", scratch_path("shape-%u", shape));
+    build_shape(path, shape, store);
+    must(ss_dir_open(path, &dir, &error), &error);
+    must(ss_manifest_read(&dir, &manifest, &error), &error);
+    load(path, SS_MANIFEST_NAME, &store->manifest, &store->manifest_bytes);
+    store->segment_count = manifest.segment_count;
+    store->has_ids = manifest.has_ids;
+    for (uint32_t i = 0; i < manifest.segment_count; i++)
+        load_segment(path, &dir, &manifest.segments[i], manifest.has_ids, &store->segments[i]);
+    ss_manifest_free(&manifest);
+    ss_dir_close(&dir);
+    scratch_remove(path);
+    return store;
+}
+
+static void *copy_of(const void *from, size_t size)
+{
+    return from == NULL ? NULL : memcpy(memory(malloc(size + 1)), from, size);
+}
+
+static hostile_array array_copy(const hostile_array *from)
+{
+    return (hostile_array){.values = copy_of(from->values, from->count * sizeof *from->values), .count = from->count};
+}
+
+hostile_store hostile_make(uint32_t shape)
+{
+    const hostile_store *from = shape_of(shape);
+    hostile_store store = *from;
+    store.manifest = copy_of(from->manifest, from->manifest_bytes);
+    for (uint32_t i = 0; i < store.segment_count; i++) {
+        hostile_segment *to = &store.segments[i];
+        to->directory = copy_of(to->directory, to->directory_bytes);
+        to->ranks = array_copy(&to->ranks);
+        for (uint32_t file = 0; file < HOSTILE_MOST_FILES; file++) {
+            to->files[file].bytes = copy_of(to->files[file].bytes, to->files[file].size);
+            to->keys[file] = array_copy(&to->keys[file]);
+        }
+    }
+    return store;
+}
+
+void hostile_free(hostile_store *store)
+{
+    for (uint32_t i = 0; i < store->segment_count; i++) {
+        hostile_segment *segment = &store->segments[i];
+        for (uint32_t file = 0; file < HOSTILE_MOST_FILES; file++) {
+            free(segment->files[file].bytes);
+            free(segment->keys[file].values);
+        }
+        free(segment->ranks.values);
+        free(segment->directory);
+    }
+    free(store->manifest);
+    *store = (hostile_store){.segment_count = 0};
+}
+
+/* ----- changing ----- */
+
+static void put(uint8_t *to, size_t width, uint64_t value)
+{
+    for (size_t i = 0; i < width; i++)
+        to[i] = (uint8_t)(value >> (8 * i));
+}
+
+static void put_at(uint8_t *data, size_t size, size_t at, size_t width, uint64_t value)
+{
+    if (data != NULL && width <= size)
+        put(data + at % (size - width + 1), width, value);
+}
+
+/* A segment's entry in the manifest, as that stands by now; NULL if it is not there. *tables_out is how many it has. */
+static uint8_t *find_entry(const hostile_store *store, uint32_t segment, uint32_t *tables_out)
+{
+    const size_t end = store->manifest_bytes - CHECKSUM_BYTES;
+    uint64_t at = MANIFEST_FIXED + ((uint64_t)ss_load_le32(store->manifest + MANIFEST_RECIPE) + 7) / 8 * 8;
+    for (uint32_t i = 0; at + SEGMENT_FIXED <= end; i++) {
+        const uint32_t tables = ss_load_le32(store->manifest + at + SEGMENT_TABLES);
+        const uint64_t next = at + SEGMENT_FIXED + (uint64_t)tables * TABLE_FIXED;
+        if (tables > SS_MAX_TABLES || next > end)
+            return NULL;
+        *tables_out = tables;
+        if (i == segment)
+            return store->manifest + at;
+        at = next;
+    }
+    return NULL;
+}
+
+/* Where a table's part of an entry is; of the ids there is none. */
+static uint8_t *table_entry(uint8_t *entry, uint32_t tables, uint32_t file)
+{
+    return entry != NULL && file < tables ? entry + SEGMENT_FIXED + (size_t)file * TABLE_FIXED : NULL;
+}
+
+static void resize_array(hostile_array *array, size_t count)
+{
+    array->values = memory(realloc(array->values, (count + 1) * sizeof *array->values));
+    for (size_t i = array->count; i < count; i++)
+        array->values[i] = i == 0 ? 0 : array->values[i - 1] + 1;
+    array->count = count;
+}
+
+void hostile_resize(hostile_store *store, uint32_t segment, uint32_t file, size_t block_count)
+{
+    hostile_segment *of = &store->segments[segment];
+    uint8_t *data = of->files[file].bytes;
+    uint32_t tables = 0;
+    if (data == NULL)
+        return;
+    uint8_t *entry = find_entry(store, segment, &tables), *table = table_entry(entry, tables, file);
+    const size_t block_bytes = ss_load_le32(data + HEADER_BLOCK_BYTES), old = of->files[file].size - SS_HEADER_BYTES;
+    if (block_bytes > SS_BLOCK_MAX_BYTES)
+        return;
+    const size_t wanted = block_count * block_bytes;
+    data = of->files[file].bytes = memory(realloc(data, SS_HEADER_BYTES + wanted + 1));
+    for (size_t at = old; at < wanted; at++)
+        data[SS_HEADER_BYTES + at] = old == 0 ? 0 : data[SS_HEADER_BYTES + at - old];
+    of->files[file].size = SS_HEADER_BYTES + wanted;
+    put(data + HEADER_BLOCKS, 8, block_count);
+    if (table != NULL)
+        put(table + TABLE_BLOCKS, 8, block_count);
+    else if (entry != NULL && file == HOSTILE_IDS)
+        put(entry + SEGMENT_ID_BLOCKS, 8, block_count);
+    resize_array(&of->keys[file], block_count);
+    if (file == 0)
+        resize_array(&of->ranks, block_count);
+    of->new_directory = true;
+}
+
+/* Set a number in the headers of the tables, or of the ids, or of both. */
+static void set_headers(hostile_segment *of, bool tables, bool ids, size_t at, size_t width, uint64_t value)
+{
+    for (uint32_t file = 0; file < HOSTILE_MOST_FILES; file++)
+        if (of->files[file].bytes != NULL && (file == HOSTILE_IDS ? ids : tables))
+            put(of->files[file].bytes + at, width, value);
+}
+
+static void set_block_bytes(hostile_store *store, uint32_t segment, uint64_t value)
+{
+    hostile_segment *of = &store->segments[segment];
+    set_headers(of, true, true, HEADER_BLOCK_BYTES, 4, value);
+    for (uint32_t file = 0; value > 0 && file < HOSTILE_MOST_FILES; file++)
+        if (of->files[file].bytes != NULL)
+            hostile_resize(store, segment, file, (of->files[file].size - SS_HEADER_BYTES + value - 1) / value);
+}
+
+void hostile_set(hostile_store *store, uint32_t segment, hostile_field field, uint32_t of, uint64_t value)
+{
+    hostile_segment *changed = &store->segments[segment];
+    uint32_t tables = 0;
+    uint8_t *entry = find_entry(store, segment, &tables), *table = table_entry(entry, tables, of);
+    if (entry == NULL)
+        return;
+    uint8_t *header = table != NULL && of < HOSTILE_IDS ? changed->files[of].bytes : NULL;
+    switch (field) {
+    case HOSTILE_RECORD_COUNT:
+        put(entry + SEGMENT_RECORDS, 8, value);
+        set_headers(changed, false, true, HEADER_ITEMS, 8, value);
+        break;
+    case HOSTILE_DISTINCT_COUNT:
+        put(entry + SEGMENT_DISTINCT, 8, value);
+        set_headers(changed, true, false, HEADER_ITEMS, 8, value);
+        break;
+    case HOSTILE_BLOCK_BYTES:
+        put(entry + SEGMENT_BLOCK_BYTES, 4, value);
+        set_block_bytes(store, segment, (uint32_t)value);
+        break;
+    case HOSTILE_RESTART_INTERVAL:
+        put(entry + SEGMENT_INTERVAL, 4, value);
+        set_headers(changed, true, false, HEADER_INTERVAL, 4, value);
+        break;
+    case HOSTILE_DISTANCE:
+        put(store->manifest + MANIFEST_DISTANCE, 4, value);
+        for (uint32_t i = 0; i < store->segment_count; i++)
+            set_headers(&store->segments[i], true, true, HEADER_DISTANCE, 4, value);
+        break;
+    case HOSTILE_KIND: put(entry + SEGMENT_KIND, 4, value); break;
+    case HOSTILE_RADIUS:
+        if (header != NULL) {
+            put(table + TABLE_RADIUS, 4, value);
+            put(header + HEADER_RADIUS, 4, value);
+        }
+        break;
+    case HOSTILE_KEY_MASK:
+        if (header != NULL) {
+            put(table + TABLE_MASK, 8, value);
+            put(table + TABLE_PREFIX_BITS, 4, (uint64_t)__builtin_popcountll(value));
+            put(header + HEADER_MASK, 8, value);
+        }
+        break;
+    default: break;
+    }
+}
+
+static void move_block(hostile_segment *of, uint32_t to_file, size_t to, uint32_t from_file, size_t from)
+{
+    uint8_t *target = of->files[to_file].bytes;
+    const uint8_t *source = of->files[from_file].bytes;
+    if (target == NULL || source == NULL)
+        return;
+    const size_t block_bytes = ss_load_le32(target + HEADER_BLOCK_BYTES);
+    if (block_bytes == 0 || block_bytes > SS_BLOCK_MAX_BYTES)
+        return;
+    const size_t to_count = (of->files[to_file].size - SS_HEADER_BYTES) / block_bytes;
+    const size_t from_count = (of->files[from_file].size - SS_HEADER_BYTES) / block_bytes;
+    if (to_count > 0 && from_count > 0)
+        memmove(target + SS_HEADER_BYTES + to % to_count * block_bytes,
+                source + SS_HEADER_BYTES + from % from_count * block_bytes, block_bytes);
+}
+
+static void set_key(hostile_segment *of, uint32_t file, size_t index, uint64_t value)
+{
+    hostile_array *array = file == HOSTILE_MOST_FILES ? &of->ranks : &of->keys[file];
+    if (array->count > 0)
+        array->values[index % array->count] = value;
+    of->new_directory = true;
+}
+
+/* One change: what and how wide the number is, which segment, which file, then the rest. */
+static void change_once(hostile_store *store, fuzz_input *input)
+{
+    enum { MANIFEST, HEADER, BLOCKS, KEYS, DIRECTORY, MOVE, RESIZE, FIELD };
+    const uint32_t what = (uint32_t)fuzz_take(input, 1), where = (uint32_t)fuzz_take(input, 1);
+    const size_t width = (size_t)1 << (what >> 3 & 3), at = fuzz_take(input, 2);
+    const uint32_t segment = store->segment_count == 0 ? 0 : (where >> 4) % store->segment_count, file = where & 7;
+    hostile_segment *of = &store->segments[segment];
+    if (store->segment_count == 0 || (what & 7) == MANIFEST) {
+        put_at(store->manifest, store->manifest_bytes, at, width, fuzz_take(input, width));
+        return;
+    }
+    switch (what & 7) {
+    case HEADER: put_at(of->files[file].bytes, SS_HEADER_BYTES, at, width, fuzz_take(input, width)); break;
+    case BLOCKS: {
+        const size_t size = of->files[file].size;
+        if (size > SS_HEADER_BYTES)
+            put_at(of->files[file].bytes + SS_HEADER_BYTES, size - SS_HEADER_BYTES, at, width, fuzz_take(input, width));
+        break;
+    }
+    case KEYS: set_key(of, (what & 128) != 0 ? HOSTILE_MOST_FILES : file, at, fuzz_take(input, 8)); break;
+    case DIRECTORY: put_at(of->directory, of->directory_bytes, at, width, fuzz_take(input, width)); break;
+    case MOVE: move_block(of, file, at & 255, (uint32_t)fuzz_take(input, 1) & 7, at >> 8); break;
+    case RESIZE: hostile_resize(store, segment, file, at % MOST_BLOCKS); break;
+    default: hostile_set(store, segment, (hostile_field)(at % HOSTILE_FIELDS), file, fuzz_take(input, width)); break;
+    }
+}
+
+void hostile_change(hostile_store *store, fuzz_input *input)
+{
+    for (uint32_t i = 0; input->left > 0 && i < MOST_CHANGES; i++)
+        change_once(store, input);
+}
+
+/* ----- signing ----- */
+
+static void put_array(ss_directory_writer *writer, ss_array_kind kind, uint32_t number, const hostile_array *array)
+{
+    sstore_error error;
+    if (array->count > 0)
+        must(ss_directory_writer_put(writer, kind, number, 0, array->values, array->count, &error), &error);
+}
+
+static void write_directory(hostile_segment *of)
+{
+    ss_directory_writer *writer;
+    ss_dir dir;
+    sstore_error error;
+    uint64_t size;
+    ss_u128 sum;
+    must(ss_dir_open(scratch_folder(), &dir, &error), &error);
+    must(ss_directory_writer_open(&dir, (uint64_t)1 << 16, &writer, &error), &error);
+    for (uint32_t file = 0; file < HOSTILE_MOST_FILES; file++)
+        put_array(writer, SS_ARRAY_KEYS, file == HOSTILE_IDS ? SS_IDS_NUMBER : file, &of->keys[file]);
+    put_array(writer, SS_ARRAY_RANKS, 0, &of->ranks);
+    must(ss_directory_writer_finish(writer, &size, &sum, &error), &error);
+    ss_directory_writer_close(writer);
+    free(of->directory);
+    load(scratch_folder(), SS_DIRECTORY_NAME, &of->directory, &of->directory_bytes);
+    ss_dir_remove(&dir, SS_DIRECTORY_NAME);
+    ss_dir_close(&dir);
+    of->new_directory = false;
+}
+
+static ss_u128 segment_id(const hostile_store *store, const uint8_t *entry, uint32_t tables)
+{
+    ss_manifest_segment segment = {.kind = ss_load_le32(entry + SEGMENT_KIND),
+                                   .record_count = ss_load_le64(entry + SEGMENT_RECORDS),
+                                   .distinct_count = ss_load_le64(entry + SEGMENT_DISTINCT),
+                                   .content_sum = ss_load_u128(entry + SEGMENT_CONTENT)};
+    segment.geometry.block_bytes = ss_load_le32(entry + SEGMENT_BLOCK_BYTES);
+    segment.geometry.restart_interval = ss_load_le32(entry + SEGMENT_INTERVAL);
+    segment.plan.distance = ss_load_le32(store->manifest + MANIFEST_DISTANCE);
+    segment.plan.table_count = tables;
+    for (uint32_t i = 0; i < tables; i++) {
+        const uint8_t *table = entry + SEGMENT_FIXED + (size_t)i * TABLE_FIXED;
+        segment.plan.tables[i] = (ss_plan_table){.key_mask = ss_load_le64(table + TABLE_MASK),
+                                                 .prefix_bits = ss_load_le32(table + TABLE_PREFIX_BITS),
+                                                 .radius = (int32_t)ss_load_le32(table + TABLE_RADIUS)};
+    }
+    return ss_segment_id(&segment, (ss_load_le32(store->manifest + MANIFEST_FLAGS) & 1) != 0);
+}
+
+static void sign_blocks(uint8_t *data, size_t size)
+{
+    ss_block_header header = {.segment_id = ss_load_u128(data + HEADER_SEGMENT),
+                              .number = ss_load_le32(data + HEADER_NUMBER)};
+    const size_t block_bytes = ss_load_le32(data + HEADER_BLOCK_BYTES);
+    memcpy(header.code_lengths, data + HEADER_LENGTHS, sizeof header.code_lengths);
+    const uint64_t file_key = ss_block_file_key(&header);
+    if (block_bytes < SS_BLOCK_MIN_BYTES || block_bytes > SS_BLOCK_MAX_BYTES)
+        return;
+    for (size_t block = 0; SS_HEADER_BYTES + (block + 1) * block_bytes <= size; block++) {
+        uint8_t *of = data + SS_HEADER_BYTES + block * block_bytes;
+        const size_t contents = block_bytes - SS_BLOCK_TRAILER_BYTES;
+        ss_store_le64(of + contents, ss_hash64(of, contents) ^ ss_block_salt(file_key, block));
+    }
+}
+
+static void sign_segment(hostile_store *store, uint32_t number)
+{
+    hostile_segment *of = &store->segments[number];
+    uint32_t tables = 0;
+    uint8_t *entry = find_entry(store, number, &tables);
+    if (of->new_directory)
+        write_directory(of);
+    if (entry == NULL)
+        return;
+    const ss_u128 id = segment_id(store, entry, tables);
+    ss_store_u128(entry + SEGMENT_ID, id);
+    ss_store_le64(entry + SEGMENT_DIRECTORY_BYTES, of->directory_bytes);
+    ss_store_u128(entry + SEGMENT_DIRECTORY_SUM, ss_hash128(of->directory, of->directory_bytes));
+    for (uint32_t file = 0; file < HOSTILE_MOST_FILES; file++) {
+        uint8_t *data = of->files[file].bytes, *table = table_entry(entry, tables, file);
+        if (data == NULL)
+            continue;
+        ss_store_u128(data + HEADER_SEGMENT, id);
+        const ss_u128 checksum = ss_hash128(data, HEADER_CHECKSUM);
+        ss_store_u128(data + HEADER_CHECKSUM, checksum);
+        if (file == HOSTILE_IDS)
+            ss_store_u128(entry + SEGMENT_ID_HEADER, checksum);
+        else if (table != NULL)
+            ss_store_u128(table + TABLE_HEADER, checksum);
+        sign_blocks(data, of->files[file].size);
+    }
+}
+
+void hostile_sign(hostile_store *store)
+{
+    for (uint32_t i = 0; i < store->segment_count; i++)
+        sign_segment(store, i);
+    const size_t end = store->manifest_bytes - CHECKSUM_BYTES;
+    ss_store_le32(store->manifest + MANIFEST_SIZE, (uint32_t)store->manifest_bytes);
+    ss_store_u128(store->manifest + end, ss_hash128(store->manifest, end));
+}
+
+/* ----- writing ----- */
+
+static void write_file(const char *folder, const char *name, const uint8_t *data, size_t size)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    FUZZ_CHECK(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    close(fd);
+}
+
+void hostile_write(const hostile_store *store, const char *path)
+{
+    (void)mkdir(path, 0700);
+    write_file(path, SS_MANIFEST_NAME, store->manifest, store->manifest_bytes);
+    for (uint32_t i = 0; i < store->segment_count; i++) {
+        const hostile_segment *of = &store->segments[i];
+        char folder[300], name[SS_NAME_CAPACITY];
+        snprintf(folder, sizeof folder, "%s/%s", path, of->folder);
+        (void)mkdir(folder, 0700);
+        write_file(folder, SS_DIRECTORY_NAME, of->directory, of->directory_bytes);
+        for (uint32_t file = 0; file < HOSTILE_MOST_FILES; file++) {
+            ss_block_file_name(name, file == HOSTILE_IDS ? SS_IDS_NUMBER : file);
+            if (of->files[file].bytes != NULL)
+                write_file(folder, name, of->files[file].bytes, of->files[file].size);
+        }
+    }
+}
+
+uint64_t hostile_bytes(const hostile_store *store)
+{
+    uint64_t all = store->manifest_bytes;
+    for (uint32_t i = 0; i < store->segment_count; i++) {
+        all += store->segments[i].directory_bytes;
+        for (uint32_t file = 0; file < HOSTILE_MOST_FILES; file++)
+            all += store->segments[i].files[file].bytes != NULL ? store->segments[i].files[file].size : 0;
+    }
+    return all;
+}
