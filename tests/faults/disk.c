@@ -168,9 +168,7 @@ static void note(void *context, const system_call *call, long result)
     const bool has_file = call->kind == CALL_WRITE || call->kind == CALL_SYNC || call->kind == CALL_RESIZE;
     (void)pthread_mutex_lock(&self->lock);
     const uint32_t file = has_file ? node_of_file(self, call->fd) : NOBODY;
-    if (call->kind == CALL_OPEN && (call->flags & O_CREAT) != 0)
-        note_made(self, call->fd, call->name);
-    else if (call->kind == CALL_MAKE_FOLDER)
+    if (call->kind == CALL_MAKE_FOLDER || (call->kind == CALL_OPEN && (call->flags & O_CREAT) != 0))
         note_made(self, call->fd, call->name);
     else if (call->kind == CALL_RENAME)
         note_rename(self, call);
