@@ -77,7 +77,8 @@ static void misplace_all(damage_store *store, size_t block_bytes, rng *random)
         }
     testing_doing("all blocks in their places");
     damage_check_whole(store);
-    printf("%zu blocks: %" PRIu64 " put in place of others, %" PRIu64 " pairs exchanged\n", all.count, doubled, exchanged);
+    testing_figure("misplaced blocks: %zu blocks, %" PRIu64 " put in place of others, %" PRIu64 " pairs exchanged",
+                   all.count, doubled, exchanged);
 }
 
 static void test_within_a_store(void **state)
@@ -140,7 +141,6 @@ static void test_of_another_store(void **state)
     testing_doing("all blocks in their places");
     damage_check_whole(&store);
     assert_true(foreign > 10);
-    printf("%" PRIu64 " parts of another store\n", foreign);
     damage_report(&store, "another store's parts");
     file_list_free(&theirs);
     scratch_remove(saved);

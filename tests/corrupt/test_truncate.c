@@ -96,7 +96,7 @@ static void test_lengths(void **state)
     for (size_t file = 0; file < store.files.count; file++)
         resize_file(&store, file, &random);
     testing_done();
-    damage_report(&store, "lengths");
+    damage_report(&store, "other lengths");
     damage_store_free(&store);
 }
 

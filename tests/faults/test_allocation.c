@@ -16,8 +16,9 @@ static void test_every_request(void **state)
     static const fault faults[] = {
         {.name = "no memory", .kinds = MEMORY, .status = SSTORE_ERROR_MEMORY, .error = ENOMEM},
         {.name = "no memory", .kinds = MEMORY, .status = SSTORE_ERROR_MEMORY, .error = ENOMEM, .for_good = true}};
+    const uint64_t step = testing_sanitized() && !testing_long() ? 7 : 1;
     (void)state;
-    trial_run_all(faults, sizeof faults / sizeof faults[0], testing_long() ? 1 : testing_sanitized() ? 7 : 1, run_seed);
+    trial_run_all("for memory or a thread", faults, sizeof faults / sizeof faults[0], step, run_seed);
 }
 
 int main(void)

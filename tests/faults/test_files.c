@@ -27,8 +27,9 @@ static const fault faults[] = {
 
 static void test_every_call(void **state)
 {
+    const uint64_t step = testing_sanitized() && !testing_long() ? 5 : 1;
     (void)state;
-    trial_run_all(faults, sizeof faults / sizeof faults[0], testing_long() ? 1 : testing_sanitized() ? 5 : 1, run_seed);
+    trial_run_all("for files", faults, sizeof faults / sizeof faults[0], step, run_seed);
 }
 
 int main(void)

@@ -54,6 +54,14 @@ typedef struct tally {
     uint64_t failed_late;  /* with an error, the store as it should become: what failed came after */
 } tally;
 
+static void tally_add(tally *to, const tally *sum)
+{
+    to->trials += sum->trials;
+    to->came_through += sum->came_through;
+    to->failed += sum->failed;
+    to->failed_late += sum->failed_late;
+}
+
 /* ----- what a process holds ----- */
 
 typedef struct holdings {
@@ -160,9 +168,10 @@ static void run_all(const operation *self, const fault *refused, uint32_t thread
         ;
 }
 
-void trial_run_all(const fault *faults, size_t count, uint64_t step, uint64_t seed)
+void trial_run_all(const char *what, const fault *faults, size_t count, uint64_t step, uint64_t seed)
 {
     static operation operations[OPERATION_COUNT];
+    tally all = {0};
     operations_make(seed, operations);
     for (size_t i = 0; i < OPERATION_COUNT; i++) {
         tally sum = {0};
@@ -175,7 +184,11 @@ void trial_run_all(const fault *faults, size_t count, uint64_t step, uint64_t se
                operations[i].name, sum.trials, sum.came_through, sum.failed, sum.failed_late);
         fflush(stdout);
         assert_true(sum.failed > 0);
+        tally_add(&all, &sum);
     }
+    testing_figure("calls %s refused: %" PRIu64 " in %u operations: %" PRIu64 " came through, %" PRIu64 " failed, %" PRIu64
+                   " failed late; 0 leaked, 0 stores mixed, each worked when tried again",
+                   what, all.trials, OPERATION_COUNT, all.came_through, all.failed, all.failed_late);
     operations_free(operations);
     testing_done();
 }

@@ -23,7 +23,7 @@ typedef struct fault {
     (KIND(CALL_KINDS) - 1u - KIND(CALL_ALLOCATE) - KIND(CALL_THREAD))
 
 /* Try every operation with every fault, for each call in turn, one in `step` of them; on several threads one in five of
- * these, but for SSTORE_TEST_LONG. Prints what became of it. */
-void trial_run_all(const fault *faults, size_t count, uint64_t step, uint64_t seed);
+ * these, but for SSTORE_TEST_LONG. Prints what became of each operation, and the figure of all: `what` is refused. */
+void trial_run_all(const char *what, const fault *faults, size_t count, uint64_t step, uint64_t seed);
 
 #endif

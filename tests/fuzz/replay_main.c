@@ -236,7 +236,8 @@ int main(int argc, char **argv)
         }
     }
     testing_done();
-    printf("%llu inputs run\n", (unsigned long long)run_count);
+    testing_figure("inputs replayed: %llu, mutated from %zu files of the corpus and %d made ones",
+                   (unsigned long long)run_count, file_count, MADE_COUNT);
     for (size_t i = 0; i < all.count; i++)
         free(all.items[i].content.data);
     free(all.items);

@@ -172,8 +172,9 @@ static void test_kill_at_any_time(void **state)
         if (is_new)
             before = after;
     }
-    print_message("%" PRIu64 " kills: %" PRIu64 " left no store where none was, %" PRIu64 " the old one, %" PRIu64
-                  " the new one\n", kills, none, old, new);
+    testing_figure("kills of a build: %" PRIu64 ": no store where none was %" PRIu64 ", the old one %" PRIu64
+                   ", the new one %" PRIu64 ", 0 mixed",
+                   kills, none, old, new);
     data_free(&before);
     free(path);
     testing_done();
@@ -328,8 +329,8 @@ static void test_kill_changes(void **state)
             check_no_leftovers(self.path);
         }
     }
-    print_message("%" PRIu64 " kills of changes: %" PRIu64 " left the old store, %" PRIu64 " a new one\n", kills,
-                  before_count, after_count);
+    testing_figure("kills of a change: %" PRIu64 ": the old store %" PRIu64 ", the new one %" PRIu64 ", 0 mixed", kills,
+                   before_count, after_count);
     data_free(&self.all);
     scratch_remove(self.path);
     free(self.path);

@@ -107,7 +107,8 @@ static void test_ten_thousand_opens(void **state)
     assert_int_equal(process_open_files(), files);
     assert_int_equal(process_threads(), threads);
     const size_t after = process_resident_kib();
-    printf("%u opens: %zu files, %zu threads, %zu KiB before, %zu after\n", opens, files, threads, kib, after);
+    testing_figure("opens: %u, half of them refused: %zu files and %zu threads before and after; %zu KiB, then %zu KiB",
+                   opens, files, threads, kib, after);
     if (!testing_sanitized()) /* whose allocators keep what was freed for a while */
         assert_in_range(after, 0, kib + 1024);
     stock_free(&whole);
@@ -180,7 +181,8 @@ static void test_threads(void **state)
         ask_from_threads(store, &of, queries);
         sstore_close(store);
     }
-    printf("%" PRIu64 " queries from %u threads in each way of reading\n", queries, THREADS);
+    testing_figure("threads: %" PRIu64 " queries of one reader from %u threads in each way of reading", queries,
+                   THREADS);
     stock_free(&of);
 }
 

@@ -203,7 +203,7 @@ static void test_every_answer_is_a_state(void **state)
         assert_true(WIFEXITED(code));
         assert_int_equal(WEXITSTATUS(code), 0);
     }
-    printf("%llu states were published\n", (unsigned long long)states);
+    testing_figure("readers: %llu states published under %u processes that query", (unsigned long long)states, READERS);
     scratch_remove(path);
     testing_done();
 }

@@ -27,6 +27,11 @@
 #define PLAN_BYTES 128
 #define PROBES_MOST 3000
 
+/* What came out as it should so far. */
+static struct {
+    uint64_t stores, queries, nearest, batches, rebuilt, refused;
+} compared;
+
 typedef enum verdict { MUST_WORK, MUST_FAIL } verdict;
 
 typedef struct test_case {
@@ -195,6 +200,7 @@ static void check_query(sstore_cursor *cursor, const oracle *truth, rng *random,
     assert_true(matches_equal(&again, &got)); /* unsorted: the order is part of the promise */
     matches_sort(&got);
     assert_true(matches_equal(&got, &wanted));
+    compared.queries++;
     if (wanted.count > 0 && rng_one_in(random, 4))
         check_stopping(cursor, fingerprint, distance, &wanted, rng_between(random, 1, wanted.count));
     matches_free(&got);
@@ -209,6 +215,7 @@ static void check_nearest(sstore_cursor *cursor, const oracle *truth, uint64_t f
     oracle_nearest(truth, fingerprint, max_distance, &wanted);
     assert_ok(store_nearest_sorted(cursor, fingerprint, max_distance, &got, &error), &error);
     assert_true(matches_equal(&got, &wanted));
+    compared.nearest++;
     matches_free(&got);
     matches_free(&wanted);
 }
@@ -222,6 +229,7 @@ static void check_batch(const sstore *store, const oracle *truth, rng *random, c
         oracle_query(truth, queries[i], distance, i, &wanted);
     assert_ok(store_batch(store, queries, count, distance, threads, &got, &error), &error);
     assert_true(matches_equal(&got, &wanted)); /* a batch comes sorted */
+    compared.batches++;
     if (wanted.count > 0 && rng_one_in(random, 4))
         check_stopping_batch(store, queries, count, distance, threads, &wanted, rng_between(random, 1, wanted.count));
     matches_free(&got);
@@ -298,6 +306,7 @@ static void check_store(test_case *now, const char *words)
     sstore_error error = {.status = SSTORE_OK};
     testing_doing("%s: verify", words);
     assert_ok(sstore_verify(now->path, NULL, NULL, &error), &error);
+    compared.stores++;
 }
 
 /* Another order, other memory, other threads: the same bytes. */
@@ -314,6 +323,7 @@ static void check_rebuild(test_case *now, const char *words)
     testing_doing("%s: built again", words);
     assert_ok(store_build(path, &options, &now->data, rng_between(random, 1, now->data.count + 1), &error), &error);
     assert_true(folders_equal(now->path, path, ".blk"));
+    compared.rebuilt++;
     scratch_remove(path);
 }
 
@@ -344,6 +354,7 @@ static bool refuse_incomplete(test_case *now, const char *words)
     testing_doing("%s: an incomplete plan", words);
     assert_status(store_build(now->path, &now->options, &now->data, 0, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_false(scratch_exists(now->path));
+    compared.refused++;
     return true;
 }
 
@@ -384,9 +395,15 @@ static void run_case(uint64_t seed, uint64_t number)
 static void test_random_stores(void **state)
 {
     const uint64_t seed = *(const uint64_t *)*state;
+    memset(&compared, 0, sizeof compared);
     const uint64_t cases = testing_number("SSTORE_TEST_CASES", DEFAULT_CASES);
     for (uint64_t i = 0; i < cases; i++)
         run_case(seed + i, i);
+    testing_figure("against brute force: %" PRIu64 " cases of random k, plan, n, block size, threads: %" PRIu64
+                   " stores, %" PRIu64 " queries, %" PRIu64 " nearest, %" PRIu64 " batches, 0 wrong; %" PRIu64
+                   " built again alike, %" PRIu64 " incomplete plans refused",
+                   cases, compared.stores, compared.queries, compared.nearest, compared.batches, compared.rebuilt,
+                   compared.refused);
     testing_done();
 }
 

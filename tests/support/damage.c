@@ -276,6 +276,7 @@ void damage_check(damage_store *store, unsigned io_mask)
     check_error(status, &error);
     if (status == SSTORE_ERROR_DAMAGED && found.count == 0)
         fail_msg("verify returned 'damaged' without reporting a damage");
+    store->cases++;
     check_all_ways(store, io_mask);
 }
 
@@ -293,8 +294,8 @@ void damage_check_whole(damage_store *store)
 
 void damage_report(const damage_store *store, const char *what)
 {
-    printf("%s: %" PRIu64 " trials: %" PRIu64 " refused at open, %" PRIu64 " with an error from a query, %" PRIu64
-           " with every answer right; none wrong\n",
-           what, store->trials, store->open_errors, store->query_errors, store->right);
-    fflush(stdout);
+    testing_figure("%s: %" PRIu64 " in %zu files of %zu bytes, all found by verify; read %" PRIu64 " times: %" PRIu64
+                   " refused at open, %" PRIu64 " an error from a query, %" PRIu64 " every answer right, 0 wrong",
+                   what, store->cases, store->files.count, store->total_bytes, store->trials, store->open_errors,
+                   store->query_errors, store->right);
 }

@@ -33,7 +33,8 @@ typedef struct damage_store {
     bytes *contents;
     size_t total_bytes;
     uint64_t pair_count; /* of near records */
-    uint64_t trials, open_errors, query_errors, right; /* trials: store and way of reading */
+    uint64_t cases;      /* damages, each of which verify found */
+    uint64_t trials, open_errors, query_errors, right; /* trials: a damage and a way of reading */
 } damage_store;
 
 /* Build the store; it is checked whole first. `block_bytes`: 256 or 512. `changed`: of three segments, the second of which
@@ -53,7 +54,7 @@ void damage_check(damage_store *store, unsigned io_mask);
 /* Everything must be right again: the file was put back. */
 void damage_check_whole(damage_store *store);
 
-/* What became of all the trials. */
+/* Print the figure: what became of all the trials. */
 void damage_report(const damage_store *store, const char *what);
 
 #endif

@@ -86,6 +86,17 @@ void testing_done(void)
     doing[0] = '\0';
 }
 
+void testing_figure(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    printf("figure: ");
+    vprintf(format, arguments);
+    printf("\n");
+    va_end(arguments);
+    fflush(stdout); /* whatever comes next */
+}
+
 int testing_teardown(void **state)
 {
     (void)state;

@@ -34,6 +34,12 @@ void testing_doing(const char *format, ...) __attribute__((format(printf, 1, 2))
 /* The test came through: nothing to say. */
 void testing_done(void);
 
+/*
+ * Say what a test has tried, how often, and what became of it. The line, "figure: " and the words, goes to stdout, from
+ * where tests/run.sh gathers the figures of all tests. None is printed by a test that fails before.
+ */
+void testing_figure(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* A cmocka teardown: prints the words of a test that ended without testing_done(). */
 int testing_teardown(void **state);
 
