@@ -51,6 +51,9 @@ const char *damage_path(const damage_store *store, size_t file);
  */
 void damage_check(damage_store *store, unsigned io_mask);
 
+/* The same of a damage that no way of reading may overlook, whatever is asked: an error is wanted from each. */
+void damage_check_refused(damage_store *store);
+
 /* Everything must be right again: the file was put back. */
 void damage_check_whole(damage_store *store);
 
