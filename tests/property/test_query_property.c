@@ -17,7 +17,11 @@
 #include "support/testing.h"
 #include "support/use_store.h"
 
-#define DEFAULT_CASES 500
+#ifdef NDEBUG
+#define CASES 10000u
+#else
+#define CASES 500u /* without optimisation, or sanitized, each takes so much longer */
+#endif
 #define QUERIES_A_CASE 10
 #define BATCH_MOST 24
 #define LARGE_CASE 5000
@@ -396,7 +400,7 @@ static void test_random_stores(void **state)
 {
     const uint64_t seed = *(const uint64_t *)*state;
     memset(&compared, 0, sizeof compared);
-    const uint64_t cases = testing_number("SSTORE_TEST_CASES", DEFAULT_CASES);
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", CASES);
     for (uint64_t i = 0; i < cases; i++)
         run_case(seed + i, i);
     testing_figure("against brute force: %" PRIu64 " cases of random k, plan, n, block size, threads: %" PRIu64
