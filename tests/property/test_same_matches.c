@@ -47,7 +47,7 @@ static const plan_choice plans[] = {
 /* clang-format on */
 static const uint32_t intervals[] = {1, 2, 7, 32, 64, 128, 129, 257, 1000, 65535}; /* the last takes much memory */
 static const uint32_t beyond[] = {1, 2, 5, 11, 20, 32, SSTORE_MAX_DISTANCE};
-static const uint32_t thread_counts[] = {1, 2, 3, 4, 7};
+static const uint32_t thread_counts[] = {1, 2, 8, 3, 5};
 static const char *const strategies[] = {"as it likes", "probing", "scanning"};
 static const struct {
     const char *name;
@@ -719,7 +719,7 @@ int main(void)
     if (failed == 0)
         testing_figure("the same bytes: %" PRIu64 " stores opened in %" PRIu64
                        " ways of reading, strategies and levels up to %s: %" PRIu64 " queries twice, %" PRIu64
-                       " batches on 1 to 7 threads, %" PRIu64 " nearest, %" PRIu64 " scans without a store",
+                       " batches on 1 to 8 threads, %" PRIu64 " nearest, %" PRIu64 " scans without a store",
                        compared.stores, compared.opened, levels[ss_simd_cpu()], compared.queries, compared.batches,
                        compared.nearest, compared.scans);
     return failed;
