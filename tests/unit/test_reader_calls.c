@@ -1,0 +1,394 @@
+/*
+ * test_reader_calls.c - what the calls for reading promise beside right answers: what they cannot take is refused with a
+ * reason and leaves nothing behind, callbacks stop them, and options that restrict them are kept.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/data.h"
+#include "support/scratch.h"
+#include "support/testing.h"
+#include "support/use_store.h"
+
+#define RECORDS 300u
+#define RECIPE "test-recipe 1"
+
+/* A store of two segments, opened. */
+typedef struct fixture {
+    data_set data;
+    char path[256];
+    sstore *store;
+    sstore_cursor *cursor;
+} fixture;
+
+static void add_records(const char *path, const data_set *data, size_t first)
+{
+    sstore_error error;
+    sstore_builder *builder;
+    assert_ok(sstore_builder_create_addition(path, NULL, &builder, &error), &error);
+    assert_ok(sstore_builder_add(builder, data->fingerprints + first, data->ids + first, data->count - first, &error),
+              &error);
+    assert_ok(sstore_builder_finish(builder, &error), &error);
+}
+
+static int set_up(void **state)
+{
+    fixture *self = calloc(1, sizeof *self);
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    rng random;
+    assert_non_null(self);
+    rng_init(&random, 1);
+    data_make(&random, DATA_CLUSTERED, DATA_IDS, RECORDS, false, &self->data);
+    snprintf(self->path, sizeof self->path, "%s", scratch_path("reader"));
+    data_set first = self->data;
+    first.count = RECORDS / 2;
+    options.block_bytes = 256;
+    options.recipe = RECIPE;
+    store_must_build(self->path, &options, &first);
+    add_records(self->path, &self->data, RECORDS / 2);
+    self->store = store_must_open(self->path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    self->cursor = store_must_cursor(self->store);
+    *state = self;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    fixture *self = *state;
+    sstore_cursor_free(self->cursor);
+    sstore_close(self->store);
+    data_free(&self->data);
+    scratch_remove(self->path);
+    free(self);
+    return 0;
+}
+
+/* ----- what is refused ----- */
+
+/* With an error to fill, and without. */
+#define assert_refused(call, call_without_error)                                                                       \
+    do {                                                                                                               \
+        sstore_error refusal = {.status = SSTORE_OK};                                                                  \
+        sstore_error *const error = &refusal;                                                                          \
+        assert_status(call, SSTORE_ERROR_ARGUMENT, error);                                                             \
+        assert_int_equal(call_without_error, SSTORE_ERROR_ARGUMENT);                                                   \
+    } while (0)
+#define REFUSED(function, ...) assert_refused(function(__VA_ARGS__, error), function(__VA_ARGS__, NULL))
+
+static int never(void *context, const sstore_match *match)
+{
+    (void)context;
+    (void)match;
+    fail_msg("there is nothing to report");
+    return 1;
+}
+
+static int never_a_table(void *context, const sstore_table_explanation *table)
+{
+    (void)context;
+    (void)table;
+    fail_msg("there is nothing to explain");
+    return 1;
+}
+
+static int never_a_record(void *context, const sstore_record *record)
+{
+    (void)context;
+    (void)record;
+    fail_msg("there is no record to report");
+    return 1;
+}
+
+static void test_open_refuses(void **state)
+{
+    const fixture *self = *state;
+    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
+    sstore *store = self->store;
+    REFUSED(sstore_open, NULL, NULL, &store);
+    assert_null(store);
+    REFUSED(sstore_open, self->path, NULL, NULL);
+    store = self->store;
+    REFUSED(sstore_reopen, NULL, &store);
+    assert_null(store);
+    REFUSED(sstore_reopen, self->store, NULL);
+    options.io = (sstore_io)(SSTORE_IO_MEMORY + 1);
+    store = self->store;
+    REFUSED(sstore_open, self->path, &options, &store);
+    assert_null(store);
+    options.io = SSTORE_IO_PREAD;
+    options.strategy = (sstore_strategy)(SSTORE_STRATEGY_SCAN + 1);
+    REFUSED(sstore_open, self->path, &options, &store);
+    options.strategy = SSTORE_STRATEGY_AUTO;
+    for (size_t size = 0; size <= 2 * sizeof options; size++) { /* as of no version of the header */
+        options.struct_size = size;
+        if (size != sizeof options)
+            REFUSED(sstore_open, self->path, &options, &store);
+    }
+    REFUSED(sstore_verify, NULL, NULL, NULL);
+}
+
+static void test_queries_refuse(void **state)
+{
+    const fixture *self = *state;
+    const uint64_t query = self->data.fingerprints[0];
+    const uint32_t too_far = SSTORE_MAX_DISTANCE + 1;
+    sstore_cursor *cursor = self->cursor;
+    REFUSED(sstore_cursor_create, NULL, &cursor);
+    assert_null(cursor);
+    REFUSED(sstore_cursor_create, self->store, NULL);
+    REFUSED(sstore_query, NULL, query, 3, never, NULL);
+    REFUSED(sstore_query, self->cursor, query, 3, NULL, NULL);
+    REFUSED(sstore_query, self->cursor, query, too_far, never, NULL);
+    REFUSED(sstore_query_nearest, NULL, query, 3, never, NULL);
+    REFUSED(sstore_query_nearest, self->cursor, query, 3, NULL, NULL);
+    REFUSED(sstore_query_nearest, self->cursor, query, too_far, never, NULL);
+    REFUSED(sstore_query_batch, NULL, &query, 1, 3, 1, never, NULL);
+    REFUSED(sstore_query_batch, self->store, NULL, 1, 3, 1, never, NULL);
+    REFUSED(sstore_query_batch, self->store, &query, 1, 3, 1, NULL, NULL);
+    REFUSED(sstore_query_batch, self->store, &query, 1, too_far, 1, never, NULL);
+    REFUSED(sstore_explain, NULL, query, 3, never_a_table, NULL);
+    REFUSED(sstore_explain, self->cursor, query, 3, NULL, NULL);
+    REFUSED(sstore_explain, self->cursor, query, too_far, never_a_table, NULL);
+    REFUSED(sstore_each_record, NULL, never_a_record, NULL);
+    REFUSED(sstore_each_record, self->cursor, NULL, NULL);
+    /* No queries are none to answer, wherever they are. */
+    assert_ok(sstore_query_batch(self->store, NULL, 0, 3, 1, never, NULL, NULL), NULL);
+}
+
+static void test_facts_refuse(void **state)
+{
+    const fixture *self = *state;
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    sstore_segment_statistics segment = {.struct_size = sizeof segment};
+    sstore_table_statistics table = {.struct_size = sizeof table};
+    assert_ok(sstore_stat(self->store, &facts, NULL), NULL);
+    assert_int_equal(facts.segment_count, 2);
+    REFUSED(sstore_stat, NULL, &facts);
+    REFUSED(sstore_stat, self->store, NULL);
+    REFUSED(sstore_stat_segment, NULL, 0, &segment);
+    REFUSED(sstore_stat_segment, self->store, 0, NULL);
+    REFUSED(sstore_stat_segment, self->store, facts.segment_count, &segment);
+    REFUSED(sstore_stat_table, NULL, 0, 0, &table);
+    REFUSED(sstore_stat_table, self->store, 0, 0, NULL);
+    REFUSED(sstore_stat_table, self->store, facts.segment_count, 0, &table);
+    REFUSED(sstore_stat_table, self->store, 0, facts.table_count, &table);
+    facts.struct_size--;
+    segment.struct_size++;
+    table.struct_size = 0;
+    REFUSED(sstore_stat, self->store, &facts);
+    REFUSED(sstore_stat_segment, self->store, 0, &segment);
+    REFUSED(sstore_stat_table, self->store, 0, 0, &table);
+}
+
+/* ----- what stops ----- */
+
+/* Stops at the `left`-th call. */
+typedef struct stopper {
+    uint32_t left, calls;
+} stopper;
+
+static int stop(stopper *self)
+{
+    self->calls++;
+    return --self->left == 0 ? -1 : 0;
+}
+
+static int stop_at_match(void *context, const sstore_match *match)
+{
+    (void)match;
+    return stop(context);
+}
+
+static int stop_at_table(void *context, const sstore_table_explanation *table)
+{
+    (void)table;
+    return stop(context);
+}
+
+static int stop_at_record(void *context, const sstore_record *record)
+{
+    (void)record;
+    return stop(context);
+}
+
+static int stop_at_problem(void *context, const sstore_error *problem)
+{
+    assert_int_equal(problem->status, SSTORE_ERROR_DAMAGED);
+    return stop(context);
+}
+
+static void test_callbacks_stop(void **state)
+{
+    const fixture *self = *state;
+    const uint64_t query = self->data.fingerprints[0];
+    for (uint32_t at = 1; at <= 4; at++) {
+        stopper match = {.left = at}, nearest = {.left = 1}, batch = {.left = at}, table = {.left = at},
+                record = {.left = at};
+        assert_int_equal(sstore_query(self->cursor, query, SSTORE_MAX_DISTANCE, stop_at_match, &match, NULL),
+                         SSTORE_STOPPED);
+        assert_int_equal(sstore_query_nearest(self->cursor, query, 3, stop_at_match, &nearest, NULL), SSTORE_STOPPED);
+        assert_int_equal(sstore_query_batch(self->store, &query, 1, SSTORE_MAX_DISTANCE, 2, stop_at_match, &batch,
+                                            NULL),
+                         SSTORE_STOPPED);
+        assert_int_equal(sstore_explain(self->cursor, query, 3, stop_at_table, &table, NULL), SSTORE_STOPPED);
+        assert_int_equal(sstore_each_record(self->cursor, stop_at_record, &record, NULL), SSTORE_STOPPED);
+        assert_int_equal(match.calls, at);
+        assert_int_equal(nearest.calls, 1);
+        assert_int_equal(batch.calls, at);
+        assert_int_equal(table.calls, at);
+        assert_int_equal(record.calls, at);
+    }
+}
+
+/* Damage the last byte of every block file; returns how many there are. */
+static uint32_t damage_all(const char *path)
+{
+    file_list files = file_list_make(path, ".blk");
+    const uint32_t count = (uint32_t)files.count;
+    for (uint32_t i = 0; i < count; i++) {
+        char name[4096];
+        snprintf(name, sizeof name, "%s/%s", path, files.names[i]);
+        bytes content = file_load(name);
+        const uint8_t other = (uint8_t)~content.data[content.size - 1];
+        file_patch(name, content.size - 1, &other, 1);
+        bytes_free(&content);
+    }
+    file_list_free(&files);
+    return count;
+}
+
+/* Each damaged file is reported, up to where the callback stops; stopped or not, the first damage is returned. */
+static void test_verify_stops(void **state)
+{
+    const fixture *self = *state;
+    sstore_error error, first;
+    stopper all = {.left = UINT32_MAX};
+    const uint32_t damaged = damage_all(self->path);
+    assert_int_equal(sstore_verify(self->path, stop_at_problem, &all, &first), SSTORE_ERROR_DAMAGED);
+    assert_true(all.calls >= damaged && damaged > 4);
+    for (uint32_t at = 1; at <= all.calls; at++) {
+        stopper some = {.left = at};
+        assert_status(sstore_verify(self->path, stop_at_problem, &some, &error), SSTORE_ERROR_DAMAGED, &error);
+        assert_int_equal(some.calls, at);
+        assert_string_equal(error.message, first.message);
+    }
+    assert_int_equal(sstore_verify(self->path, NULL, NULL, NULL), SSTORE_ERROR_DAMAGED);
+}
+
+/* ----- what is restricted ----- */
+
+static void test_recipe(void **state)
+{
+    const fixture *self = *state;
+    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
+    sstore *store, *newest;
+    sstore_error error;
+    options.recipe = RECIPE;
+    assert_ok(sstore_open(self->path, &options, &store, &error), &error);
+    options.recipe = "test-recipe 2";
+    assert_status(sstore_open(self->path, &options, &newest, &error), SSTORE_ERROR_RECIPE, &error);
+    assert_null(newest);
+    assert_non_null(strstr(error.message, RECIPE));
+    assert_non_null(strstr(error.message, options.recipe));
+    /* Another store in its place. */
+    sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
+    build.replace = 1;
+    build.recipe = options.recipe;
+    store_must_build(self->path, &build, &self->data);
+    assert_status(sstore_reopen(store, &newest, &error), SSTORE_ERROR_RECIPE, &error);
+    assert_null(newest);
+    sstore_close(store);
+}
+
+static void test_max_memory(void **state)
+{
+    const fixture *self = *state;
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
+    sstore *store;
+    sstore_error error;
+    assert_ok(sstore_stat(self->store, &facts, &error), &error);
+    options.max_memory = facts.memory_bytes;
+    assert_ok(sstore_open(self->path, &options, &store, &error), &error);
+    sstore_close(store);
+    options.max_memory--;
+    assert_status(sstore_open(self->path, &options, &store, &error), SSTORE_ERROR_MEMORY, &error);
+    assert_null(store);
+}
+
+/* ----- words ----- */
+
+static void test_names_of_statuses(void **state)
+{
+    static const sstore_status all[] = {
+        SSTORE_OK,
+        SSTORE_STOPPED,
+        SSTORE_ERROR_ARGUMENT,
+        SSTORE_ERROR_MEMORY,
+        SSTORE_ERROR_IO,
+        SSTORE_ERROR_NOT_FOUND,
+        SSTORE_ERROR_EXISTS,
+        SSTORE_ERROR_BUSY,
+        SSTORE_ERROR_DAMAGED,
+        SSTORE_ERROR_UNSUPPORTED,
+        SSTORE_ERROR_RECIPE,
+    };
+    (void)state;
+    const char *unknown = sstore_status_name((sstore_status)9999);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const char *name = sstore_status_name(all[i]);
+        assert_int_not_equal(name[0], '\0');
+        assert_string_not_equal(name, unknown);
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(name, sstore_status_name(all[j]));
+    }
+    assert_string_equal(sstore_version(), SSTORE_VERSION_STRING);
+}
+
+/* Of a path that is too long for the error its end is kept, which tells more. */
+static void test_long_path(void **state)
+{
+    (void)state;
+    char path[2001] = "/nowhere";
+    sstore_error error;
+    sstore *store;
+    for (size_t length = strlen(path); length < sizeof path - 1; length++)
+        path[length] = length % 100 == 0 ? '/' : 'x';
+    memcpy(path + sizeof path - 5, "/end", 5);
+    assert_status(sstore_open(path, NULL, &store, &error), SSTORE_ERROR_NOT_FOUND, &error);
+    assert_int_equal(strlen(error.file), sizeof error.file - 1);
+    assert_int_equal(strncmp(error.file, "...", 3), 0);
+    assert_string_equal(error.file + 3, path + strlen(path) - (sizeof error.file - 4));
+    assert_int_equal(strncmp(error.message, error.file, strlen(error.file)), 0);
+}
+
+/* The folder's name may end with a slash. */
+static void test_slash(void **state)
+{
+    const fixture *self = *state;
+    char path[300];
+    sstore *store;
+    sstore_error error;
+    snprintf(path, sizeof path, "%s/", self->path);
+    assert_ok(sstore_open(path, NULL, &store, &error), &error);
+    sstore_close(store);
+    assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_open_refuses, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_queries_refuse, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_facts_refuse, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_callbacks_stop, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_verify_stops, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_recipe, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_max_memory, set_up, tear_down),
+        cmocka_unit_test(test_names_of_statuses),
+        cmocka_unit_test(test_long_path),
+        cmocka_unit_test_setup_teardown(test_slash, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
