@@ -12,6 +12,7 @@
 #define OTHERS 120u
 #define REMOVED 60u
 #define QUERIES 8u
+#define SPILLED_RECORDS 90000u /* well over what sorters keep of the least memory */
 
 static sstore_build_options build_options(uint32_t threads)
 {
@@ -434,13 +435,29 @@ void operations_make(uint64_t seed, operation operations[OPERATION_COUNT])
 
 void operations_free(operation operations[OPERATION_COUNT])
 {
-    for (size_t i = 0; i < OPERATION_COUNT; i++) {
-        test_free(operations[i].queries);
-        oracle_free(&operations[i].before);
-        oracle_free(&operations[i].after);
-        data_free(&operations[i].first);
-        data_free(&operations[i].second);
-    }
+    for (size_t i = 0; i < OPERATION_COUNT; i++)
+        operation_free(&operations[i]);
+}
+
+void operation_make_spilling(uint64_t seed, operation *made)
+{
+    rng random;
+    rng_init(&random, seed);
+    *made = (operation){.name = "build-spilled", .run = build, .writes = true};
+    snprintf(made->path, sizeof made->path, "%s", scratch_path("stage"));
+    data_make(&random, DATA_CLUSTERED, DATA_IDS, SPILLED_RECORDS, false, &made->first);
+    oracle_make(&made->second, &made->before);
+    oracle_make(&made->first, &made->after);
+}
+
+void operation_free(operation *made)
+{
+    if (made->queries != NULL)
+        test_free(made->queries);
+    oracle_free(&made->before);
+    oracle_free(&made->after);
+    data_free(&made->first);
+    data_free(&made->second);
 }
 
 void operation_set_stage(const operation *self)

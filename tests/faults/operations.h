@@ -36,6 +36,11 @@ struct operation {
 void operations_make(uint64_t seed, operation operations[OPERATION_COUNT]);
 void operations_free(operation operations[OPERATION_COUNT]);
 
+/* One more, which takes a thousand times as long: a build, without a store before it, of so many records in so little memory
+ * that they are spilled. */
+void operation_make_spilling(uint64_t seed, operation *made);
+void operation_free(operation *made);
+
 /* Put the store back as it was before. */
 void operation_set_stage(const operation *self);
 

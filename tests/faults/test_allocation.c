@@ -1,6 +1,7 @@
 /*
  * test_allocation.c - memory, or a thread, that the system does not give: whichever request it is, once or from then on. Every
- * request of every operation on one thread; on several, and with SSTORE_TEST_LONG=1 all of those, too.
+ * request of every operation on one thread, and some of a build that spills; some on several threads, and with
+ * SSTORE_TEST_LONG=1 all.
  */
 #include <errno.h>
 
@@ -11,19 +12,39 @@ static uint64_t run_seed;
 
 #define MEMORY (KIND(CALL_ALLOCATE) | KIND(CALL_THREAD))
 
+static const fault faults[] = {
+    {.name = "no memory", .kinds = MEMORY, .status = SSTORE_ERROR_MEMORY, .error = ENOMEM},
+    {.name = "no memory", .kinds = MEMORY, .status = SSTORE_ERROR_MEMORY, .error = ENOMEM, .for_good = true},
+};
+
 static void test_every_request(void **state)
 {
-    static const fault faults[] = {
-        {.name = "no memory", .kinds = MEMORY, .status = SSTORE_ERROR_MEMORY, .error = ENOMEM},
-        {.name = "no memory", .kinds = MEMORY, .status = SSTORE_ERROR_MEMORY, .error = ENOMEM, .for_good = true}};
-    const uint64_t step = testing_sanitized() && !testing_long() ? 7 : 1;
+    static operation operations[OPERATION_COUNT];
+    const trials all = {operations, OPERATION_COUNT, faults, sizeof faults / sizeof faults[0]};
     (void)state;
-    trial_run_all("for memory or a thread", faults, sizeof faults / sizeof faults[0], step, run_seed);
+    operations_make(run_seed, operations);
+    trial_run_all(&all, "for memory or a thread", testing_sanitized() && !testing_long() ? 7 : 1, run_seed);
+    operations_free(operations);
+}
+
+static void test_spilling(void **state)
+{
+    operation spilling;
+    const trials all = {&spilling, 1, faults, sizeof faults / sizeof faults[0]};
+    (void)state;
+    operation_make_spilling(run_seed, &spilling);
+    trial_run_all(&all, "for memory, of a build that spills,",
+                  testing_long()        ? 1
+                  : testing_sanitized() ? 23
+                                        : 5,
+                  run_seed);
+    operation_free(&spilling);
 }
 
 int main(void)
 {
     run_seed = rng_run_seed();
-    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_every_request, testing_teardown)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_every_request, testing_teardown),
+                                       cmocka_unit_test_teardown(test_spilling, testing_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /*
  * test_files.c - a disk that fails: whichever call for a file it is, once or from then on, with an input/output error, a full
- * disk, no file handle left, an interruption, or less read or written than asked for.
+ * disk, no file handle left, an interruption, or less read or written than asked for. Of a build that spills, with its thousands
+ * of calls, only some.
  */
 #include <errno.h>
 
@@ -27,14 +28,28 @@ static const fault faults[] = {
 
 static void test_every_call(void **state)
 {
-    const uint64_t step = testing_sanitized() && !testing_long() ? 5 : 1;
+    static operation operations[OPERATION_COUNT];
+    const trials all = {operations, OPERATION_COUNT, faults, sizeof faults / sizeof faults[0]};
     (void)state;
-    trial_run_all("for files", faults, sizeof faults / sizeof faults[0], step, run_seed);
+    operations_make(run_seed, operations);
+    trial_run_all(&all, "for files", testing_sanitized() && !testing_long() ? 5 : 1, run_seed);
+    operations_free(operations);
+}
+
+static void test_spilling(void **state)
+{
+    operation spilling;
+    const trials all = {&spilling, 1, faults, sizeof faults / sizeof faults[0]};
+    (void)state;
+    operation_make_spilling(run_seed, &spilling);
+    trial_run_all(&all, "for files, of a build that spills,", testing_long() ? 11 : testing_sanitized() ? 401 : 101, run_seed);
+    operation_free(&spilling);
 }
 
 int main(void)
 {
     run_seed = rng_run_seed();
-    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_every_call, testing_teardown)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_every_call, testing_teardown),
+                                       cmocka_unit_test_teardown(test_spilling, testing_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,27 +168,25 @@ static void run_all(const operation *self, const fault *refused, uint32_t thread
         ;
 }
 
-void trial_run_all(const char *what, const fault *faults, size_t count, uint64_t step, uint64_t seed)
+void trial_run_all(const trials *all, const char *what, uint64_t step, uint64_t seed)
 {
-    static operation operations[OPERATION_COUNT];
-    tally all = {0};
-    operations_make(seed, operations);
-    for (size_t i = 0; i < OPERATION_COUNT; i++) {
+    tally total = {0};
+    for (size_t i = 0; i < all->operation_count; i++) {
+        const operation *tried = &all->operations[i];
         tally sum = {0};
-        for (size_t j = 0; j < count; j++) {
-            run_all(&operations[i], &faults[j], 1, step, seed + j, &sum);
-            run_all(&operations[i], &faults[j], 3, testing_long() ? 1 : 5 * step, seed + i, &sum);
+        for (size_t j = 0; j < all->fault_count; j++) {
+            run_all(tried, &all->faults[j], 1, step, seed + j, &sum);
+            run_all(tried, &all->faults[j], 3, testing_long() ? 1 : 5 * step, seed + i, &sum);
         }
         printf("%-12s %5" PRIu64 " calls refused: %" PRIu64 " came through, %" PRIu64 " failed, %" PRIu64
                " failed when all was done\n",
-               operations[i].name, sum.trials, sum.came_through, sum.failed, sum.failed_late);
+               tried->name, sum.trials, sum.came_through, sum.failed, sum.failed_late);
         fflush(stdout);
         assert_true(sum.failed > 0);
-        tally_add(&all, &sum);
+        tally_add(&total, &sum);
     }
-    testing_figure("calls %s refused: %" PRIu64 " in %u operations: %" PRIu64 " came through, %" PRIu64 " failed, %" PRIu64
-                   " failed late; 0 leaked, 0 stores mixed, each worked when tried again",
-                   what, all.trials, OPERATION_COUNT, all.came_through, all.failed, all.failed_late);
-    operations_free(operations);
+    testing_figure("calls %s refused: %" PRIu64 " in %zu operations: %" PRIu64 " came through, %" PRIu64
+                   " failed, %" PRIu64 " failed late; 0 leaked, 0 stores mixed, each worked when tried again",
+                   what, total.trials, all->operation_count, total.came_through, total.failed, total.failed_late);
     testing_done();
 }

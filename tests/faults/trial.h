@@ -22,8 +22,16 @@ typedef struct fault {
 #define ALL_FILE_KINDS                                                                                                 \
     (KIND(CALL_KINDS) - 1u - KIND(CALL_ALLOCATE) - KIND(CALL_THREAD))
 
+/* What is tried: operations, and faults. */
+typedef struct trials {
+    const operation *operations;
+    size_t operation_count;
+    const fault *faults;
+    size_t fault_count;
+} trials;
+
 /* Try every operation with every fault, for each call in turn, one in `step` of them; on several threads one in five of
  * these, but for SSTORE_TEST_LONG. Prints what became of each operation, and the figure of all: `what` is refused. */
-void trial_run_all(const char *what, const fault *faults, size_t count, uint64_t step, uint64_t seed);
+void trial_run_all(const trials *all, const char *what, uint64_t step, uint64_t seed);
 
 #endif

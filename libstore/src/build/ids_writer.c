@@ -117,11 +117,13 @@ sstore_status ss_ids_writer_claim(ss_ids_writer *writer, ss_ids_piece *piece, si
         writer->block_count++;
         done += fitting;
     }
+    if (status != SSTORE_OK)
+        return status; /* more may be left than can be kept */
     piece->block_count = writer->block_count - piece->first_block;
     writer->kept_count = (uint32_t)(piece->count - done);
     memcpy(writer->kept, piece->ids + piece->first + done, writer->kept_count * sizeof *writer->kept);
     memcpy(writer->kept_starts, piece->starts + piece->first + done, writer->kept_count);
-    return status;
+    return SSTORE_OK;
 }
 
 sstore_status ss_ids_piece_write(ss_ids_piece *piece, const ss_ids_writer *writer, sstore_error *error)

@@ -145,11 +145,13 @@ sstore_status ss_table_writer_claim(ss_table_writer *writer, ss_table_piece *pie
             status = ss_array_writer_add(&writer->keys, piece->values[piece->first + done - 1], error);
         writer->block_count++;
     }
+    if (status != SSTORE_OK)
+        return status; /* more may be left than can be kept */
     piece->block_count = writer->block_count - piece->first_block;
     writer->kept_count = (uint32_t)(piece->count - done);
     memcpy(writer->kept, piece->values + piece->first + done, writer->kept_count * sizeof *writer->kept);
     memcpy(writer->kept_bits, piece->step_bits + piece->first + done, writer->kept_count);
-    return status;
+    return SSTORE_OK;
 }
 
 sstore_status ss_table_piece_write(ss_table_piece *piece, const ss_table_writer *writer, sstore_error *error)
