@@ -83,7 +83,8 @@ static void check_query_plan(const ss_plan *plan, uint32_t distance, size_t mode
     check_counts(plan, &query);
     if (!query.scan)
         check_complete(plan, &query, random);
-    if (!query.scan && distance != plan->distance && distance <= 8)
+    const bool steps_were_left = query.step_count < SS_PLAN_STEPS;
+    if (!query.scan && steps_were_left && distance != plan->distance && distance <= 8)
         check_minimal(plan, query);
     query = make_query_plan(plan, distance, models[model], SSTORE_STRATEGY_PROBE);
     check_counts(plan, &query);
