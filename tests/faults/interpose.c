@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@
 /* ----- hooks ----- */
 
 static const interposer *hooks;
-static long live_blocks;
+static long live_blocks, live_bytes, first_bytes, peak_bytes;
 
 void interpose_begin(const interposer *wanted)
 {
@@ -37,6 +38,26 @@ void interpose_end(void)
 long interpose_live_blocks(void)
 {
     return __atomic_load_n(&live_blocks, __ATOMIC_SEQ_CST);
+}
+
+void interpose_watch_peak(void)
+{
+    first_bytes = __atomic_load_n(&live_bytes, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&peak_bytes, first_bytes, __ATOMIC_SEQ_CST);
+}
+
+long interpose_peak_bytes(void)
+{
+    return __atomic_load_n(&peak_bytes, __ATOMIC_SEQ_CST) - first_bytes;
+}
+
+/* So many bytes more are held. */
+static void count_bytes(long bytes)
+{
+    const long now = __atomic_add_fetch(&live_bytes, bytes, __ATOMIC_SEQ_CST);
+    long peak = __atomic_load_n(&peak_bytes, __ATOMIC_SEQ_CST);
+    while (now > peak && !__atomic_compare_exchange_n(&peak_bytes, &peak, now, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        ;
 }
 
 /* Whether to do a call, and how much of it: *size may become less. */
@@ -100,8 +121,10 @@ static bool may_allocate(size_t size)
 
 static void *counted(void *memory)
 {
-    if (memory != NULL)
+    if (memory != NULL) {
         __atomic_fetch_add(&live_blocks, 1, __ATOMIC_SEQ_CST);
+        count_bytes((long)malloc_usable_size(memory));
+    }
     return memory;
 }
 
@@ -119,8 +142,12 @@ void *OURS(realloc)(void *memory, size_t size)
 {
     if (!may_allocate(size))
         return NULL;
+    const size_t before = memory == NULL ? 0 : malloc_usable_size(memory);
     void *moved = THEIRS(realloc)(memory, size);
-    return memory == NULL ? counted(moved) : moved;
+    if (moved == NULL || memory == NULL)
+        return counted(moved);
+    count_bytes((long)malloc_usable_size(moved) - (long)before);
+    return moved;
 }
 
 void *OURS(aligned_alloc)(size_t alignment, size_t size)
@@ -138,8 +165,10 @@ int OURS(posix_memalign)(void **memory_out, size_t alignment, size_t size)
 
 void OURS(free)(void *memory)
 {
-    if (memory != NULL)
+    if (memory != NULL) {
         __atomic_fetch_sub(&live_blocks, 1, __ATOMIC_SEQ_CST);
+        __atomic_fetch_sub(&live_bytes, (long)malloc_usable_size(memory), __ATOMIC_SEQ_CST);
+    }
     THEIRS(free)(memory);
 }
 

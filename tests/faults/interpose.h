@@ -60,5 +60,8 @@ void interpose_end(void);
 
 /* Blocks of memory that were got and not given back since the program began. */
 long interpose_live_blocks(void);
+/* The most bytes that were held at once since interpose_watch_peak(), beyond what was held then. */
+void interpose_watch_peak(void);
+long interpose_peak_bytes(void);
 
 #endif

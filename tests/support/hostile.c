@@ -99,7 +99,7 @@ static void change_records(const char *path, const data_set *set, bool removes)
     must(sstore_builder_finish(builder, &error), &error);
 }
 
-static void build_shape(const char *path, uint32_t shape, hostile_store *made)
+static void build_shape(const char *path, uint32_t shape, uint64_t queries[16])
 {
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     sstore_error error;
@@ -120,8 +120,8 @@ static void build_shape(const char *path, uint32_t shape, hostile_store *made)
         change_records(path, &part, true);
         data_free(&more);
     }
-    for (size_t i = 0; i < sizeof made->queries / sizeof made->queries[0]; i++)
-        made->queries[i] = set.count == 0 ? rng_next(&random) : data_query(&random, &set, 3);
+    for (size_t i = 0; i < 16; i++)
+        queries[i] = set.count == 0 ? rng_next(&random) : data_query(&random, &set, 3);
     data_free(&set);
 }
 
@@ -172,27 +172,37 @@ static void load_segment(const char *path, const ss_dir *dir, const ss_manifest_
     ss_dir_close(&inside);
 }
 
+hostile_store hostile_load(const char *path)
+{
+    hostile_store store = {.segment_count = 0};
+    ss_manifest manifest;
+    ss_dir dir;
+    sstore_error error;
+    must(ss_dir_open(path, &dir, &error), &error);
+    must(ss_manifest_read(&dir, &manifest, &error), &error);
+    FUZZ_CHECK(manifest.segment_count <= HOSTILE_MOST_SEGMENTS);
+    load(path, SS_MANIFEST_NAME, &store.manifest, &store.manifest_bytes);
+    store.segment_count = manifest.segment_count;
+    store.has_ids = manifest.has_ids;
+    for (uint32_t i = 0; i < manifest.segment_count; i++)
+        load_segment(path, &dir, &manifest.segments[i], manifest.has_ids, &store.segments[i]);
+    ss_manifest_free(&manifest);
+    ss_dir_close(&dir);
+    return store;
+}
+
 static const hostile_store *shape_of(uint32_t shape)
 {
     static hostile_store made[HOSTILE_SHAPES];
     hostile_store *store = &made[shape];
-    ss_manifest manifest;
-    ss_dir dir;
-    sstore_error error;
+    uint64_t queries[sizeof store->queries / sizeof store->queries[0]];
     if (store->manifest != NULL)
         return store;
     char path[256];
     snprintf(path, sizeof path, "%s", scratch_path("shape-%u", shape));
-    build_shape(path, shape, store);
-    must(ss_dir_open(path, &dir, &error), &error);
-    must(ss_manifest_read(&dir, &manifest, &error), &error);
-    load(path, SS_MANIFEST_NAME, &store->manifest, &store->manifest_bytes);
-    store->segment_count = manifest.segment_count;
-    store->has_ids = manifest.has_ids;
-    for (uint32_t i = 0; i < manifest.segment_count; i++)
-        load_segment(path, &dir, &manifest.segments[i], manifest.has_ids, &store->segments[i]);
-    ss_manifest_free(&manifest);
-    ss_dir_close(&dir);
+    build_shape(path, shape, queries);
+    *store = hostile_load(path);
+    memcpy(store->queries, queries, sizeof queries);
     scratch_remove(path);
     return store;
 }
@@ -375,6 +385,25 @@ void hostile_set(hostile_store *store, uint32_t segment, hostile_field field, ui
         break;
     default: break;
     }
+}
+
+void hostile_set_code(hostile_store *store, uint32_t segment, uint32_t file, uint32_t symbol)
+{
+    uint8_t *header = store->segments[segment].files[file].bytes;
+    if (header == NULL)
+        return;
+    memset(header + HEADER_LENGTHS, 0, SS_SYMBOL_COUNT);
+    header[HEADER_LENGTHS + symbol] = 1;
+}
+
+uint8_t *hostile_block(hostile_store *store, uint32_t segment, uint32_t file, size_t block)
+{
+    uint8_t *of = store->segments[segment].files[file].bytes;
+    const size_t size = store->segments[segment].files[file].size;
+    const size_t block_bytes = of == NULL ? 0 : ss_load_le32(of + HEADER_BLOCK_BYTES);
+    const bool any = block_bytes >= SS_BLOCK_MIN_BYTES && size >= SS_HEADER_BYTES + block_bytes;
+    return any && block <= (size - SS_HEADER_BYTES) / block_bytes - 1 ? of + SS_HEADER_BYTES + block * block_bytes
+                                                                      : NULL;
 }
 
 static void move_block(hostile_segment *of, uint32_t to_file, size_t to, uint32_t from_file, size_t from)

@@ -13,7 +13,7 @@
 #include "support/fuzzing.h"
 
 #define HOSTILE_SHAPES 6u
-#define HOSTILE_MOST_SEGMENTS 3u
+#define HOSTILE_MOST_SEGMENTS 40u
 #define HOSTILE_MOST_FILES 8u                 /* block files of a segment */
 #define HOSTILE_IDS (HOSTILE_MOST_FILES - 1u) /* that of the ids, among them */
 
@@ -49,6 +49,8 @@ typedef struct hostile_store {
 /* A copy of one of the shapes, unchanged: of one segment with ids, without, with repeated fingerprints, dense, none, and of three
  * segments, of which one removes. Freed with hostile_free(). */
 hostile_store hostile_make(uint32_t shape);
+/* One that is at `path`. */
+hostile_store hostile_load(const char *path);
 void hostile_free(hostile_store *store);
 
 /* What stands both in the manifest and in the headers of block files, and is set in all of them. */
@@ -65,6 +67,10 @@ typedef enum hostile_field {
 } hostile_field;
 
 void hostile_set(hostile_store *store, uint32_t segment, hostile_field field, uint32_t of, uint64_t value);
+/* Give a table a code of one symbol, of one bit, for whatever its blocks are made to hold. */
+void hostile_set_code(hostile_store *store, uint32_t segment, uint32_t file, uint32_t symbol);
+/* A block of a file; NULL if there is none. */
+uint8_t *hostile_block(hostile_store *store, uint32_t segment, uint32_t file, size_t block);
 /* Make a block file have so many blocks: the first ones, or all again and again. */
 void hostile_resize(hostile_store *store, uint32_t segment, uint32_t file, size_t block_count);
 /* Do what the input says, to its end. */

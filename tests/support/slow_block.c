@@ -105,8 +105,9 @@ static uint32_t first_begin(const uint8_t *block, uint32_t block_bytes, uint32_t
 
 bool slow_block_opens(const uint8_t *block, uint32_t block_bytes, uint32_t interval)
 {
-    return slow_block_count(block) > 0 && block[2] <= 32 && block[3] == 0 &&
-           first_begin(block, block_bytes, interval) <= 8 * (block_bytes - TRAILER_BYTES);
+    const uint32_t count = slow_block_count(block), bits = 8 * (block_bytes - TRAILER_BYTES);
+    return count > 0 && count <= bits && block[2] <= 32 && block[3] == 0 &&
+           first_begin(block, block_bytes, interval) <= bits;
 }
 
 bool slow_block_decode_group(const uint8_t *block, uint32_t block_bytes, uint32_t interval, const slow_code *code,

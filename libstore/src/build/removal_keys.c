@@ -65,8 +65,9 @@ static sstore_status find_in_segment(found_records *found, ss_presence *presence
     }
     while (status == SSTORE_OK && more) {
         for (uint32_t i = ids.begin; status == SSTORE_OK && i < ids.end; i++) {
-            record.id = has_ids ? ss_ids_block_id(&ids.block, i) : 0;
-            status = ss_presence_was_removed(presence, number, &record, &removed, error);
+            status = has_ids ? ss_rank_ids_take(&ids, i, &record.id, error) : SSTORE_OK;
+            if (status == SSTORE_OK)
+                status = ss_presence_was_removed(presence, number, &record, &removed, error);
             if (status == SSTORE_OK && !removed)
                 status = add_found(found, &record, error);
         }

@@ -5,7 +5,7 @@ bool ss_block_open(ss_block *block, const uint8_t *bytes, ss_geometry geometry, 
 {
     uint32_t count = ss_load_le16(bytes), key_shift = bytes[2];
     *reason = "the number of fingerprints is impossible";
-    if (count == 0)
+    if (count == 0 || count > ss_block_most(geometry))
         return false;
     uint32_t groups = (count + geometry.restart_interval - 1) / geometry.restart_interval;
     *block = (ss_block){.bytes = bytes,

@@ -91,6 +91,23 @@ static sstore_status look_up_share(void *context, uint64_t task, uint32_t worker
     return status;
 }
 
+/* Whether no hit is there twice: whatever a query found in a bucket or a block lies side by side. Each one more would lead to all
+ * the ids of its fingerprint once more. */
+static sstore_status check_distinct(const report *self, sstore_error *error)
+{
+    for (size_t i = 1; i < self->hit_count; i++) {
+        if (self->order[i].fingerprint != self->order[i - 1].fingerprint)
+            continue;
+        const ss_batch_hit *hit = &self->hits[self->order[i].id], *before = &self->hits[self->order[i - 1].id];
+        if (hit->query != before->query || hit->segment != before->segment)
+            continue;
+        return ss_fail_damaged(error, self->batch->store->segments[hit->segment]->tables[0].blocks.file.path,
+                               SSTORE_NO_OFFSET, "fingerprint %016llx stands in this or another table more than once",
+                               (unsigned long long)hit->fingerprint);
+    }
+    return SSTORE_OK;
+}
+
 static sstore_status look_up(report *self, sstore_error *error)
 {
     uint32_t threads = self->batch->threads;
@@ -206,6 +223,8 @@ sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, bool 
     for (uint32_t i = 0; i < SHARES; i++)
         self.lists[i].room = batch->count > 1 ? &room : NULL;
     sstore_status status = order_hits(&self, &hits, error);
+    if (status == SSTORE_OK)
+        status = check_distinct(&self, error);
     if (status == SSTORE_OK)
         status = look_up(&self, error);
     for (uint32_t i = 0; i < SHARES; i++) {

@@ -48,8 +48,10 @@ static sstore_status scan_share(void *context, uint64_t task, uint32_t worker, s
     while (status == SSTORE_OK && stream.next_block < end) {
         const uint64_t *values;
         uint32_t count;
-        uint64_t rank = ss_array_at(&batch->segment->ranks, stream.next_block);
+        const uint64_t block = stream.next_block, rank = ss_array_at(&batch->segment->ranks, block);
         status = ss_table_stream_next(&stream, &values, &count, error);
+        if (status == SSTORE_OK && !ss_segment_count_fits(batch->segment, block, count))
+            status = ss_block_reader_malformed(&table->blocks, block, SS_OTHER_COUNT, error);
         if (status == SSTORE_OK)
             status = test_block(batch, worker, values, count, rank, found, error);
     }

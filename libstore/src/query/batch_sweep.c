@@ -186,6 +186,8 @@ static sstore_status decode_blocks(const sliced *self, uint64_t begin, uint64_t 
             return status;
         if (!ss_block_open(&block, bytes, ss_table_geometry(table), &table->code, &reason))
             return ss_block_reader_malformed(&table->blocks, number, reason, self->error);
+        if (self->of->number == 0 && !ss_segment_count_fits(self->of->batch->segment, number, block.count))
+            return ss_block_reader_malformed(&table->blocks, number, SS_OTHER_COUNT, self->error);
         status = make_room(place, count + block.count, self->error);
         if (status != SSTORE_OK)
             return status;

@@ -120,8 +120,12 @@ static sstore_status report_ids(const record_sink *sink, const ss_hit *hit, ss_b
         sstore_status status = ss_rank_ids_next(&ids, &more, error);
         if (status != SSTORE_OK || !more)
             return status;
-        for (uint32_t i = ids.begin; status == SSTORE_OK && i < ids.end; i++)
-            status = report_record(sink, hit, ss_ids_block_id(&ids.block, i), error);
+        for (uint32_t i = ids.begin; status == SSTORE_OK && i < ids.end; i++) {
+            uint64_t id;
+            status = ss_rank_ids_take(&ids, i, &id, error);
+            if (status == SSTORE_OK)
+                status = report_record(sink, hit, id, error);
+        }
         if (status != SSTORE_OK)
             return status;
     }

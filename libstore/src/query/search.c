@@ -28,6 +28,17 @@ static const ss_table *table_of(const ss_search *self, const ss_visit *visit)
 
 /* ----- the fourth stage: testing groups ----- */
 
+/* Whether a fingerprint within the distance is above the one found before in the table, since blocks, groups and fingerprints
+ * are looked at in their order. One that stood there again and again would be reported, with all its ids, as often. */
+static bool follows_last(const ss_search *self, uint32_t table, uint64_t permuted)
+{
+    sstore_cursor *cursor = self->cursor;
+    const bool follows = table != cursor->last_table || permuted > cursor->last_found;
+    cursor->last_table = table;
+    cursor->last_found = permuted;
+    return follows;
+}
+
 /*
  * A fingerprint within the distance was found in a group of a table. It counts only if that table covers its error
  * pattern and none before it does: so every match is reported once, and nothing has to be remembered. A table that
@@ -38,6 +49,9 @@ static sstore_status match(const ss_search *self, const ss_test *test, uint64_t 
     const ss_visit *visit = &self->cursor->visits[test->visit];
     uint64_t fingerprint = ss_unpermute(&table_of(self, visit)->permutation, permuted);
     uint64_t pattern = fingerprint ^ self->fingerprint;
+    if (SS_UNLIKELY(!follows_last(self, visit->table, permuted)))
+        return ss_block_reader_malformed(&table_of(self, visit)->blocks, visit->slot.number, "its fingerprints do not ascend",
+                                         self->error);
     if (ss_plan_first_cover(&self->segment->facts.plan, self->plan->radii, pattern) != visit->table)
         return SSTORE_OK;
     ss_search_counts *counts = counts_of(self, visit->table);
@@ -126,6 +140,8 @@ static sstore_status open_visit(const ss_search *self, ss_visit *visit)
         return status;
     if (!ss_block_open(&visit->block, visit->slot.bytes, ss_table_geometry(table), &table->code, &reason))
         return ss_block_reader_malformed(&table->blocks, visit->slot.number, reason, self->error);
+    if (visit->table == 0 && !ss_segment_count_fits(self->segment, visit->slot.number, visit->block.count))
+        return ss_block_reader_malformed(&table->blocks, visit->slot.number, SS_OTHER_COUNT, self->error);
     ss_search_counts *counts = counts_of(self, visit->table);
     if (counts != NULL)
         counts->blocks++;
@@ -325,6 +341,7 @@ sstore_status ss_search_run(const ss_search *search)
         return scan(search);
     sstore_cursor *cursor = search->cursor; /* an error may have left something in it */
     cursor->probe_count = cursor->span_count = cursor->visit_count = cursor->test_count = 0;
+    cursor->last_table = SS_MAX_TABLES;
     for (uint32_t table = 0; status == SSTORE_OK && table < search->segment->facts.plan.table_count; table++)
         if (search->plan->radii[table] != SS_NO_PROBE)
             status = probe_table(search, table);

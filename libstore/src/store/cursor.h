@@ -62,6 +62,8 @@ struct sstore_cursor {
     ss_visit visits[SS_TOGETHER];
     ss_test tests[SS_TOGETHER];
     uint64_t queries[SS_MAX_TABLES]; /* the query's fingerprint, permuted for each table */
+    uint32_t last_table;             /* in which a fingerprint within the distance was found last; SS_MAX_TABLES: none */
+    uint64_t last_found;             /* that, permuted */
     uint64_t *values;                /* of SS_LANES groups */
     uint32_t *hits;                  /* indices of those within the distance */
     uint64_t *group;                 /* the values of one group */

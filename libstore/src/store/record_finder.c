@@ -6,12 +6,19 @@
 /* Blocks are read into buffers only where they are not in memory already. */
 static uint64_t buffer_bytes(const ss_manifest_segment *facts, sstore_io io)
 {
-    return io == SSTORE_IO_PREAD ? 2 * (uint64_t)facts->geometry.block_bytes : 0;
+    return io == SSTORE_IO_PREAD && facts->distinct_count > 0 ? 2 * (uint64_t)facts->geometry.block_bytes : 0;
+}
+
+/* The fingerprints of a group at most. Many segments have a finder each, and any of them may say that groups are large. */
+static size_t group_most(const ss_manifest_segment *facts)
+{
+    const ss_geometry geometry = facts->geometry;
+    return facts->distinct_count == 0 ? 0 : (size_t)ss_min_u64(geometry.restart_interval, ss_block_most(geometry));
 }
 
 uint64_t ss_record_finder_bytes(const ss_manifest_segment *facts, sstore_io io)
 {
-    return sizeof(ss_record_finder) + buffer_bytes(facts, io) + facts->geometry.restart_interval * sizeof(uint64_t);
+    return sizeof(ss_record_finder) + buffer_bytes(facts, io) + group_most(facts) * sizeof(uint64_t);
 }
 
 sstore_status ss_record_finder_open(ss_record_finder *finder, const ss_segment *segment, bool has_ids,
@@ -20,7 +27,7 @@ sstore_status ss_record_finder_open(ss_record_finder *finder, const ss_segment *
     const uint64_t bytes = buffer_bytes(&segment->facts, segment->tables[0].blocks.io);
     *finder = (ss_record_finder){.segment = segment, .has_ids = has_ids};
     finder->buffers = ss_alloc(1, bytes);
-    finder->group.values = ss_alloc(segment->facts.geometry.restart_interval, sizeof *finder->group.values);
+    finder->group.values = ss_alloc(group_most(&segment->facts), sizeof *finder->group.values);
     if (finder->buffers == NULL || finder->group.values == NULL)
         return ss_fail_memory(error, bytes);
     finder->fingerprints.buffer = finder->buffers;
@@ -77,17 +84,18 @@ static uint32_t bisect_ids(const ss_rank_ids *ids, uint64_t id)
 }
 
 /* Whether an id is among those of the finder's rank. They ascend from block to block, so that the search goes on where the
- * last one ended, unless it was for a higher id. */
+ * last one ended, unless that was for a higher id. */
 static sstore_status has_id(ss_record_finder *finder, uint64_t id, bool *has_out, sstore_error *error)
 {
     ss_rank_ids *ids = &finder->rank_ids;
     sstore_status status = SSTORE_OK;
     *has_out = false;
-    if (!finder->has_rank_ids || !finder->more || id < ss_ids_block_id(&ids->block, ids->begin)) {
+    if (!finder->has_rank_ids || !finder->more || id < finder->last_id) {
         ss_record_finder_ids(finder, finder->rank, ids);
         status = ss_rank_ids_next(ids, &finder->more, error);
         finder->has_rank_ids = status == SSTORE_OK;
     }
+    finder->last_id = id;
     while (status == SSTORE_OK && finder->more) {
         uint32_t at = bisect_ids(ids, id);
         if (at < ids->end) {

@@ -16,6 +16,7 @@ typedef struct ss_record_finder {
     bool any;                   /* something was */
     ss_rank_ids rank_ids;       /* how far the ids of `rank` were looked through */
     bool has_rank_ids, more;    /* rank_ids was begun for it; and rank_ids.begin .. end are there */
+    uint64_t last_id;           /* that was looked for among them */
     uint8_t *buffers;
 } ss_record_finder;
 

@@ -29,6 +29,8 @@ sstore_status ss_find_rank(const ss_segment *segment, uint64_t fingerprint, ss_b
         return status;
     if (!ss_block_open(&block, slot->bytes, ss_table_geometry(table), &table->code, &reason))
         return ss_block_reader_malformed(&table->blocks, slot->number, reason, error);
+    if (!ss_segment_count_fits(segment, slot->number, block.count))
+        return ss_block_reader_malformed(&table->blocks, slot->number, SS_OTHER_COUNT, error);
     ss_block_find_groups(&block, fingerprint, fingerprint, &number, &last);
     for (; number <= last; number++) {
         status = decode_group(segment, slot, &block, number, group, error);
@@ -76,6 +78,18 @@ sstore_status ss_rank_ids_next(ss_rank_ids *ids, bool *more_out, sstore_error *e
     if (ids->begin == ids->end)
         return ss_block_reader_malformed(reader, number, reason, error);
     ids->next_block = ids->end == ids->block.count && ids->block.goes_on ? number + 1 : UINT64_MAX;
+    ids->number = number;
     *more_out = true;
+    return SSTORE_OK;
+}
+
+sstore_status ss_rank_ids_take(ss_rank_ids *ids, uint32_t index, uint64_t *id_out, sstore_error *error)
+{
+    const uint64_t id = ss_ids_block_id(&ids->block, index);
+    if (SS_UNLIKELY(ids->any && id <= ids->last_id))
+        return ss_block_reader_malformed(&ids->segment->ids, ids->number, "the ids of one fingerprint do not ascend", error);
+    ids->any = true;
+    ids->last_id = id;
+    *id_out = id;
     return SSTORE_OK;
 }

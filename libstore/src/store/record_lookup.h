@@ -30,7 +30,10 @@ typedef struct ss_rank_ids {
     ss_block_slot *slot; /* for blocks of ids; borrowed */
     uint64_t next_block; /* where they go on; UINT64_MAX: nowhere */
     ss_ids_block block;
+    uint64_t number;     /* of the block */
     uint32_t begin, end; /* they are the block's records begin to end - 1 */
+    bool any;            /* one was taken */
+    uint64_t last_id;    /* that was */
 } ss_rank_ids;
 
 /* Begin with the ids of a rank, which the block `first_block` holds the first ones of. */
@@ -39,6 +42,10 @@ void ss_rank_ids_init(ss_rank_ids *ids, const ss_segment *segment, uint64_t rank
 
 /* Get the block with the next ids, ascending: *more_out is false if there are none. IO, DAMAGED. */
 sstore_status ss_rank_ids_next(ss_rank_ids *ids, bool *more_out, sstore_error *error);
+
+/* Take the id of record `index`; of begin to end - 1 each in turn. DAMAGED where it is not above the one before: whoever asks for
+ * them in ascending order takes far longer for others. */
+sstore_status ss_rank_ids_take(ss_rank_ids *ids, uint32_t index, uint64_t *id_out, sstore_error *error);
 
 /* Report that the ids of a rank are nowhere. */
 sstore_status ss_fail_ids_missing(const ss_segment *segment, uint64_t rank, sstore_error *error);

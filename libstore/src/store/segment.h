@@ -57,6 +57,16 @@ static inline bool ss_segment_removes(const ss_segment *segment)
     return segment->facts.kind == SS_SEGMENT_REMOVED;
 }
 
+/* Whether a block of table 0 has so many fingerprints by the ranks of its first one and the next block's. Where not, several
+ * fingerprints would share a rank, and with it all its ids. */
+static inline bool ss_segment_count_fits(const ss_segment *segment, uint64_t block, uint32_t count)
+{
+    const uint64_t end = block + 1 < segment->ranks.count ? ss_array_at(&segment->ranks, block + 1)
+                                                          : segment->facts.distinct_count;
+    return end - ss_array_at(&segment->ranks, block) == count;
+}
+#define SS_OTHER_COUNT "it has another number of fingerprints than the directory says"
+
 static inline ss_geometry ss_table_geometry(const ss_table *table)
 {
     return (ss_geometry){.block_bytes = table->blocks.header.block_bytes,

@@ -1,0 +1,437 @@
+/*
+ * test_hostile.c - what stores that were made to harm can make a reader take: all their checksums are right, and still nothing
+ * takes more memory than the files' sizes justify, and no call more reads, or reports more, than in proportion to what the files
+ * can hold. Counted, not timed.
+ */
+#include <dirent.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "faults/interpose.h"
+#include "support/data.h"
+#include "support/hostile.h"
+#include "support/random.h"
+#include "support/scratch.h"
+#include "support/use_store.h"
+
+#define BASE_BYTES ((uint64_t)8 << 20)   /* whatever the store is; a join is given as much beside it */
+#define BYTES_EACH 8u                    /* and so many for each byte of its files */
+#define MATCH_BYTES 176u                 /* of a batch, for each match */
+#define ROUND_BYTES ((uint64_t)80 << 20) /* of a batch, for what it finds before it reports any */
+#define JOIN_BYTES ((uint64_t)8 << 20)
+#define RANDOM_CASES 300u
+#define LONG_CASES 20000u
+
+static uint64_t run_seed;
+static char path[256];
+
+/* ----- counting ----- */
+
+/* What one call did. */
+typedef struct effort {
+    uint64_t reads, reported, most_reported;
+} effort;
+
+static void count_read(void *context, const system_call *call, long result)
+{
+    (void)result;
+    if (call->kind == CALL_READ)
+        __atomic_fetch_add(&((effort *)context)->reads, 1, __ATOMIC_SEQ_CST);
+}
+
+static verdict count_call(void *context, const system_call *call)
+{
+    count_read(context, call, 0);
+    return (verdict){.size = call->size};
+}
+
+/* What the files can hold: blocks, fingerprints of table 0 and records, by what the blocks themselves say. */
+typedef struct contents {
+    uint64_t blocks, fingerprints, records;
+} contents;
+
+static contents contents_of(hostile_store *store)
+{
+    contents all = {0};
+    for (uint32_t i = 0; i < store->segment_count; i++)
+        for (uint32_t file = 0; file < HOSTILE_MOST_FILES; file++)
+            for (size_t block = 0; hostile_block(store, i, file, block) != NULL; block++) {
+                const uint8_t *of = hostile_block(store, i, file, block);
+                const uint32_t at = file == HOSTILE_IDS ? 16 : 0, count = of[at] | (uint32_t)of[at + 1] << 8;
+                all.blocks++;
+                all.fingerprints += file == 0 ? count : 0;
+                all.records += file == (store->has_ids ? HOSTILE_IDS : 0) ? count : 0;
+            }
+    return all;
+}
+
+/* For people. */
+typedef struct summary {
+    uint64_t cases, calls, refused;
+    double most_bytes, most_reads; /* of what is allowed */
+} summary;
+static summary totals;
+
+typedef struct subject {
+    contents all;
+    uint64_t bytes, fingerprint;
+    uint32_t distance;
+    sstore *store;
+    sstore_cursor *cursor;
+    const uint64_t *queries;
+} subject;
+
+typedef sstore_status (*call_fn)(subject *self, effort *count, sstore_error *error);
+
+/* ----- calls ----- */
+
+static int stop_at_most(effort *count)
+{
+    return ++count->reported > count->most_reported;
+}
+
+static int take_match(void *context, const sstore_match *match)
+{
+    (void)match;
+    return stop_at_most(context);
+}
+
+static int take_record(void *context, const sstore_record *record)
+{
+    (void)record;
+    return stop_at_most(context);
+}
+
+static int take_clustered(void *context, const sstore_cluster_record *record)
+{
+    (void)record;
+    return stop_at_most(context);
+}
+
+static sstore_status open_store(subject *self, effort *count, sstore_error *error)
+{
+    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
+    (void)count;
+    options.strategy = self->distance < 4 ? SSTORE_STRATEGY_PROBE : SSTORE_STRATEGY_AUTO;
+    return sstore_open(path, &options, &self->store, error);
+}
+
+static sstore_status make_cursor(subject *self, effort *count, sstore_error *error)
+{
+    (void)count;
+    return sstore_cursor_create(self->store, &self->cursor, error);
+}
+
+static sstore_status query(subject *self, effort *count, sstore_error *error)
+{
+    return sstore_query(self->cursor, self->fingerprint, self->distance, take_match, count, error);
+}
+
+static sstore_status query_nearest(subject *self, effort *count, sstore_error *error)
+{
+    return sstore_query_nearest(self->cursor, self->fingerprint, 64, take_match, count, error);
+}
+
+static sstore_status query_batch(subject *self, effort *count, sstore_error *error)
+{
+    count->most_reported *= 16;
+    return sstore_query_batch(self->store, self->queries, 16, self->distance, 1, take_match, count, error);
+}
+
+static sstore_status each_record(subject *self, effort *count, sstore_error *error)
+{
+    return sstore_each_record(self->cursor, take_record, count, error);
+}
+
+static sstore_status clusters(subject *self, effort *count, sstore_error *error)
+{
+    sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
+    options.memory_bytes = JOIN_BYTES;
+    options.threads = 1;
+    options.tmp_dir = scratch_folder();
+    return sstore_clusters(self->store, &options, 1, take_clustered, count, error);
+}
+
+static sstore_status verify(subject *self, effort *count, sstore_error *error)
+{
+    (void)self, (void)count;
+    return sstore_verify(path, NULL, NULL, error);
+}
+
+static const struct {
+    const char *name;
+    call_fn run;
+    uint32_t block_reads, fingerprint_reads; /* for each block, and each fingerprint of table 0, at most */
+    uint32_t match_bytes;                    /* of memory for each match */
+    bool needs_store;
+    uint64_t base_bytes;
+} calls[] = {
+    {"open", open_store, 1, 0, 0, false, 0},
+    {"cursor", make_cursor, 0, 0, 0, true, 0},
+    {"query", query, 2, 3, 0, true, 0},
+    {"nearest", query_nearest, 70, 6, 0, true, 0},
+    {"batch", query_batch, 34, 48, MATCH_BYTES, true, ROUND_BYTES},
+    {"each record", each_record, 2, 0, 0, true, 0},
+    {"clusters", clusters, 24, 8, 0, true, JOIN_BYTES},
+    {"verify", verify, 8, 0, 0, false, 0},
+};
+#define CALLS (sizeof calls / sizeof calls[0])
+
+/* ----- cases ----- */
+
+static void run_call(subject *self, size_t number, const char *name)
+{
+    effort count = {.most_reported = self->all.records};
+    const interposer hooks = {.before = count_call, .context = &count};
+    sstore_error error = {.status = SSTORE_OK};
+    testing_doing("%s: %s at distance %u, seed %" PRIu64, name, calls[number].name, self->distance, run_seed);
+    interpose_watch_peak();
+    interpose_begin(&hooks);
+    const sstore_status status = calls[number].run(self, &count, &error);
+    interpose_end();
+    const uint64_t peak = (uint64_t)interpose_peak_bytes();
+    const uint64_t most_reads = 300 + calls[number].block_reads * self->all.blocks +
+                                calls[number].fingerprint_reads * self->all.fingerprints;
+    const uint64_t most_bytes = BASE_BYTES + calls[number].base_bytes + BYTES_EACH * self->bytes +
+                                calls[number].match_bytes * count.most_reported;
+    if (peak > most_bytes)
+        fail_msg("it took %" PRIu64 " bytes of memory instead of %" PRIu64 ", for files of %" PRIu64, peak, most_bytes,
+                 self->bytes);
+    if (count.reads > most_reads)
+        fail_msg("it took %" PRIu64 " reads instead of %" PRIu64 " for %" PRIu64 " blocks", count.reads, most_reads,
+                 self->all.blocks);
+    if (count.reported > count.most_reported)
+        fail_msg("it reported more than the %" PRIu64 " records that there can be", count.most_reported);
+    assert_true(status == SSTORE_OK || status == SSTORE_ERROR_DAMAGED || status == SSTORE_ERROR_UNSUPPORTED);
+    totals.calls++;
+    totals.refused += status != SSTORE_OK;
+    totals.most_bytes = fmax(totals.most_bytes, (double)peak / (double)most_bytes);
+    totals.most_reads = fmax(totals.most_reads, (double)count.reads / (double)most_reads);
+}
+
+/* Do everything with a store, which is signed and written first, at a small and at a large distance. */
+static void run_all(hostile_store *made, const char *name)
+{
+    hostile_sign(made);
+    hostile_write(made, path);
+    totals.cases++;
+    for (uint32_t i = 0; i < 2; i++) {
+        subject self = {.all = contents_of(made),
+                        .bytes = hostile_bytes(made),
+                        .queries = made->queries,
+                        .fingerprint = made->queries[i],
+                        .distance = i == 0 ? 3 : 64};
+        for (size_t call = 0; call < CALLS; call++)
+            if (!calls[call].needs_store || (self.store != NULL && (call < 2 || self.cursor != NULL)))
+                run_call(&self, call, name);
+        sstore_cursor_free(self.cursor);
+        sstore_close(self.store);
+    }
+    testing_done();
+}
+
+/* What the fuzzer found worth keeping, and as many lists of changes made anyhow. */
+static void test_lists_of_changes(void **state)
+{
+    (void)state;
+    char folder[512];
+    struct dirent **entries = NULL;
+    snprintf(folder, sizeof folder, "%s/tests/fuzz/corpus/store", SSTORE_SOURCE_DIR);
+    const int count = scandir(folder, &entries, NULL, alphasort);
+    assert_true(count > 2);
+    for (int i = 0; i < count; i++) {
+        char file[1024];
+        snprintf(file, sizeof file, "%s/%s", folder, entries[i]->d_name);
+        if (entries[i]->d_name[0] != '.') {
+            bytes content = file_load(file);
+            fuzz_input input = {.at = content.data, .left = content.size};
+            hostile_store made = hostile_make((uint32_t)fuzz_take(&input, 1) % HOSTILE_SHAPES);
+            (void)fuzz_take(&input, 3);
+            hostile_change(&made, &input);
+            run_all(&made, entries[i]->d_name);
+            hostile_free(&made);
+            bytes_free(&content);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    rng random;
+    rng_init(&random, run_seed);
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_long() ? LONG_CASES : RANDOM_CASES);
+    for (uint64_t i = 0; i < cases; i++) {
+        uint8_t list[64];
+        char name[64];
+        snprintf(name, sizeof name, "changes %" PRIu64, i);
+        rng_fill(&random, list, sizeof list);
+        fuzz_input input = {.at = list, .left = 4 + rng_below(&random, sizeof list - 4)};
+        hostile_store made = hostile_make((uint32_t)rng_below(&random, HOSTILE_SHAPES));
+        hostile_change(&made, &input);
+        run_all(&made, name);
+        hostile_free(&made);
+    }
+}
+
+/* ----- what would be asked for again and again ----- */
+
+#define MANY_IDS 20000u /* of one fingerprint, or of a few */
+#define OTHERS 900u
+#define FEW 60u
+#define THE_FINGERPRINT UINT64_C(0xfedcba9976543211) /* above most; in either half odd */
+
+/* A store in which one fingerprint, or a few, have many ids, which go on through many blocks; `others` have one each, and are
+ * lower. */
+static hostile_store make_many_ids(size_t few, size_t others, uint64_t id_step, bool removes_some)
+{
+    const size_t count = MANY_IDS + others;
+    data_set set = {.kind = DATA_EQUAL, .id_kind = DATA_IDS, .count = count};
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_error error;
+    set.fingerprints = test_calloc(count, sizeof *set.fingerprints);
+    set.ids = test_calloc(count, sizeof *set.ids);
+    for (size_t i = 0; i < count; i++) {
+        set.fingerprints[i] = i < MANY_IDS ? THE_FINGERPRINT + i % few : rng_mix(i) >> 1;
+        set.ids[i] = i * id_step;
+    }
+    options.block_bytes = 256;
+    options.plan = "2";
+    options.memory_bytes = 1 << 20;
+    scratch_remove(path);
+    store_must_build(path, &options, &set);
+    if (removes_some) { /* every second one */
+        sstore_builder *builder;
+        assert_ok(sstore_builder_create_removal(path, &options, &builder, &error), &error);
+        for (size_t i = 0; i < MANY_IDS / 2; i++)
+            set.ids[i] = 2 * i * id_step;
+        assert_ok(sstore_builder_add(builder, set.fingerprints, set.ids, MANY_IDS / 2, &error), &error);
+        assert_ok(sstore_builder_finish(builder, &error), &error);
+    }
+    test_free(set.fingerprints);
+    test_free(set.ids);
+    hostile_store made = hostile_load(path);
+    /* Two flips within the first table's key bits, so that it is found through the second table. */
+    for (size_t i = 0; i < sizeof made.queries / sizeof made.queries[0]; i++)
+        made.queries[i] = THE_FINGERPRINT ^ UINT64_C(3) << (40 + i);
+    return made;
+}
+
+/* Make a block of a table hold its first fingerprint, an odd one, again and again: in groups of 32, of a bit each, which leave so
+ * much of the block that they are decoded side by side. */
+#define COPY_GROUPS 12u
+static void fill_with_copies(hostile_store *store, uint32_t file, size_t block)
+{
+    uint8_t *of = hostile_block(store, 0, file, block);
+    const uint32_t keys = 4 * (COPY_GROUPS - 1), slots = 2 * (COPY_GROUPS - 1), count = 32 * COPY_GROUPS;
+    hostile_set(store, 0, HOSTILE_RESTART_INTERVAL, 0, 32);
+    hostile_set_code(store, 0, file, 63);
+    memset(of + 12, 0, 256 - 12);
+    of[0] = (uint8_t)count;
+    of[1] = (uint8_t)(count >> 8);
+    for (uint32_t group = 1; group < COPY_GROUPS; group++) {
+        const uint32_t begin = 8 * (12 + keys + slots + 4 * group);
+        of[12 + keys + 2 * (group - 1)] = (uint8_t)begin;
+        of[12 + keys + 2 * (group - 1) + 1] = (uint8_t)(begin >> 8);
+    }
+}
+
+/* A fingerprint that stands in a table hundreds of times, and each time leads to all its ids. */
+static void test_fingerprint_again_and_again(void **state)
+{
+    (void)state;
+    hostile_store made = make_many_ids(1, 0, 1, false);
+    fill_with_copies(&made, 1, 0);
+    run_all(&made, "a fingerprint again and again");
+    hostile_free(&made);
+}
+
+/* Blocks whose ranks overlap, so that fingerprints of each lead to all these ids. */
+static void test_shared_ranks(void **state)
+{
+    (void)state;
+    hostile_store made = make_many_ids(FEW, OTHERS, 1, false);
+    hostile_array *ranks = &made.segments[0].ranks;
+    assert_true(ranks->count > 10);
+    for (size_t block = 1; block < ranks->count; block++)
+        ranks->values[block] = OTHERS - ranks->count + block;
+    made.segments[0].new_directory = true;
+    run_all(&made, "shared ranks");
+    hostile_free(&made);
+}
+
+/* Ids of which each makes the search among those that were removed begin anew; and some with which nothing is wrong. */
+static void test_ids_up_and_down(void **state)
+{
+    (void)state;
+    hostile_store made = make_many_ids(1, 0, 1, true);
+    for (size_t block = 0; hostile_block(&made, 0, HOSTILE_IDS, block) != NULL; block++) {
+        uint8_t *of = hostile_block(&made, 0, HOSTILE_IDS, block), *values = of + 20 + (of[16] + 7) / 8;
+        for (size_t i = 0; i < 100; i++)
+            values[i] ^= 0x5a;
+    }
+    run_all(&made, "ids up and down");
+    hostile_free(&made);
+    made = make_many_ids(1, 0, 1000, true);
+    run_all(&made, "ids, some removed");
+    hostile_free(&made);
+}
+
+/* Many small segments that say that their groups, or blocks, are as large as can be. */
+static void test_large_groups_in_many_segments(void **state)
+{
+    (void)state;
+    rng random;
+    data_set set;
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_error error;
+    rng_init(&random, run_seed);
+    data_make(&random, DATA_CLUSTERED, DATA_IDS, 400, false, &set);
+    options.block_bytes = 256;
+    options.plan = "2";
+    options.memory_bytes = 1 << 20;
+    options.threads = 1;
+    scratch_remove(path);
+    store_must_build(path, &options, &set);
+    for (size_t i = 0; i + 1 < HOSTILE_MOST_SEGMENTS; i++) {
+        sstore_builder *builder;
+        assert_ok(sstore_builder_create_removal(path, &options, &builder, &error), &error);
+        assert_ok(sstore_builder_add(builder, set.fingerprints + 10 * i, set.ids + 10 * i, 10, &error), &error);
+        assert_ok(sstore_builder_finish(builder, &error), &error);
+    }
+    hostile_store made[2] = {hostile_load(path), hostile_load(path)};
+    for (uint32_t i = 0; i < 2; i++) {
+        memcpy(made[i].queries, set.fingerprints, sizeof made[i].queries);
+        for (uint32_t segment = 0; segment < made[i].segment_count; segment++) {
+            hostile_set(&made[i], segment, HOSTILE_RESTART_INTERVAL, 0, 65535);
+            hostile_set(&made[i], segment, HOSTILE_BLOCK_BYTES, 0, i == 0 ? 256 : 65536);
+        }
+        run_all(&made[i], "large groups in many segments");
+        hostile_free(&made[i]);
+    }
+    data_free(&set);
+}
+
+static int tell(void **state)
+{
+    (void)state;
+    print_message("%" PRIu64 " stores, %" PRIu64 " calls, of which %" PRIu64
+                  " were refused; at most %.2f of the memory and %.2f "
+                  "of the reads that are allowed\n",
+                  totals.cases, totals.calls, totals.refused, totals.most_bytes, totals.most_reads);
+    return 0;
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    snprintf(path, sizeof path, "%s", scratch_path("store"));
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_lists_of_changes, testing_teardown),
+        cmocka_unit_test_teardown(test_fingerprint_again_and_again, testing_teardown),
+        cmocka_unit_test_teardown(test_shared_ranks, testing_teardown),
+        cmocka_unit_test_teardown(test_ids_up_and_down, testing_teardown),
+        cmocka_unit_test_teardown(test_large_groups_in_many_segments, testing_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, tell);
+}
