@@ -134,7 +134,9 @@ typedef struct sstore_open_options {
  * in the mode memory all block files. A cursor takes what sstore_cursor_create() says, a batch what
  * sstore_query_batch() says.
  *
- * Each segment also takes some 20 KiB, and a file descriptor for each table and the ids.
+ * Each segment also takes some 20 KiB, and a file descriptor for each table, one for the ids and one for the directory. One
+ * more is for the store's folder, and one while it is opened. Where the process may not have as many, it is IO, with
+ * system_errno EMFILE.
  *
  * A store may have been made to harm, with all its checksums right. Then answers may be wrong, but no call touches memory that
  * is not its own; none takes more of it than 8 MiB and eight bytes for each byte of the store's files, beside what a batch or
@@ -427,7 +429,8 @@ typedef struct sstore_build_options {
  * other writers; readers go on undisturbed. What is written goes into a folder of its own inside, which readers do not
  * see; there is no store at `path`, or the old one, until sstore_builder_finish() succeeds. An empty folder is taken
  * as it is. Where the number of records is known, the disk's free space is held against what they need at once; and
- * again at the end of reading, in sstore_builder_finish().
+ * again at the end of reading, in sstore_builder_finish(). At most 12 file descriptors are used, whatever is spilled; where a
+ * store is read, two more for each of its segments, and what sstore_open() says where records are added to it or removed.
  * Errors: ARGUMENT (an option out of range; a plan that would miss a pair within the distance, with an example),
  * MEMORY, IO (system_errno ENOSPC: too little free space), EXISTS (a store, the remains of one, or a folder with other
  * things in it), BUSY, NOT_FOUND (no tmp_dir).
@@ -771,7 +774,7 @@ typedef int (*sstore_pair_fn)(void *context, const sstore_pair *pair);
  *
  * The store's fingerprints are sorted k + 1 times, each time by other bits, and compared where these are equal; its own
  * tables are not used, so any distance will do. What does not fit in memory is spilled: up to about 16 bytes a
- * fingerprint, and 40 a pair. Errors: ARGUMENT, MEMORY, IO, DAMAGED, NOT_FOUND (no tmp_dir); STOPPED. Source: the
+ * fingerprint, and 40 a pair. At most 4 file descriptors are used. Errors: ARGUMENT, MEMORY, IO, DAMAGED, NOT_FOUND (no tmp_dir); STOPPED. Source: the
  * paper, section 3.1.
  */
 SSTORE_API sstore_status sstore_pairs(const sstore *store, const sstore_join_options *options, sstore_pair_fn on_pair,

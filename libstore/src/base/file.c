@@ -456,10 +456,16 @@ void ss_unmap(const uint8_t *map, uint64_t size)
         (void)munmap((void *)(uintptr_t)map, size);
 }
 
-void ss_file_close(ss_file *file)
+void ss_file_release(ss_file *file)
 {
     if (file->fd >= 0)
         close(file->fd);
+    file->fd = -1;
+}
+
+void ss_file_close(ss_file *file)
+{
+    ss_file_release(file);
     ss_free(file->path);
     *file = SS_FILE_NONE;
 }

@@ -93,6 +93,8 @@ sstore_status ss_file_sync(const ss_file *file, sstore_error *error);
 /* Map `size` bytes from the start for reading, in no order. Unmap with ss_unmap. */
 sstore_status ss_file_map(const ss_file *file, uint64_t size, const uint8_t **map_out, sstore_error *error);
 void ss_unmap(const uint8_t *map, uint64_t size);
+/* Give up the handle; the path stays, for messages. */
+void ss_file_release(ss_file *file);
 /* Close for good; errors that matter were seen at sync. */
 void ss_file_close(ss_file *file);
 

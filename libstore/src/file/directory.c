@@ -243,6 +243,7 @@ static sstore_status open_copy(ss_directory *directory, uint64_t bytes, sstore_e
         code = mdb_txn_begin(directory->env, NULL, MDB_RDONLY, &directory->txn);
     if (code == 0)
         code = mdb_dbi_open(directory->txn, NULL, 0, &directory->dbi);
+    ss_file_release(&directory->memory); /* LMDB has a handle of its own */
     return code == 0 ? SSTORE_OK : fail_lmdb(error, directory->memory.path, code, "opening the directory");
 }
 

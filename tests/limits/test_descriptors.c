@@ -1,0 +1,323 @@
+/*
+ * test_descriptors.c - how many files a process has open: of a store a number that its segments and tables say, of builds,
+ * changes and joins a small one, however much is spilled. With one less than that is needed calls fail with a message that says
+ * what to do, and leave nothing open.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "support/process.h"
+#include "support/random.h"
+#include "support/scratch.h"
+#include "support/use_store.h"
+
+#define SEGMENTS 30u
+#define MANY 160000u     /* records, more than the memory that builds and joins are given holds */
+#define WHILE_OPENING 1u /* the folder of a segment */
+#define BUILD_FILES 12u  /* of a build, whatever it builds */
+#define SEGMENT_FILES 2u /* of each segment that is read to be merged, and a store's folder */
+#define JOIN_FILES 4u    /* of a join or a collection, beside open stores */
+#define STORE_FILES 7u   /* of an open store of one segment with four tables and ids */
+
+static uint64_t run_seed;
+static char many_path[256], store[256], target[256];
+static data_set many;
+static size_t store_files; /* that an open one of SEGMENTS has */
+
+/* ----- limits ----- */
+
+static struct rlimit usual;
+
+/* Let the process open so many more files than it has open; which may have any numbers. */
+static void allow(size_t more)
+{
+    struct rlimit limit = {.rlim_max = usual.rlim_max};
+    for (size_t available = 0; available < more; limit.rlim_cur++)
+        available += fcntl((int)limit.rlim_cur, F_GETFD) < 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static void allow_as_usual(void)
+{
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+}
+
+static void check_refused(sstore_status status, const sstore_error *error)
+{
+    assert_status(status, SSTORE_ERROR_IO, error);
+    assert_int_equal(error->system_errno, EMFILE);
+    assert_non_null(strstr(error->message, "ulimit -n"));
+}
+
+/* ----- open stores ----- */
+
+static void check_open(size_t needed, sstore_io io)
+{
+    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
+    sstore_error error;
+    sstore *opened = NULL, *again = NULL;
+    options.io = io;
+    const size_t before = process_open_files();
+    allow(needed + WHILE_OPENING);
+    assert_ok(sstore_open(store, &options, &opened, &error), &error);
+    allow_as_usual();
+    assert_int_equal(process_open_files() - before, needed);
+    sstore_cursor *cursor = store_must_cursor(opened);
+    matches found = {0};
+    assert_ok(store_query(cursor, many.fingerprints[0], 3, &found, &error), &error);
+    matches_free(&found);
+    assert_ok(sstore_reopen(opened, &again, &error), &error); /* all segments are shared */
+    assert_int_equal(process_open_files() - before, needed + 1);
+    sstore_close(again);
+    sstore_cursor_free(cursor);
+    sstore_close(opened);
+    assert_int_equal(process_open_files(), before);
+    for (size_t less = 1; less <= needed + WHILE_OPENING; less += 1 + less / 8) {
+        testing_doing("%zu files less than opening takes", less);
+        allow(needed + WHILE_OPENING - less);
+        const sstore_status status = sstore_open(store, &options, &opened, &error);
+        allow_as_usual();
+        check_refused(status, &error);
+        assert_null(opened);
+        assert_int_equal(process_open_files(), before);
+    }
+}
+
+static void add_segment(size_t first, bool removes)
+{
+    sstore_builder *builder;
+    sstore_error error;
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    options.memory_bytes = 1 << 20;
+    options.threads = 1;
+    assert_ok(removes ? sstore_builder_create_removal(store, &options, &builder, &error)
+                      : sstore_builder_create_addition(store, &options, &builder, &error),
+              &error);
+    assert_ok(sstore_builder_add(builder, many.fingerprints + first, many.ids + first, 20, &error), &error);
+    assert_ok(sstore_builder_finish(builder, &error), &error);
+}
+
+/* A store's folder; of each segment one for each table, the ids and the directory. */
+static void test_open_stores(void **state)
+{
+    (void)state;
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    sstore_segment_statistics segment = {.struct_size = sizeof segment};
+    sstore_error error;
+    size_t needed = 1;
+    sstore *opened = store_must_open(store, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    assert_ok(sstore_stat(opened, &facts, &error), &error);
+    assert_int_equal(facts.segment_count, SEGMENTS);
+    for (uint32_t i = 0; i < facts.segment_count; i++) {
+        assert_ok(sstore_stat_segment(opened, i, &segment, &error), &error);
+        needed += segment.table_count + 2;
+    }
+    sstore_close(opened);
+    store_files = needed;
+    print_message("%u segments: %zu files\n", facts.segment_count, needed);
+    for (sstore_io io = SSTORE_IO_PREAD; io <= SSTORE_IO_MEMORY; io++)
+        check_open(needed, io);
+    testing_done();
+}
+
+/* ----- work that spills ----- */
+
+static sstore_build_options build_options(void)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    options.memory_bytes = 1 << 20;
+    options.plan = "4";
+    options.threads = 3;
+    options.tmp_dir = scratch_folder();
+    return options;
+}
+
+static sstore_status build(sstore_error *error)
+{
+    const sstore_build_options options = build_options();
+    return store_build(target, &options, &many, 0, error);
+}
+
+static sstore_status add(sstore_error *error)
+{
+    const sstore_build_options options = build_options();
+    sstore_builder *builder;
+    sstore_status status = sstore_builder_create_addition(target, &options, &builder, error);
+    if (status != SSTORE_OK)
+        return status;
+    status = sstore_builder_add(builder, many.fingerprints, many.ids, many.count, error);
+    if (status == SSTORE_OK)
+        return sstore_builder_finish(builder, error);
+    sstore_builder_abort(builder);
+    return status;
+}
+
+static sstore_status compact(sstore_error *error)
+{
+    const sstore_build_options options = build_options();
+    return sstore_compact(target, SSTORE_COMPACT_ALL, &options, error);
+}
+
+static sstore_status merge(sstore_error *error)
+{
+    const sstore_build_options options = build_options();
+    const char *const inputs[] = {many_path, store};
+    return sstore_merge(target, inputs, 2, &options, error);
+}
+
+static int ignore_pair(void *context, const sstore_pair *pair)
+{
+    (void)context, (void)pair;
+    return 0;
+}
+
+static int ignore_clustered(void *context, const sstore_cluster_record *record)
+{
+    (void)context, (void)record;
+    return 0;
+}
+
+static int ignore_match(void *context, const sstore_scan_match *match)
+{
+    (void)context, (void)match;
+    return 0;
+}
+
+static sstore_join_options join_options(void)
+{
+    sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
+    options.memory_bytes = 8 << 20;
+    options.threads = 3;
+    options.tmp_dir = scratch_folder();
+    return options;
+}
+
+static sstore_status pairs(sstore_error *error)
+{
+    const sstore_join_options options = join_options();
+    sstore *opened;
+    sstore_status status = sstore_open(many_path, NULL, &opened, error);
+    if (status == SSTORE_OK)
+        status = sstore_pairs(opened, &options, ignore_pair, NULL, error);
+    sstore_close(opened);
+    return status;
+}
+
+static sstore_status clusters(sstore_error *error)
+{
+    const sstore_join_options options = join_options();
+    sstore *opened;
+    sstore_status status = sstore_open(many_path, NULL, &opened, error);
+    if (status == SSTORE_OK)
+        status = sstore_clusters(opened, &options, 1, ignore_clustered, NULL, error);
+    sstore_close(opened);
+    return status;
+}
+
+static sstore_status collect(sstore_error *error)
+{
+    sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
+    sstore_collection *collection;
+    options.memory_bytes = 1;
+    options.tmp_dir = scratch_folder();
+    sstore_status status = sstore_collection_create(&options, &collection, error);
+    for (size_t i = 0; status == SSTORE_OK && i < many.count; i++) {
+        const sstore_scan_match match = {.query = many.fingerprints[i] ^ 1, .fingerprint = many.fingerprints[i]};
+        status = sstore_collection_add(collection, &match, 1, error);
+    }
+    if (status == SSTORE_OK)
+        status = sstore_collection_report(collection, ignore_match, NULL, error);
+    sstore_collection_free(collection);
+    return status;
+}
+
+static const struct {
+    const char *name;
+    sstore_status (*run)(sstore_error *error);
+    size_t files; /* at most */
+    bool changes; /* the store of many segments, which is opened beside it if records are added */
+} works[] = {
+    {"build", build, BUILD_FILES, false},
+    {"add", add, BUILD_FILES, true},
+    {"compact", compact, SEGMENTS *SEGMENT_FILES + BUILD_FILES, true},
+    {"merge", merge, BUILD_FILES + (SEGMENTS + 1) * SEGMENT_FILES + 2, false},
+    {"pairs", pairs, STORE_FILES + JOIN_FILES, false},
+    {"clusters", clusters, STORE_FILES + JOIN_FILES, false},
+    {"collect", collect, JOIN_FILES, false},
+};
+
+/* Do it with so many files. */
+static bool run_with(size_t number, size_t files)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    testing_doing("%s with %zu files, seed %" PRIu64, works[number].name, files, run_seed);
+    scratch_remove(target);
+    if (works[number].changes)
+        folder_copy(store, target);
+    const size_t before = process_open_files();
+    allow(files);
+    const sstore_status status = works[number].run(&error);
+    allow_as_usual();
+    assert_int_equal(process_open_files(), before);
+    if (status != SSTORE_OK)
+        check_refused(status, &error);
+    return status == SSTORE_OK;
+}
+
+static void test_spilling(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) {
+        size_t needed = works[i].files + (works[i].run == add ? store_files : 0);
+        const size_t allowed = needed;
+        assert_true(run_with(i, needed));
+        while (needed > 0 && run_with(i, needed - 1))
+            needed--;
+        print_message("%s: %zu files, %zu are allowed\n", works[i].name, needed, allowed);
+        for (size_t files = 0; files < needed; files += 1 + needed / 16)
+            assert_false(run_with(i, files));
+    }
+    testing_done();
+}
+
+static int make_all(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    data_make(&random, DATA_UNIFORM, DATA_IDS, MANY, false, &many);
+    snprintf(many_path, sizeof many_path, "%s", scratch_path("many"));
+    snprintf(store, sizeof store, "%s", scratch_path("store"));
+    snprintf(target, sizeof target, "%s", scratch_path("target"));
+    const sstore_build_options options = build_options();
+    data_set few = many;
+    few.count = 500;
+    assert_ok(store_build(many_path, &options, &many, 0, NULL), NULL);
+    assert_ok(store_build(store, &options, &few, 0, NULL), NULL);
+    for (size_t i = 1; i < SEGMENTS; i++)
+        add_segment(i % 3 == 2 ? 20 * i : 500 + 20 * i, i % 3 == 2);
+    return 0;
+}
+
+static int free_all(void **state)
+{
+    (void)state;
+    data_free(&many);
+    return 0;
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_open_stores, testing_teardown),
+        cmocka_unit_test_teardown(test_spilling, testing_teardown),
+    };
+    return cmocka_run_group_tests(tests, make_all, free_all);
+}
