@@ -37,7 +37,7 @@ int fingerprint_file(input_source *source, const sstore_text_options *options)
 
 int fingerprint_lines(input_source *source, const sstore_text_options *options, uint64_t *next_number)
 {
-    source_line line = {0};
+    source_line line = {.any_length = true}; /* a document */
     sstore_error error;
     for (;;) {
         bool found;

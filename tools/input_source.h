@@ -15,6 +15,10 @@
 #include "input_file.h"
 #include "unpacker.h"
 
+/* Longer lines are refused, so that an input without line ends, or a few bytes that unpack to it, do not fill the memory. */
+#define INPUT_MOST_LINE_BYTES ((size_t)1 << 24)
+#define INPUT_LONG_LINE "the line is longer than 16 MiB"
+
 typedef struct input_source {
     input_file file;
     uint32_t most_window_bits; /* of what is unpacked; see unpacker_create() */

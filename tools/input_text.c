@@ -8,9 +8,6 @@
 #include "input_formats.h"
 #include "line_run.h"
 
-/* Longer lines are refused, so that a file without line ends does not fill the memory. */
-#define MAX_LINE_BYTES ((size_t)1 << 24)
-
 /*
  * Find the next line, reading on as far as needed, and set *length_out to its length without its line end, and
  * *taken_out to its length with it, which is 0 at the input's end. The line begins where the source's bytes do.
@@ -24,8 +21,8 @@ static int find_line(input_source *source, uint64_t line_number, size_t *length_
         size_t available = source->end - source->begin;
         stop = memchr(line + searched, '\n', available - searched);
         size_t length = stop != NULL ? (size_t)(stop - line) : available;
-        if (length > MAX_LINE_BYTES)
-            return input_source_fail_line(source, line_number, "the line is longer than 16 MiB");
+        if (length > INPUT_MOST_LINE_BYTES)
+            return input_source_fail_line(source, line_number, INPUT_LONG_LINE);
         if (stop != NULL || source->at_end) {
             *taken_out = length + (stop != NULL);
             *length_out = length > 0 && line[length - 1] == '\r' ? length - 1 : length;

@@ -14,6 +14,8 @@ int source_line_next(input_source *source, source_line *line, bool *found_out)
         const char *text = source->buffer + source->begin;
         size_t available = source->end - source->begin;
         const char *stop = available > searched ? memchr(text + searched, '\n', available - searched) : NULL;
+        if (!line->any_length && (stop != NULL ? (size_t)(stop - text) : available) > INPUT_MOST_LINE_BYTES)
+            return input_source_fail_line(source, line->number, INPUT_LONG_LINE);
         if (stop != NULL || source->at_end) {
             line->text = text;
             line->length = stop != NULL ? (size_t)(stop - text) : available;

@@ -1,13 +1,14 @@
 /*
- * source_line.h - the lines of an input, one after the other, of any length.
+ * source_line.h - the lines of an input, one after the other.
  */
 #ifndef SOURCE_LINE_H
 #define SOURCE_LINE_H
 
 #include "input_source.h"
 
-/* A line of a source, without its newline; it lies in the source's buffer. Starts zeroed. */
+/* A line of a source, without its newline; it lies in the source's buffer. Starts zeroed, but for the first. */
 typedef struct source_line {
+    bool any_length; /* it may be longer than INPUT_MOST_LINE_BYTES */
     const char *text;
     size_t length;
     size_t taken;    /* bytes to take off the source when the next line is asked for */

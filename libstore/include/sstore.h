@@ -774,8 +774,8 @@ typedef int (*sstore_pair_fn)(void *context, const sstore_pair *pair);
  *
  * The store's fingerprints are sorted k + 1 times, each time by other bits, and compared where these are equal; its own
  * tables are not used, so any distance will do. What does not fit in memory is spilled: up to about 16 bytes a
- * fingerprint, and 40 a pair. At most 4 file descriptors are used. Errors: ARGUMENT, MEMORY, IO, DAMAGED, NOT_FOUND (no tmp_dir); STOPPED. Source: the
- * paper, section 3.1.
+ * fingerprint, and 40 a pair. At most 4 file descriptors are used. Errors: ARGUMENT, MEMORY, IO, DAMAGED, NOT_FOUND (no
+ * tmp_dir); STOPPED. Source: the paper, section 3.1.
  */
 SSTORE_API sstore_status sstore_pairs(const sstore *store, const sstore_join_options *options, sstore_pair_fn on_pair,
                                       void *context, sstore_error *error);

@@ -11,3 +11,5 @@ exits 1 sstore fingerprint --weighted no-weight
 printf 'cat\tmuch\n' | exits 1 sstore fingerprint --weighted
 printf 'cat\t1e99\n' | exits 1 sstore fingerprint --weighted
 printf 'cat\tnan\n' | exits 1 sstore fingerprint --weighted
+echo "--- a line that is too long"
+{ printf 'cat\t1\n'; head -c 17000000 /dev/zero; } | exits 1 sstore fingerprint --weighted

@@ -44,3 +44,6 @@ exits 1 sstore collect .
 exits 1 sstore collect --tmp-dir missing with
 gzip -c with | head -c 20 >cut.gz
 exits 1 sstore collect cut.gz
+echo "--- a line that is too long, unpacked"
+{ cat with; head -c 17000000 /dev/zero; } | gzip >long.gz
+exits 1 sstore collect long.gz
