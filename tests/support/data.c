@@ -35,8 +35,10 @@ static uint64_t make_one(rng *random, data_kind kind, const uint64_t *earlier, s
 {
     switch (kind) {
     case DATA_CLUSTERED:
-        if (i > 0 && rng_one_in(random, 4))
-            return rng_flip(random, earlier[rng_below(random, i)], (uint32_t)rng_below(random, 4));
+        if (i > 0 && rng_one_in(random, 4)) {
+            const uint64_t near = earlier[rng_below(random, i)]; /* first, whatever order a compiler takes arguments in */
+            return rng_flip(random, near, (uint32_t)rng_below(random, 4));
+        }
         return rng_next(random);
     case DATA_SKEWED: {
         size_t which = rng_below(random, PREFIX_COUNT + 1);
