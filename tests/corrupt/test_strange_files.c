@@ -213,8 +213,8 @@ static void test_in_the_place_of_a_file(void **state)
     snprintf(folder, sizeof folder, "%.20s", strstr(files.names[files.count - 1], "seg-"));
     cases += try_at(folder, true);
     assert_ok(sstore_verify(store, NULL, NULL, &error), &error);
-    print_message("%" PRIu64 " times something strange in the place of one of %zu files and a folder, refused\n", cases,
-                  files.count);
+    testing_figure("strange files: %" PRIu64 " times something in the place of one of %zu files and a folder, refused", cases,
+                   files.count);
     file_list_free(&files);
     testing_done();
 }

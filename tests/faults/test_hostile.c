@@ -415,10 +415,9 @@ static void test_large_groups_in_many_segments(void **state)
 static int tell(void **state)
 {
     (void)state;
-    print_message("%" PRIu64 " stores, %" PRIu64 " calls, of which %" PRIu64
-                  " were refused; at most %.2f of the memory and %.2f "
-                  "of the reads that are allowed\n",
-                  totals.cases, totals.calls, totals.refused, totals.most_bytes, totals.most_reads);
+    testing_figure("hostile stores: %" PRIu64 " stores, %" PRIu64 " calls, %" PRIu64 " refused; at most %.2f of the memory and %.2f "
+                   "of the reads that are allowed",
+                   totals.cases, totals.calls, totals.refused, totals.most_bytes, totals.most_reads);
     return 0;
 }
 

@@ -203,7 +203,7 @@ static void test_stores_of_version_1(void **state)
     }
     closedir(folder);
     testing_done();
-    print_message("%" PRIu64 " stores of version 1, %" PRIu64 " queries in 9 ways, twice\n", stores, questions);
+    testing_figure("kept stores: %" PRIu64 " of version 1, %" PRIu64 " queries in 9 ways, twice", stores, questions);
     assert_true(stores >= 22);
 }
 

@@ -119,7 +119,7 @@ static void test_open_stores(void **state)
     }
     sstore_close(opened);
     store_files = needed;
-    print_message("%u segments: %zu files\n", facts.segment_count, needed);
+    testing_figure("files open at once: a store of %u segments: %zu", facts.segment_count, needed);
     for (sstore_io io = SSTORE_IO_PREAD; io <= SSTORE_IO_MEMORY; io++)
         check_open(needed, io);
     testing_done();
@@ -278,7 +278,7 @@ static void test_spilling(void **state)
         assert_true(run_with(i, needed));
         while (needed > 0 && run_with(i, needed - 1))
             needed--;
-        print_message("%s: %zu files, %zu are allowed\n", works[i].name, needed, allowed);
+        testing_figure("files open at once: %s: %zu, %zu are allowed", works[i].name, needed, allowed);
         for (size_t files = 0; files < needed; files += 1 + needed / 16)
             assert_false(run_with(i, files));
     }

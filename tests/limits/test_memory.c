@@ -163,8 +163,8 @@ static uint64_t peak_of(const job *work)
 static void check_peak(const job *work, const char *what)
 {
     uint64_t peak = peak_of(work);
-    print_message("%s: at most %.1f MiB of %.0f, %.2f times\n", what, (double)peak / 0x1p20,
-                  (double)MEMORY_BYTES / 0x1p20, (double)peak / (double)MEMORY_BYTES);
+    testing_figure("memory: %s: at most %.1f MiB of %.0f, %.2f times", what, (double)peak / 0x1p20,
+                   (double)MEMORY_BYTES / 0x1p20, (double)peak / (double)MEMORY_BYTES);
     if (!testing_sanitized()) /* which takes several times as much itself */
         assert_true(peak <= MEMORY_BYTES + MEMORY_BYTES / 10);
 }

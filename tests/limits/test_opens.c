@@ -18,6 +18,7 @@
 
 #define OPENS 10000u
 #define WAYS 6u /* in which a store is made useless */
+#define FORKS 12u
 #define RECORDS 400u
 
 static uint64_t run_seed;
@@ -220,7 +221,7 @@ static void test_signals(void **state)
     assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
     assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
     assert_true(ticks > 10);
-    printf("%d signals\n", (int)ticks);
+    testing_figure("signals: %d in the midst of queries, verifying and builds", (int)ticks);
     stock_free(&of);
 }
 
@@ -230,7 +231,7 @@ static void test_fork(void **state)
     (void)state;
     stock of;
     stock_make(&of, "forked");
-    for (uint32_t round = 0; round < 12; round++) {
+    for (uint32_t round = 0; round < FORKS; round++) {
         sstore *store = store_must_open(of.path, (sstore_io)(round % 3), SSTORE_STRATEGY_PROBE);
         load work = {.store = store, .of = &of, .number = round, .queries = 200};
         query_some(&work);
@@ -254,6 +255,7 @@ static void test_fork(void **state)
         assert_int_equal(work.wrong, 0);
         sstore_close(store);
     }
+    testing_figure("forks: %u with an open store, and queries on both sides", FORKS);
     stock_free(&of);
 }
 

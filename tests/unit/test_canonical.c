@@ -130,7 +130,7 @@ static void test_flipped_bits(void **state)
         sound += flip_bits(&table, geometry);
         block_table_free(&table);
     }
-    print_message("%" PRIu64 " blocks that were sound, but not as a writer makes them\n", sound);
+    testing_figure("blocks that are sound, but not as a writer makes them: %" PRIu64, sound);
     assert_true(sound > 0);
     testing_done();
 }
