@@ -187,24 +187,6 @@ static sstore_status merge(const data_set *set, sstore_error *error)
     return sstore_merge(target, inputs, 2, &options, error);
 }
 
-static int ignore_pair(void *context, const sstore_pair *pair)
-{
-    (void)context, (void)pair;
-    return 0;
-}
-
-static int ignore_clustered(void *context, const sstore_cluster_record *record)
-{
-    (void)context, (void)record;
-    return 0;
-}
-
-static int ignore_match(void *context, const sstore_scan_match *match)
-{
-    (void)context, (void)match;
-    return 0;
-}
-
 static sstore_status pairs(const data_set *set, sstore_error *error)
 {
     const sstore_join_options options = join_options();
@@ -212,7 +194,7 @@ static sstore_status pairs(const data_set *set, sstore_error *error)
     (void)set;
     sstore_status status = sstore_open(store, NULL, &opened, error);
     if (status == SSTORE_OK)
-        status = sstore_pairs(opened, &options, ignore_pair, NULL, error);
+        status = sstore_pairs(opened, &options, store_ignore_pair, NULL, error);
     sstore_close(opened);
     return status;
 }
@@ -224,7 +206,7 @@ static sstore_status clusters(const data_set *set, sstore_error *error)
     (void)set;
     sstore_status status = sstore_open(store, NULL, &opened, error);
     if (status == SSTORE_OK)
-        status = sstore_clusters(opened, &options, 1, ignore_clustered, NULL, error);
+        status = sstore_clusters(opened, &options, 1, store_ignore_clustered, NULL, error);
     sstore_close(opened);
     return status;
 }
@@ -238,7 +220,7 @@ static sstore_status join(const data_set *set, sstore_error *error)
     if (status == SSTORE_OK)
         status = sstore_open(other, NULL, &right, error);
     if (status == SSTORE_OK)
-        status = sstore_join(left, right, &options, ignore_pair, NULL, error);
+        status = sstore_join(left, right, &options, store_ignore_pair, NULL, error);
     sstore_close(left);
     sstore_close(right);
     return status;
@@ -256,7 +238,7 @@ static sstore_status collect(const data_set *set, sstore_error *error)
         status = sstore_collection_add(collection, &match, 1, error);
     }
     if (status == SSTORE_OK)
-        status = sstore_collection_report(collection, ignore_match, NULL, error);
+        status = sstore_collection_report(collection, store_ignore_scanned, NULL, error);
     sstore_collection_free(collection);
     return status;
 }

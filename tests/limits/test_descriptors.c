@@ -170,24 +170,6 @@ static sstore_status merge(sstore_error *error)
     return sstore_merge(target, inputs, 2, &options, error);
 }
 
-static int ignore_pair(void *context, const sstore_pair *pair)
-{
-    (void)context, (void)pair;
-    return 0;
-}
-
-static int ignore_clustered(void *context, const sstore_cluster_record *record)
-{
-    (void)context, (void)record;
-    return 0;
-}
-
-static int ignore_match(void *context, const sstore_scan_match *match)
-{
-    (void)context, (void)match;
-    return 0;
-}
-
 static sstore_join_options join_options(void)
 {
     sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
@@ -203,7 +185,7 @@ static sstore_status pairs(sstore_error *error)
     sstore *opened;
     sstore_status status = sstore_open(many_path, NULL, &opened, error);
     if (status == SSTORE_OK)
-        status = sstore_pairs(opened, &options, ignore_pair, NULL, error);
+        status = sstore_pairs(opened, &options, store_ignore_pair, NULL, error);
     sstore_close(opened);
     return status;
 }
@@ -214,7 +196,7 @@ static sstore_status clusters(sstore_error *error)
     sstore *opened;
     sstore_status status = sstore_open(many_path, NULL, &opened, error);
     if (status == SSTORE_OK)
-        status = sstore_clusters(opened, &options, 1, ignore_clustered, NULL, error);
+        status = sstore_clusters(opened, &options, 1, store_ignore_clustered, NULL, error);
     sstore_close(opened);
     return status;
 }
@@ -231,7 +213,7 @@ static sstore_status collect(sstore_error *error)
         status = sstore_collection_add(collection, &match, 1, error);
     }
     if (status == SSTORE_OK)
-        status = sstore_collection_report(collection, ignore_match, NULL, error);
+        status = sstore_collection_report(collection, store_ignore_scanned, NULL, error);
     sstore_collection_free(collection);
     return status;
 }

@@ -124,3 +124,21 @@ sstore_status store_compare_records(sstore_cursor *cursor, const oracle *truth, 
     *count_out = now.next;
     return status;
 }
+
+int store_ignore_pair(void *context, const sstore_pair *pair)
+{
+    (void)context, (void)pair;
+    return 0;
+}
+
+int store_ignore_clustered(void *context, const sstore_cluster_record *record)
+{
+    (void)context, (void)record;
+    return 0;
+}
+
+int store_ignore_scanned(void *context, const sstore_scan_match *match)
+{
+    (void)context, (void)match;
+    return 0;
+}

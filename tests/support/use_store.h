@@ -41,4 +41,9 @@ sstore_status store_compare_records(sstore_cursor *cursor, const oracle *truth, 
 /* An sstore_match_fn that appends to the `matches` in context. */
 int store_collect(void *context, const sstore_match *match);
 
+/* Callbacks that take whatever comes and want more. */
+int store_ignore_pair(void *context, const sstore_pair *pair);
+int store_ignore_clustered(void *context, const sstore_cluster_record *record);
+int store_ignore_scanned(void *context, const sstore_scan_match *match);
+
 #endif
