@@ -16,8 +16,9 @@
 typedef struct step_worker {
     sstore_record *items, *scratch; /* a piece */
     uint64_t nodes[ADDED_AT_ONCE], others[ADDED_AT_ONCE];
-    size_t pending;      /* edges in the two above */
-    uint64_t node_count; /* in pieces that were counted */
+    size_t pending;           /* edges in the two above */
+    uint64_t node_count;      /* in pieces that were counted */
+    uint64_t least, greatest; /* node of them */
     bool changed;
 } step_worker;
 
@@ -334,6 +335,10 @@ static sstore_status count_nodes(void *context, uint64_t task, uint32_t index, s
     const sstore_status status = load_edges(components, (size_t)task, index, &count, error);
     for (size_t i = 0; status == SSTORE_OK && i < count; i++)
         worker->node_count += i == 0 || worker->items[i].fingerprint != worker->items[i - 1].fingerprint;
+    if (status == SSTORE_OK && count > 0) {
+        worker->least = ss_min_u64(worker->least, worker->items[0].fingerprint);
+        worker->greatest = ss_max_u64(worker->greatest, worker->items[count - 1].fingerprint);
+    }
     return status == SSTORE_OK ? ss_progress_add(components->progress, index, count) : status;
 }
 
@@ -365,18 +370,24 @@ static sstore_status connect(ss_components *components, double end_share, sstore
     ss_progress *progress = components->progress;
     const uint64_t count = ss_sorter_count(components->sorters[0]);
     const double half = progress->end_share + (end_share - progress->end_share) / 2;
-    uint64_t node_count = 0;
+    uint64_t node_count = 0, least = UINT64_MAX, greatest = 0;
+    for (uint32_t i = 0; i < components->threads; i++)
+        components->workers[i].least = UINT64_MAX;
     ss_progress_begin(progress, "connecting", 0, count, half);
     sstore_status status = ss_pool_run(components->threads, ss_sorter_piece_count(components->sorters[0]), count_nodes,
                                        components, error);
-    for (uint32_t i = 0; i < components->threads; i++)
-        node_count += components->workers[i].node_count;
+    for (uint32_t i = 0; i < components->threads; i++) {
+        const step_worker *worker = &components->workers[i];
+        node_count += worker->node_count;
+        least = ss_min_u64(least, worker->least);
+        greatest = ss_max_u64(greatest, worker->greatest);
+    }
     if (status != SSTORE_OK)
         return status;
     if (ss_node_forest_bytes(node_count) > components->pool_bytes)
         return connect_by_stars(components, end_share, error);
     ss_progress_begin(progress, "connecting", 0, count, end_share);
-    status = ss_node_forest_open(&components->forest, (size_t)node_count, error);
+    status = ss_node_forest_open(&components->forest, (size_t)node_count, ss_min_u64(least, greatest), greatest, error);
     return status == SSTORE_OK ? connect_in_memory(components, error) : status;
 }
 

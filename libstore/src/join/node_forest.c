@@ -22,10 +22,18 @@ uint64_t ss_node_forest_bytes(uint64_t capacity)
     return capacity * (sizeof(uint64_t) + sizeof(uint32_t)) + sizeof(uint32_t) * ((uint64_t)1 << choose_bits(capacity));
 }
 
-sstore_status ss_node_forest_open(ss_node_forest *forest, size_t capacity, sstore_error *error)
+static uint32_t leading_bits(const ss_node_forest *forest, uint64_t node)
+{
+    return (uint32_t)((node - forest->least) >> forest->shift);
+}
+
+sstore_status ss_node_forest_open(ss_node_forest *forest, size_t capacity, uint64_t least, uint64_t greatest,
+                                  sstore_error *error)
 {
     const uint32_t bits = choose_bits(capacity);
-    *forest = (ss_node_forest){.shift = SS_FINGERPRINT_BITS - bits, .capacity = capacity};
+    *forest = (ss_node_forest){.least = least, .capacity = capacity};
+    while ((greatest - least) >> forest->shift >> bits > 0)
+        forest->shift++;
     forest->nodes = ss_alloc_large(capacity * sizeof *forest->nodes);
     forest->parents = ss_alloc_large(capacity * sizeof *forest->parents);
     forest->begins = ss_alloc_large(((size_t)1 << bits) * sizeof *forest->begins);
@@ -47,7 +55,7 @@ void ss_node_forest_add(ss_node_forest *forest, uint64_t node)
     if (forest->count > 0 && forest->nodes[forest->count - 1] == node)
         return;
     assert(forest->count < forest->capacity && (forest->count == 0 || forest->nodes[forest->count - 1] < node));
-    const uint32_t leading = (uint32_t)(node >> forest->shift);
+    const uint32_t leading = leading_bits(forest, node);
     while (forest->begun <= leading)
         forest->begins[forest->begun++] = (uint32_t)forest->count;
     forest->nodes[forest->count] = node;
@@ -58,7 +66,7 @@ void ss_node_forest_add(ss_node_forest *forest, uint64_t node)
 /* The index of a node that is there. */
 static uint32_t index_of(const ss_node_forest *forest, uint64_t node)
 {
-    const uint32_t leading = (uint32_t)(node >> forest->shift);
+    const uint32_t leading = leading_bits(forest, node);
     uint32_t low = forest->begins[leading];
     uint32_t high = leading + 1 < forest->begun ? forest->begins[leading + 1] : (uint32_t)forest->count;
     while (high - low > 1) {
