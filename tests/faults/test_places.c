@@ -59,11 +59,11 @@ static verdict refuse(void *context, const system_call *call)
     return (verdict){.error = refused ? EOPNOTSUPP : 0, .size = call->size};
 }
 
-static void path_of(int fd, char path[PATH_MAX])
+static void find_path(int fd, char path[PATH_MAX])
 {
-    char name[64];
-    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    const ssize_t length = readlink(name, path, PATH_MAX - 1);
+    char of[64];
+    snprintf(of, sizeof of, "/proc/self/fd/%d", fd);
+    const ssize_t length = readlink(of, path, PATH_MAX - 1);
     path[length < 0 ? 0 : length] = '\0';
 }
 
@@ -77,7 +77,7 @@ static void check_made(watch *self, const system_call *call, int fd)
 {
     char path[PATH_MAX];
     struct stat info;
-    path_of(fd, path);
+    find_path(fd, path);
     const bool nameless = (call->flags & O_TMPFILE) == O_TMPFILE, spill = strstr(path, "/sstore-run-") != NULL;
     const char *folder = nameless || spill ? self->spills : self->files;
     const size_t length = strlen(folder);
@@ -97,7 +97,7 @@ static void check_written(watch *self, int fd)
     char path[PATH_MAX];
     if (fstat(fd, &info) != 0 || !is_private(&info))
         return;
-    path_of(fd, path);
+    find_path(fd, path);
     self->spill_writes++;
     if (info.st_nlink != 0)
         note_wrong(self, "spilled to while it has a name", path);

@@ -146,8 +146,9 @@ static void cover_pattern(const derivation *self, uint64_t pattern, int32_t *rad
 /* Lower every radius, table by table, as far as they stay complete, and that is proved. */
 static void lower_radii(derivation *self, int32_t *radii)
 {
+    const uint32_t count = self->plan->table_count;
     uint64_t pattern;
-    for (uint32_t i = 0; i < self->plan->table_count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         while (radii[i] != SS_NO_PROBE) {
             radii[i]--;
             if (find_uncovered(self, radii, &pattern)) {
@@ -185,9 +186,9 @@ static void copy_own_radii(const ss_plan *plan, int32_t *radii)
 /* Complete radii for a distance other than the plan's own. Below it, the own radii, lowered, may be the cheaper ones. */
 static bool derive_radii(derivation *self, int32_t *radii)
 {
-    const ss_plan *plan = self->plan;
     int32_t lowered[SS_MAX_TABLES];
     bool complete = build_up_radii(self, radii);
+    const ss_plan *plan = self->plan;
     if (self->distance > plan->distance)
         return complete;
     copy_own_radii(plan, lowered);
