@@ -107,7 +107,7 @@ for tool in "${tools[@]}"; do
 done
 
 say "summary"
-printf '%s\n' "${summary[@]}"
+printf '%s\n' "${summary[@]}" | tee "$build/figures.txt"
 if ((${#failed[@]} > 0)); then
   say "FAILED: ${failed[*]}, after $((SECONDS / 60)) min $((SECONDS % 60)) s"
   exit 1

@@ -23,7 +23,8 @@ static void test_every_request(void **state)
     const trials all = {operations, OPERATION_COUNT, faults, sizeof faults / sizeof faults[0]};
     (void)state;
     operations_make(run_seed, operations);
-    trial_run_all(&all, "for memory or a thread", testing_sanitized() && !testing_long() ? 7 : 1, run_seed);
+    const uint64_t step = testing_number("SSTORE_TEST_STEP", testing_sanitized() && !testing_long() ? 7 : 1);
+    trial_run_all(&all, "for memory or a thread", step, run_seed);
     operations_free(operations);
 }
 

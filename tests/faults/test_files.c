@@ -32,7 +32,8 @@ static void test_every_call(void **state)
     const trials all = {operations, OPERATION_COUNT, faults, sizeof faults / sizeof faults[0]};
     (void)state;
     operations_make(run_seed, operations);
-    trial_run_all(&all, "for files", testing_sanitized() && !testing_long() ? 5 : 1, run_seed);
+    const uint64_t step = testing_number("SSTORE_TEST_STEP", testing_sanitized() && !testing_long() ? 5 : 1);
+    trial_run_all(&all, "for files", step, run_seed);
     operations_free(operations);
 }
 
