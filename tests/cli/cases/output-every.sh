@@ -121,4 +121,4 @@ exits 0 sstore dump BUILT | cut -f1 | same - <(sort others)
 exits 0 sstore dump MERGED | cut -f1 | sort -u | same - <(sort -u input others)
 exits 1 sstore build BUILT input >/dev/full 2>/dev/full
 exits 2 sstore build --nonsense >/dev/full 2>/dev/full
-echo "$tried outputs of $commands commands and of sstore itself: to a full disk, and to pipes that nobody reads" >&3
+echo "figure: outputs: $tried of $commands commands and of sstore itself, to a full disk and to pipes that nobody reads" >&3
