@@ -384,6 +384,71 @@ static void test_unwritable_store(void **state)
     testing_done();
 }
 
+/* ----- a file system that can only be read ----- */
+
+static verdict refuse_to_write(void *context, const system_call *call)
+{
+    const bool writes = is_creation(call) || call->kind == CALL_RENAME || call->kind == CALL_LINK ||
+                        call->kind == CALL_REMOVE || call->kind == CALL_MAKE_FOLDER ||
+                        (call->kind == CALL_OPEN && (call->flags & O_ACCMODE) != O_RDONLY);
+    (void)context;
+    return (verdict){.error = writes ? EROFS : 0, .size = call->size};
+}
+
+static sstore_status read_everything(sstore_error *error)
+{
+    sstore *opened;
+    sstore_cursor *cursor = NULL;
+    matches found = {.count = 0};
+    sstore_status status = sstore_open(store, NULL, &opened, error);
+    if (status == SSTORE_OK)
+        status = sstore_cursor_create(opened, &cursor, error);
+    for (size_t i = 0; status == SSTORE_OK && i < 100; i++)
+        status = store_query(cursor, many.fingerprints[i], 3, &found, error);
+    if (status == SSTORE_OK)
+        status = store_batch(opened, many.fingerprints, 1000, 3, 2, &found, error);
+    if (status == SSTORE_OK)
+        status = sstore_verify(store, NULL, NULL, error);
+    sstore_cursor_free(cursor);
+    sstore_close(opened);
+    matches_free(&found);
+    return status;
+}
+
+/* A store is read there like anywhere else; what would change it says why it cannot, and does nothing. */
+static void test_read_only_file_system(void **state)
+{
+    (void)state;
+    const interposer hooks = {.before = refuse_to_write};
+    sstore_error error = {.status = SSTORE_OK};
+    char before[PATH_MAX];
+    testing_doing("a file system that can only be read, seed %" PRIu64, run_seed);
+    assert_ok(build(&few, &error), &error);
+    snprintf(before, sizeof before, "%s", scratch_path("before"));
+    folder_copy(target, before);
+    interpose_begin(&hooks);
+    const sstore_status status = read_everything(&error);
+    interpose_end();
+    assert_ok(status, &error);
+    for (size_t i = 1; i < WORKS; i++) {
+        if (works[i].reads || works[i].run == merge)
+            continue;
+        sstore_build_options options = build_options();
+        options.block_bytes = 512; /* so that compacting has something to do */
+        interpose_begin(&hooks);
+        const sstore_status refused = works[i].run == compact
+                                          ? sstore_compact(target, SSTORE_COMPACT_ALL, &options, &error)
+                                          : works[i].run(&few, &error);
+        interpose_end();
+        assert_status(refused, SSTORE_ERROR_IO, &error);
+        assert_int_equal(error.system_errno, EROFS);
+        assert_non_null(strstr(error.message, target));
+    }
+    assert_true(folders_equal(target, before, ""));
+    scratch_remove(before);
+    testing_done();
+}
+
 /* ----- modes ----- */
 
 static void check_modes(const char *path, mode_t mask)
@@ -461,6 +526,7 @@ int main(void)
         cmocka_unit_test_teardown(test_joins_where_the_user_says, testing_teardown),
         cmocka_unit_test_teardown(test_nothing_without_need, testing_teardown),
         cmocka_unit_test_teardown(test_unwritable_store, testing_teardown),
+        cmocka_unit_test_teardown(test_read_only_file_system, testing_teardown),
         cmocka_unit_test_teardown(test_modes, testing_teardown),
     };
     return cmocka_run_group_tests(tests, make_all, free_all);

@@ -396,6 +396,49 @@ static void test_other_sizes_are_refused(void **state)
     testing_done();
 }
 
+/* Blocks on both sides of 4 GiB, and one across, of a file that is sparse but for them. */
+static void test_beyond_4_gib(void **state)
+{
+    (void)state;
+    enum { WIDE = 65536, AT_4_GIB = 65535, FAR = 81920, BLOCKS = FAR + 1 };
+    static const uint64_t written[] = {0, AT_4_GIB - 1, AT_4_GIB, AT_4_GIB + 1, FAR};
+    static uint8_t content[WIDE], block[WIDE], buffer[WIDE];
+    rng random;
+    ss_dir dir;
+    ss_block_writer writer;
+    ss_block_header header = {.number = TABLE_NUMBER, .block_bytes = WIDE, .restart_interval = 64, .code_lengths = {1, 1}};
+    ss_block_file_facts facts = {.number = TABLE_NUMBER, .block_bytes = WIDE, .block_count = BLOCKS};
+    sstore_error error = {.status = SSTORE_OK};
+    rng_init(&random, run_seed + 12);
+    rng_fill(&random, content, sizeof content);
+    assert_ok(ss_dir_open(scratch_folder(), &dir, &error), &error);
+    assert_ok(ss_block_writer_open(&writer, &dir, &header, &error), &error);
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        memcpy(block, content, sizeof block);
+        block[0] = (uint8_t)i;
+        assert_ok(ss_block_writer_put(&writer, written[i], block, 1, &error), &error);
+    }
+    assert_ok(ss_block_writer_finish(&writer, BLOCKS, BLOCKS, &facts.header_checksum, &error), &error);
+    ss_block_writer_close(&writer);
+    for (size_t i = 0; i < 2; i++) { /* not into memory */
+        ss_block_reader reader;
+        const uint8_t *got;
+        assert_ok(ss_block_reader_open(&reader, &dir, &facts, all_io[i], &error), &error);
+        for (size_t j = 0; j < sizeof written / sizeof *written; j++) {
+            if (!ss_block_reader_ask(&reader, written[j], buffer))
+                assert_ok(ss_block_reader_get(&reader, written[j], buffer, &got, &error), &error);
+            assert_ok(ss_block_reader_get(&reader, written[j], buffer, &got, &error), &error);
+            assert_int_equal(got[0], j);
+            assert_memory_equal(got + 1, content + 1, WIDE - SS_BLOCK_TRAILER_BYTES - 1);
+        }
+        assert_status(ss_block_reader_get(&reader, FAR - 1, buffer, &got, &error), SSTORE_ERROR_DAMAGED, &error);
+        assert_int_equal(error.offset, SS_HEADER_BYTES + (uint64_t)(FAR - 1) * WIDE);
+        ss_block_reader_close(&reader);
+    }
+    scratch_remove(scratch_path(TABLE_NAME));
+    ss_dir_close(&dir);
+}
+
 int main(void)
 {
     run_seed = rng_run_seed();
@@ -414,6 +457,7 @@ int main(void)
         cmocka_unit_test(test_renamed_file_is_refused),
         cmocka_unit_test(test_missing_and_strange_files),
         cmocka_unit_test_teardown(test_other_sizes_are_refused, testing_teardown),
+        cmocka_unit_test(test_beyond_4_gib),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -376,6 +376,44 @@ static void test_slash(void **state)
     assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
 }
 
+static void check_all_found(const fixture *self, sstore_cursor *cursor)
+{
+    for (size_t i = 0; i < self->data.count; i++) {
+        matches found = {.count = 0};
+        sstore_error error;
+        bool is_there = false;
+        assert_ok(store_query(cursor, self->data.fingerprints[i], 0, &found, &error), &error);
+        for (size_t j = 0; j < found.count; j++)
+            is_there |= found.items[j].id == self->data.ids[i];
+        assert_true(is_there);
+        matches_free(&found);
+    }
+}
+
+/* A store has no path in it: it may be moved, also while it is open. */
+static void test_moved_store(void **state)
+{
+    fixture *self = *state;
+    char path[300];
+    sstore_error error;
+    snprintf(path, sizeof path, "%s-moved", self->path);
+    assert_int_equal(rename(self->path, path), 0);
+    check_all_found(self, self->cursor);
+    for (int again = 0; again < 2; again++) {
+        sstore *store = NULL;
+        assert_ok(again ? sstore_reopen(self->store, &store, &error) : sstore_open(path, NULL, &store, &error), &error);
+        sstore_cursor *cursor = store_must_cursor(store);
+        check_all_found(self, cursor);
+        sstore_cursor_free(cursor);
+        sstore_close(store);
+    }
+    assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
+    add_records(path, &self->data, self->data.count - 1); /* the last one again */
+    assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
+    assert_int_equal(rename(path, self->path), 0);
+    assert_ok(sstore_verify(self->path, NULL, NULL, &error), &error);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +427,7 @@ int main(void)
         cmocka_unit_test(test_names_of_statuses),
         cmocka_unit_test(test_long_path),
         cmocka_unit_test_setup_teardown(test_slash, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_moved_store, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
