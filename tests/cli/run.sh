@@ -38,7 +38,8 @@ expected_file()
         echo 0 >"$folder/expected.exit"
         echo "$folder/expected.exit"
     else
-        echo /dev/null
+        : >"$folder/expected.$1"
+        echo "$folder/expected.$1"
     fi
 }
 
