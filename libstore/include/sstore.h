@@ -341,7 +341,8 @@ typedef int (*sstore_problem_fn)(void *context, const sstore_error *problem);
 /*
  * Read and decode everything in the store at `path`, and hold tables, ids and directory against each other and against
  * the store's own content sum, and each block against what a writer makes of its contents (format-spec/sstore-format.md,
- * section 12, "A full check"). Each damage is reported to on_problem (may be NULL); returns SSTORE_OK only if there is
+ * section 12, "A full check"). Each damage is reported to on_problem (may be NULL), also of a store that cannot be opened, as
+ * far as its files can be read; what rests on others is not held against them then. Returns SSTORE_OK only if there is
  * none, otherwise SSTORE_ERROR_DAMAGED with the first damage in *error, or another error where reading itself failed.
  */
 SSTORE_API sstore_status sstore_verify(const char *path, sstore_problem_fn on_problem, void *context,

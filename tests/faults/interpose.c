@@ -398,7 +398,7 @@ int close(int fd)
 
 int flock(int fd, int operation)
 {
-    return may(&(system_call){.kind = CALL_OTHER, .fd = fd}, NULL) ? (int)syscall(SYS_flock, fd, operation) : -1;
+    return may(&(system_call){.kind = CALL_LOCK, .fd = fd}, NULL) ? (int)syscall(SYS_flock, fd, operation) : -1;
 }
 
 int memfd_create(const char *name, unsigned flags)

@@ -28,7 +28,8 @@ typedef enum system_call_kind {
     CALL_REMOVE,   /* a file or a folder */
     CALL_CLOSE,
     CALL_LIST,     /* fdopendir and readdir */
-    CALL_OTHER,    /* flock, fcntl, memfd_create */
+    CALL_LOCK,     /* flock */
+    CALL_OTHER,    /* fcntl, memfd_create */
     CALL_KINDS
 } system_call_kind;
 

@@ -113,6 +113,21 @@ sstore_status ss_dir_sync(const ss_dir *dir, sstore_error *error)
     return fsync(dir->fd) == 0 ? SSTORE_OK : fail_io(error, dir->path, SSTORE_NO_OFFSET, "fsync");
 }
 
+sstore_status ss_dir_sync_parent(const ss_dir *dir, sstore_error *error)
+{
+    ss_dir parent = SS_DIR_NONE;
+    sstore_error reason;
+    sstore_status status = ss_dir_open_at(dir, "..", &parent, &reason);
+    if (status == SSTORE_OK)
+        status = ss_dir_sync(&parent, error);
+    else if (reason.system_errno == EACCES) /* it may be written to, but not read: then all of the file system is synced */
+        status = syncfs(dir->fd) == 0 ? SSTORE_OK : fail_io(error, dir->path, SSTORE_NO_OFFSET, "syncfs");
+    else if (error != NULL)
+        *error = reason;
+    ss_dir_close(&parent);
+    return status;
+}
+
 sstore_status ss_dir_rename(const ss_dir *dir, const char *from, const char *to, sstore_error *error)
 {
     if (renameat(dir->fd, from, dir->fd, to) == 0)
@@ -143,6 +158,12 @@ sstore_status ss_dir_free_bytes(const ss_dir *dir, uint64_t *bytes_out, sstore_e
     return SSTORE_OK;
 }
 
+bool ss_dir_is_at(const ss_dir *dir, const char *path)
+{
+    struct stat own, there;
+    return fstat(dir->fd, &own) == 0 && stat(path, &there) == 0 && own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+}
+
 bool ss_dir_same_device(const ss_dir *a, const ss_dir *b)
 {
     struct stat first, second;
@@ -153,6 +174,12 @@ bool ss_dir_has(const ss_dir *dir, const char *name)
 {
     struct stat info;
     return fstatat(dir->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+bool ss_dir_has_file(const ss_dir *dir, const char *name, uint64_t bytes)
+{
+    struct stat info;
+    return fstatat(dir->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode) && (uint64_t)info.st_size == bytes;
 }
 
 sstore_status ss_dir_each(const ss_dir *dir, bool (*visit)(void *context, const char *name), void *context,

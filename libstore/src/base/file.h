@@ -36,6 +36,8 @@ sstore_status ss_dir_open_at(const ss_dir *parent, const char *name, ss_dir *dir
 sstore_status ss_dir_make_at(const ss_dir *parent, const char *name, sstore_error *error);
 /* Make the folder's entries durable. */
 sstore_status ss_dir_sync(const ss_dir *dir, sstore_error *error);
+/* Make the folder's own entry durable, in the folder that it is in. */
+sstore_status ss_dir_sync_parent(const ss_dir *dir, sstore_error *error);
 /* Rename within one folder; replaces a file of the new name. */
 sstore_status ss_dir_rename(const ss_dir *dir, const char *from, const char *to, sstore_error *error);
 /* Take the writer's lock, which ends when the folder is closed or the process dies. BUSY if someone has it. */
@@ -43,8 +45,12 @@ sstore_status ss_dir_lock(const ss_dir *dir, sstore_error *error);
 /* The bytes that may still be written to the folder's file system, and whether two folders are on the same one. IO. */
 sstore_status ss_dir_free_bytes(const ss_dir *dir, uint64_t *bytes_out, sstore_error *error);
 bool ss_dir_same_device(const ss_dir *a, const ss_dir *b);
+/* Whether the folder is what a path leads to now. */
+bool ss_dir_is_at(const ss_dir *dir, const char *path);
 /* Whether there is anything of that name. */
 bool ss_dir_has(const ss_dir *dir, const char *name);
+/* Whether there is a regular file of that name and size. */
+bool ss_dir_has_file(const ss_dir *dir, const char *name, uint64_t bytes);
 /* Remove a file, or a folder with the files in it (no deeper), as far as possible; what is not there is no error. */
 void ss_dir_remove(const ss_dir *dir, const char *name);
 /* Call `visit` for every name but . and ..; stops when it returns false. */

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "store/segment.h"
 
 /* ----- what is in the folder ----- */
 
@@ -77,6 +78,7 @@ typedef struct sweep {
     const ss_dir *store;
     bool keep_segments;          /* all of them: nobody knows which are in use */
     const ss_manifest *manifest; /* otherwise those that it names; NULL: none */
+    bool looked;                 /* whether these are there */
 } sweep;
 
 static bool is_named(const ss_manifest *manifest, const char *name)
@@ -90,12 +92,39 @@ static bool is_named(const ss_manifest *manifest, const char *name)
     return false;
 }
 
+/* The number of the first segment of which a block file is not there; how many there are if all are. */
+static uint32_t find_lost_segment(const ss_dir *store, const ss_manifest *manifest)
+{
+    uint32_t number = 0;
+    for (; number < manifest->segment_count; number++) {
+        char name[SS_NAME_CAPACITY];
+        ss_dir folder;
+        ss_folder_name(name, SS_SEGMENT_PREFIX, manifest->segments[number].folder_number);
+        const bool has_all = ss_dir_open_at(store, name, &folder, NULL) == SSTORE_OK &&
+                             ss_manifest_has_files(manifest, &manifest->segments[number], &folder);
+        ss_dir_close(&folder);
+        if (!has_all)
+            break;
+    }
+    return number;
+}
+
+/* A manifest whose own segments are not all there may be an older one that was put back, or another store's: then the
+ * others may be the data of its own. */
+static bool may_remove_segments(sweep *self)
+{
+    if (!self->looked && !self->keep_segments && self->manifest != NULL)
+        self->keep_segments = find_lost_segment(self->store, self->manifest) < self->manifest->segment_count;
+    self->looked = true;
+    return !self->keep_segments;
+}
+
 static bool remove_leftover(void *context, const char *name)
 {
-    const sweep *self = context;
+    sweep *self = context;
     bool unfinished = is_numbered(name, SS_UNFINISHED_PREFIX), is_segment;
     if (look_for_segment(self->store, name, &is_segment, NULL) == SSTORE_OK && is_segment &&
-        (unfinished || (!self->keep_segments && !is_named(self->manifest, name))))
+        (unfinished || (!is_named(self->manifest, name) && may_remove_segments(self))))
         ss_dir_remove(self->store, name);
     return true;
 }
@@ -133,6 +162,40 @@ static sstore_status make_or_open_folder(ss_workplace *place, const char *path, 
     return status;
 }
 
+/* Whoever has the lock may remove the folder again when it gives up: then begin anew. Whoever has not, must not. */
+static sstore_status lock_folder(ss_workplace *place, const char *path, ss_claim claim, sstore_error *error)
+{
+    for (;;) {
+        sstore_status status = make_or_open_folder(place, path, claim, error);
+        if (status == SSTORE_OK)
+            status = ss_dir_lock(&place->store, error);
+        if (status == SSTORE_ERROR_BUSY)
+            place->made_folder = false;
+        if (status != SSTORE_OK || ss_dir_is_at(&place->store, path))
+            return status;
+        ss_dir_close(&place->store);
+    }
+}
+
+/* Refuse a manifest whose segments are not all there: what is published with it would be no store. */
+static sstore_status check_segments(const ss_workplace *place, sstore_error *error)
+{
+    const ss_manifest *manifest = &place->manifest;
+    const uint32_t lost = find_lost_segment(&place->store, manifest);
+    const ss_segment_use use = {.has_ids = manifest->has_ids, .blocks_only = true};
+    ss_segment *segment;
+    if (lost == manifest->segment_count)
+        return SSTORE_OK;
+    sstore_status status = ss_segment_open(&place->store, &manifest->segments[lost], &use, &segment, error); /* tells why */
+    ss_segment_release(segment);
+    if (status == SSTORE_ERROR_NOT_FOUND) {
+        status = SSTORE_ERROR_DAMAGED;
+        if (error != NULL)
+            error->status = status;
+    }
+    return status;
+}
+
 /* Read the manifest of a store that is to be extended. */
 static sstore_status read_manifest(ss_workplace *place, sstore_error *error)
 {
@@ -141,7 +204,7 @@ static sstore_status read_manifest(ss_workplace *place, sstore_error *error)
     if (status == SSTORE_ERROR_NOT_FOUND)
         return ss_fail(error, status, 0, place->path, SSTORE_NO_OFFSET,
                        "is not a store: it has no " SS_MANIFEST_NAME "; make one with 'sstore build' first");
-    return status;
+    return status == SSTORE_OK ? check_segments(place, error) : status;
 }
 
 /* Refuse a folder that holds a store which is not to be replaced, or things that no store has. A manifest that cannot be
@@ -194,9 +257,7 @@ sstore_status ss_workplace_open(ss_workplace *place, const char *path, ss_claim 
     place->path = ss_strdup(path);
     if (place->path == NULL)
         return ss_fail_memory(error, strlen(path));
-    sstore_status status = make_or_open_folder(place, path, claim, error);
-    if (status == SSTORE_OK)
-        status = ss_dir_lock(&place->store, error);
+    sstore_status status = lock_folder(place, path, claim, error);
     if (status == SSTORE_OK)
         status = claim == SS_CLAIM_EXTEND ? read_manifest(place, error)
                                           : check_contents(place, claim == SS_CLAIM_REPLACE, error);
@@ -269,17 +330,6 @@ static uint64_t choose_folder_number(const ss_dir *store, uint64_t number, const
     return number;
 }
 
-/* The store's own name has to survive too; whoever made the folder may have died before syncing it. */
-static sstore_status sync_parent(const ss_dir *store, sstore_error *error)
-{
-    ss_dir parent = SS_DIR_NONE;
-    sstore_status status = ss_dir_open_at(store, "..", &parent, error);
-    if (status == SSTORE_OK)
-        status = ss_dir_sync(&parent, error);
-    ss_dir_close(&parent);
-    return status;
-}
-
 /* Give the finished segments the names that the manifest knows them by. */
 static sstore_status rename_works(ss_workplace *place, const ss_manifest *manifest, const uint32_t *fresh,
                                   sstore_error *error)
@@ -339,8 +389,9 @@ sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, c
         status = rename_works(place, manifest, fresh, error);
     if (status == SSTORE_OK)
         status = ss_dir_sync(&place->store, error);
+    /* The store's own name has to survive too; whoever made the folder may have died before syncing it. */
     if (status == SSTORE_OK && !place->had_manifest)
-        status = sync_parent(&place->store, error);
+        status = ss_dir_sync_parent(&place->store, error);
     if (status == SSTORE_OK)
         status = ss_dir_rename(&place->store, SS_MANIFEST_NEW_NAME, SS_MANIFEST_NAME, error);
     if (status != SSTORE_OK) {

@@ -514,3 +514,30 @@ sstore_status ss_manifest_read(const ss_dir *store, ss_manifest *manifest_out, s
     ss_file_close(&file);
     return status;
 }
+
+bool ss_manifest_is_newest(const ss_dir *store, const ss_manifest *manifest)
+{
+    ss_file file = SS_FILE_NONE;
+    uint8_t sum[CHECKSUM_BYTES];
+    uint64_t size = 0;
+    const bool is_newest = ss_file_open_at(store, SS_MANIFEST_NAME, &file, NULL) == SSTORE_OK &&
+                           ss_file_size(&file, &size, NULL) == SSTORE_OK && size == manifest->file_bytes &&
+                           ss_file_read_at(&file, size - sizeof sum, sum, sizeof sum, NULL) == SSTORE_OK &&
+                           ss_u128_equal(ss_load_u128(sum), manifest->checksum);
+    ss_file_close(&file);
+    return is_newest;
+}
+
+bool ss_manifest_has_files(const ss_manifest *manifest, const ss_manifest_segment *segment, const ss_dir *folder)
+{
+    const uint32_t table_count = segment->plan.table_count;
+    bool has_all = true;
+    for (uint32_t i = 0; has_all && i < table_count + (manifest->has_ids ? 1 : 0); i++) {
+        const uint32_t number = i < table_count ? i : SS_IDS_NUMBER;
+        const ss_manifest_file *file = i < table_count ? &segment->tables[i] : &segment->ids;
+        char name[SS_NAME_CAPACITY];
+        ss_block_file_name(name, number);
+        has_all = ss_dir_has_file(folder, name, block_file_bytes(segment, file));
+    }
+    return has_all;
+}

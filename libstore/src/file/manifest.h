@@ -61,6 +61,12 @@ sstore_status ss_manifest_copy(const ss_manifest *manifest, ss_manifest *copy_ou
 /* Read the store's manifest. NOT_FOUND where there is none; DAMAGED, UNSUPPORTED, IO, MEMORY. */
 sstore_status ss_manifest_read(const ss_dir *store, ss_manifest *manifest_out, sstore_error *error);
 
+/* Whether the store's newest manifest is this one, as far as its checksum tells. */
+bool ss_manifest_is_newest(const ss_dir *store, const ss_manifest *manifest);
+
+/* Whether the folder of a segment has all its block files, each of its size. */
+bool ss_manifest_has_files(const ss_manifest *manifest, const ss_manifest_segment *segment, const ss_dir *folder);
+
 /* Decode a manifest from memory; `file` is for errors. */
 sstore_status ss_manifest_decode(const uint8_t *bytes, size_t size, const char *file, ss_manifest *manifest_out,
                                  sstore_error *error);

@@ -38,15 +38,13 @@ static sstore_status open_blocks(ss_segment *segment, const ss_dir *dir, uint32_
     return SSTORE_OK;
 }
 
-static sstore_status open_table(ss_segment *segment, const ss_dir *dir, uint32_t number, sstore_io io,
-                                sstore_error *error)
+/* Find a table's keys in the directory. */
+static sstore_status open_keys(ss_segment *segment, uint32_t number, sstore_error *error)
 {
     ss_table *table = &segment->tables[number];
     ss_array keys = {.count = 0};
-    sstore_status status = open_blocks(segment, dir, number, io, error);
-    const uint64_t block_count = segment->facts.tables[number].block_count;
-    if (status == SSTORE_OK)
-        status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, number, block_count, &keys, error);
+    sstore_status status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, number,
+                                            segment->facts.tables[number].block_count, &keys, error);
     if (status == SSTORE_OK && !ss_array_ascends(&keys, true))
         status = ss_fail_damaged(error, table->blocks.file.path, SSTORE_NO_OFFSET,
                                  "the directory's keys for this table do not ascend; " SS_DIRECTORY_ADVICE);
@@ -76,13 +74,12 @@ static sstore_status open_id_blocks(ss_segment *segment, const ss_dir *dir, ssto
     return status == SSTORE_OK ? check_ids_header(segment, error) : status;
 }
 
-static sstore_status open_ids(ss_segment *segment, const ss_dir *dir, sstore_io io, sstore_error *error)
+/* Find the id column's keys in the directory. */
+static sstore_status open_ids_keys(ss_segment *segment, sstore_error *error)
 {
-    sstore_status status = open_id_blocks(segment, dir, io, error);
     ss_array keys = {.count = 0};
-    if (status == SSTORE_OK)
-        status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, SS_IDS_NUMBER, segment->facts.ids.block_count,
-                                  &keys, error);
+    sstore_status status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, SS_IDS_NUMBER,
+                                            segment->facts.ids.block_count, &keys, error);
     if (status == SSTORE_OK && !ss_array_ascends(&keys, false))
         status = ss_fail_damaged(error, segment->ids.file.path, SSTORE_NO_OFFSET,
                                  "the directory's ranks for the ids do not ascend; " SS_DIRECTORY_ADVICE);
@@ -107,28 +104,59 @@ static sstore_status open_ranks(ss_segment *segment, sstore_error *error)
     return SSTORE_OK;
 }
 
-/* Open what queries need. */
+/* Open what queries need. The directory comes into memory last: by then its size is known to be that of a directory for files
+ * that are there. */
 static sstore_status open_whole(ss_segment *segment, const ss_dir *dir, bool has_ids, sstore_io io, sstore_error *error)
 {
     const ss_manifest_segment *facts = &segment->facts;
-    sstore_status status = ss_directory_open(dir, facts->lmdb_format, facts->directory_bytes, facts->directory_sum,
-                                             &segment->directory, error);
+    sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; status == SSTORE_OK && i < facts->plan.table_count; i++)
-        status = open_table(segment, dir, i, io, error);
+        status = open_blocks(segment, dir, i, io, error);
+    if (status == SSTORE_OK && has_ids)
+        status = open_id_blocks(segment, dir, io, error);
+    if (status == SSTORE_OK)
+        status = ss_directory_open(dir, facts->lmdb_format, facts->directory_bytes, facts->directory_sum,
+                                   &segment->directory, error);
+    for (uint32_t i = 0; status == SSTORE_OK && i < facts->plan.table_count; i++)
+        status = open_keys(segment, i, error);
     if (status == SSTORE_OK)
         status = open_ranks(segment, error);
     if (status == SSTORE_OK && has_ids)
-        status = open_ids(segment, dir, io, error);
+        status = open_ids_keys(segment, error);
+    return status;
+}
+
+/* What becomes of opening a block file: one that is lost or damaged may be left out. */
+static sstore_status leave_out(const ss_segment_use *use, ss_block_reader *blocks, sstore_status status,
+                               const sstore_error *problem, sstore_error *error)
+{
+    if (status == SSTORE_OK)
+        return status;
+    if (use->on_problem != NULL && (status == SSTORE_ERROR_DAMAGED || status == SSTORE_ERROR_NOT_FOUND)) {
+        ss_block_reader_close(blocks);
+        *blocks = (ss_block_reader){.file = SS_FILE_NONE};
+        use->on_problem(use->context, problem);
+        return SSTORE_OK;
+    }
+    if (error != NULL)
+        *error = *problem;
     return status;
 }
 
 /* Open what reading block files in order needs. */
-static sstore_status open_block_files(ss_segment *segment, const ss_dir *dir, bool has_ids, sstore_error *error)
+static sstore_status open_block_files(ss_segment *segment, const ss_dir *dir, const ss_segment_use *use, sstore_error *error)
 {
+    sstore_error problem;
     sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; status == SSTORE_OK && i < segment->table_count; i++)
-        status = open_blocks(segment, dir, i, SSTORE_IO_PREAD, error);
-    return status == SSTORE_OK && has_ids ? open_id_blocks(segment, dir, SSTORE_IO_PREAD, error) : status;
+    for (uint32_t i = 0; status == SSTORE_OK && i < segment->table_count; i++) {
+        status = open_blocks(segment, dir, i, SSTORE_IO_PREAD, &problem);
+        status = leave_out(use, &segment->tables[i].blocks, status, &problem, error);
+    }
+    if (status == SSTORE_OK && use->has_ids) {
+        status = open_id_blocks(segment, dir, SSTORE_IO_PREAD, &problem);
+        status = leave_out(use, &segment->ids, status, &problem, error);
+    }
+    return status;
 }
 
 static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss_segment_use *use, sstore_error *error)
@@ -138,7 +166,7 @@ static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss
     if (segment->tables == NULL)
         return ss_fail_memory(error, table_count * sizeof *segment->tables);
     segment->table_count = table_count;
-    return use->records_only || use->blocks_only ? open_block_files(segment, dir, use->has_ids, error)
+    return use->records_only || use->blocks_only ? open_block_files(segment, dir, use, error)
                                                  : open_whole(segment, dir, use->has_ids, use->io, error);
 }
 

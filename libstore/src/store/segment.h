@@ -33,12 +33,17 @@ typedef struct ss_segment {
     ss_cost_model costs;
 } ss_segment;
 
+typedef void (*ss_file_problem_fn)(void *context, const sstore_error *problem);
+
 /* What a segment is opened for. */
 typedef struct ss_segment_use {
     bool has_ids;      /* the store has */
     bool records_only; /* to read all records in order and nothing else: only table 0 and the ids, without the directory. It
                           takes two files and next to no memory */
     bool blocks_only;  /* to read all block files from end to end: without the directory */
+    ss_file_problem_fn on_problem; /* with blocks_only: told of each block file that cannot be opened, which is then left
+                                      out, with no block; NULL: one is enough to fail */
+    void *context;                 /* of on_problem */
     sstore_io io;
     sstore_strategy strategy;
 } ss_segment_use;

@@ -93,24 +93,16 @@ static sstore_status open_manifest(sstore *store, const opening *how, sstore_err
     return status == SSTORE_OK ? open_segments(store, how->other, error) : status;
 }
 
-/* Whether the store has another manifest now than the one that was read. */
-static bool was_replaced(const sstore *store)
-{
-    ss_manifest now = {.segment_count = 0};
-    sstore_status status = ss_manifest_read(&store->dir, &now, NULL);
-    bool same = status == SSTORE_OK && ss_u128_equal(now.checksum, store->manifest.checksum);
-    ss_manifest_free(&now);
-    return !same;
-}
-
-/* A writer that replaces segments removes the files that the old manifest names: then start again from the new one. */
+/* A writer that replaces segments removes the files that the old manifest names, and may give their folders' names to others:
+ * then start again from the new one. */
 static sstore_status open_newest(sstore *store, const opening *how, sstore_error *error)
 {
     sstore_error attempt_error;
     for (int attempt = 1;; attempt++) {
         sstore_status status = open_manifest(store, how, &attempt_error);
-        bool lost_file = status == SSTORE_ERROR_NOT_FOUND && store->segments != NULL;
-        if (lost_file && attempt < MAX_ATTEMPTS && was_replaced(store)) {
+        const bool lost_file = status == SSTORE_ERROR_NOT_FOUND && store->segments != NULL;
+        const bool other_file = status == SSTORE_ERROR_DAMAGED && store->segments != NULL;
+        if ((lost_file || other_file) && attempt < MAX_ATTEMPTS && !ss_manifest_is_newest(&store->dir, &store->manifest)) {
             drop_manifest(store);
             continue;
         }

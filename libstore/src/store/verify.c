@@ -2,6 +2,7 @@
  * verify.c - reads and decodes everything in a store, and holds its parts against each other: blocks against their
  * checksums and against what a writer makes of their contents, each table against the directory and its own header, the
  * tables against table 0, the ids against the ranks, and all records against the content sum that gave the segment its id.
+ * A store that cannot be opened is verified segment by segment and file by file, as far as they can be read.
  */
 #include <string.h>
 
@@ -43,6 +44,12 @@ static void note_file(verification *self, const ss_block_reader *reader, const c
     note(self, &problem);
 }
 
+/* Whether a block file is there to be read; if not, that is known. */
+static bool is_open(const ss_block_reader *blocks)
+{
+    return blocks->file.path != NULL;
+}
+
 /* ----- one table ----- */
 
 /* What is gathered while a table is read. */
@@ -61,9 +68,11 @@ static void check_block(verification *self, table_check *check, uint64_t block, 
 {
     const ss_table *table = &check->segment->tables[check->number];
     const char *reason;
-    if (values[count - 1] != ss_array_at(&table->keys.keys, block))
+    const bool has_directory = check->segment->directory != NULL;
+    if (has_directory && values[count - 1] != ss_array_at(&table->keys.keys, block))
         note_block(self, &table->blocks, block, "its last fingerprint is not the key that the directory has");
-    if (check->number == 0 && check->whole && check->counts.count != ss_array_at(&check->segment->ranks, block))
+    if (has_directory && check->number == 0 && check->whole &&
+        check->counts.count != ss_array_at(&check->segment->ranks, block))
         note_block(self, &table->blocks, block, "its first rank is not the one that the directory has");
     bool any = check->counts.count > 0, ascends = !any || values[0] > check->last;
     for (uint32_t i = 1; i < count; i++)
@@ -137,6 +146,8 @@ static sstore_status verify_tables(verification *self, const ss_segment *segment
     bool whole;
     *first_whole_out = false;
     for (uint32_t i = 0; i < segment->facts.plan.table_count && !self->stopped; i++) {
+        if (!is_open(&segment->tables[i].blocks))
+            continue;
         sstore_status status = verify_table(self, segment, i, &sum, &whole, error);
         if (status != SSTORE_OK)
             return status;
@@ -162,7 +173,8 @@ typedef struct ids_check {
     ss_canonical_ids canonical;
 } ids_check;
 
-static const char *check_ids_block(ids_check *check, const ss_ids_block *block, uint64_t key)
+/* `key`: that the directory has for the block; NULL: there is none. */
+static const char *check_ids_block(ids_check *check, const ss_ids_block *block, const uint64_t *key)
 {
     uint64_t rank = block->first_rank, last_id = check->last_id, least_ordinal = check->least_ordinal;
     bool repeated = check->goes_on; /* the record has the rank of the one before */
@@ -185,7 +197,7 @@ static const char *check_ids_block(ids_check *check, const ss_ids_block *block, 
     check->last_id = last_id;
     check->least_ordinal = least_ordinal;
     check->record_count += block->count;
-    if (rank != key)
+    if (key != NULL && rank != *key)
         return "its last rank is not the key that the directory has";
     return ss_canonical_ids_next(&check->canonical, block, &reason) ? NULL : reason;
 }
@@ -210,10 +222,12 @@ static sstore_status verify_ids(verification *self, const ss_segment *segment, s
             note(self, &problem);
             continue;
         }
+        const bool has_directory = segment->directory != NULL;
+        const uint64_t key = has_directory ? ss_array_at(&segment->ids_keys.keys, number) : 0;
         if (ss_ids_block_open(&block, bytes, ids->header.block_bytes, &reason))
             /* After a block that could not be read the ranks cannot be followed any more. */
             reason = self->problem_count == problems_before
-                         ? check_ids_block(&check, &block, ss_array_at(&segment->ids_keys.keys, number))
+                         ? check_ids_block(&check, &block, has_directory ? &key : NULL)
                          : NULL;
         if (reason != NULL)
             note_block(self, ids, number, reason);
@@ -261,11 +275,94 @@ static sstore_status verify_segment(verification *self, const ss_segment *segmen
     bool first_whole;
     sstore_status status = verify_tables(self, segment, &first_whole, error);
     uint64_t problems_before = self->problem_count;
-    if (status == SSTORE_OK && has_ids && !self->stopped)
+    const bool reads_ids = has_ids && is_open(&segment->ids);
+    if (status == SSTORE_OK && reads_ids && !self->stopped)
         status = verify_ids(self, segment, error);
     /* Where table 0 or the ids are damaged, the sum says nothing new. */
-    if (status == SSTORE_OK && !self->stopped && first_whole && self->problem_count == problems_before)
+    if (status == SSTORE_OK && !self->stopped && first_whole && has_ids == reads_ids &&
+        self->problem_count == problems_before)
         status = verify_content(self, segment, has_ids, error);
+    return status;
+}
+
+/* ----- segments that cannot be opened ----- */
+
+/* What is wrong with the files of a segment, beside the problem that is known already. */
+typedef struct file_problems {
+    verification *of;
+    const sstore_error *known;
+} file_problems;
+
+static void note_file_problem(void *context, const sstore_error *problem)
+{
+    const file_problems *self = context;
+    sstore_error lost = *problem;
+    lost.status = SSTORE_ERROR_DAMAGED; /* a file that is not there */
+    if (strcmp(problem->message, self->known->message) != 0 && !self->of->stopped)
+        note(self->of, &lost);
+}
+
+static void check_directory(file_problems *self, const ss_dir *store, const ss_manifest_segment *facts)
+{
+    char name[SS_NAME_CAPACITY];
+    ss_dir dir;
+    ss_directory *directory = NULL;
+    sstore_error problem;
+    ss_folder_name(name, SS_SEGMENT_PREFIX, facts->folder_number);
+    if (ss_dir_open_at(store, name, &dir, NULL) != SSTORE_OK)
+        return;
+    const sstore_status status = ss_directory_open(&dir, facts->lmdb_format, facts->directory_bytes, facts->directory_sum,
+                                                   &directory, &problem);
+    if (status == SSTORE_ERROR_DAMAGED || status == SSTORE_ERROR_NOT_FOUND)
+        note_file_problem(self, &problem);
+    ss_directory_close(directory);
+    ss_dir_close(&dir);
+}
+
+/* Verify a segment; if it cannot be opened, all files of it that can. */
+static sstore_status verify_apart(verification *self, const ss_dir *store, const ss_manifest_segment *facts, bool has_ids,
+                                  sstore_error *error)
+{
+    sstore_error problem;
+    ss_segment *segment;
+    file_problems beside = {self, &problem};
+    bool is_whole = true;
+    ss_segment_use use = {.has_ids = has_ids};
+    sstore_status status = ss_segment_open(store, facts, &use, &segment, &problem);
+    if (status == SSTORE_ERROR_DAMAGED || status == SSTORE_ERROR_NOT_FOUND) {
+        problem.status = SSTORE_ERROR_DAMAGED;
+        is_whole = false;
+        note(self, &problem);
+        use = (ss_segment_use){
+            .has_ids = has_ids, .blocks_only = true, .on_problem = note_file_problem, .context = &beside};
+        status = self->stopped ? SSTORE_STOPPED : ss_segment_open(store, facts, &use, &segment, error);
+        if (status == SSTORE_STOPPED || status == SSTORE_ERROR_NOT_FOUND) /* not even the folder is there */
+            return SSTORE_OK;
+    } else if (status != SSTORE_OK && error != NULL) {
+        *error = problem;
+    }
+    if (status == SSTORE_OK && !is_whole)
+        check_directory(&beside, store, facts);
+    if (status == SSTORE_OK && !self->stopped)
+        status = verify_segment(self, segment, has_ids, error);
+    ss_segment_release(segment);
+    return status;
+}
+
+/* Verify a store that cannot be opened, for that reason. */
+static sstore_status verify_damaged(verification *self, const char *path, const sstore_error *reason, sstore_error *error)
+{
+    ss_dir store;
+    ss_manifest manifest = {.segment_count = 0};
+    sstore_status status = ss_dir_open(path, &store, error);
+    const bool has_manifest = status == SSTORE_OK && ss_manifest_read(&store, &manifest, NULL) == SSTORE_OK;
+    for (uint32_t i = 0; has_manifest && status == SSTORE_OK && i < manifest.segment_count && !self->stopped; i++)
+        status = verify_apart(self, &store, &manifest.segments[i], manifest.has_ids, error);
+    if (status == SSTORE_OK && self->problem_count == 0) /* it is the manifest, or the store changed meanwhile */
+        note(self, reason);
+    if (has_manifest)
+        ss_manifest_free(&manifest);
+    ss_dir_close(&store);
     return status;
 }
 
@@ -301,6 +398,18 @@ static void verify_next_ordinal(verification *self, const sstore *store)
     note(self, &problem);
 }
 
+static sstore_status verify_store(verification *self, const sstore *store, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count && !self->stopped; i++)
+        status = verify_segment(self, store->segments[i], store->manifest.has_ids, error);
+    if (status == SSTORE_OK && store->manifest.segment_count > 1 && self->problem_count == 0 && !self->stopped)
+        status = verify_order(self, store, error);
+    if (status == SSTORE_OK && store->manifest.has_ids && self->problem_count == 0 && !self->stopped)
+        verify_next_ordinal(self, store);
+    return status;
+}
+
 sstore_status sstore_verify(const char *path, sstore_problem_fn on_problem, void *context, sstore_error *error)
 {
     verification self = {.on_problem = on_problem, .context = context};
@@ -309,19 +418,12 @@ sstore_status sstore_verify(const char *path, sstore_problem_fn on_problem, void
     if (path == NULL)
         return ss_fail_argument(error, "sstore_verify: path must not be NULL");
     sstore_status status = sstore_open(path, NULL, &store, &problem);
-    if (status == SSTORE_ERROR_DAMAGED)
-        note(&self, &problem);
-    if (status != SSTORE_OK) {
-        if (error != NULL)
-            *error = problem;
-        return status;
-    }
-    for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count && !self.stopped; i++)
-        status = verify_segment(&self, store->segments[i], store->manifest.has_ids, error);
-    if (status == SSTORE_OK && store->manifest.segment_count > 1 && self.problem_count == 0 && !self.stopped)
-        status = verify_order(&self, store, error);
-    if (status == SSTORE_OK && store->manifest.has_ids && self.problem_count == 0 && !self.stopped)
-        verify_next_ordinal(&self, store);
+    if (status == SSTORE_OK)
+        status = verify_store(&self, store, error);
+    else if (status == SSTORE_ERROR_DAMAGED)
+        status = verify_damaged(&self, path, &problem, error);
+    else if (error != NULL)
+        *error = problem;
     sstore_close(store);
     if (status != SSTORE_OK || self.problem_count == 0)
         return status;
