@@ -135,7 +135,7 @@ typedef struct sstore_open_options {
  * sstore_query_batch() says.
  *
  * Each segment also takes some 20 KiB, and a file descriptor for each table, one for the ids and one for the directory. One
- * more is for the store's folder, and one while it is opened. Where the process may not have as many, it is IO, with
+ * more is for the store's folder, and two while it is opened. Where the process may not have as many, it is IO, with
  * system_errno EMFILE.
  *
  * A store may have been made to harm, with all its checksums right. Then answers may be wrong, but no call touches memory that

@@ -18,7 +18,7 @@
 
 #define SEGMENTS 30u
 #define MANY 160000u     /* records, more than the memory that builds and joins are given holds */
-#define WHILE_OPENING 1u /* the folder of a segment */
+#define WHILE_OPENING 2u /* the folder of a segment, and the directory that is copied */
 #define BUILD_FILES 12u  /* of a build, whatever it builds */
 #define SEGMENT_FILES 2u /* of each segment that is read to be merged, and a store's folder */
 #define JOIN_FILES 4u    /* of a join or a collection, beside open stores */
