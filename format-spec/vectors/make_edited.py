@@ -11,7 +11,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).parent / "v1"
@@ -76,6 +76,7 @@ class Case:
     seal: Callable[[Path], None] = seal
     size: int | None = None  # cut or make longer
     remove: bool = False
+    also: list[tuple[str, int, bytes]] = field(default_factory=list)  # changes of other files
 
 
 SEGMENT = 64  # where the first segment begins without a recipe
@@ -206,6 +207,11 @@ def header_cases() -> Iterator[Case]:
         ("ids.blk", "the unused rest", 1176, b"\1" * 2904, FINE, None),
     ):
         yield Case(f"{file}: {name}", "4", "example", file, [(offset, data)], refuse, word)
+    many = b"\0\0\1"  # 65536: one more than a block can hold
+    yield Case("table-00.blk: more fingerprints than its block can hold", "4", "one", "table-00.blk", [(56, many)],
+               OPEN, also=[("MANIFEST", SEGMENT + 24, many), ("MANIFEST", SEGMENT + 32, many)])
+    yield Case("ids.blk: more records than its block can hold", "4", "example", "ids.blk", [(56, many)], OPEN,
+               also=[("MANIFEST", SEGMENT + 24, many)])
     yield Case("table-01.blk: segment id", "4", "example", "table-01.blk", [(16, b"\0")], OPEN,
                seal=seal_header("table-01.blk", TABLE + 40 + 24))
     yield Case("ids.blk: segment id", "4", "example", "ids.blk", [(16, b"\0")], OPEN, seal=seal_header("ids.blk", SEGMENT + 96))
@@ -335,13 +341,19 @@ def edits_of(before: Path, after: Path) -> Iterator[dict]:
             yield {"file": name, "offset": offset, "bytes": data.hex()}
 
 
+def path_of(store: Path, file: str) -> Path:
+    return store / file if file == "MANIFEST" else next(store.glob("seg-*")) / file
+
+
 def make(case: Case, folder: Path) -> dict:
     base, store = HERE / f"{case.store}.store", folder / "edited.store"
     shutil.rmtree(store, ignore_errors=True)
     shutil.copytree(base, store)
-    path = store / case.file if case.file == "MANIFEST" else next(store.glob("seg-*")) / case.file
+    path = path_of(store, case.file)
     for offset, data in case.changes:
         patch(path, offset, data)
+    for file, offset, data in case.also:
+        patch(path_of(store, file), offset, data)
     if case.size is not None:
         path.write_bytes(path.read_bytes()[: case.size].ljust(case.size, b"\0"))
     if case.remove:

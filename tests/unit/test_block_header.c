@@ -134,6 +134,7 @@ static const changed_field changed_fields[] = {
     {AT_BLOCK_COUNT, 8, 100, SSTORE_OK},
     {AT_ITEM_COUNT, 8, 0, SSTORE_ERROR_DAMAGED},
     {AT_ITEM_COUNT, 8, 9, SSTORE_ERROR_DAMAGED},
+    {AT_ITEM_COUNT, 8, 10 * 65535 + 1, SSTORE_ERROR_DAMAGED}, /* one more than 10 blocks can hold */
     {AT_ITEM_COUNT, 8, 11 * 65535, SSTORE_ERROR_DAMAGED},
     {AT_ITEM_COUNT, 8, UINT64_MAX, SSTORE_ERROR_DAMAGED},
     {AT_ITEM_COUNT, 8, 10 * 65535, SSTORE_OK},

@@ -73,8 +73,7 @@ static sstore_status check_ranges(const ss_block_header *header, const char *fil
     if (!ss_geometry_valid(geometry))
         return ss_fail_damaged(error, file, AT_BLOCK_BYTES, "the block size or restart interval is impossible");
     if (header->block_count > SS_MAX_BLOCK_COUNT || header->item_count < header->block_count ||
-        header->item_count / SS_BLOCK_MAX_COUNT > header->block_count ||
-        (header->item_count != 0 && header->block_count == 0))
+        header->item_count > SS_BLOCK_MAX_COUNT * header->block_count)
         return ss_fail_damaged(error, file, AT_BLOCK_COUNT, "the numbers of blocks and items do not fit together");
     if (!ss_huffman_valid(header->code_lengths, &reason))
         return ss_fail_damaged(error, file, AT_CODE_LENGTHS, "%s", reason);
