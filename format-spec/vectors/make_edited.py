@@ -18,7 +18,7 @@ HERE = Path(__file__).parent / "v1"
 sys.path.insert(0, str(Path(__file__).parent.parent / "decoder"))
 sys.dont_write_bytecode = True
 
-from bits import bytes_u128, u32  # noqa: E402
+from bits import bytes_u64, bytes_u128, u32  # noqa: E402
 from seal import seal  # noqa: E402
 from xxh3 import xxh3_128  # noqa: E402
 
@@ -192,10 +192,13 @@ def header_cases() -> Iterator[Case]:
         ("table-01.blk", "gap bit counts", 664, b"\1", FULL, DAMAGED),
         ("table-01.blk", "the unused rest", 1176, b"\1" * 2904, FINE, None),
         ("ids.blk", "magic", 7, b"k", OPEN, DAMAGED),
+        ("ids.blk", "version 0", 8, b"\0", OPEN, UNSUPPORTED),
         ("ids.blk", "version 2", 8, b"\2", OPEN, UNSUPPORTED),
+        ("ids.blk", "header size", 13, b"\x20", OPEN, UNSUPPORTED),
         ("ids.blk", "number", 32, b"\0", OPEN, DAMAGED),
         ("ids.blk", "block size", 36, b"\0\2", OPEN, DAMAGED),
         ("ids.blk", "an unused restart interval", 40, b"\1", FINE, None),
+        ("ids.blk", "fingerprint bits", 44, b"\x80", OPEN, UNSUPPORTED),
         ("ids.blk", "block count", 48, b"\2", OPEN, DAMAGED),
         ("ids.blk", "item count", 56, b"\2", OPEN, DAMAGED),
         ("ids.blk", "table count", 64, b"\3", OPEN, DAMAGED),
@@ -301,17 +304,24 @@ def segment_cases() -> Iterator[Case]:
 
 def directory_cases() -> Iterator[Case]:
     """Values, or keys, in all pages that have them: LMDB leaves old ones behind."""
-    directory = (next((HERE / "example.store").glob("seg-*")) / "directory.mdb").read_bytes()
-    for name, key, at, change, refuse in (
-        ("the last fingerprint of table 0", "010000000000000000", 9, b"\xda", FULL),
-        ("the last rank of the id block", "01ffffffff00000000", 9, b"\2", FULL),
-        ("the first rank of table 0", "020000000000000000", 9, b"\1", OPEN),
-        ("an array is not there", "010000000100000000", 0, b"\7", OPEN),
+    for name, store, key, at, change, refuse in (
+        ("the last fingerprint of table 0", "example", "010000000000000000", 9, b"\xda", FULL),
+        ("the last rank of the id block", "example", "01ffffffff00000000", 9, b"\2", FULL),
+        ("the first rank of table 0", "example", "020000000000000000", 9, b"\1", OPEN),
+        ("an array is not there", "example", "010000000100000000", 0, b"\7", OPEN),
+        # This one has 3,000 fingerprints, in 43 blocks of each table, and 10 of ids.
+        ("a first rank twice", "ordinals", "020000000000000000", 9 + 8, bytes(8), OPEN),
+        ("first ranks that do not ascend", "ordinals", "020000000000000000", 9 + 8, bytes_u64(2999), OPEN),
+        ("a first rank that no fingerprint has", "ordinals", "020000000000000000", 9 + 8 * 42, bytes_u64(3000), OPEN),
+        ("last fingerprints of table 1 that do not ascend", "ordinals", "010000000100000000", 9 + 8, bytes(8), OPEN),
+        ("last ranks of the ids that do not ascend", "ordinals", "01ffffffff00000000", 9 + 8, bytes(8), OPEN),
     ):
+        directory = path_of(HERE / f"{store}.store", "directory.mdb").read_bytes()
         # LMDB has a key's size, 9, before it.
         places = [match.start() + 2 for match in re.finditer(re.escape(b"\x09\0" + bytes.fromhex(key)), directory)]
-        yield Case(f"directory: {name}", "8", "example", "directory.mdb", [(place + at, change) for place in places], refuse,
-                   seal=seal_directory)
+        assert places, name
+        yield Case(f"directory: {name}", "8", store, "directory.mdb", [(place + at, change) for place in places],
+                   refuse, seal=seal_directory)
     yield Case("directory: another LMDB format", "8", "example", "MANIFEST", [(SEGMENT + 120, b"\2")], OPEN, UNSUPPORTED,
                seal_manifest)
 
