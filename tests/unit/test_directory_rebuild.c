@@ -157,18 +157,34 @@ static void test_other_lmdb_formats(void **state)
 }
 
 /* What of the arrays is written into a directory whose size and sum are right. */
-typedef enum flaw { NOTHING_THERE, NO_IDS, KEYS_DESCEND, RANKS_BEGIN_LATE, TOO_FEW, NOT_LMDB, FLAW_COUNT } flaw;
+typedef enum flaw {
+    NOTHING_THERE,
+    NO_IDS,
+    KEYS_DESCEND,
+    RANKS_BEGIN_LATE,
+    RANK_OF_NOTHING, /* which no fingerprint has */
+    TOO_FEW,
+    NOT_LMDB,
+    FLAW_COUNT
+} flaw;
 
-static void write_array(ss_directory_writer *writer, ss_array_kind kind, uint32_t number, uint64_t count,
-                        uint64_t first)
+/* Numbers from `first` on, up to the last one, which is `last`. */
+static void write_up_to(ss_directory_writer *writer, ss_array_kind kind, uint32_t number, uint64_t count,
+                        uint64_t first, uint64_t last)
 {
     ss_array_writer array;
     sstore_error error = {.status = SSTORE_OK};
     ss_array_writer_init(&array, writer, kind, number);
     for (uint64_t i = 0; i < count; i++)
-        assert_ok(ss_array_writer_add(&array, first + i, &error), &error);
+        assert_ok(ss_array_writer_add(&array, i + 1 < count ? first + i : last, &error), &error);
     assert_ok(ss_array_writer_finish(&array, &error), &error);
     ss_array_writer_free(&array);
+}
+
+static void write_array(ss_directory_writer *writer, ss_array_kind kind, uint32_t number, uint64_t count,
+                        uint64_t first)
+{
+    write_up_to(writer, kind, number, count, first, first + count - 1);
 }
 
 static void write_flawed(subject *self, flaw what)
@@ -182,7 +198,8 @@ static void write_flawed(subject *self, flaw what)
     assert_ok(ss_directory_writer_open(&self->folder, 1 << 20, &writer, &error), &error);
     if (what != NOTHING_THERE) {
         write_array(writer, SS_ARRAY_KEYS, 0, blocks - (what == TOO_FEW), what == KEYS_DESCEND ? UINT64_MAX - 2 : 0);
-        write_array(writer, SS_ARRAY_RANKS, 0, blocks, what == RANKS_BEGIN_LATE ? 1 : 0);
+        write_up_to(writer, SS_ARRAY_RANKS, 0, blocks, what == RANKS_BEGIN_LATE ? 1 : 0,
+                    segment->distinct_count - (what == RANK_OF_NOTHING ? 0 : 1));
         write_array(writer, SS_ARRAY_KEYS, 1, segment->tables[1].block_count, 0);
         if (what != NO_IDS)
             write_array(writer, SS_ARRAY_KEYS, SS_IDS_NUMBER, segment->ids.block_count, 0);
