@@ -1,10 +1,15 @@
 /* The directory: arrays written by several threads come back as they were, and no changed byte reaches LMDB. */
 #include "file/directory.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "support/random.h"
 #include "support/scratch.h"
@@ -381,6 +386,146 @@ static void test_open_directory_is_a_copy(void **state)
     file_free(&file);
 }
 
+/* Open the copy in memory that this process has, to write to it; -1: there is none. */
+static int open_copy(void)
+{
+    for (int fd = 0; fd < 1024; fd++) {
+        char path[64], target[64] = {0};
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        if (readlink(path, target, sizeof target - 1) > 0 && strncmp(target, "/memfd:sstore", 13) == 0)
+            return open(path, O_RDWR | O_CLOEXEC);
+    }
+    return -1;
+}
+
+/* Whoever finds the copy cannot change it either. */
+static void test_copy_cannot_be_changed(void **state)
+{
+    (void)state;
+    directory_file file = file_begin();
+    write_array(file.writer, SS_ARRAY_KEYS, 0, 700);
+    file_finish(&file);
+    ss_directory *directory = must_open(&file);
+    const int fd = open_copy();
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, "x", 1, 0), -1);
+    assert_int_equal(errno, EPERM);
+    assert_int_equal(ftruncate(fd, 0), -1);
+    assert_int_equal(ftruncate(fd, (off_t)file.bytes + 4096), -1);
+    const void *map = mmap(NULL, file.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_true(map == MAP_FAILED);
+    close(fd);
+    check_array(directory, SS_ARRAY_KEYS, 0, 700);
+    ss_directory_close(directory);
+    file_free(&file);
+}
+
+/* ----- pages that LMDB does not write ----- */
+
+/* Where numbers stand in LMDB's files, in the host's byte order: as file/lmdb_check.c has it. */
+#define PAGE_HEADER_BYTES 16u
+#define META_PAGE_BYTES (PAGE_HEADER_BYTES + 24u)
+#define META_DEPTH (PAGE_HEADER_BYTES + 78u)
+#define META_LAST_PAGE (PAGE_HEADER_BYTES + 120u)
+#define META_TRANSACTION (PAGE_HEADER_BYTES + 128u)
+#define NODE_HEADER_BYTES 8u
+#define NAME_BYTES 9u
+
+static uint64_t number_at(const uint8_t *at, size_t width)
+{
+    uint16_t narrow;
+    uint32_t middle;
+    uint64_t wide;
+    memcpy(&narrow, at, sizeof narrow);
+    memcpy(&middle, at, sizeof middle);
+    memcpy(&wide, at, sizeof wide);
+    return width == 2 ? narrow : width == 4 ? middle : wide;
+}
+
+/* The newer of the two meta pages. */
+static uint8_t *find_meta(const bytes *content)
+{
+    uint8_t *first = content->data, *second = first + number_at(first + META_PAGE_BYTES, 4);
+    return number_at(second + META_TRANSACTION, 8) > number_at(first + META_TRANSACTION, 8) ? second : first;
+}
+
+/* The node of the first array of keys. */
+static uint8_t *find_node(const bytes *content)
+{
+    static const uint8_t name[NAME_BYTES] = {SS_ARRAY_KEYS};
+    uint8_t *found = memmem(content->data, content->size, name, sizeof name);
+    while (found != NULL && number_at(found - 2, 2) != NAME_BYTES)
+        found = memmem(found + 1, content->size - (size_t)(found + 1 - content->data), name, sizeof name);
+    assert_non_null(found);
+    return found - NODE_HEADER_BYTES;
+}
+
+/* Open what was changed, under its own sum; where it is not refused, `reason` is NULL. */
+static void check_changed(const directory_file *file, const bytes *content, const char *reason)
+{
+    ss_directory *directory;
+    sstore_error error = {.status = SSTORE_OK};
+    file_save(file_path(), content->data, content->size);
+    const sstore_status status = ss_directory_open(&file->dir, ss_directory_lmdb_format(), content->size,
+                                                   ss_hash128(content->data, content->size), &directory, &error);
+    assert_status(status, reason == NULL ? SSTORE_OK : SSTORE_ERROR_DAMAGED, &error);
+    if (reason != NULL && strstr(error.message, reason) == NULL)
+        fail_msg("%s", error.message);
+    ss_directory_close(directory);
+}
+
+/* A value in pages of its own may reach to the end of the last page, and not a byte further. */
+static void test_values_end_in_the_file(void **state)
+{
+    (void)state;
+    directory_file file = file_begin();
+    write_array(file.writer, SS_ARRAY_KEYS, 0, 5000);
+    file_finish(&file);
+    bytes content = file_load(file_path());
+    uint8_t *meta = find_meta(&content), *node = find_node(&content);
+    const uint64_t first_page = number_at(node + NODE_HEADER_BYTES + NAME_BYTES, 8);
+    const uint64_t page_count = number_at(meta + META_LAST_PAGE, 8) + 1 - first_page;
+    const uint64_t room = page_count * number_at(content.data + META_PAGE_BYTES, 4) - PAGE_HEADER_BYTES;
+    assert_int_equal(number_at(node, 4), 8 * 5000);
+    for (uint64_t size = room; size <= room + 17; size++) {
+        const uint32_t value = (uint32_t)size;
+        testing_doing("a value of %" PRIu64 " bytes, with room for %" PRIu64, size, room);
+        memcpy(node, &value, sizeof value);
+        check_changed(&file, &content, size == room ? NULL : "a value that is not in the file");
+    }
+    bytes_free(&content);
+    file_free(&file);
+    testing_done();
+}
+
+/* A tree deeper than LMDB's cursors is refused without a look at its pages. */
+static void test_deep_trees(void **state)
+{
+    (void)state;
+    static const struct {
+        uint16_t depth;
+        const char *reason;
+    } cases[] = {{1, NULL},
+                 {0, "a tree without a root"},
+                 {32, "at a wrong depth"},
+                 {33, "a tree without a root"},
+                 {64, "a tree without a root"},
+                 {UINT16_MAX, "a tree without a root"}};
+    directory_file file = file_begin();
+    write_array(file.writer, SS_ARRAY_KEYS, 0, 5);
+    file_finish(&file);
+    bytes content = file_load(file_path());
+    uint8_t *meta = find_meta(&content);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        testing_doing("depth %d", cases[i].depth);
+        memcpy(meta + META_DEPTH, &cases[i].depth, sizeof cases[i].depth);
+        check_changed(&file, &content, cases[i].reason);
+    }
+    bytes_free(&content);
+    file_free(&file);
+    testing_done();
+}
+
 /* ----- searching ----- */
 
 /* An array in memory, in chunks as in the directory, each at an odd address. */
@@ -451,6 +596,9 @@ int main(void)
         cmocka_unit_test_teardown(test_other_sizes_and_sums_are_refused, testing_teardown),
         cmocka_unit_test(test_other_formats_are_refused),
         cmocka_unit_test_teardown(test_open_directory_is_a_copy, testing_teardown),
+        cmocka_unit_test_teardown(test_copy_cannot_be_changed, testing_teardown),
+        cmocka_unit_test_teardown(test_values_end_in_the_file, testing_teardown),
+        cmocka_unit_test_teardown(test_deep_trees, testing_teardown),
         cmocka_unit_test(test_ascends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
