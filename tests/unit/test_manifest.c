@@ -30,6 +30,9 @@
 #define AT_TABLE (AT_SEGMENT + 128)
 #define CHECKSUM_BYTES 16
 
+#define MOST_BLOCKS (UINT64_C(1) << 40)      /* of a file */
+#define MOST_PROOF_STEPS (8 * SS_PLAN_STEPS) /* for the plans of all segments together */
+
 static uint64_t run_seed;
 
 /* ----- what the tests share ----- */
@@ -550,6 +553,41 @@ static void bad_interval(ss_manifest *manifest, ss_manifest_segment *segment)
     segment->geometry.restart_interval = 65536;
 }
 
+/* As large as its blocks allow, by the format's limits: one value a block, of table 0 two. */
+static void largest_directory(ss_manifest *manifest, ss_manifest_segment *segment)
+{
+    (void)manifest;
+    const uint64_t values = 2 * segment->tables[0].block_count + segment->tables[1].block_count +
+                            segment->ids.block_count;
+    segment->directory_bytes = ((uint64_t)16 << 20) + 16 * values;
+}
+
+static void too_large_directory(ss_manifest *manifest, ss_manifest_segment *segment)
+{
+    largest_directory(manifest, segment);
+    segment->directory_bytes++;
+}
+
+/* Of records there are still more. */
+static void most_blocks(ss_manifest *manifest, ss_manifest_segment *segment)
+{
+    (void)manifest;
+    segment->record_count = segment->distinct_count = MOST_BLOCKS + 1000;
+    segment->tables[0].block_count = segment->tables[1].block_count = segment->ids.block_count = MOST_BLOCKS;
+}
+
+static void too_many_blocks(ss_manifest *manifest, ss_manifest_segment *segment)
+{
+    most_blocks(manifest, segment);
+    segment->tables[1].block_count++;
+}
+
+static void too_many_id_blocks(ss_manifest *manifest, ss_manifest_segment *segment)
+{
+    most_blocks(manifest, segment);
+    segment->ids.block_count++;
+}
+
 static void test_impossible_contents(void **state)
 {
     (void)state;
@@ -573,6 +611,11 @@ static void test_impossible_contents(void **state)
         {"two segments in one folder", same_folder, SSTORE_ERROR_DAMAGED},
         {"another restart interval", other_interval, SSTORE_OK},
         {"a restart interval too large", bad_interval, SSTORE_ERROR_DAMAGED},
+        {"the largest directory", largest_directory, SSTORE_OK},
+        {"a directory that is larger", too_large_directory, SSTORE_ERROR_DAMAGED},
+        {"files of the most blocks", most_blocks, SSTORE_OK},
+        {"a table of more blocks", too_many_blocks, SSTORE_ERROR_DAMAGED},
+        {"ids of more blocks", too_many_id_blocks, SSTORE_ERROR_DAMAGED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         rng random;
@@ -592,6 +635,49 @@ static void test_impossible_contents(void **state)
         free_made(&made);
     }
     testing_done();
+}
+
+/* ----- plans that are slow to prove ----- */
+
+static uint32_t proof_steps(const ss_plan *plan)
+{
+    const char *reason;
+    uint32_t left = UINT32_MAX;
+    assert_true(ss_plan_valid_within(plan, &left, &reason));
+    return UINT32_MAX - left;
+}
+
+/* Two plans in turn, so that each segment's is proved: as many segments as can be proved, and one more. */
+static void test_proofs_end(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 8);
+    ss_plan plans[2];
+    uint32_t count = 0;
+    sstore_error error = {.status = SSTORE_OK};
+    assert_ok(ss_plan_parse("16", SSTORE_MAX_BUILD_DISTANCE, &plans[0], &error), &error);
+    plans[1] = plans[0];
+    plans[1].tables[1].radius++;
+    const uint32_t steps[2] = {proof_steps(&plans[0]), proof_steps(&plans[1])};
+    for (uint64_t sum = 0; sum <= MOST_PROOF_STEPS; count++)
+        sum += steps[count % 2];
+    assert_true(count <= SS_MAX_SEGMENTS);
+    ss_manifest made = make_manifest(&random, "16", false, count);
+    made.distance = SSTORE_MAX_BUILD_DISTANCE;
+    for (uint32_t i = 0; i < count; i++) {
+        made.segments[i].plan = plans[i % 2];
+        made.segments[i].segment_id = ss_segment_id(&made.segments[i], false);
+    }
+    bytes content = write_manifest(&made);
+    assert_status(decode(content.data, content.size, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_non_null(strstr(error.message, "too long"));
+    bytes_free(&content);
+    made.segment_count--;
+    content = write_manifest(&made);
+    assert_ok(decode(content.data, content.size, &error), &error);
+    bytes_free(&content);
+    free_made(&made);
 }
 
 /* ----- files that are none ----- */
@@ -704,6 +790,7 @@ int main(void)
         cmocka_unit_test_teardown(test_other_sizes_are_refused, testing_teardown),
         cmocka_unit_test_teardown(test_changed_fields, testing_teardown),
         cmocka_unit_test_teardown(test_impossible_contents, testing_teardown),
+        cmocka_unit_test(test_proofs_end),
         cmocka_unit_test(test_strange_files),
         cmocka_unit_test(test_content_sum),
         cmocka_unit_test(test_sums_carry),
