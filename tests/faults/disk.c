@@ -240,6 +240,18 @@ disk *disk_watch(const char *parent, const char *name)
     return self;
 }
 
+void disk_doubt_files(disk *self)
+{
+    for (uint32_t i = 0; i < self->node_count; i++) {
+        bytes *content = &self->nodes[i].content;
+        if (content->size == 0)
+            continue;
+        add_step(self, STEP_WRITE, i)->data = *content;
+        *content = (bytes){.size = 0};
+    }
+    self->first_step = self->step_count;
+}
+
 void disk_refuse_sync(disk *self, uint64_t at)
 {
     self->syncs = 0;

@@ -15,6 +15,8 @@ typedef struct disk disk;
 
 /* Begin to watch the folder `name` in the folder `parent`; it need not be there. What is there is taken for safe. */
 disk *disk_watch(const char *parent, const char *name);
+/* Of the files that are there, nobody has waited for the bytes: a power cut may take them, though not the names. */
+void disk_doubt_files(disk *self);
 /* From now on the `at`-th sync, counted from 1, fails, and keeps nothing. */
 void disk_refuse_sync(disk *self, uint64_t at);
 /* Watch no more. */

@@ -2,16 +2,19 @@
  * test_power_cut.c - a power cut at any moment of any change leaves the store as it was or as it should become, whole; what
  * came through stays; and the next change works. Every moment, with what was not synced kept, lost, or lost in part, some
  * times; with SSTORE_TEST_LONG=1 a thousand random losses of each change, too. The same of a change after one that ended with
- * a sync that failed, each in turn.
+ * a sync that failed, each in turn; and of changes of what others have left without a sync: a folder, or files.
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "faults/disk.h"
 #include "faults/operations.h"
 #include "support/scratch.h"
 
 static uint64_t run_seed;
+static operation operations[OPERATION_COUNT];
 
 typedef struct tally {
     uint64_t cuts, partial; /* partial: what was not synced lost in part, in any order */
@@ -96,11 +99,9 @@ static void cut_after_failure(const operation *self, uint64_t failing, rng *rand
 static void test_every_moment(void **state)
 {
     (void)state;
-    static operation operations[OPERATION_COUNT];
     tally all = {0};
     rng random;
     rng_init(&random, run_seed);
-    operations_make(run_seed, operations);
     for (size_t i = 0; i < OPERATION_COUNT; i++) {
         tally sum = {0};
         if (!operations[i].writes)
@@ -119,13 +120,86 @@ static void test_every_moment(void **state)
     testing_figure("power cuts: %" PRIu64 ", of which %" PRIu64
                    " lost a random part of what was not synced: each store old, new or not there",
                    all.cuts, all.partial);
-    operations_free(operations);
     testing_done();
+}
+
+static const operation *find_operation(const char *name)
+{
+    size_t i = 0;
+    while (strcmp(operations[i].name, name) != 0)
+        i++;
+    return &operations[i];
+}
+
+/* A build into a folder whose maker was killed before it synced anything. */
+static void test_folder_of_another(void **state)
+{
+    (void)state;
+    const operation *self = find_operation("build");
+    sstore_error error = {.status = SSTORE_OK};
+    tally sum = {0};
+    rng random;
+    rng_init(&random, run_seed + 1);
+    operation_set_stage(self);
+    disk *log = disk_watch(scratch_folder(), "stage");
+    assert_int_equal(mkdir(self->path, 0777), 0);
+    const sstore_status status = self->run(self, 1, &error);
+    disk_rest(log);
+    assert_ok(status, &error);
+    for (size_t i = 0; i <= disk_steps(log); i++)
+        for (int luck = 0; luck < DISK_LUCKS; luck++)
+            check_cut(self, log, i, (disk_luck)luck, &random, &sum);
+    assert_true(sum.absent > 0 && sum.after > 0);
+    disk_free(log);
+    testing_done();
+}
+
+/* Directories made again beside block files that may not have reached the disk, as those of a fresh copy: when that is
+ * done, they have. */
+static void test_files_of_another(void **state)
+{
+    (void)state;
+    const operation *self = find_operation("reindex");
+    sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
+    sstore_error error = {.status = SSTORE_OK};
+    tally sum = {0};
+    rng random;
+    rng_init(&random, run_seed + 2);
+    operation_set_stage(self);
+    options.threads = 1;
+    options.all = 1;
+    disk *log = disk_watch(scratch_folder(), "stage");
+    disk_doubt_files(log);
+    const sstore_status status = sstore_reindex(self->path, &options, &error);
+    disk_rest(log);
+    assert_ok(status, &error);
+    for (int luck = 0; luck < DISK_LUCKS; luck++)
+        check_cut(self, log, disk_steps(log), (disk_luck)luck, &random, &sum);
+    disk_free(log);
+    testing_done();
+}
+
+static int make_operations(void **state)
+{
+    (void)state;
+    operations_make(run_seed, operations);
+    return 0;
+}
+
+static int free_operations(void **state)
+{
+    (void)state;
+    operations_free(operations);
+    return 0;
 }
 
 int main(void)
 {
     run_seed = rng_run_seed();
-    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_every_moment, testing_teardown)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_every_moment, testing_teardown),
+        cmocka_unit_test_teardown(test_folder_of_another, testing_teardown),
+        cmocka_unit_test_teardown(test_files_of_another, testing_teardown),
+    };
+    return cmocka_run_group_tests(tests, make_operations, free_operations);
 }
