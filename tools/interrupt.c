@@ -1,5 +1,5 @@
 /*
- * interrupt.c - SIGINT, SIGTERM and SIGHUP as a flag; a file grown too large as an error of the write, not a signal.
+ * interrupt.c - SIGINT, SIGTERM and SIGHUP as a flag.
  */
 #include "interrupt.h"
 
@@ -44,7 +44,6 @@ void interrupt_catch(void)
     if (event_fd < 0)
         event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     set_action(&action);
-    (void)signal(SIGXFSZ, SIG_IGN);
 }
 
 bool interrupted(void)

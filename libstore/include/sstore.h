@@ -13,7 +13,8 @@
  *  - Every function that can fail returns an sstore_status and takes an optional sstore_error (NULL: not wanted), which
  *    it fills when it returns an error and leaves alone otherwise.
  *  - Option structs begin with struct_size and have an initializer that sets the defaults; NULL stands for the defaults.
- *  - The library never prints, exits, changes signal handlers or keeps global state.
+ *  - The library never prints, exits, changes signal handlers or keeps global state. A process under RLIMIT_FSIZE that writes
+ *    stores, or lets joins spill, should ignore SIGXFSZ, which else ends it: then it is IO, with system_errno EFBIG.
  *  - Threads: an sstore is immutable and may be shared by all threads of a process without locks; a cursor, a builder,
  *    an intake and an sstore_error belong to one thread at a time. After fork() a child may go on using a store that its parent
  *    opened; a cursor belongs to the process that made it.
@@ -136,7 +137,8 @@ typedef struct sstore_open_options {
  *
  * Each segment also takes some 20 KiB, and a file descriptor for each table, one for the ids and one for the directory. One
  * more is for the store's folder, and two while it is opened. Where the process may not have as many, it is IO, with
- * system_errno EMFILE.
+ * system_errno EMFILE. The directory is copied into memory, in what is a file to the system: where RLIMIT_FSIZE is less
+ * than a directory's size it is IO, with system_errno EFBIG.
  *
  * A store may have been made to harm, with all its checksums right. Then answers may be wrong, but no call touches memory that
  * is not its own; none takes more of it than 8 MiB and eight bytes for each byte of the store's files, beside what a batch or

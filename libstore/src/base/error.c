@@ -20,7 +20,11 @@ static void copy_file_name(char *to, size_t size, const char *file)
 /* What to do about a refusal of the system, where its own words do not say. */
 static const char *advice(int system_errno)
 {
-    return system_errno == EMFILE ? "; raise the limit of open files (ulimit -n), or compact the store" : "";
+    switch (system_errno) {
+    case EMFILE: return "; raise the limit of open files (ulimit -n), or compact the store";
+    case EFBIG: return "; raise the limit of file sizes (ulimit -f)";
+    default: return "";
+    }
 }
 
 SS_PRINTF(6, 0)

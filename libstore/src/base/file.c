@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/uio.h>
@@ -497,10 +498,25 @@ void ss_file_close(ss_file *file)
     *file = SS_FILE_NONE;
 }
 
+/* To the system a file in memory is a file like any other: every way to make it longer counts against RLIMIT_FSIZE, and what
+ * passes that is ended by SIGXFSZ, which is not the library's to ignore. */
+static sstore_status check_size_limit(const ss_file *file, uint64_t size, sstore_error *error)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur)
+        return SSTORE_OK;
+    return ss_fail(error, SSTORE_ERROR_IO, EFBIG, file->path, SSTORE_NO_OFFSET,
+                   "its copy in memory would be a file of %llu bytes, where this process may make files of %llu",
+                   (unsigned long long)size, (unsigned long long)limit.rlim_cur);
+}
+
 sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *memory_out, ss_u128 *sum_out,
                                   sstore_error *error)
 {
-    sstore_status status = SSTORE_OK;
+    *memory_out = SS_FILE_NONE;
+    sstore_status status = check_size_limit(file, size, error);
+    if (status != SSTORE_OK)
+        return status;
     ss_hash_stream sum;
     ss_hash_stream_init(&sum);
     *memory_out = (ss_file){.fd = memfd_create("sstore-directory", MFD_CLOEXEC | MFD_ALLOW_SEALING),

@@ -1,0 +1,101 @@
+/*
+ * test_file_sizes.c - a process that may make no files, or only short ones, as services that only read often may not: a store
+ * is opened where its directory, of which a copy is made in memory, may be a file; otherwise it is an error that says what to
+ * do, and never the signal SIGXFSZ, which would be this process's end.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "support/process.h"
+#include "support/random.h"
+#include "support/scratch.h"
+#include "support/use_store.h"
+
+static uint64_t run_seed;
+static struct rlimit usual;
+static data_set set;
+static char store[256];
+
+static void allow(uint64_t most_bytes)
+{
+    const struct rlimit limit = {.rlim_cur = most_bytes, .rlim_max = usual.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void allow_as_usual(void)
+{
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &usual), 0);
+}
+
+static void check_refused(sstore_status status, const sstore_error *error)
+{
+    assert_status(status, SSTORE_ERROR_IO, error);
+    assert_int_equal(error->system_errno, EFBIG);
+    assert_non_null(strstr(error->message, "copy in memory"));
+    assert_non_null(strstr(error->message, "ulimit -f"));
+}
+
+static void try_to_open(sstore_io io, uint64_t most_bytes, bool enough)
+{
+    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
+    sstore *opened = NULL;
+    sstore_error error;
+    const size_t before = process_open_files();
+    testing_doing("opening, way of reading %d, where files may have %" PRIu64 " bytes, seed %" PRIu64, (int)io, most_bytes,
+                  run_seed);
+    options.io = io;
+    allow(most_bytes);
+    const sstore_status status = sstore_open(store, &options, &opened, &error);
+    allow_as_usual();
+    if (enough)
+        assert_ok(status, &error);
+    else
+        check_refused(status, &error);
+    sstore_close(opened);
+    assert_int_equal(process_open_files(), before);
+}
+
+static void test_short_files(void **state)
+{
+    (void)state;
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    sstore_error error;
+    sstore *opened = store_must_open(store, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    assert_ok(sstore_stat(opened, &facts, &error), &error);
+    sstore_close(opened);
+    const uint64_t needed = facts.directory_bytes; /* of the one segment */
+    const uint64_t sizes[] = {0, 1, needed / 2, needed - 1, needed, needed + 1};
+    for (sstore_io io = SSTORE_IO_PREAD; io <= SSTORE_IO_MEMORY; io++)
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+            try_to_open(io, sizes[i], sizes[i] >= needed);
+    testing_done();
+}
+
+static int make_all(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &usual), 0);
+    snprintf(store, sizeof store, "%s", scratch_path("store"));
+    data_make(&random, DATA_CLUSTERED, DATA_IDS, 5000, false, &set);
+    store_must_build(store, NULL, &set);
+    return 0;
+}
+
+static int free_all(void **state)
+{
+    (void)state;
+    data_free(&set);
+    return 0;
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_short_files, testing_teardown)};
+    return cmocka_run_group_tests(tests, make_all, free_all);
+}
