@@ -138,7 +138,7 @@ typedef struct sstore_open_options {
  * Each segment also takes some 20 KiB, and a file descriptor for each table, one for the ids and one for the directory. One
  * more is for the store's folder, and two while it is opened. Where the process may not have as many, it is IO, with
  * system_errno EMFILE. The directory is copied into memory, in what is a file to the system: where RLIMIT_FSIZE is less
- * than a directory's size it is IO, with system_errno EFBIG.
+ * than a directory's size it is IO, with system_errno EFBIG. The copy is opened by /proc/self/fd: /proc has to be mounted.
  *
  * A store may have been made to harm, with all its checksums right. Then answers may be wrong, but no call touches memory that
  * is not its own; none takes more of it than 8 MiB and eight bytes for each byte of the store's files, beside what a batch or

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -12,6 +13,8 @@
 
 #define KEY_BYTES 9u /* kind, file number, chunk: big-endian, so that LMDB's order is theirs */
 #define LMDB_DATA_VERSION 1u
+
+#define DESCRIPTORS "/proc/self/fd"
 
 /* Room for LMDB's own pages beside the arrays. The map is address space only; the file grows as needed. */
 #define MAP_SLACK_BYTES ((uint64_t)16 << 20)
@@ -62,6 +65,15 @@ static sstore_status fail_lmdb(sstore_error *error, const char *path, int code, 
     return ss_fail(error, SSTORE_ERROR_IO, 0, path, SSTORE_NO_OFFSET, "%s failed: %s", what, mdb_strerror(code));
 }
 
+/* LMDB takes paths only, and those of what is open lead through /proc: without it they are not there, though the file is. */
+static sstore_status fail_to_open(sstore_error *error, const char *path, int code, const char *what)
+{
+    if (code != ENOENT || access(DESCRIPTORS, F_OK) == 0)
+        return fail_lmdb(error, path, code, what);
+    return ss_fail(error, SSTORE_ERROR_IO, 0, path, SSTORE_NO_OFFSET,
+                   "%s failed: LMDB needs /proc for it, and there is no " DESCRIPTORS "; mount /proc", what);
+}
+
 /* ----- writing ----- */
 
 struct ss_directory_writer {
@@ -75,7 +87,7 @@ static sstore_status open_env(ss_directory_writer *writer, const ss_dir *dir, ui
 {
     /* Our segment's folder by handle: it may be renamed by others, and LMDB takes paths only. */
     char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d/" SS_DIRECTORY_NAME, dir->fd);
+    snprintf(path, sizeof path, DESCRIPTORS "/%d/" SS_DIRECTORY_NAME, dir->fd);
     /* Overflow pages are whole pages, and a page that a commit frees is not used again by the next: twice is ample. */
     uint64_t map_bytes = (2 * max_bytes + MAP_SLACK_BYTES) & ~(MAP_SLACK_BYTES - 1);
     MDB_txn *txn = NULL;
@@ -92,7 +104,7 @@ static sstore_status open_env(ss_directory_writer *writer, const ss_dir *dir, ui
         code = mdb_txn_commit(txn);
     else if (txn != NULL)
         mdb_txn_abort(txn);
-    return code == 0 ? SSTORE_OK : fail_lmdb(error, dir->path, code, "creating the directory");
+    return code == 0 ? SSTORE_OK : fail_to_open(error, dir->path, code, "creating the directory");
 }
 
 sstore_status ss_directory_writer_open(const ss_dir *dir, uint64_t max_bytes, ss_directory_writer **writer_out,
@@ -233,7 +245,7 @@ static sstore_status check_copy(const ss_file *memory, uint64_t bytes, sstore_er
 static sstore_status open_copy(ss_directory *directory, uint64_t bytes, sstore_error *error)
 {
     char path[32];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", directory->memory.fd);
+    snprintf(path, sizeof path, DESCRIPTORS "/%d", directory->memory.fd);
     int code = mdb_env_create(&directory->env);
     if (code == 0)
         code = mdb_env_set_mapsize(directory->env, bytes);
@@ -244,7 +256,7 @@ static sstore_status open_copy(ss_directory *directory, uint64_t bytes, sstore_e
     if (code == 0)
         code = mdb_dbi_open(directory->txn, NULL, 0, &directory->dbi);
     ss_file_release(&directory->memory); /* LMDB has a handle of its own */
-    return code == 0 ? SSTORE_OK : fail_lmdb(error, directory->memory.path, code, "opening the directory");
+    return code == 0 ? SSTORE_OK : fail_to_open(error, directory->memory.path, code, "opening the directory");
 }
 
 /* Load the file into memory, if it is the one that is meant. */
