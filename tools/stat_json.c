@@ -8,19 +8,8 @@
 #ifdef SSTORE_HAVE_JANSSON
 
 #include <math.h>
-#include <string.h>
 
 #include "print_json.h"
-
-/* A text that may have been cut within a character: whatever is not whole at its end is left out. */
-static json_t *text_value(const char *text)
-{
-    size_t length = strlen(text);
-    json_t *value = json_stringn(text, length);
-    for (size_t cut = 1; value == NULL && cut <= 3 && cut <= length; cut++)
-        value = json_stringn(text, length - cut);
-    return value != NULL ? value : json_null();
-}
 
 /* Bits a fingerprint; a table without fingerprints has none. */
 static json_t *bits_value(double bits)
@@ -94,11 +83,11 @@ static json_t *sizes_value(const store_report *report)
 static json_t *report_value(const store_report *report)
 {
     const sstore_statistics *facts = &report->facts;
-    return json_pack("{s:I, s:I, s:I, s:i, s:b, s:i, s:o, s:o, s:i, s:i, s:I, s:o, s:o}", "records",
+    return json_pack("{s:I, s:I, s:I, s:i, s:b, s:i, s:s, s:o, s:i, s:i, s:I, s:o, s:o}", "records",
                      (json_int_t)facts->record_count, "distinct", (json_int_t)facts->distinct_count,
                      "removed", (json_int_t)facts->removed_count, "fingerprint_bits", (int)facts->fingerprint_bits, "has_ids", (int)facts->has_ids, "distance",
-                     (int)facts->distance, "plan", text_value(facts->plan), "recipe",
-                     facts->recipe[0] == '\0' ? json_null() : text_value(facts->recipe), "block_bytes",
+                     (int)facts->distance, "plan", facts->plan, "recipe",
+                     facts->recipe[0] == '\0' ? json_null() : json_string(facts->recipe), "block_bytes",
                      (int)facts->block_bytes, "restart_interval", (int)facts->restart_interval, "next_ordinal",
                      (json_int_t)facts->next_ordinal, "segments", segments_value(report), "sizes", sizes_value(report));
 }

@@ -13,8 +13,8 @@
  *  - Every function that can fail returns an sstore_status and takes an optional sstore_error (NULL: not wanted), which
  *    it fills when it returns an error and leaves alone otherwise.
  *  - Option structs begin with struct_size and have an initializer that sets the defaults; NULL stands for the defaults.
- *  - The library never prints, exits, changes signal handlers or keeps global state. A process under RLIMIT_FSIZE that writes
- *    stores, or lets joins spill, should ignore SIGXFSZ, which else ends it: then it is IO, with system_errno EFBIG.
+ *  - The library never prints, exits, changes signal handlers or keeps global state. So a process under RLIMIT_FSIZE
+ *    that writes stores, or lets joins spill, should ignore SIGXFSZ, which else ends it: then it is IO with EFBIG.
  *  - Threads: an sstore is immutable and may be shared by all threads of a process without locks; a cursor, a builder,
  *    an intake and an sstore_error belong to one thread at a time. After fork() a child may go on using a store that its parent
  *    opened; a cursor belongs to the process that made it.
@@ -81,7 +81,8 @@ typedef struct sstore_error {
     int system_errno;   /* errno of the failed system call, or 0 */
     uint64_t offset;    /* in bytes within `file`, or SSTORE_NO_OFFSET */
     char file[512];     /* the file concerned, or "" */
-    char message[1024]; /* a sentence for people that names the file, the reason and what can be done */
+    char message[1024]; /* a sentence for people that names the file, the reason and what can be done; without control
+                           characters, which stand as \xNN */
 } sstore_error;
 
 /* The library's version at run time, such as "0.1.0". Static storage. */
@@ -138,7 +139,8 @@ typedef struct sstore_open_options {
  * Each segment also takes some 20 KiB, and a file descriptor for each table, one for the ids and one for the directory. One
  * more is for the store's folder, and two while it is opened. Where the process may not have as many, it is IO, with
  * system_errno EMFILE. The directory is copied into memory, in what is a file to the system: where RLIMIT_FSIZE is less
- * than a directory's size it is IO, with system_errno EFBIG. The copy is opened by /proc/self/fd: /proc has to be mounted.
+ * than a directory's size it is IO, with system_errno EFBIG. The copy is opened by /proc/self/fd: /proc has to be
+ * mounted.
  *
  * A store may have been made to harm, with all its checksums right. Then answers may be wrong, but no call touches memory that
  * is not its own; none takes more of it than 8 MiB and eight bytes for each byte of the store's files, beside what a batch or
@@ -292,7 +294,8 @@ typedef struct sstore_statistics {
     uint64_t total_bytes;       /* all files together */
     uint64_t memory_bytes;      /* what the open store takes of memory, with one cursor: see sstore_open() */
     char plan[1536];            /* as sstore_build_options.plan takes it, written out: "16:0,16:0,16:0,16:0" */
-    char recipe[512];           /* how the fingerprints were made, or "" (cut to fit) */
+    char recipe[512];           /* how the fingerprints were made, or "": for people, so it is cut to fit, and the bytes
+                                   of control characters and those that are no UTF-8 stand as \xNN */
 } sstore_statistics;
 
 /* Fill *statistics_out. Reads nothing. Errors: ARGUMENT. */

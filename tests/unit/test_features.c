@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "support/random.h"
 #include "support/testing.h"
 #include "text/fold.h"
-#include "text/utf8.h"
 
 #define WORDS SSTORE_FEATURES_WORDS
 #define CHARS SSTORE_FEATURES_CHARS

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/printable.h"
+
 /* Copy `file`, keeping its end when it is too long: the end tells more. */
 static void copy_file_name(char *to, size_t size, const char *file)
 {
@@ -34,21 +36,22 @@ static sstore_status fill(sstore_error *error, sstore_status status, int system_
     if (error == NULL)
         return status;
     *error = (sstore_error){.status = status, .system_errno = system_errno, .offset = offset};
-    char *to = error->message;
-    size_t left = sizeof error->message;
+    char text[sizeof error->message];
+    size_t used = 0;
     if (file != NULL) {
         copy_file_name(error->file, sizeof error->file, file);
-        int length = snprintf(to, left, "%s: ", error->file);
-        to += length;
-        left -= (size_t)length;
+        used = (size_t)snprintf(text, sizeof text, "%s: ", error->file);
     }
-    int length = vsnprintf(to, left, format, arguments);
-    if (length < 0 || (size_t)length >= left || system_errno == 0)
+    vsnprintf(text + used, sizeof text - used, format, arguments);
+    /* What a store says of itself, its recipe for one, is in some messages, and nobody vouches for it. */
+    ss_printable(text, error->message, sizeof error->message);
+    if (system_errno == 0)
         return status;
     char reason[128];
     /* The XSI form would need its result checked; the GNU form always returns a string. */
-    const char *text = strerror_r(system_errno, reason, sizeof reason);
-    snprintf(to + length, left - (size_t)length, ": %s%s", text, advice(system_errno));
+    const char *why = strerror_r(system_errno, reason, sizeof reason);
+    const size_t length = strlen(error->message);
+    snprintf(error->message + length, sizeof error->message - length, ": %s%s", why, advice(system_errno));
     return status;
 }
 

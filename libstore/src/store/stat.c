@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "base/printable.h"
 #include "store/store.h"
 #include "store/store_memory.h"
 
@@ -180,7 +181,7 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
             show_form(&segment, &statistics);
         largest = segment.removes ? largest : ss_max_u64(largest, segment.record_count);
     }
-    snprintf(statistics.recipe, sizeof statistics.recipe, "%s", manifest->recipe);
+    ss_printable(manifest->recipe, statistics.recipe, sizeof statistics.recipe);
     if (!ss_give_facts(statistics_out, &statistics, sizeof statistics, sizeof statistics))
         return ss_fail_argument(error, "sstore_stat: struct_size is not set");
     return SSTORE_OK;

@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "base/utf8.h"
 #include "text/ascii.h"
 #include "text/fold.h"
 #include "text/shingle.h"
-#include "text/utf8.h"
 
 #define DEFAULT_WORDS 3u
 #define DEFAULT_CHARS 4u

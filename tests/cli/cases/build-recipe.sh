@@ -16,3 +16,8 @@ exits 0 sstore query --recipe "$long" LONG 1
 sstore stat --json LONG | grep -c '"recipe":"éé'
 exits 2 sstore build --quiet --recipe "$long$long" TOO-LONG input 2>/dev/null
 absent TOO-LONG
+echo "--- what is no text"
+sstore build --quiet --recipe $'a\xff\xc2\x9b1mb' ODD input
+sstore stat ODD | grep '^recipe'
+sstore stat --json ODD | grep -o '"recipe":"[^"]*"'
+exits 1 sstore query --recipe plain ODD 1 2>&1

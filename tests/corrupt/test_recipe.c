@@ -1,0 +1,92 @@
+/*
+ * test_recipe.c - a store whose recipe was made to harm the terminal of whoever looks at it: no fact and no message has a
+ * control character or anything but UTF-8 in it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "support/data.h"
+#include "support/hostile.h"
+#include "support/random.h"
+#include "support/scratch.h"
+#include "support/use_store.h"
+
+#define MANIFEST_RECIPE 64u /* where it stands in the manifest */
+
+static const char innocent[] = "words 3; title, bell, bold and clear";
+static const char harmful[] = "words 3\x1b]0;title\x07\x1b[1m\x9b""2J\xc2\x9b""1m\r\n\t\xff e\xc3\xa9";
+static const char shown[] = "words 3\\x1b]0;title\\x07\\x1b[1m\\x9b2J\\xc2\\x9b1m\\x0d\\x0a\\x09\\xff e\xc3\xa9";
+
+static char plain[256], made[256]; /* paths */
+
+static void check_message(sstore_status status, const sstore_error *error)
+{
+    assert_status(status, SSTORE_ERROR_RECIPE, error);
+    if (strstr(error->message, shown) == NULL)
+        fail_msg("the message does not show the recipe as it should: %s", error->message);
+    for (const char *at = error->message; *at != '\0'; at++)
+        assert_true((unsigned char)*at >= ' ' && *at != 0x7f);
+}
+
+static void test_facts(void **state)
+{
+    (void)state;
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    sstore_error error;
+    sstore *opened = store_must_open(made, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    assert_ok(sstore_stat(opened, &facts, &error), &error);
+    assert_string_equal(facts.recipe, shown);
+    sstore_close(opened);
+}
+
+static void test_messages(void **state)
+{
+    (void)state;
+    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
+    sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
+    sstore *left, *right;
+    sstore_builder *builder;
+    sstore_error error;
+    options.recipe = build.recipe = innocent;
+    check_message(sstore_open(made, &options, &left, &error), &error);
+    check_message(sstore_builder_create_addition(made, &build, &builder, &error), &error);
+    left = store_must_open(made, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    right = store_must_open(plain, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    check_message(sstore_join(left, right, NULL, store_ignore_pair, NULL, &error), &error);
+    sstore_close(left);
+    sstore_close(right);
+    const char *const inputs[] = {plain, made};
+    check_message(sstore_merge(scratch_path("merged"), inputs, 2, NULL, &error), &error);
+    /* Asked for by its own bytes it is the store that is meant. */
+    options.recipe = harmful;
+    assert_ok(sstore_open(made, &options, &left, &error), &error);
+    sstore_close(left);
+}
+
+static int make_stores(void **state)
+{
+    (void)state;
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    data_set set;
+    rng random;
+    rng_init(&random, 1);
+    snprintf(plain, sizeof plain, "%s", scratch_path("plain"));
+    snprintf(made, sizeof made, "%s", scratch_path("made"));
+    data_make(&random, DATA_UNIFORM, DATA_IDS, 50, false, &set);
+    options.recipe = innocent;
+    store_must_build(plain, &options, &set);
+    data_free(&set);
+    hostile_store store = hostile_load(plain);
+    assert_int_equal(strlen(innocent), strlen(harmful));
+    memcpy(store.manifest + MANIFEST_RECIPE, harmful, strlen(harmful));
+    hostile_sign(&store);
+    hostile_write(&store, made);
+    hostile_free(&store);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_facts), cmocka_unit_test(test_messages)};
+    return cmocka_run_group_tests(tests, make_stores, NULL);
+}
