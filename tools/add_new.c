@@ -1,7 +1,6 @@
 #include "add_new.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,7 +155,6 @@ int add_new(store_arguments *arguments, const add_new_options *options)
     job.chunk = cmd_allocate(CHUNK_RECORDS, sizeof *job.chunk);
     job.chunk_ids = cmd_allocate(CHUNK_RECORDS, sizeof *job.chunk_ids);
     build_arguments_begin(&arguments->build);
-    (void)signal(SIGPIPE, SIG_IGN); /* who does not read the answers any more must not lose what was answered */
     job.style = (output_style){.json = options->json, .has_ids = job.facts.has_ids != 0};
     intake.distance = options->distance;
     intake.publish_every = options->publish_every;

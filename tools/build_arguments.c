@@ -4,6 +4,7 @@
 #include "build_arguments.h"
 
 #include <inttypes.h>
+#include <signal.h>
 
 #include "arguments.h"
 #include "cmd.h"
@@ -154,11 +155,18 @@ static int report_and_check(void *context, const sstore_progress *progress)
     return interrupted();
 }
 
-void build_arguments_begin(build_arguments *arguments)
+void build_arguments_begin_reading(build_arguments *arguments)
 {
     interrupt_catch();
     progress_begin(arguments->quiet && arguments->progress == PROGRESS_AUTO ? PROGRESS_NONE : arguments->progress);
     arguments->options.on_progress = report_and_check;
+}
+
+void build_arguments_begin(build_arguments *arguments)
+{
+    /* Who reads no more of progress, or of answers, must not end what would be left half done. */
+    (void)signal(SIGPIPE, SIG_IGN);
+    build_arguments_begin_reading(arguments);
 }
 
 int build_arguments_check(const char *path, sstore_status status, const sstore_error *error)

@@ -32,8 +32,11 @@ extern const struct argp segment_argp;
 extern const struct argp build_argp;
 
 /* Begin to show progress as the options ask for, and make the library stop on a signal: call it before the store is
- * begun. */
+ * begun. From then on a pipe that nobody reads is an error of the write, and no signal; progress is lost without a word. */
 void build_arguments_begin(build_arguments *arguments);
+
+/* The same for a command that writes no store: SIGPIPE ends it. */
+void build_arguments_begin_reading(build_arguments *arguments);
 
 /* What to do after the library made, or did not make, the store at `path`: report, and print a summary. Returns the exit
  * code. */

@@ -47,7 +47,7 @@ int join_open(const char *path, const join_arguments *arguments, sstore **store_
 sstore_join_options join_begin(join_arguments *arguments)
 {
     sstore_join_options taken = SSTORE_JOIN_OPTIONS_INIT;
-    build_arguments_begin(&arguments->task);
+    build_arguments_begin_reading(&arguments->task);
     const sstore_build_options *task = &arguments->task.options;
     taken.distance = arguments->distance;
     taken.threads = task->threads;
