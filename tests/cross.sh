@@ -307,4 +307,8 @@ if ((${#failed[@]} > 0)); then
   say "FAILED: ${list%; }"
   exit 1
 fi
+for processor in "${processors[@]}"; do
+  echo "figure: $processor, emulated: ${tests_passed[$processor]:-0} of ${tests_run[$processor]:-0} tests passed," \
+    "${files_equal[$processor]} of ${files_compared[$processor]} files the same"
+done
 say "all passed"
