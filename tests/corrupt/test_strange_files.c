@@ -130,6 +130,10 @@ static const struct {
 
 /* ----- trying ----- */
 
+/* What waits for somebody to write into a FIFO waits for ever. This ends the process, and says what it was doing; each
+ * thing has minutes, though it takes milliseconds. */
+#define FOR_EVER_SECONDS 600u
+
 static void check_refused(sstore_status status, const sstore_error *error, const char *path, const char *reason)
 {
     assert_status(status, SSTORE_ERROR_DAMAGED, error);
@@ -187,6 +191,7 @@ static uint64_t try_at(const char *name, bool is_folder)
         if (reason == NULL)
             continue;
         testing_doing("%s for %s, seed %" PRIu64, kinds[i].name, name, run_seed);
+        alarm(FOR_EVER_SECONDS);
         if (!kinds[i].put(path, moved)) {
             assert_true(kinds[i].may_lack && (errno == EPERM || errno == EACCES));
             print_message("not tried, since this process may not make it: %s\n", kinds[i].name);
@@ -235,6 +240,7 @@ static void test_path_of_the_store(void **state)
         if (kinds[i].put == put_folder || !kinds[i].put(path, "nowhere"))
             continue;
         testing_doing("%s for a store", kinds[i].name);
+        alarm(FOR_EVER_SECONDS);
         const sstore_status status = sstore_open(path, NULL, &opened, &error);
         assert_true(status == SSTORE_ERROR_NOT_FOUND || status == SSTORE_ERROR_IO);
         assert_non_null(strstr(error.message, path));

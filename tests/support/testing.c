@@ -58,7 +58,7 @@ static void print_and_die(int signal_number)
 /* Sanitizers and cmocka may have handlers of their own: those stay. */
 static void install_once(void)
 {
-    static const int fatal[] = {SIGABRT, SIGTERM, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    static const int fatal[] = {SIGABRT, SIGALRM, SIGTERM, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
     static bool installed;
     if (installed)
         return;
