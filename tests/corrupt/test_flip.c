@@ -30,10 +30,11 @@ static void flip_file(damage_store *store, size_t file, rng *random)
             flip(store, file, bit, ALL_WAYS);
         return;
     }
-    for (size_t bit = rng_below(random, HEAD_STEP); bit < HEAD_BITS && bit < bits; bit += HEAD_STEP)
+    const size_t fewer = testing_sanitized() ? 2 : 1, head_step = fewer * HEAD_STEP;
+    for (size_t bit = rng_below(random, head_step); bit < HEAD_BITS && bit < bits; bit += head_step)
         flip(store, file, bit, PREAD_AND_MEMORY);
     /* The step varies, so that over several runs every bit's turn comes. */
-    const size_t mean = bits / FLIPS_A_FILE + 1;
+    const size_t mean = fewer * bits / FLIPS_A_FILE + 1;
     for (size_t bit = rng_below(random, mean); bit < bits; bit += 1 + rng_below(random, 2 * mean))
         flip(store, file, bit, rng_one_in(random, 4) ? ONLY_MMAP : PREAD_AND_MEMORY);
 }

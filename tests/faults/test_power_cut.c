@@ -61,7 +61,7 @@ static uint64_t cut_everywhere(const operation *self, uint32_t threads, rng *ran
     const uint64_t syncs = disk_syncs(log);
     const size_t steps = disk_steps(log);
     assert_true(steps > 10 && syncs > 2);
-    for (size_t i = 0; i <= steps; i += often == 1 && i + 4 < steps ? 4 : 1)
+    for (size_t i = 0; i <= steps; i += often == 1 && i + 10 < steps ? 10 : 1)
         for (int luck = 0; luck < DISK_LUCKS; luck++)
             for (int j = 0; j < (luck == DISK_LOSES_SOME ? often : 1); j++)
                 check_cut(self, log, i, (disk_luck)luck, random, sum);
