@@ -19,8 +19,8 @@ reader=(--filter "$library/(base|codec|file|store|query)/" --filter "$library/pl
 not_counted='.*\bassert\('
 
 # Left out, since they take minutes and reach next to nothing that others do not: tests of memory, of every combination, of
-# joins against each other, of kept stores, of every bit and every length; power cuts, which are about writing; and what runs no code of
-# this build. For the same reason only every seventh call is refused where each could be.
+# joins against each other, of kept stores, of every bit and every length; power cuts, which are about writing; and what
+# runs no code of this build. For the same reason only every seventh call is refused where each could be.
 tests=(-LE '^(install|tidy)$'
   -E '^(limits\.(memory|kill)|property\.same_matches|unit\.join_.*|corrupt\.(flip|truncate)|faults\.power_cut|format\.(decoder|golden))$')
 export SSTORE_TEST_STEP=7
