@@ -241,10 +241,10 @@ static void test_callbacks_stop(void **state)
     }
 }
 
-/* Damage the last byte of every block file; returns how many there are. */
-static uint32_t damage_all(const char *path)
+/* Damage the last byte of every file of that suffix; returns how many there are. */
+static uint32_t damage_all(const char *path, const char *suffix)
 {
-    file_list files = file_list_make(path, ".blk");
+    file_list files = file_list_make(path, suffix);
     const uint32_t count = (uint32_t)files.count;
     for (uint32_t i = 0; i < count; i++) {
         char name[4096];
@@ -259,21 +259,30 @@ static uint32_t damage_all(const char *path)
 }
 
 /* Each damaged file is reported, up to where the callback stops; stopped or not, the first damage is returned. */
-static void test_verify_stops(void **state)
+static void check_verify_stops(const char *path, uint32_t least)
 {
-    const fixture *self = *state;
     sstore_error error, first;
     stopper all = {.left = UINT32_MAX};
-    const uint32_t damaged = damage_all(self->path);
-    assert_int_equal(sstore_verify(self->path, stop_at_problem, &all, &first), SSTORE_ERROR_DAMAGED);
-    assert_true(all.calls >= damaged && damaged > 4);
+    assert_int_equal(sstore_verify(path, stop_at_problem, &all, &first), SSTORE_ERROR_DAMAGED);
+    assert_true(all.calls >= least);
     for (uint32_t at = 1; at <= all.calls; at++) {
         stopper some = {.left = at};
-        assert_status(sstore_verify(self->path, stop_at_problem, &some, &error), SSTORE_ERROR_DAMAGED, &error);
+        assert_status(sstore_verify(path, stop_at_problem, &some, &error), SSTORE_ERROR_DAMAGED, &error);
         assert_int_equal(some.calls, at);
         assert_string_equal(error.message, first.message);
     }
-    assert_int_equal(sstore_verify(self->path, NULL, NULL, NULL), SSTORE_ERROR_DAMAGED);
+    assert_int_equal(sstore_verify(path, NULL, NULL, NULL), SSTORE_ERROR_DAMAGED);
+}
+
+static void test_verify_stops(void **state)
+{
+    const fixture *self = *state;
+    const uint32_t blocks = damage_all(self->path, ".blk");
+    assert_true(blocks > 4);
+    check_verify_stops(self->path, blocks);
+    const uint32_t directories = damage_all(self->path, ".mdb"); /* now it cannot be opened */
+    assert_int_equal(directories, 2);
+    check_verify_stops(self->path, blocks + directories);
 }
 
 /* ----- what is restricted ----- */
