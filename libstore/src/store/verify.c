@@ -319,31 +319,38 @@ static void check_directory(file_problems *self, const ss_dir *store, const ss_m
     ss_dir_close(&dir);
 }
 
-/* Verify a segment; if it cannot be opened, all files of it that can. */
+/* Open a segment; if that cannot be, note why, and open it with those files that can be read. *segment_out is NULL where there
+ * are none. */
+static sstore_status open_apart(verification *self, const ss_dir *store, const ss_manifest_segment *facts, bool has_ids,
+                                ss_segment **segment_out, sstore_error *error)
+{
+    sstore_error problem;
+    file_problems beside = {self, &problem};
+    const ss_segment_use whole = {.has_ids = has_ids};
+    const ss_segment_use files = {
+        .has_ids = has_ids, .blocks_only = true, .on_problem = note_file_problem, .context = &beside};
+    sstore_status status = ss_segment_open(store, facts, &whole, segment_out, &problem);
+    if (status != SSTORE_ERROR_DAMAGED && status != SSTORE_ERROR_NOT_FOUND) {
+        if (status != SSTORE_OK && error != NULL)
+            *error = problem;
+        return status;
+    }
+    problem.status = SSTORE_ERROR_DAMAGED;
+    note(self, &problem);
+    if (self->stopped)
+        return SSTORE_OK;
+    status = ss_segment_open(store, facts, &files, segment_out, error);
+    if (status == SSTORE_OK)
+        check_directory(&beside, store, facts);
+    return status == SSTORE_ERROR_NOT_FOUND ? SSTORE_OK : status; /* not even the folder is there */
+}
+
 static sstore_status verify_apart(verification *self, const ss_dir *store, const ss_manifest_segment *facts, bool has_ids,
                                   sstore_error *error)
 {
-    sstore_error problem;
-    ss_segment *segment;
-    file_problems beside = {self, &problem};
-    bool is_whole = true;
-    ss_segment_use use = {.has_ids = has_ids};
-    sstore_status status = ss_segment_open(store, facts, &use, &segment, &problem);
-    if (status == SSTORE_ERROR_DAMAGED || status == SSTORE_ERROR_NOT_FOUND) {
-        problem.status = SSTORE_ERROR_DAMAGED;
-        is_whole = false;
-        note(self, &problem);
-        use = (ss_segment_use){
-            .has_ids = has_ids, .blocks_only = true, .on_problem = note_file_problem, .context = &beside};
-        status = self->stopped ? SSTORE_STOPPED : ss_segment_open(store, facts, &use, &segment, error);
-        if (status == SSTORE_STOPPED || status == SSTORE_ERROR_NOT_FOUND) /* not even the folder is there */
-            return SSTORE_OK;
-    } else if (status != SSTORE_OK && error != NULL) {
-        *error = problem;
-    }
-    if (status == SSTORE_OK && !is_whole)
-        check_directory(&beside, store, facts);
-    if (status == SSTORE_OK && !self->stopped)
+    ss_segment *segment = NULL;
+    sstore_status status = open_apart(self, store, facts, has_ids, &segment, error);
+    if (status == SSTORE_OK && segment != NULL && !self->stopped)
         status = verify_segment(self, segment, has_ids, error);
     ss_segment_release(segment);
     return status;
