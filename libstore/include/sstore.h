@@ -144,8 +144,8 @@ typedef struct sstore_open_options {
  *
  * A store may have been made to harm, with all its checksums right. Then answers may be wrong, but no call touches memory that
  * is not its own; none takes more of it than 8 MiB and eight bytes for each byte of the store's files, beside what a batch or
- * a join says that it takes; and each ends: it reads a block once or twice for each fingerprint that it finds, and reports no
- * record twice.
+ * a join says that it takes; and each ends: a query makes at most two reads for each block of the store, and three for each
+ * fingerprint that it finds; a search for the nearest, or a batch, some dozens; and none reports a record twice.
  *
  * The handle shows the state that was published at that moment for as long as it is open, whatever writers do. A
  * directory that is lost or damaged is an error here, and can be made again: sstore_reindex().

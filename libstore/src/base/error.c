@@ -24,7 +24,7 @@ static const char *advice(int system_errno)
 {
     switch (system_errno) {
     case EMFILE: return "; raise the limit of open files (ulimit -n), or compact the store";
-    case EFBIG: return "; raise the limit of file sizes (ulimit -f)";
+    case EFBIG: return "; raise the limit of file sizes (ulimit -f), if it is not the file system's";
     default: return "";
     }
 }
