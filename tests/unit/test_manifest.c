@@ -173,7 +173,7 @@ static void test_round_trip(void **state)
         bytes content = write_manifest(&made);
         assert_ok(ss_manifest_read(&dir, &got, &error), &error);
         check_manifest(&got, &made);
-        assert_int_equal(got.file_bytes, content.size);
+        assert_int_equal(got.identity.size, content.size);
         ss_manifest_free(&got);
         bytes_free(&content);
         free_made(&made);

@@ -365,22 +365,124 @@ static void test_leftovers_beside_a_store(void **state)
     assert_true(holds(&set));
     assert_status(ss_workplace_open(&place, store_path(), SS_CLAIM_NEW, &error), SSTORE_ERROR_EXISTS, &error);
     assert_true(holds(&set));
-    assert_ok(ss_workplace_open(&place, store_path(), SS_CLAIM_REPLACE, &error), &error);
-    ss_workplace_close(&place);
+    for (ss_claim claim = SS_CLAIM_REPLACE; claim <= SS_CLAIM_EXTEND; claim++) {
+        assert_ok(ss_workplace_open(&place, store_path(), claim, &error), &error);
+        ss_workplace_close(&place);
+        assert_int_equal(entries(SS_UNFINISHED_PREFIX), 0);
+        assert_int_equal(entries(SS_SEGMENT_PREFIX), 2); /* nothing was published */
+        assert_true(holds(&set));
+    }
+    must_build(&set, true);
     check_only_a_store();
     assert_true(holds(&set));
     data_free(&set);
 }
 
+/* A first build that was killed just before it published: the next one needs not be told to replace anything. */
 static void test_leftovers_without_a_store(void **state)
 {
     (void)state;
-    data_set set = make_data(0);
-    make_folder(store_path());
-    make_leftovers();
+    ss_workplace place;
+    sstore_error error = {.status = SSTORE_OK};
+    data_set set = make_data(0), other = make_data(1);
     must_build(&set, false);
+    assert_int_equal(rename(in_store(SS_MANIFEST_NAME), in_store(SS_MANIFEST_NEW_NAME)), 0);
+    make_folder(in_store("tmp-0000000000000001"));
+    for (int round = 0; round < 2; round++) { /* which another one that is given up does not change */
+        assert_ok(ss_workplace_open(&place, store_path(), SS_CLAIM_NEW, &error), &error);
+        assert_ok(ss_workplace_begin(&place, &error), &error);
+        ss_workplace_close(&place);
+        assert_int_equal(entries(""), 2);
+    }
+    must_build(&other, false);
     check_only_a_store();
+    assert_true(holds(&other));
+    data_free(&set);
+    data_free(&other);
+}
+
+/* A store that has lost its manifest has its data all the same: they go when a new store stands in its place, not before. A
+ * new manifest that is not of a first build does not make them unpublished. */
+static void test_lost_manifest(void **state)
+{
+    (void)state;
+    ss_workplace place;
+    sstore_error error = {.status = SSTORE_OK};
+    data_set set = make_data(0), other = make_data(1), third = make_data(2);
+    must_build(&third, false);
+    bytes manifest_of_third = file_load(in_store(SS_MANIFEST_NAME));
+    must_build(&set, true);
+    bytes manifest = file_load(in_store(SS_MANIFEST_NAME));
+    for (int kind = 0; kind < 3; kind++) { /* of what lies beside the segments */
+        testing_doing("a lost manifest, kind %d", kind);
+        assert_int_equal(unlink(in_store(SS_MANIFEST_NAME)), 0);
+        if (kind == 1)
+            file_save(in_store(SS_MANIFEST_NEW_NAME), "unfinished", 10);
+        else if (kind == 2)
+            file_save(in_store(SS_MANIFEST_NEW_NAME), manifest_of_third.data, manifest_of_third.size);
+        assert_status(ss_workplace_open(&place, store_path(), SS_CLAIM_NEW, &error), SSTORE_ERROR_EXISTS, &error);
+        assert_non_null(strstr(error.message, "lost its MANIFEST"));
+        assert_ok(ss_workplace_open(&place, store_path(), SS_CLAIM_REPLACE, &error), &error);
+        assert_ok(ss_workplace_begin(&place, &error), &error);
+        ss_workplace_close(&place);
+        file_save(in_store(SS_MANIFEST_NAME), manifest.data, manifest.size);
+        assert_true(holds(&set));
+    }
+    assert_int_equal(unlink(in_store(SS_MANIFEST_NAME)), 0);
+    must_build(&other, true);
+    check_only_a_store();
+    assert_true(holds(&other));
+    bytes_free(&manifest);
+    bytes_free(&manifest_of_third);
+    data_free(&set);
+    data_free(&other);
+    data_free(&third);
+    testing_done();
+}
+
+/* What only looks like a store's, in a folder to write to, or in a store's, is somebody's. */
+static void test_look_alikes_stay(void **state)
+{
+    (void)state;
+    data_set set = make_data(0);
+    ss_workplace place;
+    sstore_error error;
+    static const char *const folders[] = {"MANIFEST", "MANIFEST.new", "tmp-0000000000000001", "seg-0000000000000001"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        testing_doing("a folder '%s' with something in it", folders[i]);
+        scratch_remove(store_path());
+        make_folder(store_path());
+        make_folder(in_store(folders[i]));
+        const char *mine = scratch_path("store/%s/disk.blk", folders[i]);
+        file_save(mine, "mine", 4);
+        for (ss_claim claim = SS_CLAIM_NEW; claim <= SS_CLAIM_REPLACE; claim++)
+            assert_status(ss_workplace_open(&place, store_path(), claim, &error), SSTORE_ERROR_EXISTS, &error);
+        assert_true(scratch_exists(mine));
+    }
+    testing_done();
+    scratch_remove(store_path());
+    must_build(&set, false);
+    make_folder(in_store("tmp-0000000000000001"));
+    file_save(in_store("tmp-0000000000000001/disk.blk"), "mine", 4);
+    must_build(&set, true);
+    assert_true(scratch_exists(in_store("tmp-0000000000000001/disk.blk")));
     assert_true(holds(&set));
+    data_free(&set);
+}
+
+/* A folder of a killed writer with the same number that cannot be removed: the next number is taken. */
+static void test_unfinished_name_is_taken(void **state)
+{
+    (void)state;
+    data_set set = make_data(0);
+    must_build(&set, false);
+    const char *taken = scratch_path("store/" SS_UNFINISHED_PREFIX "%016lx", (unsigned long)getpid());
+    const char *inner = scratch_path("store/" SS_UNFINISHED_PREFIX "%016lx/.nfs0001", (unsigned long)getpid());
+    make_folder(taken);
+    file_save(inner, "in use", 6);
+    must_build(&set, true);
+    assert_true(holds(&set));
+    assert_true(scratch_exists(inner));
     data_free(&set);
 }
 
@@ -568,6 +670,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_path_that_is_no_folder, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_leftovers_beside_a_store, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_leftovers_without_a_store, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_lost_manifest, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_look_alikes_stay, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_unfinished_name_is_taken, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_damaged_manifest_is_replaced, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_abort_leaves_nothing, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_same_records_again, start_afresh, testing_teardown),

@@ -28,6 +28,12 @@ static sstore_status fail_io(sstore_error *error, const char *path, uint64_t off
     return ss_fail(error, errno == ENOMEM ? SSTORE_ERROR_MEMORY : SSTORE_ERROR_IO, errno, path, offset, "%s failed", what);
 }
 
+bool ss_path_is_taken(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0 || errno != ENOENT;
+}
+
 char *ss_path_join(const char *folder, const char *name)
 {
     size_t folder_length = strlen(folder), name_length = strlen(name);
@@ -177,6 +183,12 @@ bool ss_dir_has(const ss_dir *dir, const char *name)
     return fstatat(dir->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+bool ss_dir_has_folder(const ss_dir *dir, const char *name)
+{
+    struct stat info;
+    return fstatat(dir->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode);
+}
+
 bool ss_dir_has_file(const ss_dir *dir, const char *name, uint64_t bytes)
 {
     struct stat info;
@@ -213,6 +225,11 @@ static bool remove_file_in(void *context, const char *name)
     const ss_dir *dir = context;
     (void)unlinkat(dir->fd, name, 0);
     return true;
+}
+
+void ss_dir_unlink(const ss_dir *dir, const char *name)
+{
+    (void)unlinkat(dir->fd, name, 0);
 }
 
 void ss_dir_remove(const ss_dir *dir, const char *name)
@@ -357,11 +374,30 @@ sstore_status ss_file_create_nameless(const ss_dir *dir, ss_file *file_out, ssto
 
 sstore_status ss_file_size(const ss_file *file, uint64_t *bytes_out, sstore_error *error)
 {
+    ss_file_identity identity = {.size = 0};
+    const sstore_status status = ss_file_identify(file, &identity, error);
+    if (status == SSTORE_OK)
+        *bytes_out = identity.size;
+    return status;
+}
+
+sstore_status ss_file_identify(const ss_file *file, ss_file_identity *identity_out, sstore_error *error)
+{
     struct stat info;
     if (fstat(file->fd, &info) != 0)
         return fail_io(error, file->path, SSTORE_NO_OFFSET, "fstat");
-    *bytes_out = (uint64_t)info.st_size;
+    *identity_out = (ss_file_identity){.device = info.st_dev,
+                                       .number = info.st_ino,
+                                       .size = (uint64_t)info.st_size,
+                                       .changed_seconds = info.st_ctim.tv_sec,
+                                       .changed_nanoseconds = info.st_ctim.tv_nsec};
     return SSTORE_OK;
+}
+
+bool ss_file_same(const ss_file_identity *a, const ss_file_identity *b)
+{
+    return a->device == b->device && a->number == b->number && a->size == b->size &&
+           a->changed_seconds == b->changed_seconds && a->changed_nanoseconds == b->changed_nanoseconds;
 }
 
 sstore_status ss_file_read_at(const ss_file *file, uint64_t offset, void *buffer, size_t size, sstore_error *error)

@@ -49,8 +49,12 @@ bool ss_dir_same_device(const ss_dir *a, const ss_dir *b);
 bool ss_dir_is_at(const ss_dir *dir, const char *path);
 /* Whether there is anything of that name. */
 bool ss_dir_has(const ss_dir *dir, const char *name);
+/* Whether there is a folder of that name. */
+bool ss_dir_has_folder(const ss_dir *dir, const char *name);
 /* Whether there is a regular file of that name and size. */
 bool ss_dir_has_file(const ss_dir *dir, const char *name, uint64_t bytes);
+/* Remove a file, as far as possible; a folder stays. */
+void ss_dir_unlink(const ss_dir *dir, const char *name);
 /* Remove a file, or a folder with the files in it (no deeper), as far as possible; what is not there is no error. */
 void ss_dir_remove(const ss_dir *dir, const char *name);
 /* Call `visit` for every name but . and ..; stops when it returns false. */
@@ -71,6 +75,15 @@ sstore_status ss_file_share(const ss_dir *from, const ss_dir *to, const char *na
  * a moment. IO, MEMORY. */
 sstore_status ss_file_create_nameless(const ss_dir *dir, ss_file *file_out, sstore_error *error);
 sstore_status ss_file_size(const ss_file *file, uint64_t *bytes_out, sstore_error *error);
+/* What tells a file from another one that has come in its place, with the same bytes even: the next of the same number was
+ * changed at another time. */
+typedef struct ss_file_identity {
+    uint64_t device, number, size;
+    int64_t changed_seconds, changed_nanoseconds;
+} ss_file_identity;
+
+sstore_status ss_file_identify(const ss_file *file, ss_file_identity *identity_out, sstore_error *error);
+bool ss_file_same(const ss_file_identity *a, const ss_file_identity *b);
 /* Read exactly `size` bytes at `offset`; a file that ends before is DAMAGED. */
 sstore_status ss_file_read_at(const ss_file *file, uint64_t offset, void *buffer, size_t size, sstore_error *error);
 /* The same without waiting: false, and nothing reported, if some of it is not in the page cache, or the file system does not
@@ -109,6 +122,9 @@ void ss_file_close(ss_file *file);
 struct ss_u128;
 sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *memory_out, struct ss_u128 *sum_out,
                                   sstore_error *error);
+
+/* Whether there is anything at a path, also a link that leads nowhere, as far as can be told. */
+bool ss_path_is_taken(const char *path);
 
 /* A path of two parts, to be freed with ss_free; NULL where memory fails. */
 char *ss_path_join(const char *folder, const char *name);

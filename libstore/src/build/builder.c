@@ -255,10 +255,14 @@ static sstore_status publish_newest(sstore_builder *builder, const ss_manifest_s
 static sstore_status publish(sstore_builder *builder, ss_manifest_segment *segment, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    if (!builder->extends)
+    if (!builder->extends) {
         status = publish_alone(builder, segment, error);
-    else if (segment->record_count > 0)
+    } else if (segment->record_count > 0) {
         status = publish_newest(builder, segment, error);
+    } else {
+        ss_workplace_drop_all(builder->place);
+        ss_workplace_tidy(builder->place);
+    }
     if (status == SSTORE_OK)
         ss_builder_note_change(builder, segment);
     return status;

@@ -144,10 +144,13 @@ static sstore_status compact(sstore_builder *builder, sstore_compaction which, c
 {
     const ss_compact_range range = choose_range(&builder->place->manifest, which, options);
     sstore_status status = SSTORE_OK;
-    if (range.first < range.end)
+    if (range.first < range.end) {
         status = ss_builder_check_formats(builder, range.first, error);
-    if (status == SSTORE_OK && range.first < range.end)
-        status = run(builder, range, options, error);
+        if (status == SSTORE_OK)
+            status = run(builder, range, options, error);
+    } else {
+        ss_workplace_tidy(builder->place);
+    }
     if (status == SSTORE_OK)
         ss_builder_note_change(builder, NULL);
     sstore_builder_abort(builder);

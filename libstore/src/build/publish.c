@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "store/segment.h"
 
+#define MAX_ATTEMPTS 100 /* to lock the folder that the path leads to */
+
 /* ----- what is in the folder ----- */
 
 /* Whether a name is the prefix and 16 lower-case hexadecimal digits. */
@@ -19,12 +21,23 @@ static bool is_numbered(const char *name, const char *prefix)
            strspn(name + length, "0123456789abcdef") == 16;
 }
 
+static bool is_block_file(const char *name)
+{
+    char known[SS_NAME_CAPACITY];
+    ss_block_file_name(known, SS_IDS_NUMBER);
+    bool same = strcmp(name, known) == 0;
+    for (uint32_t number = 0; !same && number < SS_MAX_TABLES; number++) {
+        ss_block_file_name(known, number);
+        same = strcmp(name, known) == 0;
+    }
+    return same;
+}
+
 /* Whether a file's name is one that a segment's folder has. */
 static bool note_foreign_file(void *context, const char *name)
 {
-    size_t length = strlen(name);
     bool known = strcmp(name, SS_DIRECTORY_NAME) == 0 || strncmp(name, SS_RUN_PREFIX, strlen(SS_RUN_PREFIX)) == 0 ||
-                 (length > 4 && strcmp(name + length - 4, ".blk") == 0);
+                 is_block_file(name);
     *(bool *)context = !known;
     return known;
 }
@@ -47,44 +60,10 @@ static sstore_status look_for_segment(const ss_dir *store, const char *name, boo
     return status;
 }
 
-/* What there is in the folder, gathered name by name. */
-typedef struct inventory {
-    const ss_dir *store;
-    bool has_manifest, has_new_manifest, has_segment;
-    char stranger[256];   /* the first name that no store has */
-    sstore_status status; /* other than OK: it could not be taken */
-    sstore_error *error;
-} inventory;
-
-static bool take_stock(void *context, const char *name)
-{
-    inventory *self = context;
-    bool is_segment = false;
-    if (strcmp(name, SS_MANIFEST_NAME) == 0)
-        self->has_manifest = true;
-    else if (strcmp(name, SS_MANIFEST_NEW_NAME) == 0)
-        self->has_new_manifest = true;
-    else if ((self->status = look_for_segment(self->store, name, &is_segment, self->error)) != SSTORE_OK)
-        return false;
-    else if (is_segment)
-        self->has_segment |= is_numbered(name, SS_SEGMENT_PREFIX);
-    else if (self->stranger[0] == '\0')
-        strncpy(self->stranger, name, sizeof self->stranger - 1);
-    return true;
-}
-
-/* What is cleared away. */
-typedef struct sweep {
-    const ss_dir *store;
-    bool keep_segments;          /* all of them: nobody knows which are in use */
-    const ss_manifest *manifest; /* otherwise those that it names; NULL: none */
-    bool looked;                 /* whether these are there */
-} sweep;
-
 static bool is_named(const ss_manifest *manifest, const char *name)
 {
     char segment_name[SS_NAME_CAPACITY];
-    for (uint32_t i = 0; manifest != NULL && i < manifest->segment_count; i++) {
+    for (uint32_t i = 0; i < manifest->segment_count; i++) {
         ss_folder_name(segment_name, SS_SEGMENT_PREFIX, manifest->segments[i].folder_number);
         if (strcmp(name, segment_name) == 0)
             return true;
@@ -92,41 +71,70 @@ static bool is_named(const ss_manifest *manifest, const char *name)
     return false;
 }
 
-/* The number of the first segment of which a block file is not there; how many there are if all are. */
-static uint32_t find_lost_segment(const ss_dir *store, const ss_manifest *manifest)
+/* What there is in the folder, gathered name by name. */
+typedef struct inventory {
+    const ss_dir *store;
+    const ss_manifest *unpublished; /* what MANIFEST.new says; of no segments where it cannot be read */
+    bool has_manifest;
+    bool has_unpublished_segment; /* that it names */
+    bool has_segment;             /* any other */
+    char stranger[256];           /* the first name that no store has */
+    sstore_status status;         /* other than OK: it could not be taken */
+    sstore_error *error;
+} inventory;
+
+static bool take_stock(void *context, const char *name)
 {
-    uint32_t number = 0;
-    for (; number < manifest->segment_count; number++) {
-        char name[SS_NAME_CAPACITY];
-        ss_dir folder;
-        ss_folder_name(name, SS_SEGMENT_PREFIX, manifest->segments[number].folder_number);
-        const bool has_all = ss_dir_open_at(store, name, &folder, NULL) == SSTORE_OK &&
-                             ss_manifest_has_files(manifest, &manifest->segments[number], &folder);
-        ss_dir_close(&folder);
-        if (!has_all)
-            break;
+    inventory *self = context;
+    const bool is_manifest = strcmp(name, SS_MANIFEST_NAME) == 0;
+    bool is_known = is_manifest || strcmp(name, SS_MANIFEST_NEW_NAME) == 0;
+    if (is_known)
+        is_known = !ss_dir_has_folder(self->store, name);
+    else if ((self->status = look_for_segment(self->store, name, &is_known, self->error)) != SSTORE_OK)
+        return false;
+    if (!is_known && self->stranger[0] == '\0')
+        strncpy(self->stranger, name, sizeof self->stranger - 1);
+    self->has_manifest |= is_manifest;
+    if (is_known && is_numbered(name, SS_SEGMENT_PREFIX)) {
+        const bool is_unpublished = is_named(self->unpublished, name);
+        self->has_unpublished_segment |= is_unpublished;
+        self->has_segment |= !is_unpublished;
     }
-    return number;
+    return true;
 }
 
-/* A manifest whose own segments are not all there may be an older one that was put back, or another store's: then the
- * others may be the data of its own. */
-static bool may_remove_segments(sweep *self)
-{
-    if (!self->looked && !self->keep_segments && self->manifest != NULL)
-        self->keep_segments = find_lost_segment(self->store, self->manifest) < self->manifest->segment_count;
-    self->looked = true;
-    return !self->keep_segments;
-}
+/* ----- clearing away ----- */
+
+typedef struct sweep {
+    const ss_dir *store;
+    bool unfinished;         /* whether unfinished segments go */
+    const ss_manifest *kept; /* finished ones that it names stay; NULL: all of them */
+} sweep;
 
 static bool remove_leftover(void *context, const char *name)
 {
-    sweep *self = context;
-    bool unfinished = is_numbered(name, SS_UNFINISHED_PREFIX), is_segment;
-    if (look_for_segment(self->store, name, &is_segment, NULL) == SSTORE_OK && is_segment &&
-        (unfinished || (!is_named(self->manifest, name) && may_remove_segments(self))))
+    const sweep *self = context;
+    const bool may_go = is_numbered(name, SS_UNFINISHED_PREFIX) ? self->unfinished
+                                                                : self->kept != NULL && !is_named(self->kept, name);
+    bool is_segment;
+    if (may_go && look_for_segment(self->store, name, &is_segment, NULL) == SSTORE_OK && is_segment)
         ss_dir_remove(self->store, name);
     return true;
+}
+
+/* Remove what writers that were killed have not finished. No segment goes before another state of the store is published: an
+ * older manifest may have been put back, or none be there, and what it does not name may be the store's all the same. */
+static void clear_unfinished(const ss_dir *store)
+{
+    sweep self = {.store = store, .unfinished = true};
+    (void)ss_dir_each(store, remove_leftover, &self, NULL);
+}
+
+void ss_workplace_tidy(const ss_workplace *place)
+{
+    sweep self = {.store = &place->store, .unfinished = true, .kept = &place->manifest};
+    (void)ss_dir_each(&place->store, remove_leftover, &self, NULL);
+    ss_dir_unlink(&place->store, SS_MANIFEST_NEW_NAME);
 }
 
 /* Remove a manifest that was not published. It goes after the segments that were to be published with it, and they for good:
@@ -136,7 +144,17 @@ static void remove_new_manifest(const ss_dir *store)
     if (!ss_dir_has(store, SS_MANIFEST_NEW_NAME))
         return;
     (void)ss_dir_sync(store, NULL);
-    ss_dir_remove(store, SS_MANIFEST_NEW_NAME);
+    ss_dir_unlink(store, SS_MANIFEST_NEW_NAME);
+}
+
+/* Remove the segment of a first build that was killed before it could publish it. */
+static void clear_unpublished(ss_workplace *place)
+{
+    const ss_manifest none = {.segment_count = 0};
+    sweep self = {.store = &place->store, .kept = &none};
+    (void)ss_dir_each(&place->store, remove_leftover, &self, NULL);
+    remove_new_manifest(&place->store);
+    place->has_unpublished = false;
 }
 
 /* ----- claiming ----- */
@@ -156,17 +174,19 @@ static sstore_status make_or_open_folder(ss_workplace *place, const char *path, 
     place->made_folder = mkdir(path, 0777) == 0;
     if (!place->made_folder && errno != EEXIST)
         return ss_fail(error, SSTORE_ERROR_IO, errno, path, SSTORE_NO_OFFSET, "cannot make the store's folder");
-    sstore_status status = ss_dir_open(path, &place->store, error);
-    if (status == SSTORE_ERROR_NOT_FOUND)
+    const sstore_status status = ss_dir_open(path, &place->store, error);
+    if (status == SSTORE_ERROR_NOT_FOUND && ss_path_is_taken(path))
         return ss_fail(error, SSTORE_ERROR_EXISTS, 0, path, SSTORE_NO_OFFSET, "exists and is not a folder");
-    return status;
+    return status; /* NOT_FOUND: whoever made it has removed it again */
 }
 
-/* Whoever has the lock may remove the folder again when it gives up: then begin anew. Whoever has not, must not. */
+/* Whoever has the lock may remove the folder again when it gives up: then begin anew. While another one has it, do not. */
 static sstore_status lock_folder(ss_workplace *place, const char *path, ss_claim claim, sstore_error *error)
 {
-    for (;;) {
+    for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         sstore_status status = make_or_open_folder(place, path, claim, error);
+        if (status == SSTORE_ERROR_NOT_FOUND && claim != SS_CLAIM_EXTEND)
+            continue;
         if (status == SSTORE_OK)
             status = ss_dir_lock(&place->store, error);
         if (status == SSTORE_ERROR_BUSY)
@@ -175,9 +195,30 @@ static sstore_status lock_folder(ss_workplace *place, const char *path, ss_claim
             return status;
         ss_dir_close(&place->store);
     }
+    return ss_fail(error, SSTORE_ERROR_BUSY, 0, path, SSTORE_NO_OFFSET,
+                   "does not stay the folder that was locked: others keep on making and removing it, or the file system "
+                   "gives it another number each time; try again");
 }
 
-/* Refuse a manifest whose segments are not all there: what is published with it would be no store. */
+/* The number of the first segment of which a block file is not there; how many there are if all are. */
+static uint32_t find_lost_segment(const ss_dir *store, const ss_manifest *manifest)
+{
+    uint32_t number = 0;
+    for (; number < manifest->segment_count; number++) {
+        char name[SS_NAME_CAPACITY];
+        ss_dir folder;
+        ss_folder_name(name, SS_SEGMENT_PREFIX, manifest->segments[number].folder_number);
+        const bool has_all = ss_dir_open_at(store, name, &folder, NULL) == SSTORE_OK &&
+                             ss_manifest_has_files(manifest, &manifest->segments[number], &folder);
+        ss_dir_close(&folder);
+        if (!has_all)
+            break;
+    }
+    return number;
+}
+
+/* Refuse a manifest whose segments are not all there: an older one may have been put back, or another store's, and what is
+ * published with it would be no store. */
 static sstore_status check_segments(const ss_workplace *place, sstore_error *error)
 {
     const ss_manifest *manifest = &place->manifest;
@@ -207,19 +248,36 @@ static sstore_status read_manifest(ss_workplace *place, sstore_error *error)
     return status == SSTORE_OK ? check_segments(place, error) : status;
 }
 
+/* What is in the folder that is to be a new store's. */
+static sstore_status look_around(const ss_dir *store, inventory *found, sstore_error *error)
+{
+    ss_manifest unpublished = {.segment_count = 0};
+    *found = (inventory){.store = store, .unpublished = &unpublished, .error = error};
+    sstore_status status = ss_manifest_read_new(store, &unpublished, error);
+    if (status == SSTORE_ERROR_MEMORY)
+        return status;
+    if (status != SSTORE_OK || unpublished.segment_count > 1) /* not of a first build */
+        unpublished.segment_count = 0;
+    status = ss_dir_each(store, take_stock, found, error);
+    if (status == SSTORE_OK)
+        status = found->status;
+    found->unpublished = NULL;
+    ss_manifest_free(&unpublished);
+    return status;
+}
+
 /* Refuse a folder that holds a store which is not to be replaced, or things that no store has. A manifest that cannot be
  * read stands for a store all the same, as long as nothing strange lies beside it: replacing it is how a damaged store
  * is mended. */
 static sstore_status check_contents(ss_workplace *place, bool replace, sstore_error *error)
 {
-    inventory found = {.store = &place->store, .error = error};
+    inventory found;
     ss_manifest manifest = {.segment_count = 0};
-    sstore_status status = ss_dir_each(&place->store, take_stock, &found, error);
-    if (status == SSTORE_OK)
-        status = found.status;
+    sstore_status status = look_around(&place->store, &found, error);
     if (status != SSTORE_OK)
         return status;
     place->had_manifest = found.has_manifest;
+    place->has_unpublished = found.has_unpublished_segment && !found.has_segment && !found.has_manifest;
     status = ss_manifest_read(&place->store, &manifest, error);
     ss_manifest_free(&manifest);
     if ((status == SSTORE_ERROR_IO && found.stranger[0] != '\0') || status == SSTORE_ERROR_MEMORY)
@@ -230,25 +288,11 @@ static sstore_status check_contents(ss_workplace *place, bool replace, sstore_er
     if (found.has_manifest && !replace)
         return ss_fail(error, SSTORE_ERROR_EXISTS, 0, place->path, SSTORE_NO_OFFSET,
                        "is a store already; use --force (or options.replace) to replace it");
-    /* A segment whose new manifest lies beside it was never published. */
-    if (!found.has_manifest && found.has_segment && !found.has_new_manifest && !replace)
+    if (!found.has_manifest && found.has_segment && !replace)
         return ss_fail(error, SSTORE_ERROR_EXISTS, 0, place->path, SSTORE_NO_OFFSET,
                        "holds a store that has lost its " SS_MANIFEST_NAME "; use --force (or options.replace) to "
                        "replace it");
     return SSTORE_OK;
-}
-
-/* Remove what belongs to no store: unfinished work, and segments that the manifest does not name. */
-static void clear_leftovers(const ss_dir *store)
-{
-    ss_manifest manifest = {.segment_count = 0};
-    sstore_status status = ss_manifest_read(store, &manifest, NULL);
-    sweep self = {.store = store,
-                  .keep_segments = status != SSTORE_OK && status != SSTORE_ERROR_NOT_FOUND,
-                  .manifest = status == SSTORE_OK ? &manifest : NULL};
-    (void)ss_dir_each(store, remove_leftover, &self, NULL);
-    remove_new_manifest(store);
-    ss_manifest_free(&manifest);
 }
 
 sstore_status ss_workplace_open(ss_workplace *place, const char *path, ss_claim claim, sstore_error *error)
@@ -264,7 +308,7 @@ sstore_status ss_workplace_open(ss_workplace *place, const char *path, ss_claim 
     if (status == SSTORE_OK) /* the manifest may be so new that a power cut would bring the one before it back */
         status = ss_dir_sync(&place->store, error);
     if (status == SSTORE_OK)
-        clear_leftovers(&place->store);
+        clear_unfinished(&place->store);
     else
         ss_workplace_close(place);
     return status;
@@ -280,8 +324,11 @@ sstore_status ss_workplace_begin(ss_workplace *place, sstore_error *error)
     if (work == NULL)
         return ss_fail_memory(error, sizeof *work);
     work->dir = SS_DIR_NONE;
-    ss_folder_name(work->name, SS_UNFINISHED_PREFIX, (uint64_t)place->begun_count++ << 32 | (uint64_t)getpid());
-    sstore_status status = ss_dir_make_at(&place->store, work->name, error);
+    sstore_status status = SSTORE_ERROR_EXISTS;
+    for (int attempt = 0; status == SSTORE_ERROR_EXISTS && attempt < MAX_ATTEMPTS; attempt++) {
+        ss_folder_name(work->name, SS_UNFINISHED_PREFIX, (uint64_t)place->begun_count++ << 32 | (uint64_t)getpid());
+        status = ss_dir_make_at(&place->store, work->name, error);
+    }
     if (status != SSTORE_OK) {
         ss_free(work);
         return status;
@@ -300,11 +347,11 @@ void ss_workplace_drop_last(ss_workplace *place)
 
 void ss_workplace_drop_all(ss_workplace *place)
 {
-    const bool any = place->work_count > 0;
     while (place->work_count > 0)
         ss_workplace_drop_last(place);
-    if (any)
+    if (place->wrote_manifest)
         remove_new_manifest(&place->store);
+    place->wrote_manifest = false;
 }
 
 /* ----- publishing ----- */
@@ -369,20 +416,25 @@ static void note_published(ss_workplace *place, ss_manifest *published)
     place->manifest = *published;
     place->made_folder = false;
     place->had_manifest = true;
+    place->wrote_manifest = false;
 }
 
 sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, const uint32_t *fresh,
                                    sstore_error *error)
 {
     ss_manifest published = {.recipe = NULL};
+    if (place->has_unpublished)
+        clear_unpublished(place);
     sstore_status status = name_and_sync_works(place, manifest, fresh, error);
     if (status == SSTORE_OK)
         status = ss_manifest_check(manifest, place->store.path, error);
     if (status == SSTORE_OK)
         status = ss_manifest_copy(manifest, &published, error);
     /* Before the segments get their names, so that they can be told from one whose manifest was lost. */
-    if (status == SSTORE_OK)
+    if (status == SSTORE_OK) {
         status = ss_manifest_write_new(&place->store, manifest, error);
+        place->wrote_manifest = status == SSTORE_OK;
+    }
     if (status == SSTORE_OK)
         status = ss_dir_sync(&place->store, error);
     if (status == SSTORE_OK)
@@ -403,7 +455,7 @@ sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, c
     note_published(place, &published);
     status = ss_dir_sync(&place->store, error);
     if (status == SSTORE_OK)
-        clear_leftovers(&place->store);
+        ss_workplace_tidy(place);
     return status;
 }
 

@@ -1,8 +1,8 @@
 /*
  * publish.h - a store's folder while a writer works in it: claimed with a lock, a new segment written aside in a
  * folder of its own, then published at once by renaming it and replacing the manifest. Whenever the writer dies, the
- * store is the old one or the new one; what it left lying is cleared away by the next. Source:
- * format-spec/sstore-format.md, "Publication".
+ * store is the old one or the new one; what it left lying is cleared away by the next that comes to a good end, and no
+ * segment before that. Source: format-spec/sstore-format.md, "Publication".
  */
 #ifndef SS_PUBLISH_H
 #define SS_PUBLISH_H
@@ -26,6 +26,8 @@ typedef struct ss_workplace {
     char *path;       /* of the store */
     bool made_folder; /* so it goes again if nothing is published */
     bool had_manifest;
+    bool has_unpublished; /* no manifest, but the segment of a first build that was killed before it published it */
+    bool wrote_manifest;  /* which is not published yet */
     ss_dir store;     /* locked */
     ss_manifest manifest; /* the newest published one, but for its own size and sum; zeroed as long as none was published
                              in a new store */
@@ -37,7 +39,7 @@ typedef struct ss_workplace {
 /*
  * Claim the folder at `path`, making it if need be and allowed. EXISTS where there is a store already and a new one is
  * to be made; NOT_FOUND where there is none and one is to be extended, DAMAGED and UNSUPPORTED where its manifest is;
- * BUSY where another writer is at work. Clears away what killed writers left.
+ * BUSY where another writer is at work. Clears away what killed writers have not finished.
  */
 sstore_status ss_workplace_open(ss_workplace *place, const char *path, ss_claim claim, sstore_error *error);
 
@@ -56,6 +58,10 @@ void ss_workplace_drop_all(ss_workplace *place);
  */
 sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, const uint32_t *fresh,
                                    sstore_error *error);
+
+/* Remove what the newest published manifest does not name, as publishing does: what a writer is to do has been done, without
+ * anything to publish. No work is begun. */
+void ss_workplace_tidy(const ss_workplace *place);
 
 /* Leave. What was not published is removed, and the folder too if it was made for it. Also of a zeroed place whose folder is
  * SS_DIR_NONE. */

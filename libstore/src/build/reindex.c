@@ -124,7 +124,9 @@ static sstore_status make_all_again(reindexing *self, sstore_error *error)
             ss_directory_rebuild_items(&self->manifest.segments[self->chosen[i]], self->manifest.has_ids);
     for (uint32_t i = 0; status == SSTORE_OK && i < self->chosen_count; i++)
         status = make_again(self, self->chosen[i], error);
-    if (status == SSTORE_OK && self->chosen_count > 0)
+    if (status == SSTORE_OK && self->chosen_count == 0)
+        ss_workplace_tidy(&self->place);
+    else if (status == SSTORE_OK)
         status = ss_workplace_publish(&self->place, &self->manifest, self->chosen, error);
     return status;
 }

@@ -255,7 +255,7 @@ sstore_status ss_manifest_write_new(const ss_dir *store, const ss_manifest *mani
     uint8_t *bytes = encode(manifest, &size, error);
     if (bytes == NULL)
         return SSTORE_ERROR_MEMORY;
-    ss_dir_remove(store, SS_MANIFEST_NEW_NAME);
+    ss_dir_unlink(store, SS_MANIFEST_NEW_NAME);
     sstore_status status = ss_file_create_at(store, SS_MANIFEST_NEW_NAME, &file, error);
     if (status == SSTORE_OK)
         status = ss_file_write_at(&file, 0, bytes, size, error);
@@ -264,7 +264,7 @@ sstore_status ss_manifest_write_new(const ss_dir *store, const ss_manifest *mani
     ss_file_close(&file);
     ss_free(bytes);
     if (status != SSTORE_OK)
-        ss_dir_remove(store, SS_MANIFEST_NEW_NAME);
+        ss_dir_unlink(store, SS_MANIFEST_NEW_NAME);
     return status;
 }
 
@@ -481,7 +481,7 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
 sstore_status ss_manifest_decode(const uint8_t *bytes, size_t size, const char *file, ss_manifest *manifest_out,
                                  sstore_error *error)
 {
-    *manifest_out = (ss_manifest){.file_bytes = size};
+    *manifest_out = (ss_manifest){.segment_count = 0};
     sstore_status status = check_frame(bytes, size, file, error);
     if (status != SSTORE_OK)
         return status;
@@ -493,36 +493,49 @@ sstore_status ss_manifest_decode(const uint8_t *bytes, size_t size, const char *
     return status;
 }
 
-sstore_status ss_manifest_read(const ss_dir *store, ss_manifest *manifest_out, sstore_error *error)
+static sstore_status read_named(const ss_dir *store, const char *name, ss_manifest *manifest_out, sstore_error *error)
 {
     ss_file file = SS_FILE_NONE;
     uint8_t *bytes = NULL;
-    uint64_t size = 0;
-    sstore_status status = ss_file_open_at(store, SS_MANIFEST_NAME, &file, error);
+    ss_file_identity identity = {.size = 0};
+    sstore_status status = ss_file_open_at(store, name, &file, error);
     if (status != SSTORE_OK)
         return status;
-    status = ss_file_size(&file, &size, error);
-    if (status == SSTORE_OK && size > MAX_FILE_BYTES)
+    status = ss_file_identify(&file, &identity, error);
+    if (status == SSTORE_OK && identity.size > MAX_FILE_BYTES)
         status = ss_fail_damaged(error, file.path, 0, "is too large to be the manifest of a store");
-    if (status == SSTORE_OK && (bytes = ss_alloc(size, 1)) == NULL)
-        status = ss_fail_memory(error, size);
+    if (status == SSTORE_OK && (bytes = ss_alloc(identity.size, 1)) == NULL)
+        status = ss_fail_memory(error, identity.size);
     if (status == SSTORE_OK)
-        status = ss_file_read_at(&file, 0, bytes, size, error);
+        status = ss_file_read_at(&file, 0, bytes, identity.size, error);
     if (status == SSTORE_OK)
-        status = ss_manifest_decode(bytes, size, file.path, manifest_out, error);
+        status = ss_manifest_decode(bytes, identity.size, file.path, manifest_out, error);
+    if (status == SSTORE_OK)
+        manifest_out->identity = identity;
     ss_free(bytes);
     ss_file_close(&file);
     return status;
 }
 
+sstore_status ss_manifest_read(const ss_dir *store, ss_manifest *manifest_out, sstore_error *error)
+{
+    return read_named(store, SS_MANIFEST_NAME, manifest_out, error);
+}
+
+sstore_status ss_manifest_read_new(const ss_dir *store, ss_manifest *manifest_out, sstore_error *error)
+{
+    return read_named(store, SS_MANIFEST_NEW_NAME, manifest_out, error);
+}
+
 bool ss_manifest_is_newest(const ss_dir *store, const ss_manifest *manifest)
 {
     ss_file file = SS_FILE_NONE;
+    ss_file_identity identity;
     uint8_t sum[CHECKSUM_BYTES];
-    uint64_t size = 0;
     const bool is_newest = ss_file_open_at(store, SS_MANIFEST_NAME, &file, NULL) == SSTORE_OK &&
-                           ss_file_size(&file, &size, NULL) == SSTORE_OK && size == manifest->file_bytes &&
-                           ss_file_read_at(&file, size - sizeof sum, sum, sizeof sum, NULL) == SSTORE_OK &&
+                           ss_file_identify(&file, &identity, NULL) == SSTORE_OK &&
+                           ss_file_same(&identity, &manifest->identity) &&
+                           ss_file_read_at(&file, identity.size - sizeof sum, sum, sizeof sum, NULL) == SSTORE_OK &&
                            ss_u128_equal(ss_load_u128(sum), manifest->checksum);
     ss_file_close(&file);
     return is_newest;

@@ -49,8 +49,8 @@ typedef struct ss_manifest {
     char *recipe; /* owned, never NULL; "" where none was given */
     uint32_t segment_count;
     ss_manifest_segment *segments; /* owned; the oldest first */
-    uint64_t file_bytes;           /* of the manifest as read */
-    ss_u128 checksum;              /* the same */
+    ss_file_identity identity;     /* of the file that it was read from */
+    ss_u128 checksum;              /* as it was read */
 } ss_manifest;
 
 void ss_manifest_free(ss_manifest *manifest);
@@ -61,7 +61,11 @@ sstore_status ss_manifest_copy(const ss_manifest *manifest, ss_manifest *copy_ou
 /* Read the store's manifest. NOT_FOUND where there is none; DAMAGED, UNSUPPORTED, IO, MEMORY. */
 sstore_status ss_manifest_read(const ss_dir *store, ss_manifest *manifest_out, sstore_error *error);
 
-/* Whether the store's newest manifest is this one, as far as its checksum tells. */
+/* The same of one that was written, but not published. */
+sstore_status ss_manifest_read_new(const ss_dir *store, ss_manifest *manifest_out, sstore_error *error);
+
+/* Whether the store's newest manifest is this one: not another file, though it says the same, since folders may have got
+ * each other's names meanwhile. */
 bool ss_manifest_is_newest(const ss_dir *store, const ss_manifest *manifest);
 
 /* Whether the folder of a segment has all its block files, each of its size. */

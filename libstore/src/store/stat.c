@@ -168,7 +168,7 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
         .distance = manifest->distance,
         .has_ids = manifest->has_ids,
         .next_ordinal = manifest->next_ordinal,
-        .manifest_bytes = manifest->file_bytes,
+        .manifest_bytes = manifest->identity.size,
         .memory_bytes = ss_store_memory_bytes(manifest, store->options.io),
         .total_bytes = ss_manifest_total_bytes(manifest),
     };

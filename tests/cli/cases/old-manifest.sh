@@ -25,3 +25,22 @@ cp before CHANGED/MANIFEST
 exits 0 sstore build --quiet --force CHANGED input
 ls -d CHANGED/seg-* | wc -l
 sstore verify CHANGED
+echo "--- an older one whose segments are all there, or none, and changes that fail"
+echo nonsense >malformed
+rm -r CHANGED
+cp -r OTHER CHANGED
+cp CHANGED/MANIFEST before
+echo "00000000000000ff 5001" | sstore add --quiet CHANGED
+rm -r KEPT
+cp -r CHANGED KEPT
+cp before CHANGED/MANIFEST
+exits 1 sstore add --quiet CHANGED malformed
+exits 1 sstore build --quiet --force CHANGED malformed
+cp KEPT/MANIFEST CHANGED/MANIFEST
+same CHANGED KEPT
+rm CHANGED/MANIFEST
+exits 1 sstore build --quiet CHANGED input
+exits 1 sstore build --quiet --force CHANGED malformed
+cp KEPT/MANIFEST CHANGED/MANIFEST
+same CHANGED KEPT
+sstore verify CHANGED
