@@ -2,6 +2,7 @@
  * cmd_verify.c - sstore verify: read and check everything in a store.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "cmd.h"
 #include "output.h"
@@ -20,10 +21,17 @@ static const struct argp argp = {
     .children = children,
 };
 
+/* What was found so far. */
+typedef struct findings {
+    uint64_t count;
+    sstore_error first;
+} findings;
+
 static int print_problem(void *context, const sstore_error *problem)
 {
-    uint64_t *problem_count = context;
-    (*problem_count)++;
+    findings *self = context;
+    if (self->count++ == 0)
+        self->first = *problem;
     cmd_complain("%s", problem->message);
     return 0;
 }
@@ -45,14 +53,16 @@ int cmd_verify(int argc, char **argv)
 {
     const char *path = NULL;
     cmd_parse(&argp, argc, argv, &path);
-    uint64_t problem_count = 0;
+    findings found = {.count = 0};
     sstore_error error;
-    sstore_status status = sstore_verify(path, print_problem, &problem_count, &error);
+    const sstore_status status = sstore_verify(path, print_problem, &found, &error);
     if (status == SSTORE_OK)
         return print_ok(path);
-    /* The error repeats the first problem. */
-    if (problem_count == 0 || status != SSTORE_ERROR_DAMAGED)
+    const bool is_damaged = status == SSTORE_ERROR_DAMAGED;
+    /* The error repeats a problem, or tells what ended the search for them. */
+    if (found.count == 0 || (!is_damaged && strcmp(error.message, found.first.message) != 0))
         return cmd_fail(&error);
-    cmd_complain("%s: damaged: %" PRIu64 " problem%s found", path, problem_count, problem_count == 1 ? "" : "s");
-    return EXIT_DAMAGED;
+    cmd_complain("%s: %s: %" PRIu64 " problem%s found", path, is_damaged ? "damaged" : "cannot be read whole", found.count,
+                 found.count == 1 ? "" : "s");
+    return is_damaged ? EXIT_DAMAGED : EXIT_FAILED;
 }

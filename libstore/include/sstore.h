@@ -340,15 +340,17 @@ typedef struct sstore_table_statistics {
 SSTORE_API sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t table,
                                            sstore_table_statistics *statistics_out, sstore_error *error);
 
-/* Called for every damage that verify finds; `problem` is valid until it returns. 0: go on, else stop. */
+/* Called for every problem that verify finds, damage or a file that cannot be read; `problem` is valid until it returns. 0: go
+ * on, else stop. */
 typedef int (*sstore_problem_fn)(void *context, const sstore_error *problem);
 
 /*
  * Read and decode everything in the store at `path`, and hold tables, ids and directory against each other and against
  * the store's own content sum, and each block against what a writer makes of its contents (format-spec/sstore-format.md,
  * section 12, "A full check"). Each damage is reported to on_problem (may be NULL), also of a store that cannot be opened, as
- * far as its files can be read; what rests on others is not held against them then. Returns SSTORE_OK only if there is
- * none, otherwise SSTORE_ERROR_DAMAGED with the first damage in *error, or another error where reading itself failed.
+ * far as its files can be read; what rests on others is not held against them then. So is a file that the system does not
+ * let be read, or that this version does not know. Returns SSTORE_OK only if there is no problem; SSTORE_ERROR_DAMAGED with
+ * the first damage in *error if there is any; otherwise the first problem, or what ended the search for them.
  */
 SSTORE_API sstore_status sstore_verify(const char *path, sstore_problem_fn on_problem, void *context,
                                        sstore_error *error);

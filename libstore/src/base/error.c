@@ -79,6 +79,16 @@ void ss_fill_memory(sstore_error *error, uint64_t bytes)
                   (unsigned long long)bytes);
 }
 
+bool ss_is_of_one_file(const sstore_error *error)
+{
+    switch (error->status) {
+    case SSTORE_ERROR_NOT_FOUND:
+    case SSTORE_ERROR_DAMAGED:
+    case SSTORE_ERROR_UNSUPPORTED: return true;
+    default: return error->system_errno == EIO || error->system_errno == EACCES;
+    }
+}
+
 sstore_status ss_fail_argument(sstore_error *error, const char *format, ...)
 {
     va_list arguments;

@@ -27,4 +27,8 @@ static inline sstore_status ss_fail_memory(sstore_error *error, uint64_t bytes)
     return SSTORE_ERROR_MEMORY;
 }
 
+/* Whether it is about what one file is, so that others may be read all the same: lost, damaged, of another version, not for
+ * this user to read, or on a disk that fails. */
+bool ss_is_of_one_file(const sstore_error *error);
+
 #endif

@@ -126,13 +126,13 @@ static sstore_status open_whole(ss_segment *segment, const ss_dir *dir, bool has
     return status;
 }
 
-/* What becomes of opening a block file: one that is lost or damaged may be left out. */
+/* What becomes of opening a block file: one that cannot be read may be left out. */
 static sstore_status leave_out(const ss_segment_use *use, ss_block_reader *blocks, sstore_status status,
                                const sstore_error *problem, sstore_error *error)
 {
     if (status == SSTORE_OK)
         return status;
-    if (use->on_problem != NULL && (status == SSTORE_ERROR_DAMAGED || status == SSTORE_ERROR_NOT_FOUND)) {
+    if (use->on_problem != NULL && ss_is_of_one_file(problem)) {
         ss_block_reader_close(blocks);
         *blocks = (ss_block_reader){.file = SS_FILE_NONE};
         use->on_problem(use->context, problem);

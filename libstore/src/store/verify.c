@@ -12,20 +12,23 @@
 #include "store/record_merge.h"
 #include "store/table_counts.h"
 
+#define MAX_ATTEMPTS 10 /* at a store that writers replace meanwhile */
+
 typedef struct verification {
     sstore_problem_fn on_problem;
     void *context;
-    bool stopped; /* by on_problem */
+    bool stopped; /* by on_problem, or since writers have replaced what is looked at */
     uint64_t problem_count;
-    sstore_error first;
+    sstore_error worst; /* the first damage; as long as there is none, the first problem */
     uint64_t least_ordinal; /* that the store may give to a record to come: above all ids, if there are higher numbers */
 } verification;
 
 /* Take note of a problem and go on. */
 static void note(verification *self, const sstore_error *problem)
 {
-    if (self->problem_count++ == 0)
-        self->first = *problem;
+    if (self->problem_count++ == 0 ||
+        (problem->status == SSTORE_ERROR_DAMAGED && self->worst.status != SSTORE_ERROR_DAMAGED))
+        self->worst = *problem;
     if (self->on_problem != NULL && self->on_problem(self->context, problem) != 0)
         self->stopped = true;
 }
@@ -253,18 +256,18 @@ static sstore_status verify_content(verification *self, const ss_segment *segmen
     uint64_t count = 0;
     bool more = true;
     sstore_status status = ss_record_stream_open(&stream, segment, has_ids, error);
-    while (status == SSTORE_OK && more) {
-        if (ss_record_stream_next(&stream, &record, &more, &problem) != SSTORE_OK) {
-            note(self, &problem);
-            break;
-        }
-        if (more) {
+    sstore_status found = status;
+    while (found == SSTORE_OK && more) {
+        found = ss_record_stream_next(&stream, &record, &more, &problem);
+        if (found == SSTORE_OK && more) {
             ss_content_add(&sum, has_ids, record.fingerprint, record.id);
             count++;
         }
     }
-    if (status == SSTORE_OK && !more &&
-        (count != segment->facts.record_count || !ss_u128_equal(sum, segment->facts.content_sum)))
+    if (status == SSTORE_OK && found != SSTORE_OK)
+        note(self, &problem);
+    else if (status == SSTORE_OK &&
+             (count != segment->facts.record_count || !ss_u128_equal(sum, segment->facts.content_sum)))
         note_file(self, &segment->tables[0].blocks, "the records are not those that the manifest's content sum was made of");
     ss_record_stream_close(&stream);
     return status;
@@ -293,13 +296,20 @@ typedef struct file_problems {
     const sstore_error *known;
 } file_problems;
 
+/* Where a file is not there, the store is damaged. */
+static void note_segment_problem(verification *self, const sstore_error *problem)
+{
+    sstore_error noted = *problem;
+    if (noted.status == SSTORE_ERROR_NOT_FOUND)
+        noted.status = SSTORE_ERROR_DAMAGED;
+    note(self, &noted);
+}
+
 static void note_file_problem(void *context, const sstore_error *problem)
 {
     const file_problems *self = context;
-    sstore_error lost = *problem;
-    lost.status = SSTORE_ERROR_DAMAGED; /* a file that is not there */
     if (strcmp(problem->message, self->known->message) != 0 && !self->of->stopped)
-        note(self->of, &lost);
+        note_segment_problem(self->of, problem);
 }
 
 static void check_directory(file_problems *self, const ss_dir *store, const ss_manifest_segment *facts)
@@ -313,62 +323,77 @@ static void check_directory(file_problems *self, const ss_dir *store, const ss_m
         return;
     const sstore_status status = ss_directory_open(&dir, facts->lmdb_format, facts->directory_bytes, facts->directory_sum,
                                                    &directory, &problem);
-    if (status == SSTORE_ERROR_DAMAGED || status == SSTORE_ERROR_NOT_FOUND)
+    if (status != SSTORE_OK && ss_is_of_one_file(&problem))
         note_file_problem(self, &problem);
     ss_directory_close(directory);
     ss_dir_close(&dir);
 }
 
 /* Open a segment; if that cannot be, note why, and open it with those files that can be read. *segment_out is NULL where there
- * are none. */
-static sstore_status open_apart(verification *self, const ss_dir *store, const ss_manifest_segment *facts, bool has_ids,
+ * are none, or where a writer has replaced the segment. */
+static sstore_status open_apart(verification *self, const ss_dir *store, const ss_manifest *manifest, uint32_t number,
                                 ss_segment **segment_out, sstore_error *error)
 {
     sstore_error problem;
     file_problems beside = {self, &problem};
-    const ss_segment_use whole = {.has_ids = has_ids};
+    const ss_manifest_segment *facts = &manifest->segments[number];
+    const ss_segment_use whole = {.has_ids = manifest->has_ids};
     const ss_segment_use files = {
-        .has_ids = has_ids, .blocks_only = true, .on_problem = note_file_problem, .context = &beside};
+        .has_ids = manifest->has_ids, .blocks_only = true, .on_problem = note_file_problem, .context = &beside};
     sstore_status status = ss_segment_open(store, facts, &whole, segment_out, &problem);
-    if (status != SSTORE_ERROR_DAMAGED && status != SSTORE_ERROR_NOT_FOUND) {
-        if (status != SSTORE_OK && error != NULL)
+    if (status == SSTORE_OK)
+        return status;
+    if (!ss_is_of_one_file(&problem)) {
+        if (error != NULL)
             *error = problem;
         return status;
     }
-    problem.status = SSTORE_ERROR_DAMAGED;
-    note(self, &problem);
+    if (!ss_manifest_is_newest(store, manifest)) {
+        self->stopped = true;
+        return SSTORE_OK;
+    }
+    note_segment_problem(self, &problem);
     if (self->stopped)
         return SSTORE_OK;
-    status = ss_segment_open(store, facts, &files, segment_out, error);
+    status = ss_segment_open(store, facts, &files, segment_out, &problem);
     if (status == SSTORE_OK)
         check_directory(&beside, store, facts);
-    return status == SSTORE_ERROR_NOT_FOUND ? SSTORE_OK : status; /* not even the folder is there */
+    else if (!ss_is_of_one_file(&problem) && error != NULL)
+        *error = problem;
+    return ss_is_of_one_file(&problem) ? SSTORE_OK : status; /* not even the folder is there */
 }
 
-static sstore_status verify_apart(verification *self, const ss_dir *store, const ss_manifest_segment *facts, bool has_ids,
+static sstore_status verify_apart(verification *self, const ss_dir *store, const ss_manifest *manifest, uint32_t number,
                                   sstore_error *error)
 {
     ss_segment *segment = NULL;
-    sstore_status status = open_apart(self, store, facts, has_ids, &segment, error);
+    sstore_status status = open_apart(self, store, manifest, number, &segment, error);
     if (status == SSTORE_OK && segment != NULL && !self->stopped)
-        status = verify_segment(self, segment, has_ids, error);
+        status = verify_segment(self, segment, manifest->has_ids, error);
     ss_segment_release(segment);
     return status;
 }
 
-/* Verify a store that cannot be opened, for that reason. */
-static sstore_status verify_damaged(verification *self, const char *path, const sstore_error *reason, sstore_error *error)
+/* Verify a store that cannot be opened. Without any problem, writers have replaced it meanwhile. */
+static sstore_status verify_damaged(verification *self, const char *path, sstore_error *error)
 {
     ss_dir store;
-    ss_manifest manifest = {.segment_count = 0};
+    ss_manifest manifest;
+    sstore_error problem;
     sstore_status status = ss_dir_open(path, &store, error);
-    const bool has_manifest = status == SSTORE_OK && ss_manifest_read(&store, &manifest, NULL) == SSTORE_OK;
-    for (uint32_t i = 0; has_manifest && status == SSTORE_OK && i < manifest.segment_count && !self->stopped; i++)
-        status = verify_apart(self, &store, &manifest.segments[i], manifest.has_ids, error);
-    if (status == SSTORE_OK && self->problem_count == 0) /* it is the manifest, or the store changed meanwhile */
-        note(self, reason);
-    if (has_manifest)
+    if (status != SSTORE_OK)
+        return status;
+    status = ss_manifest_read(&store, &manifest, &problem);
+    if (status == SSTORE_OK) {
+        for (uint32_t i = 0; status == SSTORE_OK && i < manifest.segment_count && !self->stopped; i++)
+            status = verify_apart(self, &store, &manifest, i, error);
         ss_manifest_free(&manifest);
+    } else if (status == SSTORE_ERROR_DAMAGED) {
+        note(self, &problem);
+        status = SSTORE_OK;
+    } else if (error != NULL) {
+        *error = problem;
+    }
     ss_dir_close(&store);
     return status;
 }
@@ -420,21 +445,26 @@ static sstore_status verify_store(verification *self, const sstore *store, sstor
 sstore_status sstore_verify(const char *path, sstore_problem_fn on_problem, void *context, sstore_error *error)
 {
     verification self = {.on_problem = on_problem, .context = context};
+    sstore_status status = SSTORE_OK;
     sstore *store = NULL;
-    sstore_error problem;
     if (path == NULL)
         return ss_fail_argument(error, "sstore_verify: path must not be NULL");
-    sstore_status status = sstore_open(path, NULL, &store, &problem);
-    if (status == SSTORE_OK)
-        status = verify_store(&self, store, error);
-    else if (status == SSTORE_ERROR_DAMAGED)
-        status = verify_damaged(&self, path, &problem, error);
-    else if (error != NULL)
-        *error = problem;
+    for (int attempt = 0; store == NULL && status == SSTORE_OK && self.problem_count == 0; attempt++) {
+        sstore_error problem;
+        self.stopped = false;
+        status = sstore_open(path, NULL, &store, &problem);
+        if (status == SSTORE_OK) {
+            status = verify_store(&self, store, error);
+        } else if (status != SSTORE_ERROR_NOT_FOUND && ss_is_of_one_file(&problem) && attempt < MAX_ATTEMPTS) {
+            status = verify_damaged(&self, path, error);
+        } else if (error != NULL) {
+            *error = problem;
+        }
+    }
     sstore_close(store);
     if (status != SSTORE_OK || self.problem_count == 0)
         return status;
     if (error != NULL)
-        *error = self.first;
-    return self.first.status;
+        *error = self.worst;
+    return self.worst.status;
 }
