@@ -10,10 +10,22 @@
 #include "cmd.h"
 #include "interrupt.h"
 
+/* Opening a named pipe waits for somebody who writes to it. */
+static int open_path(const char *path)
+{
+    int fd;
+    do {
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    } while (fd < 0 && errno == EINTR && !interrupted());
+    return fd;
+}
+
 int input_file_open(input_file *file, const char *path)
 {
     file->stop_fd = -1;
-    file->fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    file->fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open_path(path);
+    if (file->fd < 0 && errno == EINTR)
+        return interrupt_exit_code();
     if (file->fd < 0) {
         cmd_complain("%s: cannot open: %s", path, strerror(errno));
         return EXIT_FAILED;

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* From now on the first of these signals only sets the flag; a second one ends the process. */
+/* From now on the first of these signals only sets the flag; a second one, of whichever kind, ends the process. */
 void interrupt_catch(void);
 
 /* Whether a signal has come since interrupt_catch(). Any thread may ask. */

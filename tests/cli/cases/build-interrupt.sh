@@ -29,5 +29,18 @@ interrupt INT STORE :
 absent STORE
 interrupt TERM '--force OLD' 'cat lines'
 same OLD COPY
+echo "--- while nobody writes to the pipe yet"
+for command in "build --quiet NEW" "add --quiet OLD" "add --quiet --if-new OLD"; do
+    mkfifo pipe
+    sstore $command pipe 2>message &
+    sleep 0.3
+    kill -s TERM $!
+    wait $!
+    echo "exit $?"
+    rm pipe
+    cat message
+done
+absent NEW
+same OLD COPY
 rm message lines
 ls
