@@ -77,11 +77,24 @@ static sstore_status fail_to_open(sstore_error *error, const char *path, int cod
 /* ----- writing ----- */
 
 struct ss_directory_writer {
-    ss_file file; /* for size and sum; LMDB has a handle of its own */
+    ss_file file; /* for size, sum and errors; LMDB has a handle of its own */
     MDB_env *env;
     MDB_dbi dbi;
     pthread_mutex_t lock; /* LMDB has one writer at a time; without its own lock file we keep the order */
 };
+
+/* LMDB takes a write that was done in part, as where the disk is full, for one that failed, and a failed one at first for a full
+ * disk. What the system says of more bytes behind the file's end, it says of the rest. */
+static sstore_status fail_to_write(ss_directory_writer *writer, int code, const char *what, sstore_error *error)
+{
+    static const uint8_t more[4096];
+    sstore_error refusal;
+    uint64_t bytes;
+    if ((code == EIO || code == ENOSPC) && ss_file_size(&writer->file, &bytes, NULL) == SSTORE_OK &&
+        ss_file_write_at(&writer->file, bytes, more, sizeof more, &refusal) != SSTORE_OK && refusal.system_errno != 0)
+        code = refusal.system_errno;
+    return fail_lmdb(error, writer->file.path, code, what);
+}
 
 static sstore_status open_env(ss_directory_writer *writer, const ss_dir *dir, uint64_t max_bytes, sstore_error *error)
 {
@@ -104,7 +117,9 @@ static sstore_status open_env(ss_directory_writer *writer, const ss_dir *dir, ui
         code = mdb_txn_commit(txn);
     else if (txn != NULL)
         mdb_txn_abort(txn);
-    return code == 0 ? SSTORE_OK : fail_to_open(error, dir->path, code, "creating the directory");
+    if (code == ENOENT)
+        return fail_to_open(error, dir->path, code, "creating the directory");
+    return code == 0 ? SSTORE_OK : fail_to_write(writer, code, "creating the directory", error);
 }
 
 sstore_status ss_directory_writer_open(const ss_dir *dir, uint64_t max_bytes, ss_directory_writer **writer_out,
@@ -115,9 +130,9 @@ sstore_status ss_directory_writer_open(const ss_dir *dir, uint64_t max_bytes, ss
     if (writer == NULL)
         return ss_fail_memory(error, sizeof *writer);
     *writer = (ss_directory_writer){.file = SS_FILE_NONE, .lock = PTHREAD_MUTEX_INITIALIZER};
-    sstore_status status = open_env(writer, dir, max_bytes, error);
+    sstore_status status = ss_file_create_at(dir, SS_DIRECTORY_NAME, &writer->file, error);
     if (status == SSTORE_OK)
-        status = ss_file_open_at(dir, SS_DIRECTORY_NAME, &writer->file, error);
+        status = open_env(writer, dir, max_bytes, error);
     if (status == SSTORE_OK)
         *writer_out = writer;
     else
@@ -145,7 +160,7 @@ sstore_status ss_directory_writer_put(ss_directory_writer *writer, ss_array_kind
         mdb_txn_abort(txn);
     }
     pthread_mutex_unlock(&writer->lock);
-    return code == 0 ? SSTORE_OK : fail_lmdb(error, writer->file.path, code, "writing to the directory");
+    return code == 0 ? SSTORE_OK : fail_to_write(writer, code, "writing to the directory", error);
 }
 
 static sstore_status hash_file(const ss_file *file, uint64_t *bytes_out, ss_u128 *sum_out, sstore_error *error)
@@ -173,7 +188,7 @@ sstore_status ss_directory_writer_finish(ss_directory_writer *writer, uint64_t *
 {
     int code = mdb_env_sync(writer->env, 1);
     if (code != 0)
-        return fail_lmdb(error, writer->file.path, code, "syncing the directory");
+        return fail_to_write(writer, code, "syncing the directory", error);
     return hash_file(&writer->file, bytes_out, sum_out, error);
 }
 

@@ -1,6 +1,7 @@
 # Where a process may make no files, or only short ones, it is an error with a message, and never the signal SIGXFSZ. (A
 # message to a file would be held to the limit as well, hence the pipes.)
 clustered 3000 95 >input
+head -n 20 input >few
 sstore build --quiet STORE input
 limited() # KIB COMMAND...
 {
@@ -28,3 +29,9 @@ done
 echo "--- a store to be made"
 limited 8 sstore build --quiet NEW input
 absent NEW
+echo "--- a directory to be made"
+sstore build --quiet STORE.few few
+for limit in 0 1 4 8 9 15; do
+    limited $limit sstore reindex --all STORE.few
+done
+sstore verify STORE.few
