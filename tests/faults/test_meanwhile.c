@@ -1,6 +1,6 @@
 /*
- * test_meanwhile.c - what other processes do between two calls of one: they replace a store of which half is opened, remove a
- * folder before it is locked, lock it first. And what a folder above may forbid.
+ * test_meanwhile.c - what other processes do between two calls of one: they replace a store of which half is opened or
+ * verified, remove a folder before it is locked, lock it first. And what a folder above may forbid, or a disk.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,12 +27,14 @@ static uint64_t run_seed;
 static char store[256], other[256];
 static data_set records;
 
-/* What is done at a moment: at the call of this kind, for this name, once. */
+/* What is done at a moment: at the call of this kind, for this name. */
 typedef struct moment {
     system_call_kind kind;
     const char *name; /* that the call's name begins with; NULL: any */
-    int error;        /* that the call fails with, each time */
+    uint64_t passed;  /* so many such calls come before the moment */
+    int error;        /* that the call fails with, each time from then on */
     void (*act)(void);
+    bool always;      /* else it acts once */
     bool came;
 } moment;
 
@@ -48,7 +50,11 @@ static verdict before(void *context, const system_call *call)
     verdict what = {.size = call->size};
     if (!is_at(self, call))
         return what;
-    if (!self->came && self->act != NULL) {
+    if (self->passed > 0) {
+        self->passed--;
+        return what;
+    }
+    if (self->act != NULL && (self->always || !self->came)) {
         self->came = true; /* what is done makes calls, too */
         self->act();
     }
@@ -156,6 +162,148 @@ static void test_replaced_while_opened(void **state)
     testing_done();
 }
 
+static void reindex_twice(void)
+{
+    sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
+    sstore_error error;
+    options.all = 1;
+    for (int i = 0; i < 2; i++)
+        if (sstore_reindex(store, &options, &error) != SSTORE_OK)
+            abort();
+}
+
+/* A folder has its name again, and the manifest its bytes, but the first folder of that name is gone. */
+static void test_same_manifest_again(void **state)
+{
+    (void)state;
+    moment at = {.kind = CALL_OPEN, .name = "table-01", .act = reindex_twice};
+    sstore_error error;
+    sstore *opened = NULL;
+    store_must_build(store, NULL, &records);
+    bytes before = file_load(scratch_path("store/" SS_MANIFEST_NAME));
+    begin(&at);
+    const sstore_status status = sstore_open(store, NULL, &opened, &error);
+    interpose_end();
+    assert_true(at.came);
+    assert_ok(status, &error);
+    sstore_close(opened);
+    bytes after = file_load(scratch_path("store/" SS_MANIFEST_NAME));
+    assert_int_equal(before.size, after.size);
+    assert_memory_equal(before.data, after.data, before.size);
+    bytes_free(&before);
+    bytes_free(&after);
+}
+
+/* ----- verifying ----- */
+
+/* What was reported, by kind. */
+typedef struct report {
+    size_t damaged, others;
+} report;
+
+static int count_problem(void *context, const sstore_error *problem)
+{
+    report *self = context;
+    if (problem->status == SSTORE_ERROR_DAMAGED)
+        self->damaged++;
+    else
+        self->others++;
+    return 0;
+}
+
+static void damage(const char *name)
+{
+    char folder[300], path[600];
+    (void)folder_number(store, folder);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    file_patch(path, 4096 + 100, "damage", 6);
+}
+
+static sstore_status verify(moment *at, report *found, sstore_error *error)
+{
+    *found = (report){0};
+    begin(at);
+    const sstore_status status = sstore_verify(store, count_problem, found, error);
+    interpose_end();
+    assert_true(at->came);
+    return status;
+}
+
+static void reindex(void)
+{
+    sstore_error error;
+    if (sstore_reindex(store, NULL, &error) != SSTORE_OK)
+        abort();
+}
+
+/* A directory is damaged, and made again after the store could not be opened: the store that is there then is whole. */
+static void test_mended_while_verified(void **state)
+{
+    (void)state;
+    static const char *const names[] = {SS_MANIFEST_NAME, SS_SEGMENT_PREFIX, "directory.mdb"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        report found;
+        sstore_error error;
+        testing_doing("a store that is mended before '%s' is opened again", names[i]);
+        scratch_remove(store);
+        store_must_build(store, NULL, &records);
+        damage("directory.mdb");
+        moment at = {.kind = CALL_OPEN, .name = names[i], .passed = i == 0 ? 2 : 1, .act = reindex};
+        assert_ok(verify(&at, &found, &error), &error);
+        assert_int_equal(found.damaged + found.others, 0);
+    }
+    testing_done();
+}
+
+/* What the system does not let be read does not keep the rest from being verified, nor hide the damage that is there. */
+static void test_verified_beside_what_cannot_be_read(void **state)
+{
+    (void)state;
+    static const int refusals[] = {EIO, EACCES};
+    for (size_t i = 0; i < 2; i++) {
+        report found;
+        sstore_error error;
+        moment at = {.kind = CALL_OPEN, .name = "table-00", .error = refusals[i]};
+        testing_doing("a table whose opening fails with errno %d", refusals[i]);
+        scratch_remove(store);
+        store_must_build(store, NULL, &records);
+        assert_status(verify(&at, &found, &error), SSTORE_ERROR_IO, &error);
+        assert_int_equal(error.system_errno, refusals[i]);
+        assert_int_equal(found.damaged, 0);
+        assert_int_equal(found.others, 1);
+        damage("table-01.blk");
+        damage("ids.blk");
+        at.came = false;
+        assert_status(verify(&at, &found, &error), SSTORE_ERROR_DAMAGED, &error);
+        assert_int_equal(found.damaged, 2);
+        assert_int_equal(found.others, 1);
+    }
+    testing_done();
+}
+
+static void set_lmdb_format(ss_manifest *manifest, uint64_t format)
+{
+    manifest->segments[0].lmdb_format = (uint32_t)format;
+}
+
+/* Nor does a directory of another file format. */
+static void test_verified_beside_another_format(void **state)
+{
+    (void)state;
+    report found;
+    sstore_error error;
+    moment never = {.kind = CALL_OPEN, .name = SS_MANIFEST_NAME};
+    store_must_build(store, NULL, &records);
+    change_manifest(store, set_lmdb_format, 0x10000);
+    assert_status(verify(&never, &found, &error), SSTORE_ERROR_UNSUPPORTED, &error);
+    assert_int_equal(found.damaged, 0);
+    assert_int_equal(found.others, 1);
+    damage("table-01.blk");
+    assert_status(verify(&never, &found, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_int_equal(found.damaged, 1);
+    assert_int_equal(found.others, 1);
+}
+
 /* ----- a folder that is made and claimed ----- */
 
 static int lock;
@@ -193,6 +341,33 @@ static void test_folder_is_removed_before_it_is_locked(void **state)
     moment at = {.kind = CALL_LOCK, .act = remove_folder};
     assert_ok(build(&at, &error), &error);
     assert_ok(sstore_verify(store, NULL, NULL, &error), &error);
+}
+
+/* The same before it is even opened. */
+static void test_folder_is_removed_before_it_is_opened(void **state)
+{
+    (void)state;
+    sstore_error error;
+    moment at = {.kind = CALL_OPEN, .name = store, .act = remove_folder};
+    assert_int_equal(mkdir(store, 0777), 0);
+    assert_ok(build(&at, &error), &error);
+    assert_ok(sstore_verify(store, NULL, NULL, &error), &error);
+}
+
+static void replace_folder(void)
+{
+    if (rename(store, scratch_path("moved")) != 0 || mkdir(store, 0777) != 0 || rmdir(scratch_path("moved")) != 0)
+        abort();
+}
+
+/* And again and again: it comes to an end. */
+static void test_folder_does_not_stay(void **state)
+{
+    (void)state;
+    sstore_error error;
+    moment at = {.kind = CALL_LOCK, .act = replace_folder, .always = true};
+    assert_status(build(&at, &error), SSTORE_ERROR_BUSY, &error);
+    assert_non_null(strstr(error.message, "try again"));
 }
 
 /* Whoever made the folder and did not get the lock leaves it to the one who has it. */
@@ -296,6 +471,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_replaced_while_opened, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_folder_is_removed_before_it_is_locked, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_same_manifest_again, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_mended_while_verified, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_verified_beside_what_cannot_be_read, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_verified_beside_another_format, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_folder_is_removed_before_it_is_opened, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_folder_does_not_stay, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_folder_is_locked_by_another, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_parent_cannot_be_read, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_no_segment_is_there, start_afresh, testing_teardown),
