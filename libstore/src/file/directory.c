@@ -83,8 +83,8 @@ struct ss_directory_writer {
     pthread_mutex_t lock; /* LMDB has one writer at a time; without its own lock file we keep the order */
 };
 
-/* LMDB takes a write that was done in part, as where the disk is full, for one that failed, and a failed one at first for a full
- * disk. What the system says of more bytes behind the file's end, it says of the rest. */
+/* LMDB takes a write that was done in part, as where the disk is full, for one that failed, and a failed one at first for a
+ * full disk. What the system says of more bytes behind the file's end, it says of the rest. */
 static sstore_status fail_to_write(ss_directory_writer *writer, int code, const char *what, sstore_error *error)
 {
     static const uint8_t more[4096];
