@@ -15,13 +15,40 @@
 
 enum { KEY_USAGE = 0x100 };
 
+/* How many bytes of a control character stand there: of ASCII, or of UTF-8 from U+0080 to U+009F. */
+static size_t control_bytes(const unsigned char *at)
+{
+    if (*at < ' ' || *at == 0x7f)
+        return 1;
+    return *at == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f ? 2 : 0;
+}
+
+/* Copy a text without what a terminal would obey, which names of files may hold, written as in the library's messages; cut
+ * short where there is no room. */
+static void copy_plain(char *to, size_t size, const char *text)
+{
+    enum { ESCAPE_BYTES = 4 };
+    const unsigned char *at = (const unsigned char *)text;
+    while (*at != '\0' && size > 2 * ESCAPE_BYTES) {
+        const size_t controls = control_bytes(at), length = controls > 0 ? controls : 1;
+        for (size_t i = 0; i < length; i++) {
+            const int written = snprintf(to, size, controls > 0 ? "\\x%02x" : "%c", at[i]);
+            to += written;
+            size -= (size_t)written;
+        }
+        at += length;
+    }
+    *to = '\0';
+}
+
 __attribute__((format(printf, 1, 0))) static void complain(const char *format, va_list arguments)
 {
     /* One buffer, one write: messages of processes that share a terminal or a log do not mix. */
-    char message[8192];
+    char message[8192], plain[8192];
     vsnprintf(message, sizeof message, format, arguments);
+    copy_plain(plain, sizeof plain, message);
     progress_wipe();
-    fprintf(stderr, "sstore: %s\n", message);
+    fprintf(stderr, "sstore: %s\n", plain);
 }
 
 void cmd_complain(const char *format, ...)
