@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "store/segment.h"
 
-#define MAX_ATTEMPTS 100 /* to lock the folder that the path leads to */
+#define MAX_ATTEMPTS 100 /* at a folder that others make and remove, or at a name that is taken */
 
 /* ----- what is in the folder ----- */
 
