@@ -355,12 +355,15 @@ static sstore_status open_apart(verification *self, const ss_dir *store, const s
     note_segment_problem(self, &problem);
     if (self->stopped)
         return SSTORE_OK;
-    status = ss_segment_open(store, facts, &files, segment_out, &problem);
+    sstore_error ending;
+    status = ss_segment_open(store, facts, &files, segment_out, &ending);
     if (status == SSTORE_OK)
         check_directory(&beside, store, facts);
-    else if (!ss_is_of_one_file(&problem) && error != NULL)
-        *error = problem;
-    return ss_is_of_one_file(&problem) ? SSTORE_OK : status; /* not even the folder is there */
+    else if (ss_is_of_one_file(&ending)) /* not even the folder is there */
+        status = SSTORE_OK;
+    else if (error != NULL)
+        *error = ending;
+    return status;
 }
 
 static sstore_status verify_apart(verification *self, const ss_dir *store, const ss_manifest *manifest, uint32_t number,
