@@ -1,7 +1,7 @@
 /*
- * test_hostile.c - what stores that were made to harm can make a reader take: all their checksums are right, and still nothing
- * takes more memory than the files' sizes justify, and no call more reads, or reports more, than in proportion to what the files
- * can hold. Counted, not timed.
+ * test_hostile.c - what stores that were made to harm can make a reader take: all their checksums are right, and still
+ * nothing takes more memory than the files' sizes justify, and no call reads, looks up or reports more than in proportion
+ * to what the files can hold. Counted, not timed.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -22,6 +22,8 @@
 #define MATCH_BYTES 176u                 /* of a batch, for each match */
 #define ROUND_BYTES ((uint64_t)80 << 20) /* of a batch, for what it finds before it reports any */
 #define JOIN_BYTES ((uint64_t)8 << 20)
+#define BLOCK_PREFIXES 4000u /* looked up by a query, for each block of a segment's first table */
+#define MORE_PREFIXES 24u    /* and so many for each segment */
 #define RANDOM_CASES 300u
 #define LONG_CASES 20000u
 
@@ -33,6 +35,7 @@ static char path[256];
 /* What one call did. */
 typedef struct effort {
     uint64_t reads, reported, most_reported;
+    uint64_t prefixes, most_prefixes;
 } effort;
 
 static void count_read(void *context, const system_call *call, long result)
@@ -50,18 +53,19 @@ static verdict count_call(void *context, const system_call *call)
 
 /* What the files can hold: blocks, fingerprints of table 0 and records, by what the blocks themselves say. */
 typedef struct contents {
-    uint64_t blocks, fingerprints, records;
+    uint64_t segments, blocks, first_blocks, fingerprints, records;
 } contents;
 
 static contents contents_of(hostile_store *store)
 {
-    contents all = {0};
+    contents all = {.segments = store->segment_count};
     for (uint32_t i = 0; i < store->segment_count; i++)
         for (uint32_t file = 0; file < HOSTILE_MOST_FILES; file++)
             for (size_t block = 0; hostile_block(store, i, file, block) != NULL; block++) {
                 const uint8_t *of = hostile_block(store, i, file, block);
                 const uint32_t at = file == HOSTILE_IDS ? 16 : 0, count = of[at] | (uint32_t)of[at + 1] << 8;
                 all.blocks++;
+                all.first_blocks += file == 0;
                 all.fingerprints += file == 0 ? count : 0;
                 all.records += file == (store->has_ids ? HOSTILE_IDS : 0) ? count : 0;
             }
@@ -71,7 +75,7 @@ static contents contents_of(hostile_store *store)
 /* For people. */
 typedef struct summary {
     uint64_t cases, calls, refused;
-    double most_bytes, most_reads; /* of what is allowed */
+    double most_bytes, most_reads, most_prefixes; /* of what is allowed */
 } summary;
 static summary totals;
 
@@ -79,6 +83,7 @@ typedef struct subject {
     contents all;
     uint64_t bytes, fingerprint;
     uint32_t distance;
+    bool probes; /* wherever it can */
     sstore *store;
     sstore_cursor *cursor;
     const uint64_t *queries;
@@ -115,7 +120,7 @@ static sstore_status open_store(subject *self, effort *count, sstore_error *erro
 {
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
     (void)count;
-    options.strategy = self->distance < 4 ? SSTORE_STRATEGY_PROBE : SSTORE_STRATEGY_AUTO;
+    options.strategy = self->probes ? SSTORE_STRATEGY_PROBE : SSTORE_STRATEGY_AUTO;
     return sstore_open(path, &options, &self->store, error);
 }
 
@@ -139,6 +144,24 @@ static sstore_status query_batch(subject *self, effort *count, sstore_error *err
 {
     count->most_reported *= 16;
     return sstore_query_batch(self->store, self->queries, 16, self->distance, 1, take_match, count, error);
+}
+
+static int count_prefixes(void *context, const sstore_table_explanation *explanation)
+{
+    ((effort *)context)->prefixes += explanation->probe_count;
+    return 0;
+}
+
+/* At each distance that a table may be built for. A store that probes wherever it can has another limit. */
+static sstore_status explain(subject *self, effort *count, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (uint32_t distance = 0; status == SSTORE_OK && !self->probes && distance <= SSTORE_MAX_BUILD_DISTANCE; distance++) {
+        count->prefixes = 0;
+        status = sstore_explain(self->cursor, self->fingerprint, distance, count_prefixes, count, error);
+        count->most_prefixes = count->prefixes > count->most_prefixes ? count->prefixes : count->most_prefixes;
+    }
+    return status;
 }
 
 static sstore_status each_record(subject *self, effort *count, sstore_error *error)
@@ -174,6 +197,7 @@ static const struct {
     {"query", query, 2, 3, 0, true, 0},
     {"nearest", query_nearest, 70, 6, 0, true, 0},
     {"batch", query_batch, 34, 48, MATCH_BYTES, true, ROUND_BYTES},
+    {"explain", explain, 2 * (SSTORE_MAX_BUILD_DISTANCE + 1), 0, 0, true, 0},
     {"each record", each_record, 2, 0, 0, true, 0},
     {"clusters", clusters, 24, 8, 0, true, JOIN_BYTES},
     {"verify", verify, 8, 0, 0, false, 0},
@@ -203,6 +227,10 @@ static void run_call(subject *self, size_t number, const char *name)
     if (count.reads > most_reads)
         fail_msg("it took %" PRIu64 " reads instead of %" PRIu64 " for %" PRIu64 " blocks", count.reads, most_reads,
                  self->all.blocks);
+    const uint64_t most_prefixes = MORE_PREFIXES * self->all.segments + BLOCK_PREFIXES * self->all.first_blocks;
+    if (count.most_prefixes > most_prefixes)
+        fail_msg("it looked up %" PRIu64 " prefixes instead of %" PRIu64 " for %" PRIu64 " blocks", count.most_prefixes,
+                 most_prefixes, self->all.first_blocks);
     if (count.reported > count.most_reported)
         fail_msg("it reported more than the %" PRIu64 " records that there can be", count.most_reported);
     assert_true(status == SSTORE_OK || status == SSTORE_ERROR_DAMAGED || status == SSTORE_ERROR_UNSUPPORTED);
@@ -210,6 +238,7 @@ static void run_call(subject *self, size_t number, const char *name)
     totals.refused += status != SSTORE_OK;
     totals.most_bytes = fmax(totals.most_bytes, (double)peak / (double)most_bytes);
     totals.most_reads = fmax(totals.most_reads, (double)count.reads / (double)most_reads);
+    totals.most_prefixes = fmax(totals.most_prefixes, (double)count.most_prefixes / (double)most_prefixes);
 }
 
 /* Do everything with a store, which is signed and written first, at a small and at a large distance. */
@@ -223,7 +252,8 @@ static void run_all(hostile_store *made, const char *name)
                         .bytes = hostile_bytes(made),
                         .queries = made->queries,
                         .fingerprint = made->queries[i],
-                        .distance = i == 0 ? 3 : 64};
+                        .distance = i == 0 ? 3 : 64,
+                        .probes = i == 0};
         for (size_t call = 0; call < CALLS; call++)
             if (!calls[call].needs_store || (self.store != NULL && (call < 2 || self.cursor != NULL)))
                 run_call(&self, call, name);
@@ -415,9 +445,9 @@ static void test_large_groups_in_many_segments(void **state)
 static int tell(void **state)
 {
     (void)state;
-    testing_figure("hostile stores: %" PRIu64 " stores, %" PRIu64 " calls, %" PRIu64 " refused; at most %.2f of the memory and %.2f "
-                   "of the reads that are allowed",
-                   totals.cases, totals.calls, totals.refused, totals.most_bytes, totals.most_reads);
+    testing_figure("hostile stores: %" PRIu64 " stores, %" PRIu64 " calls, %" PRIu64 " refused; at most %.2f of the memory, "
+                   "%.2f of the reads and %.2f of the prefixes that are allowed",
+                   totals.cases, totals.calls, totals.refused, totals.most_bytes, totals.most_reads, totals.most_prefixes);
     return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "support/use_store.h"
 
 #define QUERIES 3000u
+#define MANY ((size_t)500000) /* fingerprints: more than a slice of a swept table has */
 
 typedef struct fixture {
     rng random;
@@ -21,13 +22,10 @@ typedef struct fixture {
     uint64_t queries[QUERIES];
 } fixture;
 
-static void set_up(fixture *self, uint64_t seed, data_kind kind, data_ids ids, size_t count, const char *plan,
-                   uint32_t block_bytes)
+static void build_from_data(fixture *self, const char *plan, uint32_t block_bytes)
 {
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     sstore_error error = {.status = SSTORE_OK};
-    rng_init(&self->random, seed);
-    data_make(&self->random, kind, ids, count, true, &self->data);
     oracle_make(&self->data, &self->truth);
     self->path = scratch_path("store");
     options.plan = plan;
@@ -36,6 +34,14 @@ static void set_up(fixture *self, uint64_t seed, data_kind kind, data_ids ids, s
     for (size_t i = 0; i < QUERIES; i++)
         self->queries[i] = i > 0 && rng_one_in(&self->random, 10) ? self->queries[i - 1]
                                                                   : data_query(&self->random, &self->data, 3);
+}
+
+static void set_up(fixture *self, uint64_t seed, data_kind kind, data_ids ids, size_t count, const char *plan,
+                   uint32_t block_bytes)
+{
+    rng_init(&self->random, seed);
+    data_make(&self->random, kind, ids, count, true, &self->data);
+    build_from_data(self, plan, block_bytes);
 }
 
 static void tear_down(fixture *self)
@@ -85,21 +91,40 @@ static void test_plans(void **state)
     check_everything(seed + 4, DATA_DENSE, DATA_ORDINALS, "3");
 }
 
-/* So many small blocks that a table is swept in several slices, of unequal depth where the data is skewed. */
+static void check_sweeps(fixture *self)
+{
+    check_batch(self, QUERIES / 8, 3, SSTORE_STRATEGY_PROBE, 2);
+    check_batch(self, QUERIES / 8, (uint32_t)rng_below(&self->random, 3), SSTORE_STRATEGY_PROBE, 1);
+    check_batch(self, 50, 4, SSTORE_STRATEGY_PROBE, 3);
+}
+
+/* So many fingerprints that a table is swept in several slices, of unequal depth where the data is skewed. */
 static void test_many_slices(void **state)
 {
     static const struct {
         data_kind kind;
         const char *plan;
-    } cases[] = {{DATA_UNIFORM, "2"}, {DATA_CLUSTERED, "4"}, {DATA_SKEWED, "3"}, {DATA_DENSE, "5c2"}, {DATA_EQUAL, "2"}};
+    } cases[] = {{DATA_UNIFORM, "2"}, {DATA_CLUSTERED, "4"}, {DATA_SKEWED, "3"}, {DATA_DENSE, "5c2"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fixture self;
-        set_up(&self, *(const uint64_t *)*state + 10 + i, cases[i].kind, DATA_ORDINALS, 40000, cases[i].plan, 256);
-        check_batch(&self, QUERIES / 8, 3, SSTORE_STRATEGY_PROBE, 2);
-        check_batch(&self, QUERIES / 8, (uint32_t)rng_below(&self.random, 3), SSTORE_STRATEGY_PROBE, 1);
-        check_batch(&self, 100, 4, SSTORE_STRATEGY_PROBE, 3);
+        set_up(&self, *(const uint64_t *)*state + 10 + i, cases[i].kind, DATA_ORDINALS, MANY, cases[i].plan, 4096);
+        check_sweeps(&self);
         tear_down(&self);
     }
+}
+
+/* Slices so deep that more leading bits are near them than there are queries: these are gone through instead. */
+static void test_deep_slices(void **state)
+{
+    fixture self;
+    rng_init(&self.random, *(const uint64_t *)*state + 20);
+    data_make(&self.random, DATA_UNIFORM, DATA_ORDINALS, MANY, true, &self.data);
+    const uint64_t shared = rng_next(&self.random) & ~UINT64_C(0) << 32;
+    for (size_t i = 0; i < MANY; i++)
+        self.data.fingerprints[i] = shared | (uint32_t)self.data.fingerprints[i];
+    build_from_data(&self, "48:3", 4096);
+    check_sweeps(&self);
+    tear_down(&self);
 }
 
 /* 2,500 queries that each match 2,500 records are more matches than a round holds. */
@@ -170,6 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate_setup_teardown(test_plans, NULL, testing_teardown, &seed),
         cmocka_unit_test_prestate_setup_teardown(test_many_slices, NULL, testing_teardown, &seed),
+        cmocka_unit_test_prestate_setup_teardown(test_deep_slices, NULL, testing_teardown, &seed),
         cmocka_unit_test_prestate_setup_teardown(test_too_many_matches, NULL, testing_teardown, &seed),
         cmocka_unit_test_prestate_setup_teardown(test_many_ids, NULL, testing_teardown, &seed),
         cmocka_unit_test_prestate_setup_teardown(test_stopping, NULL, testing_teardown, &seed),

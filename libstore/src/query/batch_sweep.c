@@ -125,6 +125,12 @@ static size_t find_query(const sweep *of, uint64_t target)
     return low;
 }
 
+static sstore_status test_query(const sliced *self, const sstore_record *query, int32_t flips)
+{
+    uint64_t bucket = query->fingerprint >> self->shift & ss_low_mask(self->index_bits);
+    return test_near(self, query, bucket, self->index_bits, flips);
+}
+
 /* The queries whose leading bits are those of `leading`, which took all flips but so many to become the slice's. */
 static sstore_status test_queries(const sliced *self, uint64_t leading, uint32_t slice_bits, int32_t flips)
 {
@@ -132,10 +138,8 @@ static sstore_status test_queries(const sliced *self, uint64_t leading, uint32_t
     uint64_t last = leading | ss_low_mask(64 - slice_bits);
     sstore_status status = SSTORE_OK;
     for (size_t i = find_query(of, leading);
-         status == SSTORE_OK && i < of->batch->count && of->queries[i].fingerprint <= last; i++) {
-        uint64_t bucket = of->queries[i].fingerprint >> self->shift & ss_low_mask(self->index_bits);
-        status = test_near(self, &of->queries[i], bucket, self->index_bits, flips);
-    }
+         status == SSTORE_OK && i < of->batch->count && of->queries[i].fingerprint <= last; i++)
+        status = test_query(self, &of->queries[i], flips);
     return status;
 }
 
@@ -147,6 +151,38 @@ static sstore_status test_queries_near(const sliced *self, uint64_t leading, uin
     for (uint32_t bit = 0; status == SSTORE_OK && flips > 0 && bit < from; bit++)
         status = test_queries_near(self, leading ^ UINT64_C(1) << (63 - bit), slice_bits, bit, flips - 1);
     return status;
+}
+
+/* Whether a slice has more leading bits near it than there are queries: dense data make slices short, and a large radius is
+ * near to much. Then each query is looked at instead, so that a slice never takes longer than that. */
+static bool near_too_many(const sweep *of, const slice *cut)
+{
+    return ss_probe_count(cut->bits, of->radius) > (double)of->batch->count;
+}
+
+/* How many flips a query has left at a slice, or less than 0: it is not near. */
+static int32_t flips_left(const sweep *of, const slice *cut, uint64_t query)
+{
+    return of->radius - (int32_t)ss_popcount((query ^ cut->first) & ss_high_mask(cut->bits));
+}
+
+static sstore_status test_each_query(const sliced *self, const slice *cut)
+{
+    const sweep *of = self->of;
+    sstore_status status = SSTORE_OK;
+    for (size_t i = 0; status == SSTORE_OK && i < of->batch->count; i++) {
+        const int32_t flips = flips_left(of, cut, of->queries[i].fingerprint);
+        if (flips >= 0)
+            status = test_query(self, &of->queries[i], flips);
+    }
+    return status;
+}
+
+static sstore_status test_slice(const sliced *self, const slice *cut)
+{
+    if (near_too_many(self->of, cut))
+        return test_each_query(self, cut);
+    return test_queries_near(self, cut->first, cut->bits, cut->bits, self->of->radius);
 }
 
 /* ----- decoding ----- */
@@ -217,13 +253,23 @@ static void index_values(const sliced *self, const slice *cut, size_t count)
 
 /* ----- slices ----- */
 
-static bool has_queries(const sweep *of, uint64_t leading, uint32_t bits, uint32_t from, int32_t flips)
+static bool has_queries_near(const sweep *of, uint64_t leading, uint32_t bits, uint32_t from, int32_t flips)
 {
     size_t first = find_query(of, leading);
     bool has = first < of->batch->count && of->queries[first].fingerprint <= (leading | ss_low_mask(64 - bits));
     for (uint32_t bit = 0; !has && flips > 0 && bit < from; bit++)
-        has = has_queries(of, leading ^ UINT64_C(1) << (63 - bit), bits, bit, flips - 1);
+        has = has_queries_near(of, leading ^ UINT64_C(1) << (63 - bit), bits, bit, flips - 1);
     return has;
+}
+
+static bool has_queries(const sweep *of, const slice *cut)
+{
+    if (!near_too_many(of, cut))
+        return has_queries_near(of, cut->first, cut->bits, cut->bits, of->radius);
+    for (size_t i = 0; i < of->batch->count; i++)
+        if (flips_left(of, cut, of->queries[i].fingerprint) >= 0)
+            return true;
+    return false;
 }
 
 static sstore_status run_slice(void *context, uint64_t task, uint32_t worker, sstore_error *error)
@@ -239,7 +285,7 @@ static sstore_status run_slice(void *context, uint64_t task, uint32_t worker, ss
 
                    .error = error};
     sstore_status status = SSTORE_OK;
-    if (!has_queries(of, cut->first, cut->bits, cut->bits, of->radius))
+    if (!has_queries(of, cut))
         return SSTORE_OK;
     /* More than one round only where a single prefix has as many fingerprints, or blocks are much fuller than most. */
     for (uint64_t begin = cut->begin_block, end = begin; status == SSTORE_OK && begin < cut->end_block; begin = end) {
@@ -250,7 +296,7 @@ static sstore_status run_slice(void *context, uint64_t task, uint32_t worker, ss
         if (status != SSTORE_OK)
             break;
         index_values(&self, cut, count);
-        status = test_queries_near(&self, cut->first, cut->bits, cut->bits, of->radius);
+        status = test_slice(&self, cut);
     }
     return status;
 }
