@@ -12,7 +12,7 @@
 #include "support/use_store.h"
 
 #define QUERIES 3000u
-#define MANY ((size_t)500000) /* fingerprints: more than a slice of a swept table has */
+#define MANY ((size_t)300000) /* fingerprints: more than a slice of a swept table has */
 
 typedef struct fixture {
     rng random;
