@@ -18,13 +18,14 @@ reader=(--filter "$library/(base|codec|file|store|query)/" --filter "$library/pl
 # refuses memory or a file is run by the tests in tests/faults.
 not_counted='.*\bassert\('
 
-# Left out, since they take minutes and reach next to nothing that others do not: tests of memory, of every combination, of
-# joins against each other, of kept stores, of every bit and every length; power cuts, which are about writing; and what
-# runs no code of this build. For the same reason only every seventh call is refused where each could be. And a test in which
-# the command may make no files, where gcov could not write what it counted: limits.file_sizes does the same in one process.
+# Left out, since they take minutes and reach next to nothing that others do not: tests of memory and of too few files, of every
+# combination, of joins against each other, of kept stores, of every bit, every length and every exchange; power cuts, which
+# are about writing; and what runs no code of this build. For the same reason only every fifteenth call is refused where each
+# could be, and little is fuzzed. And a test in which the command may make no files, where gcov could not write what it
+# counted: limits.file_sizes does the same in one process.
 tests=(-LE '^(install|tidy)$'
-  -E '^(cli\.file-size-limit|limits\.(memory|kill)|property\.same_matches|unit\.join_.*|corrupt\.(flip|truncate)|faults\.power_cut|format\.(decoder|golden))$')
-export SSTORE_TEST_STEP=7
+  -E '^(cli\.file-size-limit|limits\.(memory|kill|descriptors)|property\.same_matches|unit\.join_.*|corrupt\.(flip|truncate|exchange)|faults\.power_cut|format\.(decoder|golden))$')
+export SSTORE_TEST_STEP=15 SSTORE_TEST_MUTATIONS=10
 
 case ${1:-} in
   '') ;;

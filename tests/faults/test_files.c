@@ -43,7 +43,8 @@ static void test_spilling(void **state)
     const trials all = {&spilling, 1, faults, sizeof faults / sizeof faults[0]};
     (void)state;
     operation_make_spilling(run_seed, &spilling);
-    trial_run_all(&all, "for files, of a build that spills,", testing_long() ? 11 : testing_sanitized() ? 401 : 101, run_seed);
+    const uint64_t step = 101 * testing_number("SSTORE_TEST_STEP", testing_sanitized() ? 4 : 1); /* it makes many calls */
+    trial_run_all(&all, "for files, of a build that spills,", testing_long() ? 11 : step, run_seed);
     operation_free(&spilling);
 }
 
