@@ -288,6 +288,50 @@ static uint64_t case_count(void)
 
 /* ----- the tests ----- */
 
+/* Fingerprints far from each other, with one to three ids each, so that blocks of ids end anywhere among those of one
+ * fingerprint: the pairs are those of equal fingerprints. */
+static void test_repeated_fingerprints(void **state)
+{
+    enum { FINGERPRINTS = 20000, MOST_IDS = 3 };
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed);
+    testing_doing("repeated fingerprints, seed %" PRIu64, run_seed);
+    data_set set = {.id_kind = DATA_IDS,
+                    .fingerprints = malloc(FINGERPRINTS * MOST_IDS * sizeof(uint64_t)),
+                    .ids = malloc(FINGERPRINTS * MOST_IDS * sizeof(uint64_t))};
+    pair_list got = {.count = 0};
+    size_t wanted = 0;
+    for (uint32_t i = 0; i < FINGERPRINTS; i++) {
+        const uint64_t fingerprint = rng_next(&random), ids = rng_between(&random, 1, MOST_IDS);
+        for (uint64_t j = 0; j < ids; j++) {
+            set.fingerprints[set.count] = fingerprint;
+            set.ids[set.count] = set.count;
+            set.count++;
+        }
+        wanted += ids * (ids - 1) / 2;
+    }
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_join_options joining = SSTORE_JOIN_OPTIONS_INIT;
+    sstore_error error;
+    sstore *store;
+    const char *path = scratch_path("repeated");
+    options.block_bytes = (uint32_t)256 << rng_below(&random, 4);
+    joining.distance = 1;
+    assert_ok(store_build(path, &options, &set, 0, &error), &error);
+    assert_ok(sstore_open(path, NULL, &store, &error), &error);
+    assert_ok(sstore_pairs(store, &joining, add_pair, &got, &error), &error);
+    for (size_t i = 0; i < got.count; i++)
+        assert_true(got.items[i].fingerprint == got.items[i].other_fingerprint &&
+                    got.items[i].id != got.items[i].other_id);
+    assert_int_equal(got.count, wanted);
+    free(got.items);
+    sstore_close(store);
+    scratch_remove(path);
+    free(set.fingerprints);
+    free(set.ids);
+}
+
 static void test_pairs_and_clusters(void **state)
 {
     (void)state;
@@ -357,6 +401,7 @@ int main(void)
 {
     run_seed = rng_run_seed();
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_repeated_fingerprints, testing_teardown),
         cmocka_unit_test_teardown(test_pairs_and_clusters, testing_teardown),
         cmocka_unit_test_teardown(test_joins, testing_teardown),
     };

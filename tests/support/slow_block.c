@@ -110,20 +110,37 @@ bool slow_block_opens(const uint8_t *block, uint32_t block_bytes, uint32_t inter
            first_begin(block, block_bytes, interval) <= bits;
 }
 
-bool slow_block_decode_group(const uint8_t *block, uint32_t block_bytes, uint32_t interval, const slow_code *code,
-                             uint32_t group, uint64_t *out)
+/* Find a group's bounds, *at to *end, and its first fingerprint. */
+static bool enter(const uint8_t *block, uint32_t block_bytes, uint32_t interval, uint32_t group, uint32_t *at, uint32_t *end,
+                  uint64_t *first)
 {
     const uint32_t lowest = first_begin(block, block_bytes, interval), highest = 8 * (block_bytes - TRAILER_BYTES);
     const bool is_last = group + 1 == slow_block_groups(block, interval);
-    uint32_t at = group == 0 ? lowest : slow_slot(block, block_bytes, interval, group);
-    uint32_t end = is_last ? highest : slow_slot(block, block_bytes, interval, group + 1);
     const uint32_t low_bits = group == 0 ? 0 : block[2];
-    if (at < lowest || end < at || end > highest || end - at < low_bits)
+    *at = group == 0 ? lowest : slow_slot(block, block_bytes, interval, group);
+    *end = is_last ? highest : slow_slot(block, block_bytes, interval, group + 1);
+    if (*at < lowest || *end < *at || *end > highest || *end - *at < low_bits)
         return false;
-    end -= low_bits;
-    uint64_t value = number_at(block, 4, 8);
+    *end -= low_bits;
+    *first = number_at(block, 4, 8);
     if (group > 0)
-        value += ((uint64_t)slow_key(block, group) << low_bits) + slow_bits(block, end, low_bits);
+        *first += ((uint64_t)slow_key(block, group) << low_bits) + slow_bits(block, *end, low_bits);
+    return true;
+}
+
+bool slow_block_group_first(const uint8_t *block, uint32_t block_bytes, uint32_t interval, uint32_t group, uint64_t *first)
+{
+    uint32_t at, end;
+    return enter(block, block_bytes, interval, group, &at, &end, first);
+}
+
+bool slow_block_decode_group(const uint8_t *block, uint32_t block_bytes, uint32_t interval, const slow_code *code,
+                             uint32_t group, uint64_t *out)
+{
+    uint32_t at, end;
+    uint64_t value;
+    if (!enter(block, block_bytes, interval, group, &at, &end, &value))
+        return false;
     *out++ = value;
     const uint32_t left = slow_block_count(block) - group * interval;
     for (uint32_t i = 1; i < left && i < interval; i++) {

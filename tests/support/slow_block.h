@@ -41,6 +41,9 @@ uint32_t slow_slot(const uint8_t *block, uint32_t block_bytes, uint32_t interval
 /* Whether the head can be that of a block. */
 bool slow_block_opens(const uint8_t *block, uint32_t block_bytes, uint32_t interval);
 
+/* The first fingerprint of a group of a block that opens. False if the group's bounds are impossible. */
+bool slow_block_group_first(const uint8_t *block, uint32_t block_bytes, uint32_t interval, uint32_t group, uint64_t *first);
+
 /* Decode one group of a block that opens; `out` takes `interval` values at most. False if it is malformed. */
 bool slow_block_decode_group(const uint8_t *block, uint32_t block_bytes, uint32_t interval, const slow_code *code,
                              uint32_t group, uint64_t *out);

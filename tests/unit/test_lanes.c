@@ -66,6 +66,8 @@ static void judge(const slow_code *code, const ss_lane *lane, uint32_t window_bi
             out->is_plain = false;
             out->is_sound = out->is_sound && !is_own;
         }
+        if (is_own && out->is_sound && (out->values[step - 1] >> width & 1) != 0) /* it does not ascend */
+            out->is_plain = out->is_sound = false;
         if (is_own && out->is_sound)
             out->values[step] = slow_successor(out->values[step - 1], h,
                                                slow_bits(lane->block, lane->end - rest_bits, width));
@@ -177,7 +179,8 @@ static void test_any_lanes(void **state)
         }
         ss_lane lanes[SS_LANES];
         const uint32_t count = (uint32_t)rng_between(&random, 1, SS_LANES);
-        const uint32_t most_steps = (uint32_t)rng_below(&random, rng_one_in(&random, 2) ? SS_LANE_STEPS + 1 : 33);
+        /* What noise decodes to seldom ascends for long. */
+        const uint32_t most_steps = (uint32_t)rng_below(&random, rng_one_in(&random, 3) ? SS_LANE_STEPS + 1 : 6);
         testing_doing("round %u: %u lanes of up to %u steps", round, count, most_steps);
         for (uint32_t i = 0; i < count; i++)
             make_lane(&random, &slow, &memories[i], most_steps, &lanes[i]);
@@ -251,7 +254,7 @@ static void test_no_codes(void **state)
     ss_code_init(&code, lengths);
     for (size_t i = 0; i < sizeof forms / sizeof *forms && forms[i] != NULL; i++) {
         output outputs[2];
-        ss_lane lanes[] = {{.block = zeros, .begin = 0, .end = 1984, .steps = 5, .first = 1},
+        ss_lane lanes[] = {{.block = zeros, .begin = 0, .end = 1984, .steps = 1, .first = 1},
                            {.block = ones, .begin = 0, .end = 1984, .steps = 1, .first = 1}};
         assert_int_equal(run_form(forms[i], &code, lanes, 2, outputs), 3);
         assert_int_equal(run_form(forms[i], &code, lanes, 1, outputs), 0);

@@ -13,7 +13,8 @@
 typedef struct block_facts {
     uint64_t first, last; /* fingerprints; in the id column, ranks */
     uint32_t count;
-    bool goes_on;         /* in the id column: the last rank has records in the next block too */
+    bool goes_on;               /* in the id column: the last rank has records in the next block too */
+    uint64_t first_id, last_id; /* in the id column */
 } block_facts;
 
 /* What a thread reads with. */
@@ -25,7 +26,7 @@ typedef struct reading_worker {
 /* A block file that is read. */
 typedef struct file_reading {
     const ss_block_reader *blocks;
-    const ss_code *code; /* NULL: it is the id column */
+    ss_block_source source; /* of these; without a code: it is the id column */
     ss_progress *progress;
     block_facts *facts; /* of each block */
     uint32_t worker_count;
@@ -34,21 +35,13 @@ typedef struct file_reading {
 
 /* ----- reading ----- */
 
-static bool ascends(const uint64_t *values, uint32_t count)
-{
-    bool ascending = true;
-    for (uint32_t i = 1; i < count; i++)
-        ascending &= values[i] > values[i - 1];
-    return ascending;
-}
-
 static sstore_status read_table_range(const file_reading *self, uint64_t first, uint64_t end, reading_worker *worker,
                                       uint64_t *items_out, sstore_error *error)
 {
     ss_table_stream *stream = &worker->stream;
     sstore_status status = SSTORE_OK;
     if (stream->buffer == NULL) {
-        status = ss_table_stream_open(stream, self->blocks, self->code, error);
+        status = ss_table_stream_open(stream, &self->source, error);
         stream->strict = true;
     }
     ss_table_stream_seek(stream, first, end);
@@ -58,8 +51,6 @@ static sstore_status read_table_range(const file_reading *self, uint64_t first, 
         status = ss_table_stream_next(stream, &values, &count, error);
         if (status != SSTORE_OK || count == 0)
             break;
-        if (!ascends(values, count))
-            return ss_block_reader_malformed(self->blocks, block, "its fingerprints do not ascend", error);
         self->facts[block] = (block_facts){.first = values[0], .last = values[count - 1], .count = count};
         *items_out += count;
     }
@@ -68,11 +59,12 @@ static sstore_status read_table_range(const file_reading *self, uint64_t first, 
 
 static block_facts facts_of_ids(const ss_ids_block *block)
 {
-    block_facts facts = {
-        .first = block->first_rank, .last = block->first_rank, .count = block->count, .goes_on = block->goes_on};
-    for (uint32_t i = 1; i < block->count; i++)
-        facts.last += ss_ids_block_starts_rank(block, i);
-    return facts;
+    return (block_facts){.first = block->first_rank,
+                         .last = ss_ids_block_last_rank(block),
+                         .count = block->count,
+                         .goes_on = block->goes_on,
+                         .first_id = ss_ids_block_id(block, 0),
+                         .last_id = ss_ids_block_id(block, block->count - 1)};
 }
 
 static sstore_status read_ids_range(const file_reading *self, uint64_t first, uint64_t end, reading_worker *worker,
@@ -86,14 +78,15 @@ static sstore_status read_ids_range(const file_reading *self, uint64_t first, ui
         return ss_fail_memory(error, blocks->header.block_bytes);
     for (uint64_t number = first; number < end; number++) {
         const uint8_t *bytes;
-        const char *reason;
         ss_ids_block block;
         ss_block_reader_ahead(blocks, number, &walk);
-        const sstore_status status = ss_block_reader_get(blocks, number, worker->buffer, &bytes, error);
+        sstore_status status = ss_block_reader_get(blocks, number, worker->buffer, &bytes, error);
+        if (status == SSTORE_OK)
+            status = ss_block_source_open_ids(&self->source, number, bytes, &block, error);
+        if (status == SSTORE_OK)
+            status = ss_block_source_check_ids(&self->source, number, &block, error);
         if (status != SSTORE_OK)
             return status;
-        if (!ss_ids_block_open(&block, bytes, blocks->header.block_bytes, &reason))
-            return ss_block_reader_malformed(blocks, number, reason, error);
         self->facts[number] = facts_of_ids(&block);
         *items_out += block.count;
     }
@@ -106,7 +99,7 @@ static sstore_status read_range(void *context, uint64_t task, uint32_t worker, s
     const uint64_t first = task * RANGE_BLOCKS;
     const uint64_t end = ss_min_u64(first + RANGE_BLOCKS, self->blocks->header.block_count);
     uint64_t items = 0;
-    const sstore_status status = self->code != NULL
+    const sstore_status status = self->source.code != NULL
                                      ? read_table_range(self, first, end, &self->workers[worker], &items, error)
                                      : read_ids_range(self, first, end, &self->workers[worker], &items, error);
     return status == SSTORE_OK ? ss_progress_add(self->progress, worker, items) : status;
@@ -128,7 +121,7 @@ static sstore_status read_file(const ss_directory_rebuild *rebuild, const ss_blo
 {
     const uint64_t count = blocks->header.block_count;
     *file_out = (file_reading){
-        .blocks = blocks, .code = code, .progress = rebuild->progress, .worker_count = rebuild->threads};
+        .blocks = blocks, .source = {.reader = blocks, .code = code}, .progress = rebuild->progress, .worker_count = rebuild->threads};
     file_out->facts = ss_alloc(count, sizeof *file_out->facts);
     file_out->workers = ss_alloc(rebuild->threads, sizeof *file_out->workers);
     if (file_out->facts == NULL || file_out->workers == NULL)
@@ -190,6 +183,8 @@ static sstore_status write_ids(const file_reading *file, uint64_t distinct_count
         if (facts->first != next_rank - (goes_on ? 1 : 0))
             status = ss_block_reader_malformed(file->blocks, block,
                                                "it does not begin with the rank after the block before", error);
+        else if (goes_on && facts->first_id <= facts[-1].last_id)
+            status = ss_block_reader_malformed(file->blocks, block, SS_IDS_DO_NOT_ASCEND, error);
         if (status == SSTORE_OK)
             status = ss_array_writer_add(&keys, facts->last, error);
         next_rank = facts->last + 1;

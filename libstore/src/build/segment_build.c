@@ -19,6 +19,7 @@ typedef struct segment_run {
     ss_directory_writer *directory;
     ss_block_reader first; /* table 0, once it is written */
     ss_code *first_code;
+    ss_block_source first_source; /* of both */
 } segment_run;
 
 static sstore_status open_team(const ss_segment_build *build, ss_build_team *team, bool with_ids, size_t capacity,
@@ -173,7 +174,7 @@ static sstore_status permute_range(void *context, uint64_t task, uint32_t worker
     uint64_t done = 0;
     sstore_status status = SSTORE_OK;
     if (stream->values == NULL)
-        status = ss_table_stream_open(stream, &run->first, run->first_code, error);
+        status = ss_table_stream_open(stream, &run->first_source, error);
     ss_table_stream_seek(stream, task * RANGE_BLOCKS, (task + 1) * RANGE_BLOCKS);
     while (status == SSTORE_OK) {
         const uint64_t *values;
@@ -257,6 +258,7 @@ static sstore_status build_other_tables(segment_run *self, sstore_error *error)
     }
     if (status == SSTORE_OK) {
         ss_code_init(self->first_code, self->first.header.code_lengths);
+        self->first_source = (ss_block_source){.reader = &self->first, .code = self->first_code};
         status = open_team(build, &team, false, capacity, error);
     }
     for (uint32_t number = 1; status == SSTORE_OK && number < self->segment->plan.table_count; number++)

@@ -95,17 +95,16 @@ bool ss_block_open(ss_block *block, const uint8_t *bytes, ss_geometry geometry, 
                    const char **reason);
 
 /* Why a decoder below refused a block. */
-#define SS_MALFORMED_GROUP "the bounds, codes or rests of a group are impossible"
+#define SS_MALFORMED_GROUP "the bounds, codes or rests of a group are impossible, or its fingerprints do not ascend"
 
-/* Decode all fingerprints to out[0 .. count-1]. False if the bits are malformed; where that is not noticed, values come out
- * that need not ascend. */
+/* Decode all fingerprints to out[0 .. count-1]: they ascend strictly. False if the bits are malformed or the fingerprints do
+ * not ascend. */
 bool ss_block_decode(const ss_block *block, uint64_t *out);
 
-/* The same, slowly, and everything is noticed that makes a block malformed, but that its groups do not ascend from one to
- * the next. */
+/* The same, slowly, and everything is noticed that makes a block malformed. */
 bool ss_block_decode_strictly(const ss_block *block, uint64_t *out);
 
-/* The same for `groups` groups from `first_group` on; *count_out is the number of their fingerprints. */
+/* ss_block_decode() for `groups` groups from `first_group` on; *count_out is the number of their fingerprints. */
 bool ss_block_decode_groups(const ss_block *block, uint32_t first_group, uint32_t groups, uint64_t *out,
                             uint32_t *count_out);
 
@@ -115,7 +114,7 @@ typedef struct ss_group {
     uint32_t number;
 } ss_group;
 
-/* Decode 1 to SS_LANES groups of blocks of one table, side by side; the fingerprints of groups[i] go to
+/* Decode 1 to SS_LANES groups of blocks of one table, side by side; the fingerprints of groups[i], which ascend strictly, go to
  * out[i * restart_interval]. Returns the index of the first group that is malformed, group_count if all are sound. */
 uint32_t ss_block_decode_lanes(const ss_group *groups, uint32_t group_count, uint64_t *out);
 

@@ -129,9 +129,25 @@ uint32_t ss_block_decode_lanes(const ss_group *groups, uint32_t group_count, uin
     return group_count;
 }
 
+/* Whether groups that were decoded from `first_group` on ascend from one to the next, and to the one behind them. */
+static bool groups_ascend(const ss_block *block, uint32_t first_group, const uint64_t *values, uint32_t count)
+{
+    const uint32_t interval = block->restart_interval, behind = first_group + (count + interval - 1) / interval;
+    uint64_t next;
+    uint32_t begin, end;
+    bool ascend = true;
+    for (uint32_t at = interval; at < count; at += interval)
+        ascend &= values[at] > values[at - 1];
+    if (behind < block->group_count)
+        ascend &= enter_group(block, behind, &next, &begin, &end) && next > values[count - 1];
+    return ascend;
+}
+
 bool ss_block_decode_groups(const ss_block *block, uint32_t first_group, uint32_t groups, uint64_t *out,
                             uint32_t *count_out)
 {
+    const uint64_t *const values = out;
+    const uint32_t from = first_group;
     uint32_t interval = block->restart_interval, left = block->count - first_group * interval;
     *count_out = left < groups * interval ? left : groups * interval;
     while (groups > 0) {
@@ -145,7 +161,7 @@ bool ss_block_decode_groups(const ss_block *block, uint32_t first_group, uint32_
         first_group += count;
         groups -= count;
     }
-    return true;
+    return groups_ascend(block, from, values, *count_out);
 }
 
 bool ss_block_decode(const ss_block *block, uint64_t *out)
@@ -159,5 +175,5 @@ bool ss_block_decode_strictly(const ss_block *block, uint64_t *out)
     for (uint32_t group = 0; group < block->group_count; group++)
         if (!decode_alone(block, group, out + (size_t)group * block->restart_interval))
             return false;
-    return true;
+    return groups_ascend(block, 0, out, block->count);
 }

@@ -90,8 +90,8 @@ static inline bool ss_lane_codes_plain(const ss_lane *lane, const ss_lane_codes 
     return !codes->wide && codes->rest_bits <= lane->end;
 }
 
-/* Decode a lane's rests, its h being known. */
-typedef void (*ss_lane_rests_fn)(const ss_lane *lane, const uint8_t *h);
+/* Decode a lane's rests, its h being known. False if the values do not ascend strictly. */
+typedef bool (*ss_lane_rests_fn)(const ss_lane *lane, const uint8_t *h);
 
 /* Both halves, as ss_lanes_fn promises; `decode_rests` is a constant, and inlined. */
 __attribute__((always_inline)) static inline uint32_t ss_lanes_decode(const ss_lookup *lookup, const ss_lane *lanes,
@@ -102,9 +102,7 @@ __attribute__((always_inline)) static inline uint32_t ss_lanes_decode(const ss_l
     if (SS_UNLIKELY(!ss_lane_codes_decode_any(lookup, lanes, count, codes)))
         return (1u << count) - 1;
     for (uint32_t i = 0; i < count; i++) {
-        if (SS_LIKELY(ss_lane_codes_plain(&lanes[i], &codes[i])))
-            decode_rests(&lanes[i], codes[i].h);
-        else
+        if (SS_UNLIKELY(!ss_lane_codes_plain(&lanes[i], &codes[i]) || !decode_rests(&lanes[i], codes[i].h)))
             missed |= 1u << i;
     }
     return missed;

@@ -63,7 +63,7 @@ TARGET static inline __m512i bits_at(__m512i bytes, __m128i at)
     return _mm512_srlv_epi64(lanes, _mm512_cvtepu16_epi64(_mm_and_si128(at, _mm_set1_epi16(7))));
 }
 
-TARGET static inline void decode_rests(const ss_lane *lane, const uint8_t *h)
+TARGET static inline bool decode_rests(const ss_lane *lane, const uint8_t *h)
 {
     const __m512i one = _mm512_set1_epi64(1), zero = _mm512_setzero_si512(), all = _mm512_set1_epi64(-1);
     const __m512i minus_two = _mm512_set1_epi64(-2), last_lane = _mm512_set1_epi64(7);
@@ -71,6 +71,7 @@ TARGET static inline void decode_rests(const ss_lane *lane, const uint8_t *h)
     __m512i value = _mm512_set1_epi64((long long)lane->first);
     uint32_t end = lane->end;
     uint64_t *out = lane->out + 1;
+    uint32_t set_before = 0; /* a bit a lane: bit h was 1 in the value before */
     lane->out[0] = lane->first;
     for (uint32_t i = 0; i < lane->steps; i += 8) {
         __mmask8 wanted = (__mmask8)_bzhi_u32(0xff, lane->steps - i);
@@ -94,10 +95,13 @@ TARGET static inline void decode_rests(const ss_lane *lane, const uint8_t *h)
         set = and_or(shift_lanes_4(set, zero), keep, set);
         keep = _mm512_and_si512(keep, shift_lanes_4(keep, all));
 
+        __m512i before = value;
         value = and_or(value, keep, set);
+        set_before |= _mm512_mask_test_epi64_mask(wanted, shift_lanes_1(value, before), bit);
         _mm512_mask_storeu_epi64(out + i, wanted, value);
         value = _mm512_permutexvar_epi64(last_lane, value);
     }
+    return set_before == 0;
 }
 
 TARGET static uint32_t decode_lanes(const ss_lookup *lookup, const ss_lane *lanes, uint32_t count)

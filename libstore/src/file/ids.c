@@ -132,6 +132,9 @@ bool ss_ids_block_open(ss_ids_block *block, const uint8_t *bytes, uint32_t block
     if (block->count == 0 || block->width > 64 ||
         content_bytes(block->count, block->width, block->has_starts) > block_bytes - SS_BLOCK_TRAILER_BYTES)
         return false;
+    *reason = "its first record starts a rank twice";
+    if (block->has_starts && (bytes[FRAME_BYTES] & 1) != 0)
+        return false;
     *reason = "it has a base beside whole ids";
     if (block->width == 64 && block->least != 0)
         return false;
@@ -166,6 +169,21 @@ static uint32_t find_start(const ss_ids_block *block, uint64_t steps)
         return at + (uint32_t)__builtin_ctzll(bits);
     }
     return block->count;
+}
+
+uint64_t ss_ids_block_last_rank(const ss_ids_block *block)
+{
+    const uint8_t *starts = block->bytes + FRAME_BYTES;
+    uint64_t steps = 0;
+    if (!block->has_starts)
+        return block->first_rank + block->count - 1;
+    for (uint32_t at = 0; at < block->count; at += 64) {
+        uint64_t bits = ss_load_le64(starts + at / 8);
+        if (block->count - at < 64)
+            bits &= ss_low_mask(block->count - at);
+        steps += ss_popcount(bits);
+    }
+    return block->first_rank + steps;
 }
 
 uint32_t ss_ids_block_singles(const ss_ids_block *block, uint32_t first)

@@ -59,6 +59,9 @@ static inline uint64_t ss_ids_block_id(const ss_ids_block *block, uint32_t index
 /* Whether record `index` has another rank than the one before it; false for the first of the block. */
 bool ss_ids_block_starts_rank(const ss_ids_block *block, uint32_t index);
 
+/* The rank of the last record. */
+uint64_t ss_ids_block_last_rank(const ss_ids_block *block);
+
 /* How many records from `first` (above 0, a rank's first) on are the only ones of their ranks within the block. */
 uint32_t ss_ids_block_singles(const ss_ids_block *block, uint32_t first);
 

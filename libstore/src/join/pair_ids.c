@@ -208,17 +208,14 @@ static sstore_status find_values(repeats_of_blocks *self, uint64_t rank, sstore_
     return status == SSTORE_OK && rank < self->first_rank ? fail_ranks(segment, error) : status;
 }
 
-static sstore_status add_repeated_ids(void *context, uint64_t rank, const ss_ids_block *block, uint32_t begin,
-                                      uint32_t end, sstore_error *error)
+static sstore_status add_repeated_id(void *context, uint64_t rank, uint64_t id, sstore_error *error)
 {
     repeats_of_blocks *self = context;
-    sstore_status status = find_values(self, rank, error);
-    for (uint32_t i = begin; status == SSTORE_OK && i < end; i++) {
-        const uint64_t fingerprint = self->values[rank - self->first_rank];
-        status = add_triple(self->run, self->index,
-                            (ss_triple){fingerprint, fingerprint, ss_ids_block_id(block, i)}, error);
-    }
-    return status;
+    const sstore_status status = find_values(self, rank, error);
+    if (status != SSTORE_OK)
+        return status;
+    const uint64_t fingerprint = self->values[rank - self->first_rank];
+    return add_triple(self->run, self->index, (ss_triple){fingerprint, fingerprint, id}, error);
 }
 
 /* A part of a store of one segment: the id column tells which fingerprints to read. */
@@ -226,7 +223,6 @@ static sstore_status add_blocks(void *context, uint64_t task, uint32_t index, ss
 {
     const ids_run *self = context;
     const ss_segment *segment = self->call->right->segments[0];
-    const ss_table *table = &segment->tables[0];
     const uint64_t first_block = self->parts.blocks[task], end_block = self->parts.blocks[task + 1];
     repeats_of_blocks found = {.run = self, .index = index};
     if (first_block == end_block)
@@ -234,10 +230,10 @@ static sstore_status add_blocks(void *context, uint64_t task, uint32_t index, ss
     const uint64_t first = ss_array_at(&segment->ranks, first_block);
     const uint64_t end = end_block < segment->ranks.count ? ss_array_at(&segment->ranks, end_block)
                                                           : segment->facts.distinct_count;
-    sstore_status status = ss_table_stream_open(&found.stream, &table->blocks, &table->code, error);
+    sstore_status status = ss_table_stream_open(&found.stream, &segment->tables[0].source, error);
     ss_table_stream_seek(&found.stream, first_block, end_block);
     if (status == SSTORE_OK)
-        status = ss_each_repeated_ids(segment, first, end, add_repeated_ids, &found, error);
+        status = ss_each_repeated_id(segment, first, end, add_repeated_id, &found, error);
     ss_table_stream_close(&found.stream);
     return status == SSTORE_OK ? ss_progress_add(&self->call->progress, index, end - first) : status;
 }

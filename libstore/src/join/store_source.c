@@ -76,11 +76,10 @@ void ss_store_source_close(ss_store_source *source)
 static sstore_status read_blocks(const ss_store_source *source, uint32_t part, ss_values_fn on_values, void *sink,
                                  sstore_error *error)
 {
-    const ss_table *table = &source->store->segments[0]->tables[0];
     ss_table_stream stream;
     const uint64_t *values;
     uint32_t count = 1;
-    sstore_status status = ss_table_stream_open(&stream, &table->blocks, &table->code, error);
+    sstore_status status = ss_table_stream_open(&stream, &source->store->segments[0]->tables[0].source, error);
     ss_table_stream_seek(&stream, source->blocks[part], source->blocks[part + 1]);
     while (status == SSTORE_OK && count > 0) {
         status = ss_table_stream_next(&stream, &values, &count, error);

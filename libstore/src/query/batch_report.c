@@ -28,7 +28,7 @@ typedef struct match_list {
 
 typedef struct report {
     const ss_batch *batch;
-    const ss_batch_hit *hits;
+    ss_batch_hit *hits;
     sstore_record *order; /* fingerprint, and the hit's index as id: sorted */
     size_t hit_count;
     uint32_t share_count;
@@ -67,7 +67,8 @@ static ss_hit hit_at(const report *self, size_t place)
                     .fingerprint = found->fingerprint,
                     .distance = sstore_hamming_distance(found->fingerprint, batch->fingerprints[found->query]),
                     .has_rank = found->rank != SS_NO_RANK,
-                    .rank = found->rank};
+                    .rank = found->rank,
+                    .may_be_newer = found->may_be_newer};
 }
 
 /* Look up the records of one share of the hits. */
@@ -91,21 +92,19 @@ static sstore_status look_up_share(void *context, uint64_t task, uint32_t worker
     return status;
 }
 
-/* Whether no hit is there twice: whatever a query found in a bucket or a block lies side by side. Each one more would lead to all
- * the ids of its fingerprint once more. */
-static sstore_status check_distinct(const report *self, sstore_error *error)
+/* Note which hits have a fingerprint that was found in a newer segment too. */
+static void note_newer(const report *self)
 {
-    for (size_t i = 1; i < self->hit_count; i++) {
-        if (self->order[i].fingerprint != self->order[i - 1].fingerprint)
-            continue;
-        const ss_batch_hit *hit = &self->hits[self->order[i].id], *before = &self->hits[self->order[i - 1].id];
-        if (hit->query != before->query || hit->segment != before->segment)
-            continue;
-        return ss_fail_damaged(error, self->batch->store->segments[hit->segment]->tables[0].blocks.file.path,
-                               SSTORE_NO_OFFSET, "fingerprint %016llx stands in this or another table more than once",
-                               (unsigned long long)hit->fingerprint);
+    for (size_t begin = 0, end; begin < self->hit_count; begin = end) {
+        const uint64_t fingerprint = self->order[begin].fingerprint;
+        uint32_t newest = 0;
+        for (end = begin; end < self->hit_count && self->order[end].fingerprint == fingerprint; end++)
+            newest = ss_max_u32(newest, self->hits[self->order[end].id].segment);
+        for (size_t i = begin; i < end; i++) {
+            ss_batch_hit *hit = &self->hits[self->order[i].id];
+            hit->may_be_newer = hit->segment < newest;
+        }
     }
-    return SSTORE_OK;
 }
 
 static sstore_status look_up(report *self, sstore_error *error)
@@ -223,8 +222,8 @@ sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, bool 
     for (uint32_t i = 0; i < SHARES; i++)
         self.lists[i].room = batch->count > 1 ? &room : NULL;
     sstore_status status = order_hits(&self, &hits, error);
-    if (status == SSTORE_OK)
-        status = check_distinct(&self, error);
+    if (status == SSTORE_OK && batch->store->several_add)
+        note_newer(&self);
     if (status == SSTORE_OK)
         status = look_up(&self, error);
     for (uint32_t i = 0; i < SHARES; i++) {

@@ -41,17 +41,15 @@ static sstore_status scan_share(void *context, uint64_t task, uint32_t worker, s
     uint64_t end = blocks * (task + 1) / tasks;
     uint32_t *found = ss_realloc(NULL, SS_BLOCK_MAX_COUNT, sizeof *found);
     ss_table_stream stream;
-    sstore_status status = ss_table_stream_open(&stream, &table->blocks, &table->code, error);
+    sstore_status status = ss_table_stream_open(&stream, &table->source, error);
     if (status == SSTORE_OK && found == NULL)
         status = ss_fail_memory(error, SS_BLOCK_MAX_COUNT * sizeof *found);
     ss_table_stream_seek(&stream, blocks * task / tasks, end);
     while (status == SSTORE_OK && stream.next_block < end) {
         const uint64_t *values;
         uint32_t count;
-        const uint64_t block = stream.next_block, rank = ss_array_at(&batch->segment->ranks, block);
+        const uint64_t rank = ss_array_at(&batch->segment->ranks, stream.next_block);
         status = ss_table_stream_next(&stream, &values, &count, error);
-        if (status == SSTORE_OK && !ss_segment_count_fits(batch->segment, block, count))
-            status = ss_block_reader_malformed(&table->blocks, block, SS_OTHER_COUNT, error);
         if (status == SSTORE_OK)
             status = test_block(batch, worker, values, count, rank, found, error);
     }

@@ -214,21 +214,17 @@ static sstore_status decode_blocks(const sliced *self, uint64_t begin, uint64_t 
     uint64_t number = begin;
     for (; number < end && count < MOST_TOGETHER; number++) {
         const uint8_t *bytes;
-        const char *reason;
         ss_block block;
         ss_block_reader_ahead(&table->blocks, number, &place->walk);
         sstore_status status = ss_block_reader_get(&table->blocks, number, place->buffer, &bytes, self->error);
+        if (status == SSTORE_OK)
+            status = ss_block_source_open(&table->source, number, bytes, &block, self->error);
+        if (status == SSTORE_OK)
+            status = make_room(place, count + block.count, self->error);
+        if (status == SSTORE_OK)
+            status = ss_block_source_decode(&table->source, number, &block, false, place->values + count, self->error);
         if (status != SSTORE_OK)
             return status;
-        if (!ss_block_open(&block, bytes, ss_table_geometry(table), &table->code, &reason))
-            return ss_block_reader_malformed(&table->blocks, number, reason, self->error);
-        if (self->of->number == 0 && !ss_segment_count_fits(self->of->batch->segment, number, block.count))
-            return ss_block_reader_malformed(&table->blocks, number, SS_OTHER_COUNT, self->error);
-        status = make_room(place, count + block.count, self->error);
-        if (status != SSTORE_OK)
-            return status;
-        if (!ss_block_decode(&block, place->values + count))
-            return ss_block_reader_malformed(&table->blocks, number, SS_MALFORMED_GROUP, self->error);
         count += block.count;
     }
     *count_out = count;

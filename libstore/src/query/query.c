@@ -24,7 +24,7 @@ sstore_status ss_query_fingerprints(sstore_cursor *cursor, uint64_t fingerprint,
 {
     const sstore *store = cursor->store;
     sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count; i++)
+    for (uint32_t i = store->manifest.segment_count; status == SSTORE_OK && i-- > 0;)
         if (!ss_segment_removes(store->segments[i]))
             status = ss_query_segment(cursor, i, fingerprint, distance, on_hit, context, error);
     return status;
@@ -94,17 +94,17 @@ typedef struct record_sink {
     void *context;
 } record_sink;
 
-/* Report a record of a hit, unless a newer segment removes it. */
+/* Report a record of a hit, unless a newer segment has it too: that one removes it, or has been asked before. */
 static sstore_status report_record(const record_sink *sink, const ss_hit *hit, uint64_t id, sstore_error *error)
 {
     const sstore_match match = {
         .query_index = hit->query, .fingerprint = hit->fingerprint, .id = id, .distance = hit->distance};
-    if (SS_UNLIKELY(hit->segment_number < sink->cursor->store->removal_end)) {
+    if (SS_UNLIKELY(hit->may_be_newer || hit->segment_number < sink->cursor->store->removal_end)) {
         const sstore_record record = {.fingerprint = hit->fingerprint, .id = id};
-        bool removed;
-        sstore_status status =
-            ss_presence_was_removed(&sink->cursor->removals, hit->segment_number, &record, &removed, error);
-        if (status != SSTORE_OK || removed)
+        bool is_newer;
+        sstore_status status = ss_presence_is_newer(&sink->cursor->newer, hit->segment_number, &record, hit->may_be_newer,
+                                                    &is_newer, error);
+        if (status != SSTORE_OK || is_newer)
             return status;
     }
     return sink->on_match(sink->context, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
@@ -155,11 +155,13 @@ sstore_status ss_report_records(sstore_cursor *cursor, ss_hit *hits, uint32_t co
                                 void *context, sstore_error *error)
 {
     const record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
+    const bool has_ids = cursor->store->manifest.has_ids;
     sstore_status status = SSTORE_OK;
-    if (cursor->store->manifest.has_ids) {
+    /* Whether several segments have a fingerprint is seen in their tables 0. */
+    if (has_ids || cursor->store->several_add)
         status = find_ranks(cursor, hits, count, error);
+    if (has_ids)
         return status == SSTORE_OK ? report_all_ids(&sink, hits, count, error) : status;
-    }
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++)
         status = report_record(&sink, &hits[i], 0, error);
     return status;
@@ -180,11 +182,31 @@ static sstore_status report_found(const record_sink *sink, sstore_error *error)
     return ss_report_records(cursor, cursor->found, count, sink->on_match, sink->context, error);
 }
 
+/* Add a fingerprint. Whether it may have been there before. */
+static bool add_seen(ss_seen *seen, uint64_t fingerprint)
+{
+    const uint64_t hash = fingerprint * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SS_SEEN_BITS); /* Fibonacci hashing */
+    uint64_t *word = &seen->words[hash / 64], bit = UINT64_C(1) << hash % 64;
+    const bool was_there = (*word & bit) != 0;
+    *word |= bit;
+    seen->any = true;
+    return was_there;
+}
+
+static void forget_seen(ss_seen *seen)
+{
+    if (seen->any)
+        *seen = (ss_seen){.any = false};
+}
+
 static sstore_status keep_hit(void *context, const ss_hit *hit, sstore_error *error)
 {
     const record_sink *sink = context;
-    sink->cursor->found[sink->cursor->found_count++] = *hit;
-    return sink->cursor->found_count == SS_HITS_TOGETHER ? report_found(sink, error) : SSTORE_OK;
+    sstore_cursor *cursor = sink->cursor;
+    ss_hit *kept = &cursor->found[cursor->found_count++];
+    *kept = *hit;
+    kept->may_be_newer = cursor->store->several_add && add_seen(&cursor->seen, hit->fingerprint);
+    return cursor->found_count == SS_HITS_TOGETHER ? report_found(sink, error) : SSTORE_OK;
 }
 
 sstore_status sstore_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_match_fn on_match,
@@ -194,6 +216,7 @@ sstore_status sstore_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t
         return ss_fail_argument(error, "sstore_query: cursor and on_match must not be NULL, nor the distance above 64");
     record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
     cursor->found_count = 0;
+    forget_seen(&cursor->seen);
     sstore_status status = ss_query_fingerprints(cursor, fingerprint, distance, keep_hit, &sink, error);
     return status == SSTORE_OK && cursor->found_count > 0 ? report_found(&sink, error) : status;
 }

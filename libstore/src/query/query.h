@@ -10,7 +10,7 @@
 sstore_status ss_query_segment(sstore_cursor *cursor, uint32_t segment, uint64_t fingerprint, uint32_t distance,
                                ss_hit_fn on_hit, void *context, sstore_error *error);
 
-/* Find every distinct fingerprint within `distance` in all segments of records, one after the other. */
+/* Find every distinct fingerprint within `distance` in all segments of records, the newest first. */
 sstore_status ss_query_fingerprints(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, ss_hit_fn on_hit,
                                     void *context, sstore_error *error);
 

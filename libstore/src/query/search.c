@@ -133,15 +133,12 @@ static sstore_status run_tests(const ss_search *self)
 
 static sstore_status open_visit(const ss_search *self, ss_visit *visit)
 {
-    const ss_table *table = table_of(self, visit);
-    const char *reason;
     sstore_status status = ss_block_slot_wait(&visit->slot, self->error);
+    if (status == SSTORE_OK)
+        status = ss_block_source_open(&table_of(self, visit)->source, visit->slot.number, visit->slot.bytes, &visit->block,
+                                      self->error);
     if (status != SSTORE_OK)
         return status;
-    if (!ss_block_open(&visit->block, visit->slot.bytes, ss_table_geometry(table), &table->code, &reason))
-        return ss_block_reader_malformed(&table->blocks, visit->slot.number, reason, self->error);
-    if (visit->table == 0 && !ss_segment_count_fits(self->segment, visit->slot.number, visit->block.count))
-        return ss_block_reader_malformed(&table->blocks, visit->slot.number, SS_OTHER_COUNT, self->error);
     ss_search_counts *counts = counts_of(self, visit->table);
     if (counts != NULL)
         counts->blocks++;
@@ -294,12 +291,13 @@ static sstore_status probe_table(const ss_search *self, uint32_t table)
 static sstore_status scan_block(const ss_search *self, const ss_block *block, uint64_t number)
 {
     sstore_cursor *cursor = self->cursor;
-    const ss_block_reader *blocks = &self->segment->tables[0].blocks;
     uint64_t rank = ss_array_at(&self->segment->ranks, number);
     for (uint32_t group = 0; group < block->group_count; group += SS_LANES) {
         uint32_t groups = (uint32_t)ss_min_u64(block->group_count - group, SS_LANES), count;
-        if (!ss_block_decode_groups(block, group, groups, cursor->values, &count))
-            return ss_block_reader_malformed(blocks, number, SS_MALFORMED_GROUP, self->error);
+        sstore_status status = ss_block_source_decode_groups(&self->segment->tables[0].source, number, block, group, groups,
+                                                             cursor->values, &count, self->error);
+        if (status != SSTORE_OK)
+            return status;
         uint32_t found = cursor->store->filter(cursor->values, count, self->fingerprint, self->distance, cursor->hits);
         ss_search_counts *counts = counts_of(self, 0);
         if (counts != NULL) {
@@ -307,7 +305,7 @@ static sstore_status scan_block(const ss_search *self, const ss_block *block, ui
             counts->matches += found;
         }
         for (uint32_t i = 0; i < found; i++) {
-            sstore_status status = hit(self, cursor->values[cursor->hits[i]], true, rank + cursor->hits[i]);
+            status = hit(self, cursor->values[cursor->hits[i]], true, rank + cursor->hits[i]);
             if (status != SSTORE_OK)
                 return status;
         }

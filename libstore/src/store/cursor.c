@@ -92,7 +92,7 @@ sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_o
         sstore_cursor_free(cursor);
         return ss_fail_memory(error, BUFFERS_BYTES + SS_HITS_TOGETHER * (uint64_t)largest.block_bytes);
     }
-    sstore_status status = ss_presence_open(&cursor->removals, store, true, error);
+    sstore_status status = ss_presence_open(&cursor->newer, store, true, error);
     if (status != SSTORE_OK) {
         sstore_cursor_free(cursor);
         return status;
@@ -110,6 +110,6 @@ void sstore_cursor_free(sstore_cursor *cursor)
     ss_free(cursor->values);
     ss_free(cursor->hits);
     ss_free(cursor->group);
-    ss_presence_close(&cursor->removals);
+    ss_presence_close(&cursor->newer);
     ss_free(cursor);
 }

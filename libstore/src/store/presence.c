@@ -3,18 +3,25 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-uint64_t ss_presence_bytes(const ss_manifest *manifest, bool removals_only, sstore_io io)
+/* Whether a segment can have a record of an older one: any but the oldest. */
+static bool can_be_newer(const ss_manifest *manifest, uint32_t segment)
+{
+    return segment > 0 && manifest->segments[segment].record_count > 0;
+}
+
+uint64_t ss_presence_bytes(const ss_manifest *manifest, bool newer_only, sstore_io io)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < manifest->segment_count; i++)
-        if (!removals_only || manifest->segments[i].kind == SS_SEGMENT_REMOVED)
+        if (!newer_only || can_be_newer(manifest, i))
             bytes += ss_record_finder_bytes(&manifest->segments[i], io);
     return bytes;
 }
 
-sstore_status ss_presence_open(ss_presence *presence, const sstore *store, bool removals_only, sstore_error *error)
+sstore_status ss_presence_open(ss_presence *presence, const sstore *store, bool newer_only, sstore_error *error)
 {
-    const uint32_t count = removals_only ? store->removal_end : store->manifest.segment_count;
+    const ss_manifest *manifest = &store->manifest;
+    const uint32_t count = manifest->segment_count;
     *presence = (ss_presence){.store = store};
     presence->finders = ss_alloc(count, sizeof *presence->finders);
     if (presence->finders == NULL)
@@ -22,8 +29,8 @@ sstore_status ss_presence_open(ss_presence *presence, const sstore *store, bool 
     presence->finder_count = count;
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++)
-        if (!removals_only || ss_segment_removes(store->segments[i]))
-            status = ss_record_finder_open(&presence->finders[i], store->segments[i], store->manifest.has_ids, error);
+        if (!newer_only || can_be_newer(manifest, i))
+            status = ss_record_finder_open(&presence->finders[i], store->segments[i], manifest->has_ids, error);
     return status;
 }
 
@@ -47,13 +54,15 @@ sstore_status ss_presence_has(ss_presence *presence, const sstore_record *record
     return status;
 }
 
-sstore_status ss_presence_was_removed(ss_presence *presence, uint32_t segment, const sstore_record *record,
-                                      bool *removed_out, sstore_error *error)
+sstore_status ss_presence_is_newer(ss_presence *presence, uint32_t segment, const sstore_record *record, bool added,
+                                   bool *newer_out, sstore_error *error)
 {
+    const sstore *store = presence->store;
+    const uint32_t end = added ? store->manifest.segment_count : store->removal_end;
     sstore_status status = SSTORE_OK;
-    *removed_out = false;
-    for (uint32_t i = presence->store->removal_end; status == SSTORE_OK && !*removed_out && i-- > segment + 1;)
-        if (ss_segment_removes(presence->store->segments[i]))
-            status = ss_record_finder_has(&presence->finders[i], record, removed_out, error);
+    *newer_out = false;
+    for (uint32_t i = end; status == SSTORE_OK && !*newer_out && i-- > segment + 1;)
+        if ((added || ss_segment_removes(store->segments[i])) && presence->finders[i].segment != NULL)
+            status = ss_record_finder_has(&presence->finders[i], record, newer_out, error);
     return status;
 }

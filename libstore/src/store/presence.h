@@ -13,19 +13,20 @@ typedef struct ss_presence {
     ss_record_finder *finders; /* one a segment; only those that were opened */
 } ss_presence;
 
-/* Open finders for all segments, or for those only that remove. MEMORY. */
-sstore_status ss_presence_open(ss_presence *presence, const sstore *store, bool removals_only, sstore_error *error);
+/* Open finders for all segments; or only for those that have records of older ones. MEMORY. */
+sstore_status ss_presence_open(ss_presence *presence, const sstore *store, bool newer_only, sstore_error *error);
 /* Also of a zeroed one. */
 void ss_presence_close(ss_presence *presence);
 
 /* The bytes that it takes. */
-uint64_t ss_presence_bytes(const ss_manifest *manifest, bool removals_only, sstore_io io);
+uint64_t ss_presence_bytes(const ss_manifest *manifest, bool newer_only, sstore_io io);
 
 /* Whether the record is in the store. Needs the finders of all segments. IO, DAMAGED. */
 sstore_status ss_presence_has(ss_presence *presence, const sstore_record *record, bool *has_out, sstore_error *error);
 
-/* Whether a record that segment `segment` has was removed by a newer one. IO, DAMAGED. */
-sstore_status ss_presence_was_removed(ss_presence *presence, uint32_t segment, const sstore_record *record,
-                                      bool *removed_out, sstore_error *error);
+/* Whether a newer segment than `segment` has the record too, and so says what becomes of it: one that removes, or, where
+ * `added` asks for these too, one that adds. IO, DAMAGED. */
+sstore_status ss_presence_is_newer(ss_presence *presence, uint32_t segment, const sstore_record *record, bool added,
+                                   bool *newer_out, sstore_error *error);
 
 #endif

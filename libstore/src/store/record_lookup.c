@@ -8,29 +8,25 @@ static sstore_status decode_group(const ss_segment *segment, const ss_block_slot
 {
     if (group->valid && group->block == slot->number && group->number == number)
         return SSTORE_OK;
-    group->valid = ss_block_decode_groups(block, number, 1, group->values, &group->count);
+    const sstore_status status = ss_block_source_decode_groups(&segment->tables[0].source, slot->number, block, number, 1,
+                                                               group->values, &group->count, error);
+    group->valid = status == SSTORE_OK;
     group->block = slot->number;
     group->number = number;
-    if (group->valid)
-        return SSTORE_OK;
-    return ss_block_reader_malformed(&segment->tables[0].blocks, slot->number, SS_MALFORMED_GROUP, error);
+    return status;
 }
 
 sstore_status ss_find_rank(const ss_segment *segment, uint64_t fingerprint, ss_block_slot *slot, ss_decoded_group *group,
                            uint64_t *rank_out, sstore_error *error)
 {
-    const ss_table *table = &segment->tables[0];
     ss_block block;
-    const char *reason;
     uint32_t number, last;
     *rank_out = SS_NO_RANK;
     sstore_status status = ss_block_slot_wait(slot, error);
+    if (status == SSTORE_OK)
+        status = ss_block_source_open(&segment->tables[0].source, slot->number, slot->bytes, &block, error);
     if (status != SSTORE_OK)
         return status;
-    if (!ss_block_open(&block, slot->bytes, ss_table_geometry(table), &table->code, &reason))
-        return ss_block_reader_malformed(&table->blocks, slot->number, reason, error);
-    if (!ss_segment_count_fits(segment, slot->number, block.count))
-        return ss_block_reader_malformed(&table->blocks, slot->number, SS_OTHER_COUNT, error);
     ss_block_find_groups(&block, fingerprint, fingerprint, &number, &last);
     for (; number <= last; number++) {
         status = decode_group(segment, slot, &block, number, group, error);
@@ -61,7 +57,6 @@ sstore_status ss_fail_ids_missing(const ss_segment *segment, uint64_t rank, ssto
 sstore_status ss_rank_ids_next(ss_rank_ids *ids, bool *more_out, sstore_error *error)
 {
     const ss_block_reader *reader = &ids->segment->ids;
-    const char *reason = "it does not hold the rank that the directory says";
     uint64_t number = ids->next_block;
     *more_out = false;
     if (number == UINT64_MAX)
@@ -70,13 +65,13 @@ sstore_status ss_rank_ids_next(ss_rank_ids *ids, bool *more_out, sstore_error *e
         return ss_fail_ids_missing(ids->segment, ids->rank, error);
     ss_block_slot_ask(ids->slot, reader, number);
     sstore_status status = ss_block_slot_wait(ids->slot, error);
+    if (status == SSTORE_OK)
+        status = ss_block_source_open_ids(&ids->segment->ids_source, number, ids->slot->bytes, &ids->block, error);
     if (status != SSTORE_OK)
         return status;
-    if (!ss_ids_block_open(&ids->block, ids->slot->bytes, reader->header.block_bytes, &reason))
-        return ss_block_reader_malformed(reader, number, reason, error);
     ss_ids_block_find(&ids->block, ids->rank, &ids->begin, &ids->end);
     if (ids->begin == ids->end)
-        return ss_block_reader_malformed(reader, number, reason, error);
+        return ss_block_reader_malformed(reader, number, "it does not hold the rank that the directory says", error);
     ids->next_block = ids->end == ids->block.count && ids->block.goes_on ? number + 1 : UINT64_MAX;
     ids->number = number;
     *more_out = true;
@@ -85,11 +80,5 @@ sstore_status ss_rank_ids_next(ss_rank_ids *ids, bool *more_out, sstore_error *e
 
 sstore_status ss_rank_ids_take(ss_rank_ids *ids, uint32_t index, uint64_t *id_out, sstore_error *error)
 {
-    const uint64_t id = ss_ids_block_id(&ids->block, index);
-    if (SS_UNLIKELY(ids->any && id <= ids->last_id))
-        return ss_block_reader_malformed(&ids->segment->ids, ids->number, "the ids of one fingerprint do not ascend", error);
-    ids->any = true;
-    ids->last_id = id;
-    *id_out = id;
-    return SSTORE_OK;
+    return ss_block_source_take_id(&ids->segment->ids_source, ids->number, &ids->block, index, &ids->order, id_out, error);
 }

@@ -32,8 +32,7 @@ typedef struct ss_rank_ids {
     ss_ids_block block;
     uint64_t number;     /* of the block */
     uint32_t begin, end; /* they are the block's records begin to end - 1 */
-    bool any;            /* one was taken */
-    uint64_t last_id;    /* that was */
+    ss_id_order order;
 } ss_rank_ids;
 
 /* Begin with the ids of a rank, which the block `first_block` holds the first ones of. */

@@ -24,6 +24,8 @@ sstore_status ss_record_merge_add(ss_record_merge *merge, const sstore *store, u
                                   sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
+    merge->in_turn = merge->has_ids == store->manifest.has_ids;
+    merge->from_oldest = first == 0;
     for (uint32_t i = first; status == SSTORE_OK && i < end; i++)
         status = add_segment(merge, store, i, error);
     merge->store_count++;
@@ -144,30 +146,43 @@ static sstore_status fail_order(const ss_merge_input *input, sstore_error *error
                            (unsigned long long)input->record.id, input->removes ? "was not" : "was");
 }
 
+/* Whether an input may be the next of its store that has a record; `before`: the one before, NULL if there is none. */
+static bool comes_in_turn(const ss_record_merge *merge, const ss_merge_input *before, const ss_merge_input *input)
+{
+    if (!merge->in_turn)
+        return true;
+    return before == NULL ? !input->removes || !merge->from_oldest : input->removes != before->removes;
+}
+
+/* What becomes of a record by the inputs of one store, from the first that has it to the last: it is added, removed, or stays
+ * as it was before them. */
+static bool is_net(const ss_merge_input *first, const ss_merge_input *last, bool removes)
+{
+    return first->removes == removes && last->removes == removes;
+}
+
 /* Take a record off all inputs that have it. *wanted_out: it is among what is to be given. */
 static sstore_status take(ss_record_merge *merge, sstore_record *record_out, bool *wanted_out, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    const ss_merge_input *least = &merge->inputs[merge->heap[0]];
-    uint32_t store = least->store;
-    int sum = 0; /* over the segments of one store */
-    *record_out = least->record;
+    const ss_merge_input *first = NULL, *last = NULL; /* that have it, of one store */
     *wanted_out = false;
+    *record_out = merge->inputs[merge->heap[0]].record;
     while (status == SSTORE_OK && merge->heap_count > 0) {
-        least = &merge->inputs[merge->heap[0]];
-        if (!is_same(&least->record, record_out))
+        const ss_merge_input *input = &merge->inputs[merge->heap[0]];
+        if (!is_same(&input->record, record_out))
             break;
-        if (least->store != store) {
-            *wanted_out |= sum > 0;
-            store = least->store;
-            sum = 0;
+        if (last != NULL && last->store != input->store) {
+            *wanted_out |= is_net(first, last, merge->removed);
+            last = NULL;
         }
-        if (merge->strict && sum != (least->removes ? 1 : 0))
-            return fail_order(least, error);
-        sum += least->removes ? -1 : 1;
+        if (SS_UNLIKELY(!comes_in_turn(merge, last, input)))
+            return fail_order(input, error);
+        first = last == NULL ? input : first;
+        last = input;
         status = step(merge, error);
     }
-    *wanted_out = merge->removed ? sum < 0 : *wanted_out || sum > 0;
+    *wanted_out |= is_net(first, last, merge->removed);
     return status;
 }
 
@@ -176,7 +191,7 @@ sstore_status ss_record_merge_next(ss_record_merge *merge, sstore_record *record
 {
     sstore_status status = SSTORE_OK;
     *more_out = false;
-    if (merge->input_count == 1 && !merge->removed && merge->heap_count == 1) { /* there is nothing to sum up */
+    if (merge->input_count == 1 && !merge->inputs[0].removes && !merge->removed && merge->heap_count == 1) {
         *record_out = merge->inputs[0].record;
         *more_out = true;
         return step(merge, error);

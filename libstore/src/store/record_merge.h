@@ -2,9 +2,9 @@
  * record_merge.h - all records of one store or several in order, each once: what their segments add, and do not remove
  * again.
  *
- * A record is in a store if its segments add it once more than they remove it (file/manifest.h); so a sum over the
- * segments that have it says so, whatever their order. It may be in several stores. Of some neighbouring segments of a
- * store the sum may also be -1: then they remove a record that an older segment has.
+ * The segments of a store that have a record add and remove it in turn, and the oldest one adds it (file/manifest.h);
+ * whatever else is met is DAMAGED. So the newest of them says whether the record is in the store. It may be in several
+ * stores. Of some neighbouring segments of a store the oldest may also remove it: then an older one has it.
  */
 #ifndef SS_RECORD_MERGE_H
 #define SS_RECORD_MERGE_H
@@ -21,9 +21,10 @@ typedef struct ss_merge_input {
 } ss_merge_input;
 
 typedef struct ss_record_merge {
-    bool has_ids;    /* records are merged; else fingerprints, each once */
-    bool removed;    /* give what the segments remove, not what they add; for neighbouring segments of one store */
-    bool strict;     /* notice a record that a segment adds though it is there, or removes though it is not */
+    bool has_ids;     /* records are merged; else fingerprints, each once */
+    bool removed;     /* give what the segments remove, not what they add; for neighbouring segments of one store */
+    bool in_turn;     /* what is merged is whole records, so that segments add and remove each in turn */
+    bool from_oldest; /* the segments begin with the store's oldest */
     size_t input_count, capacity;
     ss_merge_input *inputs; /* one a segment */
     size_t *heap;           /* indices of inputs that have not ended; the least record first, and of one the oldest segment */
@@ -45,7 +46,7 @@ sstore_status ss_record_merge_seek(ss_record_merge *merge, uint64_t fingerprint,
 /* Go on to the first record whose fingerprint is at least this, unless that lies behind already. Reads on, or goes there,
  * whatever takes less. Not where a store is open for records only. IO, DAMAGED. */
 sstore_status ss_record_merge_skip(ss_record_merge *merge, uint64_t fingerprint, sstore_error *error);
-/* Get the next record; *more_out is false at the end. IO, DAMAGED. */
+/* Get the next record, above the one before; *more_out is false at the end. IO, DAMAGED. */
 sstore_status ss_record_merge_next(ss_record_merge *merge, sstore_record *record_out, bool *more_out,
                                    sstore_error *error);
 /* Also of a zeroed one. */

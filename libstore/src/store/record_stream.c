@@ -8,9 +8,8 @@
 sstore_status ss_record_stream_open(ss_record_stream *stream, const ss_segment *segment, bool has_ids,
                                     sstore_error *error)
 {
-    const ss_table *table = &segment->tables[0];
     *stream = (ss_record_stream){.segment = segment, .has_ids = has_ids};
-    sstore_status status = ss_table_stream_open(&stream->fingerprints, &table->blocks, &table->code, error);
+    sstore_status status = ss_table_stream_open(&stream->fingerprints, &segment->tables[0].source, error);
     if (status != SSTORE_OK || !has_ids)
         return status;
     uint32_t block_bytes = segment->ids.header.block_bytes;
@@ -40,6 +39,7 @@ void ss_record_stream_rewind(ss_record_stream *stream)
     stream->ids_walk = ss_block_walk_from(0, UINT64_MAX);
     stream->ids = (ss_ids_block){.count = 0};
     stream->ids_index = 0;
+    stream->id_order.any = false;
 }
 
 /* Make values[value_index] the present fingerprint. */
@@ -48,16 +48,10 @@ static sstore_status fill_values(ss_record_stream *stream, bool *more_out, sstor
     *more_out = true;
     if (stream->value_index < stream->value_count)
         return SSTORE_OK;
-    uint64_t block = stream->fingerprints.next_block;
-    bool has_last = stream->value_count > 0;
-    uint64_t last = has_last ? stream->values[stream->value_count - 1] : 0;
-    sstore_status status =
+    const sstore_status status =
         ss_table_stream_next(&stream->fingerprints, &stream->values, &stream->value_count, error);
     stream->value_index = 0;
     *more_out = stream->value_count > 0;
-    if (status == SSTORE_OK && *more_out && has_last && stream->values[0] <= last)
-        status = ss_block_reader_malformed(stream->fingerprints.reader, block,
-                                           "its fingerprints do not ascend from the block before", error);
     return status;
 }
 
@@ -65,19 +59,16 @@ static sstore_status open_next_ids(ss_record_stream *stream, sstore_error *error
 {
     const ss_block_reader *ids = &stream->segment->ids;
     const uint8_t *bytes;
-    const char *reason;
     if (stream->next_ids_block == ids->header.block_count)
         return ss_fail_damaged(error, ids->file.path, SSTORE_NO_OFFSET, "there are fewer ids than fingerprints");
     uint64_t number = stream->next_ids_block++;
     ss_block_reader_ahead(ids, number, &stream->ids_walk);
     sstore_status status = ss_block_reader_get(ids, number, stream->ids_buffer, &bytes, error);
-    if (status != SSTORE_OK)
-        return status;
-    if (!ss_ids_block_open(&stream->ids, bytes, ids->header.block_bytes, &reason))
-        return ss_block_reader_malformed(ids, number, reason, error);
+    if (status == SSTORE_OK)
+        status = ss_block_source_open_ids(&stream->segment->ids_source, number, bytes, &stream->ids, error);
     stream->ids_index = 0;
     stream->ids_rank = stream->ids.first_rank;
-    return SSTORE_OK;
+    return status;
 }
 
 /* The next seek may be near: what follows a block is asked for ahead with the block after it only. */
@@ -99,6 +90,7 @@ static sstore_status seek_ids(ss_record_stream *stream, sstore_error *error)
         return status;
     ss_ids_block_find(&stream->ids, stream->rank, &stream->ids_index, &end);
     stream->ids_rank = stream->rank;
+    stream->id_order.any = false;
     return SSTORE_OK; /* where the block does not have the rank, the next record is found to be missing */
 }
 
@@ -168,9 +160,10 @@ static sstore_status take_id(ss_record_stream *stream, uint64_t *id_out, sstore_
     if (stream->ids_rank != stream->rank)
         return ss_block_reader_malformed(&stream->segment->ids, stream->next_ids_block - 1,
                                          "its ranks do not follow the fingerprints", error);
-    *id_out = ss_ids_block_id(&stream->ids, stream->ids_index);
+    sstore_status status = ss_block_source_take_id(&stream->segment->ids_source, stream->next_ids_block - 1, &stream->ids,
+                                                   stream->ids_index, &stream->id_order, id_out, error);
     step_id(stream);
-    return SSTORE_OK;
+    return status;
 }
 
 static sstore_status check_end(const ss_record_stream *stream, sstore_error *error)
@@ -207,6 +200,7 @@ sstore_status ss_record_stream_next(ss_record_stream *stream, sstore_record *rec
     }
     stream->value_index++;
     stream->rank++;
+    stream->id_order.any = false;
     return stream->has_ids && stream->rank == stream->segment->facts.distinct_count ? check_end_of_ids(stream, error)
                                                                                      : SSTORE_OK;
 }

@@ -18,6 +18,7 @@ typedef struct ss_record_stream {
     uint8_t *ids_buffer;
     ss_ids_block ids;
     uint64_t next_ids_block, ids_rank; /* ids_rank: of record ids_index */
+    ss_id_order id_order;              /* of the present fingerprint's ids */
     uint32_t ids_index;
     ss_block_walk ids_walk;
 } ss_record_stream;
@@ -41,7 +42,7 @@ static inline bool ss_record_stream_is_near(const ss_record_stream *stream, uint
     return left > 0 && stream->values[stream->value_index + (count < left ? count : left - 1)] >= fingerprint;
 }
 
-/* Get the next record; *more_out is false at the end. DAMAGED where fingerprints do not ascend or ids do not fit them. */
+/* Get the next record; *more_out is false at the end. The records ascend strictly. IO, DAMAGED. */
 sstore_status ss_record_stream_next(ss_record_stream *stream, sstore_record *record_out, bool *more_out,
                                     sstore_error *error);
 

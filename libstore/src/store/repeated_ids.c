@@ -5,18 +5,29 @@
 
 /* A walk over the id column. */
 typedef struct walk {
+    const ss_block_source *source;
     uint64_t first, end; /* ranks that are asked for */
-    ss_repeated_ids_fn on_ids;
+    ss_repeated_id_fn on_id;
     void *context;
-    bool goes_on; /* the block before ended with the rank that this one begins with */
+    bool goes_on;      /* the block before ended with the rank that this one begins with */
+    ss_id_order order; /* of that rank's ids */
+    uint64_t number;   /* of the block */
 } walk;
 
-static sstore_status give(const walk *self, uint64_t rank, const ss_ids_block *block, uint32_t begin, uint32_t end,
+/* Give the ids of records begin .. end - 1, which have one rank. */
+static sstore_status give(walk *self, uint64_t rank, const ss_ids_block *block, uint32_t begin, uint32_t end,
                           sstore_error *error)
 {
-    if (rank < self->first || rank >= self->end)
-        return SSTORE_OK;
-    return self->on_ids(self->context, rank, block, begin, end, error);
+    sstore_status status = SSTORE_OK;
+    if (begin > 0 || !self->goes_on)
+        self->order.any = false;
+    for (uint32_t i = begin; status == SSTORE_OK && i < end; i++) {
+        uint64_t id = 0;
+        status = ss_block_source_take_id(self->source, self->number, block, i, &self->order, &id, error);
+        if (status == SSTORE_OK && rank >= self->first && rank < self->end)
+            status = self->on_id(self->context, rank, id, error);
+    }
+    return status;
 }
 
 /* The end of the records that have the rank of record `begin`. */
@@ -29,7 +40,7 @@ static uint32_t rank_end(const ss_ids_block *block, uint32_t begin)
 }
 
 /* Give the repeated ranks of a block. */
-static sstore_status walk_block(const walk *self, const ss_ids_block *block, sstore_error *error)
+static sstore_status walk_block(walk *self, const ss_ids_block *block, sstore_error *error)
 {
     const uint32_t count = block->count;
     sstore_status status = SSTORE_OK;
@@ -44,6 +55,8 @@ static sstore_status walk_block(const walk *self, const ss_ids_block *block, sst
     for (uint32_t begin = 0, end; status == SSTORE_OK && begin < count; begin = end, rank++) {
         /* Most ranks have one record: those are passed by, many at a time. */
         uint32_t single = begin > 0 ? ss_ids_block_singles(block, begin) : 0;
+        if (single > 0 && begin + single == count && block->goes_on)
+            single--; /* the last one's rank has more in the next block */
         begin += single;
         rank += single;
         if (begin == count)
@@ -55,28 +68,24 @@ static sstore_status walk_block(const walk *self, const ss_ids_block *block, sst
     return status;
 }
 
-sstore_status ss_each_repeated_ids(const ss_segment *segment, uint64_t first, uint64_t end, ss_repeated_ids_fn on_ids,
-                                   void *context, sstore_error *error)
+sstore_status ss_each_repeated_id(const ss_segment *segment, uint64_t first, uint64_t end, ss_repeated_id_fn on_id,
+                                  void *context, sstore_error *error)
 {
     const ss_block_reader *reader = &segment->ids;
-    walk self = {.first = first, .end = end, .on_ids = on_ids, .context = context};
+    walk self = {.source = &segment->ids_source, .first = first, .end = end, .on_id = on_id, .context = context};
     uint64_t number = ss_key_index_find(&segment->ids_keys, first);
     ss_block_walk ahead = ss_block_walk_from(number, ss_key_index_find(&segment->ids_keys, end) + 1);
     uint8_t *buffer = ss_alloc(1, reader->header.block_bytes);
     sstore_status status = buffer != NULL ? SSTORE_OK : ss_fail_memory(error, reader->header.block_bytes);
     for (; status == SSTORE_OK && number < reader->header.block_count; number++) {
         const uint8_t *bytes;
-        const char *reason;
         ss_ids_block block;
+        self.number = number;
         ss_block_reader_ahead(reader, number, &ahead);
         status = ss_block_reader_get(reader, number, buffer, &bytes, error);
-        if (status != SSTORE_OK)
-            break;
-        if (!ss_ids_block_open(&block, bytes, reader->header.block_bytes, &reason)) {
-            status = ss_block_reader_malformed(reader, number, reason, error);
-            break;
-        }
-        if (block.first_rank >= end)
+        if (status == SSTORE_OK)
+            status = ss_block_source_open_ids(self.source, number, bytes, &block, error);
+        if (status != SSTORE_OK || block.first_rank >= end)
             break;
         status = walk_block(&self, &block, error);
         self.goes_on = block.goes_on;

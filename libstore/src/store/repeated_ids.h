@@ -6,13 +6,12 @@
 
 #include "store/record_lookup.h"
 
-/* Takes the ids of records begin .. end - 1 of a block: some of those of a rank that has several in all. */
-typedef sstore_status (*ss_repeated_ids_fn)(void *context, uint64_t rank, const ss_ids_block *block, uint32_t begin,
-                                            uint32_t end, sstore_error *error);
+/* Takes an id of a rank that has several. */
+typedef sstore_status (*ss_repeated_id_fn)(void *context, uint64_t rank, uint64_t id, sstore_error *error);
 
-/* Give all ids of those of the ranks first .. end - 1 that have several, ascending. IO, DAMAGED, MEMORY; what on_ids
+/* Give all ids of those of the ranks first .. end - 1 that have several, ascending. IO, DAMAGED, MEMORY; what on_id
  * returns. */
-sstore_status ss_each_repeated_ids(const ss_segment *segment, uint64_t first, uint64_t end, ss_repeated_ids_fn on_ids,
-                                   void *context, sstore_error *error);
+sstore_status ss_each_repeated_id(const ss_segment *segment, uint64_t first, uint64_t end, ss_repeated_id_fn on_id,
+                                  void *context, sstore_error *error);
 
 #endif

@@ -35,6 +35,7 @@ static sstore_status open_blocks(ss_segment *segment, const ss_dir *dir, uint32_
         return status;
     ss_permutation_init(&table->permutation, segment->facts.plan.tables[number].key_mask);
     ss_code_init(&table->code, table->blocks.header.code_lengths);
+    table->source = (ss_block_source){.reader = &table->blocks, .code = &table->code};
     return SSTORE_OK;
 }
 
@@ -50,6 +51,7 @@ static sstore_status open_keys(ss_segment *segment, uint32_t number, sstore_erro
                                  "the directory's keys for this table do not ascend; " SS_DIRECTORY_ADVICE);
     if (status == SSTORE_OK)
         status = ss_key_index_init(&table->keys, &keys, error);
+    table->source.keys = &table->keys.keys;
     ss_array_free(&keys);
     return status;
 }
@@ -71,6 +73,7 @@ static sstore_status open_id_blocks(ss_segment *segment, const ss_dir *dir, ssto
 {
     ss_block_file_facts facts = ss_manifest_file_facts(&segment->facts, SS_IDS_NUMBER);
     sstore_status status = ss_block_reader_open(&segment->ids, dir, &facts, io, error);
+    segment->ids_source = (ss_block_source){.reader = &segment->ids};
     return status == SSTORE_OK ? check_ids_header(segment, error) : status;
 }
 
@@ -85,6 +88,7 @@ static sstore_status open_ids_keys(ss_segment *segment, sstore_error *error)
                                  "the directory's ranks for the ids do not ascend; " SS_DIRECTORY_ADVICE);
     if (status == SSTORE_OK)
         status = ss_key_index_init(&segment->ids_keys, &keys, error);
+    segment->ids_source.keys = &segment->ids_keys.keys;
     ss_array_free(&keys);
     return status;
 }
@@ -96,6 +100,7 @@ static sstore_status open_ranks(ss_segment *segment, sstore_error *error)
                                             &segment->ranks, error);
     if (status != SSTORE_OK)
         return status;
+    segment->tables[0].source.ranks = &segment->ranks;
     uint64_t count = segment->ranks.count;
     if (count > 0 && (ss_array_at(&segment->ranks, 0) != 0 || !ss_array_ascends(&segment->ranks, true) ||
                       ss_array_at(&segment->ranks, count - 1) >= segment->facts.distinct_count))

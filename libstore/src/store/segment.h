@@ -12,6 +12,7 @@
 #include "file/manifest.h"
 #include "plan/cost.h"
 #include "plan/permute.h"
+#include "store/block_source.h"
 #include "store/key_index.h"
 
 typedef struct ss_table {
@@ -19,6 +20,7 @@ typedef struct ss_table {
     ss_key_index keys; /* each block's last fingerprint, permuted */
     ss_permutation permutation;
     ss_code code;
+    ss_block_source source; /* of its fingerprints */
 } ss_table;
 
 typedef struct ss_segment {
@@ -30,6 +32,7 @@ typedef struct ss_segment {
     ss_array ranks;          /* the first rank of each block of table 0 */
     ss_block_reader ids;     /* in a store with ids, as ids_keys */
     ss_key_index ids_keys;   /* each block's last rank */
+    ss_block_source ids_source;
     ss_cost_model costs;
 } ss_segment;
 
@@ -60,22 +63,6 @@ void ss_segment_release(ss_segment *segment);
 static inline bool ss_segment_removes(const ss_segment *segment)
 {
     return segment->facts.kind == SS_SEGMENT_REMOVED;
-}
-
-/* Whether a block of table 0 has so many fingerprints by the ranks of its first one and the next block's. Where not, several
- * fingerprints would share a rank, and with it all its ids. */
-static inline bool ss_segment_count_fits(const ss_segment *segment, uint64_t block, uint32_t count)
-{
-    const uint64_t end = block + 1 < segment->ranks.count ? ss_array_at(&segment->ranks, block + 1)
-                                                          : segment->facts.distinct_count;
-    return end - ss_array_at(&segment->ranks, block) == count;
-}
-#define SS_OTHER_COUNT "it has another number of fingerprints than the directory says"
-
-static inline ss_geometry ss_table_geometry(const ss_table *table)
-{
-    return (ss_geometry){.block_bytes = table->blocks.header.block_bytes,
-                         .restart_interval = table->blocks.header.restart_interval};
 }
 
 /* The bytes that table `number` takes in the directory, its keys and ranks. */

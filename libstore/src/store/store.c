@@ -18,6 +18,7 @@ static void drop_manifest(sstore *store)
     ss_free(store->segments);
     store->segments = NULL;
     store->removal_end = 0;
+    store->several_add = false;
     ss_manifest_free(&store->manifest);
 }
 
@@ -52,6 +53,7 @@ static sstore_status open_segments(sstore *store, const sstore *other, sstore_er
                                 .records_only = store->records_only,
                                 .io = store->options.io,
                                 .strategy = store->options.strategy};
+    uint32_t adding_count = 0;
     sstore_status status = SSTORE_OK;
     store->segments = ss_alloc(manifest->segment_count, sizeof(ss_segment *));
     if (store->segments == NULL)
@@ -64,7 +66,10 @@ static sstore_status open_segments(sstore *store, const sstore *other, sstore_er
             status = ss_segment_open(&store->dir, &manifest->segments[i], &use, &store->segments[i], error);
         if (manifest->segments[i].kind == SS_SEGMENT_REMOVED)
             store->removal_end = i + 1;
+        else
+            adding_count++;
     }
+    store->several_add = adding_count > 1;
     return status;
 }
 

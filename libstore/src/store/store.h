@@ -18,6 +18,7 @@ struct sstore {
     ss_filter_fn filter;
     ss_segment **segments;     /* manifest.segment_count of them */
     uint32_t removal_end;      /* no segment from here on removes anything; 0: none does */
+    bool several_add;          /* records; else only one does */
 };
 
 /* Open a store to read all its records in order and nothing else: segments are opened for records only. Errors as

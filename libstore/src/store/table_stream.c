@@ -28,13 +28,13 @@ static sstore_status make_room(ss_table_stream *stream, uint32_t count, sstore_e
     return SSTORE_OK;
 }
 
-sstore_status ss_table_stream_open(ss_table_stream *stream, const ss_block_reader *reader, const ss_code *code,
-                                   sstore_error *error)
+sstore_status ss_table_stream_open(ss_table_stream *stream, const ss_block_source *source, sstore_error *error)
 {
-    *stream = (ss_table_stream){.reader = reader, .code = code};
+    const uint32_t block_bytes = source->reader->header.block_bytes;
+    *stream = (ss_table_stream){.source = source};
     ss_table_stream_seek(stream, 0, UINT64_MAX);
-    stream->buffer = ss_alloc(1, reader->header.block_bytes);
-    return stream->buffer != NULL ? SSTORE_OK : ss_fail_memory(error, reader->header.block_bytes);
+    stream->buffer = ss_alloc(1, block_bytes);
+    return stream->buffer != NULL ? SSTORE_OK : ss_fail_memory(error, block_bytes);
 }
 
 void ss_table_stream_close(ss_table_stream *stream)
@@ -47,34 +47,38 @@ void ss_table_stream_close(ss_table_stream *stream)
 
 void ss_table_stream_seek(ss_table_stream *stream, uint64_t first, uint64_t end)
 {
+    stream->has_last = stream->has_last && first == stream->next_block;
     stream->next_block = first;
-    stream->end_block = ss_min_u64(end, stream->reader->header.block_count);
+    stream->end_block = ss_min_u64(end, stream->source->reader->header.block_count);
     stream->walk = ss_block_walk_from(first, stream->end_block);
 }
 
 sstore_status ss_table_stream_next(ss_table_stream *stream, const uint64_t **values_out, uint32_t *count_out,
                                    sstore_error *error)
 {
-    const ss_block_header *header = &stream->reader->header;
+    const ss_block_reader *reader = stream->source->reader;
+    const bool has_last = stream->has_last;
     ss_block block;
-    const char *reason;
     *count_out = 0;
     *values_out = stream->values;
     if (stream->next_block >= stream->end_block)
         return SSTORE_OK;
     uint64_t number = stream->next_block++;
-    ss_block_reader_ahead(stream->reader, number, &stream->walk);
-    sstore_status status = ss_block_reader_get(stream->reader, number, stream->buffer, &stream->bytes, error);
+    stream->has_last = false;
+    ss_block_reader_ahead(reader, number, &stream->walk);
+    sstore_status status = ss_block_reader_get(reader, number, stream->buffer, &stream->bytes, error);
+    if (status == SSTORE_OK)
+        status = ss_block_source_open(stream->source, number, stream->bytes, &block, error);
+    if (status == SSTORE_OK)
+        status = make_room(stream, block.count, error);
+    if (status == SSTORE_OK)
+        status = ss_block_source_decode(stream->source, number, &block, stream->strict, stream->values, error);
     if (status != SSTORE_OK)
         return status;
-    ss_geometry geometry = {.block_bytes = header->block_bytes, .restart_interval = header->restart_interval};
-    if (!ss_block_open(&block, stream->bytes, geometry, stream->code, &reason))
-        return ss_block_reader_malformed(stream->reader, number, reason, error);
-    status = make_room(stream, block.count, error);
-    if (status != SSTORE_OK)
-        return status;
-    if (!(stream->strict ? ss_block_decode_strictly(&block, stream->values) : ss_block_decode(&block, stream->values)))
-        return ss_block_reader_malformed(stream->reader, number, SS_MALFORMED_GROUP, error);
+    if (has_last && stream->values[0] <= stream->last)
+        return ss_block_reader_malformed(reader, number, SS_BELOW_BLOCK_BEFORE, error);
+    stream->has_last = true;
+    stream->last = stream->values[block.count - 1];
     *count_out = block.count;
     *values_out = stream->values;
     return SSTORE_OK;

@@ -1,0 +1,83 @@
+#include "store/block_source.h"
+
+static sstore_status fail(const ss_block_source *source, uint64_t number, const char *reason, sstore_error *error)
+{
+    return ss_block_reader_malformed(source->reader, number, reason, error);
+}
+
+/* Whether the ranks of this block and the next one leave room for so many fingerprints. Where not, several fingerprints would
+ * share a rank, and with it all its ids. */
+static bool count_fits(const ss_block_source *source, uint64_t number, uint32_t count)
+{
+    const uint64_t next = number + 1;
+    const uint64_t end = next < source->ranks->count ? ss_array_at(source->ranks, next) : source->reader->header.item_count;
+    return end - ss_array_at(source->ranks, number) == count;
+}
+
+sstore_status ss_block_source_open(const ss_block_source *source, uint64_t number, const uint8_t *bytes,
+                                   ss_block *block_out, sstore_error *error)
+{
+    const ss_block_header *header = &source->reader->header;
+    const ss_geometry geometry = {.block_bytes = header->block_bytes, .restart_interval = header->restart_interval};
+    const char *reason;
+    if (SS_UNLIKELY(!ss_block_open(block_out, bytes, geometry, source->code, &reason)))
+        return fail(source, number, reason, error);
+    if (source->ranks != NULL && SS_UNLIKELY(!count_fits(source, number, block_out->count)))
+        return fail(source, number, "it has another number of fingerprints than the directory says", error);
+    if (source->keys != NULL && number > 0 && SS_UNLIKELY(block_out->first <= ss_array_at(source->keys, number - 1)))
+        return fail(source, number, SS_BELOW_BLOCK_BEFORE, error);
+    return SSTORE_OK;
+}
+
+/* Whether the last fingerprint is the one that the directory has. */
+static bool ends_with_key(const ss_block_source *source, uint64_t number, uint64_t last)
+{
+    return source->keys == NULL || ss_array_at(source->keys, number) == last;
+}
+#define OTHER_KEY "its last fingerprint is not the key that the directory has"
+
+sstore_status ss_block_source_decode(const ss_block_source *source, uint64_t number, const ss_block *block, bool strictly,
+                                     uint64_t *values_out, sstore_error *error)
+{
+    const bool decoded = strictly ? ss_block_decode_strictly(block, values_out) : ss_block_decode(block, values_out);
+    if (SS_UNLIKELY(!decoded))
+        return fail(source, number, SS_MALFORMED_GROUP, error);
+    if (SS_UNLIKELY(!ends_with_key(source, number, values_out[block->count - 1])))
+        return fail(source, number, OTHER_KEY, error);
+    return SSTORE_OK;
+}
+
+sstore_status ss_block_source_decode_groups(const ss_block_source *source, uint64_t number, const ss_block *block,
+                                            uint32_t first_group, uint32_t groups, uint64_t *values_out,
+                                            uint32_t *count_out, sstore_error *error)
+{
+    if (SS_UNLIKELY(!ss_block_decode_groups(block, first_group, groups, values_out, count_out)))
+        return fail(source, number, SS_MALFORMED_GROUP, error);
+    if (first_group + groups == block->group_count && SS_UNLIKELY(!ends_with_key(source, number, values_out[*count_out - 1])))
+        return fail(source, number, OTHER_KEY, error);
+    return SSTORE_OK;
+}
+
+sstore_status ss_block_source_open_ids(const ss_block_source *source, uint64_t number, const uint8_t *bytes,
+                                       ss_ids_block *block_out, sstore_error *error)
+{
+    const char *reason;
+    if (SS_UNLIKELY(!ss_ids_block_open(block_out, bytes, source->reader->header.block_bytes, &reason)))
+        return fail(source, number, reason, error);
+    if (source->keys != NULL && SS_UNLIKELY(ss_ids_block_last_rank(block_out) != ss_array_at(source->keys, number)))
+        return fail(source, number, "its last rank is not the key that the directory has", error);
+    return SSTORE_OK;
+}
+
+sstore_status ss_block_source_check_ids(const ss_block_source *source, uint64_t number, const ss_ids_block *block,
+                                        sstore_error *error)
+{
+    ss_id_order order = {.any = false};
+    sstore_status status = SSTORE_OK;
+    uint64_t id;
+    for (uint32_t i = 0; block->has_starts && status == SSTORE_OK && i < block->count; i++) {
+        order.any &= !ss_ids_block_starts_rank(block, i);
+        status = ss_block_source_take_id(source, number, block, i, &order, &id, error);
+    }
+    return status;
+}

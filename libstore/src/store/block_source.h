@@ -1,0 +1,69 @@
+/*
+ * block_source.h - the one way from the blocks of a segment to fingerprints and ids. What comes out of it holds together,
+ * whatever the bytes are:
+ *   - the fingerprints of a block ascend strictly, and begin above those of the block before;
+ *   - where the directory is open, a block ends with the key that the directory has, and holds as many fingerprints as
+ *     the ranks of table 0 say; so a search for a fingerprint ends in the block whose key it was led by;
+ *   - a block of ids ends with the rank that the directory has.
+ * Everything else is DAMAGED. So no caller has to check any of it.
+ */
+#ifndef SS_BLOCK_SOURCE_H
+#define SS_BLOCK_SOURCE_H
+
+#include "file/block_reader.h"
+#include "file/directory.h"
+#include "file/ids.h"
+
+/* A table's blocks, and what is known of them. All borrowed. */
+typedef struct ss_block_source {
+    const ss_block_reader *reader;
+    const ss_code *code;
+    const ss_array *keys;  /* each block's last fingerprint, or last rank; NULL: the directory is not open */
+    const ss_array *ranks; /* each block's first rank; NULL: not open, or not table 0 */
+} ss_block_source;
+
+#define SS_BELOW_BLOCK_BEFORE "its fingerprints do not ascend from the block before"
+
+/* Look at the head of a block, whose checksum is right. DAMAGED. */
+sstore_status ss_block_source_open(const ss_block_source *source, uint64_t number, const uint8_t *bytes,
+                                   ss_block *block_out, sstore_error *error);
+
+/* Decode a whole block that was opened to values_out[0 .. count-1]; `strictly`: notice also what does no harm. DAMAGED. */
+sstore_status ss_block_source_decode(const ss_block_source *source, uint64_t number, const ss_block *block, bool strictly,
+                                     uint64_t *values_out, sstore_error *error);
+
+/* Decode `groups` groups from `first_group` on. They lie between the block's key and the one before. DAMAGED. */
+sstore_status ss_block_source_decode_groups(const ss_block_source *source, uint64_t number, const ss_block *block,
+                                            uint32_t first_group, uint32_t groups, uint64_t *values_out,
+                                            uint32_t *count_out, sstore_error *error);
+
+/* Look at the frame of a block of ids, whose checksum is right. `source` has no code and no ranks. DAMAGED. */
+sstore_status ss_block_source_open_ids(const ss_block_source *source, uint64_t number, const uint8_t *bytes,
+                                       ss_ids_block *block_out, sstore_error *error);
+
+/* The ids of one fingerprint, which are taken one after the other: they have to ascend. */
+typedef struct ss_id_order {
+    bool any; /* one was taken */
+    uint64_t last;
+} ss_id_order;
+
+#define SS_IDS_DO_NOT_ASCEND "the ids of one fingerprint do not ascend"
+
+/* Take the id of record `index` of a block. DAMAGED where it is not above the one before. */
+static inline sstore_status ss_block_source_take_id(const ss_block_source *source, uint64_t number,
+                                                    const ss_ids_block *block, uint32_t index, ss_id_order *order,
+                                                    uint64_t *id_out, sstore_error *error)
+{
+    const uint64_t id = ss_ids_block_id(block, index);
+    if (SS_UNLIKELY(order->any && id <= order->last))
+        return ss_block_reader_malformed(source->reader, number, SS_IDS_DO_NOT_ASCEND, error);
+    *order = (ss_id_order){.any = true, .last = id};
+    *id_out = id;
+    return SSTORE_OK;
+}
+
+/* Check that the ids of each fingerprint ascend within a block. DAMAGED. */
+sstore_status ss_block_source_check_ids(const ss_block_source *source, uint64_t number, const ss_ids_block *block,
+                                        sstore_error *error);
+
+#endif
