@@ -358,7 +358,8 @@ static void make_frame(rng *random, ss_geometry geometry, uint8_t *bytes)
     const uint32_t slot_bytes = geometry.block_bytes <= 8192 ? 2 : 4, end = (geometry.block_bytes - 8) * 8;
     const uint64_t room_for = (1 + (uint64_t)(end / 8 - 12) / (4 + slot_bytes)) * geometry.restart_interval;
     const uint32_t most = ss_block_most(geometry);
-    const uint32_t count = (uint32_t)rng_between(random, 1, room_for < most ? room_for : most);
+    const uint32_t limit = rng_one_in(random, 4) ? 4 : most; /* what noise decodes to seldom ascends for long */
+    const uint32_t count = (uint32_t)rng_between(random, 1, room_for < limit ? room_for : limit);
     const uint32_t groups = (count + geometry.restart_interval - 1) / geometry.restart_interval;
     uint32_t begin = 8 * (12 + (groups - 1) * (4 + slot_bytes));
     const uint32_t room = groups == 1 ? 32 : (end - begin) / groups;
