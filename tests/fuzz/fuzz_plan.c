@@ -27,8 +27,9 @@ static void check_query(const ss_plan *plan, uint32_t distance)
 {
     static const ss_cost_model model = {.fingerprint_count = 1e6, .block_count = 1e4};
     ss_query_plan query;
+    ss_steps steps = {.left = SS_CALL_STEPS};
     uint64_t pattern;
-    ss_query_plan_init(&query, plan, distance, &model);
+    ss_query_plan_init(&query, plan, distance, &model, &steps);
     FUZZ_CHECK(query.scan || !ss_plan_find_uncovered(plan, query.radii, distance, &pattern));
 }
 

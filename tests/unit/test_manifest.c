@@ -30,8 +30,7 @@
 #define AT_TABLE (AT_SEGMENT + 128)
 #define CHECKSUM_BYTES 16
 
-#define MOST_BLOCKS (UINT64_C(1) << 40)      /* of a file */
-#define MOST_PROOF_STEPS (8 * SS_PLAN_STEPS) /* for the plans of all segments together */
+#define MOST_BLOCKS (UINT64_C(1) << 40) /* of a file */
 
 static uint64_t run_seed;
 
@@ -642,31 +641,33 @@ static void test_impossible_contents(void **state)
 static uint32_t proof_steps(const ss_plan *plan)
 {
     const char *reason;
-    uint32_t left = UINT32_MAX;
-    assert_true(ss_plan_valid_within(plan, &left, &reason));
-    return UINT32_MAX - left;
+    ss_steps steps = {.left = UINT32_MAX};
+    assert_true(ss_plan_valid_within(plan, &steps, &reason));
+    return (uint32_t)(UINT32_MAX - steps.left);
 }
 
-/* Two plans in turn, so that each segment's is proved: as many segments as can be proved, and one more. */
+/* Three plans in turn, so that each segment's is proved: as many segments as can be proved, and one more. */
 static void test_proofs_end(void **state)
 {
     (void)state;
     rng random;
     rng_init(&random, run_seed + 8);
-    ss_plan plans[2];
+    ss_plan plans[3];
     uint32_t count = 0;
     sstore_error error = {.status = SSTORE_OK};
     assert_ok(ss_plan_parse("16", SSTORE_MAX_BUILD_DISTANCE, &plans[0], &error), &error);
     plans[1] = plans[0];
     plans[1].tables[1].radius++;
-    const uint32_t steps[2] = {proof_steps(&plans[0]), proof_steps(&plans[1])};
-    for (uint64_t sum = 0; sum <= MOST_PROOF_STEPS; count++)
-        sum += steps[count % 2];
+    plans[2] = plans[0];
+    plans[2].tables[2].radius++;
+    const uint32_t steps[3] = {proof_steps(&plans[0]), proof_steps(&plans[1]), proof_steps(&plans[2])};
+    for (uint64_t sum = 0; sum <= SS_CALL_STEPS; count++)
+        sum += steps[count % 3];
     assert_true(count <= SS_MAX_SEGMENTS);
     ss_manifest made = make_manifest(&random, "16", false, count);
     made.distance = SSTORE_MAX_BUILD_DISTANCE;
     for (uint32_t i = 0; i < count; i++) {
-        made.segments[i].plan = plans[i % 2];
+        made.segments[i].plan = plans[i % 3];
         made.segments[i].segment_id = ss_segment_id(&made.segments[i], false);
     }
     bytes content = write_manifest(&made);

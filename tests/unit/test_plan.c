@@ -342,18 +342,18 @@ static void test_steps_are_shared(void **state)
         uint64_t bits, pattern, again;
         make_small_plan(&random, &plan, radii, &bits);
         const uint32_t distance = (uint32_t)rng_below(&random, 9);
-        uint32_t left = 1u << 16;
-        const bool uncovered = ss_plan_find_uncovered_within(&plan, radii, distance, &left, &pattern);
-        const uint32_t taken = (1u << 16) - left;
+        ss_steps steps = {.left = 1u << 16};
+        const bool uncovered = ss_plan_find_uncovered_within(&plan, radii, distance, &steps, &pattern);
+        const uint32_t taken = (uint32_t)((1u << 16) - steps.left);
         testing_doing("small plan %u, seed %" PRIu64 ": %u steps", i, run_seed + 4, taken);
         for (uint32_t given = taken; given < taken + 2; given++) {
-            left = given;
-            const bool found = ss_plan_find_uncovered_within(&plan, radii, distance, &left, &again);
-            assert_true(left <= given && (found == uncovered || left == 0));
+            steps.left = given;
+            const bool found = ss_plan_find_uncovered_within(&plan, radii, distance, &steps, &again);
+            assert_true(steps.left <= given && (found == uncovered || steps.left == 0));
         }
-        left = 0;
-        assert_true(ss_plan_find_uncovered_within(&plan, radii, distance, &left, &again) || taken == 0);
-        assert_int_equal(left, 0);
+        steps.left = 0;
+        assert_true(ss_plan_find_uncovered_within(&plan, radii, distance, &steps, &again) || taken == 0);
+        assert_int_equal(steps.left, 0);
     }
     testing_done();
 }

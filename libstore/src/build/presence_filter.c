@@ -14,7 +14,7 @@ sstore_status ss_presence_filter_open(ss_presence_filter *filter, const sstore *
     if (filter->presences == NULL || filter->is_taken == NULL)
         status = ss_fail_memory(error, threads * sizeof *filter->presences);
     for (uint32_t i = 0; status == SSTORE_OK && i < threads; i++, filter->count++)
-        status = ss_presence_open(&filter->presences[i], store, false, error);
+        status = ss_presence_open(&filter->presences[i], store, false, NULL, error);
     return status;
 }
 

@@ -82,7 +82,7 @@ static sstore_status find_by_fingerprint(const ss_removal_keys *keys, found_reco
 {
     const sstore *store = keys->store;
     ss_presence presence;
-    sstore_status status = ss_presence_open(&presence, store, false, error);
+    sstore_status status = ss_presence_open(&presence, store, false, NULL, error);
     for (size_t i = 0; status == SSTORE_OK && i < keys->count; i++)
         for (uint32_t j = 0; status == SSTORE_OK && j < store->manifest.segment_count; j++)
             if (!ss_segment_removes(store->segments[j]))

@@ -60,7 +60,6 @@ enum {
 #define FLAG_PLAN_GIVEN 2u
 #define REQUIRED_FEATURES UINT64_C(0) /* that this version writes, and knows */
 #define MAX_FILE_BYTES ((uint64_t)16 << 20)
-#define PROOF_STEPS (8 * SS_PLAN_STEPS) /* of all plans together; those that builds choose take a hundred each */
 
 void ss_manifest_free(ss_manifest *manifest)
 {
@@ -369,18 +368,31 @@ static bool segment_plausible(const ss_manifest_segment *segment, bool has_ids, 
     return ss_u128_equal(segment->segment_id, ss_segment_id(segment, has_ids));
 }
 
-/* Whether a segment's plan is one. Most segments have that of the one before, which needs no second proof; of those that need
- * one, whoever made the manifest may have made each as slow as can be. */
-static bool plan_proved(const ss_manifest *manifest, const ss_manifest_segment *segment, uint32_t *steps_left,
-                        const char **reason)
+/* What is left for all plans of a manifest. */
+typedef struct plan_steps {
+    ss_steps proofs, names;
+} plan_steps;
+
+#define PLANS_BEFORE 2 /* segments that add and remove may take turns, with a plan each */
+
+/* Whether a segment's plan is one; finds its name. Most segments have that of one just before, which needs no second proof; of
+ * those that need one, whoever made the manifest may have made each as slow as can be. */
+static bool prove_plan(const ss_manifest *manifest, ss_manifest_segment *segment, plan_steps *steps, const char **reason)
 {
-    if (segment > manifest->segments && ss_plan_same_tables(&segment->plan, &segment[-1].plan))
-        return true;
-    return ss_plan_valid_within(&segment->plan, steps_left, reason);
+    for (ptrdiff_t before = 1; before <= PLANS_BEFORE && segment - manifest->segments >= before; before++) {
+        if (ss_plan_same_tables(&segment->plan, &segment[-before].plan)) {
+            segment->plan = segment[-before].plan;
+            return true;
+        }
+    }
+    if (!ss_plan_valid_within(&segment->plan, &steps->proofs, reason))
+        return false;
+    ss_plan_find_name(&segment->plan, &steps->names);
+    return true;
 }
 
 static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss_manifest_segment *segment,
-                                    uint32_t *steps_left)
+                                    plan_steps *steps)
 {
     const uint8_t *bytes = take(from, SEGMENT_BYTES);
     const char *reason;
@@ -415,7 +427,7 @@ static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss
         decode_table(table, &segment->plan.tables[i], &segment->tables[i]);
     }
     const bool valid = segment_plausible(segment, manifest->has_ids, &reason) &&
-                       plan_proved(manifest, segment, steps_left, &reason);
+                       prove_plan(manifest, segment, steps, &reason);
     return valid ? SSTORE_OK : fail_at(from, reason);
 }
 
@@ -465,9 +477,9 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
     if (manifest->segments == NULL)
         return ss_fail_memory(from->error, segment_count * sizeof *manifest->segments);
     manifest->segment_count = segment_count;
-    uint32_t steps_left = PROOF_STEPS;
+    plan_steps steps = {.proofs = {.left = SS_CALL_STEPS}, .names = {.left = SS_CALL_STEPS}};
     for (uint32_t i = 0; i < segment_count; i++) {
-        status = decode_segment(from, manifest, &manifest->segments[i], &steps_left);
+        status = decode_segment(from, manifest, &manifest->segments[i], &steps);
         if (status != SSTORE_OK)
             return status;
     }

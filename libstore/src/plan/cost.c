@@ -117,12 +117,12 @@ typedef struct derivation {
     const ss_cost_model *model;
     uint32_t distance;
     double limit; /* of their cost, above which a scan is better */
-    uint32_t steps_left;
+    ss_steps *steps;
 } derivation;
 
 static bool find_uncovered(derivation *self, const int32_t *radii, uint64_t *pattern_out)
 {
-    return ss_plan_find_uncovered_within(self->plan, radii, self->distance, &self->steps_left, pattern_out);
+    return ss_plan_find_uncovered_within(self->plan, radii, self->distance, self->steps, pattern_out);
 }
 
 /* Raise that table's radius for which covering the pattern costs least. */
@@ -198,23 +198,40 @@ static bool derive_radii(derivation *self, int32_t *radii)
     return true;
 }
 
-void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t distance,
-                        const ss_cost_model *model)
+/* What a scan must cost for probing not to be chosen. */
+static double probe_limit(const ss_cost_model *model)
 {
-    int32_t *radii = query_plan->radii;
-    bool complete = true;
-    double scan_cost = ss_scan_cost(model);
-    double limit = model->strategy == SSTORE_STRATEGY_PROBE ? PROBE_LIMIT_NS : scan_cost;
-    derivation search = {
-        .plan = plan, .model = model, .distance = distance, .limit = limit, .steps_left = SS_PLAN_STEPS};
-    *query_plan = (ss_query_plan){.distance = distance, .scan_cost = scan_cost};
-    if (distance == plan->distance)
-        copy_own_radii(plan, radii);
-    else
-        complete = derive_radii(&search, radii);
-    query_plan->step_count = SS_PLAN_STEPS - search.steps_left;
-    query_plan->probe_cost = total_cost(plan, radii, model);
+    return model->strategy == SSTORE_STRATEGY_PROBE ? PROBE_LIMIT_NS : ss_scan_cost(model);
+}
+
+/* The radii are set: see what they cost, and choose. */
+static void weigh(ss_query_plan *query_plan, const ss_plan *plan, const ss_cost_model *model)
+{
+    query_plan->scan_cost = ss_scan_cost(model);
+    query_plan->probe_cost = total_cost(plan, query_plan->radii, model);
+    query_plan->probe_count = 0;
     for (uint32_t i = 0; i < plan->table_count; i++)
-        query_plan->probe_count += ss_probe_count(plan->tables[i].prefix_bits, radii[i]);
-    query_plan->scan = !complete || query_plan->probe_cost >= limit || model->strategy == SSTORE_STRATEGY_SCAN;
+        query_plan->probe_count += ss_probe_count(plan->tables[i].prefix_bits, query_plan->radii[i]);
+    query_plan->scan = !query_plan->complete || query_plan->probe_cost >= probe_limit(model) ||
+                       model->strategy == SSTORE_STRATEGY_SCAN;
+}
+
+void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t distance, const ss_cost_model *model,
+                        ss_steps *steps)
+{
+    derivation search = {
+        .plan = plan, .model = model, .distance = distance, .limit = probe_limit(model), .steps = steps};
+    *query_plan = (ss_query_plan){.distance = distance, .complete = true};
+    if (distance == plan->distance)
+        copy_own_radii(plan, query_plan->radii);
+    else
+        query_plan->complete = derive_radii(&search, query_plan->radii);
+    weigh(query_plan, plan, model);
+}
+
+void ss_query_plan_init_alike(ss_query_plan *query_plan, const ss_plan *plan, const ss_query_plan *alike,
+                              const ss_cost_model *model)
+{
+    *query_plan = *alike;
+    weigh(query_plan, plan, model);
 }

@@ -26,19 +26,23 @@ typedef struct ss_table_cost {
 typedef struct ss_query_plan {
     uint32_t distance;
     bool scan;                      /* read all of table 0 instead of probing */
+    bool complete;                  /* the radii are */
     double probe_count;             /* of all tables; a number of prefixes, not of blocks */
     double probe_cost, scan_cost;   /* estimated nanoseconds */
     int32_t radii[SS_MAX_TABLES];   /* SS_NO_PROBE: this table is left out */
-    uint32_t step_count;            /* that finding them took, SS_PLAN_STEPS at most */
 } ss_query_plan;
 
 /*
  * Choose how to query at `distance`: at the plan's own distance with its radii, else with complete radii found
- * greedily by cost; by a scan where that is estimated to be cheaper. The model's strategy may ask for one of the two:
- * then probing gives way to a scan only above about a second.
+ * greedily by cost, as far as the steps go; by a scan where that is estimated to be cheaper, or no radii were found. The
+ * model's strategy may ask for one of the two: then probing gives way to a scan only above about a second.
  */
-void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t distance,
-                        const ss_cost_model *model);
+void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t distance, const ss_cost_model *model,
+                        ss_steps *steps);
+
+/* The same with the radii that were found for another segment with the same tables, at the same distance. */
+void ss_query_plan_init_alike(ss_query_plan *query_plan, const ss_plan *plan, const ss_query_plan *alike,
+                              const ss_cost_model *model);
 
 /* The number of prefixes within `radius` flips of one of `prefix_bits` bits. */
 double ss_probe_count(uint32_t prefix_bits, int32_t radius);

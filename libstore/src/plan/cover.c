@@ -19,7 +19,7 @@ typedef struct search {
     uint32_t class_count, table_count;
     bit_class classes[SS_FINGERPRINT_BITS];
     int32_t need[SS_MAX_TABLES]; /* flips that table still has to get; <= 0: the pattern slips through */
-    uint32_t steps_left;
+    ss_steps *steps;
 } search;
 
 static void add_bit(search *self, uint64_t tables, uint64_t bit)
@@ -68,9 +68,8 @@ static bool slip_through(search *self, int32_t flips_left)
     uint32_t table = neediest_table(self);
     if (self->need[table] <= 0)
         return true;
-    if (self->steps_left == 0)
+    if (!ss_steps_take(self->steps, 1))
         return false;
-    self->steps_left--;
     if (self->need[table] > flips_left)
         return false;
     uint32_t closed[SS_FINGERPRINT_BITS]; /* what `left` was */
@@ -107,10 +106,10 @@ static uint64_t flipped_pattern(const search *self)
     return pattern;
 }
 
-bool ss_plan_find_uncovered_within(const ss_plan *plan, const int32_t *radii, uint32_t distance, uint32_t *steps_left,
+bool ss_plan_find_uncovered_within(const ss_plan *plan, const int32_t *radii, uint32_t distance, ss_steps *steps,
                                    uint64_t *pattern_out)
 {
-    search self = {.table_count = plan->table_count, .steps_left = *steps_left};
+    search self = {.table_count = plan->table_count, .steps = steps};
     *pattern_out = 0;
     for (uint32_t table = 0; table < plan->table_count; table++) {
         if (radii[table] >= (int32_t)plan->tables[table].prefix_bits)
@@ -119,14 +118,13 @@ bool ss_plan_find_uncovered_within(const ss_plan *plan, const int32_t *radii, ui
     }
     classify_bits(&self, plan);
     const bool found = slip_through(&self, (int32_t)distance);
-    *steps_left = self.steps_left;
     if (found)
         *pattern_out = flipped_pattern(&self);
-    return found || self.steps_left == 0;
+    return found || steps->left == 0;
 }
 
 bool ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, uint64_t *pattern_out)
 {
-    uint32_t steps_left = SS_PLAN_STEPS;
-    return ss_plan_find_uncovered_within(plan, radii, distance, &steps_left, pattern_out);
+    ss_steps steps = {.left = SS_CALL_STEPS};
+    return ss_plan_find_uncovered_within(plan, radii, distance, &steps, pattern_out);
 }

@@ -87,17 +87,17 @@ static bool add_choices(ss_plan *plan, uint64_t bits, uint64_t outer, const choi
 
 /* Give all tables the smallest equal radius that is complete, then lower single ones, the last first, as far as it stays
  * complete. Disjoint groups get the sum of (r + 1) = k + 1 by this, the wider (first) ones the larger radii. */
-static void set_smallest_radii(ss_plan *plan)
+static void set_smallest_radii(ss_plan *plan, ss_steps *steps)
 {
     int32_t radii[SS_MAX_TABLES] = {0};
     uint64_t pattern;
-    while (ss_plan_find_uncovered(plan, radii, plan->distance, &pattern))
+    while (ss_plan_find_uncovered_within(plan, radii, plan->distance, steps, &pattern))
         for (uint32_t i = 0; i < plan->table_count; i++)
             radii[i]++;
     for (uint32_t i = plan->table_count; i-- > 0;) {
         while (radii[i] > 0) {
             radii[i]--;
-            if (ss_plan_find_uncovered(plan, radii, plan->distance, &pattern)) {
+            if (ss_plan_find_uncovered_within(plan, radii, plan->distance, steps, &pattern)) {
                 radii[i]++;
                 break;
             }
@@ -207,8 +207,9 @@ sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_o
     } else if (!parse_tables(meaning, plan_out, &has_radii)) {
         return fail_name(name, error);
     }
+    ss_steps steps = {.left = SS_CALL_STEPS};
     if (!has_radii)
-        set_smallest_radii(plan_out);
+        set_smallest_radii(plan_out, &steps);
 
     int32_t radii[SS_MAX_TABLES];
     uint64_t pattern;
@@ -221,16 +222,17 @@ sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_o
     const char *reason;
     if (!ss_plan_valid(plan_out, &reason))
         return ss_fail_argument(error, "the plan '%s' cannot be used: %s", name, reason);
+    ss_plan_find_name(plan_out, &steps);
     return SSTORE_OK;
 }
 
 bool ss_plan_valid(const ss_plan *plan, const char **reason)
 {
-    uint32_t steps_left = SS_PLAN_STEPS;
-    return ss_plan_valid_within(plan, &steps_left, reason);
+    ss_steps steps = {.left = SS_CALL_STEPS};
+    return ss_plan_valid_within(plan, &steps, reason);
 }
 
-bool ss_plan_valid_within(const ss_plan *plan, uint32_t *steps_left, const char **reason)
+bool ss_plan_valid_within(const ss_plan *plan, ss_steps *steps, const char **reason)
 {
     int32_t radii[SS_MAX_TABLES];
     uint64_t pattern;
@@ -249,7 +251,7 @@ bool ss_plan_valid_within(const ss_plan *plan, uint32_t *steps_left, const char 
         return false;
     *reason = "it is not complete for its distance, or takes too long to be proved complete";
     get_radii(plan, radii);
-    return !ss_plan_find_uncovered_within(plan, radii, plan->distance, steps_left, &pattern);
+    return !ss_plan_find_uncovered_within(plan, radii, plan->distance, steps, &pattern);
 }
 
 /* ----- formatting ----- */
@@ -263,11 +265,22 @@ bool ss_plan_same_tables(const ss_plan *a, const ss_plan *b)
     return same;
 }
 
-/* Whether a name that was tried on means this very plan. */
-static bool is_named(const ss_plan *plan, const char *name)
+static bool same_masks(const ss_plan *a, const ss_plan *b)
 {
-    ss_plan other;
-    return ss_plan_parse(name, plan->distance, &other, NULL) == SSTORE_OK && ss_plan_same_tables(plan, &other);
+    bool same = a->table_count == b->table_count;
+    for (uint32_t i = 0; same && i < a->table_count; i++)
+        same = a->tables[i].key_mask == b->tables[i].key_mask;
+    return same;
+}
+
+/* Whether a name means this very plan. Radii are looked for only where the masks are the right ones. */
+static bool is_named(const ss_plan *plan, const char *name, ss_steps *steps)
+{
+    ss_plan other = {.distance = plan->distance};
+    if (!parse_choices(name, &other) || !same_masks(plan, &other))
+        return false;
+    set_smallest_radii(&other, steps);
+    return steps->left > 0 && ss_plan_same_tables(plan, &other);
 }
 
 static bool are_disjoint_groups(const ss_plan *plan)
@@ -291,27 +304,29 @@ static uint32_t count_choices(choice level)
     return (uint32_t)ss_min_u64(ways, SS_MAX_TABLES + 1);
 }
 
-/* Find a "BcC" of 2 or more chosen groups that has as many tables and means the plan. */
-static bool find_choice_name(const ss_plan *plan, char name[16])
+void ss_plan_find_name(ss_plan *plan, ss_steps *steps)
 {
-    for (uint32_t groups = 2; groups <= MAX_GROUPS; groups++)
-        for (uint32_t chosen = 1; chosen <= groups; chosen++) {
+    char name[sizeof plan->name] = "";
+    bool found = are_disjoint_groups(plan); /* which need none */
+    for (uint32_t groups = 2; !found && groups <= MAX_GROUPS; groups++)
+        for (uint32_t chosen = 1; !found && chosen <= groups; chosen++) {
             if (count_choices((choice){groups, chosen}) != plan->table_count)
                 continue;
-            snprintf(name, 16, "%uc%u", groups, chosen);
-            if (is_named(plan, name))
-                return true;
+            snprintf(name, sizeof name, "%uc%u", groups % 100, chosen % 100);
+            found = is_named(plan, name, steps);
         }
-    snprintf(name, 16, "4c1/4c1");
-    return plan->table_count == 16 && is_named(plan, name);
+    if (!found && plan->table_count == 16) {
+        snprintf(name, sizeof name, "4c1/4c1");
+        found = is_named(plan, name, steps);
+    }
+    memcpy(plan->name, found ? name : "", found ? sizeof name : 1);
 }
 
 size_t ss_plan_format(const ss_plan *plan, char *buffer, size_t size)
 {
-    char name[16];
-    bool disjoint = are_disjoint_groups(plan);
-    if (!disjoint && find_choice_name(plan, name))
-        return (size_t)snprintf(buffer, size, "%s", name);
+    const bool disjoint = are_disjoint_groups(plan);
+    if (plan->name[0] != '\0')
+        return (size_t)snprintf(buffer, size, "%s", plan->name);
     size_t length = 0;
     for (uint32_t i = 0; i < plan->table_count; i++) {
         const ss_plan_table *table = &plan->tables[i];

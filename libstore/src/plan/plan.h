@@ -13,7 +13,7 @@
 #ifndef SS_PLAN_H
 #define SS_PLAN_H
 
-#include "base/common.h"
+#include "base/steps.h"
 
 #define SS_MAX_TABLES 64u
 #define SS_NO_PROBE (-1) /* the radius of a table that is not probed at all */
@@ -28,6 +28,7 @@ typedef struct ss_plan {
     uint32_t distance; /* k */
     uint32_t table_count;
     ss_plan_table tables[SS_MAX_TABLES];
+    char name[8]; /* "BcC" or "BcC/BcC", where it is known to stand for the tables; else "" */
 } ss_plan;
 
 /*
@@ -43,34 +44,33 @@ sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_o
 
 #define SS_PLAN_TEXT_BYTES 1536u /* what the text of a plan takes at most, as sstore_statistics has it */
 
-/* Write the shortest of the forms above that stands for the plan, other than the bare numbers, cutting what does not fit.
- * Returns the whole length, as snprintf does. */
+/* Find the plan's name, "BcC" or "BcC/BcC", if it has one; within the steps. */
+void ss_plan_find_name(ss_plan *plan, ss_steps *steps);
+
+/* Write the plan's name; if it has none, its groups of bits or its masks with their radii; cutting what does not fit. Returns
+ * the whole length, as snprintf does. */
 size_t ss_plan_format(const ss_plan *plan, char *buffer, size_t size);
 
 /* Whether the tables are such as this module makes: 1 to SS_MAX_TABLES of them, radii within their prefixes, table 0's
  * key bits leading, complete for the plan's distance. On false, *reason says what is wrong. */
 bool ss_plan_valid(const ss_plan *plan, const char **reason);
 
-/* The same within *steps_left steps, as ss_plan_find_uncovered_within() counts them. */
-bool ss_plan_valid_within(const ss_plan *plan, uint32_t *steps_left, const char **reason);
+/* The same within the steps. */
+bool ss_plan_valid_within(const ss_plan *plan, ss_steps *steps, const char **reason);
 
 /* Whether two plans have the same tables. */
 bool ss_plan_same_tables(const ss_plan *a, const ss_plan *b);
 
-/* What proving a plan complete, or finding the radii for a distance, may take: steps of a microsecond at most. Plans in use
- * take some thousand for a proof and a hundred thousand for radii. A store's manifest may hold one that is made to be slow. */
-#define SS_PLAN_STEPS (UINT32_C(1) << 21)
-
 /*
  * Look for an error pattern of at most `distance` bits that no table covers under the given radii (one a table).
  * Returns true and the pattern if there is one, false if the radii are complete. By branch and bound over the classes
- * of bits that the tables' masks tell apart; where that takes more than SS_PLAN_STEPS nothing is proved, and it returns
+ * of bits that the tables' masks tell apart; where that takes more than SS_CALL_STEPS nothing is proved, and it returns
  * true and no bits.
  */
 bool ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, uint64_t *pattern_out);
 
-/* The same within *steps_left steps, which becomes what is left of them: 0, and nothing is proved. */
-bool ss_plan_find_uncovered_within(const ss_plan *plan, const int32_t *radii, uint32_t distance, uint32_t *steps_left,
+/* The same within the steps. Where none is left, nothing is proved. */
+bool ss_plan_find_uncovered_within(const ss_plan *plan, const int32_t *radii, uint32_t distance, ss_steps *steps,
                                    uint64_t *pattern_out);
 
 /* The first table that covers the pattern under the radii; table_count if none does. */

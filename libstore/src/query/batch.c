@@ -43,6 +43,7 @@ static sstore_status run_singles(void *context, uint64_t task, uint32_t worker, 
         status = sstore_cursor_create(batch->store, &self->cursors[worker], error);
     uint64_t end = ss_min_u64((task + 1) * TASK_QUERIES, batch->count);
     for (uint64_t query = task * TASK_QUERIES; status == SSTORE_OK && query < end; query++) {
+        ss_cursor_renew(self->cursors[worker]);
         hit_sink sink = {.batch = batch, .worker = worker, .query = (uint32_t)query};
         status = ss_query_segment(self->cursors[worker], batch->segment_index, batch->fingerprints[query],
                                   batch->distance, keep_hit, &sink, error);
@@ -108,7 +109,7 @@ static sstore_status find_hits(ss_batch *batch, sstore_error *error)
             continue;
         batch->segment_index = i;
         batch->segment = store->segments[i];
-        ss_query_plan_init(&batch->plan, &batch->segment->facts.plan, batch->distance, &batch->segment->costs);
+        batch->plan = batch->plans[i];
         status = find_in_segment(batch, error);
     }
     return status;
@@ -145,15 +146,21 @@ static sstore_status run_round(ss_batch *batch, const uint64_t *all, uint64_t fi
 static sstore_status run_batch(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,
                                uint32_t threads, const delivery *to, sstore_error *error)
 {
+    const uint32_t segments = store->manifest.segment_count;
     sstore_status status = SSTORE_OK;
+    ss_steps planning = {.left = SS_CALL_STEPS};
     ss_batch batch = {.store = store, .distance = distance, .threads = threads};
     batch.lists = ss_alloc(threads, sizeof *batch.lists);
-    if (batch.lists == NULL)
-        return ss_fail_memory(error, threads * sizeof *batch.lists);
+    batch.plans = ss_alloc(segments, sizeof *batch.plans);
+    if (batch.lists == NULL || batch.plans == NULL)
+        status = ss_fail_memory(error, threads * sizeof *batch.lists + segments * sizeof *batch.plans);
+    else
+        ss_plan_queries(store, distance, &planning, batch.plans);
     for (size_t first = 0; status == SSTORE_OK && first < count; first += SS_ROUND_QUERIES)
         status = run_round(&batch, fingerprints, first, (uint32_t)ss_min_u64(count - first, SS_ROUND_QUERIES), to,
                            error);
     ss_free(batch.lists);
+    ss_free(batch.plans);
     return status;
 }
 

@@ -33,6 +33,7 @@ typedef struct ss_batch {
     uint32_t segment_index;
     const ss_segment *segment; /* that one */
     ss_query_plan plan;        /* for it */
+    ss_query_plan *plans;      /* for all of them */
     const uint64_t *fingerprints;
     uint32_t count;
     uint32_t distance, threads;

@@ -83,6 +83,7 @@ static sstore_status look_up_share(void *context, uint64_t task, uint32_t worker
     for (size_t i = self->hit_count * task / self->share_count; status == SSTORE_OK && i < end;) {
         ss_hit hits[SS_HITS_TOGETHER];
         uint32_t count = 0;
+        ss_cursor_renew(self->cursors[worker]);
         while (count < SS_HITS_TOGETHER && i < end)
             hits[count++] = hit_at(self, i++);
         status = ss_report_records(self->cursors[worker], hits, count, keep_match, list, error);

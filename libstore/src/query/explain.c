@@ -65,6 +65,7 @@ sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32
         return ss_fail_argument(error,
                                 "sstore_explain: cursor and on_table must not be NULL, nor the distance above 64");
     const sstore *store = cursor->store;
+    ss_cursor_begin(cursor);
     const ss_query_plan *plans = ss_cursor_plans(cursor, distance);
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count; i++) {

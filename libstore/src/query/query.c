@@ -209,16 +209,25 @@ static sstore_status keep_hit(void *context, const ss_hit *hit, sstore_error *er
     return cursor->found_count == SS_HITS_TOGETHER ? report_found(sink, error) : SSTORE_OK;
 }
 
+/* Report all records within the distance. */
+static sstore_status query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_match_fn on_match,
+                           void *context, sstore_error *error)
+{
+    record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
+    cursor->found_count = 0;
+    forget_seen(&cursor->seen);
+    ss_cursor_renew(cursor);
+    sstore_status status = ss_query_fingerprints(cursor, fingerprint, distance, keep_hit, &sink, error);
+    return status == SSTORE_OK && cursor->found_count > 0 ? report_found(&sink, error) : status;
+}
+
 sstore_status sstore_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_match_fn on_match,
                            void *context, sstore_error *error)
 {
     if (cursor == NULL || on_match == NULL || distance > SSTORE_MAX_DISTANCE)
         return ss_fail_argument(error, "sstore_query: cursor and on_match must not be NULL, nor the distance above 64");
-    record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
-    cursor->found_count = 0;
-    forget_seen(&cursor->seen);
-    sstore_status status = ss_query_fingerprints(cursor, fingerprint, distance, keep_hit, &sink, error);
-    return status == SSTORE_OK && cursor->found_count > 0 ? report_found(&sink, error) : status;
+    ss_cursor_begin(cursor);
+    return query(cursor, fingerprint, distance, on_match, context, error);
 }
 
 static sstore_status note_distance(void *context, const ss_hit *hit, sstore_error *error)
@@ -243,10 +252,11 @@ static int note_match(void *context, const sstore_match *match)
 static sstore_status find_smallest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, uint32_t *smallest,
                                    sstore_error *error)
 {
+    ss_cursor_renew(cursor);
     sstore_status status =
         cursor->store->removal_end == 0
             ? ss_query_fingerprints(cursor, fingerprint, distance, note_distance, smallest, error)
-            : sstore_query(cursor, fingerprint, distance, note_match, smallest, error);
+            : query(cursor, fingerprint, distance, note_match, smallest, error);
     return status == SSTORE_STOPPED ? SSTORE_OK : status;
 }
 
@@ -275,12 +285,13 @@ sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, 
             error, "sstore_query_nearest: cursor and on_match must not be NULL, nor the distance above 64");
     uint32_t distance = (uint32_t)ss_min_u64(max_distance, cursor->store->manifest.distance);
     double spent = 0; /* estimated nanoseconds */
+    ss_cursor_begin(cursor);
     for (;; distance = next_distance(cursor, distance, max_distance, &spent)) {
         sstore_status status = find_smallest(cursor, fingerprint, distance, &smallest, error);
         if (status != SSTORE_OK)
             return status;
         if (smallest != none)
-            return sstore_query(cursor, fingerprint, smallest, on_match, context, error);
+            return query(cursor, fingerprint, smallest, on_match, context, error);
         if (distance == max_distance)
             return SSTORE_OK;
     }

@@ -3,9 +3,13 @@
 #include "base/error.h"
 
 #define CACHE_LINE 64u
+#define STEPS_A_HIT 3u     /* that it may take to look up what belongs to it: its rank, and ids in a block or two */
+#define STEPS_A_SEGMENT 2u /* and to see whether a newer segment has it */
 
 static sstore_status hit(const ss_search *self, uint64_t fingerprint, bool has_rank, uint64_t rank)
 {
+    sstore_cursor *cursor = self->cursor;
+    cursor->steps.left += STEPS_A_HIT + STEPS_A_SEGMENT * cursor->newer.finder_count;
     ss_hit found = {.segment = self->segment,
                     .segment_number = self->segment_number,
                     .fingerprint = fingerprint,
@@ -261,6 +265,8 @@ static sstore_status add_probe(const ss_search *self, uint32_t table, uint64_t f
     ss_search_counts *counts = counts_of(self, table);
     if (counts != NULL)
         counts->probes++;
+    if (SS_UNLIKELY(!ss_steps_take(&cursor->steps, 1)))
+        return ss_fail_steps(&self->segment->tables[table].blocks, self->error);
     ss_key_index_prefetch(&self->segment->tables[table].keys, first);
     cursor->probes[cursor->probe_count++] = (ss_probe){.first = first, .last = last, .table = table};
     return cursor->probe_count == SS_TOGETHER ? run_probes(self) : SSTORE_OK;

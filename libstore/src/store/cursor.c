@@ -4,19 +4,66 @@
 #include "base/error.h"
 
 #define NOT_PLANNED UINT32_MAX
+#define ALIKE 4 /* times as many fingerprints, at most */
 #define BUFFERS_BYTES ((size_t)256 << 10) /* of all visits' blocks, in pread mode */
+
+/* Whether radii that were found for one segment will do for another: they are complete for both, and about as good. */
+static bool are_alike(const ss_segment *a, const ss_segment *b)
+{
+    const double count = a->costs.fingerprint_count, other = b->costs.fingerprint_count;
+    return ss_plan_same_tables(&a->facts.plan, &b->facts.plan) && count <= ALIKE * other && other <= ALIKE * count;
+}
+
+void ss_plan_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss_query_plan *plans_out)
+{
+    uint32_t last = UINT32_MAX; /* whose radii were looked for */
+    for (uint32_t i = 0; i < store->manifest.segment_count; i++) {
+        const ss_segment *segment = store->segments[i];
+        const ss_plan *plan = &segment->facts.plan;
+        if (ss_segment_removes(segment))
+            continue;
+        if (last != UINT32_MAX && are_alike(segment, store->segments[last])) {
+            ss_query_plan_init_alike(&plans_out[i], plan, &plans_out[last], &segment->costs);
+            continue;
+        }
+        ss_query_plan_init(&plans_out[i], plan, distance, &segment->costs, steps);
+        last = i;
+    }
+}
 
 const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance)
 {
-    const sstore *store = cursor->store;
-    if (cursor->planned_distance != distance) {
-        for (uint32_t i = 0; i < store->manifest.segment_count; i++)
-            if (!ss_segment_removes(store->segments[i]))
-                ss_query_plan_init(&cursor->plans[i], &store->segments[i]->facts.plan, distance,
-                                   &store->segments[i]->costs);
-        cursor->planned_distance = distance;
-    }
+    if (cursor->planned_distance != distance)
+        ss_plan_queries(cursor->store, distance, &cursor->planning, cursor->plans);
+    cursor->planned_distance = distance;
     return cursor->plans;
+}
+
+/* The prefixes that a query may look up in a segment, by its strategy: what a plan looks up is estimated to take less than a
+ * scan, of as many fingerprints as the blocks can have at most; or a second, where probing is forced. */
+#define PREFIXES 24u
+#define PREFIXES_A_BLOCK 4000u
+#define FORCED_PREFIXES 20000000u
+
+static uint64_t query_steps(const sstore *store)
+{
+    uint64_t prefixes = 0, blocks = 0, adding = 0;
+    for (uint32_t i = 0; i < store->manifest.segment_count; i++) {
+        const ss_manifest_segment *facts = &store->manifest.segments[i];
+        prefixes += PREFIXES + PREFIXES_A_BLOCK * facts->tables[0].block_count;
+        prefixes += store->options.strategy == SSTORE_STRATEGY_PROBE ? FORCED_PREFIXES : 0;
+        blocks += facts->ids.block_count;
+        for (uint32_t j = 0; j < facts->plan.table_count; j++)
+            blocks += facts->tables[j].block_count;
+        adding += facts->kind == SS_SEGMENT_RECORDS;
+    }
+    return prefixes + 2 * blocks * (1 + adding);
+}
+
+void ss_cursor_begin(sstore_cursor *cursor)
+{
+    cursor->planning.left = SS_CALL_STEPS;
+    ss_cursor_renew(cursor);
 }
 
 /* The largest block, and the largest restart interval, of all segments. */
@@ -51,6 +98,10 @@ static bool allocate_buffers(sstore_cursor *cursor, uint32_t block_bytes)
         cursor->visits[i].slot.buffer = buffer;
     for (uint32_t i = 0; needed && buffer != NULL && i < SS_HITS_TOGETHER; i++, buffer += block_bytes)
         cursor->slots[i].buffer = buffer;
+    for (uint32_t i = 0; i < SS_TOGETHER; i++)
+        cursor->visits[i].slot.steps = &cursor->steps;
+    for (uint32_t i = 0; i < SS_HITS_TOGETHER; i++)
+        cursor->slots[i].steps = &cursor->steps;
     return cursor->buffers != NULL;
 }
 
@@ -88,11 +139,13 @@ sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_o
         return ss_fail_memory(error, sizeof *cursor);
     cursor->store = store;
     cursor->planned_distance = NOT_PLANNED;
+    cursor->query_steps = query_steps(store);
+    ss_cursor_begin(cursor);
     if (!allocate(cursor, largest)) {
         sstore_cursor_free(cursor);
         return ss_fail_memory(error, BUFFERS_BYTES + SS_HITS_TOGETHER * (uint64_t)largest.block_bytes);
     }
-    sstore_status status = ss_presence_open(&cursor->newer, store, true, error);
+    sstore_status status = ss_presence_open(&cursor->newer, store, true, &cursor->steps, error);
     if (status != SSTORE_OK) {
         sstore_cursor_free(cursor);
         return status;

@@ -64,6 +64,8 @@ struct sstore_cursor {
     const sstore *store;
     ss_query_plan *plans;      /* one a segment, for the distance asked last */
     uint32_t planned_distance; /* NOT_PLANNED at first */
+    uint64_t query_steps;      /* what a query has for prefixes and blocks, beside those for what it finds */
+    ss_steps planning, steps;  /* left of a call's, and of its query's */
     uint32_t probe_count, span_count, visit_count, visit_capacity, test_count;
     ss_probe probes[SS_TOGETHER];
     ss_span spans[SS_TOGETHER];
@@ -86,7 +88,17 @@ struct sstore_cursor {
 /* The bytes that a cursor of a store takes. */
 uint64_t ss_cursor_bytes(const ss_manifest *manifest, sstore_io io);
 
-/* The plans for a distance, one a segment; none for those that remove. */
+/* Begin a call: renew its steps. */
+void ss_cursor_begin(sstore_cursor *cursor);
+/* Begin a query of a call. */
+static inline void ss_cursor_renew(sstore_cursor *cursor)
+{
+    cursor->steps.left = cursor->query_steps;
+}
+
+/* Choose plans for a distance, one a segment; none for those that remove. */
+void ss_plan_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss_query_plan *plans_out);
+/* The same, kept for as long as the distance stays. */
 const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance);
 
 #endif

@@ -18,7 +18,8 @@ uint64_t ss_presence_bytes(const ss_manifest *manifest, bool newer_only, sstore_
     return bytes;
 }
 
-sstore_status ss_presence_open(ss_presence *presence, const sstore *store, bool newer_only, sstore_error *error)
+sstore_status ss_presence_open(ss_presence *presence, const sstore *store, bool newer_only, ss_steps *steps,
+                               sstore_error *error)
 {
     const ss_manifest *manifest = &store->manifest;
     const uint32_t count = manifest->segment_count;
@@ -30,7 +31,7 @@ sstore_status ss_presence_open(ss_presence *presence, const sstore *store, bool 
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++)
         if (!newer_only || can_be_newer(manifest, i))
-            status = ss_record_finder_open(&presence->finders[i], store->segments[i], manifest->has_ids, error);
+            status = ss_record_finder_open(&presence->finders[i], store->segments[i], manifest->has_ids, steps, error);
     return status;
 }
 

@@ -13,8 +13,9 @@ typedef struct ss_presence {
     ss_record_finder *finders; /* one a segment; only those that were opened */
 } ss_presence;
 
-/* Open finders for all segments; or only for those that have records of older ones. MEMORY. */
-sstore_status ss_presence_open(ss_presence *presence, const sstore *store, bool newer_only, sstore_error *error);
+/* Open finders for all segments; or only for those that have records of older ones. `steps`: see ss_block_slot. MEMORY. */
+sstore_status ss_presence_open(ss_presence *presence, const sstore *store, bool newer_only, ss_steps *steps,
+                               sstore_error *error);
 /* Also of a zeroed one. */
 void ss_presence_close(ss_presence *presence);
 

@@ -21,7 +21,7 @@ uint64_t ss_record_finder_bytes(const ss_manifest_segment *facts, sstore_io io)
     return sizeof(ss_record_finder) + buffer_bytes(facts, io) + group_most(facts) * sizeof(uint64_t);
 }
 
-sstore_status ss_record_finder_open(ss_record_finder *finder, const ss_segment *segment, bool has_ids,
+sstore_status ss_record_finder_open(ss_record_finder *finder, const ss_segment *segment, bool has_ids, ss_steps *steps,
                                     sstore_error *error)
 {
     const uint64_t bytes = buffer_bytes(&segment->facts, segment->tables[0].blocks.io);
@@ -32,6 +32,7 @@ sstore_status ss_record_finder_open(ss_record_finder *finder, const ss_segment *
         return ss_fail_memory(error, bytes);
     finder->fingerprints.buffer = finder->buffers;
     finder->ids.buffer = finder->buffers + bytes / 2;
+    finder->fingerprints.steps = finder->ids.steps = steps;
     return SSTORE_OK;
 }
 

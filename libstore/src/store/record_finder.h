@@ -23,8 +23,8 @@ typedef struct ss_record_finder {
 /* The bytes that a finder takes in a store that is opened with `io`. */
 uint64_t ss_record_finder_bytes(const ss_manifest_segment *facts, sstore_io io);
 
-/* MEMORY. */
-sstore_status ss_record_finder_open(ss_record_finder *finder, const ss_segment *segment, bool has_ids,
+/* `steps`: see ss_block_slot. MEMORY. */
+sstore_status ss_record_finder_open(ss_record_finder *finder, const ss_segment *segment, bool has_ids, ss_steps *steps,
                                     sstore_error *error);
 /* Also of a zeroed one. */
 void ss_record_finder_close(ss_record_finder *finder);
