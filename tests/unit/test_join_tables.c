@@ -212,6 +212,108 @@ static void test_spanning_crowd(void **state)
     testing_done();
 }
 
+/* ----- how much work is done ----- */
+
+/* Values and how many of them were read, all in all, by any thread. */
+typedef struct counted_values {
+    value_list values;
+    uint64_t read_count;
+} counted_values;
+
+static sstore_status read_counted(void *context, uint32_t part, uint32_t worker, ss_values_fn on_values, void *sink,
+                                  sstore_error *error)
+{
+    counted_values *from = context;
+    const size_t begin = from->values.count * part / PARTS, end = from->values.count * (part + 1) / PARTS;
+    (void)worker;
+    __atomic_fetch_add(&from->read_count, end - begin, __ATOMIC_RELAXED);
+    return on_values(sink, from->values.items + begin, end - begin, error);
+}
+
+static sstore_status count_edges(void *context, uint32_t worker, const ss_fingerprint_pair *pairs, size_t count,
+                                 sstore_error *error)
+{
+    uint64_t *edges = context;
+    (void)worker, (void)pairs, (void)error;
+    __atomic_fetch_add(edges, count, __ATOMIC_RELAXED);
+    return SSTORE_OK;
+}
+
+typedef struct join_work {
+    uint64_t read_count, edge_count;
+} join_work;
+
+static join_work spanning_work(const value_list *values, uint32_t distance, uint32_t threads, uint64_t memory_bytes)
+{
+    counted_values from = {*values, 0};
+    join_work work = {0};
+    ss_dir dir;
+    ss_progress progress = {.report = NULL};
+    sstore_error error = {.status = SSTORE_OK};
+    assert_ok(ss_dir_open(scratch_folder(), &dir, &error), &error);
+    const ss_join_options options = {.distance = distance,
+                                     .threads = threads,
+                                     .memory_bytes = memory_bytes,
+                                     .tmp_dir = &dir,
+                                     .progress = &progress,
+                                     .end_share = 1,
+                                     .on_pairs = count_edges,
+                                     .context = &work.edge_count};
+    const ss_fingerprint_source source = {
+        .context = &from, .part_count = PARTS, .count = values->count, .read = read_counted};
+    assert_ok(ss_join_spanning(&source, &options, &error), &error);
+    ss_dir_close(&dir);
+    work.read_count = from.read_count;
+    return work;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* About `count` different values, each `radius` bits from one that is random. */
+static value_list make_ball(rng *random, size_t count, uint32_t radius)
+{
+    const uint64_t centre = rng_next(random);
+    value_list ball = {malloc(count * sizeof(uint64_t)), 0};
+    for (size_t i = 0; i < count; i++)
+        ball.items[i] = rng_flip(random, centre, radius);
+    qsort(ball.items, count, sizeof *ball.items, compare_values);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || ball.items[i] != ball.items[i - 1])
+            ball.items[ball.count++] = ball.items[i];
+    return ball;
+}
+
+static void check_work(const char *what, const value_list *values, uint32_t distance, uint32_t threads,
+                       uint64_t memory_bytes)
+{
+    const join_work ample = spanning_work(values, distance, threads, (uint64_t)64 << 20);
+    const join_work scarce = spanning_work(values, distance, threads, memory_bytes);
+    testing_figure("join: %s, %zu values, %u threads, %" PRIu64 " KiB: reads %" PRIu64 " values and finds %" PRIu64
+                   " edges; %" PRIu64 " and %" PRIu64 " within 64 MiB",
+                   what, values->count, threads, memory_bytes >> 10, scarce.read_count, scarce.edge_count,
+                   ample.read_count, ample.edge_count);
+    assert_int_equal(ample.read_count, (distance + 1) * values->count);
+    assert_true(scarce.read_count <= 3 * ample.read_count);
+    assert_true(scarce.edge_count <= 2 * (distance + 1) * values->count);
+}
+
+/* Dense values are read about as often, and as many edges found, with as little memory as a public call may give. */
+static void test_little_memory(void **state)
+{
+    (void)state;
+    const uint64_t least_bytes = (uint64_t)4 << 18;
+    rng random;
+    rng_init(&random, run_seed + 4);
+    value_list ball = make_ball(&random, 11482, 3);
+    check_work("a ball", &ball, 8, 2, least_bytes);
+    check_work("a ball", &ball, 8, 16, least_bytes);
+    value_list_free(&ball);
+}
+
 static sstore_status refuse(void *context, uint32_t worker, const ss_fingerprint_pair *pairs, size_t count,
                             sstore_error *error)
 {
@@ -260,6 +362,7 @@ int main(void)
         cmocka_unit_test_teardown(test_cross, testing_teardown),
         cmocka_unit_test_teardown(test_spanning, testing_teardown),
         cmocka_unit_test_teardown(test_spanning_crowd, testing_teardown),
+        cmocka_unit_test(test_little_memory),
         cmocka_unit_test(test_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

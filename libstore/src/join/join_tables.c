@@ -8,11 +8,11 @@
 /* From here on k + 1 blocks would save next to nothing: 15 blocks of 4.3 bits, a quarter of all tests. */
 #define ONE_GROUP_DISTANCE 14u
 #define DEALT_AT_ONCE 1024u
-#define OTHER_BYTES ((uint64_t)6 << 20) /* the process, and what grows by the number of pieces */
 #define WORKERS_SHARE 4u                /* of memory, that workers take: 1/4 */
 #define SPARE_PLACES 2u                 /* in a filter of edges, as many more as make it faster */
 #define EDGES_SHARE 3u                  /* of memory, that filters of edges take: 1/3 */
 #define LEAST_PIECE ((uint64_t)512)     /* items */
+#define USEFUL_PIECE ((uint64_t)2048)   /* items; rather than work on smaller pieces, a thread is left out */
 #define MOST_ALONE ((uint64_t)1 << 17)  /* items of a group that one thread may join, however few there are in all */
 #define MOST_TOGETHER ((uint64_t)UINT32_MAX) /* items of a group, whose indexes have 32 bits */
 #define DEALING_SHARE 0.35              /* of a block's time */
@@ -29,6 +29,13 @@ typedef struct join_run {
 } join_run;
 
 /* ----- memory ----- */
+
+/* Smaller groups have to be divided, or joined chunk against chunk: that takes far more time than threads save. */
+static uint32_t choose_threads(const ss_join_team *team, uint64_t memory_bytes)
+{
+    const uint64_t room = memory_bytes / WORKERS_SHARE / ss_join_team_bytes(team) * team->threads;
+    return (uint32_t)ss_max_u64(ss_min_u64(team->threads, room / USEFUL_PIECE), 1);
+}
 
 static void choose_capacities(ss_join_team *team, uint64_t memory_bytes, uint64_t count)
 {
@@ -52,12 +59,13 @@ static void choose_edge_filter(ss_join_team *team, uint64_t memory_bytes, uint64
 static sstore_status open_run(join_run *self, ss_join_kind kind, sstore_error *error)
 {
     const ss_join_options *options = self->options;
-    const uint64_t memory = ss_max_u64(options->memory_bytes, OTHER_BYTES) - OTHER_BYTES;
+    const uint64_t memory = options->memory_bytes;
     ss_join_team *team = &self->team;
     *team = (ss_join_team){.kind = kind,
                            .options = options,
                            .threads = ss_pool_threads(options->threads),
                            .item_bytes = kind == SS_JOIN_CROSS ? sizeof(sstore_record) : sizeof(uint64_t)};
+    team->threads = choose_threads(team, memory);
     choose_capacities(team, memory, self->count);
     choose_edge_filter(team, memory, self->count);
     sstore_status status = ss_join_team_open(team, error);
