@@ -190,6 +190,33 @@ static void test_spanning(void **state)
     check_cases(SPANNING);
 }
 
+static int compare_values(const void *a, const void *b)
+{
+    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+static void value_list_unique(value_list *list)
+{
+    const size_t count = list->count;
+    qsort(list->items, count, sizeof *list->items, compare_values);
+    list->count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || list->items[i] != list->items[list->count - 1])
+            list->items[list->count++] = list->items[i];
+}
+
+/* About `count` different values, each `radius` bits from one that is random. */
+static value_list make_ball(rng *random, size_t count, uint32_t radius)
+{
+    const uint64_t centre = rng_next(random);
+    value_list ball = {malloc(count * sizeof(uint64_t)), count};
+    for (size_t i = 0; i < count; i++)
+        ball.items[i] = rng_flip(random, centre, radius);
+    value_list_unique(&ball);
+    return ball;
+}
+
 /* So many near values that a set of them is connected for the most part while a few of it are not yet. */
 static void test_spanning_crowd(void **state)
 {
@@ -267,26 +294,6 @@ static join_work spanning_work(const value_list *values, uint32_t distance, uint
     return work;
 }
 
-static int compare_values(const void *a, const void *b)
-{
-    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-    return (left > right) - (left < right);
-}
-
-/* About `count` different values, each `radius` bits from one that is random. */
-static value_list make_ball(rng *random, size_t count, uint32_t radius)
-{
-    const uint64_t centre = rng_next(random);
-    value_list ball = {malloc(count * sizeof(uint64_t)), 0};
-    for (size_t i = 0; i < count; i++)
-        ball.items[i] = rng_flip(random, centre, radius);
-    qsort(ball.items, count, sizeof *ball.items, compare_values);
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || ball.items[i] != ball.items[i - 1])
-            ball.items[ball.count++] = ball.items[i];
-    return ball;
-}
-
 static void check_work(const char *what, const value_list *values, uint32_t distance, uint32_t threads,
                        uint64_t memory_bytes)
 {
@@ -308,10 +315,39 @@ static void test_little_memory(void **state)
     const uint64_t least_bytes = (uint64_t)4 << 18;
     rng random;
     rng_init(&random, run_seed + 4);
-    value_list ball = make_ball(&random, 11482, 3);
+    value_list ball = make_ball(&random, 11482, 3), larger = make_ball(&random, 60000, 4);
     check_work("a ball", &ball, 8, 2, least_bytes);
     check_work("a ball", &ball, 8, 16, least_bytes);
+    check_work("a larger ball", &larger, 8, 2, least_bytes);
     value_list_free(&ball);
+    value_list_free(&larger);
+}
+
+/* Values most of which are near one of them, in groups larger than what is held, and some others. */
+static void test_spanning_ball(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 5);
+    for (int i = 0; i < 5; i++) {
+        setting how;
+        pair_list wanted = {NULL, 0, 0};
+        setting_open(&how, &random);
+        how.options.distance = (uint32_t)rng_between(&random, 8, 16);
+        how.options.memory_bytes = rng_below(&random, 1 << 17);
+        value_list values = make_ball(&random, 3300, 3);
+        const size_t others = (size_t)rng_below(&random, 600);
+        for (size_t j = 0; j < others; j++) /* near some of the values, or one another, or nothing */
+            values.items[rng_below(&random, values.count)] ^= rng_next(&random) >> rng_below(&random, 60);
+        value_list_unique(&values);
+        testing_doing("ball %d, %zu others, distance %u, %u threads, %" PRIu64 " bytes, seed %" PRIu64, i, others,
+                      how.options.distance, how.options.threads, how.options.memory_bytes, run_seed);
+        check_spanning(&how, &values, &wanted);
+        pair_list_free(&wanted);
+        value_list_free(&values);
+        setting_close(&how);
+    }
+    testing_done();
 }
 
 static sstore_status refuse(void *context, uint32_t worker, const ss_fingerprint_pair *pairs, size_t count,
@@ -362,6 +398,7 @@ int main(void)
         cmocka_unit_test_teardown(test_cross, testing_teardown),
         cmocka_unit_test_teardown(test_spanning, testing_teardown),
         cmocka_unit_test_teardown(test_spanning_crowd, testing_teardown),
+        cmocka_unit_test_teardown(test_spanning_ball, testing_teardown),
         cmocka_unit_test(test_little_memory),
         cmocka_unit_test(test_stop),
     };

@@ -525,3 +525,27 @@ sstore_status ss_group_spanning(ss_group_join *join, uint64_t *values, size_t co
 {
     return join_sets(join, JOIN_SPANNING, (value_set){values, count}, (value_set){NULL, 0}, 0, error);
 }
+
+sstore_status ss_group_connect(ss_group_join *join, uint64_t from, uint64_t *values, size_t count, size_t *apart_out,
+                               sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    size_t apart = 0;
+    for (size_t begin = 0; status == SSTORE_OK && begin < count; begin += SS_GROUP_TILE) {
+        const uint64_t *tile = values + begin;
+        const uint32_t size = tile_size(count, begin);
+        const uint32_t found = join->filter(tile, size, from, join->distance, join->hits);
+        status = count_tests(join, size, error);
+        for (uint32_t i = 0, hit = 0; status == SSTORE_OK && i < size; i++) {
+            if (hit == found || i != join->hits[hit]) {
+                values[apart++] = tile[i];
+                continue;
+            }
+            hit++;
+            if (tile[i] != from)
+                status = add_if_it_counts(join, from, tile[i], error);
+        }
+    }
+    *apart_out = apart;
+    return status;
+}

@@ -87,6 +87,11 @@ sstore_status ss_group_cross(ss_group_join *join, uint64_t *left, size_t left_co
                              size_t right_count, sstore_error *error);
 sstore_status ss_group_spanning(ss_group_join *join, uint64_t *values, size_t count, sstore_error *error);
 
+/* Hand over the pairs of `from` with the values that are near it, as a spanning join does. The others go to the front, in
+ * the same order; *apart_out is how many they are. `from` may be one of the values; it is near itself. */
+sstore_status ss_group_connect(ss_group_join *join, uint64_t from, uint64_t *values, size_t count, size_t *apart_out,
+                               sstore_error *error);
+
 /* Hand over what is in the buffer. */
 sstore_status ss_group_flush(ss_group_join *join, sstore_error *error);
 

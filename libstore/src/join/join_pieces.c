@@ -9,6 +9,7 @@
 
 #define FILTERED_GROUP 512u /* values from which on edges are filtered */
 #define LOOKED_UP_AT_ONCE 128u
+#define CENTRE_SAMPLE 128u /* values that tell which bits most values have */
 
 #define LEAST_PART_BITS 2u /* for a part to divide a group worth its while */
 
@@ -470,21 +471,124 @@ static void cut_chunks(chunk_run *self)
     self->begins[++self->chunk_count] = self->group->end_piece;
 }
 
-static sstore_status join_large_group(piece_run *pieces, const ss_large_group *group, sstore_error *error)
+static sstore_status join_each_chunk_pair(chunk_run *self, sstore_error *error)
 {
-    ss_join_team *team = pieces->team;
-    chunk_run self = {.pieces = pieces, .group = group};
-    self.begins = ss_alloc(group->end_piece - group->first_piece + 1, sizeof *self.begins);
-    if (self.begins == NULL)
-        return ss_fail_memory(error, (group->end_piece - group->first_piece + 1) * sizeof *self.begins);
-    cut_chunks(&self);
+    ss_join_team *team = self->pieces->team;
     for (uint32_t i = 0; i < team->threads; i++)
         team->workers[i].kept_chunk = SIZE_MAX;
-    const uint64_t tasks = (uint64_t)self.chunk_count * (self.chunk_count + 1) / 2;
-    sstore_status status = ss_pool_run(team->threads, tasks, join_chunk_pair, &self, error);
-    ss_free(self.begins);
+    const uint64_t tasks = (uint64_t)self->chunk_count * (self->chunk_count + 1) / 2;
+    return ss_pool_run(team->threads, tasks, join_chunk_pair, self, error);
+}
+
+/* ----- large groups most of which are connected at once ----- */
+
+/* A value that many others are likely to be near: of some values the one nearest to what most of a sample have. */
+static uint64_t choose_centre(const uint64_t *values, size_t count)
+{
+    const size_t size = (size_t)ss_min_u64(count, CENTRE_SAMPLE), step = count / size;
+    uint64_t common = 0, centre = values[0];
+    for (uint32_t shift = 0; shift < SS_FINGERPRINT_BITS; shift++) {
+        size_t ones = 0;
+        for (size_t i = 0; i < size; i++)
+            ones += values[i * step] >> shift & 1;
+        common |= (uint64_t)(2 * ones > size) << shift;
+    }
+    for (size_t i = 1; i < count; i++)
+        if (sstore_hamming_distance(values[i], common) < sstore_hamming_distance(centre, common))
+            centre = values[i];
+    return centre;
+}
+
+/* Leave out values that are known to be connected with the centre. Returns how many are left, in the same order. */
+static size_t leave_out_known(ss_join_worker *worker, uint64_t centre, uint64_t *values, size_t count)
+{
+    uint32_t roots[LOOKED_UP_AT_ONCE], main_root;
+    size_t left = 0;
+    if (!worker->team->shares_edges)
+        return count;
+    for (size_t done = 0; done < count;) {
+        const size_t size = (size_t)ss_min_u64(count - done, LOOKED_UP_AT_ONCE);
+        look_up_roots(worker, &centre, 1, &main_root);
+        look_up_roots(worker, values + done, size, roots);
+        for (size_t i = 0; i < size; i++, done++) {
+            values[left] = values[done];
+            left += roots[i] != main_root || main_root == SS_EDGE_FILTER_UNKNOWN;
+        }
+    }
+    return left;
+}
+
+/* Connect a large group with one of its values, as far as they are near it or known to be connected with it. The others go to
+ * team->held, ascending, and *apart_out is how many they are; more than half of the room if they do not fit into that. */
+static sstore_status connect_with_centre(const chunk_run *self, size_t *apart_out, sstore_error *error)
+{
+    ss_join_team *team = self->pieces->team;
+    ss_join_worker *worker = &team->workers[0];
+    uint64_t *held = team->held, centre = 0;
+    size_t apart = 0, left, count;
+    sstore_status status = load_chunk(self, worker, self->chunk_count / 2, worker->values, &left, &count, error);
+    if (status == SSTORE_OK)
+        centre = choose_centre(worker->values, count);
+    worker->filters_edges = team->shares_edges;
+    for (size_t i = 0; status == SSTORE_OK && i < self->chunk_count && apart <= team->group_capacity / 2; i++) {
+        status = load_chunk(self, worker, i, worker->values, &left, &count, error);
+        if (status == SSTORE_OK)
+            status = ss_progress_add(team->options->progress, worker->index, 0);
+        if (status != SSTORE_OK)
+            break;
+        count = leave_out_known(worker, centre, worker->values, count);
+        status = ss_group_connect(worker->join, centre, worker->values, count, &count, error);
+        if (apart + count <= team->group_capacity)
+            memcpy(held + apart, worker->values, count * sizeof *held);
+        apart += count;
+    }
+    *apart_out = apart;
     return status;
 }
+
+/* A chunk and the values that are apart. */
+typedef struct apart_run {
+    const chunk_run *chunks;
+    size_t apart;
+} apart_run;
+
+static sstore_status join_with_apart(void *context, uint64_t task, uint32_t index, sstore_error *error)
+{
+    const apart_run *self = context;
+    const ss_join_team *team = self->chunks->pieces->team;
+    ss_join_worker *worker = &team->workers[index];
+    uint64_t *values = worker->values, *chunk = values + self->apart;
+    size_t left, count = 0, kept = 0;
+    sstore_status status = ss_progress_add(team->options->progress, index, 0);
+    if (status == SSTORE_OK)
+        status = load_chunk(self->chunks, worker, (size_t)task, chunk, &left, &count, error);
+    if (status != SSTORE_OK)
+        return status;
+    memcpy(values, team->held, self->apart * sizeof *values);
+    for (size_t i = 0, at = 0; i < count; i++) { /* but for those that are apart: both ascend */
+        while (at < self->apart && values[at] < chunk[i])
+            at++;
+        if (at == self->apart || values[at] != chunk[i])
+            chunk[kept++] = chunk[i];
+    }
+    return join_spanning(worker, values, self->apart + kept, error);
+}
+
+/* Connect a group if most of it is near one value, or known to be connected with it: then *done_out is true. The few others are
+ * joined with one chunk of the group after the other, which takes time in proportion to the group. */
+static sstore_status connect_large_group(chunk_run *self, bool *done_out, sstore_error *error)
+{
+    ss_join_team *team = self->pieces->team;
+    apart_run run = {.chunks = self};
+    *done_out = false;
+    sstore_status status = connect_with_centre(self, &run.apart, error);
+    if (status != SSTORE_OK || run.apart > team->group_capacity / 2)
+        return status;
+    *done_out = true;
+    return run.apart > 0 ? ss_pool_run(team->threads, self->chunk_count, join_with_apart, &run, error) : SSTORE_OK;
+}
+
+/* ----- which way a large group is joined ----- */
 
 /* Whether none of a group's pairs counts, since none differs under some mask. */
 static bool is_excepted(const ss_join_block *block, const ss_large_group *group)
@@ -495,7 +599,28 @@ static bool is_excepted(const ss_join_block *block, const ss_large_group *group)
     return false;
 }
 
-/* Leave to the caller what can be divided further, and join what is left. */
+/* Join a group in the way that costs least. *left_out is true if it is better divided, for which it must be `divisible`. */
+static sstore_status join_large_group(piece_run *pieces, const ss_large_group *group, bool divisible, bool *left_out,
+                                      sstore_error *error)
+{
+    const size_t most_chunks = group->end_piece - group->first_piece + 1;
+    chunk_run self = {.pieces = pieces, .group = group, .begins = ss_alloc(most_chunks, sizeof *self.begins)};
+    bool done = false;
+    sstore_status status = SSTORE_OK;
+    *left_out = false;
+    if (self.begins == NULL)
+        return ss_fail_memory(error, most_chunks * sizeof *self.begins);
+    cut_chunks(&self);
+    if (pieces->team->kind == SS_JOIN_SPANNING)
+        status = connect_large_group(&self, &done, error);
+    *left_out = !done && divisible;
+    if (status == SSTORE_OK && !done && !divisible)
+        status = join_each_chunk_pair(&self, error);
+    ss_free(self.begins);
+    return status;
+}
+
+/* Leave to the caller what is better divided further, and join what is left. */
 static sstore_status join_large_groups(piece_run *self, ss_large_groups *large_out, sstore_error *error)
 {
     const uint32_t parts = self->team->options->distance + 1;
@@ -506,10 +631,11 @@ static sstore_status join_large_groups(piece_run *self, ss_large_groups *large_o
         const ss_large_group group = large->groups[i];
         if (is_excepted(self->block, &group))
             continue;
-        if (large_out != NULL && ss_popcount(group.varying) >= LEAST_PART_BITS * parts)
+        const bool divisible = large_out != NULL && ss_popcount(group.varying) >= LEAST_PART_BITS * parts;
+        bool is_left;
+        status = join_large_group(self, &group, divisible, &is_left, error);
+        if (is_left)
             large->groups[left++] = group;
-        else
-            status = join_large_group(self, &group, error);
     }
     large->count = left;
     if (large_out != NULL) {

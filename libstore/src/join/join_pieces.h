@@ -5,6 +5,8 @@
  * A group may go on from piece to piece. Pieces pass in their order what may go on in the next one, so each group is
  * seen whole by one thread. One with more items than `group_capacity` is not held: its pieces are noted, and when all
  * others are done they are left to the caller, or joined chunk against chunk, by all threads.
+ * A spanning join first reads such a group once: if most of it is near one value, or known to be connected with it, the
+ * rest is joined with each chunk, and nothing is left.
  *
  * Items are fingerprints, or records of a fingerprint and its side, SS_LEFT or SS_RIGHT. Permuted so that the leading
  * bits are those of a block.
