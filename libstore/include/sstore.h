@@ -753,7 +753,8 @@ typedef struct sstore_join_options {
     uint32_t distance;     /* records within it are near each other: 0 to 16, or SSTORE_OWN_DISTANCE, the default */
     uint32_t threads;      /* 0: as many as the process may use */
     uint64_t memory_bytes; /* what the call may take beside the open stores, all in all; 0: 1 GiB. At least 64 MiB are
-                              kept to; less (8 MiB at least) is exceeded by what cannot be done without */
+                              kept to; less (8 MiB at least) is exceeded by what cannot be done without. Where it is
+                              little, fewer threads look for pairs */
     const char *tmp_dir;   /* where what does not fit in memory is spilled; NULL: the folder that the variable TMPDIR
                               names, or without it the (left) store's. Nothing is made there if memory is enough */
     sstore_progress_fn on_progress; /* told how far the call is; NULL: nobody */
