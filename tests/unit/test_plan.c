@@ -374,6 +374,8 @@ static void test_bad_names_are_refused(void **state)
         "24:1,20,20:0", "24,20:0,20:0", /* radii for all or for none */
         "ffff:0", "fffffffffffffff:3", "fffffffffffffffff:3", "0000000000000000:0", "ffffffffffffffgf:3",
         "0xffffffffffffffff:3", "ff00000000000000:9", "ffffffffffffffff:3,ffffffffffffffff",
+        /* a number that is not one of the well-known plans */
+        "8", "7", "5", "30", "64", "04", "0", "100", "1000000000000000",
     };
     /* clang-format on */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -382,6 +384,8 @@ static void test_bad_names_are_refused(void **state)
         testing_doing("the name '%s'", names[i]);
         assert_status(ss_plan_parse(names[i], 3, &plan, &error), SSTORE_ERROR_ARGUMENT, &error);
         assert_int_equal(ss_plan_parse(names[i], 3, &plan, NULL), SSTORE_ERROR_ARGUMENT);
+        assert_non_null(strstr(error.message, "say 20, 16, 10, 4, 3, 2 or 1 "));
+        assert_non_null(strstr(error.message, "24:1,20:0,20:0"));
     }
     testing_done();
 }

@@ -180,24 +180,37 @@ static bool parse_tables(const char *name, ss_plan *plan, bool *has_radii)
     return *name == '\0';
 }
 
+/* The well-known plans: their names, which are how many tables they have, and what they mean. */
+static const struct {
+    const char *name, *meaning;
+} named_plans[] = {{"20", "6c3"},     {"16", "4c1/4c1"}, {"10", "5c2"}, {"4", "4c1"},
+                   {"3", "24,20,20"}, {"2", "32,32"},    {"1", "64"}};
+
+/* What a named plan means, or the name itself if it is written out; NULL for any other number. */
+static const char *meaning_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof named_plans / sizeof named_plans[0]; i++)
+        if (strcmp(name, named_plans[i].name) == 0)
+            return named_plans[i].meaning;
+    /* Written out, "8" would be one table of 8 bits, a hundred times slower than the 8 tables that somebody may want. */
+    return name[strspn(name, "0123456789")] == '\0' ? NULL : name;
+}
+
 static sstore_status fail_name(const char *name, sstore_error *error)
 {
+    enum { SHOWN_BYTES = 100 };
     return ss_fail_argument(error,
-                            "there is no plan '%s'; say 20, 16, 10, 4, 3, 2 or 1, BcC such as 5c2, or bits:radius,... "
-                            "such as 24:1,20:0,20:0 (at most 64 bits in all, at most %u tables)",
-                            name, SS_MAX_TABLES);
+                            "there is no plan '%.*s%s'; say 20, 16, 10, 4, 3, 2 or 1 (tables), or write the plan out, as BcC "
+                            "such as 5c2, or bits:radius,... such as 24:1,20:0,20:0 or 64:3 (at most 64 bits in all, at "
+                            "most %u tables)",
+                            SHOWN_BYTES, name, strlen(name) > SHOWN_BYTES ? "..." : "", SS_MAX_TABLES);
 }
 
 sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_out, sstore_error *error)
 {
-    static const struct {
-        const char *name, *meaning;
-    } named[] = {{"20", "6c3"}, {"16", "4c1/4c1"}, {"10", "5c2"}, {"4", "4c1"},
-                 {"3", "24,20,20"}, {"2", "32,32"}, {"1", "64"}};
-    const char *meaning = name;
-    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
-        if (strcmp(name, named[i].name) == 0)
-            meaning = named[i].meaning;
+    const char *meaning = meaning_of(name);
+    if (meaning == NULL)
+        return fail_name(name, error);
 
     bool has_radii = false;
     *plan_out = (ss_plan){.distance = distance};

@@ -35,6 +35,7 @@ typedef struct ss_plan {
  * Make a plan from its name:
  *   "20", "16", "10", "4", "3", "2", "1"   6c3, 4c1/4c1, 5c2, 4c1, and disjoint groups of 24+20+20, 32+32 and 64 bits
  *   "BcC", "BcC/BcC"                       choose, nested; here as above the smallest radii that are complete are found
+ *   "bits,bits,..."                        two or more disjoint groups, with such radii; other numbers alone are no names
  *   "bits:radius,..."                      disjoint groups from bit 0 on, at most 64 bits in all
  *   "mask:radius,..."                      any tables, each mask 16 hex digits
  * The key bits of table 0 are always the leading ones, so that table 0 is not permuted.

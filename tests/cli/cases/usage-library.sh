@@ -12,6 +12,9 @@ judge --block-size 128K
 judge --block-size 8G
 judge --memory 1K
 judge --plan five
+for number in 8 7 5 30 64 0; do
+    judge --plan $number
+done
 judge --plan 24:0
 judge --plan 5c9
 judge --plan 32:1,32:0
