@@ -15,40 +15,22 @@
 
 enum { KEY_USAGE = 0x100 };
 
-/* How many bytes of a control character stand there: of ASCII, or of UTF-8 from U+0080 to U+009F. */
-static size_t control_bytes(const unsigned char *at)
-{
-    if (*at < ' ' || *at == 0x7f)
-        return 1;
-    return *at == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f ? 2 : 0;
-}
+/* Where messages go: while getopt is kept from writing to stderr, stderr as it was. */
+static FILE *message_stream;
 
-/* Copy a text without what a terminal would obey, which names of files may hold, written as in the library's messages; cut
- * short where there is no room. */
-static void copy_plain(char *to, size_t size, const char *text)
+static FILE *messages(void)
 {
-    enum { ESCAPE_BYTES = 4 };
-    const unsigned char *at = (const unsigned char *)text;
-    while (*at != '\0' && size > 2 * ESCAPE_BYTES) {
-        const size_t controls = control_bytes(at), length = controls > 0 ? controls : 1;
-        for (size_t i = 0; i < length; i++) {
-            const int written = snprintf(to, size, controls > 0 ? "\\x%02x" : "%c", at[i]);
-            to += written;
-            size -= (size_t)written;
-        }
-        at += length;
-    }
-    *to = '\0';
+    return message_stream != NULL ? message_stream : stderr;
 }
 
 __attribute__((format(printf, 1, 0))) static void complain(const char *format, va_list arguments)
 {
     /* One buffer, one write: messages of processes that share a terminal or a log do not mix. */
-    char message[8192], plain[8192];
+    char message[8192], shown[4 * sizeof message];
     vsnprintf(message, sizeof message, format, arguments);
-    copy_plain(plain, sizeof plain, message);
+    (void)sstore_escape(message, strlen(message), 0, shown, sizeof shown);
     progress_wipe();
-    fprintf(stderr, "sstore: %s\n", plain);
+    fprintf(messages(), "sstore: %s\n", shown);
 }
 
 void cmd_complain(const char *format, ...)
@@ -70,7 +52,7 @@ int cmd_fail(const sstore_error *error)
 
 __attribute__((noreturn)) static void exit_usage(void)
 {
-    fprintf(stderr, "Try '%s --help' for more information.\n", program_invocation_short_name);
+    fprintf(messages(), "Try '%s --help' for more information.\n", program_invocation_short_name);
     exit(EXIT_USAGE);
 }
 
@@ -177,9 +159,39 @@ void cmd_check_inputs(cmd_store_and_inputs *operands)
     cmd_settle_inputs(&operands->inputs, &operands->input_count);
 }
 
+/* Print what getopt had to say, "sstore: " and a reason a line, escaped: it shows arguments as they are. */
+static void print_getopt_messages(const char *text, size_t length)
+{
+    while (length > 0 && text[length - 1] == '\n')
+        length--;
+    char shown[8192];
+    (void)sstore_escape(text, length, 0, shown, sizeof shown);
+    if (length > 0)
+        fprintf(stderr, "%s\n", shown);
+}
+
+/* Getopt writes to whatever `stderr` is, so that is memory while it works. */
+static error_t parse_quietly(const struct argp *argp, int argc, char **argv, void *arguments)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (memory == NULL)
+        return ENOMEM;
+    message_stream = stderr;
+    stderr = memory;
+    error_t failure = argp_parse(argp, argc, argv, ARGP_NO_HELP, NULL, arguments);
+    stderr = message_stream;
+    message_stream = NULL;
+    if (fclose(memory) == 0)
+        print_getopt_messages(text, length);
+    free(text);
+    return failure;
+}
+
 void cmd_parse(const struct argp *argp, int argc, char **argv, void *arguments)
 {
-    error_t failure = argp_parse(argp, argc, argv, ARGP_NO_HELP, NULL, arguments);
+    error_t failure = parse_quietly(argp, argc, argv, arguments);
     if (failure == EINVAL) /* getopt has said why */
         exit_usage();
     if (failure != 0) {

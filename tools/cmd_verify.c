@@ -40,13 +40,17 @@ static int print_ok(const char *path)
 {
     sstore_statistics facts;
     int code = cmd_read_facts(path, &facts);
-    if (code == EXIT_DONE && facts.segment_count != 1)
-        output_text("ok: %s: records %" PRIu64 ", segments %" PRIu32 ", bytes %" PRIu64 "\n", path, facts.record_count,
+    if (code != EXIT_DONE)
+        return code;
+    output_text("ok: ");
+    output_escaped(path, false);
+    if (facts.segment_count != 1)
+        output_text(": records %" PRIu64 ", segments %" PRIu32 ", bytes %" PRIu64 "\n", facts.record_count,
                     facts.segment_count, facts.total_bytes);
-    else if (code == EXIT_DONE)
-        output_text("ok: %s: records %" PRIu64 ", distinct %" PRIu64 ", tables %" PRIu32 ", bytes %" PRIu64 "\n", path,
+    else
+        output_text(": records %" PRIu64 ", distinct %" PRIu64 ", tables %" PRIu32 ", bytes %" PRIu64 "\n",
                     facts.record_count, facts.distinct_count, facts.table_count, facts.total_bytes);
-    return code;
+    return EXIT_DONE;
 }
 
 int cmd_verify(int argc, char **argv)

@@ -3,8 +3,6 @@
  */
 #include "fingerprint_documents.h"
 
-#include <string.h>
-
 #include "cmd.h"
 #include "output.h"
 
@@ -30,7 +28,7 @@ int fingerprint_file(input_source *source, const sstore_text_options *options)
         return cmd_fail(&error);
     char digits[17];
     *output_hex(digits, fingerprint) = '\t';
-    bool printed = output_bytes(digits, sizeof digits) && output_bytes(source->name, strlen(source->name)) &&
+    bool printed = output_bytes(digits, sizeof digits) && output_escaped(source->name, true) &&
                    output_bytes("\n", 1);
     return printed ? EXIT_DONE : EXIT_FAILED;
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sstore.h"
+
 /* How much of a wrong field a message shows. */
 #define SHOWN_BYTES 40
 
@@ -24,14 +26,9 @@ typedef struct field_reader {
 
 static void show(const char *text, size_t length, char *to, size_t size)
 {
-    size_t used = (size_t)snprintf(to, size, "'");
-    size_t shown = length < SHOWN_BYTES ? length : SHOWN_BYTES;
-    for (size_t i = 0; i < shown; i++) {
-        unsigned char byte = (unsigned char)text[i];
-        bool plain = byte >= 0x20 && byte < 0x7f && byte != '\\' && byte != '\'';
-        used += (size_t)snprintf(to + used, size - used, plain ? "%c" : "\\x%02x", byte);
-    }
-    snprintf(to + used, size - used, length > shown ? "...'" : "'");
+    char escaped[4 * SHOWN_BYTES + 1];
+    (void)sstore_escape(text, length < SHOWN_BYTES ? length : SHOWN_BYTES, 0, escaped, sizeof escaped);
+    snprintf(to, size, length > SHOWN_BYTES ? "'%s...'" : "'%s'", escaped);
 }
 
 bool line_fault_found(line_fault *fault, const char *expected, const char *found, size_t length)

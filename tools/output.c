@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,6 +34,16 @@ bool output_text(const char *format, ...)
     va_start(arguments, format);
     const bool printed = succeeded(vprintf(format, arguments) >= 0);
     va_end(arguments);
+    return printed;
+}
+
+bool output_escaped(const char *name, bool double_backslashes)
+{
+    const size_t length = strlen(name), size = sstore_escape(name, length, double_backslashes, NULL, 0);
+    char *escaped = cmd_allocate(size + 1, 1);
+    (void)sstore_escape(name, length, double_backslashes, escaped, size + 1);
+    const bool printed = output_bytes(escaped, size);
+    free(escaped);
     return printed;
 }
 

@@ -51,6 +51,9 @@ void output_close(void);
 /* Print `size` bytes. */
 bool output_bytes(const char *bytes, size_t size);
 
+/* Print a name as sstore_escape() writes it; with doubled backslashes it can be read back. */
+bool output_escaped(const char *name, bool double_backslashes);
+
 /* Print as printf() does; which would not keep why it failed until output_close(). */
 bool output_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

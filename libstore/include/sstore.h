@@ -80,10 +80,25 @@ typedef struct sstore_error {
     sstore_status status;
     int system_errno;   /* errno of the failed system call, or 0 */
     uint64_t offset;    /* in bytes within `file`, or SSTORE_NO_OFFSET */
-    char file[512];     /* the file concerned, or "" */
-    char message[1024]; /* a sentence for people that names the file, the reason and what can be done; without control
-                           characters, which stand as \xNN */
+    char file[512];     /* the file concerned, or ""; as it is, for programs: sstore_escape() makes it fit to be shown */
+    char message[1024]; /* a sentence for people that names the file, the reason and what can be done. Names and other
+                           text in it are escaped as by sstore_escape() */
 } sstore_error;
+
+/*
+ * Write a text of `length` bytes to `buffer` so that it can be shown: on a terminal, in a log, in a column. Each byte of a
+ * character that would take effect instead becomes \xNN, with two lower-case hex digits. These are control characters
+ * (U+0000 to U+001F, U+007F to U+009F), direction marks, overrides and isolates (U+061C, U+200E, U+200F, U+202A to U+202E,
+ * U+2066 to U+2069), line and paragraph separators (U+2028, U+2029), and bytes that are not UTF-8. All other characters
+ * stay as they are.
+ *
+ * `double_backslashes` other than 0: a backslash becomes two. Then the text can be read back without doubt: "\\" is a
+ * backslash, and \xNN is that byte. With 0, a text that is escaped already does not change.
+ *
+ * Writes at most `size` bytes with the closing 0, and no part of a character; `buffer` may be NULL if `size` is 0. Returns
+ * the whole length without the closing 0, as snprintf does: at most 4 * length.
+ */
+SSTORE_API size_t sstore_escape(const char *text, size_t length, int double_backslashes, char *buffer, size_t size);
 
 /* The library's version at run time, such as "0.1.0". Static storage. */
 SSTORE_API const char *sstore_version(void);
@@ -417,7 +432,8 @@ typedef struct sstore_build_options {
     const char *plan;      /* NULL or "auto": chosen as by sstore_plan(), from the fingerprints. Otherwise "20", "16",
                               "10", "4", "3", "2", "1" (tables of the well-known plans for k = 3), "BcC" such as "5c2"
                               (B groups of bits, a table for each choice of C), or "bits:radius,..." such as
-                              "24:1,20:0,20:0" (disjoint groups, which add up to at most 64 bits) */
+                              "24:1,20:0,20:0" (disjoint groups, which add up to at most 64 bits). Other numbers alone,
+                              such as "8", are refused */
     const char *tmp_dir;   /* where what does not fit in memory is spilled, in files without names that nobody else can
                               open; NULL: inside the store's folder */
     const char *recipe;    /* how the fingerprints are made: text without control characters, at most 4096 bytes; kept in the

@@ -33,6 +33,42 @@ static void test_stays_and_is_escaped(void **state)
     check("\xef\xbf", "\\xef\\xbf");
 }
 
+/* The characters that change the direction, or begin a line, one by one, and their neighbours. */
+static void test_every_character(void **state)
+{
+    (void)state;
+    for (uint32_t point = 1; point < 0x110000; point++) {
+        char text[SS_UTF8_MAX_BYTES + 1] = {0}, wanted[4 * SS_UTF8_MAX_BYTES + 1] = {0}, shown[sizeof wanted];
+        if (point >= 0xd800 && point <= 0xdfff)
+            continue;
+        const size_t length = ss_utf8_encode(point, (uint8_t *)text);
+        const bool escaped = point < 0x20 || (point >= 0x7f && point <= 0x9f) || point == 0x61c || point == 0x200e ||
+                             point == 0x200f || (point >= 0x2028 && point <= 0x202e) ||
+                             (point >= 0x2066 && point <= 0x2069);
+        for (size_t i = 0; i < length; i++)
+            sprintf(wanted + strlen(wanted), escaped ? "\\x%02x" : "%c", (uint8_t)text[i]);
+        assert_int_equal(sstore_escape(text, length, 0, shown, sizeof shown), strlen(wanted));
+        assert_string_equal(shown, wanted);
+    }
+}
+
+/* A whole text: its length, the zeros in it, backslashes, and room for nothing. */
+static void test_data(void **state)
+{
+    (void)state;
+    static const char text[] = "a\\\0\xe2\x80\xae\\x41", wanted[] = "a\\\\\\x00\\xe2\\x80\\xae\\\\x41";
+    char shown[64];
+    assert_int_equal(sstore_escape(text, sizeof text - 1, 1, shown, sizeof shown), sizeof wanted - 1);
+    assert_string_equal(shown, wanted);
+    assert_int_equal(sstore_escape(text, sizeof text - 1, 1, NULL, 0), sizeof wanted - 1);
+    assert_int_equal(sstore_escape(text, sizeof text - 1, 1, shown, 1), sizeof wanted - 1);
+    assert_string_equal(shown, "");
+    assert_int_equal(sstore_escape(text, sizeof text - 1, 1, shown, 3), sizeof wanted - 1);
+    assert_string_equal(shown, "a"); /* and not half a backslash, nor what is behind it */
+    assert_int_equal(sstore_escape(NULL, 0, 1, shown, sizeof shown), 0);
+    assert_string_equal(shown, "");
+}
+
 /* Whatever bytes there are and however little room: no more than that is written, no control character, nothing but
  * UTF-8, and it is the beginning of what comes out where there is room. */
 static void test_cut_anywhere(void **state)
@@ -77,6 +113,15 @@ static void test_messages(void **state)
     assert_string_equal(error.file, "caf\xc3\xa9\n"); /* for programs */
     (void)ss_fail(&error, SSTORE_ERROR_IO, ENOENT, NULL, SSTORE_NO_OFFSET, "opening '%s' failed", "\x9b");
     assert_string_equal(error.message, "opening '\\x9b' failed: No such file or directory");
+    char name[400], shown[16];
+    memset(name, 0x9b, sizeof name - 1);
+    strcpy(name + sizeof name - 2, "e");
+    (void)ss_fail(&error, SSTORE_ERROR_IO, ENOENT, name, SSTORE_NO_OFFSET, "cannot open it");
+    assert_non_null(strstr(error.message, "\\x9be: cannot open it: No such file or directory")); /* has room */
+    memcpy(shown, error.message, 7);
+    shown[7] = '\0';
+    assert_string_equal(shown, "...\\x9b");
+    assert_string_equal(error.file, name);
     char many[2 * sizeof error.message];
     memset(many, 0x1b, sizeof many - 1);
     many[sizeof many - 1] = '\0';
@@ -89,6 +134,8 @@ int main(void)
     run_seed = rng_run_seed();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stays_and_is_escaped),
+        cmocka_unit_test(test_every_character),
+        cmocka_unit_test(test_data),
         cmocka_unit_test_teardown(test_cut_anywhere, testing_teardown),
         cmocka_unit_test(test_messages),
     };

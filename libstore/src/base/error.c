@@ -7,6 +7,8 @@
 
 #include "base/printable.h"
 
+#define MOST_SHOWN_BYTES 600u /* of a file's name in a message */
+
 /* Copy `file`, keeping its end when it is too long: the end tells more. */
 static void copy_file_name(char *to, size_t size, const char *file)
 {
@@ -17,6 +19,14 @@ static void copy_file_name(char *to, size_t size, const char *file)
     }
     memcpy(to, "...", 3);
     memcpy(to + 3, file + (length - (size - 4)), size - 3);
+}
+
+/* The end of a file's name, of which so much is shown that the rest of a message has room, however long its escapes are. */
+static const char *shown_end(const char *file)
+{
+    while (sstore_escape(file, strlen(file), 0, NULL, 0) > MOST_SHOWN_BYTES)
+        file++;
+    return file;
 }
 
 /* What to do about a refusal of the system, where its own words do not say. */
@@ -40,7 +50,8 @@ static sstore_status fill(sstore_error *error, sstore_status status, int system_
     size_t used = 0;
     if (file != NULL) {
         copy_file_name(error->file, sizeof error->file, file);
-        used = (size_t)snprintf(text, sizeof text, "%s: ", error->file);
+        const char *shown = shown_end(error->file);
+        used = (size_t)snprintf(text, sizeof text, "%s%s: ", shown != error->file ? "..." : "", shown);
     }
     vsnprintf(text + used, sizeof text - used, format, arguments);
     /* What a store says of itself, its recipe for one, is in some messages, and nobody vouches for it. */

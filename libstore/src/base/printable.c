@@ -1,39 +1,77 @@
 #include "base/printable.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"
 
-/* Whether a character of `length` bytes, decoded as `point`, is printed as it is. Those from U+0080 to U+009F are
- * control characters, too: some terminals take U+009B for an escape and a bracket. */
+#define ESCAPE_BYTES 4u /* of one byte: \xNN */
+
+/* Characters that take effect instead of being shown: a terminal obeys the controls (some take U+009B for an escape and a
+ * bracket), direction marks let what follows stand before what precedes, and separators begin a line. */
+static const struct {
+    uint32_t first, last;
+} obeyed[] = {
+    {0x0000, 0x001f}, /* controls of ASCII */
+    {0x007f, 0x009f}, /* delete, and the controls of ISO 8859 */
+    {0x061c, 0x061c}, /* Arabic letter mark */
+    {0x200e, 0x200f}, /* left-to-right and right-to-left mark */
+    {0x2028, 0x2029}, /* line and paragraph separator */
+    {0x202a, 0x202e}, /* embeddings and overrides of direction */
+    {0x2066, 0x2069}, /* isolates of direction */
+};
+
+/* Whether a character of `length` bytes, decoded as `point`, is written as it is. */
 static bool is_plain(const char *character, size_t length, uint32_t point)
 {
     static const char replacement[] = "\xef\xbf\xbd"; /* which is also what decoding makes of bytes that are no UTF-8 */
     if (point == SS_REPLACEMENT_CHARACTER)
         return length == sizeof replacement - 1 && memcmp(character, replacement, length) == 0;
-    return point >= ' ' && (point < 0x7f || point > 0x9f);
+    for (size_t i = 0; i < sizeof obeyed / sizeof *obeyed; i++)
+        if (point >= obeyed[i].first && point <= obeyed[i].last)
+            return false;
+    return true;
+}
+
+/* Write one character of `length` bytes, at most SS_UTF8_MAX_BYTES of them; returns how many bytes it takes. */
+static size_t put_character(const char *character, size_t length, uint32_t point, bool double_backslashes, char *to)
+{
+    if (point == '\\' && double_backslashes) {
+        memcpy(to, "\\\\", 2);
+        return 2;
+    }
+    if (is_plain(character, length, point)) {
+        memcpy(to, character, length);
+        return length;
+    }
+    for (size_t i = 0; i < length; i++) {
+        static const char digits[] = "0123456789abcdef";
+        const uint8_t byte = (uint8_t)character[i];
+        memcpy(to + ESCAPE_BYTES * i, (const char[]){'\\', 'x', digits[byte >> 4], digits[byte & 15]}, ESCAPE_BYTES);
+    }
+    return ESCAPE_BYTES * length;
+}
+
+size_t sstore_escape(const char *text, size_t length, int double_backslashes, char *buffer, size_t size)
+{
+    size_t whole = 0, used = 0;
+    for (size_t at = 0; at < length;) {
+        char written[ESCAPE_BYTES * SS_UTF8_MAX_BYTES];
+        uint32_t point;
+        const size_t taken = ss_utf8_decode((const uint8_t *)text + at, length - at, &point);
+        const size_t count = put_character(text + at, taken, point, double_backslashes != 0, written);
+        if (used == whole && used + count < size) { /* nothing was left out before */
+            memcpy(buffer + used, written, count);
+            used += count;
+        }
+        whole += count;
+        at += taken;
+    }
+    if (size > 0)
+        buffer[used] = '\0';
+    return whole;
 }
 
 void ss_printable(const char *text, char *to, size_t size)
 {
-    enum { ESCAPE_BYTES = 4 };
-    size_t left = strlen(text), room = size - 1;
-    while (left > 0) {
-        uint32_t point;
-        const size_t length = ss_utf8_decode((const uint8_t *)text, left, &point);
-        const bool plain = is_plain(text, length, point);
-        const size_t needed = plain ? length : ESCAPE_BYTES * length;
-        if (needed > room)
-            break;
-        if (plain)
-            memcpy(to, text, length);
-        for (size_t i = 0; !plain && i < length; i++)
-            snprintf(to + ESCAPE_BYTES * i, ESCAPE_BYTES + 1, "\\x%02x", (unsigned char)text[i]);
-        to += needed;
-        room -= needed;
-        text += length;
-        left -= length;
-    }
-    *to = '\0';
+    (void)sstore_escape(text, strlen(text), 0, to, size);
 }
