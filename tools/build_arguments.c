@@ -18,6 +18,7 @@ enum {
     KEY_THREADS,
     KEY_TMP_DIR,
     KEY_FORCE,
+    KEY_ALLOW_EMPTY,
     KEY_IGNORE_FREE_SPACE,
     KEY_PROGRESS,
     KEY_QUIET
@@ -46,7 +47,9 @@ static const struct argp_option segment_options[] = {
     {0}};
 
 static const struct argp_option build_options[] = {
-    {"force", KEY_FORCE, NULL, 0, "replace STORE if it exists, once the new one is complete", 0}, {0}};
+    {"force", KEY_FORCE, NULL, 0, "replace STORE if it exists, once the new one is complete", 0},
+    {"allow-empty", KEY_ALLOW_EMPTY, NULL, 0, "with --force: also if there are no records", 0},
+    {0}};
 
 static progress_mode parse_progress(const char *text)
 {
@@ -133,6 +136,8 @@ static error_t parse_build(int key, char *argument, struct argp_state *state)
         state->child_inputs[0] = state->input;
     else if (key == KEY_FORCE)
         arguments->options.replace = 1;
+    else if (key == KEY_ALLOW_EMPTY)
+        arguments->allow_empty = true;
     else
         return ARGP_ERR_UNKNOWN;
     return 0;
@@ -177,6 +182,27 @@ int build_arguments_check(const char *path, sstore_status status, const sstore_e
         return interrupt_exit_code();
     }
     return status == SSTORE_OK ? EXIT_DONE : cmd_fail(error);
+}
+
+int build_arguments_check_records(const build_arguments *arguments, const char *path, uint64_t record_count)
+{
+    if (record_count > 0 || arguments->options.replace == 0 || arguments->allow_empty)
+        return EXIT_DONE;
+    progress_end();
+    cmd_complain("%s: there are no records to replace it with, so nothing was changed; use --allow-empty if it is to be empty",
+                 path);
+    return EXIT_FAILED;
+}
+
+int build_arguments_check_stores(const build_arguments *arguments, const char *path, char *const *inputs, size_t count)
+{
+    sstore_statistics facts = {.record_count = 0};
+    int code = EXIT_DONE;
+    if (arguments->options.replace == 0 || arguments->allow_empty)
+        return EXIT_DONE;
+    for (size_t i = 0; i < count && code == EXIT_DONE && facts.record_count == 0; i++)
+        code = cmd_read_facts(inputs[i], &facts);
+    return code == EXIT_DONE ? build_arguments_check_records(arguments, path, facts.record_count) : code;
 }
 
 static int print_summary(const char *path)

@@ -15,11 +15,12 @@ typedef struct build_arguments {
     sstore_build_options options;
     progress_mode progress;
     bool quiet;
+    bool allow_empty; /* a store may be replaced by one without records */
 } build_arguments;
 
 #define BUILD_ARGUMENTS_INIT                                                                                           \
     {                                                                                                                  \
-        SSTORE_BUILD_OPTIONS_INIT, PROGRESS_AUTO, false                                                                \
+        SSTORE_BUILD_OPTIONS_INIT, PROGRESS_AUTO, false, false                                                         \
     }
 
 /* For a command's argp as a child whose input is a build_arguments: on what threads it runs, and what it tells
@@ -37,6 +38,13 @@ void build_arguments_begin(build_arguments *arguments);
 
 /* The same for a command that writes no store: SIGPIPE ends it. */
 void build_arguments_begin_reading(build_arguments *arguments);
+
+/* Fail where the store at `path` is to be replaced and there are `record_count` records for it, none, unless that is allowed:
+ * more often than not the program that was to write them has failed. */
+int build_arguments_check_records(const build_arguments *arguments, const char *path, uint64_t record_count);
+
+/* The same for records that are those of stores. */
+int build_arguments_check_stores(const build_arguments *arguments, const char *path, char *const *inputs, size_t count);
 
 /* What to do after the library made, or did not make, the store at `path`: report, and print a summary. Returns the exit
  * code. */

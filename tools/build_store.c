@@ -155,6 +155,8 @@ int build_store(store_work work, store_arguments *arguments)
         return build_arguments_check(path, status, &error);
     state_needs(build, path, &job);
     code = read_inputs(&job, inputs, input_count, &arguments->input);
+    if (code == EXIT_DONE && work == STORE_BUILD)
+        code = build_arguments_check_records(build, path, job.record_count);
     if (code != EXIT_DONE) {
         sstore_builder_abort(job.builder);
         return interrupted() ? build_arguments_check(path, SSTORE_STOPPED, NULL) : code;

@@ -44,8 +44,11 @@ int cmd_merge(int argc, char **argv)
     arguments all = {.build = BUILD_ARGUMENTS_INIT};
     sstore_error error;
     cmd_parse(&argp, argc, argv, &all);
-    build_arguments_begin(&all.build);
     const cmd_store_and_inputs *operands = &all.operands;
+    int code = build_arguments_check_stores(&all.build, operands->store, operands->inputs, (size_t)operands->input_count);
+    if (code != EXIT_DONE)
+        return code;
+    build_arguments_begin(&all.build);
     sstore_status status = sstore_merge(operands->store, (const char *const *)operands->inputs,
                                         (size_t)operands->input_count, &all.build.options, &error);
     return build_arguments_end(&all.build, operands->store, status, &error);

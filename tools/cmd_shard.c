@@ -15,7 +15,8 @@ enum { KEY_COUNT = 0x200, KEY_ONLY };
 
 typedef struct arguments {
     build_arguments build;
-    const char *input, *prefix;
+    char *input;
+    const char *prefix;
     uint32_t count, only; /* only: UINT32_MAX, or the one shard to make */
 } arguments;
 
@@ -24,7 +25,7 @@ static const struct argp_option options[] = {
     {"only", KEY_ONLY, "I", 0, "make shard I, from 0, alone: others can be made elsewhere", 0},
     {0}};
 
-static void take_operand(arguments *all, const char *argument)
+static void take_operand(arguments *all, char *argument)
 {
     if (all->input == NULL)
         all->input = argument;
@@ -80,15 +81,20 @@ static const struct argp argp = {
 
 static int make_shard(arguments *all, uint32_t shard)
 {
-    char *path;
+    char *path, *inputs[] = {all->input};
     sstore_error error;
     if (asprintf(&path, "%s-%05" PRIu32 "-of-%05" PRIu32, all->prefix, shard, all->count) < 0) {
         cmd_complain("out of memory");
         return EXIT_FAILED;
     }
+    int code = build_arguments_check_stores(&all->build, path, inputs, 1);
+    if (code != EXIT_DONE) {
+        free(path);
+        return code;
+    }
     build_arguments_begin(&all->build);
     sstore_status status = sstore_shard(path, all->input, shard, all->count, &all->build.options, &error);
-    int code = build_arguments_end(&all->build, path, status, &error);
+    code = build_arguments_end(&all->build, path, status, &error);
     free(path);
     return code;
 }

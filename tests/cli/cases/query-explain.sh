@@ -11,7 +11,7 @@ awk 'NR > 1 && NR < 6 && ($(NF - 5) < 1 || $(NF - 3) < 1 || $(NF - 1) < 0) {prin
 echo "--- farther away than probing pays"
 sstore query --explain -k 30 STORE $query | sed 's/  */ /g' | awk 'NR == 2 {print $5, $(NF - 1)} END {print $1}'
 echo "--- nothing to read in an empty store"
-sstore build --quiet --force EMPTY /dev/null
+sstore build --quiet EMPTY /dev/null
 exits 0 sstore query --explain EMPTY 1 | awk '$1 == "total" {print $NF}'
 echo "--- usage"
 exits 2 sstore query --explain STORE 2>/dev/null
