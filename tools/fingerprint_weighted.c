@@ -2,15 +2,12 @@
  * fingerprint_weighted.c - fingerprints of documents that come as weighted features, one a line: for any way to find
  * features and weigh them that is not built in.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd.h"
 #include "fingerprint_documents.h"
-
-#define MAX_WEIGHT 2147483648.0 /* what the library takes; checked here so that the message can name the line */
-#define MAX_WEIGHT_BYTES 63u
+#include "weight.h"
 
 /* The features of the document being read. */
 typedef struct weighted_document {
@@ -63,20 +60,6 @@ static int end_document(weighted_document *document, uint64_t *next_number)
     return print_numbered(fingerprint, (*next_number)++);
 }
 
-/* Read a decimal number. strtod() alone would take hex, infinities and spaces too. */
-static bool parse_weight(const char *text, size_t length, double *weight_out)
-{
-    char number[MAX_WEIGHT_BYTES + 1], *end;
-    if (length == 0 || length > MAX_WEIGHT_BYTES)
-        return false;
-    memcpy(number, text, length);
-    number[length] = '\0';
-    if (strspn(number, "0123456789+-.eE") != length)
-        return false;
-    *weight_out = strtod(number, &end);
-    return *end == '\0' && fabs(*weight_out) <= MAX_WEIGHT;
-}
-
 static bool is_blank(const char *text, size_t length)
 {
     while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\t'))
@@ -96,7 +79,7 @@ static int take_line(weighted_document *document, input_source *source, const so
     if (tab == NULL)
         return input_source_fail_line(source, line->number, "expected a feature, a tab and a weight, found no tab");
     double weight;
-    if (!parse_weight(tab + 1, length - (size_t)(tab + 1 - text), &weight))
+    if (!weight_parse(tab + 1, length - (size_t)(tab + 1 - text), &weight))
         return input_source_fail_line(source, line->number,
                                       "expected a decimal weight from -2^31 to 2^31 behind the last tab");
     if (!add_feature(document, text, (size_t)(tab - text), weight))
