@@ -6,12 +6,17 @@
 #include "cmd.h"
 #include "output.h"
 
-int print_numbered(uint64_t fingerprint, uint64_t number)
+int print_numbered(input_source *source, uint64_t fingerprint, document_ids *ids)
 {
     char line[48];
+    if (ids->used_up)
+        return input_source_fail(source, "there is no id left for the next document: the largest one, 18446744073709551615, "
+                                         "is taken; begin with a lower --first-id");
     char *end = output_hex(line, fingerprint);
     *end++ = '\t';
-    end = output_decimal(end, number);
+    end = output_decimal(end, ids->next);
+    ids->used_up = ids->next == UINT64_MAX;
+    ids->next++;
     *end++ = '\n';
     return output_bytes(line, (size_t)(end - line)) ? EXIT_DONE : EXIT_FAILED;
 }
@@ -33,7 +38,7 @@ int fingerprint_file(input_source *source, const sstore_text_options *options)
     return printed ? EXIT_DONE : EXIT_FAILED;
 }
 
-int fingerprint_lines(input_source *source, const sstore_text_options *options, uint64_t *next_number)
+int fingerprint_lines(input_source *source, const sstore_text_options *options, document_ids *ids)
 {
     source_line line = {.any_length = true}; /* a document */
     sstore_error error;
@@ -45,7 +50,7 @@ int fingerprint_lines(input_source *source, const sstore_text_options *options, 
             return code;
         if (sstore_fingerprint_text(line.text, line.length, options, &fingerprint, &error) != SSTORE_OK)
             return cmd_fail(&error);
-        code = print_numbered(fingerprint, (*next_number)++);
+        code = print_numbered(source, fingerprint, ids);
         if (code != EXIT_DONE)
             return code;
     }

@@ -43,7 +43,7 @@ static bool add_feature(weighted_document *document, const char *data, size_t si
 }
 
 /* Print the document's fingerprint, if it has any line, and start the next one. */
-static int end_document(weighted_document *document, uint64_t *next_number)
+static int end_document(weighted_document *document, input_source *source, document_ids *ids)
 {
     uint64_t fingerprint;
     sstore_error error;
@@ -57,7 +57,7 @@ static int end_document(weighted_document *document, uint64_t *next_number)
     if (sstore_simhash(document->features, document->count, &fingerprint, &error) != SSTORE_OK)
         return cmd_fail(&error);
     document->used = document->count = 0;
-    return print_numbered(fingerprint, (*next_number)++);
+    return print_numbered(source, fingerprint, ids);
 }
 
 static bool is_blank(const char *text, size_t length)
@@ -67,14 +67,14 @@ static bool is_blank(const char *text, size_t length)
     return length == 0;
 }
 
-static int take_line(weighted_document *document, input_source *source, const source_line *line, uint64_t *next_number)
+static int take_line(weighted_document *document, input_source *source, const source_line *line, document_ids *ids)
 {
     const char *text = line->text;
     size_t length = line->length;
     if (length > 0 && text[length - 1] == '\r')
         length--;
     if (is_blank(text, length))
-        return end_document(document, next_number);
+        return end_document(document, source, ids);
     const char *tab = memrchr(text, '\t', length);
     if (tab == NULL)
         return input_source_fail_line(source, line->number, "expected a feature, a tab and a weight, found no tab");
@@ -87,7 +87,7 @@ static int take_line(weighted_document *document, input_source *source, const so
     return EXIT_DONE;
 }
 
-int fingerprint_weighted(input_source *source, uint64_t *next_number)
+int fingerprint_weighted(input_source *source, document_ids *ids)
 {
     weighted_document document = {0};
     source_line line = {0};
@@ -96,10 +96,10 @@ int fingerprint_weighted(input_source *source, uint64_t *next_number)
     while (code == EXIT_DONE && found) {
         code = source_line_next(source, &line, &found);
         if (code == EXIT_DONE && found)
-            code = take_line(&document, source, &line, next_number);
+            code = take_line(&document, source, &line, ids);
     }
     if (code == EXIT_DONE)
-        code = end_document(&document, next_number);
+        code = end_document(&document, source, ids);
     free(document.bytes);
     free(document.features);
     return code;

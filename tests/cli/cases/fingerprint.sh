@@ -12,6 +12,15 @@ exits 0 sstore fingerprint --lines lines more
 exits 0 sstore fingerprint --lines --shingle 1 lines
 exits 0 sstore fingerprint --lines --features chars lines
 exits 0 sstore fingerprint --lines --features chars --shingle 2 - <lines
+echo "--- ids from another number on"
+exits 0 sstore fingerprint --lines --first-id 7 lines more
+exits 0 sstore fingerprint --weighted --first-id=10 <(printf 'a\t1\n\nb\t1\n') <(printf 'c\t1\n')
+exits 0 sstore fingerprint --lines --first-id 18446744073709551613 lines
+exits 1 sstore fingerprint --lines --first-id 18446744073709551614 lines 2>&1
+exits 1 sstore fingerprint --weighted --first-id 18446744073709551615 <(printf 'a\t1\n') <(printf '\nc\t1\n') 2>&1 | sed 's/fd.[0-9]*/FD/'
+exits 2 sstore fingerprint --lines --first-id 18446744073709551616 lines 2>&1
+exits 2 sstore fingerprint --lines --first-id -1 lines 2>&1
+exits 2 sstore fingerprint --first-id 5 lines 2>&1
 echo "--- the way into a store"
 sstore fingerprint --lines --features chars lines | exits 0 sstore build --quiet STORE
 sstore query STORE -k 64 --limit 2 "$(sstore fingerprint --lines --features chars lines | head -1 | cut -f1)"
