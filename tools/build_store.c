@@ -95,13 +95,24 @@ static sstore_status begin(store_work work, const char *path, const sstore_build
 static void print_change(const char *path, bool added, const sstore_change *change)
 {
     if (added)
-        cmd_complain("%s: added %" PRIu64 " of %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
-                     change->added_count, change->given_count, change->record_count, change->segment_count);
+        cmd_complain("%s: added %" PRIu64 " of %" PRIu64 " records (%" PRIu64 " there already); records %" PRIu64
+                     ", segments %" PRIu32, path, change->added_count, change->given_count,
+                     change->given_count - change->added_count, change->record_count, change->segment_count);
     else
         cmd_complain("%s: removed %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
                      change->removed_count, change->record_count, change->segment_count);
     if (change->segment_count >= MANY_SEGMENTS)
         cmd_complain("%s: queries look into every segment; 'sstore compact --tiered' makes few of many", path);
+}
+
+/* Two files whose lines are numbered from 0 each give two documents one id: say so loudly. */
+static void warn_of_ids(const char *path, const sstore_change *change)
+{
+    if (change->conflict_count == 0)
+        return;
+    cmd_complain("%s: warning: added ids that stand for other fingerprints as well: %s%" PRIu64 ", such as id %" PRIu64
+                 "; if these are other documents, they need ids of their own ('sstore fingerprint --first-id')",
+                 path, change->ids_checked ? "" : "at least ", change->conflict_count, change->least_conflicting_id);
 }
 
 error_t store_arguments_parse(int key, struct argp_state *state, store_arguments *arguments)
@@ -149,7 +160,7 @@ int build_store(store_work work, store_arguments *arguments)
     build_arguments_begin(build);
     build->options.expected_record_count = expected.count;
     build->options.expected_largest_id = expected.largest_id;
-    build->options.change = &change;
+    build->options.change = build->quiet ? NULL : &change;
     sstore_status status = begin(work, path, &build->options, &job.builder, &error);
     if (status != SSTORE_OK)
         return build_arguments_check(path, status, &error);
@@ -167,5 +178,7 @@ int build_store(store_work work, store_arguments *arguments)
     code = build_arguments_check(path, status, &error);
     if (code == EXIT_DONE && !build->quiet)
         print_change(path, work == STORE_ADD, &change);
+    if (code == EXIT_DONE && !build->quiet)
+        warn_of_ids(path, &change);
     return code;
 }

@@ -45,7 +45,7 @@ install_missing() {
   done
   ((${#missing[@]} > 0)) || return 0
   if ((EUID != 0)) && ! command -v sudo >/dev/null; then
-    fail "there is no sudo; as root, run: apt-get install ${missing[*]}"
+    fail "there is no sudo; as root, run: apt-get update && apt-get install ${missing[*]}"
   fi
   echo "Installing ${missing[*]} ..."
   quietly as_root apt-get -qq update

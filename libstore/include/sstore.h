@@ -405,13 +405,25 @@ typedef struct sstore_builder sstore_builder;
 typedef struct sstore_change {
     size_t struct_size;     /* set by the caller to sizeof(sstore_change) */
     uint64_t given_count;   /* records, or fingerprints or ids that stand for records, with repeats */
-    uint64_t added_count;   /* records that the store did not have and has now */
+    uint64_t added_count;   /* records that the store did not have and has now; of an addition, the others that were given
+                               were there already, or came twice */
     uint64_t removed_count; /* records that it had and has no more */
     uint64_t record_count;  /* of the store now, as the next two */
     uint64_t total_bytes;   /* of all its files */
     uint32_t segment_count;
     uint32_t segment_count_before; /* 0 of a new store, as the next one */
     uint64_t total_bytes_before;
+    uint64_t conflict_count;       /* of sstore_builder_create_addition(): ids of added records that another record of the
+                                      store has, with another fingerprint; at least so many where ids_checked is 0. Two
+                                      documents that were given one number, perhaps. No error: a document may have
+                                      several fingerprints */
+    uint64_t least_conflicting_id; /* the least of them */
+    int ids_checked;               /* 1: all ids were looked up that can be among them: those that were not above all
+                                      before. 0: not all of them, or not in the records that were there before. At most
+                                      some 3,800 for each MiB of memory_bytes, and a million, are looked up; and in more
+                                      than 2 million records and 16 for each added one only where ids seem to number
+                                      records: where the store has half as many as its next ordinal says, or more; and only of some
+                                      hundred segments */
 } sstore_change;
 
 typedef struct sstore_build_options {

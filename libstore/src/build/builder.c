@@ -96,9 +96,12 @@ static sstore_status add_with_ordinals(sstore_builder *builder, const uint64_t *
 static void note_given_ids(sstore_builder *builder, const uint64_t *ids, size_t count)
 {
     assert(ids != NULL);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (ids[i] < builder->next_ordinal || ids[i] == UINT64_MAX)
+            ss_id_conflicts_suspect(&builder->conflicts, ids[i]);
         if (ids[i] >= builder->next_ordinal)
             builder->next_ordinal = ids[i] == UINT64_MAX ? ids[i] : ids[i] + 1;
+    }
 }
 
 /* Records that are named by their fingerprints or ids alone are looked up. */
@@ -263,8 +266,10 @@ static sstore_status publish(sstore_builder *builder, ss_manifest_segment *segme
         ss_workplace_drop_all(builder->place);
         ss_workplace_tidy(builder->place);
     }
-    if (status == SSTORE_OK)
+    if (status == SSTORE_OK) {
         ss_builder_note_change(builder, segment);
+        ss_builder_find_conflicts(builder);
+    }
     return status;
 }
 
@@ -302,6 +307,7 @@ void sstore_builder_abort(sstore_builder *builder)
         return;
     ss_sorter_free(builder->records);
     ss_builder_close_base(builder);
+    ss_id_conflicts_free(&builder->conflicts);
     ss_chunk_pool_close(&builder->pool);
     ss_free(builder->first_fingerprints);
     ss_free(builder->first_ids);

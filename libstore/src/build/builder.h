@@ -7,6 +7,7 @@
 #ifndef SS_BUILDER_H
 #define SS_BUILDER_H
 
+#include "build/id_conflicts.h"
 #include "build/presence_filter.h"
 #include "build/publish.h"
 #include "build/removal_keys.h"
@@ -50,6 +51,8 @@ struct sstore_builder {
     uint64_t taken_count; /* records that were added */
     id_source ids;
     uint64_t next_ordinal;
+    uint64_t base_next_ordinal; /* of the store that is added to, before */
+    ss_id_conflicts conflicts;  /* of the ids that are given */
     uint64_t expected_largest_id;
     bool ignore_free_space;
     bool in_order; /* the records come sorted, so none of them is spilled */
@@ -96,6 +99,9 @@ uint64_t ss_builder_base_bytes(const ss_manifest *manifest, uint32_t threads);
  * to what it has. Errors as sstore_open(), and ARGUMENT where that takes too much of the memory. */
 sstore_status ss_builder_open_base(sstore_builder *builder, sstore_error *error);
 void ss_builder_close_base(sstore_builder *builder);
+
+/* Look up, for whoever wants to know, which ids of the records that were added now have two fingerprints. */
+void ss_builder_find_conflicts(sstore_builder *builder);
 
 /* ----- compact.c ----- */
 

@@ -51,6 +51,22 @@ sstore_status ss_builder_open_base(sstore_builder *builder, sstore_error *error)
     return SSTORE_OK;
 }
 
+void ss_builder_find_conflicts(sstore_builder *builder)
+{
+    sstore *store;
+    if (builder->conflicts.capacity == 0)
+        return;
+    builder->change->ids_checked = 1;
+    if (builder->change->added_count == 0 || (builder->conflicts.count == 0 && !builder->conflicts.left_out))
+        return;
+    ss_builder_close_base(builder); /* two are not open at once */
+    builder->change->ids_checked = 0;
+    if (ss_store_open_in(&builder->place->store, true, &store, NULL) != SSTORE_OK)
+        return;
+    ss_id_conflicts_find(&builder->conflicts, store, builder->base_next_ordinal, builder->change);
+    sstore_close(store);
+}
+
 void ss_builder_close_base(sstore_builder *builder)
 {
     ss_builder_base *base = &builder->base;

@@ -10,6 +10,8 @@
 #include "build/builder.h"
 #include "build/planning.h"
 
+#define MOST_WATCH_BYTES ((uint64_t)16 << 20) /* for ids that come back: a million of them */
+
 /* Recipes are compared and printed: one line of text. */
 static bool is_recipe(const char *text)
 {
@@ -84,7 +86,7 @@ static sstore_status take_from_store(sstore_builder *builder, const sstore_build
     builder->total_bytes_before = ss_manifest_total_bytes(manifest);
     builder->build.distance = manifest->distance;
     builder->build.has_ids = manifest->has_ids;
-    builder->next_ordinal = manifest->next_ordinal;
+    builder->next_ordinal = builder->base_next_ordinal = manifest->next_ordinal;
     if (options->block_bytes == 0 && first != NULL)
         builder->build.geometry = first->geometry;
     if (builder->plan != NULL)
@@ -205,6 +207,16 @@ sstore_status ss_builder_check_reserved(const sstore_builder *builder, sstore_er
                             "more, or do it in steps", builder->place->path, (double)builder->reserved_bytes / 0x1p20);
 }
 
+/* Let ids that come back be noticed where somebody wants to know. Returns the bytes of memory that it takes. */
+static uint64_t watch_ids(sstore_builder *builder, const sstore_build_options *options)
+{
+    const uint64_t all = options->memory_bytes != 0 ? options->memory_bytes : SS_DEFAULT_MEMORY_BYTES;
+    if (options->change == NULL || !builder->build.has_ids || ss_builder_removes(builder))
+        return 0;
+    builder->conflicts.capacity = (size_t)(ss_min_u64(all / 16, MOST_WATCH_BYTES) / ss_id_conflicts_bytes(1));
+    return ss_id_conflicts_bytes(builder->conflicts.capacity);
+}
+
 /* What the three public functions have in common. */
 static sstore_status create(const char *path, const sstore_build_options *options, bool extends, ss_segment_kind kind,
                             sstore_builder **builder_out, sstore_error *error)
@@ -222,11 +234,13 @@ static sstore_status create(const char *path, const sstore_build_options *option
     if (status != SSTORE_OK)
         return status;
     const uint32_t threads = ss_pool_threads(taken.threads);
+    uint64_t reserved = 0;
     if (extends)
         status = ss_builder_check_formats(builder, builder->place->manifest.segment_count, error);
+    if (status == SSTORE_OK && extends)
+        reserved = ss_builder_base_bytes(&builder->place->manifest, threads) + watch_ids(builder, &taken);
     if (status == SSTORE_OK)
-        status = ss_builder_share_memory(
-            builder, &taken, extends ? ss_builder_base_bytes(&builder->place->manifest, threads) : 0, error);
+        status = ss_builder_share_memory(builder, &taken, reserved, error);
     if (status == SSTORE_OK && taken.expected_record_count > 0)
         status = ss_builder_check_space(builder, taken.expected_record_count, 0, error);
     if (status == SSTORE_OK)

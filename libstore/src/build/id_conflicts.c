@@ -1,0 +1,151 @@
+#include "build/id_conflicts.h"
+
+#include "base/alloc.h"
+#include "sort/radix.h"
+#include "store/record_merge.h"
+
+/* So many records of older segments are read for each that was added, and so many more: some hundredths of a second. */
+#define RECORDS_FOR_ONE 16u
+#define RECORDS_AT_LEAST 2000000u
+#define MOST_STREAM_BYTES ((uint64_t)16 << 20) /* for reading all older segments at once: some hundreds of them */
+
+enum { MARK_ADDED = 1, MARK_CONFLICT = 2 }; /* of a suspect: an added record has it; two records have it */
+
+typedef struct search {
+    const uint64_t *ids; /* ascending, each once */
+    size_t count;
+    uint8_t *marks;
+} search;
+
+uint64_t ss_id_conflicts_bytes(size_t capacity)
+{
+    return capacity * (2 * sizeof(uint64_t) + sizeof(uint8_t));
+}
+
+void ss_id_conflicts_free(ss_id_conflicts *conflicts)
+{
+    ss_free(conflicts->suspects);
+    ss_free(conflicts->scratch);
+    *conflicts = (ss_id_conflicts){.capacity = 0};
+}
+
+void ss_id_conflicts_suspect(ss_id_conflicts *conflicts, uint64_t id)
+{
+    if (conflicts->capacity == 0)
+        return;
+    if (conflicts->suspects == NULL) {
+        conflicts->suspects = ss_realloc(NULL, conflicts->capacity, sizeof *conflicts->suspects);
+        conflicts->scratch = ss_realloc(NULL, conflicts->capacity, sizeof *conflicts->scratch);
+    }
+    if (conflicts->suspects == NULL || conflicts->scratch == NULL || conflicts->count == conflicts->capacity)
+        conflicts->left_out = true;
+    else
+        conflicts->suspects[conflicts->count++] = id;
+}
+
+static void sort_and_make_unique(ss_id_conflicts *conflicts)
+{
+    size_t kept = 1;
+    ss_sort_keys(conflicts->suspects, conflicts->scratch, conflicts->count);
+    for (size_t i = 1; i < conflicts->count; i++)
+        if (conflicts->suspects[i] != conflicts->suspects[kept - 1])
+            conflicts->suspects[kept++] = conflicts->suspects[i];
+    conflicts->count = kept;
+}
+
+/* The mark of an id, or NULL. */
+static uint8_t *find_mark(const search *self, uint64_t id)
+{
+    size_t low = 0, count = self->count;
+    if (id < self->ids[0] || id > self->ids[self->count - 1])
+        return NULL;
+    while (count > 1) {
+        const size_t half = count / 2;
+        low = self->ids[low + half] <= id ? low + half : low;
+        count -= half;
+    }
+    return self->ids[low] == id ? &self->marks[low] : NULL;
+}
+
+/* Records of the newest segment: an id that two of them have has two fingerprints, since equal records are one. */
+static void mark_added(uint8_t *mark)
+{
+    *mark |= *mark == 0 ? MARK_ADDED : MARK_CONFLICT;
+}
+
+/* Records that were there before: an added record with the same id has another fingerprint, or it would not have been
+ * added. */
+static void mark_older(uint8_t *mark)
+{
+    if (*mark != 0)
+        *mark |= MARK_CONFLICT;
+}
+
+/* Look through the records of the segments first .. end - 1. */
+static bool look_through(const search *self, const sstore *store, uint32_t first, uint32_t end, void (*mark)(uint8_t *mark))
+{
+    ss_record_merge records;
+    sstore_record record;
+    bool more = true;
+    ss_record_merge_init(&records, true);
+    sstore_status status = ss_record_merge_add(&records, store, first, end, NULL);
+    if (status == SSTORE_OK)
+        status = ss_record_merge_rewind(&records, NULL);
+    while (status == SSTORE_OK && more) {
+        status = ss_record_merge_next(&records, &record, &more, NULL);
+        uint8_t *found = status == SSTORE_OK && more ? find_mark(self, record.id) : NULL;
+        if (found != NULL)
+            mark(found);
+    }
+    ss_record_merge_close(&records);
+    return status == SSTORE_OK;
+}
+
+static uint64_t count_marks(const search *self, uint8_t mark, uint64_t below)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < self->count && self->ids[i] < below; i++)
+        count += (self->marks[i] & mark) != 0;
+    return count;
+}
+
+static uint64_t stream_bytes(const sstore *store, uint32_t end)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < end; i++)
+        bytes += ss_record_stream_bytes(store->segments[i]);
+    return bytes;
+}
+
+/* Whether to look the suspects up in older segments. Where ids are hashes each is a suspect, and almost none is there; where
+ * they are numbers, a suspect is there almost surely. */
+static bool is_worth_it(uint64_t older_count, uint64_t added_count, uint64_t next_ordinal)
+{
+    const bool is_cheap = older_count <= RECORDS_AT_LEAST || (older_count - RECORDS_AT_LEAST) / RECORDS_FOR_ONE <= added_count;
+    return is_cheap || older_count >= next_ordinal / 2;
+}
+
+void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint64_t next_ordinal, sstore_change *change)
+{
+    const uint32_t newest = store->manifest.segment_count - 1;
+    const uint64_t added_count = store->segments[newest]->facts.record_count;
+    change->ids_checked = !conflicts->left_out;
+    if (conflicts->count == 0)
+        return;
+    sort_and_make_unique(conflicts);
+    search self = {.ids = conflicts->suspects, .count = conflicts->count, .marks = ss_alloc(conflicts->count, 1)};
+    if (self.marks == NULL || !look_through(&self, store, newest, newest + 1, mark_added))
+        change->ids_checked = 0;
+    else if (newest > 0 && count_marks(&self, MARK_ADDED, next_ordinal) > 0 &&
+             (stream_bytes(store, newest) > MOST_STREAM_BYTES ||
+              !is_worth_it(change->record_count - added_count, added_count, next_ordinal) ||
+              !look_through(&self, store, 0, newest, mark_older)))
+        change->ids_checked = 0;
+    for (size_t i = 0; self.marks != NULL && i < self.count; i++) {
+        if ((self.marks[i] & MARK_CONFLICT) == 0)
+            continue;
+        if (change->conflict_count++ == 0)
+            change->least_conflicting_id = self.ids[i];
+    }
+    ss_free(self.marks);
+}

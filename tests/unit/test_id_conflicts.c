@@ -1,0 +1,151 @@
+/*
+ * test_id_conflicts.c - ids that come back with another fingerprint are counted as a slow look at all records does it, whatever
+ * is added, in how many steps, or removed in between; and where they are not looked up, the answer says so.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/random.h"
+#include "support/scratch.h"
+#include "support/testing.h"
+
+#define STORES 40u
+#define MOST_RECORDS 4000u
+
+static uint64_t run_seed;
+
+/* What the store should hold. */
+static sstore_record held[MOST_RECORDS];
+static size_t held_count;
+
+static bool holds(const sstore_record *record)
+{
+    for (size_t i = 0; i < held_count; i++)
+        if (held[i].fingerprint == record->fingerprint && held[i].id == record->id)
+            return true;
+    return false;
+}
+
+static sstore_change change_store(const char *path, bool removes, const sstore_record *records, size_t count)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_change change = {.struct_size = sizeof change};
+    sstore_builder *builder;
+    sstore_error error;
+    options.plan = "1";
+    options.threads = 2;
+    options.change = &change;
+    assert_ok(removes ? sstore_builder_create_removal(path, &options, &builder, &error)
+                      : sstore_builder_create_addition(path, &options, &builder, &error), &error);
+    for (size_t i = 0; i < count; i++)
+        assert_ok(sstore_builder_add(builder, &records[i].fingerprint, &records[i].id, 1, &error), &error);
+    assert_ok(sstore_builder_finish(builder, &error), &error);
+    return change;
+}
+
+/* Add records, and compare what is said of their ids. */
+static void check_addition(const char *path, const sstore_record *records, size_t count)
+{
+    const size_t before = held_count;
+    uint64_t conflicts = 0, least = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!holds(&records[i]))
+            held[held_count++] = records[i];
+    for (size_t i = before; i < held_count; i++) {
+        bool conflicting = false, counted = false;
+        for (size_t j = 0; j < held_count; j++) {
+            conflicting = conflicting || (held[j].id == held[i].id && held[j].fingerprint != held[i].fingerprint);
+            counted = counted || (j >= before && j < i && held[j].id == held[i].id);
+        }
+        if (!conflicting || counted)
+            continue;
+        least = conflicts == 0 || held[i].id < least ? held[i].id : least;
+        conflicts++;
+    }
+    const sstore_change change = change_store(path, false, records, count);
+    assert_int_equal(change.given_count, count);
+    assert_int_equal(change.added_count, held_count - before);
+    assert_int_equal(change.conflict_count, conflicts);
+    assert_int_equal(change.least_conflicting_id, least);
+    assert_int_equal(change.ids_checked, 1);
+}
+
+static uint64_t random_id(rng *random, uint64_t range)
+{
+    return rng_next(random) % 50 == 0 ? UINT64_MAX - rng_next(random) % 2 : rng_next(random) % range;
+}
+
+static void test_random_additions(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed);
+    for (uint32_t i = 0; i < STORES; i++) {
+        const char *path = scratch_path("store");
+        const uint64_t id_range = rng_between(&random, 1, 2000), fingerprint_range = rng_between(&random, 1, 1000);
+        sstore_builder *builder;
+        sstore_error error;
+        testing_doing("store %u, seed %llu", i, (unsigned long long)run_seed);
+        scratch_remove(path);
+        assert_ok(sstore_builder_create(path, NULL, &builder, &error), &error);
+        assert_ok(sstore_builder_finish(builder, &error), &error);
+        held_count = 0;
+        for (uint64_t steps = rng_between(&random, 1, 6); steps > 0; steps--) {
+            sstore_record records[500];
+            const size_t count = rng_between(&random, 0, 500);
+            for (size_t j = 0; j < count; j++)
+                records[j] = (sstore_record){rng_next(&random) % fingerprint_range, random_id(&random, id_range)};
+            check_addition(path, records, count);
+            if (rng_next(&random) % 3 != 0 || held_count == 0)
+                continue;
+            const size_t removed = rng_between(&random, 1, held_count);
+            (void)change_store(path, true, held + held_count - removed, removed);
+            held_count -= removed;
+        }
+    }
+    testing_done();
+}
+
+/* Ids that are no numbers, and far more records than are added: nothing is looked through, and that is told. Numbers always
+ * are. */
+static void test_not_checked(void **state)
+{
+    (void)state;
+    enum { MANY = 2200000, TOGETHER = 1 << 16 };
+    for (uint64_t factor = 1; factor <= 1000; factor += 999) {
+        const char *path = scratch_path("many");
+        sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+        uint64_t *words = malloc(2 * TOGETHER * sizeof *words);
+        sstore_builder *builder;
+        sstore_error error;
+        assert_non_null(words);
+        options.plan = "1";
+        options.replace = 1;
+        assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
+        for (uint64_t i = 0; i < MANY; i += TOGETHER) {
+            for (uint64_t j = 0; j < TOGETHER; j++) {
+                words[j] = (i + j) * UINT64_C(0x9e3779b97f4a7c15);
+                words[TOGETHER + j] = (i + j) * factor;
+            }
+            assert_ok(sstore_builder_add(builder, words, words + TOGETHER, TOGETHER, &error), &error);
+        }
+        assert_ok(sstore_builder_finish(builder, &error), &error);
+        free(words);
+        const sstore_record records[] = {{1, 5000}, {2, 6000}, {3, 6000}};
+        const sstore_change change = change_store(path, false, records, 3);
+        assert_int_equal(change.added_count, 3);
+        assert_int_equal(change.conflict_count, factor == 1 ? 2 : 1);
+        assert_int_equal(change.least_conflicting_id, factor == 1 ? 5000 : 6000);
+        assert_int_equal(change.ids_checked, factor == 1);
+    }
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_random_additions, testing_teardown),
+        cmocka_unit_test(test_not_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
