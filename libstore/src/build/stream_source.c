@@ -1,5 +1,22 @@
 #include "build/stream_source.h"
 
+#include "base/error.h"
+
+/* Records have to ascend strictly, from piece to piece, too: encoders count on that. */
+static sstore_status check_order(ss_stream_source *stream, const sstore_record *record, sstore_error *error)
+{
+    const sstore_record *last = &stream->last;
+    const bool ascends = !stream->has_last || record->fingerprint > last->fingerprint ||
+                         (record->fingerprint == last->fingerprint && stream->records->has_ids && record->id > last->id);
+    stream->has_last = true;
+    stream->last = *record;
+    if (SS_LIKELY(ascends))
+        return SSTORE_OK;
+    return ss_fail_damaged(error, NULL, SSTORE_NO_OFFSET,
+                           "the records that are read do not ascend at %016llx; 'sstore verify' says which file is damaged",
+                           (unsigned long long)record->fingerprint);
+}
+
 /* Take the next records off the stream, and keep those that are wanted. */
 static sstore_status take(ss_stream_source *stream, void *items, size_t *count_out, sstore_error *error)
 {
@@ -8,6 +25,8 @@ static sstore_status take(ss_stream_source *stream, void *items, size_t *count_o
     bool more = true;
     for (size_t taken = 0; taken < stream->piece_capacity; taken++) {
         sstore_status status = ss_record_merge_next(stream->records, &record, &more, error);
+        if (status == SSTORE_OK && more)
+            status = check_order(stream, &record, error);
         if (status != SSTORE_OK || !more)
             return status;
         if (stream->records->has_ids)
@@ -19,6 +38,18 @@ static sstore_status take(ss_stream_source *stream, void *items, size_t *count_o
     return SSTORE_OK;
 }
 
+/* All pieces were taken: nothing may be left. */
+static sstore_status check_end(const ss_stream_source *stream, sstore_error *error)
+{
+    sstore_record record;
+    bool more;
+    const sstore_status status = ss_record_merge_next(stream->records, &record, &more, error);
+    if (status != SSTORE_OK || !more)
+        return status;
+    return ss_fail_damaged(error, NULL, SSTORE_NO_OFFSET,
+                           "there are more records to read than the manifest says; 'sstore verify' says which file is damaged");
+}
+
 static sstore_status load(void *context, size_t piece, void *items, void *scratch, size_t *count_out,
                           sstore_error *error)
 {
@@ -28,10 +59,14 @@ static sstore_status load(void *context, size_t piece, void *items, void *scratc
     *count_out = 0;
     if (!ss_turnstile_enter(&stream->turnstile, piece))
         return SSTORE_OK; /* a piece before could not be loaded, and whoever wanted it reports that */
-    if (piece == 0)
+    if (piece == 0) {
+        stream->has_last = false;
         status = ss_record_merge_rewind(stream->records, error);
+    }
     if (status == SSTORE_OK)
         status = take(stream, items, count_out, error);
+    if (status == SSTORE_OK && piece + 1 == stream->piece_count)
+        status = check_end(stream, error);
     if (status != SSTORE_OK)
         ss_turnstile_break(&stream->turnstile);
     else if (piece + 1 == stream->piece_count)

@@ -16,6 +16,8 @@ typedef struct ss_stream_source {
     void *context;
     size_t piece_count, piece_capacity;
     ss_turnstile turnstile;
+    bool has_last;
+    sstore_record last; /* that was read */
 } ss_stream_source;
 
 /* A stream of at most `most_records`, each piece made of up to `capacity` of them. All above the numbers must be set. */

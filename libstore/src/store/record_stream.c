@@ -35,7 +35,8 @@ void ss_record_stream_rewind(ss_record_stream *stream)
 {
     ss_table_stream_seek(&stream->fingerprints, 0, UINT64_MAX);
     stream->value_count = stream->value_index = 0;
-    stream->rank = stream->next_ids_block = 0;
+    stream->rank = stream->next_ids_block = stream->record_count = 0;
+    stream->whole = true;
     stream->ids_walk = ss_block_walk_from(0, UINT64_MAX);
     stream->ids = (ss_ids_block){.count = 0};
     stream->ids_index = 0;
@@ -117,6 +118,7 @@ sstore_status ss_record_stream_seek(ss_record_stream *stream, uint64_t fingerpri
 {
     const ss_segment *segment = stream->segment;
     bool more = true;
+    stream->whole = false;
     if (!holds(stream, fingerprint)) {
         stream->value_count = stream->value_index = 0;
         ss_table_stream_seek(&stream->fingerprints, ss_key_index_find(&segment->tables[0].keys, fingerprint),
@@ -169,10 +171,13 @@ static sstore_status take_id(ss_record_stream *stream, uint64_t *id_out, sstore_
 static sstore_status check_end(const ss_record_stream *stream, sstore_error *error)
 {
     const ss_segment *segment = stream->segment;
-    if (stream->rank == segment->facts.distinct_count)
-        return SSTORE_OK;
-    return ss_fail_damaged(error, segment->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
-                           "the table has another number of fingerprints than the manifest says");
+    if (stream->rank != segment->facts.distinct_count)
+        return ss_fail_damaged(error, segment->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
+                               "the table has another number of fingerprints than the manifest says");
+    if (stream->whole && stream->has_ids && stream->record_count != segment->facts.record_count)
+        return ss_fail_damaged(error, segment->ids.file.path, SSTORE_NO_OFFSET,
+                               "there are more or fewer ids than the manifest says");
+    return SSTORE_OK;
 }
 
 /* When the last fingerprint is done. */
@@ -193,6 +198,7 @@ sstore_status ss_record_stream_next(ss_record_stream *stream, sstore_record *rec
     if (status != SSTORE_OK || !*more_out)
         return status;
     *record_out = (sstore_record){.fingerprint = stream->values[stream->value_index]};
+    stream->record_count++;
     if (stream->has_ids) {
         status = take_id(stream, &record_out->id, error);
         if (status != SSTORE_OK || next_id_is_of_rank(stream))
