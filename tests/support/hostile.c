@@ -9,51 +9,13 @@
 #include "file/manifest.h"
 #include "support/data.h"
 #include "support/scratch.h"
+#include "support/store_offsets.h"
 #include "support/use_store.h"
 
 #define DATA_SEED 1u /* the shapes are always the same, and with them what a list of changes does */
 #define MOST_CHANGES 64u
 #define MOST_BLOCKS 64u /* that a change makes of a file */
-#define CHECKSUM_BYTES 16u
-
-/* Where numbers stand: format-spec/sstore-format.md, sections 3 and 4. */
-enum { MANIFEST_SIZE = 12, MANIFEST_DISTANCE = 36, MANIFEST_FLAGS = 40, MANIFEST_RECIPE = 56, MANIFEST_FIXED = 64 };
-enum {
-    SEGMENT_ID = 0,
-    SEGMENT_RECORDS = 24,
-    SEGMENT_DISTINCT = 32,
-    SEGMENT_CONTENT = 40,
-    SEGMENT_BLOCK_BYTES = 56,
-    SEGMENT_INTERVAL = 60,
-    SEGMENT_DIRECTORY_BYTES = 64,
-    SEGMENT_DIRECTORY_SUM = 72,
-    SEGMENT_ID_BLOCKS = 88,
-    SEGMENT_ID_HEADER = 96,
-    SEGMENT_KIND = 112,
-    SEGMENT_TABLES = 116,
-    SEGMENT_FIXED = 128
-};
-enum {
-    TABLE_MASK = 0,
-    TABLE_PREFIX_BITS = 8,
-    TABLE_RADIUS = 12,
-    TABLE_BLOCKS = 16,
-    TABLE_HEADER = 24,
-    TABLE_FIXED = 40
-};
-enum {
-    HEADER_SEGMENT = 16,
-    HEADER_NUMBER = 32,
-    HEADER_BLOCK_BYTES = 36,
-    HEADER_INTERVAL = 40,
-    HEADER_BLOCKS = 48,
-    HEADER_ITEMS = 56,
-    HEADER_DISTANCE = 68,
-    HEADER_RADIUS = 72,
-    HEADER_MASK = 80,
-    HEADER_LENGTHS = 88,
-    HEADER_CHECKSUM = SS_HEADER_BYTES - CHECKSUM_BYTES
-};
+#define FILE_NUMBERS 8u /* that a change can name: tables, and the ids as the last one */
 
 static void must(sstore_status status, const sstore_error *error)
 {
@@ -430,13 +392,18 @@ static void set_key(hostile_segment *of, uint32_t file, size_t index, uint64_t v
     of->new_directory = true;
 }
 
+static uint32_t file_named(uint64_t number)
+{
+    return number % FILE_NUMBERS == FILE_NUMBERS - 1 ? HOSTILE_IDS : (uint32_t)(number % FILE_NUMBERS);
+}
+
 /* One change: what and how wide the number is, which segment, which file, then the rest. */
 static void change_once(hostile_store *store, fuzz_input *input)
 {
     enum { MANIFEST, HEADER, BLOCKS, KEYS, DIRECTORY, MOVE, RESIZE, FIELD };
     const uint32_t what = (uint32_t)fuzz_take(input, 1), where = (uint32_t)fuzz_take(input, 1);
     const size_t width = (size_t)1 << (what >> 3 & 3), at = fuzz_take(input, 2);
-    const uint32_t segment = store->segment_count == 0 ? 0 : (where >> 4) % store->segment_count, file = where & 7;
+    const uint32_t segment = store->segment_count == 0 ? 0 : (where >> 4) % store->segment_count, file = file_named(where);
     hostile_segment *of = &store->segments[segment];
     if (store->segment_count == 0 || (what & 7) == MANIFEST) {
         put_at(store->manifest, store->manifest_bytes, at, width, fuzz_take(input, width));
@@ -452,7 +419,7 @@ static void change_once(hostile_store *store, fuzz_input *input)
     }
     case KEYS: set_key(of, (what & 128) != 0 ? HOSTILE_MOST_FILES : file, at, fuzz_take(input, 8)); break;
     case DIRECTORY: put_at(of->directory, of->directory_bytes, at, width, fuzz_take(input, width)); break;
-    case MOVE: move_block(of, file, at & 255, (uint32_t)fuzz_take(input, 1) & 7, at >> 8); break;
+    case MOVE: move_block(of, file, at & 255, file_named(fuzz_take(input, 1)), at >> 8); break;
     case RESIZE: hostile_resize(store, segment, file, at % MOST_BLOCKS); break;
     default: hostile_set(store, segment, (hostile_field)(at % HOSTILE_FIELDS), file, fuzz_take(input, width)); break;
     }

@@ -14,7 +14,7 @@
 
 #define HOSTILE_SHAPES 6u
 #define HOSTILE_MOST_SEGMENTS 40u
-#define HOSTILE_MOST_FILES 8u                 /* block files of a segment */
+#define HOSTILE_MOST_FILES 65u                /* block files of a segment */
 #define HOSTILE_IDS (HOSTILE_MOST_FILES - 1u) /* that of the ids, among them */
 
 /* Numbers, as they stand in the directory. */

@@ -162,3 +162,129 @@ bool slow_block_decode(const uint8_t *block, uint32_t block_bytes, uint32_t inte
             return false;
     return true;
 }
+
+/* ----- writing ----- */
+
+void slow_put_bits(uint8_t *block, uint32_t at, uint32_t width, uint64_t value)
+{
+    for (uint32_t i = 0; i < width; i++)
+        block[(at + i) / 8] |= (uint8_t)((value >> i & 1) << (at + i) % 8);
+}
+
+static void put_number(uint8_t *to, size_t at, size_t width, uint64_t number)
+{
+    for (size_t i = 0; i < width; i++)
+        to[at + i] = (uint8_t)(number >> (8 * i));
+}
+
+uint32_t slow_step(uint64_t before, uint64_t value)
+{
+    uint32_t h = before == value ? 64 : (uint32_t)__builtin_clzll(before ^ value);
+    if (value > before)
+        return h;
+    while (h-- > 0)
+        if ((value >> (63 - h) & 1) != 0)
+            return h;
+    return SLOW_NO_SYMBOL;
+}
+
+void slow_code_lengths(const uint64_t counts[64], uint8_t lengths[64])
+{
+    uint32_t used = 0, length = 0, seen = 0;
+    for (uint32_t h = 0; h < 64; h++)
+        used += counts[h] > 0;
+    while (1u << length < used)
+        length++;
+    memset(lengths, 0, 64);
+    for (uint32_t h = 0; h < 64; h++)
+        if (counts[h] > 0) /* the first ones take what the longest codes leave */
+            lengths[h] = (uint8_t)(used == 1 ? 1 : length - (seen++ < (1u << length) - used));
+}
+
+/* What follows the one before it takes: code and rest. */
+static uint32_t step_bits(const uint8_t lengths[64], uint64_t before, uint64_t value)
+{
+    const uint32_t h = slow_step(before, value);
+    return lengths[h] + 63 - h;
+}
+
+uint32_t slow_block_fit(uint32_t block_bytes, uint32_t interval, const uint8_t lengths[64], const uint64_t *values,
+                        size_t count)
+{
+    const uint64_t room = 8 * (uint64_t)(block_bytes - TRAILER_BYTES);
+    uint64_t steps = 0, groups = 1;
+    uint32_t shift = 0, n = 1;
+    for (; n < count && n < 65535; n++) {
+        if (n % interval == 0) {
+            const uint32_t needed = slow_key_shift(values[n] - values[0]);
+            shift = needed > shift ? needed : shift;
+            groups++;
+        } else if (slow_step(values[n - 1], values[n]) == SLOW_NO_SYMBOL) {
+            break;
+        } else {
+            steps += step_bits(lengths, values[n - 1], values[n]);
+        }
+        if (8 * (HEAD_BYTES + (groups - 1) * (KEY_BYTES + slot_bytes_of(block_bytes))) + shift * (groups - 1) + steps > room)
+            break;
+    }
+    return n;
+}
+
+/* Write a symbol's code at *at, its highest bit first, and go behind it. */
+static void put_code(uint8_t *block, const uint8_t lengths[64], uint32_t symbol, uint32_t *at)
+{
+    uint32_t code = 0, length = 1;
+    for (; length < lengths[symbol]; length++) {
+        for (uint32_t h = 0; h < 64; h++)
+            code += lengths[h] == length;
+        code <<= 1;
+    }
+    for (uint32_t h = 0; h < symbol; h++)
+        code += lengths[h] == length;
+    for (uint32_t i = length; i-- > 0; *at += 1)
+        slow_put_bits(block, *at, 1, code >> i & 1);
+}
+
+/* Write a group between `at` and `end`; low_bits of the distance from the block's first value stand at the end. */
+static void encode_group(uint8_t *block, const uint8_t lengths[64], const uint64_t *values, uint32_t count, uint32_t at,
+                         uint32_t end, uint64_t distance, uint32_t low_bits)
+{
+    end -= low_bits;
+    slow_put_bits(block, end, low_bits, distance);
+    for (uint32_t i = 1; i < count; i++) {
+        const uint32_t h = slow_step(values[i - 1], values[i]);
+        put_code(block, lengths, h, &at);
+        end -= 63 - h;
+        slow_put_bits(block, end, 63 - h, values[i]);
+    }
+}
+
+void slow_block_encode(uint8_t *block, uint32_t block_bytes, uint32_t interval, const uint8_t lengths[64],
+                       const uint64_t *values, uint32_t count)
+{
+    uint32_t shift = 0;
+    memset(block, 0, block_bytes);
+    put_number(block, 0, 2, count);
+    for (uint32_t i = interval; i < count; i += interval) {
+        const uint32_t needed = slow_key_shift(values[i] - values[0]);
+        shift = needed > shift ? needed : shift;
+    }
+    block[2] = (uint8_t)shift;
+    put_number(block, 4, 8, values[0]);
+    uint32_t at = first_begin(block, block_bytes, interval);
+    for (uint32_t first = 0, group = 0; first < count; first += interval, group++) {
+        const uint32_t size = count - first < interval ? count - first : interval;
+        const uint64_t distance = values[first] - values[0];
+        uint32_t end = at + (group > 0 ? shift : 0);
+        for (uint32_t i = 1; i < size; i++)
+            end += step_bits(lengths, values[first + i - 1], values[first + i]);
+        if (group > 0) {
+            put_number(block, HEAD_BYTES + KEY_BYTES * (size_t)(group - 1), KEY_BYTES, distance >> shift);
+            put_number(block, slow_slot_offset(block, block_bytes, interval, group), slot_bytes_of(block_bytes), at);
+        }
+        if (first + size == count)
+            end = 8 * (block_bytes - TRAILER_BYTES);
+        encode_group(block, lengths, values + first, size, at, end, distance, group > 0 ? shift : 0);
+        at = end;
+    }
+}

@@ -1,6 +1,6 @@
 /*
- * slow_block.h - a table's block read bit by bit, made from format-spec/block-codec.md alone: what the codec's fast ways are
- * held against.
+ * slow_block.h - a table's block read and written bit by bit, made from format-spec/block-codec.md alone: what the codec's
+ * fast ways are held against.
  */
 #ifndef SUPPORT_SLOW_BLOCK_H
 #define SUPPORT_SLOW_BLOCK_H
@@ -51,5 +51,26 @@ bool slow_block_decode_group(const uint8_t *block, uint32_t block_bytes, uint32_
 /* All of them. That they ascend is not looked at. */
 bool slow_block_decode(const uint8_t *block, uint32_t block_bytes, uint32_t interval, const slow_code *code,
                        uint64_t *out);
+
+/* ----- writing -----
+ * Also what no honest writer makes: values in any order. */
+
+/* Write a field. The bits must be 0 before. */
+void slow_put_bits(uint8_t *block, uint32_t at, uint32_t width, uint64_t value);
+
+/* The h by which a decoder comes from one value to the next: the first bit that differs, where they ascend. Where they do
+ * not, a set bit of the leading ones that both share, the last of them; SLOW_NO_SYMBOL where there is none. */
+uint32_t slow_step(uint64_t before, uint64_t value);
+
+/* A complete code whose lengths differ by one at most, for the symbols whose counts are not 0. */
+void slow_code_lengths(const uint64_t counts[64], uint8_t lengths[64]);
+
+/* How many of the values, at least one, the block takes that begins with the first of them. */
+uint32_t slow_block_fit(uint32_t block_bytes, uint32_t interval, const uint8_t lengths[64], const uint64_t *values,
+                        size_t count);
+
+/* Write the block of these values, all but its trailer. */
+void slow_block_encode(uint8_t *block, uint32_t block_bytes, uint32_t interval, const uint8_t lengths[64],
+                       const uint64_t *values, uint32_t count);
 
 #endif

@@ -1,0 +1,195 @@
+/*
+ * fuzz_answer.c - questions to a store that is honest or has one lie. An honest one gives the answers of brute force; any other
+ * the same, or damage, or at least no record that it has nowhere, and none twice; and every call ends.
+ *   1 byte: how the store is read; then the store, as support/one_lie.c takes it
+ */
+#include "support/fuzzing.h"
+#include "support/lie_case.h"
+
+/* What is read to answer by probing tables, and by reading all of table 0 in order. */
+#define PROBING (SLOW_CONTENT | SLOW_OTHER_TABLES | SLOW_DIRECTORY | SLOW_COUNTS)
+#define SCANNING (SLOW_CONTENT | SLOW_DIRECTORY | SLOW_COUNTS)
+
+typedef struct session {
+    lie_case made;
+    sstore_strategy strategy;
+    sstore *store;
+    sstore_cursor *cursor;
+} session;
+
+static int take_match(void *context, const sstore_match *match)
+{
+    matches_add(context, match);
+    return 0;
+}
+
+static int take_record(void *context, const sstore_record *record)
+{
+    records_add(context, record->fingerprint, record->id);
+    return 0;
+}
+
+static int take_explanation(void *context, const sstore_table_explanation *explanation)
+{
+    (void)explanation;
+    *(uint64_t *)context += 1;
+    return 0;
+}
+
+static int take_problem(void *context, const sstore_error *problem)
+{
+    FUZZ_CHECK(problem->status != SSTORE_OK && problem->message[0] != '\0');
+    *(uint64_t *)context += 1;
+    return 0;
+}
+
+/* Each match is as far as it says, and within the distance. */
+static void check_distances(const session *self, const matches *got, uint32_t distance)
+{
+    for (size_t i = 0; i < got->count; i++) {
+        const sstore_match *match = &got->items[i];
+        LIE_CHECK(&self->made, match->distance <= distance && match->query_index < 16);
+    }
+}
+
+static void query(const session *self, uint64_t fingerprint, uint32_t distance)
+{
+    matches got = {0}, wanted = {0};
+    sstore_error error;
+    work_begin("query");
+    const sstore_status status = sstore_query(self->cursor, fingerprint, distance, take_match, &got, &error);
+    const bool ok = lie_case_ok(&self->made, status, &error);
+    const bool scans = self->strategy == SSTORE_STRATEGY_SCAN;
+    const bool exact = ok && lie_case_keeps(&self->made, scans ? SCANNING : PROBING);
+    if (exact)
+        oracle_query(&self->made.truth->truth, fingerprint, distance, 0, &wanted);
+    check_distances(self, &got, distance);
+    lie_case_check_matches(&self->made, &got, &wanted, exact);
+    matches_free(&got);
+    matches_free(&wanted);
+}
+
+static void query_nearest(const session *self, uint64_t fingerprint)
+{
+    matches got = {0}, wanted = {0};
+    sstore_error error;
+    work_begin("nearest");
+    const sstore_status status = sstore_query_nearest(self->cursor, fingerprint, 64, take_match, &got, &error);
+    const bool exact = lie_case_ok(&self->made, status, &error) && lie_case_keeps(&self->made, PROBING);
+    if (exact)
+        oracle_nearest(&self->made.truth->truth, fingerprint, 64, &wanted);
+    lie_case_check_matches(&self->made, &got, &wanted, exact);
+    matches_free(&got);
+    matches_free(&wanted);
+}
+
+static void query_batch(const session *self, uint32_t distance)
+{
+    const uint64_t *queries = self->made.made.queries;
+    matches got = {0}, wanted = {0};
+    sstore_error error;
+    work_begin("batch");
+    const sstore_status status = sstore_query_batch(self->store, queries, 16, distance, 1, take_match, &got, &error);
+    const bool exact = lie_case_ok(&self->made, status, &error) && lie_case_keeps(&self->made, PROBING);
+    for (uint64_t i = 0; exact && i < 16; i++)
+        oracle_query(&self->made.truth->truth, queries[i], distance, i, &wanted);
+    check_distances(self, &got, distance);
+    lie_case_check_matches(&self->made, &got, &wanted, exact);
+    matches_free(&got);
+    matches_free(&wanted);
+}
+
+static void explain(const session *self, uint32_t distance)
+{
+    sstore_error error;
+    uint64_t tables = 0;
+    work_begin("explain");
+    const sstore_status status =
+        sstore_explain(self->cursor, self->made.made.queries[0], distance, take_explanation, &tables, &error);
+    (void)lie_case_ok(&self->made, status, &error);
+}
+
+static void each_record(const session *self)
+{
+    oracle got = {.count = 0};
+    sstore_error error;
+    work_begin("each record");
+    const sstore_status status = sstore_each_record(self->cursor, take_record, &got, &error);
+    const bool ok = lie_case_ok(&self->made, status, &error);
+    for (size_t i = 1; i < got.count; i++) /* in order, as they come */
+        LIE_CHECK(&self->made, got.records[i - 1].fingerprint <= got.records[i].fingerprint);
+    lie_case_check_records(&self->made, &got, ok && lie_case_keeps(&self->made, SLOW_CONTENT));
+    oracle_free(&got);
+}
+
+static void look_at_statistics(const session *self)
+{
+    sstore_statistics all = {.struct_size = sizeof all};
+    sstore_segment_statistics segment = {.struct_size = sizeof segment};
+    sstore_table_statistics table = {.struct_size = sizeof table};
+    sstore_error error;
+    work_begin("stat");
+    LIE_CHECK(&self->made, sstore_stat(self->store, &all, &error) == SSTORE_OK);
+    for (uint32_t i = 0; i < all.segment_count; i++) {
+        work_begin("stat of a segment");
+        LIE_CHECK(&self->made, sstore_stat_segment(self->store, i, &segment, &error) == SSTORE_OK);
+        for (uint32_t j = 0; j < segment.table_count; j++)
+            LIE_CHECK(&self->made, sstore_stat_table(self->store, i, j, &table, &error) == SSTORE_OK);
+    }
+    if (lie_case_keeps(&self->made, SLOW_CONTENT | SLOW_COUNTS))
+        LIE_CHECK(&self->made, all.record_count == self->made.truth->truth.count);
+}
+
+/* It finds whatever is wrong, and nothing else. */
+static void verify(const session *self)
+{
+    sstore_error error;
+    uint64_t problems = 0;
+    work_begin("verify");
+    const sstore_status status = sstore_verify(self->made.path, take_problem, &problems, &error);
+    const bool ok = lie_case_ok(&self->made, status, &error);
+    LIE_CHECK(&self->made, ok == (problems == 0));
+    LIE_CHECK(&self->made, !ok || SLOW_HONEST(self->made.truth->broken));
+}
+
+static void ask(session *self)
+{
+    sstore_error error;
+    look_at_statistics(self);
+    work_begin("cursor");
+    if (!lie_case_ok(&self->made, sstore_cursor_create(self->store, &self->cursor, &error), &error))
+        return;
+    const uint32_t distance = self->made.plan.distance, far = self->strategy == SSTORE_STRATEGY_PROBE ? distance : 64;
+    each_record(self);
+    for (uint32_t i = 0; i < 3; i++)
+        query(self, self->made.made.queries[i], i == 0 ? distance : i == 1 ? distance / 2 : distance + 1);
+    query(self, self->made.made.queries[3], far);
+    query(self, self->made.made.queries[3], far / 4);
+    if (self->strategy != SSTORE_STRATEGY_PROBE)
+        query_nearest(self, self->made.made.queries[4]);
+    query_batch(self, distance);
+    explain(self, distance);
+    sstore_cursor_free(self->cursor);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_input input = {.at = data, .left = size};
+    const uint32_t how = (uint32_t)fuzz_take(&input, 1);
+    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
+    sstore_error error;
+    session self = {.strategy = (sstore_strategy)(how / 3 % 3)};
+    lie_case_make(&self.made, "answer", &input);
+    options.io = (sstore_io)(how % 3);
+    options.strategy = self.strategy;
+    work_begin("open");
+    const bool opened = lie_case_ok(&self.made, sstore_open(self.made.path, &options, &self.store, &error), &error);
+    LIE_CHECK(&self.made, opened == (self.store != NULL));
+    LIE_CHECK(&self.made, !opened || lie_case_keeps(&self.made, SLOW_FRAME | SLOW_OPENING));
+    if (opened)
+        ask(&self);
+    sstore_close(self.store);
+    verify(&self);
+    lie_case_free(&self.made);
+    return 0;
+}

@@ -1,0 +1,585 @@
+#include "support/slow_store.h"
+
+#include "file/manifest.h"
+#include "support/slow_block.h"
+#include "support/slow_ids.h"
+#include "support/store_offsets.h"
+
+#define PLAN_STEPS 200000u
+
+static void *memory(void *got)
+{
+    if (got == NULL)
+        abort();
+    return got;
+}
+
+/* ----- lists ----- */
+
+static void append(slow_list *list, uint64_t value)
+{
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
+        list->items = memory(realloc(list->items, list->capacity * sizeof *list->items));
+    }
+    list->items[list->count++] = value;
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static void sort(slow_list *list)
+{
+    if (list->count > 0)
+        qsort(list->items, list->count, sizeof *list->items, compare_numbers);
+}
+
+static bool contains(const slow_list *list, uint64_t value)
+{
+    return list->count > 0 && bsearch(&value, list->items, list->count, sizeof value, compare_numbers) != NULL;
+}
+
+static void break_rule(slow_store *store, slow_segment *segment, uint32_t rule, const char *reason)
+{
+    store->broken |= rule;
+    if (segment != NULL)
+        segment->broken |= rule;
+    if (store->first_reason == NULL)
+        store->first_reason = reason;
+}
+
+/* ----- plans ----- */
+
+/* What the manifest says of a segment. */
+typedef struct facts {
+    const uint8_t *entry;
+    uint64_t records, distinct;
+    uint32_t block_bytes, interval, table_count, distance;
+} facts;
+
+static const uint8_t *table_of(const facts *of, uint32_t table)
+{
+    return of->entry + SEGMENT_FIXED + (size_t)table * TABLE_FIXED;
+}
+
+/* Error patterns are tried by how many bits of each class they have: bits of a class are in the same tables. */
+typedef struct search {
+    const facts *of;
+    uint64_t classes[64];   /* masks */
+    uint32_t class_count, steps;
+    uint32_t covered[64];   /* bits of each table */
+} search;
+
+static bool is_covered(const search *self)
+{
+    for (uint32_t i = 0; i < self->of->table_count; i++)
+        if (self->covered[i] <= ss_load_le32(table_of(self->of, i) + TABLE_RADIUS))
+            return true;
+    return false;
+}
+
+/* Whether every pattern with the bits that were chosen and at most `left` more, of the classes from `number` on, is covered. */
+static bool all_covered(search *self, uint32_t number, uint32_t left)
+{
+    if (++self->steps > PLAN_STEPS)
+        return true;
+    if (number == self->class_count || left == 0)
+        return is_covered(self);
+    const uint32_t size = (uint32_t)__builtin_popcountll(self->classes[number]);
+    bool all = all_covered(self, number + 1, left);
+    uint32_t added = 0;
+    while (all && added < size && added < left) {
+        added++;
+        for (uint32_t i = 0; i < self->of->table_count; i++)
+            self->covered[i] += (ss_load_le64(table_of(self->of, i) + TABLE_MASK) & self->classes[number]) != 0;
+        all = all_covered(self, number + 1, left - added);
+    }
+    for (uint32_t i = 0; i < self->of->table_count; i++)
+        if ((ss_load_le64(table_of(self->of, i) + TABLE_MASK) & self->classes[number]) != 0)
+            self->covered[i] -= added;
+    return all;
+}
+
+static void find_classes(search *self)
+{
+    for (uint32_t bit = 0; bit < 64; bit++) {
+        const uint64_t one = UINT64_C(1) << bit;
+        uint32_t number = 0;
+        for (; number < self->class_count; number++) {
+            bool same = true;
+            for (uint32_t i = 0; i < self->of->table_count; i++) {
+                const uint64_t mask = ss_load_le64(table_of(self->of, i) + TABLE_MASK);
+                same &= ((mask & one) != 0) == ((mask & self->classes[number]) != 0);
+            }
+            if (same)
+                break;
+        }
+        if (number == self->class_count)
+            self->classes[self->class_count++] = 0;
+        self->classes[number] |= one;
+    }
+}
+
+static void check_plan(slow_store *store, slow_segment *segment, const facts *of)
+{
+    search self = {.of = of};
+    for (uint32_t i = 0; i < of->table_count; i++) {
+        const uint64_t mask = ss_load_le64(table_of(of, i) + TABLE_MASK);
+        const uint32_t bits = ss_load_le32(table_of(of, i) + TABLE_PREFIX_BITS);
+        if (bits == 0 || bits != (uint32_t)__builtin_popcountll(mask) || ss_load_le32(table_of(of, i) + TABLE_RADIUS) > bits)
+            break_rule(store, segment, SLOW_FRAME, "a table's bits or radius are impossible");
+        else if (i == 0 && bits < 64 && mask << bits != 0)
+            break_rule(store, segment, SLOW_FRAME, "table 0 is permuted");
+    }
+    if ((segment->broken & SLOW_FRAME) != 0)
+        return;
+    find_classes(&self);
+    if (!all_covered(&self, 0, of->distance))
+        break_rule(store, segment, SLOW_FRAME, "the plan is not complete");
+    else if (self.steps > PLAN_STEPS)
+        break_rule(store, segment, SLOW_PLAN, "the plan takes long to prove");
+}
+
+/* ----- the frame ----- */
+
+static bool is_block_size(uint32_t bytes)
+{
+    return bytes >= 256 && bytes <= 65536 && (bytes & (bytes - 1)) == 0;
+}
+
+static void check_block_counts(slow_store *store, slow_segment *segment, const facts *of, const hostile_segment *from)
+{
+    for (uint32_t i = 0; i <= of->table_count; i++) {
+        const bool is_ids = i == of->table_count;
+        const uint32_t file = is_ids ? HOSTILE_IDS : i;
+        const uint64_t items = !is_ids ? of->distinct : store->has_ids ? of->records : 0;
+        const uint64_t blocks = is_ids ? ss_load_le64(of->entry + SEGMENT_ID_BLOCKS) : ss_load_le64(table_of(of, i) + TABLE_BLOCKS);
+        if (items / 65535 + (items % 65535 > 0) > blocks)
+            break_rule(store, segment, is_ids || i == 0 ? SLOW_FRAME : SLOW_OPENING, "a header has too many items");
+        if (blocks > items || (blocks > 0) != (items > 0))
+            break_rule(store, segment, SLOW_FRAME, "the numbers of blocks and items do not fit together");
+        else if ((!is_ids || store->has_ids) && (from->files[file].bytes == NULL || blocks != from->keys[file].count ||
+                                                 from->files[file].size != HEADER_FIXED + blocks * of->block_bytes))
+            break_rule(store, segment, SLOW_FRAME, "a file is not of its size");
+    }
+}
+
+/* Whether the lengths are a code: none, one symbol of one bit, or complete. */
+static bool is_code(const uint8_t lengths[64], bool may_be_any)
+{
+    uint32_t used = 0, sum = 0;
+    for (uint32_t h = 0; h < 64; h++) {
+        used += lengths[h] > 0;
+        if (lengths[h] > 11 || (lengths[h] > 0 && !may_be_any))
+            return false;
+        sum += lengths[h] > 0 ? 1u << (11 - lengths[h]) : 0;
+    }
+    return used == 0 || sum == 1u << 11 || (used == 1 && sum == 1u << 10);
+}
+
+static bool ascends(const hostile_array *array, bool strictly)
+{
+    for (size_t i = 1; i < array->count; i++)
+        if (array->values[i] < array->values[i - 1] || (strictly && array->values[i] == array->values[i - 1]))
+            return false;
+    return true;
+}
+
+static void check_opening(slow_store *store, slow_segment *segment, const facts *of, const hostile_segment *from)
+{
+    for (uint32_t i = 0; i < of->table_count; i++) {
+        if (!is_code(from->files[i].bytes + HEADER_LENGTHS, true))
+            break_rule(store, segment, i == 0 ? SLOW_FRAME : SLOW_OPENING, "a code is impossible");
+        if (!ascends(&from->keys[i], true))
+            break_rule(store, segment, SLOW_OPENING, "the directory's keys do not ascend");
+    }
+    if (store->has_ids && !is_code(from->files[HOSTILE_IDS].bytes + HEADER_LENGTHS, false))
+        break_rule(store, segment, SLOW_FRAME, "the ids have a code");
+    if (store->has_ids && !ascends(&from->keys[HOSTILE_IDS], false))
+        break_rule(store, segment, SLOW_OPENING, "the directory's keys of the ids do not ascend");
+    const hostile_array *ranks = &from->ranks;
+    if (!ascends(ranks, true) || (ranks->count > 0 && (ranks->values[0] != 0 || ranks->values[ranks->count - 1] >= of->distinct)))
+        break_rule(store, segment, SLOW_OPENING, "the directory's first ranks are impossible");
+}
+
+static void check_frame(slow_store *store, slow_segment *segment, const facts *of, const hostile_segment *from)
+{
+    if (!is_block_size(of->block_bytes) || of->interval == 0 || of->interval > 65535)
+        break_rule(store, segment, SLOW_FRAME, "the block size or interval is impossible");
+    else if (of->distinct > of->records || (of->records > 0) != (of->distinct > 0) ||
+             (!store->has_ids && of->records != of->distinct))
+        break_rule(store, segment, SLOW_FRAME, "the numbers of records and fingerprints do not fit together");
+    else
+        check_block_counts(store, segment, of, from);
+    if ((segment->broken & SLOW_FRAME) == 0)
+        check_plan(store, segment, of);
+    if ((segment->broken & SLOW_FRAME) == 0)
+        check_opening(store, segment, of, from);
+}
+
+/* ----- tables ----- */
+
+static uint64_t unpermute(uint64_t value, uint64_t mask)
+{
+    uint64_t original = 0;
+    uint32_t leading = 63, other = 63 - (uint32_t)__builtin_popcountll(mask);
+    for (uint32_t bit = 64; bit-- > 0;)
+        original |= (value >> ((mask >> bit & 1) != 0 ? leading-- : other--) & 1) << bit;
+    return original;
+}
+
+/* Hold a block against what a writer makes of its values; `next` follows them, if there is any. */
+static bool is_tidy(const uint8_t *block, const facts *of, const uint8_t lengths[64], const uint64_t *values, uint32_t count,
+                    bool has_next)
+{
+    uint8_t again[65536];
+    for (uint32_t i = 1; i < count; i++)
+        if (values[i] <= values[i - 1])
+            return false;
+    if (slow_block_fit(of->block_bytes, of->interval, lengths, values, count + has_next) != count)
+        return false;
+    slow_block_encode(again, of->block_bytes, of->interval, lengths, values, count);
+    return memcmp(again, block, of->block_bytes - 8) == 0;
+}
+
+/* Where a block's values begin in the list of all. */
+typedef struct table_blocks {
+    slow_list begins;
+    bool malformed;
+} table_blocks;
+
+static void decode_table(const facts *of, const hostile_segment *from, uint32_t table, slow_list *values, table_blocks *blocks)
+{
+    uint64_t *decoded = memory(malloc((65536 + (size_t)of->interval) * sizeof *decoded));
+    slow_code code;
+    slow_code_init(&code, from->files[table].bytes + HEADER_LENGTHS);
+    for (size_t i = 0; i < from->keys[table].count; i++) {
+        const uint8_t *block = from->files[table].bytes + HEADER_FIXED + i * of->block_bytes;
+        append(&blocks->begins, values->count);
+        if (!slow_block_opens(block, of->block_bytes, of->interval) ||
+            !slow_block_decode(block, of->block_bytes, of->interval, &code, decoded)) {
+            blocks->malformed = true;
+            continue;
+        }
+        for (uint32_t j = 0; j < slow_block_count(block); j++)
+            append(values, decoded[j]);
+    }
+    free(decoded);
+}
+
+/* The statistics of a header. */
+static bool counts_fit(const uint8_t *header, const slow_list *values)
+{
+    uint64_t h_counts[64] = {0}, gap_bits[64] = {0};
+    for (size_t i = 1; i < values->count; i++) {
+        const uint64_t gap = values->items[i] - values->items[i - 1];
+        h_counts[__builtin_clzll(values->items[i] ^ values->items[i - 1])]++;
+        for (uint32_t bit = 0; bit < 64; bit++)
+            gap_bits[bit] += gap >> (63 - bit) & 1;
+    }
+    for (uint32_t i = 0; i < 64; i++)
+        if (h_counts[i] != ss_load_le64(header + HEADER_H_COUNTS + 8 * (size_t)i) ||
+            gap_bits[i] != ss_load_le64(header + HEADER_GAP_BITS + 8 * (size_t)i))
+            return false;
+    return true;
+}
+
+static void check_table(slow_store *store, slow_segment *segment, const facts *of, const hostile_segment *from, uint32_t table,
+                        const slow_list *values, const table_blocks *blocks)
+{
+    const uint32_t rule = table == 0 ? SLOW_TABLE_0 : SLOW_OTHER_TABLES;
+    const uint8_t *file = from->files[table].bytes;
+    if (blocks->malformed) {
+        store->malformed = true;
+        break_rule(store, segment, rule, "a block is malformed");
+        return;
+    }
+    for (size_t i = 1; i < values->count; i++)
+        if (values->items[i] <= values->items[i - 1]) {
+            break_rule(store, segment, rule, "fingerprints do not ascend");
+            return;
+        }
+    if (values->count != of->distinct)
+        break_rule(store, segment, SLOW_COUNTS, "there are more or fewer fingerprints than is said");
+    for (size_t i = 0; i < blocks->begins.count; i++) {
+        const size_t begin = blocks->begins.items[i];
+        const size_t end = i + 1 < blocks->begins.count ? blocks->begins.items[i + 1] : values->count;
+        if (from->keys[table].values[i] != values->items[end - 1] || (table == 0 && from->ranks.values[i] != begin))
+            break_rule(store, segment, SLOW_DIRECTORY, "a key or first rank is not the block's");
+        if (!is_tidy(file + HEADER_FIXED + i * of->block_bytes, of, file + HEADER_LENGTHS, values->items + begin,
+                     (uint32_t)(end - begin), end < values->count))
+            break_rule(store, segment, SLOW_UNTIDY, "a block is not as a writer makes it");
+    }
+    if (!counts_fit(file, values))
+        break_rule(store, segment, SLOW_UNTIDY, "a header's statistics are not the table's");
+}
+
+static void read_table(slow_store *store, slow_segment *segment, const facts *of, const hostile_segment *from, uint32_t table)
+{
+    slow_list values = {0};
+    table_blocks blocks = {.malformed = false};
+    decode_table(of, from, table, &values, &blocks);
+    check_table(store, segment, of, from, table, &values, &blocks);
+    const uint64_t mask = ss_load_le64(table_of(of, table) + TABLE_MASK);
+    for (size_t i = 0; i < values.count; i++)
+        values.items[i] = unpermute(values.items[i], mask);
+    for (size_t i = 0; !segment->removes && i < values.count; i++)
+        append(&store->fingerprints, values.items[i]);
+    free(blocks.begins.items);
+    if (table == 0) {
+        segment->fingerprints = values;
+        return;
+    }
+    sort(&values);
+    /* As table 0 has them, if it ascends. */
+    if ((segment->broken & (SLOW_TABLE_0 | SLOW_OTHER_TABLES)) == 0 &&
+        (values.count != segment->fingerprints.count ||
+         (values.count > 0 && memcmp(values.items, segment->fingerprints.items, values.count * sizeof *values.items) != 0)))
+        break_rule(store, segment, SLOW_OTHER_TABLES, "a table has other fingerprints than table 0");
+    free(values.items);
+}
+
+/* ----- ids ----- */
+
+static bool id_block_is_tidy(const uint8_t *block, uint32_t block_bytes, const slow_list *ids, const slow_list *ranks, size_t begin,
+                             size_t end)
+{
+    uint8_t again[65536];
+    const uint32_t count = (uint32_t)(end - begin);
+    if (slow_ids_fit(block_bytes, ids->items + begin, ranks->items + begin, ids->count - begin) != count)
+        return false;
+    slow_ids_encode(again, block_bytes, ids->items + begin, ranks->items + begin, count,
+                    end < ids->count && ranks->items[end] == ranks->items[end - 1]);
+    return memcmp(again, block, block_bytes - 8) == 0;
+}
+
+/* Append what the blocks hold. False: a block is malformed, or does not go on as the one before said. */
+static bool decode_ids(slow_segment *segment, const facts *of, const hostile_segment *from, slow_list *begins)
+{
+    uint64_t *ids = memory(malloc(2 * 65536 * sizeof *ids)), *ranks = ids + 65536;
+    bool sound = true, goes_on = false;
+    for (size_t i = 0; i < from->keys[HOSTILE_IDS].count; i++) {
+        const uint8_t *block = from->files[HOSTILE_IDS].bytes + HEADER_FIXED + i * of->block_bytes;
+        const size_t before = segment->ranks.count;
+        append(begins, before);
+        if (!slow_ids_decode(block, of->block_bytes, ids, ranks)) {
+            sound = false;
+            break;
+        }
+        for (uint32_t j = 0; j < slow_ids_count(block); j++) {
+            append(&segment->ids, ids[j]);
+            append(&segment->ranks, ranks[j]);
+        }
+        sound &= before == 0 || (segment->ranks.items[before] == segment->ranks.items[before - 1]) == goes_on;
+        goes_on = slow_ids_goes_on(block);
+    }
+    free(ids);
+    return sound && !goes_on;
+}
+
+static bool ids_fit(const slow_segment *segment)
+{
+    const uint64_t *ids = segment->ids.items, *ranks = segment->ranks.items;
+    const size_t count = segment->ids.count;
+    if ((count > 0) != (segment->fingerprints.count > 0) || (count > 0 && (ranks[0] != 0 || ranks[count - 1] + 1 != segment->fingerprints.count)))
+        return false;
+    for (size_t i = 1; i < count; i++)
+        if (ranks[i] != ranks[i - 1] + 1 && (ranks[i] != ranks[i - 1] || ids[i] <= ids[i - 1]))
+            return false;
+    return true;
+}
+
+static void read_ids(slow_store *store, slow_segment *segment, const facts *of, const hostile_segment *from)
+{
+    slow_list begins = {0};
+    const bool sound = decode_ids(segment, of, from, &begins);
+    const slow_list *ids = &segment->ids, *ranks = &segment->ranks;
+    for (size_t i = 0; !segment->removes && i < ids->count; i++)
+        append(&store->ids, ids->items[i]);
+    if (!sound || !ids_fit(segment)) {
+        if (!sound)
+            store->malformed = true;
+        break_rule(store, segment, SLOW_IDS, "the ids do not fit the fingerprints, or do not ascend");
+        free(begins.items);
+        return;
+    }
+    if (ids->count != of->records)
+        break_rule(store, segment, SLOW_COUNTS, "there are more or fewer records than is said");
+    for (size_t i = 0; i < begins.count; i++) {
+        const size_t end = i + 1 < begins.count ? begins.items[i + 1] : ids->count;
+        if (from->keys[HOSTILE_IDS].values[i] != ranks->items[end - 1])
+            break_rule(store, segment, SLOW_DIRECTORY, "a key of the ids is not the block's");
+        if (!id_block_is_tidy(from->files[HOSTILE_IDS].bytes + HEADER_FIXED + i * of->block_bytes, of->block_bytes, ids, ranks,
+                              begins.items[i], end))
+            break_rule(store, segment, SLOW_UNTIDY, "a block of the ids is not as a writer makes it");
+    }
+    free(begins.items);
+}
+
+/* ----- records ----- */
+
+static int compare_records(const void *left, const void *right)
+{
+    const sstore_record *a = left, *b = right;
+    const int order = (a->fingerprint > b->fingerprint) - (a->fingerprint < b->fingerprint);
+    return order != 0 ? order : (a->id > b->id) - (a->id < b->id);
+}
+
+static bool has_record(const oracle *records, const sstore_record *record)
+{
+    return records->count > 0 &&
+           bsearch(record, records->records, records->count, sizeof *record, compare_records) != NULL;
+}
+
+/* Put the records of a segment together; they are in order then. */
+static void join_records(slow_store *store, slow_segment *segment, const facts *of)
+{
+    const size_t count = store->has_ids ? segment->ids.count : segment->fingerprints.count;
+    ss_u128 sum = {0};
+    segment->records.records = memory(calloc(count + 1, sizeof(sstore_record)));
+    segment->records.count = count;
+    for (size_t i = 0; i < count; i++) {
+        sstore_record *record = &segment->records.records[i];
+        record->fingerprint = segment->fingerprints.items[store->has_ids ? segment->ranks.items[i] : i];
+        record->id = store->has_ids ? segment->ids.items[i] : 0;
+        ss_content_add(&sum, store->has_ids, record->fingerprint, record->id);
+    }
+    if (!ss_u128_equal(sum, ss_load_u128(of->entry + SEGMENT_CONTENT)))
+        break_rule(store, segment, SLOW_UNTIDY, "the content sum is not that of the records");
+}
+
+/* The newest segment that has a record says whether the store has it; the older ones must have it in turn. */
+static void sum_up(slow_store *store)
+{
+    size_t capacity = 1;
+    for (uint32_t i = 0; i < store->segment_count; i++)
+        capacity += store->segments[i].records.count;
+    store->truth.records = memory(calloc(capacity, sizeof(sstore_record)));
+    for (uint32_t i = 0; i < store->segment_count; i++)
+        for (size_t j = 0; j < store->segments[i].records.count; j++) {
+            const sstore_record *record = &store->segments[i].records.records[j];
+            bool is_there = false, is_newest = true;
+            for (uint32_t older = 0; older < i; older++)
+                if (has_record(&store->segments[older].records, record))
+                    is_there = !store->segments[older].removes;
+            for (uint32_t newer = i + 1; newer < store->segment_count; newer++)
+                is_newest &= !has_record(&store->segments[newer].records, record);
+            if (is_there != store->segments[i].removes)
+                break_rule(store, NULL, SLOW_ORDER, "a segment adds what is there, or removes what is not");
+            if (is_newest && !store->segments[i].removes)
+                store->truth.records[store->truth.count++] = *record;
+        }
+    qsort(store->truth.records, store->truth.count, sizeof(sstore_record), compare_records);
+}
+
+/* ----- all of it ----- */
+
+static void check_totals(slow_store *store, const hostile_store *from, uint64_t added, uint64_t removed)
+{
+    const uint64_t next = ss_load_le64(from->manifest + MANIFEST_NEXT_ORDINAL);
+    if (removed > added)
+        break_rule(store, NULL, SLOW_FRAME, "more records are removed than there are");
+    if (!store->has_ids && next != 0)
+        break_rule(store, NULL, SLOW_FRAME, "there is a next ordinal without ids");
+    for (uint32_t i = 0; store->has_ids && i < store->segment_count; i++)
+        for (size_t j = 0; j < store->segments[i].ids.count; j++)
+            if (store->segments[i].ids.items[j] >= next && next < UINT64_MAX)
+                break_rule(store, NULL, SLOW_UNTIDY, "the next ordinal is not above all ids");
+}
+
+static facts read_facts(const hostile_store *from, size_t at)
+{
+    const uint8_t *entry = from->manifest + at;
+    return (facts){.entry = entry,
+                   .records = ss_load_le64(entry + SEGMENT_RECORDS),
+                   .distinct = ss_load_le64(entry + SEGMENT_DISTINCT),
+                   .block_bytes = ss_load_le32(entry + SEGMENT_BLOCK_BYTES),
+                   .interval = ss_load_le32(entry + SEGMENT_INTERVAL),
+                   .table_count = ss_load_le32(entry + SEGMENT_TABLES),
+                   .distance = ss_load_le32(from->manifest + MANIFEST_DISTANCE)};
+}
+
+static void read_segment(slow_store *store, uint32_t number, const facts *of, const hostile_segment *from)
+{
+    slow_segment *segment = &store->segments[number];
+    const uint32_t kind = ss_load_le32(of->entry + SEGMENT_KIND);
+    segment->removes = kind == 1;
+    segment->table_count = of->table_count;
+    if (kind > 1)
+        break_rule(store, segment, SLOW_FRAME, "a segment is of another kind");
+    check_frame(store, segment, of, from);
+    if ((segment->broken & SLOW_FRAME) != 0)
+        return;
+    for (uint32_t i = 0; i < of->table_count; i++)
+        read_table(store, segment, of, from, i);
+    if (store->has_ids)
+        read_ids(store, segment, of, from);
+    if ((segment->broken & SLOW_CONTENT) == 0)
+        join_records(store, segment, of);
+}
+
+static void drop_repeats(slow_list *list)
+{
+    size_t kept = 0;
+    sort(list);
+    for (size_t i = 0; i < list->count; i++)
+        if (kept == 0 || list->items[kept - 1] != list->items[i])
+            list->items[kept++] = list->items[i];
+    list->count = kept;
+}
+
+slow_store *slow_store_read(const hostile_store *bytes)
+{
+    slow_store *store = memory(calloc(1, sizeof *store));
+    uint64_t added = 0, removed = 0;
+    size_t at = MANIFEST_FIXED + (ss_load_le32(bytes->manifest + MANIFEST_RECIPE) + 7) / 8 * 8;
+    store->has_ids = (ss_load_le32(bytes->manifest + MANIFEST_FLAGS) & 1) != 0;
+    store->distance = ss_load_le32(bytes->manifest + MANIFEST_DISTANCE);
+    store->segment_count = bytes->segment_count;
+    if (store->distance > SSTORE_MAX_BUILD_DISTANCE) {
+        break_rule(store, NULL, SLOW_FRAME, "the distance is out of range");
+        return store;
+    }
+    for (uint32_t i = 0; i < store->segment_count; i++) {
+        const facts of = read_facts(bytes, at);
+        read_segment(store, i, &of, &bytes->segments[i]);
+        added += store->segments[i].removes ? 0 : of.records;
+        removed += store->segments[i].removes ? of.records : 0;
+        if (removed > added)
+            break_rule(store, NULL, SLOW_FRAME, "more records are removed than there are");
+        at += SEGMENT_FIXED + (size_t)of.table_count * TABLE_FIXED;
+    }
+    check_totals(store, bytes, added, removed);
+    drop_repeats(&store->fingerprints);
+    drop_repeats(&store->ids);
+    if ((store->broken & SLOW_CONTENT) == 0)
+        sum_up(store);
+    return store;
+}
+
+void slow_store_free(slow_store *store)
+{
+    for (uint32_t i = 0; i < store->segment_count; i++) {
+        free(store->segments[i].fingerprints.items);
+        free(store->segments[i].ids.items);
+        free(store->segments[i].ranks.items);
+        free(store->segments[i].records.records);
+    }
+    free(store->fingerprints.items);
+    free(store->ids.items);
+    free(store->truth.records);
+    free(store);
+}
+
+bool slow_store_may_report(const slow_store *store, uint64_t fingerprint, uint64_t id)
+{
+    const sstore_record record = {.fingerprint = fingerprint, .id = id};
+    if ((store->broken & ~(uint32_t)(SLOW_PLAN | SLOW_UNTIDY)) == 0)
+        return has_record(&store->truth, &record);
+    if (store->malformed)
+        return true;
+    return contains(&store->fingerprints, fingerprint) && (store->has_ids ? contains(&store->ids, id) : id == 0);
+}

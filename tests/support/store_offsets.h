@@ -1,0 +1,67 @@
+/*
+ * store_offsets.h - where numbers stand in a manifest and in the header of a block file: format-spec/sstore-format.md,
+ * sections 3 and 4. For tests that write or read these bytes without the library.
+ */
+#ifndef SUPPORT_STORE_OFFSETS_H
+#define SUPPORT_STORE_OFFSETS_H
+
+#define CHECKSUM_BYTES 16u
+
+enum {
+    MANIFEST_VERSION = 8,
+    MANIFEST_SIZE = 12,
+    MANIFEST_BITS = 32,
+    MANIFEST_DISTANCE = 36,
+    MANIFEST_FLAGS = 40,
+    MANIFEST_NEXT_ORDINAL = 48,
+    MANIFEST_RECIPE = 56,
+    MANIFEST_SEGMENTS = 60,
+    MANIFEST_FIXED = 64
+};
+enum {
+    SEGMENT_ID = 0,
+    SEGMENT_FOLDER = 16,
+    SEGMENT_RECORDS = 24,
+    SEGMENT_DISTINCT = 32,
+    SEGMENT_CONTENT = 40,
+    SEGMENT_BLOCK_BYTES = 56,
+    SEGMENT_INTERVAL = 60,
+    SEGMENT_DIRECTORY_BYTES = 64,
+    SEGMENT_DIRECTORY_SUM = 72,
+    SEGMENT_ID_BLOCKS = 88,
+    SEGMENT_ID_HEADER = 96,
+    SEGMENT_KIND = 112,
+    SEGMENT_TABLES = 116,
+    SEGMENT_LMDB_FORMAT = 120,
+    SEGMENT_FIXED = 128
+};
+enum {
+    TABLE_MASK = 0,
+    TABLE_PREFIX_BITS = 8,
+    TABLE_RADIUS = 12,
+    TABLE_BLOCKS = 16,
+    TABLE_HEADER = 24,
+    TABLE_FIXED = 40
+};
+enum {
+    HEADER_VERSION = 8,
+    HEADER_SIZE = 12,
+    HEADER_SEGMENT = 16,
+    HEADER_NUMBER = 32,
+    HEADER_BLOCK_BYTES = 36,
+    HEADER_INTERVAL = 40,
+    HEADER_BITS = 44,
+    HEADER_BLOCKS = 48,
+    HEADER_ITEMS = 56,
+    HEADER_TABLES = 64,
+    HEADER_DISTANCE = 68,
+    HEADER_RADIUS = 72,
+    HEADER_MASK = 80,
+    HEADER_LENGTHS = 88,
+    HEADER_H_COUNTS = 152,
+    HEADER_GAP_BITS = 664,
+    HEADER_CHECKSUM = 4080,
+    HEADER_FIXED = 4096
+};
+
+#endif

@@ -1,0 +1,87 @@
+#include "support/work.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "file/block_reader.h"
+#include "plan/plan.h"
+
+static work done; /* the calls that are counted here are made by one thread */
+static const char *doing = "";
+
+void work_begin(const char *what)
+{
+    done = (work){.reads = 0};
+    doing = what;
+}
+
+work work_done(void)
+{
+    return done;
+}
+
+static void check(void)
+{
+    if (done.reads <= WORK_MOST_READS && done.steps <= WORK_MOST_STEPS)
+        return;
+    fprintf(stderr, "%s: %" PRIu64 " reads and %" PRIu64 " steps are too much work\n", doing, done.reads, done.steps);
+    abort();
+}
+
+sstore_status __real_ss_file_read_at(const ss_file *file, uint64_t offset, void *buffer, size_t size, sstore_error *error);
+sstore_status __wrap_ss_file_read_at(const ss_file *file, uint64_t offset, void *buffer, size_t size, sstore_error *error);
+
+sstore_status __wrap_ss_file_read_at(const ss_file *file, uint64_t offset, void *buffer, size_t size, sstore_error *error)
+{
+    done.reads++;
+    check();
+    return __real_ss_file_read_at(file, offset, buffer, size, error);
+}
+
+bool __real_ss_file_try_read(const ss_file *file, uint64_t offset, void *buffer, size_t size);
+bool __wrap_ss_file_try_read(const ss_file *file, uint64_t offset, void *buffer, size_t size);
+
+bool __wrap_ss_file_try_read(const ss_file *file, uint64_t offset, void *buffer, size_t size)
+{
+    done.reads++;
+    check();
+    return __real_ss_file_try_read(file, offset, buffer, size);
+}
+
+sstore_status __real_ss_block_reader_get(const ss_block_reader *reader, uint64_t block, uint8_t *buffer, const uint8_t **bytes_out,
+                                         sstore_error *error);
+sstore_status __wrap_ss_block_reader_get(const ss_block_reader *reader, uint64_t block, uint8_t *buffer, const uint8_t **bytes_out,
+                                         sstore_error *error);
+
+/* Also where no file is read, since it is mapped or in memory. */
+sstore_status __wrap_ss_block_reader_get(const ss_block_reader *reader, uint64_t block, uint8_t *buffer, const uint8_t **bytes_out,
+                                         sstore_error *error)
+{
+    done.reads++;
+    check();
+    return __real_ss_block_reader_get(reader, block, buffer, bytes_out, error);
+}
+
+bool __real_ss_plan_find_uncovered_within(const ss_plan *plan, const int32_t *radii, uint32_t distance, uint32_t *steps_left,
+                                          uint64_t *pattern_out);
+bool __wrap_ss_plan_find_uncovered_within(const ss_plan *plan, const int32_t *radii, uint32_t distance, uint32_t *steps_left,
+                                          uint64_t *pattern_out);
+bool __wrap_ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, uint64_t *pattern_out);
+
+bool __wrap_ss_plan_find_uncovered_within(const ss_plan *plan, const int32_t *radii, uint32_t distance, uint32_t *steps_left,
+                                          uint64_t *pattern_out)
+{
+    const uint32_t before = *steps_left;
+    const bool found = __real_ss_plan_find_uncovered_within(plan, radii, distance, steps_left, pattern_out);
+    done.steps += before - *steps_left;
+    check();
+    return found;
+}
+
+/* It begins with steps of its own, which cannot be seen from here. */
+bool __wrap_ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, uint64_t *pattern_out)
+{
+    uint32_t steps_left = SS_PLAN_STEPS;
+    return __wrap_ss_plan_find_uncovered_within(plan, radii, distance, &steps_left, pattern_out);
+}

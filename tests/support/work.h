@@ -1,0 +1,24 @@
+/*
+ * work.h - counts what a call on a store does, and ends the program when that is far more than any small store can ask for: so a
+ * call that does not end is a finding, on a machine of any speed. Only in programs that are linked with WORK_LINK_OPTIONS of
+ * tests/CMakeLists.txt, which lead the counted calls through here.
+ */
+#ifndef SUPPORT_WORK_H
+#define SUPPORT_WORK_H
+
+#include <stdint.h>
+
+/* For a call on one or two stores of some 100 blocks each: reads of files, and steps to prove, to name or to adapt plans. */
+#define WORK_MOST_READS 400000u
+#define WORK_MOST_STEPS ((UINT64_C(1) << 24) + (UINT64_C(1) << 22))
+
+/* What was done since work_begin(). */
+typedef struct work {
+    uint64_t reads, steps;
+} work;
+
+/* Count from 0 on. `what` is told where there is too much: a string that stays. */
+void work_begin(const char *what);
+work work_done(void);
+
+#endif
