@@ -1,0 +1,383 @@
+/*
+ * fuzz_change.c - a change of a store that is honest or has one lie: merging, sharding, compacting, adding, removing, inserting
+ * what is new, making directories again. If it succeeds then what was written is in order and holds just the records that it
+ * should; a store that is written anew from all of another one is in order even if that one was not, or there is none. If it
+ * fails then the store is as it was. And every call ends.
+ *   1 byte: which change; then the store, as support/one_lie.c takes it
+ */
+#include "support/fuzzing.h"
+#include "support/lie_case.h"
+#include "support/scratch.h"
+
+#define GIVEN 24u /* records to add or remove */
+#define SHARDS 2u
+
+/* What may be wrong in an older part of a store that is changed, so that records which are looked up are not found. */
+#define LOOKING_UP (SLOW_CONTENT | SLOW_OTHER_TABLES | SLOW_DIRECTORY | SLOW_COUNTS)
+
+typedef struct session {
+    lie_case made;
+    oracle given, wanted; /* records */
+} session;
+
+static sstore_build_options build_options(void)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    options.threads = 1;
+    options.memory_bytes = 4 << 20;
+    options.plan = "32:8,32:8"; /* complete for any distance; to choose one takes longer than all the rest */
+    options.ignore_free_space = 1;
+    return options;
+}
+
+/* ----- what was written ----- */
+
+static void verify(const session *self, const char *path)
+{
+    sstore_error error;
+    work_begin("verify");
+    const sstore_status status = sstore_verify(path, NULL, NULL, &error);
+    if (status != SSTORE_OK)
+        fprintf(stderr, "%s\n", error.message);
+    LIE_CHECK(&self->made, status == SSTORE_OK);
+}
+
+/* A store that was written as a whole. */
+static void check_new(const session *self, const char *path, const oracle *wanted)
+{
+    hostile_store bytes = hostile_load(path);
+    slow_store *result = slow_store_read(&bytes);
+    if (!SLOW_HONEST(result->broken))
+        fprintf(stderr, "what was written: %s\n", result->first_reason);
+    LIE_CHECK(&self->made, SLOW_HONEST(result->broken));
+    LIE_CHECK(&self->made, records_equal(&result->truth, wanted));
+    slow_store_free(result);
+    hostile_free(&bytes);
+    verify(self, path);
+    scratch_remove(path);
+}
+
+static bool was_there(const session *self, const char *folder)
+{
+    for (uint32_t i = 0; i < self->made.made.segment_count; i++)
+        if (strcmp(self->made.made.segments[i].folder, folder) == 0)
+            return true;
+    return false;
+}
+
+/* A store that has changed: the segments that are new have nothing wrong by themselves; the whole has not if the old one had not,
+ * or if it was lied about nothing in `rules`, and then holds the wanted records. */
+static void check_changed(const session *self, uint32_t rules)
+{
+    hostile_store bytes = hostile_load(self->made.path);
+    slow_store *result = slow_store_read(&bytes);
+    for (uint32_t i = 0; i < result->segment_count; i++)
+        LIE_CHECK(&self->made, was_there(self, bytes.segments[i].folder) || SLOW_HONEST(result->segments[i].broken));
+    if (lie_case_keeps(&self->made, rules)) {
+        LIE_CHECK(&self->made, (result->broken & SLOW_CONTENT) == 0);
+        LIE_CHECK(&self->made, records_equal(&result->truth, &self->wanted));
+    }
+    if (lie_case_is_honest(&self->made)) {
+        LIE_CHECK(&self->made, SLOW_HONEST(result->broken));
+        verify(self, self->made.path);
+    }
+    slow_store_free(result);
+    hostile_free(&bytes);
+}
+
+static void check_file(const session *self, const char *folder, const char *name, const uint8_t *data, size_t size)
+{
+    char path[400];
+    snprintf(path, sizeof path, "%s/%s%s%s", self->made.path, folder, folder[0] != '\0' ? "/" : "", name);
+    LIE_CHECK(&self->made, scratch_exists(path));
+    bytes now = file_load(path);
+    LIE_CHECK(&self->made, now.size == size && memcmp(now.data, data, size) == 0);
+    bytes_free(&now);
+}
+
+/* A failed change leaves everything as it was. */
+static void check_unchanged(const session *self)
+{
+    const hostile_store *was = &self->made.made;
+    check_file(self, "", "MANIFEST", was->manifest, was->manifest_bytes);
+    for (uint32_t i = 0; i < was->segment_count; i++) {
+        const hostile_segment *of = &was->segments[i];
+        check_file(self, of->folder, "directory.mdb", of->directory, of->directory_bytes);
+        for (uint32_t file = 0; file < HOSTILE_MOST_FILES; file++) {
+            char name[32] = "ids.blk";
+            if (file != HOSTILE_IDS)
+                snprintf(name, sizeof name, "table-%02u.blk", file);
+            if (of->files[file].bytes != NULL)
+                check_file(self, of->folder, name, of->files[file].bytes, of->files[file].size);
+        }
+    }
+}
+
+/* What came of a change in place. */
+static void check_change(const session *self, sstore_status status, const sstore_error *error, uint32_t rules)
+{
+    if (lie_case_written(&self->made, status, error))
+        check_changed(self, rules);
+    else
+        check_unchanged(self);
+}
+
+/* ----- changes ----- */
+
+/* What reads all records succeeds only if it can be told which they are. */
+static void check_read_all(const session *self, bool ok)
+{
+    LIE_CHECK(&self->made, !ok || lie_case_keeps(&self->made, SLOW_CONTENT));
+}
+
+static void merge(session *self)
+{
+    const sstore_build_options options = build_options();
+    const char *const inputs[] = {self->made.path};
+    sstore_error error;
+    char merged[300];
+    snprintf(merged, sizeof merged, "%s-merged", self->made.path);
+    work_begin("merge");
+    const bool ok = lie_case_written(&self->made, sstore_merge(merged, inputs, 1, &options, &error), &error);
+    check_read_all(self, ok);
+    if (ok)
+        check_new(self, merged, &self->made.truth->truth);
+    LIE_CHECK(&self->made, !scratch_exists(merged));
+    check_unchanged(self);
+}
+
+/* The shards together hold what the store does. */
+static void shard(session *self)
+{
+    const sstore_build_options options = build_options();
+    bool all = true;
+    for (uint32_t i = 0; i < SHARDS; i++) {
+        sstore_error error;
+        char path[300];
+        snprintf(path, sizeof path, "%s-shard", self->made.path);
+        work_begin("shard");
+        const bool ok = lie_case_written(&self->made, sstore_shard(path, self->made.path, i, SHARDS, &options, &error), &error);
+        check_read_all(self, ok);
+        all &= ok;
+        if (ok) {
+            hostile_store bytes = hostile_load(path);
+            slow_store *result = slow_store_read(&bytes);
+            oracle copy = {.count = 0};
+            for (size_t j = 0; j < result->truth.count; j++) {
+                records_add(&self->wanted, result->truth.records[j].fingerprint, result->truth.records[j].id);
+                records_add(&copy, result->truth.records[j].fingerprint, result->truth.records[j].id);
+            }
+            slow_store_free(result);
+            hostile_free(&bytes);
+            check_new(self, path, &copy);
+            oracle_free(&copy);
+        }
+        LIE_CHECK(&self->made, !scratch_exists(path));
+    }
+    records_sort(&self->wanted);
+    LIE_CHECK(&self->made, !all || records_equal(&self->wanted, &self->made.truth->truth));
+    check_unchanged(self);
+}
+
+static void want_all(session *self)
+{
+    for (size_t i = 0; i < self->made.truth->truth.count; i++)
+        records_add(&self->wanted, self->made.truth->truth.records[i].fingerprint, self->made.truth->truth.records[i].id);
+}
+
+static void compact(session *self, sstore_compaction which, uint32_t block_bytes)
+{
+    sstore_build_options options = build_options();
+    sstore_error error;
+    options.block_bytes = block_bytes;
+    want_all(self);
+    work_begin("compact");
+    const sstore_status status = sstore_compact(self->made.path, which, &options, &error);
+    if (which == SSTORE_COMPACT_ALL)
+        check_read_all(self, status == SSTORE_OK);
+    check_change(self, status, &error, SLOW_CONTENT);
+}
+
+/* Some records that stores are made of. */
+static void choose_given(session *self)
+{
+    for (uint32_t i = 0; i < GIVEN; i++) {
+        const uint32_t universe = self->made.plan.universe;
+        const uint64_t fingerprint = lie_fingerprint(universe, i + self->made.about.at);
+        const uint64_t id = self->made.plan.has_ids ? lie_id(universe, i) : 0;
+        records_add(&self->given, i % 8 == 7 ? self->made.made.queries[i % 16] : fingerprint, id);
+    }
+    records_sort(&self->given);
+}
+
+static void want_changed(session *self, bool removes, bool by_ids)
+{
+    const oracle *before = &self->made.truth->truth;
+    for (size_t i = 0; i < before->count; i++) {
+        const sstore_record *record = &before->records[i];
+        bool is_named = records_has(&self->given, record->fingerprint, record->id);
+        for (size_t j = 0; by_ids && j < self->given.count; j++)
+            is_named |= self->given.records[j].id == record->id;
+        if (!removes || !is_named)
+            records_add(&self->wanted, record->fingerprint, record->id);
+    }
+    for (size_t i = 0; !removes && i < self->given.count; i++) {
+        const sstore_record *record = &self->given.records[i];
+        const bool repeats = i > 0 && self->given.records[i - 1].fingerprint == record->fingerprint && self->given.records[i - 1].id == record->id;
+        if (!repeats && !records_has(before, record->fingerprint, record->id))
+            records_add(&self->wanted, record->fingerprint, record->id);
+    }
+    records_sort(&self->wanted);
+}
+
+static sstore_status build_change(const session *self, bool removes, bool by_ids, sstore_error *error)
+{
+    const sstore_build_options options = build_options();
+    sstore_builder *builder;
+    uint64_t fingerprints[GIVEN], ids[GIVEN];
+    for (uint32_t i = 0; i < GIVEN; i++) {
+        fingerprints[i] = self->given.records[i].fingerprint;
+        ids[i] = self->given.records[i].id;
+    }
+    sstore_status status = removes ? sstore_builder_create_removal(self->made.path, &options, &builder, error)
+                                   : sstore_builder_create_addition(self->made.path, &options, &builder, error);
+    if (status != SSTORE_OK)
+        return status;
+    status = by_ids ? sstore_builder_add_ids(builder, ids, GIVEN, error)
+                    : sstore_builder_add(builder, fingerprints, self->made.plan.has_ids ? ids : NULL, GIVEN, error);
+    if (status == SSTORE_OK)
+        return sstore_builder_finish(builder, error);
+    sstore_builder_abort(builder);
+    return status;
+}
+
+static void change(session *self, bool removes, bool by_ids)
+{
+    sstore_error error;
+    by_ids &= self->made.plan.has_ids;
+    choose_given(self);
+    want_changed(self, removes, by_ids);
+    work_begin(removes ? "remove" : "add");
+    const sstore_status status = build_change(self, removes, by_ids, &error);
+    check_change(self, status, &error, LOOKING_UP);
+}
+
+/* ----- inserting what is new ----- */
+
+/* What was offered, and what of it was taken in before. */
+typedef struct offers {
+    session *self;
+    oracle taken;
+    uint64_t next; /* index of the record that is answered next */
+} offers;
+
+static int take_answer(void *context, const sstore_intake_answer *answer)
+{
+    offers *all = context;
+    session *self = all->self;
+    LIE_CHECK(&self->made, answer->index == all->next++ && (answer->is_new != 0) == (answer->match_count == 0));
+    LIE_CHECK(&self->made, answer->fingerprint == self->given.records[answer->index].fingerprint);
+    for (size_t i = 0; i < answer->match_count; i++) {
+        const sstore_match *match = &answer->matches[i];
+        bool is_taken = false;
+        for (size_t j = 0; j < all->taken.count; j++)
+            is_taken |= all->taken.records[j].fingerprint == match->fingerprint && all->taken.records[j].id == match->id;
+        LIE_CHECK(&self->made, is_taken || slow_store_may_report(self->made.truth, match->fingerprint, match->id));
+        if (i > 0) {
+            const sstore_match *before = &answer->matches[i - 1];
+            LIE_CHECK(&self->made, before->fingerprint != match->fingerprint || before->id != match->id);
+        }
+    }
+    matches near = {0};
+    oracle_query(&self->made.truth->truth, answer->fingerprint, self->made.plan.distance, 0, &near);
+    oracle_query(&all->taken, answer->fingerprint, self->made.plan.distance, 0, &near);
+    const size_t right = near.count;
+    matches_free(&near);
+    LIE_CHECK(&self->made, !lie_case_is_honest(&self->made) || right == answer->match_count);
+    if (answer->is_new)
+        records_add(&all->taken, answer->fingerprint, answer->id);
+    return 0;
+}
+
+static sstore_status offer(session *self, offers *all, sstore_error *error)
+{
+    sstore_intake_options options = SSTORE_INTAKE_OPTIONS_INIT;
+    sstore_intake *intake;
+    uint64_t fingerprints[GIVEN], ids[GIVEN];
+    options.build = build_options();
+    for (uint32_t i = 0; i < GIVEN; i++) {
+        fingerprints[i] = self->given.records[i].fingerprint;
+        ids[i] = self->given.records[i].id;
+    }
+    sstore_status status = sstore_intake_open(self->made.path, &options, &intake, error);
+    if (status != SSTORE_OK)
+        return status;
+    status = sstore_intake_offer(intake, fingerprints, self->made.plan.has_ids ? ids : NULL, GIVEN, take_answer, all, error);
+    if (status == SSTORE_OK)
+        status = sstore_intake_publish(intake, error);
+    sstore_intake_close(intake);
+    return status;
+}
+
+static void insert_new(session *self)
+{
+    offers all = {.self = self};
+    sstore_error error;
+    choose_given(self);
+    work_begin("insert if new");
+    const sstore_status status = offer(self, &all, &error);
+    want_all(self);
+    for (size_t i = 0; i < all.taken.count; i++)
+        records_add(&self->wanted, all.taken.records[i].fingerprint, all.taken.records[i].id);
+    records_sort(&self->wanted);
+    check_change(self, status, &error, LOOKING_UP);
+    oracle_free(&all.taken);
+}
+
+/* Directories that are made again are right, whatever they were. */
+static void reindex(session *self)
+{
+    sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
+    sstore_error error;
+    options.all = 1;
+    options.threads = 1;
+    work_begin("reindex");
+    const sstore_status status = sstore_reindex(self->made.path, &options, &error);
+    if (lie_case_written(&self->made, status, &error)) {
+        hostile_store bytes = hostile_load(self->made.path);
+        slow_store *result = slow_store_read(&bytes);
+        LIE_CHECK(&self->made, (result->broken & (SLOW_FRAME | SLOW_OPENING | SLOW_DIRECTORY)) == 0);
+        LIE_CHECK(&self->made, (result->broken & ~self->made.truth->broken) == 0);
+        if (lie_case_keeps(&self->made, SLOW_CONTENT))
+            LIE_CHECK(&self->made, records_equal(&result->truth, &self->made.truth->truth));
+        slow_store_free(result);
+        hostile_free(&bytes);
+    } else {
+        LIE_CHECK(&self->made, !lie_case_keeps(&self->made, ~(uint32_t)(SLOW_DIRECTORY | SLOW_UNTIDY)));
+        check_unchanged(self);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_input input = {.at = data, .left = size};
+    const uint32_t what = (uint32_t)fuzz_take(&input, 1);
+    session self = {.given = {.count = 0}};
+    lie_case_make(&self.made, "change", &input);
+    switch (what % 10) {
+    case 0: merge(&self); break;
+    case 1: shard(&self); break;
+    case 2: compact(&self, SSTORE_COMPACT_ALL, 0); break;
+    case 3: compact(&self, SSTORE_COMPACT_ALL, 1024); break;
+    case 4: compact(&self, SSTORE_COMPACT_TIERS, 0); break;
+    case 5: change(&self, false, false); break;
+    case 6: change(&self, true, false); break;
+    case 7: change(&self, true, true); break;
+    case 8: insert_new(&self); break;
+    default: reindex(&self); break;
+    }
+    oracle_free(&self.given);
+    oracle_free(&self.wanted);
+    lie_case_free(&self.made);
+    return 0;
+}

@@ -1,0 +1,283 @@
+/*
+ * fuzz_join.c - joins of stores that are honest or have one lie: with themselves, with an honest store on either side, and
+ * clusters. Honest ones give the pairs of brute force; any other the same, or damage, or at least no pair that is wrong, and none
+ * twice; and every call ends.
+ *   1 byte: which join; then the store, as support/one_lie.c takes it
+ */
+#include "support/fuzzing.h"
+#include "support/lie_case.h"
+#include "support/scratch.h"
+
+/* What a join reads. */
+#define JOINING (SLOW_CONTENT | SLOW_DIRECTORY | SLOW_COUNTS)
+
+typedef struct pairs {
+    sstore_pair *items;
+    size_t count, capacity;
+} pairs;
+
+typedef struct session {
+    lie_case left, right; /* the right one is honest */
+    sstore *left_store, *right_store;
+    sstore_join_options options;
+    uint32_t distance;
+} session;
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_pairs(const void *left, const void *right)
+{
+    const sstore_pair *a = left, *b = right;
+    int order = compare_numbers(a->fingerprint, b->fingerprint);
+    if (order == 0)
+        order = compare_numbers(a->other_fingerprint, b->other_fingerprint);
+    if (order == 0)
+        order = compare_numbers(a->other_id, b->other_id);
+    return order != 0 ? order : compare_numbers(a->id, b->id);
+}
+
+static void pairs_add(pairs *list, const sstore_pair *pair)
+{
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
+        list->items = realloc(list->items, list->capacity * sizeof *list->items);
+        FUZZ_CHECK(list->items != NULL);
+    }
+    list->items[list->count++] = *pair;
+}
+
+static int take_pair(void *context, const sstore_pair *pair)
+{
+    pairs_add(context, pair);
+    return 0;
+}
+
+/* Pairs of different records of one store, or of any records of two. */
+static void pairs_of(const oracle *left, const oracle *right, uint32_t distance, pairs *out)
+{
+    for (size_t i = 0; i < left->count; i++)
+        for (size_t j = left == right ? i + 1 : 0; j < right->count; j++) {
+            const sstore_record *a = &left->records[i], *b = &right->records[j];
+            const uint32_t bits = (uint32_t)__builtin_popcountll(a->fingerprint ^ b->fingerprint);
+            if (bits <= distance)
+                pairs_add(out, &(sstore_pair){a->fingerprint, a->id, b->fingerprint, b->id, bits});
+        }
+}
+
+static bool is_same_pair(const sstore_pair *a, const sstore_pair *b)
+{
+    return compare_pairs(a, b) == 0 && a->distance == b->distance;
+}
+
+/* Each pair once and true, and all of them if `exact`; in the order that the call promises. */
+static void check_pairs(const session *self, const lie_case *left, const lie_case *right, const pairs *got, bool exact)
+{
+    pairs wanted = {0};
+    for (size_t i = 0; i < got->count; i++) {
+        const sstore_pair *pair = &got->items[i];
+        LIE_CHECK(&self->left, i == 0 || compare_pairs(pair - 1, pair) < 0);
+        LIE_CHECK(&self->left, pair->distance <= self->distance &&
+                                   pair->distance == (uint32_t)__builtin_popcountll(pair->fingerprint ^ pair->other_fingerprint));
+        LIE_CHECK(&self->left, slow_store_may_report(left->truth, pair->fingerprint, pair->id));
+        LIE_CHECK(&self->left, slow_store_may_report(right->truth, pair->other_fingerprint, pair->other_id));
+    }
+    if (exact) {
+        pairs_of(&left->truth->truth, &right->truth->truth, self->distance, &wanted);
+        if (wanted.count > 0)
+            qsort(wanted.items, wanted.count, sizeof *wanted.items, compare_pairs);
+        LIE_CHECK(&self->left, wanted.count == got->count);
+        for (size_t i = 0; i < wanted.count; i++)
+            LIE_CHECK(&self->left, is_same_pair(&wanted.items[i], &got->items[i]));
+    }
+    free(wanted.items);
+}
+
+static void pair_up(session *self)
+{
+    pairs got = {0};
+    sstore_error error;
+    work_begin("pairs");
+    const sstore_status status = sstore_pairs(self->left_store, &self->options, take_pair, &got, &error);
+    const bool ok = lie_case_ok(&self->left, status, &error);
+    check_pairs(self, &self->left, &self->left, &got, ok && lie_case_keeps(&self->left, JOINING));
+    free(got.items);
+}
+
+static void join(session *self, bool swapped)
+{
+    pairs got = {0};
+    sstore_error error;
+    const lie_case *left = swapped ? &self->right : &self->left, *right = swapped ? &self->left : &self->right;
+    work_begin("join");
+    const sstore_status status = sstore_join(swapped ? self->right_store : self->left_store,
+                                             swapped ? self->left_store : self->right_store, &self->options, take_pair, &got, &error);
+    const bool ok = lie_case_ok(&self->left, status, &error);
+    check_pairs(self, left, right, &got, ok && lie_case_keeps(&self->left, JOINING));
+    free(got.items);
+}
+
+static void join_itself(session *self)
+{
+    pairs got = {0}, none = {0};
+    sstore *again = NULL;
+    sstore_error error;
+    work_begin("reopen");
+    if (lie_case_ok(&self->left, sstore_reopen(self->left_store, &again, &error), &error)) {
+        work_begin("join with itself");
+        const sstore_status status = sstore_join(self->left_store, again, &self->options, take_pair, &got, &error);
+        const bool ok = lie_case_ok(&self->left, status, &error);
+        check_pairs(self, &self->left, &self->left, &got, false);
+        if (ok && lie_case_keeps(&self->left, JOINING)) { /* each pair of records in both directions, and each with itself */
+            const oracle *truth = &self->left.truth->truth;
+            pairs_of(truth, truth, self->distance, &none);
+            LIE_CHECK(&self->left, got.count == 2 * none.count + truth->count);
+        }
+    }
+    sstore_close(again);
+    free(got.items);
+    free(none.items);
+}
+
+/* ----- clusters ----- */
+
+typedef struct clustered {
+    sstore_cluster_record *items;
+    size_t count;
+} clustered;
+
+static int take_clustered(void *context, const sstore_cluster_record *record)
+{
+    clustered *list = context;
+    if ((list->count & (list->count + 1)) == 0) { /* room for one less than a power of two */
+        list->items = realloc(list->items, (2 * list->count + 2) * sizeof *list->items);
+        FUZZ_CHECK(list->items != NULL);
+    }
+    list->items[list->count++] = *record;
+    return 0;
+}
+
+/* The least record of each record's cluster, by index, from pairs: until nothing changes. */
+static size_t *find_roots(const oracle *truth, uint32_t distance)
+{
+    size_t *roots = calloc(truth->count + 1, sizeof *roots);
+    FUZZ_CHECK(roots != NULL);
+    for (size_t i = 0; i < truth->count; i++)
+        roots[i] = i;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t i = 0; i < truth->count; i++)
+            for (size_t j = i + 1; j < truth->count; j++) {
+                const uint64_t differ = truth->records[i].fingerprint ^ truth->records[j].fingerprint;
+                if (roots[i] == roots[j] || (uint32_t)__builtin_popcountll(differ) > distance)
+                    continue;
+                roots[i] = roots[j] = roots[i] < roots[j] ? roots[i] : roots[j];
+                changed = true;
+            }
+    }
+    return roots;
+}
+
+static size_t index_of(const oracle *truth, const sstore_cluster_record *record)
+{
+    size_t i = 0;
+    while (i < truth->count && (truth->records[i].fingerprint != record->fingerprint || truth->records[i].id != record->id))
+        i++;
+    return i;
+}
+
+/* With singles: all records, each cluster's together and numbered in the order of their least fingerprints. */
+static void check_clusters(const session *self, const clustered *got)
+{
+    const oracle *truth = &self->left.truth->truth;
+    size_t *roots = find_roots(truth, self->distance);
+    LIE_CHECK(&self->left, got->count == truth->count);
+    size_t first = 0, root = 0;
+    for (size_t i = 0; i < got->count; i++) {
+        const sstore_cluster_record *record = &got->items[i];
+        const size_t index = index_of(truth, record);
+        LIE_CHECK(&self->left, index < truth->count);
+        if (i == 0 || record->cluster != got->items[i - 1].cluster) {
+            LIE_CHECK(&self->left, i == 0 || i - first == got->items[first].cluster_size);
+            LIE_CHECK(&self->left, i == 0 || roots[index] != root);
+            first = i;
+            root = roots[index];
+        }
+        LIE_CHECK(&self->left, roots[index] == root && record->cluster_size == got->items[first].cluster_size);
+        LIE_CHECK(&self->left, (record->is_representative != 0) == (i == first));
+        LIE_CHECK(&self->left, record->distance == (uint32_t)__builtin_popcountll(record->fingerprint ^ got->items[first].fingerprint));
+    }
+    free(roots);
+}
+
+static void find_clusters(session *self)
+{
+    clustered got = {.count = 0};
+    oracle records = {.count = 0};
+    sstore_error error;
+    work_begin("clusters");
+    const sstore_status status = sstore_clusters(self->left_store, &self->options, 1, take_clustered, &got, &error);
+    const bool ok = lie_case_ok(&self->left, status, &error), exact = ok && lie_case_keeps(&self->left, JOINING);
+    for (size_t i = 0; i < got.count; i++)
+        records_add(&records, got.items[i].fingerprint, got.items[i].id);
+    lie_case_check_records(&self->left, &records, exact);
+    if (exact && got.count <= 300) /* what finds roots here is slow */
+        check_clusters(self, &got);
+    oracle_free(&records);
+    free(got.items);
+}
+
+/* ----- all of it ----- */
+
+/* Like the other store, with other records and without its lie. */
+static void make_right(session *self)
+{
+    lie_case *right = &self->right;
+    right->plan = self->left.plan;
+    right->about = (lie){.kind = LIE_NONE};
+    right->plan.segment_count = 1;
+    right->plan.segments[0].removes = false;
+    right->plan.segments[0].count /= 2;
+    right->plan.segments[0].seed++;
+    snprintf(right->path, sizeof right->path, "%s", scratch_path("right"));
+    right->made = lie_make(&right->plan, &right->about);
+    right->truth = slow_store_read(&right->made);
+    scratch_remove(right->path);
+    hostile_write(&right->made, right->path);
+}
+
+static bool open_store(const lie_case *of, sstore **store_out)
+{
+    sstore_error error;
+    work_begin("open");
+    return lie_case_ok(of, sstore_open(of->path, NULL, store_out, &error), &error);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_input input = {.at = data, .left = size};
+    const uint32_t what = (uint32_t)fuzz_take(&input, 1);
+    session self = {.options = SSTORE_JOIN_OPTIONS_INIT};
+    lie_case_make(&self.left, "left", &input);
+    make_right(&self);
+    self.distance = what / 5 % 4 + (what >= 250 ? 13 : 0);
+    self.options.distance = self.distance;
+    self.options.threads = 1;
+    self.options.memory_bytes = 8 << 20;
+    self.options.tmp_dir = scratch_folder();
+    if (open_store(&self.left, &self.left_store) && open_store(&self.right, &self.right_store))
+        switch (what % 5) {
+        case 0: pair_up(&self); break;
+        case 1: join(&self, false); break;
+        case 2: join(&self, true); break;
+        case 3: join_itself(&self); break;
+        default: find_clusters(&self); break;
+        }
+    sstore_close(self.left_store);
+    sstore_close(self.right_store);
+    lie_case_free(&self.left);
+    lie_case_free(&self.right);
+    return 0;
+}
