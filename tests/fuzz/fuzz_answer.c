@@ -205,6 +205,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sstore_close(self.store);
     if (what % 3 == 0)
         verify(&self);
+    (void)work_end();
     lie_case_free(&self.made);
     return 0;
 }

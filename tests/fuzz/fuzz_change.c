@@ -378,6 +378,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     oracle_free(&self.given);
     oracle_free(&self.wanted);
+    (void)work_end();
     lie_case_free(&self.made);
     return 0;
 }

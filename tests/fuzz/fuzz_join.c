@@ -277,6 +277,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     sstore_close(self.left_store);
     sstore_close(self.right_store);
+    (void)work_end();
     lie_case_free(&self.left);
     lie_case_free(&self.right);
     return 0;

@@ -143,7 +143,8 @@ static uint64_t permute(uint64_t value, uint64_t mask)
     return rest == 64 ? others : leading << rest | others;
 }
 
-/* Groups of bits, as many as tables, which together have radii that are complete. Those above table 0 may be interleaved. */
+/* Groups of bits, as many as tables, which together have radii that are complete. Those above table 0 may be interleaved, or
+ * stand in no order that has a name. */
 static void choose_tables(const draft *of, draft_segment *to, uint32_t layout)
 {
     static const uint32_t counts[8] = {2, 1, 3, 4, 2, 4, 5, 7};
@@ -155,7 +156,7 @@ static void choose_tables(const draft *of, draft_segment *to, uint32_t layout)
     for (uint32_t i = 0; i < count; i++)
         to->tables[i] = (draft_table){.radius = (of->distance + count) / count - 1};
     for (uint32_t bit = 0; bit < 64; bit++) {
-        const uint32_t group = bit < width ? 0 : interleaved ? 1 + bit % (count - 1) : bit / width;
+        const uint32_t group = bit < width ? 0 : interleaved ? 1 + bit % (count - 1) : is_slow ? count - bit : bit / width;
         to->tables[group < count ? group : count - 1].mask |= UINT64_C(1) << (63 - bit);
     }
 }
@@ -431,10 +432,23 @@ static void write_manifest(const draft *of, hostile_store *store)
 
 /* ----- lies about files ----- */
 
-static void add_to_key(hostile_array *array, const lie *about)
+/* Make a value of the directory more, or less; or as much as the next one allows, or as little as the one before does; or make
+ * it and all behind it the highest numbers that there are. */
+static void lie_about_value(hostile_array *array, const lie *about)
 {
-    if (array->count > 0)
-        array->values[about->at % array->count] += about->value;
+    if (array->count == 0)
+        return;
+    const size_t at = about->at % array->count;
+    uint64_t *value = &array->values[at];
+    switch (about->size % 4) {
+    case 1: *value = (at + 1 < array->count ? value[1] : UINT64_MAX) - about->value; break;
+    case 2: *value = (at > 0 ? value[-1] : 0) + about->value; break;
+    case 3:
+        for (size_t i = at; i < array->count; i++)
+            array->values[i] = UINT64_MAX - about->value - (array->count - 1 - i);
+        break;
+    default: *value += about->value; break;
+    }
 }
 
 /* Give a table another code, made of some counts or of none. */
@@ -462,8 +476,8 @@ static void lie_about_files(const draft *of, hostile_store *store)
     for (uint32_t i = 0; i < number; i++)
         entry += SEGMENT_FIXED + (size_t)of->segments[i].table_count * TABLE_FIXED;
     switch (about->kind) {
-    case LIE_KEY: add_to_key(&to->keys[file], about); break;
-    case LIE_FIRST_RANK: add_to_key(&to->ranks, about); break;
+    case LIE_KEY: lie_about_value(&to->keys[file], about); break;
+    case LIE_FIRST_RANK: lie_about_value(&to->ranks, about); break;
     case LIE_RECORD_COUNT: hostile_set(store, number, HOSTILE_RECORD_COUNT, 0, of->segments[number].count + about->value); break;
     case LIE_DISTINCT_COUNT:
         hostile_set(store, number, HOSTILE_DISTINCT_COUNT, 0, of->segments[number].distinct + about->value);

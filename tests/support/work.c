@@ -7,8 +7,8 @@
 #include "file/block_reader.h"
 #include "plan/plan.h"
 
-static work done; /* the calls that are counted here are made by one thread */
-static const char *doing = "";
+static work done;         /* by one thread: the calls that are counted use no more */
+static const char *doing; /* NULL: nothing is counted */
 
 void work_begin(const char *what)
 {
@@ -16,13 +16,18 @@ void work_begin(const char *what)
     doing = what;
 }
 
-work work_done(void)
+work work_end(void)
 {
+    doing = NULL;
     return done;
 }
 
-static void check(void)
+static void count(uint64_t reads, uint64_t steps)
 {
+    if (doing == NULL)
+        return;
+    done.reads += reads;
+    done.steps += steps;
     if (done.reads <= WORK_MOST_READS && done.steps <= WORK_MOST_STEPS)
         return;
     fprintf(stderr, "%s: %" PRIu64 " reads and %" PRIu64 " steps are too much work\n", doing, done.reads, done.steps);
@@ -34,8 +39,7 @@ sstore_status __wrap_ss_file_read_at(const ss_file *file, uint64_t offset, void 
 
 sstore_status __wrap_ss_file_read_at(const ss_file *file, uint64_t offset, void *buffer, size_t size, sstore_error *error)
 {
-    done.reads++;
-    check();
+    count(1, 0);
     return __real_ss_file_read_at(file, offset, buffer, size, error);
 }
 
@@ -44,8 +48,7 @@ bool __wrap_ss_file_try_read(const ss_file *file, uint64_t offset, void *buffer,
 
 bool __wrap_ss_file_try_read(const ss_file *file, uint64_t offset, void *buffer, size_t size)
 {
-    done.reads++;
-    check();
+    count(1, 0);
     return __real_ss_file_try_read(file, offset, buffer, size);
 }
 
@@ -58,8 +61,7 @@ sstore_status __wrap_ss_block_reader_get(const ss_block_reader *reader, uint64_t
 sstore_status __wrap_ss_block_reader_get(const ss_block_reader *reader, uint64_t block, uint8_t *buffer, const uint8_t **bytes_out,
                                          sstore_error *error)
 {
-    done.reads++;
-    check();
+    count(1, 0);
     return __real_ss_block_reader_get(reader, block, buffer, bytes_out, error);
 }
 
@@ -74,8 +76,7 @@ bool __wrap_ss_plan_find_uncovered_within(const ss_plan *plan, const int32_t *ra
 {
     const uint32_t before = *steps_left;
     const bool found = __real_ss_plan_find_uncovered_within(plan, radii, distance, steps_left, pattern_out);
-    done.steps += before - *steps_left;
-    check();
+    count(0, before - *steps_left);
     return found;
 }
 

@@ -12,13 +12,13 @@
 #define WORK_MOST_READS 400000u
 #define WORK_MOST_STEPS ((UINT64_C(1) << 24) + (UINT64_C(1) << 22))
 
-/* What was done since work_begin(). */
+/* What was done between work_begin() and work_end(). */
 typedef struct work {
     uint64_t reads, steps;
 } work;
 
-/* Count from 0 on. `what` is told where there is too much: a string that stays. */
+/* Count from 0 on, until work_end(). `what` is told where there is too much: a string that stays. */
 void work_begin(const char *what);
-work work_done(void);
+work work_end(void);
 
 #endif

@@ -1,0 +1,312 @@
+/*
+ * test_lies.c - stores with one lie, whose checksums and all else fit it: calls that read, join or rewrite such a store find
+ * damage or give what is there, touch nothing that is not theirs, report nothing twice, write nothing that is not in order,
+ * remove nothing that they could not read, and end. One clear case of each; the fuzz targets have the rest.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/lie_case.h"
+#include "support/scratch.h"
+#include "support/use_store.h"
+
+/* Universes of one_lie.h. */
+enum { CLUSTERED, DENSE, FEW, UNIFORM };
+
+/* ----- stores ----- */
+
+static lie_plan plan_of(bool has_ids, uint32_t universe, uint32_t interval)
+{
+    return (lie_plan){.has_ids = has_ids, .distance = 3, .block_bytes = 256, .interval = interval, .universe = universe};
+}
+
+static void add_segment(lie_plan *plan, uint8_t count, uint8_t seed, uint8_t tables)
+{
+    const uint32_t number = plan->segment_count++;
+    plan->segments[number].count = count;
+    plan->segments[number].seed = seed;
+    plan->segments[number].tables = tables;
+}
+
+/* Make the store, read it slowly and write it. The lie must be one. */
+static lie_case make(const lie_plan *plan, lie about)
+{
+    lie_case made = {.plan = *plan, .about = about};
+    static uint32_t number; /* no test meets what a failed one has left */
+    snprintf(made.path, sizeof made.path, "%s", scratch_path("lies-%u", number++));
+    made.made = lie_make(plan, &about);
+    made.truth = slow_store_read(&made.made);
+    scratch_remove(made.path);
+    hostile_write(&made.made, made.path);
+    return made;
+}
+
+/* A block of 100 fingerprints that are all 1, each but the first a code of one bit without a rest. */
+static lie_case make_equal(bool has_ids)
+{
+    lie_plan plan = plan_of(has_ids, DENSE, 128);
+    add_segment(&plan, 100, 0, 1);
+    lie_case made = make(&plan, (lie){.kind = LIE_EQUAL_NEIGHBOURS, .table = 1, .size = 255});
+    const uint8_t *block = hostile_block(&made.made, 0, 0, 0);
+    assert_true((made.truth->broken & SLOW_TABLE_0) != 0 && block[0] == 100 && block[4] == 1);
+    return made;
+}
+
+/* Two fingerprints of table 0 have changed places. */
+static lie_case make_descending(void)
+{
+    lie_plan plan = plan_of(false, DENSE, 32);
+    add_segment(&plan, 100, 0, 1);
+    add_segment(&plan, 20, 9, 1);
+    lie_case made = make(&plan, (lie){.kind = LIE_DESCENDING, .at = 40, .size = 1});
+    assert_true((made.truth->broken & SLOW_TABLE_0) != 0);
+    return made;
+}
+
+/* ----- what is reported ----- */
+
+static int take_match(void *context, const sstore_match *match)
+{
+    records_add(context, match->fingerprint, match->id);
+    return 0;
+}
+
+static int take_record(void *context, const sstore_record *record)
+{
+    records_add(context, record->fingerprint, record->id);
+    return 0;
+}
+
+/* A pair as a record: its fingerprints and ids mixed. */
+static int take_pair(void *context, const sstore_pair *pair)
+{
+    records_add(context, rng_mix(pair->fingerprint) ^ pair->other_fingerprint, rng_mix(pair->id) ^ pair->other_id);
+    return 0;
+}
+
+static void assert_no_repeats(oracle *got)
+{
+    records_sort(got);
+    for (size_t i = 1; i < got->count; i++)
+        if (got->records[i].fingerprint == got->records[i - 1].fingerprint && got->records[i].id == got->records[i - 1].id)
+            fail_msg("a record, or pair, was reported twice, of %zu", got->count);
+    oracle_free(got);
+}
+
+static void assert_ended(sstore_status status)
+{
+    assert_true(status == SSTORE_OK || status == SSTORE_ERROR_DAMAGED);
+}
+
+/* Ask a store, which scans, for all it has in each way; nothing may come twice. */
+static void assert_none_twice(const lie_case *made)
+{
+    const sstore_strategy strategies[] = {SSTORE_STRATEGY_SCAN, SSTORE_STRATEGY_AUTO};
+    for (uint32_t i = 0; i < 2; i++) {
+        sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
+        sstore_join_options join = SSTORE_JOIN_OPTIONS_INIT;
+        sstore *store, *again;
+        sstore_cursor *cursor;
+        sstore_error error;
+        oracle got = {.count = 0};
+        options.strategy = strategies[i];
+        join.threads = 1;
+        join.tmp_dir = scratch_folder();
+        assert_ok(sstore_open(made->path, &options, &store, &error), &error);
+        assert_ok(sstore_cursor_create(store, &cursor, &error), &error);
+        assert_ended(sstore_each_record(cursor, take_record, &got, NULL));
+        assert_no_repeats(&got);
+        assert_ended(sstore_query(cursor, 1, 3, take_match, &got, NULL));
+        assert_no_repeats(&got);
+        assert_ended(sstore_query(cursor, 1, 64, take_match, &got, NULL));
+        assert_no_repeats(&got);
+        assert_ended(sstore_query_nearest(cursor, 1, 64, take_match, &got, NULL));
+        assert_no_repeats(&got);
+        assert_ended(sstore_query_batch(store, (const uint64_t[]){1}, 1, 3, 1, take_match, &got, NULL));
+        assert_no_repeats(&got);
+        assert_ok(sstore_reopen(store, &again, &error), &error);
+        assert_ended(sstore_join(store, again, &join, take_pair, &got, NULL));
+        assert_no_repeats(&got);
+        assert_ended(sstore_pairs(store, &join, take_pair, &got, NULL));
+        assert_no_repeats(&got);
+        sstore_close(again);
+        sstore_cursor_free(cursor);
+        sstore_close(store);
+    }
+}
+
+static void test_equal_fingerprints_are_reported_once(void **state)
+{
+    (void)state;
+    lie_case made = make_equal(true);
+    assert_none_twice(&made);
+    lie_case_free(&made);
+    made = make_equal(false);
+    assert_none_twice(&made);
+    lie_case_free(&made);
+}
+
+/* Five segments that add the same. */
+static void test_records_added_again_are_reported_once(void **state)
+{
+    (void)state;
+    for (uint32_t has_ids = 0; has_ids < 2; has_ids++) {
+        lie_plan plan = plan_of(has_ids != 0, DENSE, 32);
+        for (uint32_t i = 0; i < 5; i++)
+            add_segment(&plan, 60, 3, 1);
+        lie_case made = make(&plan, (lie){.kind = LIE_RECORDS_ADDED_AGAIN});
+        assert_true(made.truth->broken == SLOW_ORDER);
+        assert_none_twice(&made);
+        lie_case_free(&made);
+    }
+}
+
+/* ----- what is written ----- */
+
+static sstore_build_options build_options(void)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    options.threads = 1;
+    options.memory_bytes = 4 << 20;
+    options.block_bytes = 1024;
+    options.ignore_free_space = 1;
+    return options;
+}
+
+/* Nothing is made of a store that cannot be validated, and the store stays. */
+static void assert_not_rewritten(const lie_case *made)
+{
+    const sstore_build_options options = build_options();
+    const char *const inputs[] = {made->path};
+    char other[300], copy[300];
+    sstore_error error;
+    snprintf(other, sizeof other, "%s-other", made->path);
+    snprintf(copy, sizeof copy, "%s-copy", made->path);
+    scratch_remove(copy);
+    folder_copy(made->path, copy);
+    assert_status(sstore_merge(other, inputs, 1, &options, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_false(scratch_exists(other));
+    for (uint32_t shard = 0; shard < 2; shard++) { /* the same of whatever shard, since all records are read */
+        assert_status(sstore_shard(other, made->path, shard, 2, &options, &error), SSTORE_ERROR_DAMAGED, &error);
+        assert_false(scratch_exists(other));
+    }
+    assert_status(sstore_compact(made->path, SSTORE_COMPACT_ALL, &options, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_true(folders_equal(made->path, copy, ""));
+    scratch_remove(copy);
+}
+
+static void test_equal_fingerprints_are_not_rewritten(void **state)
+{
+    (void)state;
+    lie_case made = make_equal(false);
+    assert_not_rewritten(&made);
+    lie_case_free(&made);
+    made = make_equal(true);
+    assert_not_rewritten(&made);
+    lie_case_free(&made);
+}
+
+static void test_descending_fingerprints_are_not_rewritten(void **state)
+{
+    (void)state;
+    lie_case made = make_descending();
+    assert_not_rewritten(&made);
+    lie_case_free(&made);
+}
+
+static void test_records_added_again_are_not_rewritten(void **state)
+{
+    (void)state;
+    lie_plan plan = plan_of(true, DENSE, 32);
+    add_segment(&plan, 60, 3, 1);
+    add_segment(&plan, 60, 3, 1);
+    lie_case made = make(&plan, (lie){.kind = LIE_RECORDS_ADDED_AGAIN});
+    assert_not_rewritten(&made);
+    lie_case_free(&made);
+}
+
+/* ----- what ends ----- */
+
+static void join_with_itself(const lie_case *made)
+{
+    sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
+    sstore *store = store_must_open(made->path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO), *again;
+    sstore_error error;
+    options.distance = 1; /* so that few records have a pair, and others are passed by */
+    options.threads = 1;
+    options.tmp_dir = scratch_folder();
+    work_begin("pairs"); /* which ends the program where there is no end */
+    assert_ended(sstore_pairs(store, &options, store_ignore_pair, NULL, NULL));
+    assert_ok(sstore_reopen(store, &again, &error), &error);
+    work_begin("join");
+    assert_ended(sstore_join(store, again, &options, store_ignore_pair, NULL, NULL));
+    (void)work_end();
+    sstore_close(again);
+    sstore_close(store);
+}
+
+/* The directory has the highest keys that there can be for all blocks of a segment's table 0: so they lead to block 0, whose
+ * fingerprints are smaller than most that are looked for. */
+static void test_keys_above_their_blocks_lead_to_no_endless_search(void **state)
+{
+    (void)state;
+    lie_plan plan = plan_of(false, CLUSTERED, 32);
+    add_segment(&plan, 100, 9, 1);
+    add_segment(&plan, 60, 10, 1);
+    lie_case made = make(&plan, (lie){.kind = LIE_KEY, .size = 3});
+    assert_true(made.truth->broken == SLOW_DIRECTORY && made.made.segments[0].keys[0].count > 2);
+    join_with_itself(&made);
+    lie_case_free(&made);
+}
+
+/* An empty segment with a plan of 64 groups for distance 16, which is slow to prove and to name. */
+static void test_a_slow_plan_takes_bounded_work(void **state)
+{
+    (void)state;
+    lie_plan plan = plan_of(false, UNIFORM, 32);
+    sstore *store = NULL;
+    sstore_cursor *cursor = NULL;
+    oracle got = {.count = 0};
+    add_segment(&plan, 0, 9, 1);
+    lie_case made = make(&plan, (lie){.kind = LIE_SLOW_PLAN});
+    work_begin("open");
+    const sstore_status status = sstore_open(made.path, NULL, &store, NULL);
+    assert_ended(status);
+    if (status == SSTORE_OK) {
+        sstore_statistics all = {.struct_size = sizeof all};
+        sstore_segment_statistics segment = {.struct_size = sizeof segment};
+        work_begin("stat");
+        assert_ended(sstore_stat(store, &all, NULL));
+        work_begin("stat of a segment");
+        assert_ended(sstore_stat_segment(store, 0, &segment, NULL));
+        work_begin("cursor");
+        assert_ended(sstore_cursor_create(store, &cursor, NULL));
+        for (uint32_t distance = 0; distance <= 64; distance += 8) {
+            work_begin("query");
+            assert_ended(sstore_query(cursor, 1, distance, take_match, &got, NULL));
+        }
+        work_begin("each record");
+        assert_ended(sstore_each_record(cursor, take_record, &got, NULL));
+        sstore_cursor_free(cursor);
+        sstore_close(store);
+    }
+    work_begin("verify");
+    assert_ended(sstore_verify(made.path, NULL, NULL, NULL));
+    (void)work_end();
+    oracle_free(&got);
+    lie_case_free(&made);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_equal_fingerprints_are_reported_once, testing_teardown),
+        cmocka_unit_test_teardown(test_records_added_again_are_reported_once, testing_teardown),
+        cmocka_unit_test_teardown(test_equal_fingerprints_are_not_rewritten, testing_teardown),
+        cmocka_unit_test_teardown(test_descending_fingerprints_are_not_rewritten, testing_teardown),
+        cmocka_unit_test_teardown(test_records_added_again_are_not_rewritten, testing_teardown),
+        cmocka_unit_test_teardown(test_keys_above_their_blocks_lead_to_no_endless_search, testing_teardown),
+        cmocka_unit_test_teardown(test_a_slow_plan_takes_bounded_work, testing_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
