@@ -442,6 +442,39 @@ static void test_large_groups_in_many_segments(void **state)
     data_free(&set);
 }
 
+#define REMOVALS 12u
+
+/* An honest store, with as many removing segments that each record found has to be looked up in: each of them has records from
+ * all over the store, so that a query which finds everything passes through all of their blocks. */
+static void test_many_removing_segments(void **state)
+{
+    (void)state;
+    rng random;
+    data_set set;
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_error error;
+    rng_init(&random, run_seed);
+    data_make(&random, DATA_UNIFORM, DATA_IDS, 12000, false, &set);
+    options.block_bytes = 256;
+    options.plan = "2";
+    options.memory_bytes = 1 << 20;
+    options.threads = 1;
+    scratch_remove(path);
+    store_must_build(path, &options, &set);
+    for (size_t i = 0; i < REMOVALS; i++) {
+        sstore_builder *builder;
+        assert_ok(sstore_builder_create_removal(path, &options, &builder, &error), &error);
+        for (size_t j = i; j < set.count; j += 2 * REMOVALS)
+            assert_ok(sstore_builder_add(builder, &set.fingerprints[j], &set.ids[j], 1, &error), &error);
+        assert_ok(sstore_builder_finish(builder, &error), &error);
+    }
+    hostile_store made = hostile_load(path);
+    memcpy(made.queries, set.fingerprints, sizeof made.queries);
+    run_all(&made, "many removing segments");
+    hostile_free(&made);
+    data_free(&set);
+}
+
 static int tell(void **state)
 {
     (void)state;
@@ -461,6 +494,7 @@ int main(void)
         cmocka_unit_test_teardown(test_shared_ranks, testing_teardown),
         cmocka_unit_test_teardown(test_ids_up_and_down, testing_teardown),
         cmocka_unit_test_teardown(test_large_groups_in_many_segments, testing_teardown),
+        cmocka_unit_test_teardown(test_many_removing_segments, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, tell);
 }

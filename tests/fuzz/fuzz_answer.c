@@ -155,7 +155,7 @@ static void verify(const session *self)
 
 static void ask_one_by_one(const session *self)
 {
-    const uint32_t distance = self->made.plan.distance, far = self->strategy == SSTORE_STRATEGY_PROBE ? distance : 64;
+    const uint32_t distance = self->made.truth->distance, far = self->strategy == SSTORE_STRATEGY_PROBE ? distance : 64;
     for (uint32_t i = 0; i < 3; i++)
         query(self, self->made.made.queries[i], i == 0 ? distance : i == 1 ? distance / 2 : distance + 1);
     query(self, self->made.made.queries[3], far);
@@ -166,7 +166,7 @@ static void ask_one_by_one(const session *self)
 static void ask_all(const session *self)
 {
     each_record(self);
-    query_batch(self, self->made.plan.distance);
+    query_batch(self, self->made.truth->distance);
     if (self->strategy != SSTORE_STRATEGY_PROBE)
         query_nearest(self, self->made.made.queries[4]);
 }

@@ -289,8 +289,8 @@ static int take_answer(void *context, const sstore_intake_answer *answer)
         }
     }
     matches near = {0};
-    oracle_query(&self->made.truth->truth, answer->fingerprint, self->made.plan.distance, 0, &near);
-    oracle_query(&all->taken, answer->fingerprint, self->made.plan.distance, 0, &near);
+    oracle_query(&self->made.truth->truth, answer->fingerprint, self->made.truth->distance, 0, &near);
+    oracle_query(&all->taken, answer->fingerprint, self->made.truth->distance, 0, &near);
     const size_t right = near.count;
     matches_free(&near);
     LIE_CHECK(&self->made, !lie_case_is_honest(&self->made) || right == answer->match_count);

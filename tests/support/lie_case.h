@@ -36,7 +36,7 @@ void lie_case_fail(const lie_case *of, const char *file, int line, const char *c
 
 /* A call ended: in success, or by damage where there is a lie. Returns whether it was in success. */
 bool lie_case_ok(const lie_case *of, sstore_status status, const sstore_error *error);
-/* The same of a call that writes, which may also find a lie about numbers too large for it. */
+/* The same of a call that writes, which may also refuse to go on with numbers that a lie has made impossible. */
 bool lie_case_written(const lie_case *of, sstore_status status, const sstore_error *error);
 
 /* ----- records ----- */

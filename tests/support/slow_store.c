@@ -235,7 +235,7 @@ static uint64_t unpermute(uint64_t value, uint64_t mask)
 static bool is_tidy(const uint8_t *block, const facts *of, const uint8_t lengths[64], const uint64_t *values, uint32_t count,
                     bool has_next)
 {
-    uint8_t again[65536];
+    static uint8_t again[65536];
     for (uint32_t i = 1; i < count; i++)
         if (values[i] <= values[i - 1])
             return false;
@@ -253,7 +253,7 @@ typedef struct table_blocks {
 
 static void decode_table(const facts *of, const hostile_segment *from, uint32_t table, slow_list *values, table_blocks *blocks)
 {
-    uint64_t *decoded = memory(malloc((65536 + (size_t)of->interval) * sizeof *decoded));
+    static uint64_t decoded[2 * 65536]; /* of a block, and room for as much as a group may say that it has */
     slow_code code;
     slow_code_init(&code, from->files[table].bytes + HEADER_LENGTHS);
     for (size_t i = 0; i < from->keys[table].count; i++) {
@@ -267,7 +267,6 @@ static void decode_table(const facts *of, const hostile_segment *from, uint32_t 
         for (uint32_t j = 0; j < slow_block_count(block); j++)
             append(values, decoded[j]);
     }
-    free(decoded);
 }
 
 /* The statistics of a header. */
@@ -347,7 +346,7 @@ static void read_table(slow_store *store, slow_segment *segment, const facts *of
 static bool id_block_is_tidy(const uint8_t *block, uint32_t block_bytes, const slow_list *ids, const slow_list *ranks, size_t begin,
                              size_t end)
 {
-    uint8_t again[65536];
+    static uint8_t again[65536];
     const uint32_t count = (uint32_t)(end - begin);
     if (slow_ids_fit(block_bytes, ids->items + begin, ranks->items + begin, ids->count - begin) != count)
         return false;
@@ -359,7 +358,7 @@ static bool id_block_is_tidy(const uint8_t *block, uint32_t block_bytes, const s
 /* Append what the blocks hold. False: a block is malformed, or does not go on as the one before said. */
 static bool decode_ids(slow_segment *segment, const facts *of, const hostile_segment *from, slow_list *begins)
 {
-    uint64_t *ids = memory(malloc(2 * 65536 * sizeof *ids)), *ranks = ids + 65536;
+    static uint64_t ids[65536], ranks[65536];
     bool sound = true, goes_on = false;
     for (size_t i = 0; i < from->keys[HOSTILE_IDS].count; i++) {
         const uint8_t *block = from->files[HOSTILE_IDS].bytes + HEADER_FIXED + i * of->block_bytes;
@@ -376,7 +375,6 @@ static bool decode_ids(slow_segment *segment, const facts *of, const hostile_seg
         sound &= before == 0 || (segment->ranks.items[before] == segment->ranks.items[before - 1]) == goes_on;
         goes_on = slow_ids_goes_on(block);
     }
-    free(ids);
     return sound && !goes_on;
 }
 
