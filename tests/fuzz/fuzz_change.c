@@ -45,14 +45,14 @@ static void verify(const session *self, const char *path)
 /* A store that was written as a whole. */
 static void check_new(const session *self, const char *path, const oracle *wanted)
 {
-    hostile_store bytes = hostile_load(path);
-    slow_store *result = slow_store_read(&bytes);
+    hostile_store written = hostile_load(path);
+    slow_store *result = slow_store_read(&written);
     if (!SLOW_HONEST(result->broken))
         fprintf(stderr, "what was written: %s\n", result->first_reason);
     LIE_CHECK(&self->made, SLOW_HONEST(result->broken));
     LIE_CHECK(&self->made, records_equal(&result->truth, wanted));
     slow_store_free(result);
-    hostile_free(&bytes);
+    hostile_free(&written);
     verify(self, path);
     scratch_remove(path);
 }
@@ -69,10 +69,10 @@ static bool was_there(const session *self, const char *folder)
  * or if it was lied about nothing in `rules`, and then holds the wanted records. */
 static void check_changed(const session *self, uint32_t rules)
 {
-    hostile_store bytes = hostile_load(self->made.path);
-    slow_store *result = slow_store_read(&bytes);
+    hostile_store written = hostile_load(self->made.path);
+    slow_store *result = slow_store_read(&written);
     for (uint32_t i = 0; i < result->segment_count; i++)
-        LIE_CHECK(&self->made, was_there(self, bytes.segments[i].folder) || SLOW_HONEST(result->segments[i].broken));
+        LIE_CHECK(&self->made, was_there(self, written.segments[i].folder) || SLOW_HONEST(result->segments[i].broken));
     if (lie_case_keeps(&self->made, rules)) {
         LIE_CHECK(&self->made, (result->broken & SLOW_CONTENT) == 0);
         LIE_CHECK(&self->made, records_equal(&result->truth, &self->wanted));
@@ -82,7 +82,7 @@ static void check_changed(const session *self, uint32_t rules)
         verify(self, self->made.path);
     }
     slow_store_free(result);
-    hostile_free(&bytes);
+    hostile_free(&written);
 }
 
 static void check_file(const session *self, const char *folder, const char *name, const uint8_t *data, size_t size)
@@ -160,15 +160,15 @@ static void shard(session *self)
         check_read_all(self, ok);
         all &= ok;
         if (ok) {
-            hostile_store bytes = hostile_load(path);
-            slow_store *result = slow_store_read(&bytes);
+            hostile_store written = hostile_load(path);
+            slow_store *result = slow_store_read(&written);
             oracle copy = {.count = 0};
             for (size_t j = 0; j < result->truth.count; j++) {
                 records_add(&self->wanted, result->truth.records[j].fingerprint, result->truth.records[j].id);
                 records_add(&copy, result->truth.records[j].fingerprint, result->truth.records[j].id);
             }
             slow_store_free(result);
-            hostile_free(&bytes);
+            hostile_free(&written);
             check_new(self, path, &copy);
             oracle_free(&copy);
         }
@@ -344,14 +344,14 @@ static void reindex(session *self)
     work_begin("reindex");
     const sstore_status status = sstore_reindex(self->made.path, &options, &error);
     if (lie_case_written(&self->made, status, &error)) {
-        hostile_store bytes = hostile_load(self->made.path);
-        slow_store *result = slow_store_read(&bytes);
+        hostile_store written = hostile_load(self->made.path);
+        slow_store *result = slow_store_read(&written);
         LIE_CHECK(&self->made, (result->broken & (SLOW_FRAME | SLOW_OPENING | SLOW_DIRECTORY)) == 0);
         LIE_CHECK(&self->made, (result->broken & ~self->made.truth->broken) == 0);
         if (lie_case_keeps(&self->made, SLOW_CONTENT))
             LIE_CHECK(&self->made, records_equal(&result->truth, &self->made.truth->truth));
         slow_store_free(result);
-        hostile_free(&bytes);
+        hostile_free(&written);
     } else {
         LIE_CHECK(&self->made, !lie_case_keeps(&self->made, ~(uint32_t)(SLOW_DIRECTORY | SLOW_UNTIDY)));
         check_unchanged(self);
