@@ -22,7 +22,7 @@
 #include "support/scratch.h"
 #include "support/use_store.h"
 
-#define MANY 160000u /* records, more than builds and joins of so little memory hold */
+#define MANY 400000u /* records, more than builds and joins of so little memory hold */
 #define FEW 500u
 #define NOBODY 65534u
 

@@ -160,6 +160,9 @@ bool slow_block_decode(const uint8_t *block, uint32_t block_bytes, uint32_t inte
     for (uint32_t group = 0; group < slow_block_groups(block, interval); group++)
         if (!slow_block_decode_group(block, block_bytes, interval, code, group, out + (size_t)group * interval))
             return false;
+    for (uint32_t i = 1; i < slow_block_count(block); i++)
+        if (out[i] <= out[i - 1])
+            return false;
     return true;
 }
 

@@ -48,7 +48,7 @@ bool slow_block_group_first(const uint8_t *block, uint32_t block_bytes, uint32_t
 bool slow_block_decode_group(const uint8_t *block, uint32_t block_bytes, uint32_t interval, const slow_code *code,
                              uint32_t group, uint64_t *out);
 
-/* All of them. That they ascend is not looked at. */
+/* All of them. False also if they do not ascend. */
 bool slow_block_decode(const uint8_t *block, uint32_t block_bytes, uint32_t interval, const slow_code *code,
                        uint64_t *out);
 
