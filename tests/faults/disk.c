@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "faults/interpose.h"
@@ -21,12 +22,14 @@
 #define SECTOR 512u
 #define ROOT 0u /* the folder that the watched one is in */
 
-/* A file or folder, for as long as somebody may know it. */
+/* A file or folder. It is held open until the watch ends: file systems such as ext4 give the number of a removed one to the
+ * next one that is made, which would then be taken for the first. */
 typedef struct node {
+    int held;
     dev_t device;
     ino_t number;
-    bool is_folder, is_gone; /* its number may be another one's by now */
-    bytes content;           /* of a file, when the watch began */
+    bool is_folder;
+    bytes content; /* of a file, when the watch began */
 } node;
 
 typedef enum step_kind { STEP_WRITE, STEP_RESIZE, STEP_SYNC, STEP_NAME, STEP_RENAME, STEP_UNNAME } step_kind;
@@ -56,16 +59,30 @@ struct disk {
 static uint32_t find_node(const disk *self, const struct stat *info)
 {
     for (uint32_t i = self->node_count; i-- > 0;)
-        if (!self->nodes[i].is_gone && self->nodes[i].device == info->st_dev && self->nodes[i].number == info->st_ino)
+        if (self->nodes[i].device == info->st_dev && self->nodes[i].number == info->st_ino)
             return i;
     return NOBODY;
 }
 
-static uint32_t add_node(disk *self, const struct stat *info)
+/* The node of what is at a path; NOBODY if that is gone by now. */
+static uint32_t hold_node(disk *self, int folder, const char *path)
 {
+    struct stat info;
+    /* Not by openat(), which would be told to note(). */
+    const int held = (int)syscall(SYS_openat, folder, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (held < 0) {
+        assert_int_equal(errno, ENOENT);
+        return NOBODY;
+    }
+    assert_int_equal(fstat(held, &info), 0);
+    const uint32_t known = find_node(self, &info);
+    if (known != NOBODY) {
+        (void)syscall(SYS_close, held);
+        return known;
+    }
     assert_true(self->node_count < MOST_NODES);
     self->nodes[self->node_count] =
-        (node){.device = info->st_dev, .number = info->st_ino, .is_folder = S_ISDIR(info->st_mode)};
+        (node){.held = held, .device = info.st_dev, .number = info.st_ino, .is_folder = S_ISDIR(info.st_mode)};
     return self->node_count++;
 }
 
@@ -113,20 +130,16 @@ static void note_name(disk *self, uint32_t folder, const char *name, uint32_t ta
     snprintf(added->name, sizeof added->name, "%s", name);
 }
 
-/* A new file or folder: one that is known by its number is another one that had it before. */
+/* A file or folder that was made, or a file that was there and was opened once more. */
 static void note_made(disk *self, int folder, const char *path)
 {
     char name[NAME_BYTES];
-    struct stat info;
-    const uint32_t parent = node_of_folder(self, folder, path, name);
-    if (parent == NOBODY || fstatat(folder, path, &info, AT_SYMLINK_NOFOLLOW) != 0)
+    const uint32_t parent = node_of_folder(self, folder, path, name), nodes_before = self->node_count;
+    if (parent == NOBODY)
         return;
-    const uint32_t known = find_node(self, &info);
-    for (size_t i = self->step_count; known != NOBODY && i-- > 0;)
-        if (self->steps[i].kind == STEP_NAME && self->steps[i].target == known && self->steps[i].node == parent &&
-            strcmp(self->steps[i].name, name) == 0)
-            return; /* opened once more */
-    note_name(self, parent, name, add_node(self, &info));
+    const uint32_t made = hold_node(self, folder, path);
+    if (made != NOBODY && self->node_count > nodes_before)
+        note_name(self, parent, name, made);
 }
 
 static void note_rename(disk *self, const system_call *call)
@@ -199,12 +212,11 @@ static verdict refuse(void *context, const system_call *call)
 
 static void take_stock(disk *self, const char *path, uint32_t parent, const char *name)
 {
-    struct stat info;
-    if (lstat(path, &info) != 0)
+    const uint32_t made = hold_node(self, AT_FDCWD, path);
+    if (made == NOBODY)
         return;
-    const uint32_t made = add_node(self, &info);
     note_name(self, parent, name, made);
-    if (!S_ISDIR(info.st_mode)) {
+    if (!self->nodes[made].is_folder) {
         self->nodes[made].content = file_load(path);
         return;
     }
@@ -222,15 +234,13 @@ static void take_stock(disk *self, const char *path, uint32_t parent, const char
 
 disk *disk_watch(const char *parent, const char *name)
 {
-    struct stat info;
     char path[512];
     disk *self = calloc(1, sizeof *self);
     assert_non_null(self);
     (void)pthread_mutex_init(&self->lock, NULL);
     snprintf(self->watched, sizeof self->watched, "%s", name);
     snprintf(path, sizeof path, "%s/%s", parent, name);
-    assert_int_equal(stat(parent, &info), 0);
-    assert_int_equal(add_node(self, &info), ROOT);
+    assert_int_equal(hold_node(self, AT_FDCWD, parent), ROOT);
     take_stock(self, path, ROOT, name);
     for (uint32_t i = 0; i < self->node_count; i++)
         (void)add_step(self, STEP_SYNC, i);
@@ -273,8 +283,10 @@ void disk_free(disk *self)
 {
     for (size_t i = 0; i < self->step_count; i++)
         bytes_free(&self->steps[i].data);
-    for (uint32_t i = 0; i < self->node_count; i++)
+    for (uint32_t i = 0; i < self->node_count; i++) {
         bytes_free(&self->nodes[i].content);
+        close(self->nodes[i].held);
+    }
     (void)pthread_mutex_destroy(&self->lock);
     free(self->steps);
     free(self);

@@ -4,10 +4,12 @@
  * times; with SSTORE_TEST_LONG=1 a thousand random losses of each change, too. The same of a change after one that ended with
  * a sync that failed, each in turn; and of changes of what others have left without a sync: a folder, or files.
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "faults/disk.h"
 #include "faults/operations.h"
@@ -179,6 +181,49 @@ static void test_files_of_another(void **state)
     testing_done();
 }
 
+static void make_file(const char *path, const char *text)
+{
+    const int fd = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, text, strlen(text), 0), strlen(text));
+    assert_int_equal(close(fd), 0);
+}
+
+/* The watch itself: what is removed and made again under its name is another file or folder, also where the file system
+ * gives it the same number, as ext4 does; /dev/shm does not. */
+static void test_made_again(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 3);
+    char parent[200], path[256];
+    snprintf(parent, sizeof parent, "%s", scratch_disk_path("again"));
+    assert_int_equal(mkdir(parent, 0777), 0);
+    disk *log = disk_watch(parent, "stage");
+    snprintf(path, sizeof path, "%s/stage", parent);
+    assert_int_equal(mkdir(path, 0777), 0);
+    snprintf(path, sizeof path, "%s/stage/folder", parent);
+    assert_int_equal(mkdir(path, 0777) | rmdir(path) | mkdir(path, 0777), 0);
+    snprintf(path, sizeof path, "%s/stage/file", parent);
+    make_file(path, "the first");
+    assert_int_equal(unlinkat(AT_FDCWD, path, 0), 0);
+    make_file(path, "second");
+    make_file(path, "S"); /* opened once more */
+    disk_rest(log);
+    const char *left = scratch_disk_path("left");
+    disk_cut(log, disk_steps(log), DISK_KEEPS_ALL, &random, left);
+    snprintf(path, sizeof path, "%s/folder", left);
+    assert_true(scratch_exists(path));
+    snprintf(path, sizeof path, "%s/file", left);
+    bytes content = file_load(path);
+    assert_int_equal(content.size, strlen("Second"));
+    assert_memory_equal(content.data, "Second", content.size);
+    bytes_free(&content);
+    scratch_remove(left);
+    scratch_remove(parent);
+    disk_free(log);
+}
+
 static int make_operations(void **state)
 {
     (void)state;
@@ -197,6 +242,7 @@ int main(void)
 {
     run_seed = rng_run_seed();
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_made_again, testing_teardown),
         cmocka_unit_test_teardown(test_every_moment, testing_teardown),
         cmocka_unit_test_teardown(test_folder_of_another, testing_teardown),
         cmocka_unit_test_teardown(test_files_of_another, testing_teardown),
