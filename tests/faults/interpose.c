@@ -317,20 +317,21 @@ ssize_t writev(int fd, const struct iovec *parts, int count)
     return put;
 }
 
-static int sync_file(int fd, long number)
+/* Told to the hooks, and nothing is written out: as in support/sync.c. */
+static int sync_file(int fd)
 {
     const system_call call = {.kind = CALL_SYNC, .fd = fd};
-    return may(&call, NULL) ? (int)done(&call, syscall(number, fd)) : -1;
+    return may(&call, NULL) ? (int)done(&call, syscall(SYS_fcntl, fd, F_GETFD) >= 0 ? 0 : -1) : -1;
 }
 
 int fsync(int fd)
 {
-    return sync_file(fd, SYS_fsync);
+    return sync_file(fd);
 }
 
 int fdatasync(int fd)
 {
-    return sync_file(fd, SYS_fdatasync);
+    return sync_file(fd);
 }
 
 static int resize(int fd, off_t size)

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,8 +19,10 @@
 #define PATH_SLOTS 16
 #define PATH_BYTES 4096
 #define MAX_OPEN_FOLDERS 16
+#define PARENTS 4u
 #define NAME_PREFIX "sstore-test-"
 #define GRACE_SECONDS 3600
+#define ROOM_WANTED (UINT64_C(1) << 30) /* several test programs at once; /dev/shm of a container often has 64 MiB */
 
 /* One in memory and one on a disk; "" until it is made. */
 static char memory_folder[PATH_BYTES / 2], disk_folder[PATH_BYTES / 2];
@@ -82,9 +86,15 @@ static void remove_leftovers(const char *parent)
     closedir(listing);
 }
 
-static bool try_parent(char folder[PATH_BYTES / 2], const char *parent)
+static bool has_room(const char *parent)
 {
-    if (parent == NULL || parent[0] == '\0')
+    struct statvfs facts;
+    return statvfs(parent, &facts) == 0 && (uint64_t)facts.f_bavail * facts.f_frsize >= ROOM_WANTED;
+}
+
+static bool try_parent(char folder[PATH_BYTES / 2], const char *parent, bool needs_room)
+{
+    if (parent == NULL || parent[0] == '\0' || (needs_room && !has_room(parent)))
         return false;
     snprintf(folder, PATH_BYTES / 2, "%s/" NAME_PREFIX "%ld-XXXXXX", parent, (long)getpid());
     if (mkdtemp(folder) != NULL) {
@@ -95,13 +105,15 @@ static bool try_parent(char folder[PATH_BYTES / 2], const char *parent)
     return false;
 }
 
-/* Make the folder below the first of the parents that allows it, unless it is there. */
-static const char *make_folder(char folder[PATH_BYTES / 2], const char *const parents[3])
+/* Make the folder below the first of the parents that allows it and has room, or that allows it; unless it is there. */
+static const char *make_folder(char folder[PATH_BYTES / 2], const char *const parents[PARENTS])
 {
     if (folder[0] != '\0')
         return folder;
-    if (!try_parent(folder, parents[0]) && !try_parent(folder, parents[1]) && !try_parent(folder, parents[2])) {
-        perror("no scratch folder");
+    for (size_t i = 0; i < 2 * PARENTS && folder[0] == '\0'; i++)
+        (void)try_parent(folder, parents[i % PARENTS], i < PARENTS);
+    if (folder[0] == '\0') {
+        perror("no scratch folder: set TMPDIR to a folder that can be written");
         exit(1);
     }
     if (owner == 0)
@@ -112,7 +124,7 @@ static const char *make_folder(char folder[PATH_BYTES / 2], const char *const pa
 
 const char *scratch_folder(void)
 {
-    return make_folder(memory_folder, (const char *const[]){"/dev/shm", getenv("TMPDIR"), "/tmp"});
+    return make_folder(memory_folder, (const char *const[PARENTS]){"/dev/shm", getenv("TMPDIR"), "/tmp", "/var/tmp"});
 }
 
 __attribute__((format(printf, 2, 0))) static const char *path_in(const char *folder, const char *format,
@@ -137,7 +149,7 @@ const char *scratch_path(const char *format, ...)
 
 const char *scratch_disk_path(const char *format, ...)
 {
-    const char *folder = make_folder(disk_folder, (const char *const[]){getenv("TMPDIR"), "/var/tmp", "/tmp"});
+    const char *folder = make_folder(disk_folder, (const char *const[PARENTS]){getenv("TMPDIR"), "/var/tmp", "/tmp", "."});
     va_list arguments;
     va_start(arguments, format);
     const char *path = path_in(folder, format, arguments);
@@ -275,7 +287,7 @@ void folder_forget(const char *path)
         int fd = open(name, O_RDONLY | O_CLOEXEC);
         if (fd < 0)
             fail_msg("%s: %s", name, strerror(errno));
-        (void)fdatasync(fd); /* only what is written out can be forgotten */
+        (void)syscall(SYS_fdatasync, fd); /* only what is written out can be forgotten; fdatasync() is that of sync.c */
         (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
         close(fd);
     }

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The program's scratch folder, made at the first call: below /dev/shm where that is writable (fsync costs nothing
- * there), else below TMPDIR or /tmp. Removed with all that is in it at exit. */
+/* The program's scratch folder, made at the first call: below the first of /dev/shm, TMPDIR, /tmp and /var/tmp that is
+ * writable and has 1 GiB of room; if none has, below the first that is writable. Removed with all that is in it at exit. */
 const char *scratch_folder(void);
 
 /* A path in the scratch folder, in static storage that is used again after 16 calls. */
