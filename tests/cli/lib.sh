@@ -22,6 +22,12 @@ absent()
     [ ! -e "$1" ] || echo "FAILED: $1 is there"
 }
 
+# Wait until a process that was started in the background has a handler for SIGTERM, or has ended: handles_term PID
+handles_term()
+{
+    while kill -0 "$1" 2>/dev/null && ! grep -qsE '^SigCgt:.*[4-7c-f][0-9a-f]{3}$' "/proc/$1/status"; do sleep 0.01; done
+}
+
 # COUNT fingerprints from SEED, 16 hex digits a line (SplitMix64): fingerprints COUNT SEED
 fingerprints()
 {

@@ -131,8 +131,8 @@ static const struct {
 /* ----- trying ----- */
 
 /* What waits for somebody to write into a FIFO waits for ever. This ends the process, and says what it was doing; each
- * thing has minutes, though it takes milliseconds. */
-#define FOR_EVER_SECONDS 600u
+ * thing has most of an hour, though it takes milliseconds. */
+#define FOR_EVER_SECONDS 3000u
 
 static void check_refused(sstore_status status, const sstore_error *error, const char *path, const char *reason)
 {

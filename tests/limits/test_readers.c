@@ -7,11 +7,12 @@
  * all centres must tell the same.
  */
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "support/random.h"
@@ -22,18 +23,30 @@
 #define CENTRES 40u
 #define WINDOW 9u /* ids that a centre keeps */
 #define READERS 3u
-#define SECONDS 4u
-#define LONG_SECONDS 60u
+#define ROUNDS 60u /* of adding and removing */
+#define LONG_ROUNDS 2000u
+#define CHANGES_WANTED 3u /* that each reader sees, however slow it is */
 #define BACKGROUND 20000u /* records that stay, far from the centres, so that blocks are many */
 
 static uint64_t run_seed;
 static uint64_t centres[CENTRES];
 
-static double now(void)
+/* What the processes share. */
+typedef struct shared {
+    atomic_bool end;
+    atomic_uint changes[READERS]; /* that a reader has seen */
+} shared;
+
+/* Whether each reader has seen enough, or one has ended before it should. */
+static bool may_end(const shared *with)
 {
-    struct timespec time;
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+    siginfo_t ended = {.si_pid = 0};
+    if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != 0)
+        return true;
+    for (uint32_t i = 0; i < READERS; i++)
+        if (atomic_load(&with->changes[i]) < CHANGES_WANTED)
+            return false;
+    return true;
 }
 
 /* The record that generation `id` adds to a centre: within 3 bits of it, another one each time. */
@@ -66,20 +79,21 @@ static void change(const char *path, bool removes, uint64_t id)
     assert_ok(sstore_builder_finish(builder, &error), &error);
 }
 
-/* Change the store until it is time; returns how many states were published. */
-static uint64_t write_states(const char *path, double end)
+/* Change the store so many times, and until each reader has seen some of it; returns how many states were published. */
+static uint64_t write_states(const char *path, uint64_t rounds, shared *with)
 {
     sstore_error error = {.status = SSTORE_OK};
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     options.memory_bytes = 1 << 20;
     uint64_t id = WINDOW;
-    for (; now() < end; id++) {
+    for (; id < WINDOW + rounds || !may_end(with); id++) {
         change(path, false, id);
         change(path, true, id - WINDOW);
         if (id % 8 == 7)
             assert_ok(sstore_compact(path, id % 32 == 31 ? SSTORE_COMPACT_ALL : SSTORE_COMPACT_TIERS, &options, &error),
                       &error);
     }
+    atomic_store(&with->end, true);
     return 2 * (id - WINDOW);
 }
 
@@ -132,18 +146,19 @@ static uint64_t look(sstore *store)
     return single[0].high;
 }
 
-/* Read until it is time. The exit code: 0 if all was well and some states were seen. */
-static int read_states(const char *path, double end, uint64_t seed)
+/* Read until the writer has ended. The exit code: 0 if all was well. */
+static int read_states(const char *path, uint64_t seed, const atomic_bool *end, atomic_uint *changes)
 {
     rng random;
     rng_init(&random, seed);
     sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
-    uint64_t newest = 0, changes = 0;
-    while (now() < end) {
+    uint64_t newest = 0;
+    while (!atomic_load(end)) {
         uint64_t high = look(store), again = rng_one_in(&random, 4) ? look(store) : high;
         if (high == 0 || high < newest || again != high)
             return 1;
-        changes += high > newest;
+        if (high > newest)
+            atomic_fetch_add(changes, 1);
         newest = high;
         sstore *next;
         sstore_error error = {.status = SSTORE_OK};
@@ -155,7 +170,7 @@ static int read_states(const char *path, double end, uint64_t seed)
         store = next;
     }
     sstore_close(store);
-    return changes > 2 ? 0 : 2;
+    return 0;
 }
 
 /* ----- together ----- */
@@ -186,7 +201,9 @@ static void test_every_answer_is_a_state(void **state)
 {
     (void)state;
     const char *path = scratch_path("living");
-    const double end = now() + (double)testing_number("SSTORE_TEST_SECONDS", testing_long() ? LONG_SECONDS : SECONDS);
+    const uint64_t rounds = testing_number("SSTORE_TEST_CASES", testing_long() ? LONG_ROUNDS : ROUNDS);
+    shared *with = mmap(NULL, sizeof *with, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(with != MAP_FAILED);
     pid_t readers[READERS];
     testing_doing("seed %llu", (unsigned long long)run_seed);
     build_first_state(path);
@@ -194,9 +211,9 @@ static void test_every_answer_is_a_state(void **state)
         readers[i] = fork();
         assert_int_not_equal(readers[i], -1);
         if (readers[i] == 0)
-            _exit(read_states(path, end, run_seed + i));
+            _exit(read_states(path, run_seed + i, &with->end, &with->changes[i]));
     }
-    uint64_t states = write_states(path, end);
+    uint64_t states = write_states(path, rounds, with);
     for (uint32_t i = 0; i < READERS; i++) {
         int code;
         assert_int_equal(waitpid(readers[i], &code, 0), readers[i]);
@@ -204,6 +221,7 @@ static void test_every_answer_is_a_state(void **state)
         assert_int_equal(WEXITSTATUS(code), 0);
     }
     testing_figure("readers: %llu states published under %u processes that query", (unsigned long long)states, READERS);
+    (void)munmap(with, sizeof *with);
     scratch_remove(path);
     testing_done();
 }

@@ -2,7 +2,7 @@
 fail() # COMMAND-THAT-WRITES, arguments of build
 {
     mkfifo pipe
-    timeout 60 sstore build --quiet "${@:2}" STORE pipe 2>message &
+    timeout 3000 sstore build --quiet "${@:2}" STORE pipe 2>message &
     local builder=$!
     exec 3>pipe
     eval "$1" >&3 2>/dev/null

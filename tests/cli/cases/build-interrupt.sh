@@ -10,6 +10,7 @@ interrupt()
     local builder=$!
     exec 3>pipe
     eval "$3" >&3
+    handles_term $builder
     sleep 0.3
     kill -s $1 $builder
     wait $builder
@@ -33,6 +34,7 @@ echo "--- while nobody writes to the pipe yet"
 for command in "build --quiet NEW" "add --quiet OLD" "add --quiet --if-new OLD"; do
     mkfifo pipe
     sstore $command pipe 2>message &
+    handles_term $!
     sleep 0.3
     kill -s TERM $!
     wait $!
