@@ -69,7 +69,7 @@ static void misplace_all(damage_store *store, size_t block_bytes, rng *random)
     uint64_t exchanged = 0, doubled = 0;
     list_blocks(store, block_bytes, &all);
     assert_true(all.count > 8);
-    const uint64_t step = testing_long() ? 1 : all.count / (testing_sanitized() ? 2 : 5);
+    const uint64_t step = testing_long() ? 1 : all.count / (testing_sanitized() ? 1 : 5);
     for (size_t i = 0; i < all.count; i++)
         for (size_t j = rng_below(random, step); j < all.count; j += 1 + (step == 1 ? 0 : rng_below(random, 2 * step))) {
             doubled += misplace(store, &all.items[i], &all.items[j], false, block_bytes);

@@ -214,7 +214,7 @@ static void damage_blocks(patient *self, uint32_t segment, const char *name)
     const char *path = scratch_path("%s/%s/%s", strrchr(self->store.path, '/') + 1, self->folders[segment], name);
     char wanted[256];
     bytes content = file_load(path);
-    const size_t step = testing_long() ? 1 : content.size / 40 + 1;
+    const size_t step = testing_long() ? 1 : content.size / (testing_sanitized() ? 10 : 40) + 1;
     snprintf(wanted, sizeof wanted, "%s", scratch_path("wanted"));
     for (size_t at = 0; at < content.size; at += 1 + rng_below(&self->random, 2 * step)) {
         const uint8_t flipped = (uint8_t)(content.data[at] ^ 1u << rng_below(&self->random, 8));

@@ -23,7 +23,7 @@ static void test_every_request(void **state)
     const trials all = {operations, OPERATION_COUNT, faults, sizeof faults / sizeof faults[0]};
     (void)state;
     operations_make(run_seed, operations);
-    const uint64_t step = testing_number("SSTORE_TEST_STEP", testing_sanitized() && !testing_long() ? 7 : 1);
+    const uint64_t step = testing_number("SSTORE_TEST_STEP", testing_sanitized() && !testing_long() ? 17 : 1);
     trial_run_all(&all, "for memory or a thread", step, run_seed);
     operations_free(operations);
 }
@@ -34,7 +34,7 @@ static void test_spilling(void **state)
     const trials all = {&spilling, 1, faults, sizeof faults / sizeof faults[0]};
     (void)state;
     operation_make_spilling(run_seed, &spilling);
-    const uint64_t step = 5 * testing_number("SSTORE_TEST_STEP", testing_sanitized() ? 5 : 1); /* it makes many calls */
+    const uint64_t step = 5 * testing_number("SSTORE_TEST_STEP", testing_sanitized() ? 10 : 1); /* it makes many calls */
     trial_run_all(&all, "for memory, of a build that spills,", testing_long() ? 1 : step, run_seed);
     operation_free(&spilling);
 }

@@ -32,7 +32,7 @@ static void test_every_call(void **state)
     const trials all = {operations, OPERATION_COUNT, faults, sizeof faults / sizeof faults[0]};
     (void)state;
     operations_make(run_seed, operations);
-    const uint64_t step = testing_number("SSTORE_TEST_STEP", testing_sanitized() && !testing_long() ? 9 : 1);
+    const uint64_t step = testing_number("SSTORE_TEST_STEP", testing_sanitized() && !testing_long() ? 23 : 1);
     trial_run_all(&all, "for files", step, run_seed);
     operations_free(operations);
 }
@@ -43,7 +43,7 @@ static void test_spilling(void **state)
     const trials all = {&spilling, 1, faults, sizeof faults / sizeof faults[0]};
     (void)state;
     operation_make_spilling(run_seed, &spilling);
-    const uint64_t step = 101 * testing_number("SSTORE_TEST_STEP", testing_sanitized() ? 4 : 1); /* it makes many calls */
+    const uint64_t step = 101 * testing_number("SSTORE_TEST_STEP", testing_sanitized() ? 8 : 1); /* it makes many calls */
     trial_run_all(&all, "for files, of a build that spills,", testing_long() ? 11 : step, run_seed);
     operation_free(&spilling);
 }

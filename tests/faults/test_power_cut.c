@@ -63,7 +63,7 @@ static uint64_t cut_everywhere(const operation *self, uint32_t threads, rng *ran
     const uint64_t syncs = disk_syncs(log);
     const size_t steps = disk_steps(log);
     assert_true(steps > 10 && syncs > 2);
-    for (size_t i = 0; i <= steps; i += often == 1 && i + 10 < steps ? 10 : 1)
+    for (size_t i = 0; i <= steps; i += often == 1 && i + 25 < steps ? 25 : 1)
         for (int luck = 0; luck < DISK_LUCKS; luck++)
             for (int j = 0; j < (luck == DISK_LOSES_SOME ? often : 1); j++)
                 check_cut(self, log, i, (disk_luck)luck, random, sum);
@@ -91,7 +91,7 @@ static void cut_after_failure(const operation *self, uint64_t failing, rng *rand
     }
     assert_ok(status, &error);
     const size_t steps = disk_steps(log);
-    for (size_t i = begin; i <= steps; i++) {
+    for (size_t i = begin; i <= steps; i += testing_sanitized() && i + 5 < steps ? 5 : 1) {
         check_cut(self, log, i, DISK_LOSES_NAMES, random, sum);
         check_cut(self, log, i, DISK_LOSES_SOME, random, sum);
     }
@@ -110,7 +110,7 @@ static void test_every_moment(void **state)
             continue;
         (void)cut_everywhere(&operations[i], 3, &random, &sum);
         const uint64_t syncs = cut_everywhere(&operations[i], 1, &random, &sum);
-        for (uint64_t failing = 1; failing <= syncs; failing += testing_sanitized() && failing + 3 < syncs ? 3 : 1)
+        for (uint64_t failing = 1; failing <= syncs; failing += testing_sanitized() && failing + 7 < syncs ? 7 : 1)
             cut_after_failure(&operations[i], failing, &random, &sum);
         printf("%-12s %5" PRIu64 " power cuts: no store %" PRIu64 ", as before %" PRIu64 ", as it should become %" PRIu64 "\n",
                operations[i].name, sum.cuts, sum.absent, sum.before, sum.after);

@@ -20,6 +20,7 @@
 #include "support/use_store.h"
 
 #define KILLS 50u
+#define KILLS_SANITIZED 15u
 #define KILLS_LONG 1000u
 #define RECORDS 60000u
 
@@ -130,7 +131,7 @@ static double time_of_build(const char *path, const data_set *set)
 static void test_kill_at_any_time(void **state)
 {
     (void)state;
-    const uint64_t kills = testing_long() ? KILLS_LONG : KILLS;
+    const uint64_t kills = testing_long() ? KILLS_LONG : testing_sanitized() ? KILLS_SANITIZED : KILLS;
     uint64_t none = 0, old = 0, new = 0;
     rng random;
     rng_init(&random, run_seed);
@@ -295,7 +296,7 @@ static void check_no_leftovers(const char *path)
 static void test_kill_changes(void **state)
 {
     (void)state;
-    const uint64_t kills = testing_long() ? KILLS_LONG : KILLS;
+    const uint64_t kills = testing_long() ? KILLS_LONG : testing_sanitized() ? KILLS_SANITIZED : KILLS;
     uint64_t before_count = 0, after_count = 0;
     uint32_t parts = 1;
     changing self = {.path = strdup(scratch_disk_path("changing")), .usual = 0.1};

@@ -20,7 +20,7 @@
 #ifdef NDEBUG
 #define CASES 10000u
 #else
-#define CASES 500u /* without optimisation, or sanitized, each takes so much longer */
+#define CASES 300u /* without optimisation, or sanitized, each takes so much longer */
 #endif
 #define QUERIES_A_CASE 10
 #define BATCH_MOST 24
