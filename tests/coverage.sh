@@ -56,7 +56,7 @@ cmake --build --preset coverage -j "$jobs" || exit 1
 
 say "coverage: tests"
 find "$build" -name '*.gcda' -delete
-ctest --preset coverage -j "$jobs" --timeout 900 "${tests[@]}" 2>&1 | tee "$build/tests.log"
+ctest --preset coverage -j "$jobs" --timeout 3600 "${tests[@]}" 2>&1 | tee "$build/tests.log"
 [ "${PIPESTATUS[0]}" = 0 ] || failed+=("tests")
 
 # A file for reports that nobody reads: gcovr would put a plain file in the place of /dev/null.

@@ -8,7 +8,7 @@
 #   - reads here what was written there, and there what was written here, as far as the format promises it.
 #   tests/cross.sh [--jobs=N] [--timeout=SECONDS] [--stores-only] [aarch64] [s390x]
 #     --jobs         at once; all processors without it
-#     --timeout      for one test; 900 without it
+#     --timeout      for one test; 3600 without it
 #     --stores-only  only make and read stores
 # SSTORE_TEST_CASES and SSTORE_TEST_MUTATIONS are low unless they are set. All of it takes some twenty
 # minutes of one processor's time.
@@ -16,7 +16,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
-jobs=$(nproc) timeout=900 stores_only='' processors=()
+jobs=$(nproc) timeout=3600 stores_only='' processors=()
 for argument in "$@"; do
   case $argument in
     --jobs=* | --timeout=*) argument=${argument#--} && printf -v "${argument%%=*}" '%s' "${argument#*=}" ;;

@@ -1,37 +1,59 @@
 #!/usr/bin/env bash
 # Builds and runs the tests, on a fresh Debian or Ubuntu machine too: installs what is missing. The jobs:
-#   asan       every test, with the address and undefined-behaviour sanitizers
-#   release    optimised, the tests that do not damage files, since optimised code can behave differently
+#   asan       every test, with the address and undefined-behaviour sanitizers; those that take longest try fewer cases
+#   release    optimised, since optimised code can behave differently: the tests that do not damage files, but for the longest
+#   full       optimised, these longest tests, and those that damage files, with all their cases
 #   tsan       the tests that have threads, with the thread sanitizer
 #   clang      compiled by clang, the unit and property tests, but for the two longest, which gcc's build runs
 #   coverage   how much of the library the tests run: tests/coverage.sh
 #   analyze    bugs that are seen without running anything: tests/analyze.sh
-#   tests/run.sh [--long] [JOB...]      these jobs, or `all`; without any, asan and release
+#   bare       README's commands in a bare Debian system, with the jobs asan and release: tests/bare.sh. It needs root. If
+#              no such system can be made, this is reported, and asan and release run here instead.
+#   tests/run.sh [--long] [JOB...]      these jobs; without any, asan and release; all: bare and all others
 #       --long: damage tests try every bit and every length (takes hours)
-# With CI set, warnings are errors. Ends with what each job came to, and exits other than 0 if anything failed.
+# Begins with how long it will take. With CI set, warnings are errors. Ends with what each job came to, and exits other
+# than 0 if anything failed.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
-timeout=900
-all_jobs=(asan release tsan clang coverage analyze)
+timeout=3600 # for one test: only a hang takes so long, however slow the machine is
+all_jobs=(bare full tsan clang coverage analyze) # asan and release are in bare
+# How many seconds a job takes with two idle processors, its build included; packages that are missing come on top.
+declare -A seconds=([asan]=300 [release]=120 [full]=320 [tsan]=180 [clang]=90 [coverage]=300 [analyze]=180 [bare]=600)
 jobs=()
 for argument in "$@"; do
   case $argument in
-    asan | release | tsan | clang | coverage | analyze) jobs+=("$argument") ;;
+    asan | release | full | tsan | clang | coverage | analyze | bare) jobs+=("$argument") ;;
     all) jobs=("${all_jobs[@]}") ;;
-    --long) export SSTORE_TEST_LONG=1 timeout=36000 ;;
+    --long) export SSTORE_TEST_LONG=1 ;;
     -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
     *) echo "tests/run.sh: unknown argument '$argument'; see --help" >&2; exit 2 ;;
   esac
 done
 ((${#jobs[@]} > 0)) || jobs=(asan release)
+[ -z "${SSTORE_TEST_LONG:-}" ] || timeout=36000
 
 # Those that start threads, or whose library calls do.
 threaded='^(unit\.(components|directory|edge_filter|fingerprint_index|join_tables|pool|publish|sorter|workplace)'
 threaded+='|property\.(batch|builds|changes|intake|joins|query_property|scan)|limits\.opens)$'
 
+# These take half of the time, and asan runs them in fewer cases: release leaves them to full.
+longest='^(property\.(same_matches|query_property)|faults\.(allocation|files|power_cut)|limits\.(kill|memory)|format\.decoder)$'
+# Counts files and places of files: nothing that a sanitizer would see, but long with one.
+counting='^(limits\.descriptors|faults\.places)$'
+
 say() { printf '\n== %s\n' "$*"; }
 minutes() { printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); }
+
+expected=0
+for job in "${jobs[@]}"; do
+  ((expected += seconds[$job]))
+done
+if [ -n "${SSTORE_TEST_LONG:-}" ]; then
+  say "${jobs[*]}: takes hours"
+else
+  say "${jobs[*]}: takes about $(((expected + 59) / 60)) minutes with two idle processors; this machine has $(nproc)"
+fi
 
 # ----- what is missing -----
 . tests/packages.sh
@@ -47,44 +69,65 @@ install_missing
 werror=OFF
 [ -n "${CI:-}" ] && werror=ON
 
-build_and_test() { # preset, ctest arguments...
-  local preset=$1 output
-  shift
-  say "$preset: build"
+build_and_test() { # job, preset, ctest arguments...
+  local job=$1 preset=$2 output
+  shift 2
+  say "$job: build"
   if ! output=$(cmake --preset "$preset" -DSSTORE_WERROR=$werror -DSSTORE_TESTS=ON -DSSTORE_TOOLS=ON 2>&1); then
     echo "$output"
     return 1
   fi
   cmake --build --preset "$preset" -j "$(nproc)" || return 1
-  say "$preset: tests"
-  ctest --preset "$preset" -j "$(nproc)" --timeout "$timeout" "$@" 2>&1 | tee "build/$preset/tests.log"
-  return "${PIPESTATUS[0]}"
+  say "$job: tests"
+  ctest --preset "$preset" -j "$(nproc)" --timeout "$timeout" "$@" 2>&1 | tee "$results/ctest.log"
+  local status=${PIPESTATUS[0]}
+  cp "build/$preset/Testing/Temporary/LastTest.log" "$results/tests.log"
+  return "$status"
+}
+
+run_bare() {
+  local as=()
+  if [ "$(id -u)" != 0 ] && command -v sudo >/dev/null; then
+    as=(sudo --preserve-env=CI,SSTORE_TEST_LONG,http_proxy,https_proxy,no_proxy,TMPDIR)
+  fi
+  mkdir -p build/bare
+  "${as[@]}" tests/bare.sh asan release
+  local status=$?
+  ((status == 125)) || return "$status"
+  echo "NOT TRIED: no bare system can be made here; the jobs asan and release run here instead" | tee build/bare/figures.txt
+  jobs+=(asan release)
 }
 
 run_job() {
   case $1 in
-    asan) build_and_test asan ;;
-    release) build_and_test release -L '^(unit|cli|property|limits|faults|format)$' ;;
-    tsan) build_and_test tsan -R "$threaded" ;;
-    clang) build_and_test clang -L '^(unit|property)$' -E '^property\.(same_matches|query_property)$' ;;
+    asan) build_and_test asan asan -E "$counting" ;;
+    release) build_and_test release release -L '^(unit|cli|property|limits|faults|format)$' -E "$longest" ;;
+    full) build_and_test full release -R "$longest|^corrupt\\." ;;
+    tsan) build_and_test tsan tsan -R "$threaded" ;;
+    clang) build_and_test clang clang -L '^(unit|property)$' -E '^property\.(same_matches|query_property)$' ;;
     coverage) tests/coverage.sh ;;
     analyze) tests/analyze.sh ;;
+    bare) run_bare ;;
   esac
 }
 
 # What a job came to: ctest's closing lines, or another script's, and what single tests say of themselves.
 conclude() { # job
-  local log=build/$1/tests.log results=build/$1/Testing/Temporary/LastTest.log
-  [ -e "$log" ] && sed -n '/tests passed,/,$p' "$log"
-  [ -e "build/$1/figures.txt" ] && cat "build/$1/figures.txt"
-  [ -e "$results" ] && awk '/^[0-9]+\/[0-9]+ Testing: / { test = $3 } sub(/^figure: /, "") { print test ": " $0 }' "$results" | sort
+  local results=build/results/$1 script=build/$1/figures.txt
+  [ -e "$results/ctest.log" ] && sed -n '/tests passed,/,$p' "$results/ctest.log"
+  [ -e "$script" ] && cat "$script"
+  [ -e "$results/tests.log" ] && awk '/^[0-9]+\/[0-9]+ Testing: / { test = $3 } sub(/^figure: /, "") { print test ": " $0 }' "$results/tests.log" | sort
 }
 
 failed=()
 declare -A took
-for job in "${jobs[@]}"; do
+for ((i = 0; i < ${#jobs[@]}; i++)); do # run_bare may add some
+  job=${jobs[i]}
+  [ -z "${took[$job]:-}" ] || continue
   begin=$SECONDS
-  rm -rf "build/$job/tests.log" "build/$job/figures.txt" "build/$job/Testing"
+  results=build/results/$job
+  rm -rf "$results" "build/$job/figures.txt"
+  mkdir -p "$results" || exit 1
   run_job "$job" || failed+=("$job")
   took[$job]=$(minutes $((SECONDS - begin)))
 done

@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# Tries README as a newcomer does: makes a bare Debian system in a temporary folder with debootstrap, copies this tree into
+# it, and runs tools/quickstart.sh and tests/run.sh there, as root in a chroot with nothing mounted but /proc. Some tests
+# that keep much in their scratch folders then run again with other kinds of /dev/shm. Needs root, debootstrap (which is
+# installed if it is missing) and 3 GB below TMPDIR or /var/tmp. Packages come from where this machine's apt gets them.
+#   tests/bare.sh [JOB...]      the jobs of tests/run.sh to run there; without any, those that it runs without any
+# Exits with 125 if there can be no such system here, and with 1 if something in it failed. The result is left in
+# build/bare/figures.txt. Nothing stays mounted and no process goes on, also if it is killed.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+
+case ${1:-} in
+  -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+esac
+say() { printf '\n== %s\n' "$*"; }
+impossible() { # why
+  printf 'tests/bare.sh: cannot make a bare system: %s\n' "$*" >&2
+  exit 125
+}
+
+# ----- in namespaces of its own: mounts end with the last process, and all processes with the first -----
+if [ -z "${SSTORE_BARE_INSIDE:-}" ]; then
+  [ "$(id -u)" = 0 ] || impossible "this needs root"
+  (
+    . tests/packages.sh
+    need_command debootstrap debootstrap
+    install_missing --no-install-recommends
+  ) || impossible "debootstrap cannot be installed"
+  apart=(unshare --mount --pid --mount-proc --kill-child)
+  "${apart[@]}" true 2>/dev/null || impossible "this process may not mount (it fails: ${apart[*]} true)"
+  root=$(mktemp -d "${TMPDIR:-/var/tmp}/sstore-bare-XXXXXX") && chmod 755 "$root" || impossible "no temporary folder"
+  trap 'kill -KILL $! 2>/dev/null; wait; rm -rf --one-file-system "$root"' EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+  SSTORE_BARE_INSIDE=$root "${apart[@]}" tests/bare.sh "$@" &
+  wait $!
+  exit
+fi
+root=$SSTORE_BARE_INSIDE
+unset SSTORE_BARE_INSIDE
+mkdir -p build/bare || exit 1
+figures=build/bare/figures.txt
+: >"$figures"
+
+# ----- where packages come from: this machine's lists of Debian or Ubuntu, or else Debian's own mirror -----
+apt_sources() {
+  apt-get indextargets --format '$(ORIGIN) deb $(SITE) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 2>/dev/null |
+    sed -nE 's/^(Debian|Ubuntu) //p' | sort -u
+}
+find_sources() {
+  local name
+  sources=$(apt_sources)
+  if [ -z "$sources" ] && command -v apt-get >/dev/null; then
+    apt-get update -q >/dev/null
+    sources=$(apt_sources)
+  fi
+  release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+  mirror=$(awk -v release="$release" '$3 == release { print $2; exit }' <<<"$sources")
+  [ -z "$mirror" ] || return 0
+  release=bookworm mirror=http://deb.debian.org/debian
+  sources="deb $mirror $release main"
+}
+
+make_root() {
+  local include=()
+  [[ $sources != *https://* ]] || include=(--include=ca-certificates)
+  debootstrap --variant=minbase "${include[@]}" "$release" "$root" "$mirror" >build/bare/debootstrap.log 2>&1 || {
+    tail -n 20 build/bare/debootstrap.log >&2
+    impossible "debootstrap failed, see build/bare/debootstrap.log"
+  }
+  printf '%s\n' "$sources" >"$root/etc/apt/sources.list"
+  apt-config dump Acquire | grep -E '^Acquire::(http|https|ftp|Retries|Check-Date|Check-Valid-Until)\b' \
+    >"$root/etc/apt/apt.conf.d/99host"
+  cp -L /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null
+  mount -t proc proc "$root/proc" 2>/dev/null || mount --rbind /proc "$root/proc" || impossible "/proc cannot be mounted"
+  rm -rf "$root/dev/shm" && mkdir -m 1777 "$root/dev/shm" || impossible "no /dev/shm"
+}
+
+# What git would give to a newcomer, with what is not committed yet; without git, all but what is built.
+tree_files() {
+  local path
+  if git -c safe.directory='*' rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+    git -c safe.directory='*' ls-files -co --exclude-standard -z
+  else
+    find . -path ./build -prune -o -path ./.git -prune -o ! -type d -print0
+  fi | while IFS= read -r -d '' path; do
+    if [ -e "$path" ] || [ -L "$path" ]; then
+      printf '%s\0' "$path"
+    fi
+  done
+}
+copy_tree() {
+  mkdir "$root/sstore" && tree_files | tar --null -T - -cf - | tar -C "$root/sstore" --no-same-owner -xf -
+}
+
+# Run a command in the tree there, with nothing of this environment but what reaches a mirror, and CI.
+there() { # command
+  local kept=() name
+  for name in http_proxy https_proxy no_proxy CI SSTORE_TEST_LONG; do
+    [ -z "${!name:-}" ] || kept+=("$name=${!name}")
+  done
+  chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    TERM="${TERM:-dumb}" "${kept[@]}" bash -c "cd /sstore && $1" </dev/null
+}
+
+failed=()
+try() { # what it is, command
+  local begin=$SECONDS log=build/bare/output.log times=build/bare/times.txt status TIMEFORMAT='%U + %S s of processor time'
+  say "bare system: $1"
+  { time there "$2" 2>&1; } 2>"$times" | tee "$log"
+  status=${PIPESTATUS[0]}
+  {
+    printf '%s: %s in %d min %d s, %s\n' "$1" "$([ "$status" = 0 ] && echo passed || echo FAILED)" \
+      $(((SECONDS - begin) / 60)) $(((SECONDS - begin) % 60)) "$(tail -n 1 "$times")"
+    # What each job came to there; of ctest alone, its closing lines.
+    sed -nE '/^== [a-z]+, in /,$p' "$log" | grep . || sed -n '/tests passed,/,$p' "$log"
+  } >>"$figures"
+  [ "$status" = 0 ] || failed+=("$1")
+}
+
+find_sources
+say "bare system: $release from $mirror"
+make_root
+copy_tree || impossible "the tree cannot be copied"
+
+try "tools/quickstart.sh, /dev/shm a plain folder" tools/quickstart.sh
+# shellcheck disable=SC2145 # one string is meant
+try "tests/run.sh${*:+ $*}, /dev/shm a plain folder" "tests/run.sh $*"
+preset=release
+[ -e "$root/sstore/build/$preset/CTestTestfile.cmake" ] || preset=asan
+scratch_tests="ctest --preset $preset -j $(nproc) --timeout 3600 -R '^(unit\\.sorter|property\\.(builds|joins|scan)|limits\\.opens|faults\\.places|corrupt\\.reindex)$'"
+if mount -t tmpfs -o size=64m,mode=1777 tmpfs "$root/dev/shm"; then
+  try "tests of scratch folders, /dev/shm a tmpfs of 64 MB" "$scratch_tests"
+  umount "$root/dev/shm"
+else
+  echo "not tried: /dev/shm a tmpfs, which cannot be mounted" | tee -a "$figures"
+fi
+rmdir "$root/dev/shm"
+try "tests of scratch folders, no /dev/shm" "$scratch_tests"
+
+if ((${#failed[@]} > 0)); then
+  printf -v list '%s; ' "${failed[@]}"
+  say "FAILED in a bare system: ${list%; }"
+  exit 1
+fi
