@@ -598,12 +598,14 @@ hostile_store lie_make(const lie_plan *plan, const lie *about)
         choose_tables(&of, to, plan->segments[i].tables & 15);
         choose_records(&of, i);
         draft_tables(&of, i);
-        for (size_t j = 0; plan->has_ids && j < to->count; j++)
-            of.next_ordinal = ss_max_u64(of.next_ordinal, to->ids[j] + (to->ids[j] < UINT64_MAX));
     }
     lie_about_lists(&of);
-    for (uint32_t i = 0; i < of.segment_count; i++)
+    for (uint32_t i = 0; i < of.segment_count; i++) {
+        const draft_segment *from = &of.segments[i];
+        for (size_t j = 0; plan->has_ids && j < from->count; j++)
+            of.next_ordinal = ss_max_u64(of.next_ordinal, from->ids[j] + (from->ids[j] < UINT64_MAX));
         write_segment(&of, i, &store.segments[i]);
+    }
     write_manifest(&of, &store);
     lie_about_files(&of, &store);
     hostile_sign(&store);

@@ -10,7 +10,7 @@
 
 /* For a call on one or two stores of some 100 blocks each: reads of files, and steps to prove, to name or to adapt plans. */
 #define WORK_MOST_READS 400000u
-#define WORK_MOST_STEPS ((UINT64_C(1) << 24) + (UINT64_C(1) << 22))
+#define WORK_MOST_STEPS (UINT64_C(1) << 22)
 
 /* What was done between work_begin() and work_end(). */
 typedef struct work {
