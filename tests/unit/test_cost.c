@@ -123,8 +123,9 @@ static void test_own_distance_keeps_own_radii(void **state)
         for (uint32_t k = 0; k <= 8; k++) {
             const ss_plan plan = make_plan(named[i], k);
             const ss_query_plan query = make_query_plan(&plan, k, models[4], SSTORE_STRATEGY_AUTO);
+            assert_int_equal(query.exact, k == 0);
             for (uint32_t j = 0; j < plan.table_count; j++)
-                assert_int_equal(query.radii[j], plan.tables[j].radius);
+                assert_int_equal(query.radii[j], k == 0 && j > 0 ? SS_NO_PROBE : plan.tables[j].radius);
         }
     }
 }

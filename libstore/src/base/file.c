@@ -20,7 +20,7 @@
 
 #define MAX_PARTS 1024u /* that the system takes at once */
 #define MAX_TRANSFER ((size_t)1 << 30) /* Linux moves at most 2 GiB - 4 KiB in one call */
-#define LOAD_CHUNK_BYTES ((size_t)1 << 20)
+#define LOAD_CHUNK_BYTES ((size_t)1 << 16)
 #define MAX_NAME_ATTEMPTS 100u
 
 static sstore_status fail_io(sstore_error *error, const char *path, uint64_t offset, const char *what)

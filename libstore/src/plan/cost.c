@@ -22,6 +22,11 @@
 
 /* ----- one table ----- */
 
+static double block_ns(const ss_cost_model *model)
+{
+    return model->io == SSTORE_IO_PREAD ? READ_BLOCK_NS : MAPPED_BLOCK_NS;
+}
+
 /* Sum of the ways to choose up to `radius` of `bits`, which need not be whole. */
 static double count_ways(double bits, int32_t radius)
 {
@@ -81,9 +86,14 @@ ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, const
                           ? cost.candidate_count / model->fingerprint_count * model->block_count
                           : 0;
     cost.block_count = fmin(begun + run_over, model->block_count);
-    double block_ns = model->io == SSTORE_IO_PREAD ? READ_BLOCK_NS : MAPPED_BLOCK_NS;
-    cost.warm_ns = cost.block_count * block_ns + cost.probe_count * PROBE_NS + cost.candidate_count * CANDIDATE_NS;
+    cost.warm_ns = cost.block_count * block_ns(model) + cost.probe_count * PROBE_NS + cost.candidate_count * CANDIDATE_NS;
     return cost;
+}
+
+double ss_blocks_cost(const ss_cost_model *model, double block_count)
+{
+    const double share = block_count / fmax(1, model->block_count);
+    return block_count * block_ns(model) + share * model->fingerprint_count * CANDIDATE_NS;
 }
 
 double ss_scan_cost(const ss_cost_model *model)
@@ -198,6 +208,12 @@ static bool derive_radii(derivation *self, int32_t *radii)
     return true;
 }
 
+static void probe_first_alone(const ss_plan *plan, int32_t *radii)
+{
+    for (uint32_t i = 0; i < plan->table_count; i++)
+        radii[i] = i == 0 ? 0 : SS_NO_PROBE;
+}
+
 /* What a scan must cost for probing not to be chosen. */
 static double probe_limit(const ss_cost_model *model)
 {
@@ -207,8 +223,9 @@ static double probe_limit(const ss_cost_model *model)
 /* The radii are set: see what they cost, and choose. */
 static void weigh(ss_query_plan *query_plan, const ss_plan *plan, const ss_cost_model *model)
 {
+    ss_plan_table whole = {.prefix_bits = SS_FINGERPRINT_BITS};
     query_plan->scan_cost = ss_scan_cost(model);
-    query_plan->probe_cost = total_cost(plan, query_plan->radii, model);
+    query_plan->probe_cost = query_plan->exact ? table_cost(&whole, 0, model) : total_cost(plan, query_plan->radii, model);
     query_plan->probe_count = 0;
     for (uint32_t i = 0; i < plan->table_count; i++)
         query_plan->probe_count += ss_probe_count(plan->tables[i].prefix_bits, query_plan->radii[i]);
@@ -221,8 +238,10 @@ void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t
 {
     derivation search = {
         .plan = plan, .model = model, .distance = distance, .limit = probe_limit(model), .steps = steps};
-    *query_plan = (ss_query_plan){.distance = distance, .complete = true};
-    if (distance == plan->distance)
+    *query_plan = (ss_query_plan){.distance = distance, .complete = true, .exact = distance == 0};
+    if (distance == 0)
+        probe_first_alone(plan, query_plan->radii);
+    else if (distance == plan->distance)
         copy_own_radii(plan, query_plan->radii);
     else
         query_plan->complete = derive_radii(&search, query_plan->radii);

@@ -27,6 +27,7 @@ typedef struct ss_query_plan {
     uint32_t distance;
     bool scan;                      /* read all of table 0 instead of probing */
     bool complete;                  /* the radii are */
+    bool exact;                     /* at distance 0 table 0, which is sorted, is probed with the whole fingerprint */
     double probe_count;             /* of all tables; a number of prefixes, not of blocks */
     double probe_cost, scan_cost;   /* estimated nanoseconds */
     int32_t radii[SS_MAX_TABLES];   /* SS_NO_PROBE: this table is left out */
@@ -54,6 +55,15 @@ double ss_probe_count(uint32_t prefix_bits, int32_t radius);
  */
 ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, const ss_cost_model *model,
                                const double *shares);
+
+/* The bits of a table that are matched exactly, but for flips. */
+static inline uint32_t ss_query_prefix_bits(const ss_query_plan *query_plan, const ss_plan *plan, uint32_t table)
+{
+    return query_plan->exact ? SS_FINGERPRINT_BITS : plan->tables[table].prefix_bits;
+}
+
+/* Nanoseconds of reading so many blocks of a table and testing what they hold. */
+double ss_blocks_cost(const ss_cost_model *model, double block_count);
 
 /* Nanoseconds of reading all of one table. */
 double ss_scan_cost(const ss_cost_model *model);

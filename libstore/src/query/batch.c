@@ -1,5 +1,7 @@
 #include "query/batch.h"
 
+#include <math.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/pool.h"
@@ -68,13 +70,25 @@ static sstore_status find_one_by_one(const ss_batch *batch, sstore_error *error)
 
 typedef enum way { ONE_BY_ONE, SWEPT, SCANNED } way;
 
+#define SAMPLED_QUERIES 16u
+
+/* What one query is expected to take, by some of them. */
+static double mean_cost(const ss_batch *batch)
+{
+    const uint32_t sampled = (uint32_t)ss_min_u64(batch->count, SAMPLED_QUERIES);
+    double sum = 0;
+    for (uint32_t i = 0; i < sampled; i++)
+        sum += ss_search_cost(batch->segment, &batch->plan, batch->fingerprints[(uint64_t)i * batch->count / sampled]);
+    return sum / sampled;
+}
+
 static way choose_way(const ss_batch *batch)
 {
     sstore_strategy strategy = batch->store->options.strategy;
     const ss_query_plan *plan = &batch->plan;
     if (batch->count == 1 || batch->segment->facts.distinct_count == 0)
         return ONE_BY_ONE;
-    double single = batch->count * (plan->scan ? plan->scan_cost : plan->probe_cost);
+    double single = batch->count * fmin(plan->scan_cost, mean_cost(batch));
     double scanned = TOGETHER_NS +
                      batch->segment->costs.fingerprint_count * (SCAN_DECODE_NS + batch->count * SCAN_TEST_NS);
     if (strategy == SSTORE_STRATEGY_SCAN || (plan->scan && scanned < single))

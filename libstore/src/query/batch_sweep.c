@@ -414,7 +414,7 @@ sstore_status ss_batch_sweep(const ss_batch *batch, sstore_error *error)
                       .table = &batch->segment->tables[i],
                       .number = i,
                       .places = places,
-                      .prefix_bits = plan->tables[i].prefix_bits,
+                      .prefix_bits = ss_query_prefix_bits(&batch->plan, plan, i),
                       .radius = batch->plan.radii[i]};
         self.slice_blocks = 1 + (uint64_t)(SLICE_FINGERPRINTS * costs->block_count / (costs->fingerprint_count + 1));
         status = sweep_table(&self, error);
@@ -428,7 +428,7 @@ double ss_batch_sweep_cost(const ss_batch *batch)
     const ss_cost_model *costs = &batch->segment->costs;
     double cost = 0, useful_bits = log2(fmax(1, costs->fingerprint_count / BUCKET_MEAN));
     for (uint32_t i = 0; i < batch->segment->facts.plan.table_count; i++) {
-        uint32_t prefix_bits = batch->segment->facts.plan.tables[i].prefix_bits;
+        uint32_t prefix_bits = ss_query_prefix_bits(&batch->plan, &batch->segment->facts.plan, i);
         if (batch->plan.radii[i] == SS_NO_PROBE)
             continue;
         uint32_t bits = (uint32_t)fmin(prefix_bits, useful_bits);

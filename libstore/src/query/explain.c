@@ -15,6 +15,9 @@ typedef struct explained {
     const ss_segment *segment;
     uint64_t number;
     const ss_query_plan *plan;
+    uint64_t fingerprint;
+    bool scanned;
+    double probe_ns;
     ss_search_counts counts[SS_MAX_TABLES];
 } explained;
 
@@ -22,23 +25,26 @@ static sstore_table_explanation explain_table(const explained *of, uint32_t numb
 {
     const ss_plan_table *table = &of->segment->facts.plan.tables[number];
     const ss_search_counts *counts = &of->counts[number];
-    int32_t radius = of->plan->scan ? SS_NO_PROBE : of->plan->radii[number];
-    ss_table_cost expected = ss_table_cost_of(table, radius, &of->segment->costs, NULL);
+    const int32_t radius = of->scanned ? SS_NO_PROBE : of->plan->radii[number];
+    ss_table_cost expected = {.probe_count = 0};
+    if (radius != SS_NO_PROBE)
+        expected = ss_search_table_cost(of->segment, of->plan, of->fingerprint, number);
     sstore_table_explanation explanation = {
         .struct_size = sizeof explanation,
         .segment = of->number,
         .table = number,
         .key_mask = table->key_mask,
-        .prefix_bits = table->prefix_bits,
+        .prefix_bits = radius != SS_NO_PROBE ? ss_query_prefix_bits(of->plan, &of->segment->facts.plan, number)
+                                             : table->prefix_bits,
         .radius = radius,
-        .scanned = of->plan->scan && number == 0,
+        .scanned = of->scanned && number == 0,
         .expected_block_count = expected.block_count,
         .expected_candidate_count = expected.candidate_count,
         .probe_count = counts->probes,
         .block_count = counts->blocks,
         .candidate_count = counts->candidates,
         .match_count = counts->matches,
-        .probe_ns = of->plan->probe_cost,
+        .probe_ns = of->probe_ns,
         .scan_ns = of->plan->scan_cost,
     };
     if (explanation.scanned) {
@@ -71,7 +77,8 @@ sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32
     for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count; i++) {
         if (ss_segment_removes(store->segments[i]))
             continue;
-        explained done = {.segment = store->segments[i], .number = i, .plan = &plans[i]};
+        explained done = {.segment = store->segments[i], .number = i, .plan = &plans[i], .fingerprint = fingerprint};
+        done.probe_ns = plans[i].scan ? plans[i].probe_cost : ss_search_cost(done.segment, done.plan, fingerprint);
         ss_search search = {.cursor = cursor,
                             .segment = done.segment,
                             .segment_number = i,
@@ -82,6 +89,7 @@ sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32
                             .counts = done.counts,
                             .error = error};
         status = ss_search_run(&search);
+        done.scanned = cursor->scanned;
         if (status == SSTORE_OK)
             status = report_segment(&done, on_table, context);
     }

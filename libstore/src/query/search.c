@@ -1,5 +1,8 @@
 #include "query/search.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "base/error.h"
 
 #define CACHE_LINE 64u
@@ -70,7 +73,7 @@ static sstore_status match(const ss_search *self, const ss_test *test, uint64_t 
 /* Only those of a probed prefix are candidates, whatever else was decoded. */
 static void note_candidates(const ss_search *self, uint32_t table, const uint64_t *values, uint32_t count)
 {
-    uint32_t prefix_bits = self->segment->facts.plan.tables[table].prefix_bits;
+    uint32_t prefix_bits = ss_query_prefix_bits(self->plan, &self->segment->facts.plan, table);
     ss_search_counts *counts = counts_of(self, table);
     for (uint32_t i = 0; counts != NULL && i < count; i++) {
         uint64_t pattern = (values[i] ^ self->cursor->queries[table]) & ss_high_mask(prefix_bits);
@@ -234,22 +237,53 @@ static sstore_status add_span(const ss_search *self, const ss_probe *probe, uint
     return SSTORE_OK;
 }
 
-/* A probe's fingerprints lie in one block, unless the prefix runs over a block's end. Probes of a table ascend, so that the
- * next one often begins where the last one ended, and no block has to be looked up. */
+/* Look up where the probes' fingerprints begin. Returns how many blocks they take: of most prefixes it is one, unless they run
+ * over a block's end. Probes of a table ascend, so that the next one often begins where the last one ended. */
+static uint64_t find_blocks(const ss_search *self)
+{
+    sstore_cursor *cursor = self->cursor;
+    uint64_t end = 0, end_last = 0, count = 0; /* the last block of the probe before, and its key */
+    for (uint32_t i = 0; i < cursor->probe_count; i++) {
+        ss_probe *probe = &cursor->probes[i];
+        const ss_key_index *index = &self->segment->tables[probe->table].keys;
+        const bool goes_on = i > 0 && probe->table == probe[-1].table && probe->first <= end_last;
+        probe->number = end = goes_on ? end : ss_key_index_find(index, probe->first);
+        if (probe->number == index->keys.count)
+            continue;
+        end_last = ss_array_at(&index->keys, end);
+        if (SS_UNLIKELY(end_last < probe->last)) {
+            end = ss_min_u64(ss_key_index_find(index, probe->last), index->keys.count - 1);
+            end_last = ss_array_at(&index->keys, end);
+        }
+        count += end - probe->number + !goes_on;
+    }
+    return count;
+}
+
+/* Whether the blocks that a query's first probes lead to take longer than a scan. The plan was chosen as if data were uniform;
+ * where many fingerprints share the query's prefixes, the directory tells. Nothing was reported by then. */
+static bool should_scan(const ss_search *self, uint64_t block_count)
+{
+    const ss_cost_model *model = &self->segment->costs;
+    return !self->cursor->any_probed && model->strategy == SSTORE_STRATEGY_AUTO &&
+           ss_blocks_cost(model, (double)block_count) > self->plan->scan_cost;
+}
+
+/* Read and test what the probes lead to. STOPPED where a scan is to be made instead. */
 static sstore_status run_probes(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
     sstore_status status = SSTORE_OK;
-    uint64_t number = 0, block_last = 0;
+    cursor->scanned = should_scan(self, find_blocks(self));
+    cursor->any_probed = true;
+    if (cursor->scanned)
+        return SSTORE_STOPPED;
     for (uint32_t i = 0; status == SSTORE_OK && i < cursor->probe_count; i++) {
         const ss_probe *probe = &cursor->probes[i];
-        const ss_key_index *index = &self->segment->tables[probe->table].keys;
-        if (i == 0 || probe->table != probe[-1].table || probe->first > block_last)
-            number = ss_key_index_find(index, probe->first);
-        for (; status == SSTORE_OK && number < index->keys.count; number++) {
+        const ss_array *keys = &self->segment->tables[probe->table].keys.keys;
+        for (uint64_t number = probe->number; status == SSTORE_OK && number < keys->count; number++) {
             status = add_span(self, probe, number);
-            block_last = ss_array_at(&index->keys, number);
-            if (block_last >= probe->last)
+            if (ss_array_at(keys, number) >= probe->last)
                 break;
         }
     }
@@ -287,8 +321,10 @@ static sstore_status probe_near(const ss_search *self, uint32_t table, uint64_t 
 static sstore_status probe_table(const ss_search *self, uint32_t table)
 {
     uint64_t query = ss_permute(&self->segment->tables[table].permutation, self->fingerprint);
-    uint32_t prefix_bits = self->segment->facts.plan.tables[table].prefix_bits;
+    uint32_t prefix_bits = ss_query_prefix_bits(self->plan, &self->segment->facts.plan, table);
     self->cursor->queries[table] = query;
+    if (self->plan->exact)
+        return add_probe(self, table, query, query);
     return probe_near(self, table, query & ss_high_mask(prefix_bits), UINT64_C(1) << 63, self->plan->radii[table]);
 }
 
@@ -340,14 +376,55 @@ static sstore_status scan(const ss_search *self)
 
 sstore_status ss_search_run(const ss_search *search)
 {
+    const uint32_t table_count = search->segment->facts.plan.table_count;
     sstore_status status = SSTORE_OK;
-    if (search->plan->scan)
-        return scan(search);
     sstore_cursor *cursor = search->cursor; /* an error may have left something in it */
     cursor->probe_count = cursor->span_count = cursor->visit_count = cursor->test_count = 0;
     cursor->last_table = SS_MAX_TABLES;
-    for (uint32_t table = 0; status == SSTORE_OK && table < search->segment->facts.plan.table_count; table++)
+    cursor->any_probed = false;
+    cursor->scanned = search->plan->scan;
+    for (uint32_t table = 0; status == SSTORE_OK && !cursor->scanned && table < table_count; table++)
         if (search->plan->radii[table] != SS_NO_PROBE)
             status = probe_table(search, table);
-    return status == SSTORE_OK ? run_probes(search) : status;
+    if (status == SSTORE_OK && !cursor->scanned)
+        status = run_probes(search);
+    if (!cursor->scanned)
+        return status;
+    if (search->counts != NULL)
+        memset(search->counts, 0, table_count * sizeof *search->counts);
+    return scan(search);
+}
+
+/* ----- what it is expected to take ----- */
+
+#define FLIPS_LOOKED_AT 8u
+
+/* The share of a table's fingerprints that have a prefix, by the number of keys that do; where that says nothing, as if data
+ * were uniform. */
+static double share_of(const ss_key_index *keys, uint64_t first, uint64_t others)
+{
+    const double count = (double)(ss_key_index_find(keys, first | others) - ss_key_index_find(keys, first));
+    return fmax(count / fmax(1, (double)keys->keys.count), ldexp((double)others + 1, -64));
+}
+
+ss_table_cost ss_search_table_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint, uint32_t table)
+{
+    const ss_key_index *keys = &segment->tables[table].keys;
+    const uint32_t prefix_bits = ss_query_prefix_bits(plan, &segment->facts.plan, table);
+    const ss_plan_table shape = {.prefix_bits = prefix_bits};
+    const uint64_t others = ss_low_mask(64 - prefix_bits);
+    const uint64_t prefix = ss_permute(&segment->tables[table].permutation, fingerprint) & ~others;
+    double shares[2] = {share_of(keys, prefix, others), 0};
+    for (uint32_t i = 0; i < FLIPS_LOOKED_AT; i++)
+        shares[1] += share_of(keys, prefix ^ UINT64_C(1) << (63 - i * prefix_bits / FLIPS_LOOKED_AT), others) / FLIPS_LOOKED_AT;
+    return ss_table_cost_of(&shape, plan->radii[table], &segment->costs, shares);
+}
+
+double ss_search_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint)
+{
+    double cost = 0;
+    for (uint32_t i = 0; !plan->scan && i < segment->facts.plan.table_count; i++)
+        if (plan->radii[i] != SS_NO_PROBE)
+            cost += ss_search_table_cost(segment, plan, fingerprint, i).warm_ns;
+    return plan->scan ? plan->scan_cost : cost;
 }

@@ -33,6 +33,13 @@ typedef struct ss_search {
     sstore_error *error;
 } ss_search;
 
+/* Find them. Whether it was by a scan is in cursor->scanned: that is also chosen where the directory shows that probing would
+ * take longer. */
 sstore_status ss_search_run(const ss_search *search);
+
+/* What a search is expected to take in a table that is probed, and in all of them in nanoseconds, by the fingerprints that share
+ * the query's prefixes as the directory shows. */
+ss_table_cost ss_search_table_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint, uint32_t table);
+double ss_search_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint);
 
 #endif

@@ -13,6 +13,7 @@
 typedef struct ss_probe {
     uint64_t first, last;
     uint32_t table;
+    uint64_t number; /* of the first block that may have some; looked up by run_probes() */
 } ss_probe;
 
 /* A block that is searched. */
@@ -72,6 +73,8 @@ struct sstore_cursor {
     ss_visit visits[SS_TOGETHER];
     ss_test tests[SS_TOGETHER];
     uint64_t queries[SS_MAX_TABLES]; /* the query's fingerprint, permuted for each table */
+    bool any_probed;                 /* of the query, in the segment */
+    bool scanned;                    /* the last search was a scan */
     uint32_t last_table;             /* in which a fingerprint within the distance was found last; SS_MAX_TABLES: none */
     uint64_t last_found;             /* that, permuted */
     uint64_t *values;                /* of SS_LANES groups */

@@ -1,0 +1,141 @@
+/*
+ * test_crowded.c - fingerprints that share most of their bits, so that a table's prefix leads to all of them: answers are right,
+ * an exact look-up reads a block, and what a query is expected to read, and whether it scans, follows the data.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "support/oracle.h"
+#include "support/random.h"
+#include "support/scratch.h"
+#include "support/testing.h"
+#include "support/use_store.h"
+
+#define RECORDS 30000u
+#define QUERIES 60u
+#define SHARED_BITS 40u
+
+static uint64_t run_seed;
+
+typedef struct subject {
+    char path[256];
+    data_set set;
+    oracle truth;
+} subject;
+
+static void make_subject(rng *random, subject *self)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    const uint64_t shared = rng_next(random) << (64 - SHARED_BITS);
+    data_make(random, DATA_UNIFORM, DATA_ORDINALS, RECORDS, true, &self->set);
+    for (size_t i = 0; i < self->set.count; i++)
+        self->set.fingerprints[i] = shared | self->set.fingerprints[i] >> SHARED_BITS;
+    oracle_make(&self->set, &self->truth);
+    snprintf(self->path, sizeof self->path, "%s", scratch_path("crowded"));
+    options.plan = "4";
+    options.block_bytes = 1024;
+    store_must_build(self->path, &options, &self->set);
+}
+
+static void free_subject(subject *self)
+{
+    scratch_remove(self->path);
+    oracle_free(&self->truth);
+    data_free(&self->set);
+}
+
+static void test_answers(void **state)
+{
+    (void)state;
+    rng random;
+    subject self;
+    rng_init(&random, run_seed);
+    make_subject(&random, &self);
+    for (int strategy = SSTORE_STRATEGY_AUTO; strategy <= SSTORE_STRATEGY_SCAN; strategy++) {
+        sstore *store = store_must_open(self.path, (sstore_io)rng_below(&random, 3), (sstore_strategy)strategy);
+        sstore_cursor *cursor = store_must_cursor(store);
+        sstore_error error;
+        for (uint32_t i = 0; i < QUERIES; i++) {
+            const uint32_t distance = i % 5;
+            const uint64_t query = data_query(&random, &self.set, distance);
+            matches got = {0}, wanted = {0}, together = {0};
+            testing_doing("strategy %d, %016" PRIx64 " at %u, seed %" PRIu64, strategy, query, distance, run_seed);
+            oracle_query(&self.truth, query, distance, 0, &wanted);
+            assert_ok(store_query_sorted(cursor, query, distance, &got, &error), &error);
+            assert_true(matches_equal(&got, &wanted));
+            const uint64_t twice[2] = {query, query};
+            assert_ok(store_batch(store, twice, 2, distance, 1, &together, &error), &error);
+            assert_int_equal(together.count, 2 * wanted.count);
+            matches_free(&got);
+            matches_free(&wanted);
+            matches_free(&together);
+        }
+        sstore_cursor_free(cursor);
+        sstore_close(store);
+    }
+    free_subject(&self);
+    testing_done();
+}
+
+/* What tables were expected to take, and took. */
+typedef struct effort {
+    double expected_blocks, blocks, candidates;
+    bool scanned;
+} effort;
+
+static int add_effort(void *context, const sstore_table_explanation *explanation)
+{
+    effort *sum = context;
+    sum->expected_blocks += explanation->expected_block_count;
+    sum->blocks += (double)explanation->block_count;
+    sum->candidates += (double)explanation->candidate_count;
+    sum->scanned |= explanation->scanned != 0;
+    return 0;
+}
+
+static effort explain(sstore_cursor *cursor, uint64_t query, uint32_t distance)
+{
+    effort sum = {0};
+    sstore_error error;
+    assert_ok(sstore_explain(cursor, query, distance, add_effort, &sum, &error), &error);
+    return sum;
+}
+
+static void test_effort(void **state)
+{
+    (void)state;
+    rng random;
+    subject self;
+    rng_init(&random, run_seed + 1);
+    make_subject(&random, &self);
+    sstore *store = store_must_open(self.path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    sstore *probing = store_must_open(self.path, SSTORE_IO_PREAD, SSTORE_STRATEGY_PROBE);
+    sstore_cursor *cursor = store_must_cursor(store), *prober = store_must_cursor(probing);
+    for (uint32_t i = 0; i < 20; i++) {
+        const uint64_t query = self.set.fingerprints[rng_below(&random, self.set.count)];
+        testing_doing("%016" PRIx64 ", seed %" PRIu64, query, run_seed + 1);
+        const effort exact = explain(cursor, query, 0), near = explain(cursor, query, 3), forced = explain(prober, query, 3);
+        assert_false(exact.scanned);
+        assert_true(exact.blocks == 1 && exact.candidates == 1);
+        assert_true(near.scanned); /* two tables' prefixes lead to all there is */
+        assert_false(forced.scanned);
+        assert_true(forced.blocks > near.blocks);
+        assert_true(forced.expected_blocks < 2 * forced.blocks && forced.expected_blocks > forced.blocks / 2);
+    }
+    sstore_cursor_free(cursor);
+    sstore_cursor_free(prober);
+    sstore_close(store);
+    sstore_close(probing);
+    free_subject(&self);
+    testing_done();
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_answers, testing_teardown),
+        cmocka_unit_test_teardown(test_effort, testing_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
