@@ -3,7 +3,7 @@
  * an exact look-up reads a block, and what a query is expected to read, and whether it scans, follows the data.
  */
 #include <inttypes.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 #include "support/oracle.h"
 #include "support/random.h"
