@@ -45,7 +45,7 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
     if (status == SSTORE_OK)
         status = ss_record_merge_add(&records, self->store, self->range.first, self->range.end, error);
     if (status == SSTORE_OK) {
-        ss_stream_source stream = {.records = &records};
+        ss_stream_source stream = {.records = &records, .next_ordinal = manifest->next_ordinal};
         ss_stream_source_open(&stream, most, ss_piece_capacity(build.memory.piece_capacity, most), &source);
         status = ss_segment_build_run(&build, &source, NULL, segment, error);
         ss_stream_source_close(&stream);

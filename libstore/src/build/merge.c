@@ -127,7 +127,10 @@ static sstore_status build_from(inputs *from, const char *path, const sstore_bui
         sstore_builder_abort(builder);
         return status;
     }
-    ss_stream_source stream = {.records = &from->records, .is_wanted = is_wanted, .context = from};
+    ss_stream_source stream = {.records = &from->records,
+                               .is_wanted = is_wanted,
+                               .context = from,
+                               .next_ordinal = totals.next_ordinal};
     ss_piece_source source;
     size_t capacity = ss_piece_capacity(builder->build.memory.piece_capacity, totals.record_count);
     ss_stream_source_open(&stream, totals.record_count, capacity, &source);

@@ -2,14 +2,18 @@
 
 #include "base/error.h"
 
-/* Records have to ascend strictly, from piece to piece, too: encoders count on that. */
-static sstore_status check_order(ss_stream_source *stream, const sstore_record *record, sstore_error *error)
+/* Records have to ascend strictly, from piece to piece, too: encoders count on that. Their ids have to be such as a manifest
+ * promises. */
+static sstore_status check_record(ss_stream_source *stream, const sstore_record *record, sstore_error *error)
 {
     const sstore_record *last = &stream->last;
     const bool ascends = !stream->has_last || record->fingerprint > last->fingerprint ||
                          (record->fingerprint == last->fingerprint && stream->records->has_ids && record->id > last->id);
     stream->has_last = true;
     stream->last = *record;
+    if (stream->records->has_ids && SS_UNLIKELY(record->id + (record->id < UINT64_MAX) > stream->next_ordinal))
+        return ss_fail_damaged(error, NULL, SSTORE_NO_OFFSET,
+                               "the manifest's next ordinal is not above all ids; 'sstore verify' says of which store");
     if (SS_LIKELY(ascends))
         return SSTORE_OK;
     return ss_fail_damaged(error, NULL, SSTORE_NO_OFFSET,
@@ -26,7 +30,7 @@ static sstore_status take(ss_stream_source *stream, void *items, size_t *count_o
     for (size_t taken = 0; taken < stream->piece_capacity; taken++) {
         sstore_status status = ss_record_merge_next(stream->records, &record, &more, error);
         if (status == SSTORE_OK && more)
-            status = check_order(stream, &record, error);
+            status = check_record(stream, &record, error);
         if (status != SSTORE_OK || !more)
             return status;
         if (stream->records->has_ids)

@@ -14,6 +14,7 @@ typedef struct ss_stream_source {
     /* Whether a record is to be in a piece at all; NULL: all are. */
     bool (*is_wanted)(void *context, const sstore_record *record);
     void *context;
+    uint64_t next_ordinal; /* that the store to be written gets: above all ids */
     size_t piece_count, piece_capacity;
     ss_turnstile turnstile;
     bool has_last;
