@@ -349,6 +349,13 @@ void hostile_set(hostile_store *store, uint32_t segment, hostile_field field, ui
     }
 }
 
+bool hostile_adds(const hostile_store *store, uint32_t segment)
+{
+    uint32_t tables;
+    const uint8_t *entry = find_entry(store, segment, &tables);
+    return entry != NULL && ss_load_le32(entry + SEGMENT_KIND) == SS_SEGMENT_RECORDS;
+}
+
 void hostile_set_code(hostile_store *store, uint32_t segment, uint32_t file, uint32_t symbol)
 {
     uint8_t *header = store->segments[segment].files[file].bytes;

@@ -67,6 +67,8 @@ typedef enum hostile_field {
 } hostile_field;
 
 void hostile_set(hostile_store *store, uint32_t segment, hostile_field field, uint32_t of, uint64_t value);
+/* Whether a segment adds records. */
+bool hostile_adds(const hostile_store *store, uint32_t segment);
 /* Give a table a code of one symbol, of one bit, for whatever its blocks are made to hold. */
 void hostile_set_code(hostile_store *store, uint32_t segment, uint32_t file, uint32_t symbol);
 /* A block of a file; NULL if there is none. */
