@@ -20,6 +20,7 @@ typedef struct compaction {
     ss_compact_range range;
     ss_manifest_segment *made; /* what the range becomes: 0 to 2 segments */
     uint32_t made_count;
+    ss_u128 sums[2]; /* of what the range adds, and of what it removes, as it was read */
 } compaction;
 
 /* Make a segment of what the range adds, or of what it removes. An empty one goes again, unless it is all of the store. */
@@ -53,11 +54,30 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
     ss_record_merge_close(&records);
     if (status != SSTORE_OK)
         return status;
+    self->sums[kind] = segment->content_sum;
     if (segment->record_count > 0 || (is_all && kind == SS_SEGMENT_RECORDS))
         self->made_count++;
     else
         ss_workplace_drop_last(builder->place);
     return SSTORE_OK;
+}
+
+/* Hold what was read against what the manifest says of the range. Segments add and remove a record in turn, so what they remove
+ * takes as much from what they add as is left over on either side. */
+static sstore_status check_sums(const compaction *self, sstore_error *error)
+{
+    const ss_manifest *manifest = &self->builder->place->manifest;
+    ss_u128 added = self->sums[SS_SEGMENT_REMOVED], removed = self->sums[SS_SEGMENT_RECORDS];
+    for (uint32_t i = self->range.first; i < self->range.end; i++) {
+        const ss_manifest_segment *segment = &manifest->segments[i];
+        ss_u128 *sum = segment->kind == SS_SEGMENT_REMOVED ? &removed : &added;
+        *sum = ss_u128_add(*sum, segment->content_sum);
+    }
+    if (ss_u128_equal(added, removed))
+        return SSTORE_OK;
+    return ss_fail_damaged(error, self->store->dir.path, SSTORE_NO_OFFSET,
+                           "the records that were read are not those that the manifest's content sums were made of; the store "
+                           "stays as it was");
 }
 
 /* Put what was made in the range's place. */
@@ -93,6 +113,8 @@ static sstore_status make_and_publish(compaction *self, sstore_error *error)
     if (status == SSTORE_OK && self->range.first > 0 &&
         ss_compact_most(manifest, self->range, SS_SEGMENT_REMOVED) > 0)
         status = make_segment(self, SS_SEGMENT_REMOVED, error);
+    if (status == SSTORE_OK)
+        status = check_sums(self, error);
     if (status == SSTORE_OK)
         status = publish(self, error);
     ss_free(self->made);
