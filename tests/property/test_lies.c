@@ -225,6 +225,26 @@ static void test_records_added_again_are_not_rewritten(void **state)
     lie_case_free(&made);
 }
 
+/* A compaction removes what it read; so it needs the very records of the manifest's content sums. */
+static void test_other_records_than_the_sums_are_not_compacted(void **state)
+{
+    (void)state;
+    const sstore_build_options options = build_options();
+    char copy[300];
+    sstore_error error;
+    lie_plan plan = plan_of(true, DENSE, 32);
+    add_segment(&plan, 60, 3, 1);
+    add_segment(&plan, 30, 40, 1);
+    lie_case made = make(&plan, (lie){.kind = LIE_CONTENT_SUM, .value = 1});
+    snprintf(copy, sizeof copy, "%s-copy", made.path);
+    scratch_remove(copy);
+    folder_copy(made.path, copy);
+    assert_status(sstore_compact(made.path, SSTORE_COMPACT_ALL, &options, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_true(folders_equal(made.path, copy, ""));
+    scratch_remove(copy);
+    lie_case_free(&made);
+}
+
 /* ----- what ends ----- */
 
 static void join_with_itself(const lie_case *made)
@@ -305,6 +325,7 @@ int main(void)
         cmocka_unit_test_teardown(test_equal_fingerprints_are_not_rewritten, testing_teardown),
         cmocka_unit_test_teardown(test_descending_fingerprints_are_not_rewritten, testing_teardown),
         cmocka_unit_test_teardown(test_records_added_again_are_not_rewritten, testing_teardown),
+        cmocka_unit_test_teardown(test_other_records_than_the_sums_are_not_compacted, testing_teardown),
         cmocka_unit_test_teardown(test_keys_above_their_blocks_lead_to_no_endless_search, testing_teardown),
         cmocka_unit_test_teardown(test_a_slow_plan_takes_bounded_work, testing_teardown),
     };
