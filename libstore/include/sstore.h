@@ -80,20 +80,20 @@ typedef struct sstore_error {
     sstore_status status;
     int system_errno;   /* errno of the failed system call, or 0 */
     uint64_t offset;    /* in bytes within `file`, or SSTORE_NO_OFFSET */
-    char file[512];     /* the file concerned, or ""; as it is, for programs: sstore_escape() makes it fit to be shown */
-    char message[1024]; /* a sentence for people that names the file, the reason and what can be done. Names and other
-                           text in it are escaped as by sstore_escape() */
+    char file[512];     /* the file concerned, or "". Not escaped: use sstore_escape() before you show it */
+    char message[1024]; /* a sentence for people that names the file, the reason and what can be done. It is escaped as by
+                           sstore_escape() */
 } sstore_error;
 
 /*
- * Write a text of `length` bytes to `buffer` so that it can be shown: on a terminal, in a log, in a column. Each byte of a
- * character that would take effect instead becomes \xNN, with two lower-case hex digits. These are control characters
- * (U+0000 to U+001F, U+007F to U+009F), direction marks, overrides and isolates (U+061C, U+200E, U+200F, U+202A to U+202E,
- * U+2066 to U+2069), line and paragraph separators (U+2028, U+2029), and bytes that are not UTF-8. All other characters
+ * Escape a text of `length` bytes, so that it is safe to show: on a terminal, in a log, in a column. A terminal obeys some
+ * characters instead of showing them: control characters (U+0000 to U+001F, U+007F to U+009F), direction marks, overrides
+ * and isolates (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), line and paragraph separators (U+2028, U+2029).
+ * Each byte of these, and each byte that is not UTF-8, becomes \xNN, with two lower-case hex digits. All other characters
  * stay as they are.
  *
- * `double_backslashes` other than 0: a backslash becomes two. Then the text can be read back without doubt: "\\" is a
- * backslash, and \xNN is that byte. With 0, a text that is escaped already does not change.
+ * If `double_backslashes` is not 0, a backslash becomes two. Then the text can be decoded without ambiguity: "\\" is a
+ * backslash, and \xNN is that byte. If it is 0, a text that was escaped before does not change.
  *
  * Writes at most `size` bytes with the closing 0, and no part of a character; `buffer` may be NULL if `size` is 0. Returns
  * the whole length without the closing 0, as snprintf does: at most 4 * length.
@@ -245,11 +245,11 @@ typedef struct sstore_table_explanation {
                                          records are not searched, and matches are counted before they do */
     uint32_t table;                   /* from 0 within the segment */
     uint64_t key_mask;                /* the bits that lead in this table */
-    uint32_t prefix_bits;             /* how many they are */
+    uint32_t prefix_bits;             /* how many they are; 64 at distance 0, where the whole fingerprint is looked up */
     int32_t radius;                   /* flips of them that were probed at this distance; -1: the table was left out */
     int scanned;                      /* 1: all of the table was read instead of probing any */
-    double expected_block_count;      /* by the model that plans are made with, for uniform data */
-    double expected_candidate_count;
+    double expected_block_count;      /* by the directory, which counts the fingerprints that share the query's prefixes */
+    double expected_candidate_count;  /* the same */
     uint64_t probe_count;             /* prefixes looked up */
     uint64_t block_count;             /* blocks read; one that two probes in a row share counts once */
     uint64_t candidate_count;         /* fingerprints with a probed prefix; all of them in a scan */
@@ -405,8 +405,8 @@ typedef struct sstore_builder sstore_builder;
 typedef struct sstore_change {
     size_t struct_size;     /* set by the caller to sizeof(sstore_change) */
     uint64_t given_count;   /* records, or fingerprints or ids that stand for records, with repeats */
-    uint64_t added_count;   /* records that the store did not have and has now; of an addition, the others that were given
-                               were there already, or came twice */
+    uint64_t added_count;   /* records that the store did not have and has now. Of an addition, the other given records
+                               were present before, or were repeated */
     uint64_t removed_count; /* records that it had and has no more */
     uint64_t record_count;  /* of the store now, as the next two */
     uint64_t total_bytes;   /* of all its files */
@@ -414,16 +414,15 @@ typedef struct sstore_change {
     uint32_t segment_count_before; /* 0 of a new store, as the next one */
     uint64_t total_bytes_before;
     uint64_t conflict_count;       /* of sstore_builder_create_addition(): ids of added records that another record of the
-                                      store has, with another fingerprint; at least so many where ids_checked is 0. Two
-                                      documents that were given one number, perhaps. No error: a document may have
-                                      several fingerprints */
-    uint64_t least_conflicting_id; /* the least of them */
-    int ids_checked;               /* 1: all ids were looked up that can be among them: those that were not above all
-                                      before. 0: not all of them, or not in the records that were there before. At most
-                                      some 3,800 for each MiB of memory_bytes, and a million, are looked up; and in more
-                                      than 2 million records and 16 for each added one only where ids seem to number
-                                      records: where the store has half as many as its next ordinal says, or more; and only of some
-                                      hundred segments */
+                                      store also has, with another fingerprint. Perhaps two documents were given one
+                                      number; or a document has several fingerprints, so this is no error. If ids_checked
+                                      is 0, there may be more */
+    uint64_t least_conflicting_id; /* the smallest of them */
+    int ids_checked;               /* 1: every id of an added record that can conflict was looked up. An id that is above
+                                      all ids before it cannot. 0: some were not looked up, or not in the older segments.
+                                      Limits: about 3,800 ids for each MiB of memory_bytes, and at most a million; older
+                                      segments of at most 2 million records plus 16 for each added one, unless the store
+                                      has at least half as many records as its next ordinal says; a few hundred segments */
 } sstore_change;
 
 typedef struct sstore_build_options {
@@ -781,8 +780,8 @@ typedef struct sstore_join_options {
     uint32_t distance;     /* records within it are near each other: 0 to 16, or SSTORE_OWN_DISTANCE, the default */
     uint32_t threads;      /* 0: as many as the process may use */
     uint64_t memory_bytes; /* what the call may take beside the open stores, all in all; 0: 1 GiB. At least 64 MiB are
-                              kept to; less (8 MiB at least) is exceeded by what cannot be done without. Where it is
-                              little, fewer threads look for pairs */
+                              kept to; less (8 MiB at least) is exceeded by what cannot be done without. With little
+                              memory, fewer threads look for pairs */
     const char *tmp_dir;   /* where what does not fit in memory is spilled; NULL: the folder that the variable TMPDIR
                               names, or without it the (left) store's. Nothing is made there if memory is enough */
     sstore_progress_fn on_progress; /* told how far the call is; NULL: nobody */
