@@ -189,7 +189,7 @@ int build_arguments_check_records(const build_arguments *arguments, const char *
     if (record_count > 0 || arguments->options.replace == 0 || arguments->allow_empty)
         return EXIT_DONE;
     progress_end();
-    cmd_complain("%s: there are no records to replace it with, so nothing was changed; use --allow-empty if it is to be empty",
+    cmd_complain("%s: there are no input records, so nothing was changed; add --allow-empty to make an empty store",
                  path);
     return EXIT_FAILED;
 }

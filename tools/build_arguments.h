@@ -15,7 +15,7 @@ typedef struct build_arguments {
     sstore_build_options options;
     progress_mode progress;
     bool quiet;
-    bool allow_empty; /* a store may be replaced by one without records */
+    bool allow_empty; /* with --force: also without any input record */
 } build_arguments;
 
 #define BUILD_ARGUMENTS_INIT                                                                                           \
@@ -39,11 +39,11 @@ void build_arguments_begin(build_arguments *arguments);
 /* The same for a command that writes no store: SIGPIPE ends it. */
 void build_arguments_begin_reading(build_arguments *arguments);
 
-/* Fail where the store at `path` is to be replaced and there are `record_count` records for it, none, unless that is allowed:
- * more often than not the program that was to write them has failed. */
+/* Fail if `record_count` is 0 with --force, but without --allow-empty: the program that should have written the records has
+ * probably failed, and a store may be lost. */
 int build_arguments_check_records(const build_arguments *arguments, const char *path, uint64_t record_count);
 
-/* The same for records that are those of stores. */
+/* The same if the input records are those of stores. */
 int build_arguments_check_stores(const build_arguments *arguments, const char *path, char *const *inputs, size_t count);
 
 /* What to do after the library made, or did not make, the store at `path`: report, and print a summary. Returns the exit

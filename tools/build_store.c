@@ -95,7 +95,7 @@ static sstore_status begin(store_work work, const char *path, const sstore_build
 static void print_change(const char *path, bool added, const sstore_change *change)
 {
     if (added)
-        cmd_complain("%s: added %" PRIu64 " of %" PRIu64 " records (%" PRIu64 " there already); records %" PRIu64
+        cmd_complain("%s: added %" PRIu64 " of %" PRIu64 " records (%" PRIu64 " already present or repeated); records %" PRIu64
                      ", segments %" PRIu32, path, change->added_count, change->given_count,
                      change->given_count - change->added_count, change->record_count, change->segment_count);
     else
@@ -105,13 +105,13 @@ static void print_change(const char *path, bool added, const sstore_change *chan
         cmd_complain("%s: queries look into every segment; 'sstore compact --tiered' makes few of many", path);
 }
 
-/* Two files whose lines are numbered from 0 each give two documents one id: say so loudly. */
+/* Where the lines of two files are both numbered from 0, two documents get one id, and nothing fails. So warn. */
 static void warn_of_ids(const char *path, const sstore_change *change)
 {
     if (change->conflict_count == 0)
         return;
-    cmd_complain("%s: warning: added ids that stand for other fingerprints as well: %s%" PRIu64 ", such as id %" PRIu64
-                 "; if these are other documents, they need ids of their own ('sstore fingerprint --first-id')",
+    cmd_complain("%s: warning: ids of added records that also belong to another fingerprint: %s%" PRIu64 ", such as id %" PRIu64
+                 "; different documents need different ids, see 'sstore fingerprint --first-id'",
                  path, change->ids_checked ? "" : "at least ", change->conflict_count, change->least_conflicting_id);
 }
 

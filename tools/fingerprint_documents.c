@@ -11,7 +11,7 @@ int print_numbered(input_source *source, uint64_t fingerprint, document_ids *ids
     char line[48];
     if (ids->used_up)
         return input_source_fail(source, "there is no id left for the next document: the largest one, 18446744073709551615, "
-                                         "is taken; begin with a lower --first-id");
+                                         "is taken; give a lower --first-id");
     char *end = output_hex(line, fingerprint);
     *end++ = '\t';
     end = output_decimal(end, ids->next);

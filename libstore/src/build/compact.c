@@ -76,8 +76,8 @@ static sstore_status check_sums(const compaction *self, sstore_error *error)
     if (ss_u128_equal(added, removed))
         return SSTORE_OK;
     return ss_fail_damaged(error, self->store->dir.path, SSTORE_NO_OFFSET,
-                           "the records that were read are not those that the manifest's content sums were made of; the store "
-                           "stays as it was");
+                           "the records that were read do not have the manifest's content sums; nothing was changed, and "
+                           "'sstore verify' says which file is damaged");
 }
 
 /* Put what was made in the range's place. */

@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 
-/* Records have to ascend strictly, from piece to piece, too: encoders count on that. Their ids have to be such as a manifest
- * promises. */
+/* Records must ascend strictly, also from piece to piece: encoders rely on that. The next ordinal must be above their ids,
+ * or 'sstore verify' would reject the store that is written. */
 static sstore_status check_record(ss_stream_source *stream, const sstore_record *record, sstore_error *error)
 {
     const sstore_record *last = &stream->last;
@@ -17,7 +17,7 @@ static sstore_status check_record(ss_stream_source *stream, const sstore_record 
     if (SS_LIKELY(ascends))
         return SSTORE_OK;
     return ss_fail_damaged(error, NULL, SSTORE_NO_OFFSET,
-                           "the records that are read do not ascend at %016llx; 'sstore verify' says which file is damaged",
+                           "the records do not ascend at fingerprint %016llx; 'sstore verify' says which file is damaged",
                            (unsigned long long)record->fingerprint);
 }
 
@@ -42,7 +42,7 @@ static sstore_status take(ss_stream_source *stream, void *items, size_t *count_o
     return SSTORE_OK;
 }
 
-/* All pieces were taken: nothing may be left. */
+/* All pieces were taken: nothing may be left, or records would be lost silently. */
 static sstore_status check_end(const ss_stream_source *stream, sstore_error *error)
 {
     sstore_record record;
@@ -51,7 +51,7 @@ static sstore_status check_end(const ss_stream_source *stream, sstore_error *err
     if (status != SSTORE_OK || !more)
         return status;
     return ss_fail_damaged(error, NULL, SSTORE_NO_OFFSET,
-                           "there are more records to read than the manifest says; 'sstore verify' says which file is damaged");
+                           "there are more records than the manifest says; 'sstore verify' says which file is damaged");
 }
 
 static sstore_status load(void *context, size_t piece, void *items, void *scratch, size_t *count_out,

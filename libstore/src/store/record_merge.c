@@ -141,7 +141,7 @@ sstore_status ss_record_merge_skip(ss_record_merge *merge, uint64_t fingerprint,
 static sstore_status fail_order(const ss_merge_input *input, sstore_error *error)
 {
     return ss_fail_damaged(error, input->stream.segment->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
-                           "the segment %s (%016llx, %llu), which %s in the store then",
+                           "the segment %s the record (%016llx, %llu), which %s in the store before it",
                            input->removes ? "removes" : "adds", (unsigned long long)input->record.fingerprint,
                            (unsigned long long)input->record.id, input->removes ? "was not" : "was");
 }
