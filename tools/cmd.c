@@ -15,7 +15,7 @@
 
 enum { KEY_USAGE = 0x100 };
 
-/* Where messages go: while getopt is kept from writing to stderr, stderr as it was. */
+/* Where messages go while getopt's are caught: the real stderr. NULL: nothing is caught. */
 static FILE *message_stream;
 
 static FILE *messages(void)
@@ -159,7 +159,7 @@ void cmd_check_inputs(cmd_store_and_inputs *operands)
     cmd_settle_inputs(&operands->inputs, &operands->input_count);
 }
 
-/* Print what getopt had to say, "sstore: " and a reason a line, escaped: it shows arguments as they are. */
+/* Print getopt's message, one line, escaped: getopt repeats arguments as they are. */
 static void print_getopt_messages(const char *text, size_t length)
 {
     while (length > 0 && text[length - 1] == '\n')
@@ -170,7 +170,7 @@ static void print_getopt_messages(const char *text, size_t length)
         fprintf(stderr, "%s\n", shown);
 }
 
-/* Getopt writes to whatever `stderr` is, so that is memory while it works. */
+/* Getopt prints its messages to `stderr` and cannot be given another stream. So `stderr` is a buffer while it works. */
 static error_t parse_quietly(const struct argp *argp, int argc, char **argv, void *arguments)
 {
     char *text = NULL;

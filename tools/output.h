@@ -51,7 +51,7 @@ void output_close(void);
 /* Print `size` bytes. */
 bool output_bytes(const char *bytes, size_t size);
 
-/* Print a name as sstore_escape() writes it; with doubled backslashes it can be read back. */
+/* Print a name as sstore_escape() writes it; with doubled backslashes it can be decoded. */
 bool output_escaped(const char *name, bool double_backslashes);
 
 /* Print as printf() does; which would not keep why it failed until output_close(). */

@@ -1,5 +1,5 @@
 /*
- * weight.c - rounds a decimal number once, from its exact value: by way of a double it would be rounded twice.
+ * weight.c - rounds a decimal number once, from its exact value: if it became a double first, it would be rounded twice.
  *
  * A unit is 2^-20, so what decides how a fraction is rounded are multiples of 2^-21. Each of them has at most 21 decimal
  * places, being m * 5^21 / 10^21. So 21 places, and whether any digit behind them is not 0, are all that matters.
@@ -13,7 +13,7 @@
 #define UNIT 1048576.0                      /* 2^20 */
 #define MOST_WHOLE (UINT64_C(1) << 31)
 #define WHOLE_DIGITS 10                     /* of it */
-#define MOST_EXPONENT ((int64_t)1 << 40)    /* more digits than that are in no text; larger ones are held for it */
+#define MOST_EXPONENT ((int64_t)1 << 40)    /* no text has so many digits; larger exponents count as about this one */
 
 __extension__ typedef unsigned __int128 wide;
 

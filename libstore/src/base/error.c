@@ -21,7 +21,7 @@ static void copy_file_name(char *to, size_t size, const char *file)
     memcpy(to + 3, file + (length - (size - 4)), size - 3);
 }
 
-/* The end of a file's name, of which so much is shown that the rest of a message has room, however long its escapes are. */
+/* The end of a file's name, short enough when escaped that the rest of the message has room. */
 static const char *shown_end(const char *file)
 {
     while (sstore_escape(file, strlen(file), 0, NULL, 0) > MOST_SHOWN_BYTES)

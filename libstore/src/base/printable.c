@@ -6,8 +6,8 @@
 
 #define ESCAPE_BYTES 4u /* of one byte: \xNN */
 
-/* Characters that take effect instead of being shown: a terminal obeys the controls (some take U+009B for an escape and a
- * bracket), direction marks let what follows stand before what precedes, and separators begin a line. */
+/* Characters that a terminal obeys instead of showing them: controls (some terminals take U+009B for an escape and a bracket),
+ * direction marks, which can make text appear in another order, and separators, which begin a line. */
 static const struct {
     uint32_t first, last;
 } obeyed[] = {

@@ -1,5 +1,5 @@
 /*
- * printable.h - names, recipes and other text of strangers, made fit for a line that people read on a terminal.
+ * printable.h - names, recipes and other text from files or arguments, made safe to show on a terminal.
  */
 #ifndef SS_PRINTABLE_H
 #define SS_PRINTABLE_H

@@ -100,7 +100,7 @@ uint64_t ss_builder_base_bytes(const ss_manifest *manifest, uint32_t threads);
 sstore_status ss_builder_open_base(sstore_builder *builder, sstore_error *error);
 void ss_builder_close_base(sstore_builder *builder);
 
-/* Look up, for whoever wants to know, which ids of the records that were added now have two fingerprints. */
+/* If the caller asked for builder->change, look up which ids of the added records now have two fingerprints. */
 void ss_builder_find_conflicts(sstore_builder *builder);
 
 /* ----- compact.c ----- */

@@ -59,7 +59,7 @@ void ss_builder_find_conflicts(sstore_builder *builder)
     builder->change->ids_checked = 1;
     if (builder->change->added_count == 0 || (builder->conflicts.count == 0 && !builder->conflicts.left_out))
         return;
-    ss_builder_close_base(builder); /* two are not open at once */
+    ss_builder_close_base(builder); /* the memory is reserved for one open store */
     builder->change->ids_checked = 0;
     if (ss_store_open_in(&builder->place->store, true, &store, NULL) != SSTORE_OK)
         return;

@@ -10,7 +10,7 @@
 #include "build/builder.h"
 #include "build/planning.h"
 
-#define MOST_WATCH_BYTES ((uint64_t)16 << 20) /* for ids that come back: a million of them */
+#define MOST_WATCH_BYTES ((uint64_t)16 << 20) /* for suspect ids (build/id_conflicts.h): a million */
 
 /* Recipes are compared and printed: one line of text. */
 static bool is_recipe(const char *text)
@@ -207,7 +207,8 @@ sstore_status ss_builder_check_reserved(const sstore_builder *builder, sstore_er
                             "more, or do it in steps", builder->place->path, (double)builder->reserved_bytes / 0x1p20);
 }
 
-/* Let ids that come back be noticed where somebody wants to know. Returns the bytes of memory that it takes. */
+/* Watch for ids that come back with another fingerprint, if the caller asked for options->change. Returns the bytes of memory
+ * that it takes. */
 static uint64_t watch_ids(sstore_builder *builder, const sstore_build_options *options)
 {
     const uint64_t all = options->memory_bytes != 0 ? options->memory_bytes : SS_DEFAULT_MEMORY_BYTES;

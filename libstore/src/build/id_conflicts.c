@@ -4,7 +4,8 @@
 #include "sort/radix.h"
 #include "store/record_merge.h"
 
-/* So many records of older segments are read for each that was added, and so many more: some hundredths of a second. */
+/* Older segments are read if they have at most this many records for each added one, beyond the second number, which takes some
+ * hundredths of a second. */
 #define RECORDS_FOR_ONE 16u
 #define RECORDS_AT_LEAST 2000000u
 #define MOST_STREAM_BYTES ((uint64_t)16 << 20) /* for reading all older segments at once: some hundreds of them */
@@ -67,14 +68,13 @@ static uint8_t *find_mark(const search *self, uint64_t id)
     return self->ids[low] == id ? &self->marks[low] : NULL;
 }
 
-/* Records of the newest segment: an id that two of them have has two fingerprints, since equal records are one. */
+/* Of a record of the newest segment. If two of its records have one id, their fingerprints differ, since equal records are one. */
 static void mark_added(uint8_t *mark)
 {
     *mark |= *mark == 0 ? MARK_ADDED : MARK_CONFLICT;
 }
 
-/* Records that were there before: an added record with the same id has another fingerprint, or it would not have been
- * added. */
+/* Of a record that was there before. An added record with its id has another fingerprint, or it would not have been added. */
 static void mark_older(uint8_t *mark)
 {
     if (*mark != 0)

@@ -1,10 +1,10 @@
 /*
- * id_conflicts.h - ids that come back with another fingerprint when records are added: two documents that were given one
- * number, more often than not.
+ * id_conflicts.h - finds ids of added records that another record also has, with another fingerprint. Mostly two documents were
+ * given one number.
  *
- * An id is suspect if it is not above all before it, in the store and in the input: any other is new for sure. So who numbers
- * documents on and on pays nothing. Suspects are looked up when the store has its new segment; in the older ones only where
- * that is cheap beside the addition, or where most numbers below the next ordinal are in use.
+ * An id is suspect unless it is above all ids before it, in the store and in the input: such an id is new. So numbering documents
+ * on costs nothing. Suspects are looked up after the new segment is published; in older segments only if that is cheap compared
+ * to the addition, or if half of the numbers below the next ordinal are in use.
  */
 #ifndef SS_ID_CONFLICTS_H
 #define SS_ID_CONFLICTS_H

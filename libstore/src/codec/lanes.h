@@ -29,8 +29,8 @@ typedef struct ss_lane {
 /*
  * Decode 1 to SS_LANES lanes under one code, by its look-up table. Returns a mask of those that were not decoded: they
  * are malformed, do not ascend strictly, or have what these functions leave to others, rests of more than
- * SS_NARROW_REST_BITS, or less before their end than the codes that are looked up too far ask for. Reads ss_lane_reach() bits from each begin on, and the
- * peek behind them.
+ * SS_NARROW_REST_BITS, or less before their end than the codes that are looked up too far ask for. Reads ss_lane_reach()
+ * bits from each begin on, and the peek behind them.
  */
 typedef uint32_t (*ss_lanes_fn)(const ss_lookup *lookup, const ss_lane *lanes, uint32_t count);
 

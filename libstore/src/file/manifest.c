@@ -373,7 +373,7 @@ typedef struct plan_steps {
     ss_steps proofs, names;
 } plan_steps;
 
-#define PLANS_BEFORE 2 /* segments that add and remove may take turns, with a plan each */
+#define PLANS_BEFORE 2 /* segments to compare with: those that add and those that remove may alternate, with a plan each */
 
 /* Whether a segment's plan is one; finds its name. Most segments have that of one just before, which needs no second proof; of
  * those that need one, whoever made the manifest may have made each as slow as can be. */

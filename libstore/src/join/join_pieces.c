@@ -518,8 +518,8 @@ static size_t leave_out_known(ss_join_worker *worker, uint64_t centre, uint64_t 
     return left;
 }
 
-/* Connect a large group with one of its values, as far as they are near it or known to be connected with it. The others go to
- * team->held, ascending, and *apart_out is how many they are; more than half of the room if they do not fit into that. */
+/* Connect the values of a large group that are near one of them, the centre, or known to be connected with it. The others go to
+ * team->held, ascending, and *apart_out is how many they are. It gives up when they are more than half of what fits there. */
 static sstore_status connect_with_centre(const chunk_run *self, size_t *apart_out, sstore_error *error)
 {
     ss_join_team *team = self->pieces->team;
@@ -599,7 +599,8 @@ static bool is_excepted(const ss_join_block *block, const ss_large_group *group)
     return false;
 }
 
-/* Join a group in the way that costs least. *left_out is true if it is better divided, for which it must be `divisible`. */
+/* Join a group in the way that costs least. *left_out is true if it was not joined, since it is better divided; only if it is
+ * `divisible`. */
 static sstore_status join_large_group(piece_run *pieces, const ss_large_group *group, bool divisible, bool *left_out,
                                       sstore_error *error)
 {

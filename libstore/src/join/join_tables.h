@@ -36,7 +36,7 @@ typedef sstore_status (*ss_join_pairs_fn)(void *context, uint32_t worker, const 
 typedef struct ss_join_options {
     uint32_t distance;     /* k, 0 to 16 */
     uint32_t threads;      /* 0: all available ones */
-    uint64_t memory_bytes; /* beside the process; kept to from 58 MiB on. With less, fewer threads work */
+    uint64_t memory_bytes; /* beside the process; enforced from 58 MiB on. With little, fewer threads work */
     const ss_dir *tmp_dir; /* where to spill; borrowed */
     ss_progress *progress; /* goes from its end_share to this one */
     double end_share;

@@ -214,13 +214,13 @@ static void probe_first_alone(const ss_plan *plan, int32_t *radii)
         radii[i] = i == 0 ? 0 : SS_NO_PROBE;
 }
 
-/* What a scan must cost for probing not to be chosen. */
+/* Nanoseconds: where probing costs as much or more, a scan is chosen. */
 static double probe_limit(const ss_cost_model *model)
 {
     return model->strategy == SSTORE_STRATEGY_PROBE ? PROBE_LIMIT_NS : ss_scan_cost(model);
 }
 
-/* The radii are set: see what they cost, and choose. */
+/* Estimate what the radii cost, and choose between probes and a scan. */
 static void weigh(ss_query_plan *query_plan, const ss_plan *plan, const ss_cost_model *model)
 {
     ss_plan_table whole = {.prefix_bits = SS_FINGERPRINT_BITS};

@@ -325,7 +325,7 @@ void ss_plan_find_name(ss_plan *plan, ss_steps *steps)
         for (uint32_t chosen = 1; !found && chosen <= groups; chosen++) {
             if (count_choices((choice){groups, chosen}) != plan->table_count)
                 continue;
-            snprintf(name, sizeof name, "%uc%u", groups % 100, chosen % 100);
+            snprintf(name, sizeof name, "%uc%u", groups % 100, chosen % 100); /* % 100: so the compiler sees that it fits */
             found = is_named(plan, name, steps);
         }
     if (!found && plan->table_count == 16) {

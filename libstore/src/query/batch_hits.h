@@ -18,7 +18,7 @@ typedef struct ss_batch_hit {
     uint64_t fingerprint;
     uint64_t rank; /* or SS_NO_RANK */
     uint32_t query, segment;
-    bool may_be_newer; /* a hit in a newer segment has the same fingerprint; ss_batch_report() sees to it */
+    bool may_be_newer; /* a hit in a newer segment has the same fingerprint; set by ss_batch_report() */
 } ss_batch_hit;
 
 /* Hits of one worker. */

@@ -93,7 +93,7 @@ static sstore_status look_up_share(void *context, uint64_t task, uint32_t worker
     return status;
 }
 
-/* Note which hits have a fingerprint that was found in a newer segment too. */
+/* Note which hits have a fingerprint that was also found in a newer segment: that one may add the same records. */
 static void note_newer(const report *self)
 {
     for (size_t begin = 0, end; begin < self->hit_count; begin = end) {

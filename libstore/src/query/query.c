@@ -94,7 +94,7 @@ typedef struct record_sink {
     void *context;
 } record_sink;
 
-/* Report a record of a hit, unless a newer segment has it too: that one removes it, or has been asked before. */
+/* Report a record of a hit, unless a newer segment also has it: that one removes it, or reports it itself. */
 static sstore_status report_record(const record_sink *sink, const ss_hit *hit, uint64_t id, sstore_error *error)
 {
     const sstore_match match = {
@@ -157,7 +157,7 @@ sstore_status ss_report_records(sstore_cursor *cursor, ss_hit *hits, uint32_t co
     const record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
     const bool has_ids = cursor->store->manifest.has_ids;
     sstore_status status = SSTORE_OK;
-    /* Whether several segments have a fingerprint is seen in their tables 0. */
+    /* Newer segments are asked through their tables 0, so a fingerprint that another table gave must be in table 0, too. */
     if (has_ids || cursor->store->several_add)
         status = find_ranks(cursor, hits, count, error);
     if (has_ids)
@@ -182,7 +182,7 @@ static sstore_status report_found(const record_sink *sink, sstore_error *error)
     return ss_report_records(cursor, cursor->found, count, sink->on_match, sink->context, error);
 }
 
-/* Add a fingerprint. Whether it may have been there before. */
+/* Add a fingerprint. Returns whether it may have been there before. */
 static bool add_seen(ss_seen *seen, uint64_t fingerprint)
 {
     const uint64_t hash = fingerprint * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SS_SEEN_BITS); /* Fibonacci hashing */

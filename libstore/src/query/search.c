@@ -7,7 +7,7 @@
 
 #define CACHE_LINE 64u
 #define STEPS_A_HIT 3u     /* that it may take to look up what belongs to it: its rank, and ids in a block or two */
-#define STEPS_A_SEGMENT 2u /* and to see whether a newer segment has it */
+#define STEPS_A_SEGMENT 2u /* and to see whether a newer segment has it: a block of table 0, and one of ids */
 
 static sstore_status hit(const ss_search *self, uint64_t fingerprint, bool has_rank, uint64_t rank)
 {
@@ -261,7 +261,8 @@ static uint64_t find_blocks(const ss_search *self)
 }
 
 /* Whether the blocks that a query's first probes lead to take longer than a scan. The plan was chosen as if data were uniform;
- * where many fingerprints share the query's prefixes, the directory tells. Nothing was reported by then. */
+ * the directory shows where many fingerprints share the query's prefixes. Asked only before the first probes are read, since
+ * nothing may have been reported when a scan begins. */
 static bool should_scan(const ss_search *self, uint64_t block_count)
 {
     const ss_cost_model *model = &self->segment->costs;

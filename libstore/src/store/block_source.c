@@ -5,7 +5,7 @@ static sstore_status fail(const ss_block_source *source, uint64_t number, const 
     return ss_block_reader_malformed(source->reader, number, reason, error);
 }
 
-/* Whether the ranks of this block and the next one leave room for so many fingerprints. Where not, several fingerprints would
+/* Whether the block has as many fingerprints as its ranks say, up to the next block's. Where not, several fingerprints could
  * share a rank, and with it all its ids. */
 static bool count_fits(const ss_block_source *source, uint64_t number, uint32_t count)
 {

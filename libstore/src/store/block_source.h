@@ -1,11 +1,12 @@
 /*
- * block_source.h - the one way from the blocks of a segment to fingerprints and ids. What comes out of it holds together,
- * whatever the bytes are:
- *   - the fingerprints of a block ascend strictly, and begin above those of the block before;
- *   - where the directory is open, a block ends with the key that the directory has, and holds as many fingerprints as
- *     the ranks of table 0 say; so a search for a fingerprint ends in the block whose key it was led by;
+ * block_source.h - reads fingerprints and ids from the blocks of a segment, and checks them. Whatever the bytes are:
+ *   - the fingerprints that are decoded of a block ascend strictly;
+ *   - where the directory is open, a block begins above the key of the block before, ends with its own key, and holds as many
+ *     fingerprints as the ranks of table 0 say; so the block that the directory names for a fingerprint is the right one;
  *   - a block of ids ends with the rank that the directory has.
- * Everything else is DAMAGED. So no caller has to check any of it.
+ * Everything else is DAMAGED, so that no caller has to check it. Three callers decode by themselves: a query that probes
+ * decodes groups of several blocks side by side after ss_block_source_open() (query/search.c) and checks that what it finds
+ * ascends; a search for one id bisects (store/record_finder.c); and a verification reports all damage (store/verify.c).
  */
 #ifndef SS_BLOCK_SOURCE_H
 #define SS_BLOCK_SOURCE_H
@@ -28,11 +29,13 @@ typedef struct ss_block_source {
 sstore_status ss_block_source_open(const ss_block_source *source, uint64_t number, const uint8_t *bytes,
                                    ss_block *block_out, sstore_error *error);
 
-/* Decode a whole block that was opened to values_out[0 .. count-1]; `strictly`: notice also what does no harm. DAMAGED. */
+/* Decode a whole block that was opened to values_out[0 .. count-1]; `strictly`: also refuse what is malformed but harmless.
+ * DAMAGED. */
 sstore_status ss_block_source_decode(const ss_block_source *source, uint64_t number, const ss_block *block, bool strictly,
                                      uint64_t *values_out, sstore_error *error);
 
-/* Decode `groups` groups from `first_group` on. They lie between the block's key and the one before. DAMAGED. */
+/* Decode `groups` groups from `first_group` on. They ascend, also to the group behind them; the block's last group ends with the
+ * block's key. DAMAGED. */
 sstore_status ss_block_source_decode_groups(const ss_block_source *source, uint64_t number, const ss_block *block,
                                             uint32_t first_group, uint32_t groups, uint64_t *values_out,
                                             uint32_t *count_out, sstore_error *error);

@@ -48,13 +48,13 @@ typedef struct ss_hit {
     uint32_t distance;
     bool has_rank; /* it was found through table 0, so that its rank is known */
     uint64_t rank;
-    bool may_be_newer; /* a newer segment that adds may have the fingerprint, too */
+    bool may_be_newer; /* a newer segment that adds may also have the fingerprint */
 } ss_hit;
 
 /* So many hits' records are looked up together. */
 #define SS_HITS_TOGETHER 16u
 
-/* A set of fingerprints that may take others for its own: a bit each, found by a hash. */
+/* A Bloom filter with one hash function: it may take a fingerprint for one that was added. */
 #define SS_SEEN_BITS 12u
 typedef struct ss_seen {
     bool any;
@@ -84,7 +84,7 @@ struct sstore_cursor {
     ss_hit found[SS_HITS_TOGETHER];        /* whose records are still to be reported */
     ss_block_slot slots[SS_HITS_TOGETHER]; /* blocks of table 0 and of ids, for looking them up */
     uint8_t *buffers;                      /* the visits' and these slots' */
-    ss_presence newer;                     /* to leave out what newer segments have */
+    ss_presence newer;                     /* to leave out records that newer segments also have */
     ss_seen seen;                          /* what the query found in newer segments */
 };
 

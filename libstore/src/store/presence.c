@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* Whether a segment can have a record of an older one: any but the oldest. */
+/* Whether a segment can have a record of an older one: any but the oldest and empty ones. */
 static bool can_be_newer(const ss_manifest *manifest, uint32_t segment)
 {
     return segment > 0 && manifest->segments[segment].record_count > 0;

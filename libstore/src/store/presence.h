@@ -13,7 +13,8 @@ typedef struct ss_presence {
     ss_record_finder *finders; /* one a segment; only those that were opened */
 } ss_presence;
 
-/* Open finders for all segments; or only for those that have records of older ones. `steps`: see ss_block_slot. MEMORY. */
+/* Open finders for all segments; or only for those that can have records of older ones, which are all but the oldest and empty
+ * ones. `steps`: see ss_block_slot. MEMORY. */
 sstore_status ss_presence_open(ss_presence *presence, const sstore *store, bool newer_only, ss_steps *steps,
                                sstore_error *error);
 /* Also of a zeroed one. */
@@ -25,8 +26,8 @@ uint64_t ss_presence_bytes(const ss_manifest *manifest, bool newer_only, sstore_
 /* Whether the record is in the store. Needs the finders of all segments. IO, DAMAGED. */
 sstore_status ss_presence_has(ss_presence *presence, const sstore_record *record, bool *has_out, sstore_error *error);
 
-/* Whether a newer segment than `segment` has the record too, and so says what becomes of it: one that removes, or, where
- * `added` asks for these too, one that adds. IO, DAMAGED. */
+/* Whether a newer segment than `segment` also has the record, and so decides whether it is in the store: a segment that removes
+ * or, if `added`, also one that adds. IO, DAMAGED. */
 sstore_status ss_presence_is_newer(ss_presence *presence, uint32_t segment, const sstore_record *record, bool added,
                                    bool *newer_out, sstore_error *error);
 

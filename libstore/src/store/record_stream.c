@@ -136,7 +136,7 @@ sstore_status ss_record_stream_seek(ss_record_stream *stream, uint64_t fingerpri
     return stream->has_ids && stream->value_index < stream->value_count ? seek_ids(stream, error) : SSTORE_OK;
 }
 
-/* Whether the next record in the id column belongs to the present rank; opens the next block of ids if need be. */
+/* Whether the next record in the id column belongs to the present rank. */
 static bool next_id_is_of_rank(const ss_record_stream *stream)
 {
     if (stream->ids_index < stream->ids.count)
