@@ -20,7 +20,6 @@
 
 #define MAX_PARTS 1024u /* that the system takes at once */
 #define MAX_TRANSFER ((size_t)1 << 30) /* Linux moves at most 2 GiB - 4 KiB in one call */
-#define LOAD_CHUNK_BYTES ((size_t)1 << 16)
 #define MAX_NAME_ATTEMPTS 100u
 
 static sstore_status fail_io(sstore_error *error, const char *path, uint64_t offset, const char *what)
@@ -310,12 +309,12 @@ static bool is_without_links(int system_errno)
 static sstore_status copy_contents(const ss_file *from, const ss_file *to, sstore_error *error)
 {
     uint64_t size = 0;
-    uint8_t *chunk = ss_alloc(1, LOAD_CHUNK_BYTES);
+    uint8_t *chunk = ss_alloc(1, SS_COPY_BYTES);
     if (chunk == NULL)
-        return ss_fail_memory(error, LOAD_CHUNK_BYTES);
+        return ss_fail_memory(error, SS_COPY_BYTES);
     sstore_status status = ss_file_size(from, &size, error);
-    for (uint64_t offset = 0; status == SSTORE_OK && offset < size; offset += LOAD_CHUNK_BYTES) {
-        const size_t piece = (size_t)ss_min_u64(size - offset, LOAD_CHUNK_BYTES);
+    for (uint64_t offset = 0; status == SSTORE_OK && offset < size; offset += SS_COPY_BYTES) {
+        const size_t piece = (size_t)ss_min_u64(size - offset, SS_COPY_BYTES);
         status = ss_file_read_at(from, offset, chunk, piece, error);
         if (status == SSTORE_OK)
             status = ss_file_write_at(to, offset, chunk, piece, error);
@@ -557,13 +556,13 @@ sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *m
     ss_hash_stream_init(&sum);
     *memory_out = (ss_file){.fd = memfd_create("sstore-directory", MFD_CLOEXEC | MFD_ALLOW_SEALING),
                             .path = ss_strdup(file->path)};
-    uint8_t *chunk = ss_alloc(1, LOAD_CHUNK_BYTES);
+    uint8_t *chunk = ss_alloc(1, SS_COPY_BYTES);
     if (memory_out->fd < 0)
         status = fail_io(error, file->path, SSTORE_NO_OFFSET, "memfd_create");
     else if (memory_out->path == NULL || chunk == NULL)
-        status = ss_fail_memory(error, LOAD_CHUNK_BYTES);
+        status = ss_fail_memory(error, SS_COPY_BYTES);
     for (uint64_t offset = 0; status == SSTORE_OK && offset < size;) {
-        size_t piece = (size_t)ss_min_u64(size - offset, LOAD_CHUNK_BYTES);
+        size_t piece = (size_t)ss_min_u64(size - offset, SS_COPY_BYTES);
         status = ss_file_read_at(file, offset, chunk, piece, error);
         if (status == SSTORE_OK)
             status = ss_file_write_at(memory_out, offset, chunk, piece, error);

@@ -10,6 +10,10 @@
 
 #include "base/common.h"
 
+/* Files are copied and hashed in pieces of so many bytes. Allocated buffers come zeroed, which costs small files more than larger
+ * pieces save large ones. */
+#define SS_COPY_BYTES ((size_t)1 << 16)
+
 /* An open folder. `path` is for messages. A zeroed one is closed but for its fd: use SS_DIR_NONE. */
 typedef struct ss_dir {
     int fd;

@@ -104,7 +104,8 @@ static bool look_through(const search *self, const sstore *store, uint32_t first
 static uint64_t count_marks(const search *self, uint8_t mark, uint64_t below)
 {
     uint64_t count = 0;
-    for (size_t i = 0; i < self->count && self->ids[i] < below; i++)
+    /* An ordinal cannot be above the largest id, so that this one may be in the store all the same. */
+    for (size_t i = 0; i < self->count && (self->ids[i] < below || below == UINT64_MAX); i++)
         count += (self->marks[i] & mark) != 0;
     return count;
 }

@@ -67,7 +67,7 @@ static sstore_status find_in_segment(found_records *found, ss_presence *presence
         for (uint32_t i = ids.begin; status == SSTORE_OK && i < ids.end; i++) {
             status = has_ids ? ss_rank_ids_take(&ids, i, &record.id, error) : SSTORE_OK;
             if (status == SSTORE_OK)
-                status = ss_presence_is_newer(presence, number, &record, false, &removed, error);
+                status = ss_presence_in_newer(presence, number, &record, false, &removed, error);
             if (status == SSTORE_OK && !removed)
                 status = add_found(found, &record, error);
         }

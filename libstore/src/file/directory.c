@@ -165,7 +165,7 @@ sstore_status ss_directory_writer_put(ss_directory_writer *writer, ss_array_kind
 
 static sstore_status hash_file(const ss_file *file, uint64_t *bytes_out, ss_u128 *sum_out, sstore_error *error)
 {
-    const size_t chunk_bytes = (size_t)1 << 16;
+    const size_t chunk_bytes = SS_COPY_BYTES;
     uint8_t *chunk = ss_alloc(1, chunk_bytes);
     if (chunk == NULL)
         return ss_fail_memory(error, chunk_bytes);

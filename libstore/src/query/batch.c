@@ -78,14 +78,14 @@ static double mean_cost(const ss_batch *batch)
     const uint32_t sampled = (uint32_t)ss_min_u64(batch->count, SAMPLED_QUERIES);
     double sum = 0;
     for (uint32_t i = 0; i < sampled; i++)
-        sum += ss_search_cost(batch->segment, &batch->plan, batch->fingerprints[(uint64_t)i * batch->count / sampled]);
+        sum += ss_search_cost(batch->segment, batch->plan, batch->fingerprints[(uint64_t)i * batch->count / sampled]);
     return sum / sampled;
 }
 
 static way choose_way(const ss_batch *batch)
 {
     sstore_strategy strategy = batch->store->options.strategy;
-    const ss_query_plan *plan = &batch->plan;
+    const ss_query_plan *plan = batch->plan;
     if (batch->count == 1 || batch->segment->facts.distinct_count == 0)
         return ONE_BY_ONE;
     double single = batch->count * fmin(plan->scan_cost, mean_cost(batch));
@@ -123,7 +123,7 @@ static sstore_status find_hits(ss_batch *batch, sstore_error *error)
             continue;
         batch->segment_index = i;
         batch->segment = store->segments[i];
-        batch->plan = batch->plans[i];
+        batch->plan = &batch->plans[i];
         status = find_in_segment(batch, error);
     }
     return status;

@@ -18,7 +18,7 @@ typedef struct ss_batch_hit {
     uint64_t fingerprint;
     uint64_t rank; /* or SS_NO_RANK */
     uint32_t query, segment;
-    bool may_be_newer; /* a hit in a newer segment has the same fingerprint; set by ss_batch_report() */
+    bool maybe_in_newer; /* a hit in a newer segment has the same fingerprint; set by ss_batch_report() */
 } ss_batch_hit;
 
 /* Hits of one worker. */
@@ -32,7 +32,7 @@ typedef struct ss_batch {
     const sstore *store;
     uint32_t segment_index;
     const ss_segment *segment; /* that one */
-    ss_query_plan plan;        /* for it */
+    const ss_query_plan *plan;        /* for it */
     ss_query_plan *plans;      /* for all of them */
     const uint64_t *fingerprints;
     uint32_t count;

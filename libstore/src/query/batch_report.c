@@ -68,7 +68,7 @@ static ss_hit hit_at(const report *self, size_t place)
                     .distance = sstore_hamming_distance(found->fingerprint, batch->fingerprints[found->query]),
                     .has_rank = found->rank != SS_NO_RANK,
                     .rank = found->rank,
-                    .may_be_newer = found->may_be_newer};
+                    .maybe_in_newer = found->maybe_in_newer};
 }
 
 /* Look up the records of one share of the hits. */
@@ -103,7 +103,7 @@ static void note_newer(const report *self)
             newest = ss_max_u32(newest, self->hits[self->order[end].id].segment);
         for (size_t i = begin; i < end; i++) {
             ss_batch_hit *hit = &self->hits[self->order[i].id];
-            hit->may_be_newer = hit->segment < newest;
+            hit->maybe_in_newer = hit->segment < newest;
         }
     }
 }

@@ -81,7 +81,7 @@ static sstore_status match(const sliced *self, const sstore_record *query, size_
     const ss_batch *batch = of->batch;
     uint64_t fingerprint = ss_unpermute(&of->table->permutation, self->place->values[index]);
     uint64_t pattern = fingerprint ^ batch->fingerprints[query->id];
-    if (ss_plan_first_cover(&batch->segment->facts.plan, batch->plan.radii, pattern) != of->number)
+    if (ss_plan_first_cover(&batch->segment->facts.plan, batch->plan->radii, pattern) != of->number)
         return SSTORE_OK;
     ss_batch_hit hit = {.fingerprint = fingerprint,
                         .rank = of->number == 0 ? self->rank + index : SS_NO_RANK,
@@ -408,14 +408,14 @@ sstore_status ss_batch_sweep(const ss_batch *batch, sstore_error *error)
     workplace *places = make_places(batch->threads, block_bytes);
     sstore_status status = places != NULL ? SSTORE_OK : ss_fail_memory(error, (uint64_t)batch->threads * block_bytes);
     for (uint32_t i = 0; status == SSTORE_OK && i < plan->table_count; i++) {
-        if (batch->plan.radii[i] == SS_NO_PROBE)
+        if (batch->plan->radii[i] == SS_NO_PROBE)
             continue;
         sweep self = {.batch = batch,
                       .table = &batch->segment->tables[i],
                       .number = i,
                       .places = places,
-                      .prefix_bits = ss_query_prefix_bits(&batch->plan, plan, i),
-                      .radius = batch->plan.radii[i]};
+                      .prefix_bits = ss_query_prefix_bits(batch->plan, plan, i),
+                      .radius = batch->plan->radii[i]};
         self.slice_blocks = 1 + (uint64_t)(SLICE_FINGERPRINTS * costs->block_count / (costs->fingerprint_count + 1));
         status = sweep_table(&self, error);
     }
@@ -428,11 +428,11 @@ double ss_batch_sweep_cost(const ss_batch *batch)
     const ss_cost_model *costs = &batch->segment->costs;
     double cost = 0, useful_bits = log2(fmax(1, costs->fingerprint_count / BUCKET_MEAN));
     for (uint32_t i = 0; i < batch->segment->facts.plan.table_count; i++) {
-        uint32_t prefix_bits = ss_query_prefix_bits(&batch->plan, &batch->segment->facts.plan, i);
-        if (batch->plan.radii[i] == SS_NO_PROBE)
+        uint32_t prefix_bits = ss_query_prefix_bits(batch->plan, &batch->segment->facts.plan, i);
+        if (batch->plan->radii[i] == SS_NO_PROBE)
             continue;
         uint32_t bits = (uint32_t)fmin(prefix_bits, useful_bits);
-        double buckets = batch->count * ss_probe_count(bits, batch->plan.radii[i]);
+        double buckets = batch->count * ss_probe_count(bits, batch->plan->radii[i]);
         double candidates = buckets * costs->fingerprint_count / ldexp(1, (int)bits);
         cost += costs->block_count * BLOCK_NS + costs->fingerprint_count * DECODE_NS + buckets * BUCKET_NS +
                 candidates * TEST_NS;

@@ -1,6 +1,8 @@
 /*
  * explain.c - what a query was expected to read of each table, and what it read.
  */
+#include <math.h>
+
 #include "base/error.h"
 #include "query/search.h"
 
@@ -90,6 +92,8 @@ sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32
                             .error = error};
         status = ss_search_run(&search);
         done.scanned = cursor->scanned;
+        if (done.scanned && !plans[i].scan) /* the probes led to more blocks than a scan has */
+            done.probe_ns = fmax(done.probe_ns, plans[i].scan_cost);
         if (status == SSTORE_OK)
             status = report_segment(&done, on_table, context);
     }

@@ -99,10 +99,10 @@ static sstore_status report_record(const record_sink *sink, const ss_hit *hit, u
 {
     const sstore_match match = {
         .query_index = hit->query, .fingerprint = hit->fingerprint, .id = id, .distance = hit->distance};
-    if (SS_UNLIKELY(hit->may_be_newer || hit->segment_number < sink->cursor->store->removal_end)) {
+    if (SS_UNLIKELY(hit->maybe_in_newer || hit->segment_number < sink->cursor->store->removal_end)) {
         const sstore_record record = {.fingerprint = hit->fingerprint, .id = id};
         bool is_newer;
-        sstore_status status = ss_presence_is_newer(&sink->cursor->newer, hit->segment_number, &record, hit->may_be_newer,
+        sstore_status status = ss_presence_in_newer(&sink->cursor->newer, hit->segment_number, &record, hit->maybe_in_newer,
                                                     &is_newer, error);
         if (status != SSTORE_OK || is_newer)
             return status;
@@ -205,7 +205,7 @@ static sstore_status keep_hit(void *context, const ss_hit *hit, sstore_error *er
     sstore_cursor *cursor = sink->cursor;
     ss_hit *kept = &cursor->found[cursor->found_count++];
     *kept = *hit;
-    kept->may_be_newer = cursor->store->several_add && add_seen(&cursor->seen, hit->fingerprint);
+    kept->maybe_in_newer = cursor->store->several_add && add_seen(&cursor->seen, hit->fingerprint);
     return cursor->found_count == SS_HITS_TOGETHER ? report_found(sink, error) : SSTORE_OK;
 }
 

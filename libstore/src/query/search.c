@@ -402,10 +402,10 @@ sstore_status ss_search_run(const ss_search *search)
 
 /* The share of a table's fingerprints that have a prefix, by the number of keys that do; where that says nothing, as if data
  * were uniform. */
-static double share_of(const ss_key_index *keys, uint64_t first, uint64_t others)
+static double share_of(const ss_key_index *keys, uint64_t first, uint64_t suffix_mask)
 {
-    const double count = (double)(ss_key_index_find(keys, first | others) - ss_key_index_find(keys, first));
-    return fmax(count / fmax(1, (double)keys->keys.count), ldexp((double)others + 1, -64));
+    const double count = (double)(ss_key_index_find(keys, first | suffix_mask) - ss_key_index_find(keys, first));
+    return fmax(count / fmax(1, (double)keys->keys.count), ldexp((double)suffix_mask + 1, -64));
 }
 
 ss_table_cost ss_search_table_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint, uint32_t table)
@@ -413,11 +413,11 @@ ss_table_cost ss_search_table_cost(const ss_segment *segment, const ss_query_pla
     const ss_key_index *keys = &segment->tables[table].keys;
     const uint32_t prefix_bits = ss_query_prefix_bits(plan, &segment->facts.plan, table);
     const ss_plan_table shape = {.prefix_bits = prefix_bits};
-    const uint64_t others = ss_low_mask(64 - prefix_bits);
-    const uint64_t prefix = ss_permute(&segment->tables[table].permutation, fingerprint) & ~others;
-    double shares[2] = {share_of(keys, prefix, others), 0};
+    const uint64_t suffix_mask = ss_low_mask(64 - prefix_bits);
+    const uint64_t prefix = ss_permute(&segment->tables[table].permutation, fingerprint) & ~suffix_mask;
+    double shares[2] = {share_of(keys, prefix, suffix_mask), 0};
     for (uint32_t i = 0; i < FLIPS_LOOKED_AT; i++)
-        shares[1] += share_of(keys, prefix ^ UINT64_C(1) << (63 - i * prefix_bits / FLIPS_LOOKED_AT), others) / FLIPS_LOOKED_AT;
+        shares[1] += share_of(keys, prefix ^ UINT64_C(1) << (63 - i * prefix_bits / FLIPS_LOOKED_AT), suffix_mask) / FLIPS_LOOKED_AT;
     return ss_table_cost_of(&shape, plan->radii[table], &segment->costs, shares);
 }
 

@@ -65,7 +65,7 @@ sstore_status ss_block_source_open_ids(const ss_block_source *source, uint64_t n
     if (SS_UNLIKELY(!ss_ids_block_open(block_out, bytes, source->reader->header.block_bytes, &reason)))
         return fail(source, number, reason, error);
     if (source->keys != NULL && SS_UNLIKELY(ss_ids_block_last_rank(block_out) != ss_array_at(source->keys, number)))
-        return fail(source, number, "its last rank is not the key that the directory has", error);
+        return fail(source, number, SS_OTHER_LAST_RANK, error);
     return SSTORE_OK;
 }
 

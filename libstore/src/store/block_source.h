@@ -50,6 +50,7 @@ typedef struct ss_id_order {
     uint64_t last;
 } ss_id_order;
 
+#define SS_OTHER_LAST_RANK "its last rank is not the key that the directory has"
 #define SS_IDS_DO_NOT_ASCEND "the ids of one fingerprint do not ascend"
 
 /* Take the id of record `index` of a block. DAMAGED where it is not above the one before. */

@@ -33,9 +33,11 @@ void ss_plan_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss
 
 const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance)
 {
-    if (cursor->planned_distance != distance)
+    if (cursor->planned_distance != distance) {
         ss_plan_queries(cursor->store, distance, &cursor->planning, cursor->plans);
-    cursor->planned_distance = distance;
+        cursor->plans_cut = cursor->planning.left == 0;
+        cursor->planned_distance = distance;
+    }
     return cursor->plans;
 }
 
@@ -62,6 +64,9 @@ static uint64_t query_steps(const sstore *store)
 
 void ss_cursor_begin(sstore_cursor *cursor)
 {
+    if (cursor->plans_cut)
+        cursor->planned_distance = NOT_PLANNED;
+    cursor->plans_cut = false;
     cursor->planning.left = SS_CALL_STEPS;
     ss_cursor_renew(cursor);
 }

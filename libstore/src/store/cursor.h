@@ -48,7 +48,7 @@ typedef struct ss_hit {
     uint32_t distance;
     bool has_rank; /* it was found through table 0, so that its rank is known */
     uint64_t rank;
-    bool may_be_newer; /* a newer segment that adds may also have the fingerprint */
+    bool maybe_in_newer; /* a newer segment that adds may also have the fingerprint */
 } ss_hit;
 
 /* So many hits' records are looked up together. */
@@ -65,6 +65,7 @@ struct sstore_cursor {
     const sstore *store;
     ss_query_plan *plans;      /* one a segment, for the distance asked last */
     uint32_t planned_distance; /* NOT_PLANNED at first */
+    bool plans_cut;            /* not enough steps were left for the plans: the next call makes them again */
     uint64_t query_steps;      /* what a query has for prefixes and blocks, beside those for what it finds */
     ss_steps planning, steps;  /* left of a call's, and of its query's */
     uint32_t probe_count, span_count, visit_count, visit_capacity, test_count;

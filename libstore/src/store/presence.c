@@ -55,7 +55,7 @@ sstore_status ss_presence_has(ss_presence *presence, const sstore_record *record
     return status;
 }
 
-sstore_status ss_presence_is_newer(ss_presence *presence, uint32_t segment, const sstore_record *record, bool added,
+sstore_status ss_presence_in_newer(ss_presence *presence, uint32_t segment, const sstore_record *record, bool added,
                                    bool *newer_out, sstore_error *error)
 {
     const sstore *store = presence->store;

@@ -28,7 +28,7 @@ sstore_status ss_presence_has(ss_presence *presence, const sstore_record *record
 
 /* Whether a newer segment than `segment` also has the record, and so decides whether it is in the store: a segment that removes
  * or, if `added`, also one that adds. IO, DAMAGED. */
-sstore_status ss_presence_is_newer(ss_presence *presence, uint32_t segment, const sstore_record *record, bool added,
+sstore_status ss_presence_in_newer(ss_presence *presence, uint32_t segment, const sstore_record *record, bool added,
                                    bool *newer_out, sstore_error *error);
 
 #endif

@@ -5,7 +5,7 @@
 
 void ss_record_merge_init(ss_record_merge *merge, bool has_ids)
 {
-    *merge = (ss_record_merge){.has_ids = has_ids};
+    *merge = (ss_record_merge){.has_ids = has_ids, .in_turn = true, .from_oldest = true};
 }
 
 static sstore_status add_segment(ss_record_merge *merge, const sstore *store, uint32_t number, sstore_error *error)
@@ -24,8 +24,8 @@ sstore_status ss_record_merge_add(ss_record_merge *merge, const sstore *store, u
                                   sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    merge->in_turn = merge->has_ids == store->manifest.has_ids;
-    merge->from_oldest = first == 0;
+    merge->in_turn &= merge->has_ids == store->manifest.has_ids;
+    merge->from_oldest &= first == 0;
     for (uint32_t i = first; status == SSTORE_OK && i < end; i++)
         status = add_segment(merge, store, i, error);
     merge->store_count++;
@@ -138,9 +138,14 @@ sstore_status ss_record_merge_skip(ss_record_merge *merge, uint64_t fingerprint,
     return status;
 }
 
+static const char *file_of(const ss_merge_input *input)
+{
+    return input->stream.segment->tables[0].blocks.file.path;
+}
+
 static sstore_status fail_order(const ss_merge_input *input, sstore_error *error)
 {
-    return ss_fail_damaged(error, input->stream.segment->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
+    return ss_fail_damaged(error, file_of(input), SSTORE_NO_OFFSET,
                            "the segment %s the record (%016llx, %llu), which %s in the store before it",
                            input->removes ? "removes" : "adds", (unsigned long long)input->record.fingerprint,
                            (unsigned long long)input->record.id, input->removes ? "was not" : "was");
@@ -165,23 +170,23 @@ static bool is_net(const ss_merge_input *first, const ss_merge_input *last, bool
 static sstore_status take(ss_record_merge *merge, sstore_record *record_out, bool *wanted_out, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    const ss_merge_input *first = NULL, *last = NULL; /* that have it, of one store */
+    const ss_merge_input *input = &merge->inputs[merge->heap[0]];
+    const ss_merge_input *first = input, *last = NULL; /* that have it, of one store */
     *wanted_out = false;
-    *record_out = merge->inputs[merge->heap[0]].record;
-    while (status == SSTORE_OK && merge->heap_count > 0) {
-        const ss_merge_input *input = &merge->inputs[merge->heap[0]];
-        if (!is_same(&input->record, record_out))
-            break;
+    *record_out = input->record;
+    merge->from = file_of(input);
+    do {
         if (last != NULL && last->store != input->store) {
             *wanted_out |= is_net(first, last, merge->removed);
+            first = input;
             last = NULL;
         }
         if (SS_UNLIKELY(!comes_in_turn(merge, last, input)))
             return fail_order(input, error);
-        first = last == NULL ? input : first;
         last = input;
         status = step(merge, error);
-    }
+        input = status == SSTORE_OK && merge->heap_count > 0 ? &merge->inputs[merge->heap[0]] : NULL;
+    } while (input != NULL && is_same(&input->record, record_out));
     *wanted_out |= is_net(first, last, merge->removed);
     return status;
 }
@@ -194,6 +199,7 @@ sstore_status ss_record_merge_next(ss_record_merge *merge, sstore_record *record
     if (merge->input_count == 1 && !merge->inputs[0].removes && !merge->removed && merge->heap_count == 1) {
         *record_out = merge->inputs[0].record;
         *more_out = true;
+        merge->from = file_of(&merge->inputs[0]);
         return step(merge, error);
     }
     while (status == SSTORE_OK && !*more_out && merge->heap_count > 0)

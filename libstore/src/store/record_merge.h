@@ -30,6 +30,7 @@ typedef struct ss_record_merge {
     size_t *heap;           /* indices of inputs that have not ended; the least record first, and of one the oldest segment */
     size_t heap_count;
     uint32_t store_count;
+    const char *from; /* a file that has the record that was given last; NULL at first */
 } ss_record_merge;
 
 /* Begin with no segments. */

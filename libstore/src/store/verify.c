@@ -186,7 +186,7 @@ static const char *check_ids_block(ids_check *check, const ss_ids_block *block, 
     check->least_ordinal = least_ordinal;
     check->record_count += block->count;
     if (key != NULL && rank != *key)
-        return "its last rank is not the key that the directory has";
+        return SS_OTHER_LAST_RANK;
     return ss_canonical_ids_next(&check->canonical, block, &reason) ? NULL : reason;
 }
 
