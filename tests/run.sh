@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Builds and runs the tests, on a fresh Debian or Ubuntu machine too: installs what is missing. The jobs:
 #   asan       every test, with the address and undefined-behaviour sanitizers; those that take longest try fewer cases
-#   release    optimised, since optimised code can behave differently: the tests that do not damage files, but for the longest
-#   full       optimised, these longest tests, and those that damage files, with all their cases
+#   release    optimised, since optimised code can behave differently: tests of the library that are quick
+#   full       optimised, the longest tests with all their cases, those that damage files, and those of the command
 #   tsan       the tests that have threads, with the thread sanitizer
-#   clang      compiled by clang, the unit and property tests, but for the two longest, which gcc's build runs
+#   clang      compiled by clang, the unit and property tests, but for the longest, which gcc's build runs
 #   coverage   how much of the library the tests run: tests/coverage.sh
 #   analyze    bugs that are seen without running anything: tests/analyze.sh
 #   bare       README's commands in a bare Debian system, with the jobs asan and release: tests/bare.sh. It needs root. If
@@ -19,7 +19,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 timeout=3600 # for one test: only a hang takes so long, however slow the machine is
 all_jobs=(bare full tsan clang coverage analyze) # asan and release are in bare
 # How many seconds a job takes with two idle processors, its build included; packages that are missing come on top.
-declare -A seconds=([asan]=300 [release]=120 [full]=320 [tsan]=180 [clang]=90 [coverage]=300 [analyze]=180 [bare]=600)
+declare -A seconds=([asan]=330 [release]=100 [full]=400 [tsan]=180 [clang]=80 [coverage]=300 [analyze]=180 [bare]=600)
 jobs=()
 for argument in "$@"; do
   case $argument in
@@ -37,10 +37,11 @@ done
 threaded='^(unit\.(components|directory|edge_filter|fingerprint_index|join_tables|pool|publish|sorter|workplace)'
 threaded+='|property\.(batch|builds|changes|intake|joins|query_property|scan)|limits\.opens)$'
 
-# These take half of the time, and asan runs them in fewer cases: release leaves them to full.
-longest='^(property\.(same_matches|query_property)|faults\.(allocation|files|power_cut)|limits\.(kill|memory)|format\.decoder)$'
-# Counts files and places of files: nothing that a sanitizer would see, but long with one.
-counting='^(limits\.descriptors|faults\.places)$'
+# These take most of the time. asan runs them, in fewer cases; release and clang leave them to full.
+longest='^(property\.(same_matches|query_property)|faults\.(allocation|files|power_cut)|limits\.(kill|memory)'
+longest+='|format\.(decoder|golden)|unit\.(components|join_group|join_tables|sorter)|(cli|corrupt)\..*)$'
+# Long with a sanitizer, so only for release: they count files, look where files are, or run Python for most of the time.
+unsanitized='^(limits\.descriptors|faults\.places|format\.vectors)$'
 
 say() { printf '\n== %s\n' "$*"; }
 minutes() { printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); }
@@ -70,10 +71,12 @@ werror=OFF
 [ -n "${CI:-}" ] && werror=ON
 
 build_and_test() { # job, preset, ctest arguments...
-  local job=$1 preset=$2 output
+  local job=$1 preset=$2 bench=OFF output
   shift 2
+  [[ $preset != release && $preset != clang ]] || bench=ON # so that it compiles
   say "$job: build"
-  if ! output=$(cmake --preset "$preset" -DSSTORE_WERROR=$werror -DSSTORE_TESTS=ON -DSSTORE_TOOLS=ON 2>&1); then
+  if ! output=$(cmake --preset "$preset" -DSSTORE_WERROR=$werror -DSSTORE_TESTS=ON -DSSTORE_TOOLS=ON \
+    -DSSTORE_BENCH=$bench 2>&1); then
     echo "$output"
     return 1
   fi
@@ -100,11 +103,11 @@ run_bare() {
 
 run_job() {
   case $1 in
-    asan) build_and_test asan asan -E "$counting" ;;
-    release) build_and_test release release -L '^(unit|cli|property|limits|faults|format)$' -E "$longest" ;;
-    full) build_and_test full release -R "$longest|^corrupt\\." ;;
+    asan) build_and_test asan asan -E "$unsanitized" ;;
+    release) build_and_test release release -L '^(unit|property|limits|faults|format)$' -E "$longest" ;;
+    full) build_and_test full release -R "$longest" ;;
     tsan) build_and_test tsan tsan -R "$threaded" ;;
-    clang) build_and_test clang clang -L '^(unit|property)$' -E '^property\.(same_matches|query_property)$' ;;
+    clang) build_and_test clang clang -L '^(unit|property)$' -E "$longest" ;;
     coverage) tests/coverage.sh ;;
     analyze) tests/analyze.sh ;;
     bare) run_bare ;;

@@ -45,9 +45,9 @@ static void resize_file(damage_store *store, size_t file, rng *random)
     const size_t size = store->contents[file].size, mean = testing_long() ? 1 : size / lengths + 1;
     for (size_t length = 0; length < size; length += mean == 1 ? 1 : 1 + rng_below(random, 2 * mean))
         resize(store, file, length, 0);
-    for (size_t less = 1; less <= 16 && less < size; less++)
+    for (size_t less = 1; less <= 16 && less < size; less += testing_sanitized() && !testing_long() ? 5 : 1)
         resize(store, file, size - less, 0);
-    for (size_t i = 0; i < sizeof longer_by / sizeof *longer_by; i++)
+    for (size_t i = 0; i < sizeof longer_by / sizeof *longer_by; i += testing_sanitized() && !testing_long() ? 3 : 1)
         resize(store, file, size + longer_by[i], i % 2 == 0 ? 0 : 0xa5);
     if (testing_long())
         for (size_t more = 1; more <= LONGER_EACH; more++)
