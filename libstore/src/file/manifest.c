@@ -426,9 +426,12 @@ static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss
             return fail_at(from, "a table is cut short");
         decode_table(table, &segment->plan.tables[i], &segment->tables[i]);
     }
-    const bool valid = segment_plausible(segment, manifest->has_ids, &reason) &&
-                       prove_plan(manifest, segment, steps, &reason);
-    return valid ? SSTORE_OK : fail_at(from, reason);
+    if (!segment_plausible(segment, manifest->has_ids, &reason))
+        return fail_at(from, reason);
+    if (!prove_plan(manifest, segment, steps, &reason))
+        return ss_fail_damaged(from->error, from->file, (uint64_t)(from->at - from->begin),
+                               "the plan of a segment cannot be used: %s", reason);
+    return SSTORE_OK;
 }
 
 static int compare_numbers(const void *a, const void *b)

@@ -223,6 +223,9 @@ sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_o
     ss_steps steps = {.left = SS_CALL_STEPS};
     if (!has_radii)
         set_smallest_radii(plan_out, &steps);
+    if (steps.left == 0)
+        return ss_fail_argument(error, "finding the radii of the plan '%s' for distance %u takes too long; write it with radii",
+                                name, distance);
 
     int32_t radii[SS_MAX_TABLES];
     uint64_t pattern;

@@ -60,8 +60,10 @@ static sstore_status fail_not_in_table_0(const ss_hit *hit, sstore_error *error)
 
 static sstore_status find_rank(sstore_cursor *cursor, ss_hit *hit, ss_block_slot *slot, sstore_error *error)
 {
-    ss_decoded_group group = {.values = cursor->group};
-    sstore_status status = ss_find_rank(hit->segment, hit->fingerprint, slot, &group, &hit->rank, error);
+    if (cursor->decoded_of != hit->segment)
+        cursor->decoded = (ss_decoded_group){.values = cursor->group};
+    cursor->decoded_of = hit->segment;
+    sstore_status status = ss_find_rank(hit->segment, hit->fingerprint, slot, &cursor->decoded, &hit->rank, error);
     hit->has_rank = status == SSTORE_OK && hit->rank != SS_NO_RANK;
     return status == SSTORE_OK && !hit->has_rank ? fail_not_in_table_0(hit, error) : status;
 }

@@ -80,7 +80,9 @@ struct sstore_cursor {
     uint64_t last_found;             /* that, permuted */
     uint64_t *values;                /* of SS_LANES groups */
     uint32_t *hits;                  /* indices of those within the distance */
-    uint64_t *group;                 /* the values of one group */
+    uint64_t *group;                 /* the values of one group of table 0, */
+    ss_decoded_group decoded;        /* which it is, */
+    const ss_segment *decoded_of;    /* and of which segment */
     uint32_t found_count;
     ss_hit found[SS_HITS_TOGETHER];        /* whose records are still to be reported */
     ss_block_slot slots[SS_HITS_TOGETHER]; /* blocks of table 0 and of ids, for looking them up */

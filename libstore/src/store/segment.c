@@ -175,6 +175,13 @@ static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss
                                                  : open_whole(segment, dir, use->has_ids, use->io, error);
 }
 
+/* The fingerprints of a group, on average; restart intervals may be far above what blocks hold. */
+static double group_count(const ss_manifest_segment *facts)
+{
+    const double in_block = (double)facts->distinct_count / (double)ss_max_u64(facts->tables[0].block_count, 1);
+    return in_block < facts->geometry.restart_interval ? in_block : facts->geometry.restart_interval;
+}
+
 sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *facts, const ss_segment_use *use,
                               ss_segment **segment_out, sstore_error *error)
 {
@@ -188,6 +195,7 @@ sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *fa
     segment->facts = *facts;
     segment->costs = (ss_cost_model){.fingerprint_count = (double)facts->distinct_count,
                                      .block_count = (double)facts->tables[0].block_count,
+                                     .group_count = group_count(facts),
                                      .io = use->io,
                                      .strategy = use->strategy};
     ss_folder_name(name, SS_SEGMENT_PREFIX, facts->folder_number);
