@@ -40,7 +40,7 @@ static void tell(const lie_case *of)
             of->truth->broken, reason == NULL ? "nothing" : reason);
     for (uint32_t i = 0; i < of->plan.segment_count; i++)
         fprintf(stderr, "  segment %u %s %u, seed %u, tables %u\n", i, of->plan.segments[i].removes ? "removes" : "adds",
-                of->plan.segments[i].count, of->plan.segments[i].seed, of->plan.segments[i].tables & 15);
+                of->plan.segments[i].count, of->plan.segments[i].seed, of->plan.segments[i].tables & 15u);
 }
 
 void lie_case_fail(const lie_case *of, const char *file, int line, const char *condition)

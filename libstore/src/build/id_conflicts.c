@@ -135,13 +135,12 @@ void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint6
         return;
     sort_and_make_unique(conflicts);
     search self = {.ids = conflicts->suspects, .count = conflicts->count, .marks = ss_alloc(conflicts->count, 1)};
-    if (self.marks == NULL || !look_through(&self, store, newest, newest + 1, mark_added))
-        change->ids_checked = 0;
-    else if (newest > 0 && count_marks(&self, MARK_ADDED, next_ordinal) > 0 &&
-             (stream_bytes(store, newest) > MOST_STREAM_BYTES ||
-              !is_worth_it(change->record_count - added_count, added_count, next_ordinal) ||
-              !look_through(&self, store, 0, newest, mark_older)))
-        change->ids_checked = 0;
+    bool checked = self.marks != NULL && look_through(&self, store, newest, newest + 1, mark_added);
+    if (checked && newest > 0 && count_marks(&self, MARK_ADDED, next_ordinal) > 0)
+        checked = stream_bytes(store, newest) <= MOST_STREAM_BYTES &&
+                  is_worth_it(change->record_count - added_count, added_count, next_ordinal) &&
+                  look_through(&self, store, 0, newest, mark_older);
+    change->ids_checked = change->ids_checked && checked;
     for (size_t i = 0; self.marks != NULL && i < self.count; i++) {
         if ((self.marks[i] & MARK_CONFLICT) == 0)
             continue;

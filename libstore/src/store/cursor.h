@@ -42,12 +42,12 @@ typedef struct ss_test {
 /* A distinct fingerprint of a segment within the distance of a query. */
 typedef struct ss_hit {
     const ss_segment *segment;
-    uint32_t segment_number;
     uint64_t query; /* the query's index; 0 of one alone */
     uint64_t fingerprint;
-    uint32_t distance;
-    bool has_rank; /* it was found through table 0, so that its rank is known */
     uint64_t rank;
+    uint32_t segment_number;
+    uint32_t distance;
+    bool has_rank;       /* it was found through table 0, so that its rank is known */
     bool maybe_in_newer; /* a newer segment that adds may also have the fingerprint */
 } ss_hit;
 

@@ -79,7 +79,7 @@ sstore_status ss_each_repeated_id(const ss_segment *segment, uint64_t first, uin
     sstore_status status = buffer != NULL ? SSTORE_OK : ss_fail_memory(error, reader->header.block_bytes);
     for (; status == SSTORE_OK && number < reader->header.block_count; number++) {
         const uint8_t *bytes;
-        ss_ids_block block;
+        ss_ids_block block = {.count = 0};
         self.number = number;
         ss_block_reader_ahead(reader, number, &ahead);
         status = ss_block_reader_get(reader, number, buffer, &bytes, error);
