@@ -83,7 +83,8 @@ static sstore_status load(void *context, size_t piece, void *items, void *scratc
 void ss_stream_source_open(ss_stream_source *stream, uint64_t most_records, size_t capacity, ss_piece_source *source_out)
 {
     stream->piece_capacity = capacity;
-    stream->piece_count = (size_t)((most_records + capacity - 1) / capacity);
+    /* One at least, so that records are read also where the manifest says that none are left: that has to be true. */
+    stream->piece_count = (size_t)ss_max_u64((most_records + capacity - 1) / capacity, 1);
     ss_turnstile_init(&stream->turnstile);
     *source_out = (ss_piece_source){.context = stream,
                                     .piece_count = stream->piece_count,
