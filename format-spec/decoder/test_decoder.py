@@ -101,7 +101,7 @@ class StoreTest(unittest.TestCase):
         self.rng = random.Random(f"{SEED} {self.id()}")
 
     def build(self, records: Records, *options: object) -> None:
-        run("build", "--force", "--quiet", *options, self.path, text=as_text(records))
+        run("build", "--force", "--allow-empty", "--quiet", *options, self.path, text=as_text(records))
 
     def check_dump(self) -> None:
         self.assertEqual(run("dump", self.path).stdout, dumped(self.path))
