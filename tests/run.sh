@@ -18,7 +18,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 timeout=3600 # for one test: only a hang takes so long, however slow the machine is
 all_jobs=(bare full tsan clang coverage analyze) # asan and release are in bare
-# How many seconds a job takes with two idle processors, its build included; packages that are missing come on top.
+# Estimates of how many seconds a job takes with two idle processors, its build included; packages that are missing come on top.
 declare -A seconds=([asan]=330 [release]=100 [full]=400 [tsan]=180 [clang]=80 [coverage]=300 [analyze]=180 [bare]=600)
 jobs=()
 for argument in "$@"; do

@@ -73,7 +73,7 @@ static size_t print_halves(char *to, uint64_t halves)
 }
 
 /* Numbers a little below, at, and a little above halves, however many zeros or nines stand between; written with an exponent
- * and leading zeros, too. */
+ * and leading zeros. */
 static void test_near_halves(void **state)
 {
     (void)state;

@@ -159,7 +159,7 @@ sstore_status ss_report_records(sstore_cursor *cursor, ss_hit *hits, uint32_t co
     const record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
     const bool has_ids = cursor->store->manifest.has_ids;
     sstore_status status = SSTORE_OK;
-    /* Newer segments are asked through their tables 0, so a fingerprint that another table gave must be in table 0, too. */
+    /* Newer segments are asked through their tables 0, so what another table gave must also be in table 0. */
     if (has_ids || cursor->store->several_add)
         status = find_ranks(cursor, hits, count, error);
     if (has_ids)
