@@ -87,8 +87,8 @@ typedef struct tally {
 
 static void check_lanes(const ss_code *code, const ss_lane *lanes, uint32_t count, tally *seen)
 {
-    const ss_lanes_fn fast = ss_lanes_avx512();
-    static output portable[SS_LANES], other[SS_LANES];
+    const ss_lanes_fn faster[] = {ss_lanes_bmi2(), ss_lanes_avx512()};
+    static output portable[SS_LANES], other[2][SS_LANES];
     static verdict right[SS_LANES];
     slow_code slow;
     uint32_t most_steps = 0;
@@ -102,8 +102,9 @@ static void check_lanes(const ss_code *code, const ss_lane *lanes, uint32_t coun
     }
     const uint32_t missed = run_form(ss_lanes_portable, code, lanes, count, portable);
     assert_int_equal(missed >> count, 0);
-    if (fast != NULL)
-        assert_int_equal(run_form(fast, code, lanes, count, other), missed);
+    for (size_t form = 0; form < 2; form++)
+        if (faster[form] != NULL)
+            assert_int_equal(run_form(faster[form], code, lanes, count, other[form]), missed);
     for (uint32_t i = 0; i < count; i++) {
         const bool left_out = (missed >> i & 1) != 0;
         seen->left_out += left_out;
@@ -114,8 +115,9 @@ static void check_lanes(const ss_code *code, const ss_lane *lanes, uint32_t coun
         }
         assert_true(right[i].is_sound);
         check_output(&lanes[i], &right[i], &portable[i]);
-        if (fast != NULL)
-            check_output(&lanes[i], &right[i], &other[i]);
+        for (size_t form = 0; form < 2; form++)
+            if (faster[form] != NULL)
+                check_output(&lanes[i], &right[i], &other[form][i]);
     }
 }
 
@@ -201,7 +203,7 @@ static void test_example_of_the_format(void **state)
     (void)state;
     static ss_code code;
     const uint8_t lengths[SS_SYMBOL_COUNT] = {[29] = 2, [61] = 2, [62] = 1};
-    const ss_lanes_fn forms[] = {ss_lanes_portable, ss_lanes_avx512()};
+    const ss_lanes_fn forms[] = {ss_lanes_portable, ss_lanes_bmi2(), ss_lanes_avx512()};
     const uint64_t four[] = {0xd9, 0xdb, 0xdd, 0xde}, two[] = {UINT64_C(0x5000000ea), UINT64_C(0x5000000ee)};
     uint8_t first[256] = {0}, second[256] = {0};
     ss_code_init(&code, lengths);
@@ -226,7 +228,7 @@ static void test_wide_rests(void **state)
     (void)state;
     static ss_code code;
     const uint8_t lengths[SS_SYMBOL_COUNT] = {[5] = 1, [6] = 1};
-    const ss_lanes_fn forms[] = {ss_lanes_portable, ss_lanes_avx512()};
+    const ss_lanes_fn forms[] = {ss_lanes_portable, ss_lanes_bmi2(), ss_lanes_avx512()};
     const uint64_t first = UINT64_C(0xd9) << 56, next = UINT64_C(0xdb) << 56;
     uint8_t wide[256] = {0}, narrow[256];
     memset(narrow, 0xff, sizeof narrow);
@@ -248,7 +250,7 @@ static void test_no_codes(void **state)
     (void)state;
     static ss_code code;
     const uint8_t lengths[SS_SYMBOL_COUNT] = {[40] = 1};
-    const ss_lanes_fn forms[] = {ss_lanes_portable, ss_lanes_avx512()};
+    const ss_lanes_fn forms[] = {ss_lanes_portable, ss_lanes_bmi2(), ss_lanes_avx512()};
     uint8_t zeros[256] = {0}, ones[256];
     memset(ones, 0xff, sizeof ones);
     ss_code_init(&code, lengths);

@@ -14,6 +14,7 @@ static void test_limit(void **state)
         assert_int_equal(ss_simd_best(), level < (int)ss_simd_cpu() ? level : (int)ss_simd_cpu());
         assert_int_equal(ss_filter_popcnt() != NULL, ss_simd_best() >= SS_SIMD_POPCNT);
         assert_int_equal(ss_filter_avx512() != NULL, ss_simd_best() >= SS_SIMD_AVX512);
+        assert_int_equal(ss_lanes_bmi2() != NULL, ss_simd_best() >= SS_SIMD_AVX2);
         assert_int_equal(ss_lanes_avx512() != NULL, ss_simd_best() >= SS_SIMD_AVX512);
     }
     assert_int_equal(ss_simd_best(), ss_simd_cpu());

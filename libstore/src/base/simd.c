@@ -10,11 +10,12 @@ ss_simd_level ss_simd_cpu(void)
 {
     if (!__builtin_cpu_supports("popcnt"))
         return SS_SIMD_NONE;
-    bool has_avx512 = __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("avx512f") &&
-                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-                      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
-                      __builtin_cpu_supports("avx512vpopcntdq");
-    return has_avx512 ? SS_SIMD_AVX512 : SS_SIMD_POPCNT;
+    if (!__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("avx2"))
+        return SS_SIMD_POPCNT;
+    bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                      __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vpopcntdq");
+    return has_avx512 ? SS_SIMD_AVX512 : SS_SIMD_AVX2;
 }
 
 #else

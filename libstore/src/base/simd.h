@@ -19,7 +19,8 @@
 typedef enum ss_simd_level {
     SS_SIMD_NONE,   /* portable C */
     SS_SIMD_POPCNT, /* POPCNT */
-    SS_SIMD_AVX512  /* BMI2, and AVX-512 F, BW, DQ, VL, VBMI and VPOPCNTDQ: Ice Lake, Zen 4 and later ones */
+    SS_SIMD_AVX2,   /* BMI2 and AVX2: Haswell, Zen and later ones */
+    SS_SIMD_AVX512  /* AVX-512 F, BW, DQ, VL, VBMI and VPOPCNTDQ: Ice Lake, Zen 4 and later ones */
 } ss_simd_level;
 
 /* What the processor and the compiler have. */

@@ -1,6 +1,6 @@
 /*
- * lanes.h - decodes several groups of a table side by side. Portable, and with BMI2 and AVX-512 where the processor
- * has them; tests hold the two equal.
+ * lanes.h - decodes several groups of a table side by side. Portable, with BMI2, and with AVX-512 where the processor
+ * has them; tests hold the three equal.
  *
  * Decoding a group has two halves: its codes give all h, then h and rests give the values. The first is a chain of
  * look-ups, each waiting for the one before, so that two or four groups' chains take little longer than one's. What
@@ -36,7 +36,8 @@ typedef uint32_t (*ss_lanes_fn)(const ss_lookup *lookup, const ss_lane *lanes, u
 
 uint32_t ss_lanes_portable(const ss_lookup *lookup, const ss_lane *lanes, uint32_t count);
 
-/* The form with BMI2 and AVX-512, or NULL where ss_simd_best() does not allow it. */
+/* The forms with BMI2 alone, and with AVX-512 too, or NULL where ss_simd_best() does not allow it. */
+ss_lanes_fn ss_lanes_bmi2(void);
 ss_lanes_fn ss_lanes_avx512(void);
 
 /* The fastest that ss_simd_best() allows. */

@@ -16,6 +16,7 @@
 #if SS_SIMD_X86
 
 #include <immintrin.h>
+#include <string.h>
 
 #include "codec/lane_codes.h"
 
@@ -43,14 +44,6 @@ TARGET static inline __m512i and_or(__m512i a, __m512i b, __m512i c)
     return _mm512_ternarylogic_epi64(a, b, c, 0xea);
 }
 
-/* Each lane's sum of the widths up to its own. */
-TARGET static inline __m128i prefix_sums(__m128i widths)
-{
-    __m128i sums = _mm_add_epi16(widths, _mm_slli_si128(widths, 2));
-    sums = _mm_add_epi16(sums, _mm_slli_si128(sums, 4));
-    return _mm_add_epi16(sums, _mm_slli_si128(sums, 8));
-}
-
 /* The bits from position `at` (of each lane) on, out of 64 bytes; those above the 57th may be wrong. */
 TARGET static inline __m512i bits_at(__m512i bytes, __m128i at)
 {
@@ -63,45 +56,70 @@ TARGET static inline __m512i bits_at(__m512i bytes, __m128i at)
     return _mm512_srlv_epi64(lanes, _mm512_cvtepu16_epi64(_mm_and_si128(at, _mm_set1_epi16(7))));
 }
 
-TARGET static inline bool decode_rests(const ss_lane *lane, const uint8_t *h)
+/* How far a lane is decoded. */
+typedef struct progress {
+    const uint8_t *block;
+    uint32_t end;       /* of the rests that are left */
+    __m512i last;       /* the last value, in every lane */
+    __m512i set_before; /* each bit h that was 1 in the value before, in the lane of the value after */
+} progress;
+
+/*
+ * Where the rests of `count` values (at most 8) begin, counted from from->end - `ahead` on, which the ends become: a
+ * 16-bit number each. This is ordinary arithmetic on 64 bits, for the units that vectors keep busy are those that limit.
+ */
+TARGET static inline __m128i rests_begin(progress *from, uint32_t ahead, const uint8_t *h, uint32_t count)
+{
+    const uint64_t all_63 = UINT64_C(0x3f3f3f3f3f3f3f3f), every_other = UINT64_C(0x00ff00ff00ff00ff);
+    const uint64_t each_16 = UINT64_C(0x0001000100010001);
+    uint64_t numbers;
+    memcpy(&numbers, h, sizeof numbers);
+    uint64_t widths = _bzhi_u64(all_63 - numbers, 8 * count);
+    uint64_t even = widths & every_other, odd = widths >> 8 & every_other;
+    uint64_t sums = (even + odd) * each_16; /* up to the 1st, 3rd, 5th and 7th */
+    uint64_t odd_begin = (from->end - ahead) * each_16 - sums, even_begin = odd_begin + odd;
+    from->end -= (uint32_t)(sums >> 48);
+    return _mm_unpacklo_epi16(_mm_cvtsi64_si128((long long)even_begin), _mm_cvtsi64_si128((long long)odd_begin));
+}
+
+/* The next `count` values, at most 8. */
+TARGET __attribute__((always_inline)) static inline void decode_eight(progress *from, const uint8_t *h, uint32_t count,
+                                                                      uint64_t *out)
 {
     const __m512i one = _mm512_set1_epi64(1), zero = _mm512_setzero_si512(), all = _mm512_set1_epi64(-1);
-    const __m512i minus_two = _mm512_set1_epi64(-2), last_lane = _mm512_set1_epi64(7);
-    const __m128i widest = _mm_set1_epi16(63);
-    __m512i value = _mm512_set1_epi64((long long)lane->first);
-    uint32_t end = lane->end;
+    const __m512i minus_two = _mm512_set1_epi64(-2), widest = _mm512_set1_epi64(63), last_lane = _mm512_set1_epi64(7);
+    const __mmask8 wanted = (__mmask8)((1u << count) - 1);
+    uint32_t begin_byte = ss_max_u32((from->end + 7) / 8, 64) - 64;
+    __m512i bytes = _mm512_loadu_si512(from->block + begin_byte);
+    __m512i rest = bits_at(bytes, rests_begin(from, 8 * begin_byte, h, count));
+    __m512i width = _mm512_sub_epi64(widest, _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(const void *)h)));
+
+    __m512i bit = _mm512_sllv_epi64(one, width), keep = _mm512_sllv_epi64(minus_two, width);
+    __m512i set = _mm512_ternarylogic_epi64(rest, bit, keep, 0x54); /* (rest | bit) & ~keep */
+    set = and_or(shift_lanes_1(set, zero), keep, set);
+    keep = _mm512_and_si512(keep, shift_lanes_1(keep, all));
+    set = and_or(shift_lanes_2(set, zero), keep, set);
+    keep = _mm512_and_si512(keep, shift_lanes_2(keep, all));
+    set = and_or(shift_lanes_4(set, zero), keep, set);
+    keep = _mm512_and_si512(keep, shift_lanes_4(keep, all));
+
+    __m512i value = and_or(from->last, keep, set), before = shift_lanes_1(value, from->last);
+    from->set_before = _mm512_mask_ternarylogic_epi64(from->set_before, wanted, before, bit, 0xf8); /* a | (b & c) */
+    from->last = _mm512_permutexvar_epi64(last_lane, value);
+    _mm512_mask_storeu_epi64(out, wanted, value);
+}
+
+TARGET static inline bool decode_rests(const ss_lane *lane, const uint8_t *h)
+{
+    progress at = {lane->block, lane->end, _mm512_set1_epi64((long long)lane->first), _mm512_setzero_si512()};
     uint64_t *out = lane->out + 1;
-    uint32_t set_before = 0; /* a bit a lane: bit h was 1 in the value before */
+    uint32_t i = 0;
     lane->out[0] = lane->first;
-    for (uint32_t i = 0; i < lane->steps; i += 8) {
-        __mmask8 wanted = (__mmask8)_bzhi_u32(0xff, lane->steps - i);
-        __m128i widths = _mm_maskz_sub_epi16(wanted, widest,
-                                             _mm_cvtepu8_epi16(
-                                                 _mm_loadl_epi64((const __m128i *)(const void *)(h + i))));
-        uint32_t begin_byte = ss_max_u32((end + 7) / 8, 64) - 64, end_in_bytes = end - 8 * begin_byte;
-        __m128i sums = prefix_sums(widths);
-        end -= (uint32_t)_mm_extract_epi16(sums, 7);
-
-        __m128i at = _mm_sub_epi16(_mm_set1_epi16((short)end_in_bytes), sums);
-        __m512i rest = bits_at(_mm512_loadu_si512(lane->block + begin_byte), at);
-        __m512i width = _mm512_cvtepu16_epi64(widths);
-
-        __m512i bit = _mm512_sllv_epi64(one, width), keep = _mm512_sllv_epi64(minus_two, width);
-        __m512i set = _mm512_ternarylogic_epi64(rest, bit, keep, 0x54); /* (rest | bit) & ~keep */
-        set = and_or(shift_lanes_1(set, zero), keep, set);
-        keep = _mm512_and_si512(keep, shift_lanes_1(keep, all));
-        set = and_or(shift_lanes_2(set, zero), keep, set);
-        keep = _mm512_and_si512(keep, shift_lanes_2(keep, all));
-        set = and_or(shift_lanes_4(set, zero), keep, set);
-        keep = _mm512_and_si512(keep, shift_lanes_4(keep, all));
-
-        __m512i before = value;
-        value = and_or(value, keep, set);
-        set_before |= _mm512_mask_test_epi64_mask(wanted, shift_lanes_1(value, before), bit);
-        _mm512_mask_storeu_epi64(out + i, wanted, value);
-        value = _mm512_permutexvar_epi64(last_lane, value);
-    }
-    return set_before == 0;
+    for (; i + 8 <= lane->steps; i += 8)
+        decode_eight(&at, h + i, 8, out + i);
+    if (i < lane->steps)
+        decode_eight(&at, h + i, lane->steps - i, out + i);
+    return _mm512_test_epi64_mask(at.set_before, at.set_before) == 0;
 }
 
 TARGET static uint32_t decode_lanes(const ss_lookup *lookup, const ss_lane *lanes, uint32_t count)
