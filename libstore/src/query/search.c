@@ -242,20 +242,20 @@ static sstore_status add_span(const ss_search *self, const ss_probe *probe, uint
 static uint64_t find_blocks(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
-    uint64_t end = 0, end_last = 0, count = 0; /* the last block of the probe before, and its key */
+    uint64_t key = 0, count = 0; /* the key of the last block of the probe before */
     for (uint32_t i = 0; i < cursor->probe_count; i++) {
         ss_probe *probe = &cursor->probes[i];
         const ss_key_index *index = &self->segment->tables[probe->table].keys;
-        const bool goes_on = i > 0 && probe->table == probe[-1].table && probe->first <= end_last;
-        probe->number = end = goes_on ? end : ss_key_index_find(index, probe->first);
-        if (probe->number == index->keys.count)
+        const bool goes_on = i > 0 && probe->table == probe[-1].table && probe->first <= key;
+        probe->block = probe->blocks_end = goes_on ? probe[-1].blocks_end - 1 : ss_key_index_find(index, probe->first);
+        if (probe->block == index->keys.count)
             continue;
-        end_last = ss_array_at(&index->keys, end);
-        if (SS_UNLIKELY(end_last < probe->last)) {
-            end = ss_min_u64(ss_key_index_find(index, probe->last), index->keys.count - 1);
-            end_last = ss_array_at(&index->keys, end);
+        key = ss_array_at(&index->keys, probe->blocks_end++);
+        if (SS_UNLIKELY(key < probe->last)) {
+            probe->blocks_end = ss_min_u64(ss_key_index_find(index, probe->last) + 1, index->keys.count);
+            key = ss_array_at(&index->keys, probe->blocks_end - 1);
         }
-        count += end - probe->number + !goes_on;
+        count += probe->blocks_end - probe->block - goes_on;
     }
     return count;
 }
@@ -275,18 +275,16 @@ static sstore_status run_probes(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
     sstore_status status = SSTORE_OK;
+    if (SS_UNLIKELY(!ss_steps_take(&cursor->steps, cursor->probe_count)))
+        return ss_fail_steps(&self->segment->tables[cursor->probes[0].table].blocks, self->error);
     cursor->scanned = should_scan(self, find_blocks(self));
     cursor->any_probed = true;
     if (cursor->scanned)
         return SSTORE_STOPPED;
     for (uint32_t i = 0; status == SSTORE_OK && i < cursor->probe_count; i++) {
         const ss_probe *probe = &cursor->probes[i];
-        const ss_array *keys = &self->segment->tables[probe->table].keys.keys;
-        for (uint64_t number = probe->number; status == SSTORE_OK && number < keys->count; number++) {
-            status = add_span(self, probe, number);
-            if (ss_array_at(keys, number) >= probe->last)
-                break;
-        }
+        for (uint64_t block = probe->block; status == SSTORE_OK && block < probe->blocks_end; block++)
+            status = add_span(self, probe, block);
     }
     cursor->probe_count = 0;
     return status == SSTORE_OK ? run_spans(self) : status;
@@ -300,8 +298,6 @@ static sstore_status add_probe(const ss_search *self, uint32_t table, uint64_t f
     ss_search_counts *counts = counts_of(self, table);
     if (counts != NULL)
         counts->probes++;
-    if (SS_UNLIKELY(!ss_steps_take(&cursor->steps, 1)))
-        return ss_fail_steps(&self->segment->tables[table].blocks, self->error);
     ss_key_index_prefetch(&self->segment->tables[table].keys, first);
     cursor->probes[cursor->probe_count++] = (ss_probe){.first = first, .last = last, .table = table};
     return cursor->probe_count == SS_TOGETHER ? run_probes(self) : SSTORE_OK;

@@ -13,7 +13,7 @@
 typedef struct ss_probe {
     uint64_t first, last;
     uint32_t table;
-    uint64_t number; /* of the first block that may have some; looked up by run_probes() */
+    uint64_t block, blocks_end; /* the blocks that may have some; looked up by run_probes() */
 } ss_probe;
 
 /* A block that is searched. */
