@@ -1,6 +1,6 @@
 /*
  * test_flip.c - one flipped bit, anywhere in any file of a store, is found by verify and never gives a wrong answer, a
- * signal or an allocation beyond reason. A few hundred bits a file, a sixth of them under sanitizers; every bit with SSTORE_TEST_LONG=1.
+ * signal or an allocation beyond reason. A few hundred bits a file, a tenth of them under sanitizers; every bit with SSTORE_TEST_LONG=1.
  */
 #include <inttypes.h>
 
@@ -30,7 +30,7 @@ static void flip_file(damage_store *store, size_t file, rng *random)
             flip(store, file, bit, ALL_WAYS);
         return;
     }
-    const size_t fewer = testing_sanitized() ? 6 : 1, head_step = fewer * HEAD_STEP;
+    const size_t fewer = testing_sanitized() ? 10 : 1, head_step = fewer * HEAD_STEP;
     for (size_t bit = rng_below(random, head_step); bit < HEAD_BITS && bit < bits; bit += head_step)
         flip(store, file, bit, PREAD_AND_MEMORY);
     /* The step varies, so that over several runs every bit's turn comes. */

@@ -1,6 +1,6 @@
 /*
  * test_truncate.c - a file that is cut short, made longer, emptied, gone or another one is an error, always: of verify,
- * and of open or a query. A hundred lengths a file; with SSTORE_TEST_LONG=1 every length up to LONGER_EACH bytes more.
+ * and of open or a query. A hundred lengths a file, ten under sanitizers; with SSTORE_TEST_LONG=1 every length up to LONGER_EACH bytes more.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static void put_back(damage_store *store, size_t file)
 static void resize_file(damage_store *store, size_t file, rng *random)
 {
     static const size_t longer_by[] = {1, 2, 7, 8, 9, 16, 64, 255, 256, 257, 512, 4095, 4096, 8192, LONGER_MOST};
-    const size_t lengths = testing_sanitized() ? LENGTHS_A_FILE / 4 : LENGTHS_A_FILE;
+    const size_t lengths = testing_sanitized() ? LENGTHS_A_FILE / 10 : LENGTHS_A_FILE;
     const size_t size = store->contents[file].size, mean = testing_long() ? 1 : size / lengths + 1;
     for (size_t length = 0; length < size; length += mean == 1 ? 1 : 1 + rng_below(random, 2 * mean))
         resize(store, file, length, 0);

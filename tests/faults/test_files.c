@@ -32,7 +32,7 @@ static void test_every_call(void **state)
     const trials all = {operations, OPERATION_COUNT, faults, sizeof faults / sizeof faults[0]};
     (void)state;
     operations_make(run_seed, operations);
-    const uint64_t step = testing_number("SSTORE_TEST_STEP", testing_sanitized() && !testing_long() ? 23 : 1);
+    const uint64_t step = testing_number("SSTORE_TEST_STEP", testing_sanitized() && !testing_long() ? 41 : 1);
     trial_run_all(&all, "for files", step, run_seed);
     operations_free(operations);
 }

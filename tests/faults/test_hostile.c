@@ -25,6 +25,7 @@
 #define BLOCK_PREFIXES 4000u /* looked up by a query, for each block of a segment's first table */
 #define MORE_PREFIXES 24u    /* and so many for each segment */
 #define RANDOM_CASES 300u
+#define SANITIZED_CASES 75u
 #define LONG_CASES 20000u
 
 static uint64_t run_seed;
@@ -295,7 +296,7 @@ static void test_lists_of_changes(void **state)
     free(entries);
     rng random;
     rng_init(&random, run_seed);
-    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_long() ? LONG_CASES : RANDOM_CASES);
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_long() ? LONG_CASES : testing_sanitized() ? SANITIZED_CASES : RANDOM_CASES);
     for (uint64_t i = 0; i < cases; i++) {
         uint8_t list[64];
         char name[64];

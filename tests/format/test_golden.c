@@ -103,7 +103,7 @@ static void golden_free(golden *kept)
 
 static void check_queries(const golden *kept, sstore_cursor *cursor)
 {
-    for (size_t i = 0; i < kept->question_count; i++) {
+    for (size_t i = 0; i < kept->question_count; i += testing_sanitized() && !testing_long() ? 3 : 1) {
         const question *asked = &kept->questions[i];
         matches got = {.count = 0};
         sstore_error error;

@@ -15,7 +15,7 @@
 #include "support/use_store.h"
 
 #define CASES 50u
-#define SANITIZED_CASES 14u
+#define SANITIZED_CASES 8u
 #define MOST_RECORDS 1500u
 #define MOST_PAIRS ((size_t)3000000) /* data that have more are made smaller */
 

@@ -503,7 +503,7 @@ static void check_scans(subject *of, hand *decks, uint32_t distance)
 static void check_subject(subject *of, hand *decks, uint64_t usual)
 {
     const uint64_t all = COUNT(plans) * BLOCK_SIZES * COUNT(intervals);
-    const uint64_t some = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? (usual + 1) / 2 : usual);
+    const uint64_t some = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? (usual + 3) / 4 : usual);
     subject_begin(of);
     check_scans(of, decks, 3);
     check_scans(of, decks, (uint32_t)rng_below(&of->random, SSTORE_MAX_BUILD_DISTANCE + 1));

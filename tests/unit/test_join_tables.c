@@ -149,7 +149,7 @@ static void check_spanning(setting *how, value_list *values, pair_list *wanted)
 
 static void check_cases(join_kind kind)
 {
-    const uint64_t rounds = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? 3 : 8);
+    const uint64_t rounds = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? 2 : 8);
     rng random;
     rng_init(&random, run_seed + kind);
     for (uint64_t i = 0; i < rounds * VALUES_KIND_COUNT; i++) {
@@ -329,7 +329,7 @@ static void test_spanning_ball(void **state)
     (void)state;
     rng random;
     rng_init(&random, run_seed + 5);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < (testing_sanitized() ? 2 : 5); i++) {
         setting how;
         pair_list wanted = {NULL, 0, 0};
         setting_open(&how, &random);
