@@ -136,8 +136,10 @@ static int take_in(new_job *job, const store_arguments *arguments)
             cmd_complain("%s: interrupted; what was not published yet is not in it", path);
         return code;
     }
-    if (!arguments->build.quiet)
+    if (!arguments->build.quiet) {
         print_summary(path, job);
+        warn_of_ids(path, &job->last);
+    }
     return code;
 }
 

@@ -105,8 +105,7 @@ static void print_change(const char *path, bool added, const sstore_change *chan
         cmd_complain("%s: queries look into every segment; 'sstore compact --tiered' makes few of many", path);
 }
 
-/* Where the lines of two files are both numbered from 0, two documents get one id, and nothing fails. So warn. */
-static void warn_of_ids(const char *path, const sstore_change *change)
+void warn_of_ids(const char *path, const sstore_change *change)
 {
     if (change->conflict_count == 0)
         return;

@@ -35,6 +35,10 @@ error_t store_arguments_parse(int key, struct argp_state *state, store_arguments
 /* Check cheaply that all inputs can be read, and choose how. Returns an exit code. */
 int store_arguments_check(store_arguments *arguments);
 
+/* Warn of ids of added records that another fingerprint also has: where the lines of two files are both numbered from 0, two
+ * documents get one id, and nothing fails. */
+void warn_of_ids(const char *path, const sstore_change *change);
+
 /* Do the work with all the inputs, publish the store, and say what it is. On a failure or an interruption nothing was
  * changed. */
 int build_store(store_work work, store_arguments *arguments);

@@ -413,10 +413,11 @@ typedef struct sstore_change {
     uint32_t segment_count;
     uint32_t segment_count_before; /* 0 of a new store, as the next one */
     uint64_t total_bytes_before;
-    uint64_t conflict_count;       /* of sstore_builder_create_addition(): ids of added records that another record of the
-                                      store also has, with another fingerprint. Perhaps two documents were given one
-                                      number; or a document has several fingerprints, so this is no error. If ids_checked
-                                      is 0, there may be more */
+    uint64_t conflict_count;       /* of sstore_builder_create_addition() and of an intake, there of all its publications:
+                                      ids of added records that another record of the store also has, with another
+                                      fingerprint. Perhaps two documents were given one number; or a document has
+                                      several fingerprints, so this is no error. If ids_checked is 0, there may be
+                                      more */
     uint64_t least_conflicting_id; /* the smallest of them */
     int ids_checked;               /* 1: every id of an added record that can conflict was looked up. An id that is above
                                       all ids before it cannot. 0: some were not looked up, or not in the older segments.

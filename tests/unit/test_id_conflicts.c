@@ -9,7 +9,7 @@
 #include "support/scratch.h"
 #include "support/testing.h"
 
-#define STORES 40u
+#define STORES (testing_sanitized() ? 10u : 40u)
 #define MOST_RECORDS 4000u
 
 static uint64_t run_seed;
@@ -43,14 +43,12 @@ static sstore_change change_store(const char *path, bool removes, const sstore_r
     return change;
 }
 
-/* Add records, and compare what is said of their ids. */
-static void check_addition(const char *path, const sstore_record *records, size_t count)
+/* Of the held records from `before` on, which were added together: how many of their ids another record also has, with
+ * another fingerprint, and the least of these ids. */
+static uint64_t count_conflicts(size_t before, uint64_t *least_out)
 {
-    const size_t before = held_count;
-    uint64_t conflicts = 0, least = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!holds(&records[i]))
-            held[held_count++] = records[i];
+    uint64_t conflicts = 0;
+    *least_out = 0;
     for (size_t i = before; i < held_count; i++) {
         bool conflicting = false, counted = false;
         for (size_t j = 0; j < held_count; j++) {
@@ -59,9 +57,21 @@ static void check_addition(const char *path, const sstore_record *records, size_
         }
         if (!conflicting || counted)
             continue;
-        least = conflicts == 0 || held[i].id < least ? held[i].id : least;
+        *least_out = conflicts == 0 || held[i].id < *least_out ? held[i].id : *least_out;
         conflicts++;
     }
+    return conflicts;
+}
+
+/* Add records, and compare what is said of their ids. */
+static void check_addition(const char *path, const sstore_record *records, size_t count)
+{
+    const size_t before = held_count;
+    uint64_t least;
+    for (size_t i = 0; i < count; i++)
+        if (!holds(&records[i]))
+            held[held_count++] = records[i];
+    const uint64_t conflicts = count_conflicts(before, &least);
     const sstore_change change = change_store(path, false, records, count);
     assert_int_equal(change.given_count, count);
     assert_int_equal(change.added_count, held_count - before);
@@ -106,6 +116,63 @@ static void test_random_additions(void **state)
     testing_done();
 }
 
+static int hold_new(void *context, const sstore_intake_answer *answer)
+{
+    (void)context;
+    if (answer->is_new)
+        held[held_count++] = (sstore_record){answer->fingerprint, answer->id};
+    return 0;
+}
+
+/* An intake tells of all its publications, also where it compacts behind each. */
+static void test_intake(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 1);
+    for (uint32_t i = 0; i < STORES; i++) {
+        const char *path = scratch_path("intake");
+        const uint64_t id_range = rng_between(&random, 1, 3000);
+        sstore_change change = {.struct_size = sizeof change};
+        sstore_intake_options options = SSTORE_INTAKE_OPTIONS_INIT;
+        sstore_builder *builder;
+        sstore_intake *intake;
+        sstore_error error;
+        uint64_t conflicts = 0, least = 0;
+        testing_doing("intake %u, seed %llu", i, (unsigned long long)run_seed);
+        scratch_remove(path);
+        assert_ok(sstore_builder_create(path, NULL, &builder, &error), &error);
+        assert_ok(sstore_builder_finish(builder, &error), &error);
+        held_count = 0;
+        options.distance = 0;
+        options.compact = i % 2 == 1;
+        options.build.change = &change;
+        assert_ok(sstore_intake_open(path, &options, &intake, &error), &error);
+        for (uint64_t steps = rng_between(&random, 1, 6); steps > 0; steps--) {
+            const size_t before = held_count, count = rng_between(&random, 1, 500);
+            uint64_t fingerprints[500], ids[500];
+            for (size_t j = 0; j < count; j++) {
+                fingerprints[j] = rng_next(&random) % 5000;
+                ids[j] = random_id(&random, id_range);
+            }
+            assert_ok(sstore_intake_offer(intake, fingerprints, ids, count, hold_new, NULL, &error), &error);
+            uint64_t least_here;
+            const uint64_t conflicts_here = count_conflicts(before, &least_here);
+            if (conflicts_here > 0 && (conflicts == 0 || least_here < least))
+                least = least_here;
+            conflicts += conflicts_here;
+            assert_ok(sstore_intake_publish(intake, &error), &error);
+            if (held_count == before)
+                continue; /* nothing was published */
+            assert_int_equal(change.conflict_count, conflicts);
+            assert_int_equal(change.least_conflicting_id, least);
+            assert_int_equal(change.ids_checked, 1);
+        }
+        sstore_intake_close(intake);
+    }
+    testing_done();
+}
+
 /* Ids that are no numbers, and far more records than are added: nothing is looked through, and that is told. Numbers always
  * are. */
 static void test_not_checked(void **state)
@@ -145,6 +212,7 @@ int main(void)
     run_seed = rng_run_seed();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_random_additions, testing_teardown),
+        cmocka_unit_test_teardown(test_intake, testing_teardown),
         cmocka_unit_test(test_not_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,6 @@
 #include "build/builder.h"
 #include "build/planning.h"
 
-#define MOST_WATCH_BYTES ((uint64_t)16 << 20) /* for suspect ids (build/id_conflicts.h): a million */
 
 /* Recipes are compared and printed: one line of text. */
 static bool is_recipe(const char *text)
@@ -214,8 +213,7 @@ static uint64_t watch_ids(sstore_builder *builder, const sstore_build_options *o
     const uint64_t all = options->memory_bytes != 0 ? options->memory_bytes : SS_DEFAULT_MEMORY_BYTES;
     if (options->change == NULL || !builder->build.has_ids || ss_builder_removes(builder))
         return 0;
-    builder->conflicts.capacity = (size_t)(ss_min_u64(all / 16, MOST_WATCH_BYTES) / ss_id_conflicts_bytes(1));
-    return ss_id_conflicts_bytes(builder->conflicts.capacity);
+    return ss_id_conflicts_watch(&builder->conflicts, all);
 }
 
 /* What the three public functions have in common. */

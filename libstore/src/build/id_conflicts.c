@@ -10,6 +10,9 @@
 #define RECORDS_AT_LEAST 2000000u
 #define MOST_STREAM_BYTES ((uint64_t)16 << 20) /* for reading all older segments at once: some hundreds of them */
 
+#define SUSPECT_BYTES (2 * sizeof(uint64_t) + sizeof(uint8_t))
+#define MOST_SUSPECT_BYTES ((uint64_t)16 << 20) /* a million */
+
 enum { MARK_ADDED = 1, MARK_CONFLICT = 2 }; /* of a suspect: an added record has it; two records have it */
 
 typedef struct search {
@@ -18,9 +21,11 @@ typedef struct search {
     uint8_t *marks;
 } search;
 
-uint64_t ss_id_conflicts_bytes(size_t capacity)
+uint64_t ss_id_conflicts_watch(ss_id_conflicts *conflicts, uint64_t memory_bytes)
 {
-    return capacity * (2 * sizeof(uint64_t) + sizeof(uint8_t));
+    const uint64_t bytes = ss_min_u64(memory_bytes / 16, MOST_SUSPECT_BYTES);
+    conflicts->capacity = (size_t)(bytes / SUSPECT_BYTES);
+    return bytes;
 }
 
 void ss_id_conflicts_free(ss_id_conflicts *conflicts)
@@ -131,6 +136,7 @@ void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint6
     const uint32_t newest = store->manifest.segment_count - 1;
     const uint64_t added_count = store->segments[newest]->facts.record_count;
     change->ids_checked = !conflicts->left_out;
+    conflicts->left_out = false;
     if (conflicts->count == 0)
         return;
     sort_and_make_unique(conflicts);
@@ -148,4 +154,5 @@ void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint6
             change->least_conflicting_id = self.ids[i];
     }
     ss_free(self.marks);
+    conflicts->count = 0;
 }

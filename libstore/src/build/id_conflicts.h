@@ -18,8 +18,8 @@ typedef struct ss_id_conflicts {
     bool left_out;             /* there were more */
 } ss_id_conflicts;
 
-/* The memory that up to `capacity` suspects take. */
-uint64_t ss_id_conflicts_bytes(size_t capacity);
+/* Watch from now on, in a share of what a call may take. Returns the bytes that this may take. */
+uint64_t ss_id_conflicts_watch(ss_id_conflicts *conflicts, uint64_t memory_bytes);
 
 /* Also of a zeroed one. */
 void ss_id_conflicts_free(ss_id_conflicts *conflicts);
@@ -28,8 +28,8 @@ void ss_id_conflicts_free(ss_id_conflicts *conflicts);
 void ss_id_conflicts_suspect(ss_id_conflicts *conflicts, uint64_t id);
 
 /*
- * Look the suspects up in `store`, whose newest segment was just added; the next ordinal before was `next_ordinal`. Fills
- * conflict_count, least_conflicting_id and ids_checked. What cannot be read counts as not checked.
+ * Look the suspects up in `store`, whose newest segment was just added, and forget them; the next ordinal before was
+ * `next_ordinal`. Fills conflict_count, least_conflicting_id and ids_checked. What cannot be read counts as not checked.
  */
 void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint64_t next_ordinal, sstore_change *change);
 

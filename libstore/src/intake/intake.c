@@ -25,13 +25,15 @@ struct sstore_intake {
     sstore_intake_options options; /* whole; texts are the copies below */
     char *plan, *tmp_dir;
     uint32_t distance;
-    uint64_t most_index_bytes;
+    uint64_t most_index_bytes, conflict_bytes;
     ss_workplace place;
     sstore *store;         /* as of the last publication, unless it is stale */
     bool is_stale;         /* something was published, and the store could not be opened since */
     sstore_cursor *cursor; /* for records that are offered one by one */
     ss_growing_index *gathered;
     uint64_t next_ordinal, new_count;
+    ss_id_conflicts conflicts; /* of the ids that are given */
+    sstore_change found;       /* conflicts, of all publications */
     size_t match_count, match_capacity;
     sstore_match *matches; /* of the record at hand */
 };
@@ -96,7 +98,10 @@ static sstore_status set_up(sstore_intake *intake, const char *path, sstore_erro
     intake->distance =
         intake->options.distance == SSTORE_OWN_DISTANCE ? manifest->distance : intake->options.distance;
     intake->next_ordinal = manifest->next_ordinal;
+    intake->found.ids_checked = 1;
     intake->most_index_bytes = memory_bytes(intake) / INDEX_SHARE;
+    if (intake->options.build.change != NULL && manifest->has_ids)
+        intake->conflict_bytes = ss_id_conflicts_watch(&intake->conflicts, memory_bytes(intake));
     if (status == SSTORE_OK)
         status = probe(&intake->place, error);
     if (status == SSTORE_OK)
@@ -135,6 +140,7 @@ void sstore_intake_close(sstore_intake *intake)
     if (intake == NULL)
         return;
     ss_growing_index_free(intake->gathered);
+    ss_id_conflicts_free(&intake->conflicts);
     sstore_cursor_free(intake->cursor);
     sstore_close(intake->store);
     ss_workplace_close(&intake->place);
@@ -167,7 +173,7 @@ static sstore_build_options rest_of_options(const sstore_intake *intake)
 {
     sstore_build_options rest = intake->options.build;
     const uint64_t all = memory_bytes(intake);
-    const uint64_t taken = ss_growing_index_bytes(intake->gathered) +
+    const uint64_t taken = ss_growing_index_bytes(intake->gathered) + intake->conflict_bytes +
                            ss_store_memory_bytes(&intake->store->manifest, intake->store->options.io);
     rest.memory_bytes = ss_max_u64(all - ss_min_u64(taken, all / 2), SS_LEAST_MEMORY_BYTES);
     return rest;
@@ -209,18 +215,52 @@ static sstore_status publish_and_forget(sstore_intake *intake, sstore_error *err
     return status;
 }
 
+/* Look for conflicts in what was just published, and add them to those found before. */
+static void find_conflicts(sstore_intake *intake, uint64_t next_ordinal)
+{
+    sstore_change *found = &intake->found, latest = {.conflict_count = 0};
+    if (intake->conflicts.capacity == 0)
+        return;
+    latest.record_count = intake->options.build.change->record_count;
+    ss_id_conflicts_find(&intake->conflicts, intake->store, next_ordinal, &latest);
+    if (latest.conflict_count > 0 &&
+        (found->conflict_count == 0 || latest.least_conflicting_id < found->least_conflicting_id))
+        found->least_conflicting_id = latest.least_conflicting_id;
+    found->conflict_count += latest.conflict_count;
+    found->ids_checked &= latest.ids_checked;
+}
+
+static void report_conflicts(const sstore_intake *intake)
+{
+    sstore_change *change = intake->options.build.change;
+    if (change == NULL || intake->conflicts.capacity == 0)
+        return;
+    change->conflict_count = intake->found.conflict_count;
+    change->least_conflicting_id = intake->found.least_conflicting_id;
+    change->ids_checked = intake->found.ids_checked;
+}
+
 sstore_status sstore_intake_publish(sstore_intake *intake, sstore_error *error)
 {
     if (intake == NULL)
         return ss_fail_argument(error, "sstore_intake_publish: intake must not be NULL");
     if (ss_growing_index_count(intake->gathered) == 0)
         return SSTORE_OK;
+    const uint64_t next_ordinal = intake->place.manifest.next_ordinal;
     sstore_status status = publish_and_forget(intake, error);
+    if (status == SSTORE_OK)
+        status = open_store(intake, error);
+    if (status == SSTORE_OK)
+        find_conflicts(intake, next_ordinal);
     if (status == SSTORE_OK && intake->options.compact != 0) {
         const sstore_build_options options = rest_of_options(intake);
+        intake->is_stale = true;
         status = ss_compact_in(&intake->place, SSTORE_COMPACT_TIERS, &options, error);
+        if (status == SSTORE_OK)
+            status = open_store(intake, error);
     }
-    return status == SSTORE_OK ? open_store(intake, error) : status;
+    report_conflicts(intake);
+    return status;
 }
 
 /* Whether so much was gathered that it is to be published. */
@@ -268,6 +308,8 @@ static sstore_status take_in(const offer *self, uint64_t fingerprint, uint64_t *
     sstore_status status = ss_growing_index_add(intake->gathered, &fingerprint, id_out, 1, self->error);
     if (status != SSTORE_OK)
         return status;
+    if (*id_out < intake->next_ordinal || *id_out == UINT64_MAX)
+        ss_id_conflicts_suspect(&intake->conflicts, *id_out);
     if (has_ids && *id_out >= intake->next_ordinal)
         intake->next_ordinal = *id_out == UINT64_MAX ? *id_out : *id_out + 1;
     intake->new_count++;

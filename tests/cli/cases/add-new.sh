@@ -50,6 +50,9 @@ exits 2 sstore add --publish-every 3 STORE input
 exits 2 sstore add --if-new --publish-every 0 STORE input
 exits 2 sstore add --if-new -k 17 STORE input
 exits 2 sstore add --limit 1 STORE input
+echo "--- an id that belongs to another document"
+exits 0 sstore add --if-new STORE - <<<"7777777777777 9"
+exits 0 sstore add --if-new STORE - <<<"8888888888888 90"
 echo "--- compacted on the way"
 clustered 100 3 | sstore add --quiet --if-new --publish-every 5 --compact STORE - >/dev/null
 [ "$(sstore stat STORE | sed -n 's/^segments *//p')" -lt 15 ] && echo "few segments"
