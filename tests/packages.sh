@@ -29,8 +29,8 @@ as_root() {
   elif command -v sudo >/dev/null; then
     sudo "$@"
   else
-    echo "$0: neither root nor sudo: run '$*' as root" >&2
-    return 1
+    echo "$0: there is no sudo; as root, run: apt-get update && apt-get install ${missing[*]}" >&2
+    exit 1
   fi
 }
 install_once() {

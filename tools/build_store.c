@@ -105,6 +105,16 @@ static void print_change(const char *path, bool added, const sstore_change *chan
         cmd_complain("%s: queries look into every segment; 'sstore compact --tiered' makes few of many", path);
 }
 
+/* What the summary of a new store does not say. */
+static void tell_of_input(const char *path, bool may_be_empty, const sstore_change *change)
+{
+    if (change->given_count == 0 && !may_be_empty)
+        cmd_complain("%s: warning: there were no input records", path);
+    if (change->given_count > change->added_count)
+        cmd_complain("%s: %" PRIu64 " of %" PRIu64 " input records were repeated", path,
+                     change->given_count - change->added_count, change->given_count);
+}
+
 void warn_of_ids(const char *path, const sstore_change *change)
 {
     if (change->conflict_count == 0)
@@ -172,8 +182,12 @@ int build_store(store_work work, store_arguments *arguments)
         return interrupted() ? build_arguments_check(path, SSTORE_STOPPED, NULL) : code;
     }
     status = sstore_builder_finish(job.builder, &error);
-    if (work == STORE_BUILD)
-        return build_arguments_end(build, path, status, &error);
+    if (work == STORE_BUILD) {
+        code = build_arguments_end(build, path, status, &error);
+        if (code == EXIT_DONE && !build->quiet)
+            tell_of_input(path, build->allow_empty, &change);
+        return code;
+    }
     code = build_arguments_check(path, status, &error);
     if (code == EXIT_DONE && !build->quiet)
         print_change(path, work == STORE_ADD, &change);

@@ -115,8 +115,11 @@ static bool parse_number(const field *source, uint64_t *value_out, const char *e
 static bool parse_id(const field *source, line_record *record, line_fault *fault)
 {
     record->has_id = !(source->length == 1 && source->text[0] == '-');
-    return !record->has_id ||
-           parse_number(source, &record->id, "a decimal id up to 18446744073709551615, or '-'", fault);
+    if (!record->has_id || parse_number(source, &record->id, "a decimal id up to 18446744073709551615, or '-'", fault))
+        return true;
+    const size_t said = strlen(fault->reason); /* as after 'sstore fingerprint FILE...' */
+    snprintf(fault->reason + said, sizeof fault->reason - said, "; --columns fingerprint,- skips what is no id");
+    return false;
 }
 
 /* ----- fields ----- */

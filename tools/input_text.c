@@ -43,8 +43,8 @@ static bool check_ids(input_reader *reader, const line_record *record, line_faul
         *reader->ids = now;
     if (*reader->ids == now)
         return true;
-    const char *reason = record->has_id ? "expected no id, as in the lines before, found one (--no-ids ignores ids)"
-                                        : "expected an id, as in the lines before, found none (--no-ids ignores ids)";
+    const char *reason = record->has_id ? "expected no id, as in the lines before, found one (--columns fingerprint,- skips ids)"
+                                        : "expected an id, as in the lines before, found none (--columns fingerprint,- skips ids)";
     snprintf(fault->reason, sizeof fault->reason, "%s", reason);
     return false;
 }

@@ -20,7 +20,7 @@ static int check_ids(input_reader *reader, bool has_ids)
         *reader->ids = now;
     if (*reader->ids == now)
         return EXIT_DONE;
-    return input_source_fail(&reader->source, "%s (--no-ids ignores ids)",
+    return input_source_fail(&reader->source, "%s; give inputs that all have ids, or none",
                              has_ids ? "this format holds ids, but the inputs before have none"
                                      : "this format holds no ids, but the inputs before have them");
 }

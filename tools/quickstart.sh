@@ -4,6 +4,11 @@
 #   tools/quickstart.sh
 # Leaves the build in build/quickstart and nothing else. Uses sudo for packages that are missing, if not run by root.
 set -euo pipefail
+if (($# > 0)); then
+  sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+  [[ $* == --help || $* == -h ]] && exit
+  exit 2
+fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 packages=(build-essential cmake ninja-build pkg-config liblmdb-dev libxxhash-dev libutf8proc-dev libjansson-dev
@@ -135,7 +140,7 @@ show_totals() {
     END { print (NR > 0 ? "." : "none") }'
   cat <<END
 
-This was done for $documents license texts; the store took $bytes bytes, and everything $SECONDS seconds:
+In short, this was done for $documents license texts, without links; the store took $bytes bytes, and everything $SECONDS seconds:
 
   sstore fingerprint /usr/share/doc/*/copyright > fingerprints
   sstore build --columns fingerprint,- licenses.store fingerprints

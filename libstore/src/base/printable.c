@@ -7,17 +7,21 @@
 #define ESCAPE_BYTES 4u /* of one byte: \xNN */
 
 /* Characters that a terminal obeys instead of showing them: controls (some terminals take U+009B for an escape and a bracket),
- * direction marks, which can make text appear in another order, and separators, which begin a line. */
+ * direction marks, which can make text appear in another order, and separators, which begin a line. And characters without
+ * width, which nobody sees; those that join letters are part of some languages, and left. */
 static const struct {
     uint32_t first, last;
-} obeyed[] = {
+} escaped[] = {
     {0x0000, 0x001f}, /* controls of ASCII */
     {0x007f, 0x009f}, /* delete, and the controls of ISO 8859 */
     {0x061c, 0x061c}, /* Arabic letter mark */
+    {0x200b, 0x200b}, /* zero-width space */
     {0x200e, 0x200f}, /* left-to-right and right-to-left mark */
     {0x2028, 0x2029}, /* line and paragraph separator */
     {0x202a, 0x202e}, /* embeddings and overrides of direction */
+    {0x2060, 0x2060}, /* word joiner */
     {0x2066, 0x2069}, /* isolates of direction */
+    {0xfeff, 0xfeff}, /* byte order mark */
 };
 
 /* Whether a character of `length` bytes, decoded as `point`, is written as it is. */
@@ -26,8 +30,8 @@ static bool is_plain(const char *character, size_t length, uint32_t point)
     static const char replacement[] = "\xef\xbf\xbd"; /* which is also what decoding makes of bytes that are no UTF-8 */
     if (point == SS_REPLACEMENT_CHARACTER)
         return length == sizeof replacement - 1 && memcmp(character, replacement, length) == 0;
-    for (size_t i = 0; i < sizeof obeyed / sizeof *obeyed; i++)
-        if (point >= obeyed[i].first && point <= obeyed[i].last)
+    for (size_t i = 0; i < sizeof escaped / sizeof *escaped; i++)
+        if (point >= escaped[i].first && point <= escaped[i].last)
             return false;
     return true;
 }
