@@ -52,7 +52,7 @@ int cmd_compact(int argc, char **argv)
     all.build.options.change = &change;
     sstore_status status = sstore_compact(all.store, all.which, &all.build.options, &error);
     int code = build_arguments_check(all.store, status, &error);
-    if (code == EXIT_DONE && !all.build.quiet && change.added_count == 0 &&
+    if (code == EXIT_DONE && !all.build.quiet &&
         change.segment_count == change.segment_count_before && change.total_bytes == change.total_bytes_before)
         cmd_complain("%s: there is nothing to compact; records %" PRIu64 ", segments %" PRIu32 ", bytes %" PRIu64, all.store,
                      change.record_count, change.segment_count, change.total_bytes);

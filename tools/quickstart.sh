@@ -4,11 +4,11 @@
 #   tools/quickstart.sh
 # Leaves the build in build/quickstart and nothing else. Uses sudo for packages that are missing, if not run by root.
 set -euo pipefail
-if (($# > 0)); then
-  sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
-  [[ $* == --help || $* == -h ]] && exit
-  exit 2
-fi
+case $* in
+  '') ;;
+  -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit ;;
+  *) echo "quickstart: unknown argument '$1'; see --help" >&2; exit 2 ;;
+esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 packages=(build-essential cmake ninja-build pkg-config liblmdb-dev libxxhash-dev libutf8proc-dev libjansson-dev

@@ -89,8 +89,8 @@ typedef struct sstore_error {
  * Escape a text of `length` bytes, so that it is safe to show: on a terminal, in a log, in a column. A terminal obeys some
  * characters instead of showing them: control characters (U+0000 to U+001F, U+007F to U+009F), direction marks, overrides
  * and isolates (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), line and paragraph separators (U+2028, U+2029).
- * Nobody sees a zero-width space, a word joiner or a byte order mark (U+200B, U+2060, U+FEFF). Each byte of these, and each byte that is not UTF-8, becomes \xNN, with two lower-case hex digits. All other characters
- * stay as they are.
+ * Nobody sees a zero-width space, a word joiner or a byte order mark (U+200B, U+2060, U+FEFF). Each byte of all these, and
+ * each byte that is not UTF-8, becomes \xNN, with two lower-case hex digits. All other characters stay as they are.
  *
  * If `double_backslashes` is not 0, a backslash becomes two. Then the text can be decoded without ambiguity: "\\" is a
  * backslash, and \xNN is that byte. If it is 0, a text that was escaped before does not change.

@@ -10,7 +10,6 @@
 #include "build/builder.h"
 #include "build/planning.h"
 
-
 /* Recipes are compared and printed: one line of text. */
 static bool is_recipe(const char *text)
 {

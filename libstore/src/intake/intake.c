@@ -215,11 +215,16 @@ static sstore_status publish_and_forget(sstore_intake *intake, sstore_error *err
     return status;
 }
 
+static bool has_suspects(const sstore_intake *intake)
+{
+    return intake->conflicts.count > 0 || intake->conflicts.left_out;
+}
+
 /* Look for conflicts in what was just published, and add them to those found before. */
 static void find_conflicts(sstore_intake *intake, uint64_t next_ordinal)
 {
     sstore_change *found = &intake->found, latest = {.conflict_count = 0};
-    if (intake->conflicts.capacity == 0)
+    if (!has_suspects(intake))
         return;
     latest.record_count = intake->options.build.change->record_count;
     ss_id_conflicts_find(&intake->conflicts, intake->store, next_ordinal, &latest);
@@ -248,7 +253,7 @@ sstore_status sstore_intake_publish(sstore_intake *intake, sstore_error *error)
         return SSTORE_OK;
     const uint64_t next_ordinal = intake->place.manifest.next_ordinal;
     sstore_status status = publish_and_forget(intake, error);
-    if (status == SSTORE_OK)
+    if (status == SSTORE_OK && (intake->options.compact == 0 || has_suspects(intake)))
         status = open_store(intake, error);
     if (status == SSTORE_OK)
         find_conflicts(intake, next_ordinal);
