@@ -83,6 +83,12 @@ sstore_status ss_directory_get(const ss_directory *directory, ss_array_kind kind
                                ss_array *array_out, sstore_error *error);
 void ss_array_free(ss_array *array);
 
+/* Ask for what ss_array_at() will read. */
+static inline void ss_array_prefetch(const ss_array *array, uint64_t index)
+{
+    __builtin_prefetch(array->chunks[index / SS_CHUNK_KEYS] + 8 * (index % SS_CHUNK_KEYS));
+}
+
 static inline uint64_t ss_array_at(const ss_array *array, uint64_t index)
 {
     return ss_load_le64(array->chunks[index / SS_CHUNK_KEYS] + 8 * (index % SS_CHUNK_KEYS));

@@ -219,6 +219,8 @@ static void visit_block(const ss_search *self, uint32_t table, uint64_t number)
     ss_visit *visit = &cursor->visits[cursor->visit_count++];
     visit->table = table;
     visit->opened = false;
+    if (table == 0) /* opening it compares its count with them */
+        ss_array_prefetch(&self->segment->ranks, number);
     ss_block_slot_ask(&visit->slot, blocks, number);
 }
 
