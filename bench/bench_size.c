@@ -33,8 +33,8 @@ static void print_store(const char *path)
     bench_must(sstore_stat(reader.store, &facts, &error), &error);
     double records = facts.record_count > 0 ? (double)facts.record_count : 1;
     printf("# %s: %" PRIu64 " records, %" PRIu64 " distinct, plan %s, blocks of %" PRIu32
-           " bytes, restarts every %" PRIu32 ", %.3f bytes a record, %.3f of them ids\n",
-           path, facts.record_count, facts.distinct_count, facts.plan, facts.block_bytes, facts.restart_interval,
+           " bytes, %.3f bytes a record, %.3f of them ids\n",
+           path, facts.record_count, facts.distinct_count, facts.plan, facts.block_bytes,
            (double)facts.total_bytes / records, (double)facts.ids_bytes / records);
     for (uint32_t i = 0; i < facts.table_count; i++)
         print_table(reader.store, i);

@@ -6,7 +6,7 @@ set -u
 cd "${1:-$(dirname "${BASH_SOURCE[0]}")/..}" || exit 1
 
 # A folder's height. A file includes its own folder's headers and those of lower ones.
-declare -A height=([base]=0 [codec]=1 [plan]=1 [text]=1 [sort]=2 [file]=2 [store]=3 [join]=4 [query]=4 [build]=4 [intake]=5 [api]=6)
+declare -A height=([base]=0 [codec]=1 [text]=1 [plan]=2 [sort]=2 [file]=3 [store]=4 [join]=5 [query]=5 [build]=5 [intake]=6 [api]=7)
 # External headers and the only files that may include them.
 declare -A owner=(
   [lmdb.h]='libstore/src/file/directory\.c'

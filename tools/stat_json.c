@@ -44,10 +44,10 @@ static json_t *tables_value(const segment_report *segment)
 static json_t *segment_value(const segment_report *segment)
 {
     const sstore_segment_statistics *facts = &segment->facts;
-    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:i, s:i, s:I, s:o}", "folder", facts->folder, "writer", facts->writer, "kind",
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:i, s:I, s:o}", "folder", facts->folder, "writer", facts->writer, "kind",
                      facts->removes ? "removed" : "records", "records", (json_int_t)facts->record_count, "distinct",
                      (json_int_t)facts->distinct_count, "plan", facts->plan, "block_bytes", (int)facts->block_bytes,
-                     "restart_interval", (int)facts->restart_interval, "bytes", (json_int_t)facts->total_bytes, "tables",
+                     "bytes", (json_int_t)facts->total_bytes, "tables",
                      tables_value(segment));
 }
 
@@ -83,12 +83,12 @@ static json_t *sizes_value(const store_report *report)
 static json_t *report_value(const store_report *report)
 {
     const sstore_statistics *facts = &report->facts;
-    return json_pack("{s:I, s:I, s:I, s:i, s:b, s:i, s:s, s:o, s:i, s:i, s:I, s:o, s:o}", "records",
+    return json_pack("{s:I, s:I, s:I, s:i, s:b, s:i, s:s, s:o, s:i, s:I, s:o, s:o}", "records",
                      (json_int_t)facts->record_count, "distinct", (json_int_t)facts->distinct_count,
                      "removed", (json_int_t)facts->removed_count, "fingerprint_bits", (int)facts->fingerprint_bits, "has_ids", (int)facts->has_ids, "distance",
                      (int)facts->distance, "plan", facts->plan, "recipe",
                      facts->recipe[0] == '\0' ? json_null() : json_string(facts->recipe), "block_bytes",
-                     (int)facts->block_bytes, "restart_interval", (int)facts->restart_interval, "next_ordinal",
+                     (int)facts->block_bytes, "next_ordinal",
                      (json_int_t)facts->next_ordinal, "segments", segments_value(report), "sizes", sizes_value(report));
 }
 

@@ -17,8 +17,7 @@ static void print_facts(const sstore_statistics *facts)
     output_text("distance          %" PRIu32 "\n", facts->distance);
     output_text("plan              %s\n", facts->plan);
     output_text("recipe            %s\n", facts->recipe[0] == '\0' ? "not said" : facts->recipe);
-    output_text("block             %" PRIu32 " bytes, a restart point every %" PRIu32 " fingerprints\n",
-                facts->block_bytes, facts->restart_interval);
+    output_text("block             %" PRIu32 " bytes\n", facts->block_bytes);
     output_text("next ordinal      %" PRIu64 "\n", facts->next_ordinal);
     if (facts->segment_count != 1)
         output_text("segments          %" PRIu32 "\n", facts->segment_count);

@@ -299,7 +299,6 @@ typedef struct sstore_statistics {
     uint32_t table_count;       /* tables of the plan: here and below, of the largest segment */
     uint32_t has_ids;           /* 1 or 0 */
     uint32_t block_bytes;       /* size of a block */
-    uint32_t restart_interval;  /* fingerprints from one restart point of a block to the next */
     uint64_t next_ordinal;      /* the ordinal that the next record without an id would get; 0 in a store without ids */
     uint64_t tables_bytes;      /* of all segments: here and below */
     uint64_t ids_bytes;         /* size of the id columns' files, 0 without ids */
@@ -322,7 +321,7 @@ typedef struct sstore_segment_statistics {
     int removes;               /* 0: its records were added to the store; 1: they were taken out of older segments */
     uint64_t record_count, distinct_count;
     uint32_t table_count;
-    uint32_t block_bytes, restart_interval;
+    uint32_t block_bytes;
     uint64_t tables_bytes;
     uint64_t ids_bytes, ids_block_count;
     uint64_t directory_bytes;

@@ -9,11 +9,11 @@
 #define MOST_PIECE ((size_t)1 << 20) /* larger ones are sorted more slowly, and buckets are seldom larger */
 #define WORKERS_SHARE 6u             /* of memory, for all threads' pieces: 1/6 */
 
-ss_build_memory ss_build_memory_share(uint64_t memory_bytes, uint32_t threads, bool with_ids, ss_geometry geometry)
+ss_build_memory ss_build_memory_share(uint64_t memory_bytes, uint32_t threads, bool with_ids, uint32_t block_bytes)
 {
-    const uint64_t least = ss_build_worker_bytes(with_ids, geometry, LEAST_PIECE);
-    const uint64_t most = ss_build_worker_bytes(with_ids, geometry, MOST_PIECE);
-    const uint64_t fixed = ss_build_worker_bytes(with_ids, geometry, 0);
+    const uint64_t least = ss_build_worker_bytes(with_ids, block_bytes, LEAST_PIECE);
+    const uint64_t most = ss_build_worker_bytes(with_ids, block_bytes, MOST_PIECE);
+    const uint64_t fixed = ss_build_worker_bytes(with_ids, block_bytes, 0);
     const uint64_t for_workers = memory_bytes / WORKERS_SHARE;
     ss_build_memory share = {.threads = (uint32_t)ss_max_u64(ss_min_u64(threads, for_workers / least), 1)};
     uint64_t each = ss_min_u64(ss_max_u64(for_workers / share.threads, least), most);

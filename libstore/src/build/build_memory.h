@@ -13,7 +13,7 @@ typedef struct ss_build_memory {
 } ss_build_memory;
 
 /* Share out `memory_bytes`, all in all, process included, among up to `threads` threads. Below 32 MiB more is taken. */
-ss_build_memory ss_build_memory_share(uint64_t memory_bytes, uint32_t threads, bool with_ids, ss_geometry geometry);
+ss_build_memory ss_build_memory_share(uint64_t memory_bytes, uint32_t threads, bool with_ids, uint32_t block_bytes);
 
 /* The room that pieces need where there are `count` items in all. */
 static inline size_t ss_piece_capacity(size_t most, uint64_t count)

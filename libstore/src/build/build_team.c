@@ -5,14 +5,14 @@
 #include "base/pool.h"
 #include "base/turnstile.h"
 
-sstore_status ss_build_team_open(ss_build_team *team, uint32_t threads, bool with_ids, ss_geometry geometry,
+sstore_status ss_build_team_open(ss_build_team *team, uint32_t threads, bool with_ids, uint32_t block_bytes,
                                  size_t capacity, ss_progress *progress, sstore_error *error)
 {
     *team = (ss_build_team){.threads = threads, .progress = progress};
     team->workers = ss_alloc(threads, sizeof *team->workers);
     sstore_status status = team->workers != NULL ? SSTORE_OK : ss_fail_memory(error, sizeof *team->workers);
     for (uint32_t i = 0; status == SSTORE_OK && i < threads; i++)
-        status = ss_build_worker_open(&team->workers[i], with_ids, geometry, capacity, error);
+        status = ss_build_worker_open(&team->workers[i], with_ids, block_bytes, capacity, error);
     return status;
 }
 

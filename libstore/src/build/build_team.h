@@ -15,7 +15,7 @@ typedef struct ss_build_team {
 } ss_build_team;
 
 /* Give every thread room for pieces of up to `capacity` items. MEMORY. */
-sstore_status ss_build_team_open(ss_build_team *team, uint32_t threads, bool with_ids, ss_geometry geometry,
+sstore_status ss_build_team_open(ss_build_team *team, uint32_t threads, bool with_ids, uint32_t block_bytes,
                                  size_t capacity, ss_progress *progress, sstore_error *error);
 /* Also of a zeroed one. */
 void ss_build_team_close(ss_build_team *team);

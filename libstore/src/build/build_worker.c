@@ -8,20 +8,20 @@ static size_t item_bytes(bool with_ids)
     return with_ids ? sizeof(sstore_record) : sizeof(uint64_t);
 }
 
-uint64_t ss_build_worker_bytes(bool with_ids, ss_geometry geometry, size_t capacity)
+uint64_t ss_build_worker_bytes(bool with_ids, uint32_t block_bytes, size_t capacity)
 {
-    uint64_t bytes = ss_table_piece_bytes(geometry, capacity) + (uint64_t)capacity * item_bytes(with_ids);
+    uint64_t bytes = ss_table_piece_bytes(block_bytes, capacity) + (uint64_t)capacity * item_bytes(with_ids);
     return with_ids ? bytes + ss_ids_piece_bytes(capacity) + (uint64_t)capacity * sizeof(sstore_record) : bytes;
 }
 
-sstore_status ss_build_worker_open(ss_build_worker *worker, bool with_ids, ss_geometry geometry, size_t capacity,
+sstore_status ss_build_worker_open(ss_build_worker *worker, bool with_ids, uint32_t block_bytes, size_t capacity,
                                    sstore_error *error)
 {
     *worker = (ss_build_worker){.with_ids = with_ids};
     ss_table_counts_init(&worker->counts);
-    sstore_status status = ss_table_piece_open(&worker->table, geometry, capacity, error);
+    sstore_status status = ss_table_piece_open(&worker->table, block_bytes, capacity, error);
     if (status == SSTORE_OK && with_ids)
-        status = ss_ids_piece_open(&worker->ids, geometry.block_bytes, capacity, error);
+        status = ss_ids_piece_open(&worker->ids, block_bytes, capacity, error);
     if (status != SSTORE_OK)
         return status;
     worker->scratch = ss_realloc(NULL, capacity, item_bytes(with_ids));

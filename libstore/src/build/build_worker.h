@@ -24,13 +24,13 @@ typedef struct ss_build_worker {
 } ss_build_worker;
 
 /* Room for pieces of up to `capacity` items. MEMORY. */
-sstore_status ss_build_worker_open(ss_build_worker *worker, bool with_ids, ss_geometry geometry, size_t capacity,
+sstore_status ss_build_worker_open(ss_build_worker *worker, bool with_ids, uint32_t block_bytes, size_t capacity,
                                    sstore_error *error);
 /* Also of a zeroed one. */
 void ss_build_worker_close(ss_build_worker *worker);
 
 /* The bytes that it takes, but for a sample. */
-uint64_t ss_build_worker_bytes(bool with_ids, ss_geometry geometry, size_t capacity);
+uint64_t ss_build_worker_bytes(bool with_ids, uint32_t block_bytes, size_t capacity);
 
 /* Load a piece. */
 sstore_status ss_build_worker_load(ss_build_worker *worker, const ss_piece_source *source, size_t piece,

@@ -129,8 +129,5 @@ void ss_builder_note_change(const sstore_builder *builder, const ss_manifest_seg
 sstore_status ss_builder_finish_from(sstore_builder *builder, const ss_piece_source *source,
                                      void (*release)(void *context), sstore_error *error);
 
-/* Build with `interval` (1 to SS_BLOCK_MAX_COUNT) fingerprints between two restart points instead of SS_RESTART_INTERVAL.
- * The format allows any, and readers take it from the store. Between create and finish. */
-void ss_builder_set_restart_interval(sstore_builder *builder, uint32_t interval);
 
 #endif

@@ -21,11 +21,10 @@ static bool is_recipe(const char *text)
 
 static sstore_status check_options(const sstore_build_options *options, sstore_error *error)
 {
-    ss_geometry geometry = {.block_bytes = options->block_bytes, .restart_interval = SS_RESTART_INTERVAL};
     if (options->distance > SSTORE_MAX_BUILD_DISTANCE)
         return ss_fail_argument(error, "the distance to build for is %u; it can be 0 to %d", options->distance,
                                 SSTORE_MAX_BUILD_DISTANCE);
-    if (options->block_bytes != 0 && !ss_geometry_valid(geometry))
+    if (options->block_bytes != 0 && !ss_block_bytes_valid(options->block_bytes))
         return ss_fail_argument(error, "the block size is %u; it can be a power of two from %u to %u",
                                 options->block_bytes, SS_BLOCK_MIN_BYTES, SS_BLOCK_MAX_BYTES);
     if (options->memory_bytes != 0 && options->memory_bytes < SS_LEAST_MEMORY_BYTES)
@@ -86,7 +85,7 @@ static sstore_status take_from_store(sstore_builder *builder, const sstore_build
     builder->build.has_ids = manifest->has_ids;
     builder->next_ordinal = builder->base_next_ordinal = manifest->next_ordinal;
     if (options->block_bytes == 0 && first != NULL)
-        builder->build.geometry = first->geometry;
+        builder->build.block_bytes = first->block_bytes;
     if (builder->plan != NULL)
         return check_plan(builder->plan, manifest->distance, error);
     if (!manifest->plan_given || first == NULL)
@@ -123,9 +122,7 @@ static sstore_status set_up(sstore_builder *builder, const sstore_build_options 
     builder->build.tmp_dir = options->tmp_dir != NULL ? &builder->tmp_dir : builder->build.dir;
     builder->build.has_ids = options->without_ids == 0;
     builder->build.distance = options->distance;
-    builder->build.geometry =
-        (ss_geometry){.block_bytes = options->block_bytes != 0 ? options->block_bytes : SS_DEFAULT_BLOCK_BYTES,
-                      .restart_interval = SS_RESTART_INTERVAL};
+    builder->build.block_bytes = options->block_bytes != 0 ? options->block_bytes : SS_DEFAULT_BLOCK_BYTES;
     builder->build.progress = &builder->progress;
     builder->progress.report = options->on_progress;
     builder->progress.context = options->progress_context;
@@ -189,7 +186,7 @@ sstore_status ss_builder_share_memory(sstore_builder *builder, const sstore_buil
     builder->reserved_bytes = reserved_bytes;
     builder->most_reserved_bytes = all >= SS_KEPT_MEMORY_BYTES ? all / 2 : UINT64_MAX;
     builder->build.memory = ss_build_memory_share(rest, ss_pool_threads(options->threads), build->has_ids,
-                                                  build->geometry);
+                                                  build->block_bytes);
     uint64_t pool_bytes = build->memory.sorter_bytes;
     if (ss_builder_removes(builder)) /* the rest is for keys that stand for records */
         pool_bytes /= 2;
@@ -264,10 +261,4 @@ sstore_status sstore_builder_create_removal(const char *path, const sstore_build
                                             sstore_builder **builder_out, sstore_error *error)
 {
     return create(path, options, true, SS_SEGMENT_REMOVED, builder_out, error);
-}
-
-void ss_builder_set_restart_interval(sstore_builder *builder, uint32_t interval)
-{
-    builder->build.geometry.restart_interval = interval;
-    assert(ss_geometry_valid(builder->build.geometry));
 }

@@ -22,8 +22,7 @@ sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t recor
                                .fingerprint_count = (double)record_count,
                                .has_ids = build->has_ids,
                                .id_bits = largest_id > 0 ? 64 - (uint32_t)__builtin_clzll(largest_id) : 0,
-                               .block_bytes = build->geometry.block_bytes,
-                               .restart_interval = build->geometry.restart_interval};
+                               .block_bytes = build->block_bytes};
     ss_plan plan;
     uint64_t tmp_free = 0, store_free;
     sstore_status status = build->plan_name != NULL ? ss_plan_parse(build->plan_name, build->distance, &plan, error)

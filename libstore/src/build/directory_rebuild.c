@@ -42,7 +42,6 @@ static sstore_status read_table_range(const file_reading *self, uint64_t first, 
     sstore_status status = SSTORE_OK;
     if (stream->buffer == NULL) {
         status = ss_table_stream_open(stream, &self->source, error);
-        stream->strict = true;
     }
     ss_table_stream_seek(stream, first, end);
     for (uint64_t block = first; status == SSTORE_OK; block++) {

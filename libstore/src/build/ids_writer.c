@@ -16,13 +16,13 @@ sstore_status ss_ids_writer_open(ss_ids_writer *writer, const ss_dir *dir, const
                               .number = SS_IDS_NUMBER,
                               .table_count = segment->plan.table_count,
                               .distance = segment->plan.distance,
-                              .block_bytes = segment->geometry.block_bytes};
+                              .block_bytes = segment->block_bytes};
     *writer = (ss_ids_writer){.block_bytes = header.block_bytes};
     ss_array_writer_init(&writer->keys, directory, SS_ARRAY_KEYS, SS_IDS_NUMBER);
-    writer->kept = ss_realloc(NULL, SS_BLOCK_MAX_COUNT, sizeof *writer->kept);
-    writer->kept_starts = ss_realloc(NULL, SS_BLOCK_MAX_COUNT, 1);
+    writer->kept = ss_realloc(NULL, SS_IDS_BLOCK_MOST, sizeof *writer->kept);
+    writer->kept_starts = ss_realloc(NULL, SS_IDS_BLOCK_MOST, 1);
     if (writer->kept == NULL || writer->kept_starts == NULL)
-        return ss_fail_memory(error, SS_BLOCK_MAX_COUNT * (sizeof *writer->kept + 1));
+        return ss_fail_memory(error, SS_IDS_BLOCK_MOST * (sizeof *writer->kept + 1));
     return ss_block_writer_open(&writer->file, dir, &header, error);
 }
 

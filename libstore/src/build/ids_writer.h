@@ -34,7 +34,7 @@ typedef struct ss_ids_piece {
     uint64_t first_rank;               /* of the first record, if it starts one */
 } ss_ids_piece;
 
-#define SS_IDS_MARGIN ((size_t)SS_BLOCK_MAX_COUNT)
+#define SS_IDS_MARGIN ((size_t)SS_IDS_BLOCK_MOST)
 
 sstore_status ss_ids_writer_open(ss_ids_writer *writer, const ss_dir *dir, const ss_manifest_segment *segment,
                                  ss_directory_writer *directory, sstore_error *error);

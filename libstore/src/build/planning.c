@@ -28,8 +28,7 @@ sstore_status ss_choose_plan(const ss_manifest_segment *segment, bool has_ids, u
     ss_planner_input input = {.store = {.record_count = (double)segment->record_count,
                                         .fingerprint_count = (double)segment->distinct_count,
                                         .has_ids = has_ids,
-                                        .block_bytes = segment->geometry.block_bytes,
-                                        .restart_interval = segment->geometry.restart_interval},
+                                        .block_bytes = segment->block_bytes},
                               .distance = distance,
                               .objective = SSTORE_OBJECTIVE_BALANCED};
     ss_sampler_finish(sampler);
@@ -55,11 +54,10 @@ sstore_status ss_expect_plan(const ss_expected_store *store, uint32_t distance, 
 
 static sstore_status check_options(const sstore_plan_options *options, sstore_error *error)
 {
-    ss_geometry geometry = {.block_bytes = options->block_bytes, .restart_interval = SS_RESTART_INTERVAL};
     if (options->distance > SSTORE_MAX_BUILD_DISTANCE)
         return ss_fail_argument(error, "the distance to plan for is %u; it can be 0 to %d", options->distance,
                                 SSTORE_MAX_BUILD_DISTANCE);
-    if (options->block_bytes != 0 && !ss_geometry_valid(geometry))
+    if (options->block_bytes != 0 && !ss_block_bytes_valid(options->block_bytes))
         return ss_fail_argument(error, "the block size is %u; it can be a power of two from %u to %u",
                                 options->block_bytes, SS_BLOCK_MIN_BYTES, SS_BLOCK_MAX_BYTES);
     if (options->objective > SSTORE_OBJECTIVE_LATENCY)
@@ -134,8 +132,7 @@ static sstore_status plan_and_report(const sstore_plan_options *options, ss_samp
                                         .fingerprint_count = records * distinct_share,
                                         .has_ids = options->has_ids != 0,
                                         .block_bytes = options->block_bytes != 0 ? options->block_bytes
-                                                                                 : SS_DEFAULT_BLOCK_BYTES,
-                                        .restart_interval = SS_RESTART_INTERVAL},
+                                                                                 : SS_DEFAULT_BLOCK_BYTES},
                               .distance = options->distance,
                               .objective = options->objective,
                               .max_bytes = options->max_bytes};

@@ -8,10 +8,9 @@
 #include "plan/planner.h"
 
 /* Fingerprints between two restart points; bench/README.md has what other intervals cost and gain. */
-#define SS_RESTART_INTERVAL 32u
 #define SS_DEFAULT_BLOCK_BYTES 4096u
 
-/* Choose the plan with the best balance for a segment whose counts and geometry are known, from a sample of its
+/* Choose the plan with the best balance for a segment whose counts and block size are known, from a sample of its
  * fingerprints, which this finishes. The choice depends on the set of fingerprints and on nothing else. MEMORY. */
 sstore_status ss_choose_plan(const ss_manifest_segment *segment, bool has_ids, uint32_t distance, ss_sampler *sampler,
                              ss_plan *plan_out, sstore_error *error);

@@ -25,7 +25,7 @@ typedef struct segment_run {
 static sstore_status open_team(const ss_segment_build *build, ss_build_team *team, bool with_ids, size_t capacity,
                                sstore_error *error)
 {
-    return ss_build_team_open(team, build->memory.threads, with_ids, build->geometry, capacity, build->progress, error);
+    return ss_build_team_open(team, build->memory.threads, with_ids, build->block_bytes, capacity, build->progress, error);
 }
 
 /* ----- progress ----- */
@@ -113,7 +113,7 @@ uint64_t ss_directory_bound_bytes(const ss_manifest_segment *segment, bool has_i
     /* A fingerprint takes a code and a rest, or a key, its lowest bits and a slot: at most 12 bytes; an id 8 bytes and a
      * bit. What a block cannot use, since the next item does not fit, is less than one such item. */
     const uint64_t fingerprint_bytes = 12, id_bytes = 9, frame_bytes = 40;
-    uint64_t room = segment->geometry.block_bytes - frame_bytes;
+    uint64_t room = segment->block_bytes - frame_bytes;
     uint64_t table_blocks = segment->distinct_count * fingerprint_bytes / room + 2;
     uint64_t ids_blocks = has_ids ? segment->record_count * id_bytes / room + 2 : 0;
     return 8 * (table_blocks * (segment->plan.table_count + 1) + ids_blocks);
@@ -275,7 +275,7 @@ sstore_status ss_segment_build_run(const ss_segment_build *build, const ss_piece
 {
     segment_run self = {.build = build, .segment = segment_out};
     *segment_out = (ss_manifest_segment){
-        .kind = build->kind, .geometry = build->geometry, .writer = SS_WRITER, .lmdb_format = ss_directory_lmdb_format()};
+        .kind = build->kind, .block_bytes = build->block_bytes, .writer = SS_WRITER, .lmdb_format = ss_directory_lmdb_format()};
     sstore_status status = build_first_table(&self, source, error);
     if (release != NULL)
         release(source->context); /* its memory goes to the other tables */

@@ -27,7 +27,7 @@ typedef struct ss_segment_build {
     ss_chunk_pool *pool; /* what sorters keep items in */
     const char *plan_name; /* NULL: chosen from the fingerprints */
     uint32_t distance;
-    ss_geometry geometry;
+    uint32_t block_bytes;
     ss_progress *progress;
 } ss_segment_build;
 

@@ -15,8 +15,7 @@ sstore_status ss_table_writer_open(ss_table_writer *writer, const ss_dir *dir, c
 {
     ss_block_header header = {.segment_id = segment->segment_id,
                               .number = number,
-                              .block_bytes = segment->geometry.block_bytes,
-                              .restart_interval = segment->geometry.restart_interval,
+                              .block_bytes = segment->block_bytes,
                               .table_count = segment->plan.table_count,
                               .distance = segment->plan.distance,
                               .radius = (uint32_t)segment->plan.tables[number].radius,
@@ -25,8 +24,8 @@ sstore_status ss_table_writer_open(ss_table_writer *writer, const ss_dir *dir, c
     memcpy(header.gap_bit_counts, facts->gap_bit_counts, sizeof header.gap_bit_counts);
     ss_huffman_lengths(header.h_counts, header.code_lengths);
 
-    const uint32_t most = ss_block_most(segment->geometry);
-    *writer = (ss_table_writer){.geometry = segment->geometry, .is_first = number == 0};
+    const uint32_t most = ss_block_most(segment->block_bytes);
+    *writer = (ss_table_writer){.block_bytes = segment->block_bytes, .is_first = number == 0};
     ss_array_writer_init(&writer->keys, directory, SS_ARRAY_KEYS, number);
     ss_array_writer_init(&writer->ranks, directory, SS_ARRAY_RANKS, number);
     writer->code = ss_alloc(1, sizeof *writer->code);
@@ -64,25 +63,25 @@ void ss_table_writer_close(ss_table_writer *writer)
 
 /* ----- pieces ----- */
 
-static uint32_t output_blocks(ss_geometry geometry)
+static uint32_t output_blocks(uint32_t block_bytes)
 {
-    return OUTPUT_BYTES / geometry.block_bytes;
+    return OUTPUT_BYTES / block_bytes;
 }
 
-size_t ss_table_piece_bytes(ss_geometry geometry, size_t capacity)
+size_t ss_table_piece_bytes(uint32_t block_bytes, size_t capacity)
 {
-    return (ss_block_most(geometry) + capacity) * (sizeof(uint64_t) + 1) + OUTPUT_BYTES;
+    return (ss_block_most(block_bytes) + capacity) * (sizeof(uint64_t) + 1) + OUTPUT_BYTES;
 }
 
-sstore_status ss_table_piece_open(ss_table_piece *piece, ss_geometry geometry, size_t capacity, sstore_error *error)
+sstore_status ss_table_piece_open(ss_table_piece *piece, uint32_t block_bytes, size_t capacity, sstore_error *error)
 {
-    *piece = (ss_table_piece){.margin = ss_block_most(geometry), .output_blocks = output_blocks(geometry)};
+    *piece = (ss_table_piece){.margin = ss_block_most(block_bytes), .output_blocks = output_blocks(block_bytes)};
     piece->values = ss_realloc(NULL, piece->margin + capacity, sizeof *piece->values);
     piece->step_bits = ss_realloc(NULL, piece->margin + capacity, 1);
-    piece->output = ss_realloc(NULL, piece->output_blocks, geometry.block_bytes);
+    piece->output = ss_realloc(NULL, piece->output_blocks, block_bytes);
     if (piece->values != NULL && piece->step_bits != NULL && piece->output != NULL)
         return SSTORE_OK;
-    return ss_fail_memory(error, ss_table_piece_bytes(geometry, capacity));
+    return ss_fail_memory(error, ss_table_piece_bytes(block_bytes, capacity));
 }
 
 void ss_table_piece_close(ss_table_piece *piece)
@@ -124,7 +123,7 @@ static void take_kept(ss_table_writer *writer, ss_table_piece *piece)
 static uint32_t fit(const ss_table_writer *writer, const ss_table_piece *piece, size_t done)
 {
     const size_t at = piece->first + done;
-    return ss_block_fit(writer->geometry, piece->values + at, piece->step_bits + at, piece->count - done);
+    return ss_block_fit(writer->block_bytes, piece->values + at, piece->step_bits + at, piece->count - done);
 }
 
 sstore_status ss_table_writer_claim(ss_table_writer *writer, ss_table_piece *piece, bool is_last, sstore_error *error)
@@ -163,8 +162,8 @@ sstore_status ss_table_piece_write(ss_table_piece *piece, const ss_table_writer 
         for (uint32_t i = 0; i < count; i++) {
             const size_t at = piece->first + done;
             uint32_t fitting = fit(writer, piece, done);
-            ss_block_encode(writer->geometry, writer->code, piece->values + at, piece->step_bits + at, fitting,
-                            piece->output + (size_t)i * writer->geometry.block_bytes);
+            ss_block_encode(writer->block_bytes, writer->code, piece->values + at, piece->step_bits + at, fitting,
+                            piece->output + (size_t)i * writer->block_bytes);
             done += fitting;
         }
         status = ss_block_writer_put(&writer->file, piece->first_block + block, piece->output, count, error);

@@ -16,7 +16,7 @@
 
 typedef struct ss_table_writer {
     ss_block_writer file;
-    ss_geometry geometry;
+    uint32_t block_bytes;
     ss_code *code;
     ss_array_writer keys, ranks;
     bool is_first;       /* table 0, whose ranks are kept */
@@ -45,7 +45,7 @@ sstore_status ss_table_writer_open(ss_table_writer *writer, const ss_dir *dir, c
                                    sstore_error *error);
 
 /* Room for pieces of up to `capacity` fingerprints. Its values go to values[margin ...]. */
-sstore_status ss_table_piece_open(ss_table_piece *piece, ss_geometry geometry, size_t capacity, sstore_error *error);
+sstore_status ss_table_piece_open(ss_table_piece *piece, uint32_t block_bytes, size_t capacity, sstore_error *error);
 /* Also of a zeroed one. */
 void ss_table_piece_close(ss_table_piece *piece);
 
@@ -64,6 +64,6 @@ sstore_status ss_table_writer_finish(ss_table_writer *writer, ss_manifest_file *
 void ss_table_writer_close(ss_table_writer *writer);
 
 /* The bytes that a piece of `capacity` fingerprints takes. */
-size_t ss_table_piece_bytes(ss_geometry geometry, size_t capacity);
+size_t ss_table_piece_bytes(uint32_t block_bytes, size_t capacity);
 
 #endif

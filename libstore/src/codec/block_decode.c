@@ -1,179 +1,153 @@
+#include "codec/bits.h"
 #include "codec/block.h"
 
-bool ss_block_open(ss_block *block, const uint8_t *bytes, ss_geometry geometry, const ss_code *code,
-                   const char **reason)
+bool ss_block_open(ss_block *block, const uint8_t *bytes, uint32_t block_bytes, const ss_code *code, const char **reason)
 {
-    uint32_t count = ss_load_le16(bytes), key_shift = bytes[2];
+    const uint8_t *head = bytes + block_bytes - SS_BLOCK_TRAILER_BYTES - SS_BLOCK_HEAD_BYTES;
+    const uint32_t count = ss_load_le16(head), key_shift = head[2], groups = ss_group_count(count);
     *reason = "the number of fingerprints is impossible";
-    if (count == 0 || count > ss_block_most(geometry))
+    if (count == 0 || count > ss_block_most(block_bytes))
         return false;
-    uint32_t groups = (count + geometry.restart_interval - 1) / geometry.restart_interval;
+    const size_t frame_bytes = (size_t)(groups - 1) * SS_GROUP_FRAME_BYTES;
     *block = (ss_block){.bytes = bytes,
                         .code = code,
-                        .slots = bytes + SS_BLOCK_HEAD_BYTES + (size_t)(groups - 1) * SS_KEY_BYTES,
-                        .first = ss_load_le64(bytes + 4),
+                        .keys = head - frame_bytes / 2,
+                        .begins = head - frame_bytes,
                         .count = count,
                         .group_count = groups,
-                        .restart_interval = geometry.restart_interval,
-                        .slot_bytes = ss_slot_bytes(geometry),
-                        .key_shift = key_shift,
-                        .first_group_bit = ss_block_first_group_bit(geometry, groups),
-                        .end_bit = ss_block_end_bit(geometry)};
-    if (block->first_group_bit > block->end_bit)
+                        .first = ss_load_le32(head + 4),
+                        .key_shift = key_shift};
+    if (bytes + (size_t)count * SS_LOWER_BYTES > block->begins)
         return false;
     *reason = "the width of its groups' keys, or the byte behind it, is impossible";
-    return key_shift <= 64 - SS_KEY_BITS && bytes[3] == 0;
+    return key_shift <= SS_UPPER_BITS - SS_KEY_BITS && head[3] == 0;
 }
 
-/* Find a group's bounds, within the block, and its first fingerprint. */
-static bool enter_group(const ss_block *block, uint32_t group, uint64_t *first_out, uint32_t *begin_out,
-                        uint32_t *end_out)
+/* Where a group begins, in bytes. The one behind the last begins where the coded groups end. */
+static uint32_t group_begin(const ss_block *block, uint32_t group)
 {
-    uint32_t begin = ss_block_group_begin(block, group), end = ss_block_group_end(block, group);
-    uint32_t low_bits = group == 0 ? 0 : block->key_shift;
-    if (SS_UNLIKELY(begin < block->first_group_bit || begin > end || end > block->end_bit || end - begin < low_bits))
+    if (group == 0)
+        return block->count * SS_LOWER_BYTES;
+    if (group == block->group_count)
+        return (uint32_t)(block->begins - block->bytes);
+    return ss_load_le16(block->begins + (size_t)(group - 1) * 2);
+}
+
+/* Find where a group's codes begin, where its rests end, and its first upper half. */
+static inline bool enter_group(const ss_block *block, uint32_t number, uint32_t count, ss_coded_group *group)
+{
+    const uint32_t begin = group_begin(block, number), end = group_begin(block, number + 1);
+    const uint32_t low_bits = number == 0 ? 0 : block->key_shift;
+    *group = (ss_coded_group){.block = block->bytes,
+                              .first = number * SS_GROUP_SIZE,
+                              .count = count,
+                              .upper = block->first,
+                              .code_bit = 8 * begin,
+                              .rest_bit = 8 * end - low_bits};
+    if (SS_UNLIKELY(begin < block->count * SS_LOWER_BYTES || begin + (low_bits + 7) / 8 > end ||
+                    end > (uint32_t)(block->begins - block->bytes)))
         return false;
-    *first_out = block->first;
-    *begin_out = begin;
-    *end_out = end - low_bits;
-    if (group > 0) {
-        uint64_t key = ss_load_le32(block->bytes + SS_BLOCK_HEAD_BYTES + SS_KEY_BYTES * (size_t)(group - 1));
-        *first_out += key << low_bits | ss_bits_get(block->bytes, end - low_bits, low_bits);
-    }
+    if (number > 0)
+        group->upper += (uint32_t)ss_load_le16(block->keys + (size_t)(number - 1) * 2) << low_bits |
+                        (uint32_t)(ss_bits_peek(block->bytes, group->rest_bit) & ss_low_mask(low_bits));
     return true;
 }
 
-/* The value that follows `previous` if they first differ at h. */
-static inline uint64_t successor(uint64_t previous, uint32_t h, uint64_t rest)
+bool ss_block_group_first(const ss_block *block, uint32_t number, uint64_t *first_out)
 {
-    return (previous & ss_high_mask(h)) | UINT64_C(1) << (63 - h) | rest;
+    ss_coded_group group;
+    const bool sound = enter_group(block, number, 1, &group);
+    *first_out = (uint64_t)group.upper << SS_UPPER_BITS | ss_block_lower(block, number * SS_GROUP_SIZE);
+    return sound;
 }
 
-/* Groups that are decoded alone are so in pieces of at most this many, so that h[] stays small whatever the interval. */
-#define PIECE 256u
-
-/* Decode `count` codes to h[]. Writes up to SS_LOOKUP_SYMBOLS - 1 bytes more. */
-static bool decode_piece(const ss_block *block, uint32_t begin, uint32_t end, uint32_t count, uint8_t *h)
+bool ss_block_decode_group(const ss_block *block, uint32_t number, uint32_t count, uint64_t *out)
 {
-    uint32_t done = 0;
-    while (done < count) {
-        ss_lookup entry = block->code->lookup[ss_bits_peek(block->bytes, begin) & ((1u << SS_MAX_CODE_BITS) - 1)];
-        ss_store_le32(h + done, ss_lookup_h(entry));
-        done += ss_lookup_symbols((uint32_t)entry);
-        begin += ss_lookup_code_bits((uint32_t)entry);
-        if (SS_UNLIKELY(entry == 0 || (begin > end && done < count)))
-            return false;
-    }
-    return true;
-}
-
-static bool decode_alone(const ss_block *block, uint32_t group, uint64_t *out)
-{
-    uint8_t h[PIECE + SS_LOOKUP_SYMBOLS];
-    uint32_t code_bit, rest_bit, count = ss_block_group_size(block, group);
-    uint64_t value, no_difference = 0;
-    if (!enter_group(block, group, &value, &code_bit, &rest_bit))
-        return false;
-    out[0] = value;
-    for (uint32_t done = 1; done < count;) {
-        uint32_t piece = count - done < PIECE ? count - done : PIECE;
-        if (!decode_piece(block, code_bit, rest_bit, piece, h))
-            return false;
-        for (uint32_t i = 0; i < piece; i++) {
-            uint32_t width = 63 - (uint32_t)h[i];
-            code_bit += block->code->lengths[h[i]];
-            if (SS_UNLIKELY(width > rest_bit))
-                return false;
-            rest_bit -= width;
-            no_difference |= value >> width & 1; /* bit h was 1 before, too */
-            value = successor(value, h[i], ss_bits_get(block->bytes, rest_bit, width));
-            out[done + i] = value;
-        }
-        if (code_bit > rest_bit || no_difference != 0)
-            return false;
-        done += piece;
-    }
-    return true;
-}
-
-uint32_t ss_block_decode_lanes(const ss_group *groups, uint32_t group_count, uint64_t *out)
-{
-    ss_lane lanes[SS_LANES];
-    uint32_t index[SS_LANES]; /* of the group in each lane */
-    uint32_t count = 0, alone = 0, interval = groups[0].block->restart_interval;
-    const ss_code *code = groups[0].block->code;
-    for (uint32_t i = 0; i < group_count; i++) {
-        const ss_block *block = groups[i].block;
-        ss_lane *lane = &lanes[count];
-        lane->block = block->bytes;
-        lane->steps = ss_block_group_size(block, groups[i].number) - 1;
-        lane->out = out + (size_t)i * interval;
-        if (SS_UNLIKELY(!enter_group(block, groups[i].number, &lane->first, &lane->begin, &lane->end))) {
-            group_count = i; /* unless one before it turns out malformed */
-            break;
-        }
-        /* All lanes go on for as long as the longest, which has interval - 1 steps at most. */
-        if (SS_LIKELY(interval <= SS_LANE_STEPS + 1 && lane->begin + ss_lane_reach(interval - 1) <= block->end_bit))
-            index[count++] = i;
-        else
-            alone |= 1u << i;
-    }
-    if (SS_LIKELY(count > 0))
-        for (uint32_t missed = code->decode_lanes(code->lookup, lanes, count); missed != 0; missed &= missed - 1)
-            alone |= 1u << index[__builtin_ctz(missed)];
-    for (; SS_UNLIKELY(alone != 0); alone &= alone - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(alone);
-        if (!decode_alone(groups[i].block, groups[i].number, out + (size_t)i * interval))
-            return i;
-    }
-    return group_count;
-}
-
-/* Whether groups that were decoded from `first_group` on ascend from one to the next, and to the one behind them. */
-static bool groups_ascend(const ss_block *block, uint32_t first_group, const uint64_t *values, uint32_t count)
-{
-    const uint32_t interval = block->restart_interval, behind = first_group + (count + interval - 1) / interval;
-    uint64_t next;
-    uint32_t begin, end;
-    bool ascend = true;
-    for (uint32_t at = interval; at < count; at += interval)
-        ascend &= values[at] > values[at - 1];
-    if (behind < block->group_count)
-        ascend &= enter_group(block, behind, &next, &begin, &end) && next > values[count - 1];
-    return ascend;
-}
-
-bool ss_block_decode_groups(const ss_block *block, uint32_t first_group, uint32_t groups, uint64_t *out,
-                            uint32_t *count_out)
-{
-    const uint64_t *const values = out;
-    const uint32_t from = first_group;
-    uint32_t interval = block->restart_interval, left = block->count - first_group * interval;
-    *count_out = left < groups * interval ? left : groups * interval;
-    while (groups > 0) {
-        ss_group together[SS_LANES];
-        uint32_t count = groups < SS_LANES ? groups : SS_LANES;
-        for (uint32_t i = 0; i < count; i++)
-            together[i] = (ss_group){.block = block, .number = first_group + i};
-        if (ss_block_decode_lanes(together, count, out) != count)
-            return false;
-        out += (size_t)count * interval;
-        first_group += count;
-        groups -= count;
-    }
-    return groups_ascend(block, from, values, *count_out);
+    ss_coded_group group;
+    return enter_group(block, number, count, &group) && block->code->kernels->decode_group(block->code->lookup, &group, out);
 }
 
 bool ss_block_decode(const ss_block *block, uint64_t *out)
 {
-    uint32_t count;
-    return ss_block_decode_groups(block, 0, block->group_count, out, &count);
+    for (uint32_t group = 0; group < block->group_count; group++) {
+        uint64_t *values = out + (size_t)group * SS_GROUP_SIZE;
+        if (!ss_block_decode_group(block, group, ss_block_group_size(block, group), values))
+            return false;
+        if (group > 0 && SS_UNLIKELY(values[0] <= values[-1]))
+            return false;
+    }
+    return true;
 }
 
-bool ss_block_decode_strictly(const ss_block *block, uint64_t *out)
+/* ----- searching ----- */
+
+typedef uint16_t keys __attribute__((vector_size(16)));
+#define VECTOR_KEYS 8u
+
+/* Where an upper half lies among the keys. */
+static uint32_t key_of(const ss_block *block, uint32_t upper)
 {
-    for (uint32_t group = 0; group < block->group_count; group++)
-        if (!decode_alone(block, group, out + (size_t)group * block->restart_interval))
+    const uint32_t distance = upper <= block->first ? 0 : (upper - block->first) >> block->key_shift;
+    return distance <= UINT16_MAX ? distance : UINT16_MAX;
+}
+
+static uint32_t add_up(keys counts)
+{
+    uint64_t words[2];
+    memcpy(words, &counts, sizeof words);
+    return (uint32_t)((words[0] + words[1]) * UINT64_C(0x0001000100010001) >> 48);
+}
+
+/* Group g is the one after g keys. Fingerprints from `low` on may lie in the group before the first key that is not below
+ * low's: of equal keys only the bits behind tell which is lower. Keys are counted, several at a time and without a branch;
+ * head and trailer behind them make sure that a vector of them lies in the block. */
+void ss_block_find_groups(const ss_block *block, uint32_t low, uint32_t high, uint32_t *first_out, uint32_t *last_out)
+{
+    const uint16_t low_key = (uint16_t)key_of(block, low), high_key = (uint16_t)key_of(block, high);
+    const uint32_t count = block->group_count - 1;
+    const keys numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+    keys below = {0}, up_to = {0};
+    for (uint32_t i = 0; i < count; i += VECTOR_KEYS) {
+        keys loaded;
+        memcpy(&loaded, block->keys + (size_t)i * 2, sizeof loaded);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        loaded = loaded << 8 | loaded >> 8;
+#endif
+        const keys present = (keys)(numbers < (uint16_t)(count - i));
+        below -= (keys)(loaded < low_key) & present;
+        up_to -= (keys)(loaded <= high_key) & present;
+    }
+    *first_out = add_up(below);
+    *last_out = add_up(up_to);
+}
+
+/* Of the fingerprints in `which`, those within the distance. */
+static uint64_t confirm(const ss_near *near, uint64_t which)
+{
+    uint64_t confirmed = 0;
+    for (; which != 0; which &= which - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctzll(which);
+        confirmed |= (uint64_t)(ss_popcount(near->values[i] ^ near->query) <= near->distance) << i;
+    }
+    return confirmed;
+}
+
+bool ss_block_find_near(const ss_block *block, ss_near *near)
+{
+    const ss_kernels *kernels = block->code->kernels;
+    uint64_t which;
+    for (;; near->group++) {
+        near->group = kernels->find_near(block->bytes, near->group, near->end, (uint32_t)near->query, near->lower_distance, &which);
+        if (SS_LIKELY(near->group == near->end))
+            return true;
+        which &= ss_low_mask(ss_block_group_size(block, near->group)); /* behind the last one there is something else */
+        if (which == 0)
+            continue;
+        const uint32_t count = SS_GROUP_SIZE - (uint32_t)__builtin_clzll(which);
+        if (!ss_block_decode_group(block, near->group, count, near->values))
             return false;
-    return groups_ascend(block, 0, out, block->count);
+        near->which = confirm(near, which);
+        if (near->which != 0)
+            return true;
+    }
 }

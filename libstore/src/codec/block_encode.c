@@ -1,27 +1,23 @@
 #include "codec/block.h"
 
-bool ss_geometry_valid(ss_geometry geometry)
+bool ss_block_bytes_valid(uint32_t block_bytes)
 {
-    uint32_t bytes = geometry.block_bytes;
-    return bytes >= SS_BLOCK_MIN_BYTES && bytes <= SS_BLOCK_MAX_BYTES && (bytes & (bytes - 1)) == 0 &&
-           geometry.restart_interval >= 1 && geometry.restart_interval <= SS_BLOCK_MAX_COUNT;
+    return block_bytes >= SS_BLOCK_MIN_BYTES && block_bytes <= SS_BLOCK_MAX_BYTES && (block_bytes & (block_bytes - 1)) == 0;
 }
+
+#define MOST_GROUPS (SS_BLOCK_MAX_BYTES / (SS_GROUP_SIZE * SS_LOWER_BYTES))
 
 /* ----- how many fit ----- */
 
 void ss_step_bits(const ss_code *code, const uint64_t *values, size_t count, uint8_t *bits_out)
 {
-    uint8_t bits_of[SS_SYMBOL_COUNT];
-    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
-        bits_of[h] = (uint8_t)(code->lengths[h] + 63 - h);
+    uint8_t bits_of[SS_FINGERPRINT_BITS];
+    for (uint32_t i = 0; i < SS_FINGERPRINT_BITS; i++) {
+        const uint32_t h = ss_symbol_of(i);
+        bits_of[i] = (uint8_t)(code->lengths[h] + ss_rest_bits(h));
+    }
     for (size_t i = 1; i < count; i++)
         bits_out[i] = bits_of[ss_first_difference(values[i - 1], values[i])];
-}
-
-/* The least shift that brings a distance from the block's first fingerprint into a key. */
-static uint32_t shift_for(uint64_t distance)
-{
-    return distance <= UINT32_MAX ? 0 : SS_KEY_BITS - (uint32_t)__builtin_clzll(distance);
 }
 
 static uint32_t sum_bits(const uint8_t *step_bits, uint32_t count)
@@ -32,36 +28,56 @@ static uint32_t sum_bits(const uint8_t *step_bits, uint32_t count)
     return sum;
 }
 
-/* How many of `count` steps take at most `room` bits together; *taken_out is what they take. */
-static uint32_t fit_steps(const uint8_t *step_bits, uint32_t count, uint32_t room, uint32_t *taken_out)
+/* What the groups of a block take. */
+typedef struct shape {
+    uint32_t groups, key_shift;
+    uint32_t bits[MOST_GROUPS]; /* of a group's steps */
+} shape;
+
+/* The least shift that brings an upper half's distance from the block's first into a key. */
+static uint32_t shift_for(uint32_t distance)
 {
-    uint32_t fitting = count, taken = sum_bits(step_bits, count);
-    while (taken > room)
-        taken -= step_bits[--fitting];
-    *taken_out = taken;
-    return fitting;
+    return distance >> SS_KEY_BITS == 0 ? 0 : SS_UPPER_BITS - SS_KEY_BITS - (uint32_t)__builtin_clz(distance);
 }
 
-uint32_t ss_block_fit(ss_geometry geometry, const uint64_t *values, const uint8_t *step_bits, size_t count)
+static uint32_t group_bytes(const shape *of, uint32_t group)
 {
-    const uint32_t interval = geometry.restart_interval, end_bit = ss_block_end_bit(geometry);
-    const uint32_t most = (uint32_t)ss_min_u64(count, SS_BLOCK_MAX_COUNT);
-    uint32_t fitting = 0, taken = 0; /* bits of all steps so far */
-    for (uint32_t groups = 1; fitting < most; groups++) {
-        uint64_t key_shift = shift_for(values[fitting] - values[0]);
-        uint64_t frame_bits = ss_block_first_group_bit(geometry, groups) + (groups - 1) * key_shift + taken;
-        if (frame_bits > end_bit)
-            break;
-        uint32_t steps = most - fitting - 1, group_bits;
-        if (steps > interval - 1)
-            steps = interval - 1;
-        uint32_t taking = fit_steps(step_bits + fitting + 1, steps, end_bit - (uint32_t)frame_bits, &group_bits);
-        fitting += 1 + taking;
-        taken += group_bits;
-        if (taking < steps)
-            break;
+    return (of->bits[group] + (group > 0 ? of->key_shift : 0) + 7) / 8;
+}
+
+static uint32_t frame_bytes(uint32_t groups)
+{
+    return (groups - 1) * SS_GROUP_FRAME_BYTES + SS_BLOCK_HEAD_BYTES + SS_BLOCK_TRAILER_BYTES;
+}
+
+/* Begin another group with values[first], which may make the keys of all others longer. Returns the bytes that all of them take
+ * but for the last one's steps and lower halves. */
+static uint32_t begin_group(shape *of, const uint64_t *values, uint32_t first)
+{
+    uint32_t bytes = frame_bytes(++of->groups) + first * SS_LOWER_BYTES;
+    of->key_shift = shift_for(ss_upper(values[first]) - ss_upper(values[0]));
+    for (uint32_t i = 0; i + 1 < of->groups; i++)
+        bytes += group_bytes(of, i);
+    return bytes;
+}
+
+uint32_t ss_block_fit(uint32_t block_bytes, const uint64_t *values, const uint8_t *step_bits, size_t count)
+{
+    const uint32_t most = (uint32_t)ss_min_u64(count, ss_block_most(block_bytes));
+    shape made = {.groups = 0};
+    for (uint32_t first = 0; first < most; first += SS_GROUP_SIZE) {
+        const uint32_t others = begin_group(&made, values, first), group = made.groups - 1;
+        uint32_t size = (uint32_t)ss_min_u64(most - first, SS_GROUP_SIZE);
+        const uint32_t whole = size;
+        made.bits[group] = sum_bits(step_bits + first + 1, size - 1);
+        while (size > 1 && others + size * SS_LOWER_BYTES + group_bytes(&made, group) > block_bytes)
+            made.bits[group] -= step_bits[first + --size];
+        if (others + size * SS_LOWER_BYTES + group_bytes(&made, group) > block_bytes)
+            return first;
+        if (size < whole)
+            return first + size;
     }
-    return fitting;
+    return most;
 }
 
 /* ----- writing ----- */
@@ -90,15 +106,8 @@ static inline void flush_back(back_writer *writer)
     writer->count &= 7;
 }
 
-/* A field of up to 63 bits. */
 static inline void write_back(back_writer *writer, uint64_t value, uint32_t width)
 {
-    if (SS_UNLIKELY(width > MOST_FIELD_BITS)) {
-        put_back(writer, value >> 32, width - 32);
-        flush_back(writer);
-        value &= UINT32_MAX;
-        width = 32;
-    }
     put_back(writer, value, width);
     flush_back(writer);
 }
@@ -110,18 +119,23 @@ static void write_zeros(back_writer *writer, uint32_t width)
     write_back(writer, 0, width);
 }
 
+static inline uint32_t step_symbol(const uint64_t *values, uint32_t step)
+{
+    return ss_symbol_of(ss_first_difference(values[step - 1], values[step]));
+}
+
 /* The rests of the steps within values[0 .. count-1]. */
 static void write_rests(back_writer *writer, const uint64_t *values, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {
-        uint32_t width = 63 - ss_first_difference(values[i - 1], values[i]);
-        write_back(writer, values[i] & ((UINT64_C(1) << width) - 1), width);
+        const uint32_t width = ss_rest_bits(step_symbol(values, i));
+        write_back(writer, ss_upper(values[i]) & ss_low_mask(width), width);
     }
 }
 
 static inline void put_code(back_writer *writer, const ss_code *code, const uint64_t *values, uint32_t step)
 {
-    uint32_t h = ss_first_difference(values[step - 1], values[step]);
+    const uint32_t h = step_symbol(values, step);
     put_back(writer, code->codes[h], code->lengths[h]);
 }
 
@@ -141,59 +155,47 @@ static void write_codes(back_writer *writer, const ss_code *code, const uint64_t
     flush_back(writer);
 }
 
-/* ----- blocks ----- */
-
-/* The bits of the steps within a group. */
-static uint32_t group_bits(const uint8_t *step_bits, uint32_t count, uint32_t interval, uint32_t group)
+/* Write a group, which has `bytes` bytes below the writer; its low bits end it. */
+static void write_group(back_writer *writer, const ss_code *code, const uint64_t *values, uint32_t count, uint32_t low_bits,
+                        uint32_t distance, uint32_t bytes, uint32_t step_bits)
 {
-    uint32_t first = group * interval, left = count - first;
-    return sum_bits(step_bits + first + 1, (left < interval ? left : interval) - 1);
+    write_back(writer, distance & ss_low_mask(low_bits), low_bits);
+    write_rests(writer, values, count);
+    write_zeros(writer, 8 * bytes - low_bits - step_bits);
+    write_codes(writer, code, values, count);
 }
 
-/* Head, keys and slots. After the groups: what stands before group 0 was spoilt by writing it. */
-static void write_frame(ss_geometry geometry, const uint64_t *values, const uint8_t *step_bits, uint32_t count,
-                        uint32_t groups, uint32_t key_shift, uint8_t *to)
-{
-    const uint32_t interval = geometry.restart_interval, slot_bytes = ss_slot_bytes(geometry);
-    uint8_t *keys = to + SS_BLOCK_HEAD_BYTES, *slots = keys + (size_t)(groups - 1) * SS_KEY_BYTES;
-    uint32_t begin = ss_block_first_group_bit(geometry, groups) + group_bits(step_bits, count, interval, 0);
-    ss_store_le16(to, (uint16_t)count);
-    to[2] = (uint8_t)key_shift;
-    to[3] = 0;
-    ss_store_le64(to + 4, values[0]);
-    for (uint32_t group = 1; group < groups; group++) {
-        ss_store_le32(keys, (uint32_t)((values[(size_t)group * interval] - values[0]) >> key_shift));
-        if (slot_bytes == 2)
-            ss_store_le16(slots, (uint16_t)begin);
-        else
-            ss_store_le32(slots, begin);
-        keys += SS_KEY_BYTES;
-        slots += slot_bytes;
-        begin += key_shift + group_bits(step_bits, count, interval, group);
-    }
-}
-
-void ss_block_encode(ss_geometry geometry, const ss_code *code, const uint64_t *values, const uint8_t *step_bits,
+void ss_block_encode(uint32_t block_bytes, const ss_code *code, const uint64_t *values, const uint8_t *step_bits,
                      uint32_t count, uint8_t *to)
 {
-    const uint32_t interval = geometry.restart_interval, groups = (count + interval - 1) / interval;
-    const uint32_t key_shift = shift_for(values[(size_t)(groups - 1) * interval] - values[0]);
-    const uint32_t begin = ss_block_first_group_bit(geometry, groups);
-    back_writer writer = {.at = to + ss_block_end_bit(geometry) / 8};
-    uint32_t zeros = ss_block_end_bit(geometry) - begin - (groups - 1) * key_shift;
-    for (uint32_t group = 0; group < groups; group++)
-        zeros -= group_bits(step_bits, count, interval, group);
-
-    for (uint32_t group = groups; group-- > 0;) {
-        const uint64_t *first = values + (size_t)group * interval;
-        uint32_t size = group + 1 == groups ? count - group * interval : interval;
+    shape made = {.groups = ss_group_count(count)};
+    uint8_t *const head = to + block_bytes - SS_BLOCK_TRAILER_BYTES - SS_BLOCK_HEAD_BYTES;
+    uint8_t *const keys = head - (size_t)(made.groups - 1) * 2, *const begins = keys - (size_t)(made.groups - 1) * 2;
+    back_writer writer = {.at = begins};
+    made.key_shift = shift_for(ss_upper(values[(size_t)(made.groups - 1) * SS_GROUP_SIZE]) - ss_upper(values[0]));
+    uint32_t end = count * SS_LOWER_BYTES; /* of the group before the last */
+    for (uint32_t group = 0; group < made.groups; group++) {
+        const uint32_t first = group * SS_GROUP_SIZE, size = (uint32_t)ss_min_u64(count - first, SS_GROUP_SIZE);
+        made.bits[group] = sum_bits(step_bits + first + 1, size - 1);
         if (group > 0)
-            write_back(&writer, (first[0] - values[0]) & ss_low_mask(key_shift), key_shift);
-        write_rests(&writer, first, size);
-        write_zeros(&writer, zeros);
-        zeros = 0; /* only the last group has some */
-        write_codes(&writer, code, first, size);
+            ss_store_le16(begins + (size_t)(group - 1) * 2, (uint16_t)end);
+        if (group + 1 < made.groups)
+            end += group_bytes(&made, group);
     }
-    assert(writer.at == to + begin / 8 && writer.count == 0);
-    write_frame(geometry, values, step_bits, count, groups, key_shift, to);
+    for (uint32_t group = made.groups; group-- > 0;) {
+        const uint64_t *first = values + (size_t)group * SS_GROUP_SIZE;
+        const uint32_t distance = ss_upper(first[0]) - ss_upper(values[0]), low_bits = group > 0 ? made.key_shift : 0;
+        const uint32_t bytes = group + 1 < made.groups ? group_bytes(&made, group) : (uint32_t)(begins - to) - end;
+        if (group > 0)
+            ss_store_le16(keys + (size_t)(group - 1) * 2, (uint16_t)(distance >> made.key_shift));
+        write_group(&writer, code, first, (uint32_t)ss_min_u64(count - group * SS_GROUP_SIZE, SS_GROUP_SIZE), low_bits,
+                    distance, bytes, made.bits[group]);
+    }
+    assert(writer.at == to + (size_t)count * SS_LOWER_BYTES && writer.count == 0);
+    for (uint32_t i = 0; i < count; i++) /* after the groups, whose first one spoilt what lies before it */
+        ss_store_le32(to + (size_t)i * SS_LOWER_BYTES, (uint32_t)values[i]);
+    ss_store_le16(head, (uint16_t)count);
+    head[2] = (uint8_t)made.key_shift;
+    head[3] = 0;
+    ss_store_le32(head + 4, ss_upper(values[0]));
 }

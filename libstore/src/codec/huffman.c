@@ -4,7 +4,7 @@
 
 /*
  * Package-merge (Larmore and Hirschberg, "A fast algorithm for optimal length-limited Huffman codes", 1990), by the
- * boundary-free textbook form: there are at most 64 symbols, so sets of symbols are 64-bit masks and nothing is shared.
+ * boundary-free textbook form: there are few symbols, so that nothing has to be shared.
  */
 typedef struct package {
     uint64_t weight;
@@ -128,24 +128,22 @@ static uint32_t first_symbol(const uint8_t single[1u << SS_MAX_CODE_BITS], const
 
 static ss_lookup make_lookup(const uint8_t single[1u << SS_MAX_CODE_BITS], const ss_code *code, uint32_t bits)
 {
-    uint32_t used = 0, symbols = 0, rest_bits = 0, wide = 0;
+    uint32_t used = 0, symbols = 0;
     ss_lookup all = 0;
     for (; symbols < SS_LOOKUP_SYMBOLS; symbols++) {
         uint32_t h = first_symbol(single, code, bits >> used, SS_MAX_CODE_BITS - used);
         if (h == SS_SYMBOL_COUNT)
             break;
-        all |= (ss_lookup)h << (32 + 8 * symbols);
-        rest_bits += 63 - h;
-        wide |= 63 - h > SS_NARROW_REST_BITS;
+        all |= (ss_lookup)(SS_SYMBOL_COUNT - 1 - h) << (32 + 8 * symbols);
         used += code->lengths[h];
     }
-    return all | wide << 28 | rest_bits << 16 | symbols << 8 | used;
+    return all | symbols << 8 | used;
 }
 
 void ss_code_init(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT])
 {
     uint8_t single[1u << SS_MAX_CODE_BITS]; /* the first symbol alone, for any 11 bits */
-    code->decode_lanes = ss_lanes_best();
+    code->kernels = ss_kernels_best();
     memset(code->codes, 0, sizeof code->codes);
     memcpy(code->lengths, lengths, sizeof code->lengths);
     assign_codes(code);
@@ -162,6 +160,6 @@ uint64_t ss_huffman_cost_bits(const uint64_t counts[SS_SYMBOL_COUNT], const uint
 {
     uint64_t bits = 0;
     for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
-        bits += counts[h] * (lengths[h] + 63 - h);
+        bits += counts[h] * (lengths[h] + ss_rest_bits(h));
     return bits;
 }

@@ -1,5 +1,6 @@
 /*
- * huffman.h - the canonical, length-limited Huffman code over h (0 to 63), the position of the first differing bit.
+ * huffman.h - the canonical, length-limited Huffman code over h, the position of the first bit in which the upper half of a
+ * fingerprint differs from that of the one before: 0 to 31, or 32 where they are equal.
  *
  * One code serves one table. Only its lengths are stored; codes are assigned in the canonical order, shorter first and
  * equal lengths by h, and stand in the bit stream most significant bit first (so that they are reversed here, where the
@@ -9,13 +10,25 @@
 #define SS_HUFFMAN_H
 
 #include "base/common.h"
-#include "codec/lanes.h"
+#include "codec/kernels.h"
 #include "codec/lookup.h"
 
-#define SS_SYMBOL_COUNT 64u /* h is 0 to 63 */
+#define SS_SYMBOL_COUNT 33u
+
+/* The h of two neighbours whose first difference, of all 64 bits, is that. */
+static inline uint32_t ss_symbol_of(uint32_t first_difference)
+{
+    return first_difference < SS_SYMBOL_COUNT - 1 ? first_difference : SS_SYMBOL_COUNT - 1;
+}
+
+/* The bits to the right of bit h of an upper half. */
+static inline uint32_t ss_rest_bits(uint32_t h)
+{
+    return h < SS_SYMBOL_COUNT - 1 ? SS_SYMBOL_COUNT - 2 - h : 0;
+}
 
 typedef struct ss_code {
-    ss_lanes_fn decode_lanes;         /* how to decode under this code; ss_lanes_best() unless a test says otherwise */
+    const ss_kernels *kernels;        /* how to decode under this code; ss_kernels_best() unless a test says otherwise */
     uint8_t lengths[SS_SYMBOL_COUNT]; /* 0: h has no code */
     uint16_t codes[SS_SYMBOL_COUNT];  /* reversed */
     ss_lookup lookup[1u << SS_MAX_CODE_BITS];

@@ -13,7 +13,7 @@ enum {
     AT_SEGMENT_ID = 16,
     AT_NUMBER = 32,
     AT_BLOCK_BYTES = 36,
-    AT_RESTART_INTERVAL = 40,
+    AT_COLUMN_BITS = 40,
     AT_FINGERPRINT_BITS = 44,
     AT_BLOCK_COUNT = 48,
     AT_ITEM_COUNT = 56,
@@ -37,6 +37,12 @@ uint64_t ss_block_file_key(const ss_block_header *header)
     return ss_hash64(bytes, sizeof bytes);
 }
 
+/* The width of the column; there is none in the id column. */
+static uint32_t column_bits(uint32_t number)
+{
+    return number == SS_IDS_NUMBER ? 0 : SS_COLUMN_BITS;
+}
+
 ss_u128 ss_block_header_encode(const ss_block_header *header, uint8_t bytes[SS_HEADER_BYTES])
 {
     memset(bytes, 0, SS_HEADER_BYTES);
@@ -47,7 +53,7 @@ ss_u128 ss_block_header_encode(const ss_block_header *header, uint8_t bytes[SS_H
     ss_store_u128(bytes + AT_SEGMENT_ID, header->segment_id);
     ss_store_le32(bytes + AT_NUMBER, header->number);
     ss_store_le32(bytes + AT_BLOCK_BYTES, header->block_bytes);
-    ss_store_le32(bytes + AT_RESTART_INTERVAL, header->restart_interval);
+    ss_store_le32(bytes + AT_COLUMN_BITS, column_bits(header->number));
     ss_store_le64(bytes + AT_BLOCK_COUNT, header->block_count);
     ss_store_le64(bytes + AT_ITEM_COUNT, header->item_count);
     ss_store_le32(bytes + AT_TABLE_COUNT, header->table_count);
@@ -55,7 +61,7 @@ ss_u128 ss_block_header_encode(const ss_block_header *header, uint8_t bytes[SS_H
     ss_store_le32(bytes + AT_RADIUS, header->radius);
     ss_store_le64(bytes + AT_KEY_MASK, header->key_mask);
     memcpy(bytes + AT_CODE_LENGTHS, header->code_lengths, SS_SYMBOL_COUNT);
-    for (size_t i = 0; i < SS_SYMBOL_COUNT; i++) {
+    for (size_t i = 0; i < SS_FINGERPRINT_BITS; i++) {
         ss_store_le64(bytes + AT_H_COUNTS + 8 * i, header->h_counts[i]);
         ss_store_le64(bytes + AT_GAP_BIT_COUNTS + 8 * i, header->gap_bit_counts[i]);
     }
@@ -66,14 +72,11 @@ ss_u128 ss_block_header_encode(const ss_block_header *header, uint8_t bytes[SS_H
 
 static sstore_status check_ranges(const ss_block_header *header, const char *file, sstore_error *error)
 {
-    bool is_table = header->number != SS_IDS_NUMBER;
-    ss_geometry geometry = {.block_bytes = header->block_bytes,
-                            .restart_interval = is_table ? header->restart_interval : 1};
     const char *reason;
-    if (!ss_geometry_valid(geometry))
-        return ss_fail_damaged(error, file, AT_BLOCK_BYTES, "the block size or restart interval is impossible");
+    if (!ss_block_bytes_valid(header->block_bytes))
+        return ss_fail_damaged(error, file, AT_BLOCK_BYTES, "the block size is impossible");
     if (header->block_count > SS_MAX_BLOCK_COUNT || header->item_count < header->block_count ||
-        header->item_count > SS_BLOCK_MAX_COUNT * header->block_count)
+        header->item_count > UINT16_MAX * header->block_count)
         return ss_fail_damaged(error, file, AT_BLOCK_COUNT, "the numbers of blocks and items do not fit together");
     if (!ss_huffman_valid(header->code_lengths, &reason))
         return ss_fail_damaged(error, file, AT_CODE_LENGTHS, "%s", reason);
@@ -98,7 +101,6 @@ sstore_status ss_block_header_decode(const uint8_t bytes[SS_HEADER_BYTES], const
         .segment_id = ss_load_u128(bytes + AT_SEGMENT_ID),
         .number = ss_load_le32(bytes + AT_NUMBER),
         .block_bytes = ss_load_le32(bytes + AT_BLOCK_BYTES),
-        .restart_interval = ss_load_le32(bytes + AT_RESTART_INTERVAL),
         .block_count = ss_load_le64(bytes + AT_BLOCK_COUNT),
         .item_count = ss_load_le64(bytes + AT_ITEM_COUNT),
         .table_count = ss_load_le32(bytes + AT_TABLE_COUNT),
@@ -107,7 +109,7 @@ sstore_status ss_block_header_decode(const uint8_t bytes[SS_HEADER_BYTES], const
         .key_mask = ss_load_le64(bytes + AT_KEY_MASK),
     };
     memcpy(header_out->code_lengths, bytes + AT_CODE_LENGTHS, SS_SYMBOL_COUNT);
-    for (size_t i = 0; i < SS_SYMBOL_COUNT; i++) {
+    for (size_t i = 0; i < SS_FINGERPRINT_BITS; i++) {
         header_out->h_counts[i] = ss_load_le64(bytes + AT_H_COUNTS + 8 * i);
         header_out->gap_bit_counts[i] = ss_load_le64(bytes + AT_GAP_BIT_COUNTS + 8 * i);
     }

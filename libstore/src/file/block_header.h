@@ -14,12 +14,12 @@ typedef struct ss_block_header {
     uint32_t distance;
     uint32_t radius;           /* 0 in the id column */
     uint32_t block_bytes;
-    uint32_t restart_interval; /* 0 in the id column */
     uint64_t block_count;
     uint64_t item_count;       /* fingerprints, or records in the id column */
     uint64_t key_mask;         /* 0 in the id column */
     uint8_t code_lengths[SS_SYMBOL_COUNT];
-    uint64_t h_counts[SS_SYMBOL_COUNT];           /* of all neighbours in the table, also across blocks */
+    uint64_t h_counts[SS_FINGERPRINT_BITS];       /* of all neighbours in the table, also across blocks: by the first
+                                                     difference of all 64 bits */
     uint64_t gap_bit_counts[SS_FINGERPRINT_BITS]; /* how many gaps between neighbours have a 1 at each bit */
 } ss_block_header;
 

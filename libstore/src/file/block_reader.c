@@ -5,7 +5,7 @@
 #include "file/block_writer.h"
 
 #define CACHE_LINE 64u
-#define HEAD_LINES 3u                   /* that hold head, keys and slots of a block of 4 KiB */
+#define FRAME_BYTES_A_LINE 4096u        /* of a block whose frame, at its end, takes a line more */
 #define AHEAD_BYTES (UINT64_C(2) << 20) /* of a walk in order, at most */
 #define FIRST_SHARE 32u                 /* of this, at first: 64 KiB, one of the largest blocks */
 
@@ -163,8 +163,9 @@ bool ss_block_reader_ask(const ss_block_reader *reader, uint64_t block, uint8_t 
             return true;
         ss_file_will_need(&reader->file, offset, block_bytes);
     } else if (was_checked(reader, block)) {
-        for (uint32_t line = 0; line < HEAD_LINES; line++)
-            __builtin_prefetch(reader->base + offset + (size_t)line * CACHE_LINE);
+        const uint8_t *end = reader->base + offset + block_bytes;
+        for (uint32_t at = 0; at < block_bytes; at += FRAME_BYTES_A_LINE)
+            __builtin_prefetch(end - (size_t)(at / FRAME_BYTES_A_LINE + 1) * CACHE_LINE);
     } else {
         ss_file_will_need(&reader->file, offset, block_bytes);
     }

@@ -32,7 +32,7 @@ static uint32_t most_records(uint32_t block_bytes, uint32_t width, bool has_star
 {
     const uint32_t room = block_bytes - SS_BLOCK_TRAILER_BYTES;
     uint64_t bits = width + (has_starts ? 1u : 0u);
-    uint64_t most = SS_BLOCK_MAX_COUNT;
+    uint64_t most = SS_IDS_BLOCK_MOST;
     if (bits > 0)
         most = ss_min_u64((room - FRAME_BYTES) * UINT64_C(8) / bits, most);
     while (content_bytes((uint32_t)most, width, has_starts) > room) /* each of the two parts takes whole bytes */

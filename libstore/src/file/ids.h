@@ -10,9 +10,12 @@
 #ifndef SS_IDS_H
 #define SS_IDS_H
 
+#include "codec/bits.h"
 #include "file/block_reader.h"
 
 /* ----- encoding ----- */
+
+#define SS_IDS_BLOCK_MOST 65535u /* records */
 
 /* What a block's records have in common. */
 typedef struct ss_ids_frame {

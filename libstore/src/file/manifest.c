@@ -33,7 +33,7 @@ enum {
     AT_DISTINCT_COUNT = 32,
     AT_CONTENT_SUM = 40,
     AT_BLOCK_BYTES = 56,
-    AT_RESTART_INTERVAL = 60,
+    AT_COLUMN_BITS = 60,
     AT_DIRECTORY_BYTES = 64,
     AT_DIRECTORY_SUM = 72,
     AT_IDS_BLOCK_COUNT = 88,
@@ -94,7 +94,7 @@ ss_block_file_facts ss_manifest_file_facts(const ss_manifest_segment *segment, u
     const ss_manifest_file *file = number == SS_IDS_NUMBER ? &segment->ids : &segment->tables[number];
     return (ss_block_file_facts){.segment_id = segment->segment_id,
                                  .number = number,
-                                 .block_bytes = segment->geometry.block_bytes,
+                                 .block_bytes = segment->block_bytes,
                                  .block_count = file->block_count,
                                  .header_checksum = file->header_checksum};
 }
@@ -107,7 +107,7 @@ ss_u128 ss_segment_id(const ss_manifest_segment *segment, bool has_ids)
     ss_store_le64(bytes + 16, segment->record_count);
     ss_store_le64(bytes + 24, segment->distinct_count);
     const uint32_t words[8] = {SS_FORMAT_VERSION, SS_FINGERPRINT_BITS, has_ids ? FLAG_HAS_IDS : 0, segment->kind,
-                               segment->geometry.block_bytes, segment->geometry.restart_interval, plan->distance,
+                               segment->block_bytes, SS_COLUMN_BITS, plan->distance,
                                plan->table_count};
     for (size_t i = 0; i < 8; i++)
         ss_store_le32(bytes + 32 + 4 * i, words[i]);
@@ -149,8 +149,8 @@ static void encode_segment(const ss_manifest_segment *segment, uint8_t *to)
     ss_store_le64(to + AT_RECORD_COUNT, segment->record_count);
     ss_store_le64(to + AT_DISTINCT_COUNT, segment->distinct_count);
     ss_store_u128(to + AT_CONTENT_SUM, segment->content_sum);
-    ss_store_le32(to + AT_BLOCK_BYTES, segment->geometry.block_bytes);
-    ss_store_le32(to + AT_RESTART_INTERVAL, segment->geometry.restart_interval);
+    ss_store_le32(to + AT_BLOCK_BYTES, segment->block_bytes);
+    ss_store_le32(to + AT_COLUMN_BITS, SS_COLUMN_BITS);
     ss_store_le64(to + AT_DIRECTORY_BYTES, segment->directory_bytes);
     ss_store_u128(to + AT_DIRECTORY_SUM, segment->directory_sum);
     ss_store_le64(to + AT_IDS_BLOCK_COUNT, segment->ids.block_count);
@@ -180,7 +180,7 @@ static size_t manifest_bytes(const ss_manifest *manifest)
 
 static uint64_t block_file_bytes(const ss_manifest_segment *segment, const ss_manifest_file *file)
 {
-    return SS_HEADER_BYTES + file->block_count * segment->geometry.block_bytes;
+    return SS_HEADER_BYTES + file->block_count * segment->block_bytes;
 }
 
 uint64_t ss_manifest_total_bytes(const ss_manifest *manifest)
@@ -348,8 +348,8 @@ static uint64_t largest_directory(const ss_manifest_segment *segment)
 static bool segment_plausible(const ss_manifest_segment *segment, bool has_ids, const char **reason)
 {
     uint64_t records = segment->record_count, distinct = segment->distinct_count;
-    *reason = "the block size or restart interval is impossible";
-    if (!ss_geometry_valid(segment->geometry))
+    *reason = "the block size is impossible";
+    if (!ss_block_bytes_valid(segment->block_bytes))
         return false;
     *reason = "the numbers of records, fingerprints and blocks do not fit together";
     if (distinct > records || (records > 0) != (distinct > 0) || (!has_ids && records != distinct))
@@ -408,8 +408,7 @@ static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss
     segment->record_count = ss_load_le64(bytes + AT_RECORD_COUNT);
     segment->distinct_count = ss_load_le64(bytes + AT_DISTINCT_COUNT);
     segment->content_sum = ss_load_u128(bytes + AT_CONTENT_SUM);
-    segment->geometry = (ss_geometry){.block_bytes = ss_load_le32(bytes + AT_BLOCK_BYTES),
-                                      .restart_interval = ss_load_le32(bytes + AT_RESTART_INTERVAL)};
+    segment->block_bytes = ss_load_le32(bytes + AT_BLOCK_BYTES);
     segment->directory_bytes = ss_load_le64(bytes + AT_DIRECTORY_BYTES);
     segment->directory_sum = ss_load_u128(bytes + AT_DIRECTORY_SUM);
     segment->ids = (ss_manifest_file){.block_count = ss_load_le64(bytes + AT_IDS_BLOCK_COUNT),

@@ -31,7 +31,7 @@ typedef struct ss_manifest_segment {
     uint64_t folder_number; /* the folder is seg-<16 hex digits of it> */
     uint64_t record_count, distinct_count;
     ss_u128 content_sum;    /* of its records, see ss_content_add() */
-    ss_geometry geometry;   /* of its tables; the id column has the same block size */
+    uint32_t block_bytes;   /* of all its block files */
     uint64_t directory_bytes;
     ss_u128 directory_sum;
     uint32_t writer;        /* of the block files: SS_WRITER, or that of another version */
@@ -102,7 +102,7 @@ bool ss_manifest_counts(const ss_manifest *manifest, ss_manifest_totals *totals_
 /* The bytes of all files of the store, the manifest's own included. */
 uint64_t ss_manifest_total_bytes(const ss_manifest *manifest);
 
-/* The id that a segment has by its kind, content sum, counts, plan and geometry. */
+/* The id that a segment has by its kind, content sum, counts, plan and block size. */
 ss_u128 ss_segment_id(const ss_manifest_segment *segment, bool has_ids);
 
 /* What the manifest says of a segment's block file, by number. */

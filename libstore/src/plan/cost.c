@@ -12,7 +12,6 @@
 #define MAPPED_BLOCK_NS 160.0 /* the same of a block in memory */
 #define PROBE_NS 50.0         /* one more prefix whose block is at hand */
 #define CANDIDATE_NS 3.0      /* decode and test one fingerprint of a probe's group */
-#define USUAL_GROUP 64.0      /* fingerprints that the costs above are measured with, or fewer */
 #define SCAN_NS 3.0           /* the same in a scan, block's checksum included */
 #define PROBE_LIMIT_NS 1e9    /* beyond it probing is not even forced */
 
@@ -87,7 +86,7 @@ ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, const
                           ? cost.candidate_count / model->fingerprint_count * model->block_count
                           : 0;
     cost.block_count = fmin(begun + run_over, model->block_count);
-    cost.warm_ns = cost.block_count * block_ns(model) + cost.probe_count * (PROBE_NS + fmax(0, model->group_count - USUAL_GROUP) * CANDIDATE_NS) +
+    cost.warm_ns = cost.block_count * block_ns(model) + cost.probe_count * PROBE_NS +
                    cost.candidate_count * CANDIDATE_NS;
     return cost;
 }

@@ -10,7 +10,6 @@
 typedef struct ss_cost_model {
     double fingerprint_count; /* distinct ones, a table */
     double block_count;       /* of one table */
-    double group_count;       /* fingerprints in a group, which are decoded together; 0: as few as usual */
     sstore_io io;
     sstore_strategy strategy;
 } ss_cost_model;

@@ -2,13 +2,13 @@
 
 #include <math.h>
 
+#include "codec/block.h"
 #include "plan/cost.h"
 
 /* Frames of files and blocks; format-spec/ has them exactly, here a few bytes do not matter. */
 #define FILE_HEADER_BYTES 4096.0
-#define TRAILER_BYTES 8.0
-#define BLOCK_HEAD_BITS 96.0
-#define GROUP_KEY_BITS 32.0 /* and the lowest bits behind the key */
+#define BLOCK_FRAME_BITS (8.0 * (SS_BLOCK_HEAD_BYTES + SS_BLOCK_TRAILER_BYTES))
+#define GROUP_PADDING_BITS 3.5 /* up to the next whole byte */
 #define IDS_FRAME_BYTES 40.0
 #define DIRECTORY_KEY_BYTES 8.0
 #define DIRECTORY_PAGES_BYTES 32768.0 /* of LMDB's own */
@@ -17,15 +17,16 @@
 /* Of tables that are alike so many are measured in the sample. */
 #define MEASURED_TABLES 6u
 
-/* Fingerprints in a full block: groups, each with its first one as a distance from the block's first. That distance takes
- * as many bits as a block's share of all fingerprints leaves, and no less than the key. Half of one more does not fit. */
+/* Fingerprints in a full block: groups, each with the upper half of its first one as a distance from the block's first. That
+ * distance takes as many bits as a block's share of all fingerprints leaves, and no less than the key. Half of one more does
+ * not fit. */
 static double count_in_block(const ss_expected_store *store, double bits)
 {
-    double interval = store->restart_interval, slot_bits = store->block_bytes <= 8192 ? 16 : 32;
-    double step_bits = bits + HUFFMAN_EXCESS_BITS, block_bits = (store->block_bytes - TRAILER_BYTES) * 8;
-    double distance_bits = 64 - log2(fmax(1, store->fingerprint_count / (block_bits / step_bits)));
-    double group_bits = fmax(GROUP_KEY_BITS, distance_bits) + slot_bits + (interval - 1) * step_bits;
-    return fmax(1, (block_bits - BLOCK_HEAD_BITS) / (group_bits / interval) - 0.5);
+    double step_bits = bits + HUFFMAN_EXCESS_BITS, block_bits = store->block_bytes * 8.0;
+    double distance_bits = SS_UPPER_BITS - log2(fmax(1, store->fingerprint_count / (block_bits / step_bits)));
+    double group_bits = fmax(SS_KEY_BITS, distance_bits) + 4.0 * SS_GROUP_FRAME_BYTES + GROUP_PADDING_BITS + SS_COLUMN_BITS +
+                        (SS_GROUP_SIZE - 1) * step_bits;
+    return fmax(1, (block_bits - BLOCK_FRAME_BITS) / (group_bits / SS_GROUP_SIZE) - 0.5);
 }
 
 /* Ids are in no order. Ordinals are numbers up to the number of records. */

@@ -12,7 +12,7 @@ typedef struct ss_expected_store {
     double record_count, fingerprint_count; /* fingerprint_count: distinct ones */
     bool has_ids;
     uint32_t id_bits; /* of the largest id; 0: they are ordinals */
-    uint32_t block_bytes, restart_interval;
+    uint32_t block_bytes;
     const ss_skew *skew; /* NULL: uniform data */
 } ss_expected_store;
 

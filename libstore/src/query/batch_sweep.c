@@ -1,10 +1,10 @@
 /*
- * batch_sweep.c - many queries against whole tables: a table is cut into slices by leading bits, each slice is decoded
- * once, and an index over the next bits leads every probe straight to its few candidates. Nothing is sorted but the
- * queries.
+ * batch_sweep.c - many queries against whole tables: a table is cut into slices by leading bits, each slice's blocks are got
+ * once, and an index over the next bits leads every probe straight to its few groups, whose lower halves are tested. Nothing
+ * is sorted but the queries.
  *
  * A slice is a power of two of the key space, as long as it holds about SLICE_FINGERPRINTS at most, and no shorter
- * than the table's prefix: so slices are as fine as the data is dense, and a slice's fingerprints and index stay in a
+ * than the table's prefix: so slices are as fine as the data is dense, and a slice's blocks and index stay in a
  * core's cache while the queries pass by. The index's buckets are prefixes too, mostly shorter than the table's: a
  * probe that is too short finds more candidates, never fewer, and a few of these are tested in less time than a longer
  * prefix is made.
@@ -17,17 +17,16 @@
 #include "query/batch.h"
 #include "sort/radix.h"
 
-#define SLICE_FINGERPRINTS 140000.0 /* on average, if its blocks are as full as all */
-#define MOST_TOGETHER 280000u       /* are decoded, and a block more */
-#define INDEX_BITS 12u
+#define SLICE_FINGERPRINTS 64000.0 /* on average, if its blocks are as full as all */
+#define MOST_BLOCKS_TIMES 2u       /* as many blocks as a slice should have are got together */
+#define INDEX_BITS 11u
 #define DEAL_BITS 6u /* queries are dealt out by these leading bits and then sorted by several threads */
 
 /* Nanoseconds of one thread, measured by bench_batch (bench/README.md). */
-#define BLOCK_NS 300.0   /* get a block and check it */
-#define DECODE_NS 2.5    /* decode a fingerprint and index it */
+#define BLOCK_NS 500.0   /* get a block, check it and index its groups */
 #define BUCKET_NS 12.0   /* find a bucket */
-#define TEST_NS 0.3      /* test one of its fingerprints */
-#define BUCKET_MEAN 12.0 /* how many it has, unless the prefix is too short */
+#define TEST_NS 0.15     /* test one of its fingerprints */
+#define BUCKET_MEAN 64.0 /* how many it has, unless the prefix is too short */
 
 /* A piece of a table: the fingerprints that begin with the leading `bits` bits of `first`. */
 typedef struct slice {
@@ -36,14 +35,22 @@ typedef struct slice {
     uint32_t bits;
 } slice;
 
+/* A block of a slice. */
+typedef struct sliced_block {
+    uint64_t number, rank; /* rank: of its first fingerprint, in table 0 */
+    uint32_t first_group;  /* of all groups of the slice */
+    ss_block block;
+} sliced_block;
+
 /* What a thread needs to work on a slice. */
 typedef struct workplace {
-    uint8_t *buffer;  /* for a block, in pread mode */
-    uint64_t *values; /* of the slice, neighbours included */
-    uint32_t *found;  /* indices from the filter */
-    size_t capacity;  /* of both */
+    uint8_t *buffers;     /* for the blocks, in pread mode */
+    sliced_block *blocks; /* and one behind them, of which only first_group counts */
+    uint32_t block_count, capacity;
+    uint32_t *block_of;   /* each group's block */
+    ss_near near;
     ss_block_walk walk; /* of the slices in their order */
-    uint32_t begins[(1u << INDEX_BITS) + 1];
+    uint32_t begins[(1u << INDEX_BITS) + 1]; /* the groups in which bucket k may lie are begins[k] to begins[k + 1] */
 } workplace;
 
 /* One table and the queries of the round. */
@@ -62,43 +69,79 @@ typedef struct sweep {
     workplace *places;     /* one a thread */
 } sweep;
 
-/* A slice under way: values[begin .. end - 1] are its fingerprints; bucket k of the index has those from begins[k] on. */
+/* A slice under way. */
 typedef struct sliced {
     const sweep *of;
+    const slice *cut;
     workplace *place;
     uint32_t worker;
-    uint64_t rank;  /* of values[0], in table 0 */
-    uint32_t shift; /* a fingerprint's bucket: these bits to the right, and then index_bits */
-    uint32_t index_bits;
+    uint32_t index_bits, suffix_bits; /* a fingerprint is the slice's bits, the bucket's, and the suffix */
+    uint32_t shift;                   /* the suffix's bits; 63 where all 64 are */
     sstore_error *error;
 } sliced;
 
 /* ----- testing ----- */
 
-static sstore_status match(const sliced *self, const sstore_record *query, size_t index)
+static sstore_status match(const sliced *self, const sstore_record *query, uint64_t permuted, uint64_t rank)
 {
     const sweep *of = self->of;
     const ss_batch *batch = of->batch;
-    uint64_t fingerprint = ss_unpermute(&of->table->permutation, self->place->values[index]);
+    uint64_t fingerprint = ss_unpermute(&of->table->permutation, permuted);
     uint64_t pattern = fingerprint ^ batch->fingerprints[query->id];
     if (ss_plan_first_cover(&batch->segment->facts.plan, batch->plan->radii, pattern) != of->number)
         return SSTORE_OK;
-    ss_batch_hit hit = {.fingerprint = fingerprint,
-                        .rank = of->number == 0 ? self->rank + index : SS_NO_RANK,
-                        .query = (uint32_t)query->id};
+    ss_batch_hit hit = {
+        .fingerprint = fingerprint, .rank = of->number == 0 ? rank : SS_NO_RANK, .query = (uint32_t)query->id};
     return ss_batch_add_hit(batch, self->worker, hit, self->error);
 }
 
+/* Report what was found in a group, of those between first and last; they have to be above the one reported before. */
+static sstore_status report_near(const sliced *self, const sstore_record *query, const sliced_block *in, uint64_t first,
+                                 uint64_t last, uint64_t *above)
+{
+    const ss_near *near = &self->place->near;
+    sstore_status status = SSTORE_OK;
+    for (uint64_t which = near->which; status == SSTORE_OK && which != 0; which &= which - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctzll(which);
+        const uint64_t value = near->values[i];
+        if (value < first || value > last)
+            continue;
+        if (SS_UNLIKELY(value < *above))
+            return ss_block_reader_malformed(&self->of->table->blocks, in->number, "its fingerprints do not ascend", self->error);
+        *above = value + 1;
+        status = match(self, query, value, in->rank + near->group * SS_GROUP_SIZE + i);
+    }
+    return status;
+}
+
+/* Test the groups in which a bucket may lie. */
 static sstore_status test_bucket(const sliced *self, const sstore_record *query, uint64_t bucket)
 {
     const workplace *place = self->place;
-    const ss_batch *batch = self->of->batch;
-    uint32_t begin = place->begins[bucket], count = place->begins[bucket + 1] - begin;
-    uint32_t found = batch->store->filter(place->values + begin, count, query->fingerprint, batch->distance,
-                                          place->found);
+    const uint64_t first = self->cut->first | bucket << self->shift, last = first | ss_low_mask(self->suffix_bits);
+    const uint32_t known = ss_popcount((first ^ query->fingerprint) & ~ss_low_mask(self->suffix_bits) & ~UINT64_C(0) << SS_UPPER_BITS);
+    const uint32_t distance = self->of->batch->distance;
+    const uint32_t last_group = place->begins[bucket + 1];
+    ss_near *near = &self->place->near;
     sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; status == SSTORE_OK && i < found; i++)
-        status = match(self, query, begin + place->found[i]);
+    uint64_t above = 0;
+    near->query = query->fingerprint;
+    near->distance = distance;
+    near->lower_distance = distance > known ? distance - known : 0;
+    for (uint32_t group = place->begins[bucket]; status == SSTORE_OK && group <= last_group;) {
+        const sliced_block *in = &place->blocks[place->block_of[group]];
+        near->group = group - in->first_group;
+        near->end = ss_min_u32(last_group + 1, in[1].first_group) - in->first_group;
+        group = in->first_group + near->end;
+        for (;; near->group++) {
+            status = ss_block_source_find_near(&self->of->table->source, in->number, &in->block, near, self->error);
+            if (SS_LIKELY(status != SSTORE_OK || near->group == near->end))
+                break;
+            status = report_near(self, query, in, first, last, &above);
+            if (status != SSTORE_OK)
+                break;
+        }
+    }
     return status;
 }
 
@@ -185,66 +228,70 @@ static sstore_status test_slice(const sliced *self, const slice *cut)
     return test_queries_near(self, cut->first, cut->bits, cut->bits, self->of->radius);
 }
 
-/* ----- decoding ----- */
+/* ----- a slice's blocks ----- */
 
-static sstore_status make_room(workplace *place, size_t count, sstore_error *error)
-{
-    if (count <= place->capacity)
-        return SSTORE_OK;
-    size_t capacity = count + count / 4;
-    uint64_t *values = ss_realloc(place->values, capacity, sizeof *values);
-    if (values != NULL)
-        place->values = values;
-    uint32_t *found = ss_realloc(place->found, capacity, sizeof *found);
-    if (found != NULL)
-        place->found = found;
-    if (values == NULL || found == NULL)
-        return ss_fail_memory(error, capacity * (sizeof *values + sizeof *found));
-    place->capacity = capacity;
-    return SSTORE_OK;
-}
-
-/* Decode blocks from `begin` on, up to `end` or as many as a slice should have; *end_out is where it stopped. */
-static sstore_status decode_blocks(const sliced *self, uint64_t begin, uint64_t end, uint64_t *end_out,
-                                   size_t *count_out)
+/* Get blocks from `begin` on, up to `end` or as many as there is room for. Returns through *end_out where it stopped. */
+static sstore_status get_blocks(const sliced *self, uint64_t begin, uint64_t end, uint64_t *end_out)
 {
     const ss_table *table = self->of->table;
+    const uint32_t block_bytes = table->blocks.header.block_bytes;
     workplace *place = self->place;
-    size_t count = 0;
-    uint64_t number = begin;
-    for (; number < end && count < MOST_TOGETHER; number++) {
+    uint32_t groups = 0;
+    place->block_count = 0;
+    for (uint64_t number = begin; number < end && place->block_count < place->capacity; number++) {
         const uint8_t *bytes;
-        ss_block block;
+        sliced_block *in = &place->blocks[place->block_count];
+        uint8_t *buffer = place->buffers != NULL ? place->buffers + (size_t)place->block_count * block_bytes : NULL;
         ss_block_reader_ahead(&table->blocks, number, &place->walk);
-        sstore_status status = ss_block_reader_get(&table->blocks, number, place->buffer, &bytes, self->error);
+        sstore_status status = ss_block_reader_get(&table->blocks, number, buffer, &bytes, self->error);
         if (status == SSTORE_OK)
-            status = ss_block_source_open(&table->source, number, bytes, &block, self->error);
-        if (status == SSTORE_OK)
-            status = make_room(place, count + block.count, self->error);
-        if (status == SSTORE_OK)
-            status = ss_block_source_decode(&table->source, number, &block, false, place->values + count, self->error);
+            status = ss_block_source_open(&table->source, number, bytes, &in->block, self->error);
         if (status != SSTORE_OK)
             return status;
-        count += block.count;
+        in->number = number;
+        in->rank = self->of->number == 0 ? ss_array_at(&self->of->batch->segment->ranks, number) : 0;
+        in->first_group = groups;
+        for (uint32_t i = 0; i < in->block.group_count; i++)
+            place->block_of[groups++] = place->block_count;
+        place->block_count++;
     }
-    *count_out = count;
-    *end_out = number;
+    place->blocks[place->block_count].first_group = groups;
+    *end_out = begin + place->block_count;
     return SSTORE_OK;
 }
 
-/* Note where each bucket of the slice begins. Values of neighbours, before it and behind it, are in none. */
-static void index_values(const sliced *self, const slice *cut, size_t count)
+/* The first bucket that begins at or above a fingerprint; behind the last one if there is none. */
+static uint64_t bucket_from(const sliced *self, uint64_t fingerprint)
+{
+    const slice *cut = self->cut;
+    const uint64_t end = (UINT64_C(1) << self->index_bits) + 1;
+    if (fingerprint <= cut->first)
+        return 0;
+    if (fingerprint - cut->first > ss_low_mask(64 - cut->bits))
+        return end;
+    return ss_min_u64(((fingerprint - cut->first - 1) >> self->shift) + 1, end);
+}
+
+/* Note for each bucket in which group its first fingerprint would be. */
+static sstore_status index_groups(const sliced *self)
 {
     workplace *place = self->place;
-    uint64_t last = cut->first | ss_low_mask(64 - cut->bits), buckets = UINT64_C(1) << self->index_bits, bucket = 0;
-    size_t i = 0;
-    while (i < count && place->values[i] < cut->first)
-        i++;
-    for (; i < count && place->values[i] <= last; i++)
-        for (uint64_t of_value = place->values[i] >> self->shift & (buckets - 1); bucket <= of_value; bucket++)
-            place->begins[bucket] = (uint32_t)i;
-    for (; bucket <= buckets; bucket++)
-        place->begins[bucket] = (uint32_t)i;
+    const uint64_t end = (UINT64_C(1) << self->index_bits) + 1;
+    uint32_t group = 0;
+    uint64_t bucket = 0;
+    for (uint32_t i = 0; i < place->block_count; i++) {
+        const sliced_block *in = &place->blocks[i];
+        for (uint32_t j = 0; j < in->block.group_count; j++, group++) {
+            uint64_t first;
+            if (!ss_block_group_first(&in->block, j, &first))
+                return ss_block_reader_malformed(&self->of->table->blocks, in->number, SS_MALFORMED_GROUP, self->error);
+            for (const uint64_t from = bucket_from(self, first); bucket < from; bucket++)
+                place->begins[bucket] = group > 0 ? group - 1 : 0;
+        }
+    }
+    for (; bucket < end; bucket++)
+        place->begins[bucket] = group - 1;
+    return SSTORE_OK;
 }
 
 /* ----- slices ----- */
@@ -272,27 +319,20 @@ static sstore_status run_slice(void *context, uint64_t task, uint32_t worker, ss
 {
     const sweep *of = context;
     const slice *cut = &of->slices[task];
-    uint32_t index_bits = (uint32_t)ss_min_u64(INDEX_BITS, of->prefix_bits - cut->bits);
-    sliced self = {.of = of,
-                   .place = &of->places[worker],
-                   .worker = worker,
-                   .index_bits = index_bits,
-                   .shift = (uint32_t)ss_min_u64(63, 64 - cut->bits - index_bits), /* 64 only of no bits at all */
-
-                   .error = error};
+    sliced self = {.of = of, .cut = cut, .place = &of->places[worker], .worker = worker, .error = error};
     sstore_status status = SSTORE_OK;
+    self.index_bits = (uint32_t)ss_min_u64(INDEX_BITS, of->prefix_bits - cut->bits);
+    self.suffix_bits = 64 - cut->bits - self.index_bits;
+    self.shift = (uint32_t)ss_min_u64(63, self.suffix_bits);
     if (!has_queries(of, cut))
         return SSTORE_OK;
-    /* More than one round only where a single prefix has as many fingerprints, or blocks are much fuller than most. */
+    /* More than one round only where a single prefix has as many blocks, or they are much fuller than most. */
     for (uint64_t begin = cut->begin_block, end = begin; status == SSTORE_OK && begin < cut->end_block; begin = end) {
-        size_t count = 0;
-        if (of->number == 0)
-            self.rank = ss_array_at(&of->batch->segment->ranks, begin);
-        status = decode_blocks(&self, begin, cut->end_block, &end, &count);
-        if (status != SSTORE_OK)
-            break;
-        index_values(&self, cut, count);
-        status = test_slice(&self, cut);
+        status = get_blocks(&self, begin, cut->end_block, &end);
+        if (status == SSTORE_OK)
+            status = index_groups(&self);
+        if (status == SSTORE_OK)
+            status = test_slice(&self, cut);
     }
     return status;
 }
@@ -380,33 +420,44 @@ static sstore_status sweep_table(sweep *self, sstore_error *error)
 static void free_places(workplace *places, uint32_t count)
 {
     for (uint32_t i = 0; places != NULL && i < count; i++) {
-        ss_free(places[i].buffer);
-        ss_free(places[i].values);
-        ss_free(places[i].found);
+        ss_free(places[i].buffers);
+        ss_free(places[i].blocks);
+        ss_free(places[i].block_of);
     }
     ss_free(places);
 }
 
-static workplace *make_places(uint32_t count, uint32_t block_bytes)
+/* Room for so many blocks at each of `count` places. */
+static sstore_status make_places(const ss_batch *batch, uint32_t capacity, workplace **places_out, sstore_error *error)
 {
-    workplace *places = ss_alloc(count, sizeof *places);
-    for (uint32_t i = 0; places != NULL && i < count; i++) {
-        places[i].buffer = ss_alloc(1, block_bytes);
-        if (places[i].buffer == NULL) {
-            free_places(places, i);
-            return NULL;
-        }
+    const uint32_t block_bytes = batch->segment->facts.block_bytes;
+    const size_t most_groups = (size_t)capacity * ss_group_count(ss_block_most(block_bytes));
+    const bool buffered = batch->store->options.io == SSTORE_IO_PREAD;
+    workplace *places = ss_alloc(batch->threads, sizeof *places);
+    bool made = places != NULL;
+    for (uint32_t i = 0; made && i < batch->threads; i++) {
+        places[i].capacity = capacity;
+        places[i].blocks = ss_alloc(capacity + 1, sizeof *places[i].blocks);
+        places[i].block_of = ss_realloc(NULL, most_groups, sizeof *places[i].block_of);
+        places[i].buffers = buffered ? ss_realloc(NULL, capacity, block_bytes) : NULL;
+        made = places[i].blocks != NULL && places[i].block_of != NULL && (!buffered || places[i].buffers != NULL);
     }
-    return places;
+    *places_out = places;
+    if (made)
+        return SSTORE_OK;
+    free_places(places, batch->threads);
+    return ss_fail_memory(error, (uint64_t)batch->threads * capacity * (block_bytes + sizeof *places->blocks));
 }
 
 sstore_status ss_batch_sweep(const ss_batch *batch, sstore_error *error)
 {
     const ss_plan *plan = &batch->segment->facts.plan;
     const ss_cost_model *costs = &batch->segment->costs;
-    uint32_t block_bytes = batch->segment->facts.geometry.block_bytes;
-    workplace *places = make_places(batch->threads, block_bytes);
-    sstore_status status = places != NULL ? SSTORE_OK : ss_fail_memory(error, (uint64_t)batch->threads * block_bytes);
+    const uint64_t slice_blocks = 1 + (uint64_t)(SLICE_FINGERPRINTS * costs->block_count / (costs->fingerprint_count + 1));
+    workplace *places;
+    sstore_status status = make_places(batch, (uint32_t)(MOST_BLOCKS_TIMES * slice_blocks), &places, error);
+    if (status != SSTORE_OK)
+        return status;
     for (uint32_t i = 0; status == SSTORE_OK && i < plan->table_count; i++) {
         if (batch->plan->radii[i] == SS_NO_PROBE)
             continue;
@@ -414,9 +465,9 @@ sstore_status ss_batch_sweep(const ss_batch *batch, sstore_error *error)
                       .table = &batch->segment->tables[i],
                       .number = i,
                       .places = places,
+                      .slice_blocks = slice_blocks,
                       .prefix_bits = ss_query_prefix_bits(batch->plan, plan, i),
                       .radius = batch->plan->radii[i]};
-        self.slice_blocks = 1 + (uint64_t)(SLICE_FINGERPRINTS * costs->block_count / (costs->fingerprint_count + 1));
         status = sweep_table(&self, error);
     }
     free_places(places, batch->threads);
@@ -434,7 +485,7 @@ double ss_batch_sweep_cost(const ss_batch *batch)
         uint32_t bits = (uint32_t)fmin(prefix_bits, useful_bits);
         double buckets = batch->count * ss_probe_count(bits, batch->plan->radii[i]);
         double candidates = buckets * costs->fingerprint_count / ldexp(1, (int)bits);
-        cost += costs->block_count * BLOCK_NS + costs->fingerprint_count * DECODE_NS + buckets * BUCKET_NS +
+        cost += costs->block_count * BLOCK_NS + buckets * BUCKET_NS +
                 candidates * TEST_NS;
     }
     return cost;

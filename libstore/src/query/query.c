@@ -58,12 +58,9 @@ static sstore_status fail_not_in_table_0(const ss_hit *hit, sstore_error *error)
                            (unsigned long long)hit->fingerprint);
 }
 
-static sstore_status find_rank(sstore_cursor *cursor, ss_hit *hit, ss_block_slot *slot, sstore_error *error)
+static sstore_status find_rank(ss_hit *hit, ss_block_slot *slot, sstore_error *error)
 {
-    if (cursor->decoded_of != hit->segment)
-        cursor->decoded = (ss_decoded_group){.values = cursor->group};
-    cursor->decoded_of = hit->segment;
-    sstore_status status = ss_find_rank(hit->segment, hit->fingerprint, slot, &cursor->decoded, &hit->rank, error);
+    sstore_status status = ss_find_rank(hit->segment, hit->fingerprint, slot, &hit->rank, error);
     hit->has_rank = status == SSTORE_OK && hit->rank != SS_NO_RANK;
     return status == SSTORE_OK && !hit->has_rank ? fail_not_in_table_0(hit, error) : status;
 }
@@ -85,7 +82,7 @@ static sstore_status find_ranks(sstore_cursor *cursor, ss_hit *hits, uint32_t co
     }
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++)
         if (!hits[i].has_rank) /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): so the slot was asked for */
-            status = find_rank(cursor, &hits[i], slots[i], error);
+            status = find_rank(&hits[i], slots[i], error);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 
 #define CACHE_LINE 64u
+#define MOST_LINES_AHEAD 16u /* of a span's lower halves; what follows them the processor sees coming */
 #define STEPS_A_HIT 3u     /* that it may take to look up what belongs to it: its rank, and ids in a block or two */
 #define STEPS_A_SEGMENT 2u /* and to see whether a newer segment has it: a block of table 0, and one of ids */
 
@@ -33,7 +34,7 @@ static const ss_table *table_of(const ss_search *self, const ss_visit *visit)
     return &self->segment->tables[visit->table];
 }
 
-/* ----- the fourth stage: testing groups ----- */
+/* ----- the fourth stage: testing fingerprints ----- */
 
 /* Whether a fingerprint within the distance is above the one found before in the table, since blocks, groups and fingerprints
  * are looked at in their order. One that stood there again and again would be reported, with all its ids, as often. */
@@ -47,92 +48,63 @@ static bool follows_last(const ss_search *self, uint32_t table, uint64_t permute
 }
 
 /*
- * A fingerprint within the distance was found in a group of a table. It counts only if that table covers its error
- * pattern and none before it does: so every match is reported once, and nothing has to be remembered. A table that
- * covers it was probed for its prefix, and so its group was tested, whatever else in the group was not asked for.
+ * A fingerprint within the distance was found. It counts only if its table covers its error pattern and none before it does: so
+ * every match is reported once, and nothing has to be remembered. A table that covers it is probed for its prefix.
  */
-static sstore_status match(const ss_search *self, const ss_test *test, uint64_t permuted, uint32_t index)
+static sstore_status match(const ss_search *self, const ss_visit *visit, uint64_t permuted, uint32_t index)
 {
-    const ss_visit *visit = &self->cursor->visits[test->visit];
-    uint64_t fingerprint = ss_unpermute(&table_of(self, visit)->permutation, permuted);
-    uint64_t pattern = fingerprint ^ self->fingerprint;
+    const uint64_t fingerprint = ss_unpermute(&table_of(self, visit)->permutation, permuted);
     if (SS_UNLIKELY(!follows_last(self, visit->table, permuted)))
         return ss_block_reader_malformed(&table_of(self, visit)->blocks, visit->slot.number, "its fingerprints do not ascend",
                                          self->error);
-    if (ss_plan_first_cover(&self->segment->facts.plan, self->plan->radii, pattern) != visit->table)
+    if (!self->cursor->scanned &&
+        ss_plan_first_cover(&self->segment->facts.plan, self->plan->radii, fingerprint ^ self->fingerprint) != visit->table)
         return SSTORE_OK;
     ss_search_counts *counts = counts_of(self, visit->table);
     if (counts != NULL)
         counts->matches++;
     if (visit->table != 0)
         return hit(self, fingerprint, false, 0);
-    uint64_t rank = ss_array_at(&self->segment->ranks, visit->slot.number);
-    return hit(self, fingerprint, true, rank + test->group * visit->block.restart_interval + index);
+    return hit(self, fingerprint, true, ss_array_at(&self->segment->ranks, visit->slot.number) + index);
 }
 
-/* Only those of a probed prefix are candidates, whatever else was decoded. */
-static void note_candidates(const ss_search *self, uint32_t table, const uint64_t *values, uint32_t count)
+/* Report those of the probe among what was found in a group: another probe has the others, and may allow them fewer differences. */
+static sstore_status report_near(const ss_search *self, const ss_span *span, const ss_near *near)
 {
-    uint32_t prefix_bits = ss_query_prefix_bits(self->plan, &self->segment->facts.plan, table);
-    ss_search_counts *counts = counts_of(self, table);
-    for (uint32_t i = 0; counts != NULL && i < count; i++) {
-        uint64_t pattern = (values[i] ^ self->cursor->queries[table]) & ss_high_mask(prefix_bits);
-        counts->candidates += (int32_t)ss_popcount(pattern) <= self->plan->radii[table];
-    }
-}
-
-/* Test `count` fingerprints that follow one another in the cursor's values, from the first one of tests[0] on. */
-static sstore_status test_values(const ss_search *self, const ss_test *tests, const uint64_t *values, uint32_t count)
-{
-    sstore_cursor *cursor = self->cursor;
-    const ss_visit *visit = &cursor->visits[tests->visit];
-    uint32_t interval = visit->block.restart_interval;
     sstore_status status = SSTORE_OK;
-    note_candidates(self, visit->table, values, count);
-    uint32_t found = cursor->store->filter(values, count, cursor->queries[visit->table], self->distance, cursor->hits);
-    for (uint32_t i = 0; status == SSTORE_OK && i < found; i++) {
-        uint32_t at = cursor->hits[i];
-        status = match(self, &tests[at / interval], values[at], at % interval);
+    for (uint64_t which = near->which; status == SSTORE_OK && which != 0; which &= which - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctzll(which);
+        const uint64_t value = near->values[i];
+        if (value >= span->probe->first && value <= span->probe->last)
+            status = match(self, &self->cursor->visits[span->visit], value, near->group * SS_GROUP_SIZE + i);
     }
     return status;
 }
 
-/* Decode and test up to SS_LANES groups of one table. */
-static sstore_status run_lanes(const ss_search *self, const ss_test *tests, uint32_t count)
+static void count_candidates(const ss_search *self, const ss_visit *visit, const ss_span *span)
 {
-    sstore_cursor *cursor = self->cursor;
-    const ss_visit *visit = &cursor->visits[tests->visit];
-    uint32_t interval = visit->block.restart_interval;
-    ss_group groups[SS_LANES];
-    sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; i < count; i++)
-        groups[i] = (ss_group){.block = &cursor->visits[tests[i].visit].block, .number = tests[i].group};
-    uint32_t malformed = ss_block_decode_lanes(groups, count, cursor->values);
-    if (SS_UNLIKELY(malformed != count))
-        return ss_block_reader_malformed(&table_of(self, visit)->blocks,
-                                         cursor->visits[tests[malformed].visit].slot.number, SS_MALFORMED_GROUP,
-                                         self->error);
-    for (uint32_t begin = 0, end; status == SSTORE_OK && begin < count; begin = end) {
-        uint32_t values = 0, size = interval;
-        for (end = begin; end < count && size == interval; end++) /* a group may be shorter: then a gap follows */
-            values += size = ss_block_group_size(groups[end].block, groups[end].number);
-        status = test_values(self, &tests[begin], cursor->values + (size_t)begin * interval, values);
-    }
-    return status;
+    ss_search_counts *counts = counts_of(self, visit->table);
+    if (counts != NULL && span->group < span->end)
+        counts->candidates += ss_min_u32(span->end * SS_GROUP_SIZE, visit->block.count) - span->group * SS_GROUP_SIZE;
 }
 
-static sstore_status run_tests(const ss_search *self)
+static sstore_status test_span(const ss_search *self, const ss_span *span)
 {
     sstore_cursor *cursor = self->cursor;
+    const ss_visit *visit = &cursor->visits[span->visit];
+    ss_near *near = &cursor->near;
+    near->query = cursor->queries[visit->table];
+    near->distance = self->distance;
+    near->lower_distance = span->probe->lower_distance;
+    near->end = span->end;
     sstore_status status = SSTORE_OK;
-    for (uint32_t begin = 0, end; status == SSTORE_OK && begin < cursor->test_count; begin = end) {
-        uint32_t table = cursor->visits[cursor->tests[begin].visit].table;
-        for (end = begin + 1; end < cursor->test_count && end - begin < SS_LANES; end++)
-            if (cursor->visits[cursor->tests[end].visit].table != table)
-                break;
-        status = run_lanes(self, &cursor->tests[begin], end - begin);
+    count_candidates(self, visit, span);
+    for (near->group = span->group; status == SSTORE_OK && near->group < near->end; near->group++) {
+        status = ss_block_source_find_near(&table_of(self, visit)->source, visit->slot.number, &visit->block, near, self->error);
+        if (SS_LIKELY(status != SSTORE_OK || near->group == near->end))
+            break;
+        status = report_near(self, span, near);
     }
-    cursor->test_count = 0;
     return status;
 }
 
@@ -144,43 +116,27 @@ static sstore_status open_visit(const ss_search *self, ss_visit *visit)
     if (status == SSTORE_OK)
         status = ss_block_source_open(&table_of(self, visit)->source, visit->slot.number, visit->slot.bytes, &visit->block,
                                       self->error);
-    if (status != SSTORE_OK)
-        return status;
     ss_search_counts *counts = counts_of(self, visit->table);
     if (counts != NULL)
         counts->blocks++;
-    visit->opened = true;
-    visit->groups_done = 0;
-    return SSTORE_OK;
+    visit->opened = status == SSTORE_OK;
+    return status;
 }
 
-/* Ask for a group's codes and rests. A malformed block may say that they lie anywhere: a prefetch may not. */
-static void prefetch_group(const ss_block *block, uint32_t group)
+/* Find the groups where the span's fingerprints can be, and ask for their lower halves. */
+static sstore_status enter_span(const ss_search *self, ss_span *span)
 {
-    uint32_t begin = ss_block_group_begin(block, group), end = ss_block_group_end(block, group);
-    if (end <= block->end_bit)
-        for (uint32_t at = begin / 8 & ~(CACHE_LINE - 1); at < end / 8; at += CACHE_LINE)
-            __builtin_prefetch(block->bytes + at);
-}
-
-/* Note the groups where the span's fingerprints can be. Spans of a block ascend, so that each group is noted once. */
-static sstore_status run_span(const ss_search *self, const ss_span *span)
-{
-    sstore_cursor *cursor = self->cursor;
-    ss_visit *visit = &cursor->visits[span->visit];
-    uint32_t group, last;
-    sstore_status status = visit->opened ? SSTORE_OK : open_visit(self, visit);
+    ss_visit *visit = &self->cursor->visits[span->visit];
+    const sstore_status status = visit->opened ? SSTORE_OK : open_visit(self, visit);
     if (status != SSTORE_OK)
         return status;
-    ss_block_find_groups(&visit->block, span->first, span->last, &group, &last);
-    for (group = ss_max_u32(group, visit->groups_done); status == SSTORE_OK && group <= last; group++) {
-        if (cursor->test_count == SS_TOGETHER)
-            status = run_tests(self);
-        prefetch_group(&visit->block, group);
-        cursor->tests[cursor->test_count++] = (ss_test){.visit = span->visit, .group = group};
-        visit->groups_done = group + 1;
-    }
-    return status;
+    ss_block_find_groups(&visit->block, ss_upper(span->probe->first), ss_upper(span->probe->last), &span->group, &span->end);
+    span->end++;
+    const uint32_t lines = (span->end - span->group) * SS_GROUP_SIZE * SS_LOWER_BYTES / CACHE_LINE;
+    const uint8_t *column = visit->block.bytes + (size_t)span->group * SS_GROUP_SIZE * SS_LOWER_BYTES;
+    for (uint32_t i = 0; i < lines && i < MOST_LINES_AHEAD; i++)
+        __builtin_prefetch(column + (size_t)i * CACHE_LINE);
+    return SSTORE_OK;
 }
 
 /* The last visit stays, buffer and all: the next probe may begin in the same block. */
@@ -199,9 +155,9 @@ static sstore_status run_spans(const ss_search *self)
     sstore_cursor *cursor = self->cursor;
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; status == SSTORE_OK && i < cursor->span_count; i++)
-        status = run_span(self, &cursor->spans[i]);
-    if (status == SSTORE_OK)
-        status = run_tests(self);
+        status = enter_span(self, &cursor->spans[i]);
+    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->span_count; i++)
+        status = test_span(self, &cursor->spans[i]);
     cursor->span_count = 0;
     keep_last_visit(cursor);
     return status;
@@ -233,9 +189,7 @@ static sstore_status add_span(const ss_search *self, const ss_probe *probe, uint
             return status;
     }
     visit_block(self, probe->table, number);
-    cursor->spans[cursor->span_count++] = (ss_span){.first = probe->first,
-                                                    .last = probe->last,
-                                                    .visit = cursor->visit_count - 1};
+    cursor->spans[cursor->span_count++] = (ss_span){.probe = probe, .visit = cursor->visit_count - 1};
     return SSTORE_OK;
 }
 
@@ -288,20 +242,33 @@ static sstore_status run_probes(const ss_search *self)
         for (uint64_t block = probe->block; status == SSTORE_OK && block < probe->blocks_end; block++)
             status = add_span(self, probe, block);
     }
+    if (status == SSTORE_OK)
+        status = run_spans(self);
     cursor->probe_count = 0;
-    return status == SSTORE_OK ? run_spans(self) : status;
+    return status;
 }
 
 /* ----- the first stage: making probes ----- */
 
-static sstore_status add_probe(const ss_search *self, uint32_t table, uint64_t first, uint64_t last)
+/* The bits of the prefix that stand in upper halves are known to differ or not: they leave less for the lower halves. */
+static uint32_t lower_distance(const ss_search *self, uint32_t table, uint64_t first, uint32_t prefix_bits)
+{
+    const uint64_t differing = (first ^ self->cursor->queries[table]) & ss_high_mask(prefix_bits);
+    const uint32_t known = ss_popcount(differing >> SS_UPPER_BITS);
+    return self->distance > known ? self->distance - known : 0;
+}
+
+static sstore_status add_probe(const ss_search *self, uint32_t table, uint64_t first, uint32_t prefix_bits)
 {
     sstore_cursor *cursor = self->cursor;
     ss_search_counts *counts = counts_of(self, table);
     if (counts != NULL)
         counts->probes++;
     ss_key_index_prefetch(&self->segment->tables[table].keys, first);
-    cursor->probes[cursor->probe_count++] = (ss_probe){.first = first, .last = last, .table = table};
+    cursor->probes[cursor->probe_count++] = (ss_probe){.first = first,
+                                                       .last = first | ss_low_mask(SS_FINGERPRINT_BITS - prefix_bits),
+                                                       .table = table,
+                                                       .lower_distance = lower_distance(self, table, first, prefix_bits)};
     return cursor->probe_count == SS_TOGETHER ? run_probes(self) : SSTORE_OK;
 }
 
@@ -309,9 +276,9 @@ static sstore_status add_probe(const ss_search *self, uint32_t table, uint64_t f
  * ascending: so the blocks of a table are visited in their order, each once. */
 static sstore_status probe_near(const ss_search *self, uint32_t table, uint64_t prefix, uint64_t bit, int32_t flips)
 {
-    uint64_t others = ss_low_mask(64 - self->segment->facts.plan.tables[table].prefix_bits);
-    if (flips == 0 || (bit & ~others) == 0)
-        return add_probe(self, table, prefix, prefix | others);
+    const uint32_t prefix_bits = self->segment->facts.plan.tables[table].prefix_bits;
+    if (flips == 0 || (bit & ss_high_mask(prefix_bits)) == 0)
+        return add_probe(self, table, prefix, prefix_bits);
     bool is_set = (prefix & bit) != 0;
     sstore_status status = probe_near(self, table, prefix & ~bit, bit >> 1, is_set ? flips - 1 : flips);
     return status == SSTORE_OK ? probe_near(self, table, prefix | bit, bit >> 1, is_set ? flips : flips - 1) : status;
@@ -323,52 +290,30 @@ static sstore_status probe_table(const ss_search *self, uint32_t table)
     uint32_t prefix_bits = ss_query_prefix_bits(self->plan, &self->segment->facts.plan, table);
     self->cursor->queries[table] = query;
     if (self->plan->exact)
-        return add_probe(self, table, query, query);
+        return add_probe(self, table, query, prefix_bits);
     return probe_near(self, table, query & ss_high_mask(prefix_bits), UINT64_C(1) << 63, self->plan->radii[table]);
 }
 
 /* ----- scanning ----- */
 
-static sstore_status scan_block(const ss_search *self, const ss_block *block, uint64_t number)
-{
-    sstore_cursor *cursor = self->cursor;
-    uint64_t rank = ss_array_at(&self->segment->ranks, number);
-    for (uint32_t group = 0; group < block->group_count; group += SS_LANES) {
-        uint32_t groups = (uint32_t)ss_min_u64(block->group_count - group, SS_LANES), count;
-        sstore_status status = ss_block_source_decode_groups(&self->segment->tables[0].source, number, block, group, groups,
-                                                             cursor->values, &count, self->error);
-        if (status != SSTORE_OK)
-            return status;
-        uint32_t found = cursor->store->filter(cursor->values, count, self->fingerprint, self->distance, cursor->hits);
-        ss_search_counts *counts = counts_of(self, 0);
-        if (counts != NULL) {
-            counts->candidates += count;
-            counts->matches += found;
-        }
-        for (uint32_t i = 0; i < found; i++) {
-            status = hit(self, cursor->values[cursor->hits[i]], true, rank + cursor->hits[i]);
-            if (status != SSTORE_OK)
-                return status;
-        }
-        rank += count;
-    }
-    return SSTORE_OK;
-}
-
 /* Test every fingerprint of table 0. */
 static sstore_status scan(const ss_search *self)
 {
+    sstore_cursor *cursor = self->cursor;
     const ss_table *table = &self->segment->tables[0];
-    ss_visit *visit = &self->cursor->visits[0];
+    const ss_probe all = {.last = UINT64_MAX, .lower_distance = self->distance};
+    ss_visit *visit = &cursor->visits[0];
     ss_block_walk walk = ss_block_walk_from(0, UINT64_MAX);
     sstore_status status = SSTORE_OK;
+    cursor->queries[0] = self->fingerprint;
     for (uint64_t number = 0; status == SSTORE_OK && number < table->blocks.header.block_count; number++) {
         ss_block_reader_ahead(&table->blocks, number, &walk);
         ss_block_slot_ask(&visit->slot, &table->blocks, number);
         visit->table = 0;
         status = open_visit(self, visit);
+        const ss_span span = {.probe = &all, .visit = 0, .end = visit->block.group_count};
         if (status == SSTORE_OK)
-            status = scan_block(self, &visit->block, number);
+            status = test_span(self, &span);
     }
     return status;
 }
@@ -378,7 +323,7 @@ sstore_status ss_search_run(const ss_search *search)
     const uint32_t table_count = search->segment->facts.plan.table_count;
     sstore_status status = SSTORE_OK;
     sstore_cursor *cursor = search->cursor; /* an error may have left something in it */
-    cursor->probe_count = cursor->span_count = cursor->visit_count = cursor->test_count = 0;
+    cursor->probe_count = cursor->span_count = cursor->visit_count = 0;
     cursor->last_table = SS_MAX_TABLES;
     cursor->any_probed = false;
     cursor->scanned = search->plan->scan;

@@ -3,8 +3,8 @@
  * scan of table 0. Source: the paper, section 3.1.
  *
  * Probes go through stages together: their blocks' keys are looked up, the blocks opened and the groups found where
- * their fingerprints can be, and these groups decoded side by side and tested. Each stage asks for the memory that the
- * next one reads, so that cache misses overlap.
+ * their fingerprints can be, and the lower halves of these groups tested. Each stage asks for the memory that the next one
+ * reads, so that cache misses overlap. Only groups that have a lower half near the query's are decoded.
  */
 #ifndef SS_SEARCH_H
 #define SS_SEARCH_H

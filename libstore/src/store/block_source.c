@@ -14,17 +14,22 @@ static bool count_fits(const ss_block_source *source, uint64_t number, uint32_t 
     return end - ss_array_at(source->ranks, number) == count;
 }
 
+/* Whether a block does not begin above the key of the one before. Most often the upper half says it; the lower ones are not read
+ * by queries that need others. */
+static bool begins_too_low(const ss_block *block, uint64_t key)
+{
+    return block->first <= ss_upper(key) && ss_block_first(block) <= key;
+}
+
 sstore_status ss_block_source_open(const ss_block_source *source, uint64_t number, const uint8_t *bytes,
                                    ss_block *block_out, sstore_error *error)
 {
-    const ss_block_header *header = &source->reader->header;
-    const ss_geometry geometry = {.block_bytes = header->block_bytes, .restart_interval = header->restart_interval};
     const char *reason;
-    if (SS_UNLIKELY(!ss_block_open(block_out, bytes, geometry, source->code, &reason)))
+    if (SS_UNLIKELY(!ss_block_open(block_out, bytes, source->reader->header.block_bytes, source->code, &reason)))
         return fail(source, number, reason, error);
     if (source->ranks != NULL && SS_UNLIKELY(!count_fits(source, number, block_out->count)))
         return fail(source, number, "it has another number of fingerprints than the directory says", error);
-    if (source->keys != NULL && number > 0 && SS_UNLIKELY(block_out->first <= ss_array_at(source->keys, number - 1)))
+    if (source->keys != NULL && number > 0 && SS_UNLIKELY(begins_too_low(block_out, ss_array_at(source->keys, number - 1))))
         return fail(source, number, SS_BELOW_BLOCK_BEFORE, error);
     return SSTORE_OK;
 }
@@ -34,28 +39,21 @@ static bool ends_with_key(const ss_block_source *source, uint64_t number, uint64
 {
     return source->keys == NULL || ss_array_at(source->keys, number) == last;
 }
-#define OTHER_KEY "its last fingerprint is not the key that the directory has"
 
-sstore_status ss_block_source_decode(const ss_block_source *source, uint64_t number, const ss_block *block, bool strictly,
+sstore_status ss_block_source_decode(const ss_block_source *source, uint64_t number, const ss_block *block,
                                      uint64_t *values_out, sstore_error *error)
 {
-    const bool decoded = strictly ? ss_block_decode_strictly(block, values_out) : ss_block_decode(block, values_out);
-    if (SS_UNLIKELY(!decoded))
+    if (SS_UNLIKELY(!ss_block_decode(block, values_out)))
         return fail(source, number, SS_MALFORMED_GROUP, error);
     if (SS_UNLIKELY(!ends_with_key(source, number, values_out[block->count - 1])))
-        return fail(source, number, OTHER_KEY, error);
+        return fail(source, number, "its last fingerprint is not the key that the directory has", error);
     return SSTORE_OK;
 }
 
-sstore_status ss_block_source_decode_groups(const ss_block_source *source, uint64_t number, const ss_block *block,
-                                            uint32_t first_group, uint32_t groups, uint64_t *values_out,
-                                            uint32_t *count_out, sstore_error *error)
+sstore_status ss_block_source_find_near(const ss_block_source *source, uint64_t number, const ss_block *block, ss_near *near,
+                                        sstore_error *error)
 {
-    if (SS_UNLIKELY(!ss_block_decode_groups(block, first_group, groups, values_out, count_out)))
-        return fail(source, number, SS_MALFORMED_GROUP, error);
-    if (first_group + groups == block->group_count && SS_UNLIKELY(!ends_with_key(source, number, values_out[*count_out - 1])))
-        return fail(source, number, OTHER_KEY, error);
-    return SSTORE_OK;
+    return SS_LIKELY(ss_block_find_near(block, near)) ? SSTORE_OK : fail(source, number, SS_MALFORMED_GROUP, error);
 }
 
 sstore_status ss_block_source_open_ids(const ss_block_source *source, uint64_t number, const uint8_t *bytes,

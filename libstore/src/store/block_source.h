@@ -4,9 +4,9 @@
  *   - where the directory is open, a block begins above the key of the block before, ends with its own key, and holds as many
  *     fingerprints as the ranks of table 0 say; so the block that the directory names for a fingerprint is the right one;
  *   - a block of ids ends with the rank that the directory has.
- * Everything else is DAMAGED, so that no caller has to check it. Three callers decode by themselves: a query that probes
- * decodes groups of several blocks side by side after ss_block_source_open() (query/search.c) and checks that what it finds
- * ascends; a search for one id bisects (store/record_finder.c); and a verification reports all damage (store/verify.c).
+ * Everything else is DAMAGED, so that no caller has to check it. A search decodes only groups with something near, so that it
+ * checks itself that what it finds ascends (query/search.c); a search for one id bisects (store/record_finder.c); and a
+ * verification reports all damage (store/verify.c).
  */
 #ifndef SS_BLOCK_SOURCE_H
 #define SS_BLOCK_SOURCE_H
@@ -29,16 +29,14 @@ typedef struct ss_block_source {
 sstore_status ss_block_source_open(const ss_block_source *source, uint64_t number, const uint8_t *bytes,
                                    ss_block *block_out, sstore_error *error);
 
-/* Decode a whole block that was opened to values_out[0 .. count-1]; `strictly`: also refuse what is malformed but harmless.
- * DAMAGED. */
-sstore_status ss_block_source_decode(const ss_block_source *source, uint64_t number, const ss_block *block, bool strictly,
+/* Decode a whole block that was opened to values_out[0 .. count-1]. DAMAGED. */
+sstore_status ss_block_source_decode(const ss_block_source *source, uint64_t number, const ss_block *block,
                                      uint64_t *values_out, sstore_error *error);
 
-/* Decode `groups` groups from `first_group` on. They ascend, also to the group behind them; the block's last group ends with the
- * block's key. DAMAGED. */
-sstore_status ss_block_source_decode_groups(const ss_block_source *source, uint64_t number, const ss_block *block,
-                                            uint32_t first_group, uint32_t groups, uint64_t *values_out,
-                                            uint32_t *count_out, sstore_error *error);
+/* ss_block_find_near() of a block that was opened: near->group becomes the next group that has some, near->end if there is none.
+ * Whoever goes through what is found checks that it ascends. DAMAGED. */
+sstore_status ss_block_source_find_near(const ss_block_source *source, uint64_t number, const ss_block *block, ss_near *near,
+                                        sstore_error *error);
 
 /* Look at the frame of a block of ids, whose checksum is right. `source` has no code and no ranks. DAMAGED. */
 sstore_status ss_block_source_open_ids(const ss_block_source *source, uint64_t number, const uint8_t *bytes,

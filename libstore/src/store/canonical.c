@@ -16,17 +16,17 @@ static bool same_contents(const uint8_t *a, const uint8_t *b, uint32_t block_byt
 
 /* ----- tables ----- */
 
-sstore_status ss_canonical_table_init(ss_canonical_table *self, ss_geometry geometry, const ss_code *code,
+sstore_status ss_canonical_table_init(ss_canonical_table *self, uint32_t block_bytes, const ss_code *code,
                                       sstore_error *error)
 {
-    const size_t most = ss_block_most(geometry) + 1;
-    *self = (ss_canonical_table){.geometry = geometry, .code = code};
+    const size_t most = ss_block_most(block_bytes) + 1;
+    *self = (ss_canonical_table){.block_bytes = block_bytes, .code = code};
     self->values = ss_realloc(NULL, most, sizeof *self->values);
     self->step_bits = ss_realloc(NULL, most, 1);
-    self->bytes = ss_realloc(NULL, geometry.block_bytes, 1);
+    self->bytes = ss_realloc(NULL, block_bytes, 1);
     if (self->values != NULL && self->step_bits != NULL && self->bytes != NULL)
         return SSTORE_OK;
-    return ss_fail_memory(error, most * (sizeof *self->values + 1) + geometry.block_bytes);
+    return ss_fail_memory(error, most * (sizeof *self->values + 1) + block_bytes);
 }
 
 void ss_canonical_table_free(ss_canonical_table *self)
@@ -39,13 +39,13 @@ void ss_canonical_table_free(ss_canonical_table *self)
 
 static bool all_fit(const ss_canonical_table *self, uint32_t count)
 {
-    return ss_block_fit(self->geometry, self->values, self->step_bits, count) == count;
+    return ss_block_fit(self->block_bytes, self->values, self->step_bits, count) == count;
 }
 
 static bool has_room_for(ss_canonical_table *self, uint64_t value)
 {
     const uint32_t count = self->count;
-    if (count == 0 || count == ss_block_most(self->geometry))
+    if (count == 0 || count == ss_block_most(self->block_bytes))
         return false;
     self->values[count] = value;
     ss_step_bits(self->code, self->values + count - 1, 2, self->step_bits + count - 1);
@@ -58,15 +58,15 @@ bool ss_canonical_table_next(ss_canonical_table *self, const uint8_t *bytes, con
     const bool room = has_room_for(self, values[0]);
     self->count = 0;
     *reason = room ? not_full : other_bytes;
-    if (room || count > ss_block_most(self->geometry))
+    if (room || count > ss_block_most(self->block_bytes))
         return false;
     memcpy(self->values, values, count * sizeof *values);
     ss_step_bits(self->code, values, count, self->step_bits);
     if (!all_fit(self, count))
         return false;
-    ss_block_encode(self->geometry, self->code, values, self->step_bits, count, self->bytes);
+    ss_block_encode(self->block_bytes, self->code, values, self->step_bits, count, self->bytes);
     self->count = count;
-    return same_contents(self->bytes, bytes, self->geometry.block_bytes);
+    return same_contents(self->bytes, bytes, self->block_bytes);
 }
 
 void ss_canonical_table_skip(ss_canonical_table *self)
@@ -78,7 +78,7 @@ void ss_canonical_table_skip(ss_canonical_table *self)
 
 sstore_status ss_canonical_ids_init(ss_canonical_ids *self, uint32_t block_bytes, sstore_error *error)
 {
-    const size_t most = SS_BLOCK_MAX_COUNT + 1;
+    const size_t most = SS_IDS_BLOCK_MOST + 1;
     *self = (ss_canonical_ids){.block_bytes = block_bytes};
     self->ids = ss_realloc(NULL, most, sizeof *self->ids);
     self->starts = ss_realloc(NULL, most, 1);
@@ -100,7 +100,7 @@ static bool has_room_for_record(ss_canonical_ids *self, uint64_t id)
 {
     const uint32_t count = self->count;
     ss_ids_frame frame;
-    if (count == 0 || count == SS_BLOCK_MAX_COUNT)
+    if (count == 0 || count == SS_IDS_BLOCK_MOST)
         return false;
     self->ids[count] = id;
     self->starts[count] = !self->goes_on;

@@ -13,7 +13,7 @@
 /* ----- tables ----- */
 
 typedef struct ss_canonical_table {
-    ss_geometry geometry;
+    uint32_t block_bytes;
     const ss_code *code; /* borrowed */
     uint64_t *values;    /* of the block before, with room for one more */
     uint8_t *step_bits;
@@ -21,7 +21,7 @@ typedef struct ss_canonical_table {
     uint32_t count; /* of the block before; 0: none that is known */
 } ss_canonical_table;
 
-sstore_status ss_canonical_table_init(ss_canonical_table *self, ss_geometry geometry, const ss_code *code,
+sstore_status ss_canonical_table_init(ss_canonical_table *self, uint32_t block_bytes, const ss_code *code,
                                       sstore_error *error);
 void ss_canonical_table_free(ss_canonical_table *self);
 

@@ -71,15 +71,11 @@ void ss_cursor_begin(sstore_cursor *cursor)
     ss_cursor_renew(cursor);
 }
 
-/* The largest block, and the largest restart interval, of all segments. */
-static ss_geometry largest_geometry(const ss_manifest *manifest)
+static uint32_t largest_block(const ss_manifest *manifest)
 {
-    ss_geometry largest = {0};
-    for (uint32_t i = 0; i < manifest->segment_count; i++) {
-        ss_geometry geometry = manifest->segments[i].geometry;
-        largest.block_bytes = (uint32_t)ss_max_u64(largest.block_bytes, geometry.block_bytes);
-        largest.restart_interval = (uint32_t)ss_max_u64(largest.restart_interval, geometry.restart_interval);
-    }
+    uint32_t largest = 0;
+    for (uint32_t i = 0; i < manifest->segment_count; i++)
+        largest = ss_max_u32(largest, manifest->segments[i].block_bytes);
     return largest;
 }
 
@@ -112,24 +108,10 @@ static bool allocate_buffers(sstore_cursor *cursor, uint32_t block_bytes)
 
 uint64_t ss_cursor_bytes(const ss_manifest *manifest, sstore_io io)
 {
-    const ss_geometry largest = largest_geometry(manifest);
-    uint64_t values = (uint64_t)SS_LANES * largest.restart_interval;
-    uint64_t blocks = choose_visit_capacity(io, largest.block_bytes) + SS_HITS_TOGETHER;
-    uint64_t buffers = io == SSTORE_IO_PREAD ? blocks * largest.block_bytes : 0;
-    return sizeof(sstore_cursor) + manifest->segment_count * sizeof(ss_query_plan) + buffers +
-           values * (sizeof(uint64_t) + sizeof(uint32_t)) + largest.restart_interval * sizeof(uint64_t) +
-           ss_presence_bytes(manifest, true, io);
-}
-
-static bool allocate(sstore_cursor *cursor, ss_geometry largest)
-{
-    size_t values = (size_t)SS_LANES * largest.restart_interval;
-    cursor->plans = ss_alloc(cursor->store->manifest.segment_count, sizeof *cursor->plans);
-    cursor->values = ss_alloc(values, sizeof *cursor->values);
-    cursor->hits = ss_alloc(values, sizeof *cursor->hits);
-    cursor->group = ss_alloc(largest.restart_interval, sizeof *cursor->group);
-    return allocate_buffers(cursor, largest.block_bytes) && cursor->plans != NULL && cursor->values != NULL &&
-           cursor->hits != NULL && cursor->group != NULL;
+    const uint32_t block_bytes = largest_block(manifest);
+    const uint64_t blocks = choose_visit_capacity(io, block_bytes) + SS_HITS_TOGETHER;
+    return sizeof(sstore_cursor) + manifest->segment_count * sizeof(ss_query_plan) +
+           (io == SSTORE_IO_PREAD ? blocks * block_bytes : 0) + ss_presence_bytes(manifest, true, io);
 }
 
 sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_out, sstore_error *error)
@@ -138,7 +120,7 @@ sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_o
         *cursor_out = NULL;
     if (store == NULL || cursor_out == NULL)
         return ss_fail_argument(error, "sstore_cursor_create: store and cursor_out must not be NULL");
-    ss_geometry largest = largest_geometry(&store->manifest);
+    const uint32_t block_bytes = largest_block(&store->manifest);
     sstore_cursor *cursor = ss_alloc(1, sizeof *cursor);
     if (cursor == NULL)
         return ss_fail_memory(error, sizeof *cursor);
@@ -146,9 +128,10 @@ sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_o
     cursor->planned_distance = NOT_PLANNED;
     cursor->query_steps = query_steps(store);
     ss_cursor_begin(cursor);
-    if (!allocate(cursor, largest)) {
+    cursor->plans = ss_alloc(store->manifest.segment_count, sizeof *cursor->plans);
+    if (cursor->plans == NULL || !allocate_buffers(cursor, block_bytes)) {
         sstore_cursor_free(cursor);
-        return ss_fail_memory(error, BUFFERS_BYTES + SS_HITS_TOGETHER * (uint64_t)largest.block_bytes);
+        return ss_fail_memory(error, BUFFERS_BYTES + SS_HITS_TOGETHER * (uint64_t)block_bytes);
     }
     sstore_status status = ss_presence_open(&cursor->newer, store, true, &cursor->steps, error);
     if (status != SSTORE_OK) {
@@ -165,9 +148,6 @@ void sstore_cursor_free(sstore_cursor *cursor)
         return;
     ss_free(cursor->plans);
     ss_free(cursor->buffers);
-    ss_free(cursor->values);
-    ss_free(cursor->hits);
-    ss_free(cursor->group);
     ss_presence_close(&cursor->newer);
     ss_free(cursor);
 }

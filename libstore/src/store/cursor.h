@@ -1,6 +1,6 @@
 /*
- * cursor.h - the scratch memory of one thread's queries: the probes and blocks that are under way together, the
- * values of a few groups, and how to query at the distance that was asked last.
+ * cursor.h - the scratch memory of one thread's queries: the probes and blocks that are under way together, and how to
+ * query at the distance that was asked last.
  */
 #ifndef SS_CURSOR_H
 #define SS_CURSOR_H
@@ -13,28 +13,24 @@
 typedef struct ss_probe {
     uint64_t first, last;
     uint32_t table;
+    uint32_t lower_distance;    /* what the bits of the prefix leave of the distance */
     uint64_t block, blocks_end; /* the blocks that may have some; looked up by run_probes() */
 } ss_probe;
 
 /* A block that is searched. */
 typedef struct ss_visit {
     uint32_t table;
-    bool opened;          /* `block` is there */
-    uint32_t groups_done; /* its groups below this one were tested, or need not be */
+    bool opened; /* `block` is there */
     ss_block_slot slot;
     ss_block block;
 } ss_visit;
 
 /* The part of a probe that lies in one block. */
 typedef struct ss_span {
-    uint64_t first, last;
+    const ss_probe *probe;
     uint32_t visit;
+    uint32_t group, end; /* the groups that may have some */
 } ss_span;
-
-/* A group whose fingerprints are tested. */
-typedef struct ss_test {
-    uint32_t visit, group;
-} ss_test;
 
 /* So many probes, or blocks, go through a stage before the next stage begins, so that their cache misses overlap. */
 #define SS_TOGETHER 64u
@@ -68,21 +64,16 @@ struct sstore_cursor {
     bool plans_cut;            /* not enough steps were left for the plans: the next call makes them again */
     uint64_t query_steps;      /* what a query has for prefixes and blocks, beside those for what it finds */
     ss_steps planning, steps;  /* left of a call's, and of its query's */
-    uint32_t probe_count, span_count, visit_count, visit_capacity, test_count;
+    uint32_t probe_count, span_count, visit_count, visit_capacity;
     ss_probe probes[SS_TOGETHER];
     ss_span spans[SS_TOGETHER];
     ss_visit visits[SS_TOGETHER];
-    ss_test tests[SS_TOGETHER];
     uint64_t queries[SS_MAX_TABLES]; /* the query's fingerprint, permuted for each table */
     bool any_probed;                 /* of the query, in the segment */
     bool scanned;                    /* the last search was a scan */
     uint32_t last_table;             /* in which a fingerprint within the distance was found last; SS_MAX_TABLES: none */
     uint64_t last_found;             /* that, permuted */
-    uint64_t *values;                /* of SS_LANES groups */
-    uint32_t *hits;                  /* indices of those within the distance */
-    uint64_t *group;                 /* the values of one group of table 0, */
-    ss_decoded_group decoded;        /* which it is, */
-    const ss_segment *decoded_of;    /* and of which segment */
+    ss_near near;                    /* of the span that is tested */
     uint32_t found_count;
     ss_hit found[SS_HITS_TOGETHER];        /* whose records are still to be reported */
     ss_block_slot slots[SS_HITS_TOGETHER]; /* blocks of table 0 and of ids, for looking them up */

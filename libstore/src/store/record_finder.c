@@ -6,19 +6,12 @@
 /* Blocks are read into buffers only where they are not in memory already. */
 static uint64_t buffer_bytes(const ss_manifest_segment *facts, sstore_io io)
 {
-    return io == SSTORE_IO_PREAD && facts->distinct_count > 0 ? 2 * (uint64_t)facts->geometry.block_bytes : 0;
-}
-
-/* The fingerprints of a group at most. Many segments have a finder each, and any of them may say that groups are large. */
-static size_t group_most(const ss_manifest_segment *facts)
-{
-    const ss_geometry geometry = facts->geometry;
-    return facts->distinct_count == 0 ? 0 : (size_t)ss_min_u64(geometry.restart_interval, ss_block_most(geometry));
+    return io == SSTORE_IO_PREAD && facts->distinct_count > 0 ? 2 * (uint64_t)facts->block_bytes : 0;
 }
 
 uint64_t ss_record_finder_bytes(const ss_manifest_segment *facts, sstore_io io)
 {
-    return sizeof(ss_record_finder) + buffer_bytes(facts, io) + group_most(facts) * sizeof(uint64_t);
+    return sizeof(ss_record_finder) + buffer_bytes(facts, io);
 }
 
 sstore_status ss_record_finder_open(ss_record_finder *finder, const ss_segment *segment, bool has_ids, ss_steps *steps,
@@ -27,8 +20,7 @@ sstore_status ss_record_finder_open(ss_record_finder *finder, const ss_segment *
     const uint64_t bytes = buffer_bytes(&segment->facts, segment->tables[0].blocks.io);
     *finder = (ss_record_finder){.segment = segment, .has_ids = has_ids};
     finder->buffers = ss_alloc(1, bytes);
-    finder->group.values = ss_alloc(group_most(&segment->facts), sizeof *finder->group.values);
-    if (finder->buffers == NULL || finder->group.values == NULL)
+    if (finder->buffers == NULL)
         return ss_fail_memory(error, bytes);
     finder->fingerprints.buffer = finder->buffers;
     finder->ids.buffer = finder->buffers + bytes / 2;
@@ -39,9 +31,7 @@ sstore_status ss_record_finder_open(ss_record_finder *finder, const ss_segment *
 void ss_record_finder_close(ss_record_finder *finder)
 {
     ss_free(finder->buffers);
-    ss_free(finder->group.values);
     finder->buffers = NULL;
-    finder->group.values = NULL;
 }
 
 sstore_status ss_record_finder_rank(ss_record_finder *finder, uint64_t fingerprint, uint64_t *rank_out,
@@ -54,8 +44,7 @@ sstore_status ss_record_finder_rank(ss_record_finder *finder, uint64_t fingerpri
         finder->rank = SS_NO_RANK;
         if (number < table->keys.keys.count) {
             ss_block_slot_ask(&finder->fingerprints, &table->blocks, number);
-            status = ss_find_rank(finder->segment, fingerprint, &finder->fingerprints, &finder->group, &finder->rank,
-                                  error);
+            status = ss_find_rank(finder->segment, fingerprint, &finder->fingerprints, &finder->rank, error);
         }
         finder->any = status == SSTORE_OK;
         finder->fingerprint = fingerprint;

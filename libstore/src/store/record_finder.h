@@ -1,6 +1,6 @@
 /*
  * record_finder.h - whether a segment has a record. A finder remembers the blocks that it looked in last, so that asking
- * for records in ascending order reads each block once, and a group of it is decoded once.
+ * for records in ascending order reads each block once.
  */
 #ifndef SS_RECORD_FINDER_H
 #define SS_RECORD_FINDER_H
@@ -11,7 +11,6 @@ typedef struct ss_record_finder {
     const ss_segment *segment; /* borrowed */
     bool has_ids;
     ss_block_slot fingerprints, ids; /* blocks of table 0 and of ids */
-    ss_decoded_group group;
     uint64_t fingerprint, rank; /* what was looked up last, and its rank or SS_NO_RANK */
     bool any;                   /* something was */
     ss_rank_ids rank_ids;       /* how far the ids of `rank` were looked through */

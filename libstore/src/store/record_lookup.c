@@ -2,44 +2,27 @@
 
 #include "base/error.h"
 
-/* Make the group the one of that number. */
-static sstore_status decode_group(const ss_segment *segment, const ss_block_slot *slot, const ss_block *block,
-                                  uint32_t number, ss_decoded_group *group, sstore_error *error)
+sstore_status ss_find_rank(const ss_segment *segment, uint64_t fingerprint, ss_block_slot *slot, uint64_t *rank_out,
+                           sstore_error *error)
 {
-    if (group->valid && group->block == slot->number && group->number == number)
-        return SSTORE_OK;
-    const sstore_status status = ss_block_source_decode_groups(&segment->tables[0].source, slot->number, block, number, 1,
-                                                               group->values, &group->count, error);
-    group->valid = status == SSTORE_OK;
-    group->block = slot->number;
-    group->number = number;
-    return status;
-}
-
-sstore_status ss_find_rank(const ss_segment *segment, uint64_t fingerprint, ss_block_slot *slot, ss_decoded_group *group,
-                           uint64_t *rank_out, sstore_error *error)
-{
+    const ss_block_source *source = &segment->tables[0].source;
     ss_block block;
-    uint32_t number, last;
+    ss_near near;
+    uint32_t last;
     *rank_out = SS_NO_RANK;
     sstore_status status = ss_block_slot_wait(slot, error);
     if (status == SSTORE_OK)
-        status = ss_block_source_open(&segment->tables[0].source, slot->number, slot->bytes, &block, error);
+        status = ss_block_source_open(source, slot->number, slot->bytes, &block, error);
     if (status != SSTORE_OK)
         return status;
-    ss_block_find_groups(&block, fingerprint, fingerprint, &number, &last);
-    for (; number <= last; number++) {
-        status = decode_group(segment, slot, &block, number, group, error);
-        if (status != SSTORE_OK)
-            return status;
-        for (uint32_t i = 0; i < group->count; i++) {
-            if (group->values[i] != fingerprint)
-                continue;
-            *rank_out = ss_array_at(&segment->ranks, slot->number) + number * block.restart_interval + i;
-            return SSTORE_OK;
-        }
-    }
-    return SSTORE_OK;
+    ss_block_find_groups(&block, ss_upper(fingerprint), ss_upper(fingerprint), &near.group, &last);
+    near.end = last + 1;
+    near.query = fingerprint;
+    near.distance = near.lower_distance = 0;
+    status = ss_block_source_find_near(source, slot->number, &block, &near, error);
+    if (status == SSTORE_OK && near.group < near.end)
+        *rank_out = ss_array_at(&segment->ranks, slot->number) + near.group * SS_GROUP_SIZE + (uint32_t)__builtin_ctzll(near.which);
+    return status;
 }
 
 void ss_rank_ids_init(ss_rank_ids *ids, const ss_segment *segment, uint64_t rank, uint64_t first_block,

@@ -10,18 +10,10 @@
 
 #define SS_NO_RANK UINT64_MAX
 
-/* A group of a block of table 0, decoded. Zeroed: none. */
-typedef struct ss_decoded_group {
-    uint64_t *values; /* room for restart_interval of them; borrowed */
-    bool valid;       /* it holds group `number` of block `block` of the segment */
-    uint64_t block;
-    uint32_t number, count;
-} ss_decoded_group;
-
-/* Find the rank of a fingerprint in the block of table 0 that the slot was asked for; SS_NO_RANK if it is not there. The
- * group that was decoded last, of the same segment, is not decoded again. IO, DAMAGED. */
-sstore_status ss_find_rank(const ss_segment *segment, uint64_t fingerprint, ss_block_slot *slot, ss_decoded_group *group,
-                           uint64_t *rank_out, sstore_error *error);
+/* Find the rank of a fingerprint in the block of table 0 that the slot was asked for; SS_NO_RANK if it is not there. IO,
+ * DAMAGED. */
+sstore_status ss_find_rank(const ss_segment *segment, uint64_t fingerprint, ss_block_slot *slot, uint64_t *rank_out,
+                           sstore_error *error);
 
 /* Where the ids of a rank go on. */
 typedef struct ss_rank_ids {

@@ -20,7 +20,7 @@ sstore_status ss_record_stream_open(ss_record_stream *stream, const ss_segment *
 
 uint64_t ss_record_stream_bytes(const ss_segment *segment)
 {
-    return ss_table_stream_bytes(&segment->tables[0].blocks) + segment->facts.geometry.block_bytes + sizeof(ss_segment) +
+    return ss_table_stream_bytes(&segment->tables[0].blocks) + segment->facts.block_bytes + sizeof(ss_segment) +
            sizeof(ss_table) + OPEN_BYTES;
 }
 

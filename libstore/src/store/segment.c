@@ -16,8 +16,7 @@ static sstore_status check_table_header(const ss_segment *segment, uint32_t numb
     const ss_block_header *header = &blocks->header;
     if (header->item_count != facts->distinct_count || header->table_count != facts->plan.table_count ||
         header->distance != facts->plan.distance || header->radius != (uint32_t)facts->plan.tables[number].radius ||
-        header->key_mask != facts->plan.tables[number].key_mask ||
-        header->restart_interval != facts->geometry.restart_interval)
+        header->key_mask != facts->plan.tables[number].key_mask)
         return fail_header(blocks, error);
     return SSTORE_OK;
 }
@@ -175,13 +174,6 @@ static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss
                                                  : open_whole(segment, dir, use->has_ids, use->io, error);
 }
 
-/* The fingerprints of a group, on average; restart intervals may be far above what blocks hold. */
-static double group_count(const ss_manifest_segment *facts)
-{
-    const double in_block = (double)facts->distinct_count / (double)ss_max_u64(facts->tables[0].block_count, 1);
-    return in_block < facts->geometry.restart_interval ? in_block : facts->geometry.restart_interval;
-}
-
 sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *facts, const ss_segment_use *use,
                               ss_segment **segment_out, sstore_error *error)
 {
@@ -195,7 +187,6 @@ sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *fa
     segment->facts = *facts;
     segment->costs = (ss_cost_model){.fingerprint_count = (double)facts->distinct_count,
                                      .block_count = (double)facts->tables[0].block_count,
-                                     .group_count = group_count(facts),
                                      .io = use->io,
                                      .strategy = use->strategy};
     ss_folder_name(name, SS_SEGMENT_PREFIX, facts->folder_number);

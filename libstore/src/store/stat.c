@@ -13,9 +13,9 @@
 static double bound_bits(const ss_block_header *header)
 {
     double total = 0, bits = 0;
-    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
+    for (uint32_t h = 0; h < SS_FINGERPRINT_BITS; h++)
         total += (double)header->h_counts[h];
-    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++) {
+    for (uint32_t h = 0; h < SS_FINGERPRINT_BITS; h++) {
         double count = (double)header->h_counts[h];
         if (count > 0)
             bits += count * (log2(total / count) + 63 - h);
@@ -102,14 +102,13 @@ static void name_writer(uint32_t writer, char *name, size_t capacity)
 static void fill_segment(const ss_segment *segment, bool has_ids, sstore_segment_statistics *to)
 {
     const ss_manifest_segment *facts = &segment->facts;
-    const uint32_t block_bytes = facts->geometry.block_bytes;
+    const uint32_t block_bytes = facts->block_bytes;
     *to = (sstore_segment_statistics){
         .removes = ss_segment_removes(segment),
         .record_count = facts->record_count,
         .distinct_count = facts->distinct_count,
         .table_count = facts->plan.table_count,
         .block_bytes = block_bytes,
-        .restart_interval = facts->geometry.restart_interval,
         .ids_block_count = has_ids ? facts->ids.block_count : 0,
         .ids_bytes = has_ids ? file_bytes(facts->ids.block_count, block_bytes) : 0,
         .directory_bytes = facts->directory_bytes,
@@ -149,7 +148,6 @@ static void show_form(const sstore_segment_statistics *segment, sstore_statistic
 {
     to->table_count = segment->table_count;
     to->block_bytes = segment->block_bytes;
-    to->restart_interval = segment->restart_interval;
     memcpy(to->plan, segment->plan, sizeof to->plan);
 }
 

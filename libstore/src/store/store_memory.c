@@ -14,7 +14,7 @@ static uint64_t block_file_bytes(uint64_t block_count, uint32_t block_bytes, sst
 
 static uint64_t segment_bytes(const ss_manifest_segment *segment, bool has_ids, sstore_io io)
 {
-    const uint32_t block_bytes = segment->geometry.block_bytes;
+    const uint32_t block_bytes = segment->block_bytes;
     uint64_t bytes = segment->directory_bytes + sizeof(ss_segment);
     for (uint32_t i = 0; i < segment->plan.table_count; i++) {
         uint64_t blocks = segment->tables[i].block_count;

@@ -10,12 +10,12 @@ void ss_table_counts_init(ss_table_counts *counts)
 
 void ss_table_counts_add(ss_table_counts *counts, const uint64_t *values, size_t count)
 {
-    uint64_t h_counts[LANES][SS_SYMBOL_COUNT] = {{0}};
+    uint64_t h_counts[LANES][SS_FINGERPRINT_BITS] = {{0}};
     for (size_t i = 1; i < count; i++) {
         h_counts[i % LANES][ss_first_difference(values[i - 1], values[i])]++;
         ss_bit_counter_add(&counts->gap_bits, values[i] - values[i - 1]);
     }
-    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
+    for (uint32_t h = 0; h < SS_FINGERPRINT_BITS; h++)
         for (uint32_t lane = 0; lane < LANES; lane++)
             counts->h_counts[h] += h_counts[lane][h];
     counts->count += count;

@@ -10,7 +10,7 @@
 
 typedef struct ss_table_counts {
     uint64_t count; /* fingerprints */
-    uint64_t h_counts[SS_SYMBOL_COUNT];
+    uint64_t h_counts[SS_FINGERPRINT_BITS];
     ss_bit_counter gap_bits;
 } ss_table_counts;
 
@@ -25,7 +25,7 @@ void ss_table_counts_add_pair(ss_table_counts *counts, uint64_t lower, uint64_t 
 /* What is known of a whole table: the sums over all its pieces. */
 typedef struct ss_table_facts {
     uint64_t count;
-    uint64_t h_counts[SS_SYMBOL_COUNT];
+    uint64_t h_counts[SS_FINGERPRINT_BITS];
     uint64_t gap_bit_counts[SS_FINGERPRINT_BITS];
 } ss_table_facts;
 

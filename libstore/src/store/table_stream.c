@@ -10,7 +10,7 @@
 uint64_t ss_table_stream_bytes(const ss_block_reader *reader)
 {
     uint64_t average = reader->header.item_count / ss_max_u64(reader->header.block_count, 1);
-    uint64_t most = ss_min_u64(ss_max_u64(4 * average, FIRST_CAPACITY), SS_BLOCK_MAX_COUNT);
+    uint64_t most = ss_min_u64(ss_max_u64(4 * average, FIRST_CAPACITY), ss_block_most(reader->header.block_bytes));
     return reader->header.block_bytes + most * sizeof(uint64_t);
 }
 
@@ -72,7 +72,7 @@ sstore_status ss_table_stream_next(ss_table_stream *stream, const uint64_t **val
     if (status == SSTORE_OK)
         status = make_room(stream, block.count, error);
     if (status == SSTORE_OK)
-        status = ss_block_source_decode(stream->source, number, &block, stream->strict, stream->values, error);
+        status = ss_block_source_decode(stream->source, number, &block, stream->values, error);
     if (status != SSTORE_OK)
         return status;
     if (has_last && stream->values[0] <= stream->last)

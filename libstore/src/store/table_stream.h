@@ -12,7 +12,6 @@ typedef struct ss_table_stream {
     bool has_last; /* the block before was decoded */
     uint64_t last; /* its last fingerprint */
     ss_block_walk walk;
-    bool strict; /* notice everything that makes a block malformed, for a verification; slower */
     const uint8_t *bytes; /* of the block that was decoded last */
     uint8_t *buffer;
     uint64_t *values;

@@ -103,8 +103,7 @@ static sstore_status verify_table(verification *self, const ss_segment *segment,
     ss_table_counts_init(&check.counts);
     sstore_status status = ss_table_stream_open(&stream, &table->source, error);
     if (status == SSTORE_OK)
-        status = ss_canonical_table_init(&check.canonical, segment->facts.geometry, &table->code, error);
-    stream.strict = true;
+        status = ss_canonical_table_init(&check.canonical, segment->facts.block_bytes, &table->code, error);
     while (status == SSTORE_OK && !self->stopped && stream.next_block < table->blocks.header.block_count) {
         sstore_error problem;
         const uint64_t *values;

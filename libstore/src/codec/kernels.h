@@ -1,0 +1,41 @@
+/*
+ * kernels.h - the inner loops of decoding and searching blocks, in C that compilers turn into vector instructions: compiled
+ * for any processor, and for those with AVX2 and BMI2. Tests hold the forms equal.
+ */
+#ifndef SS_KERNELS_H
+#define SS_KERNELS_H
+
+#include "base/common.h"
+#include "codec/lookup.h"
+
+/* A group to decode. */
+typedef struct ss_coded_group {
+    const uint8_t *block;
+    uint32_t first;              /* fingerprint of the block, and so the first of its lower halves */
+    uint32_t count;              /* of fingerprints, 1 to SS_GROUP_SIZE */
+    uint32_t upper;              /* half of the first one */
+    uint32_t code_bit, rest_bit; /* where its codes begin and its rests end */
+} ss_coded_group;
+
+typedef struct ss_kernels {
+    /* Find the first group of `group` to `end` - 1 of whose lower halves any differs from `lower` in at most `distance` bits,
+     * and set *near_out: bit i stands for the group's half i, which may lie behind the last fingerprint. `end` if there is
+     * none. */
+    uint32_t (*find_near)(const uint8_t *block, uint32_t group, uint32_t end, uint32_t lower, uint32_t distance,
+                          uint64_t *near_out);
+
+    /* Decode a group of a block: false if some bits are no code, or its fingerprints do not ascend strictly. Reads the bits from
+     * code_bit to rest_bit and 64 more, and as many before rest_bit as rests can take. */
+    bool (*decode_group)(const ss_lookup *lookup, const ss_coded_group *group, uint64_t *out);
+} ss_kernels;
+
+/* The form for any processor. */
+extern const ss_kernels ss_kernels_portable;
+
+/* The form with AVX2 and BMI2, or NULL where ss_simd_best() does not allow it. */
+const ss_kernels *ss_kernels_avx2(void);
+
+/* The fastest that ss_simd_best() allows. */
+const ss_kernels *ss_kernels_best(void);
+
+#endif
