@@ -97,9 +97,13 @@ sstore_status ss_block_header_decode(const uint8_t bytes[SS_HEADER_BYTES], const
         return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
                        "format version %u with fingerprints of %u bits is not known to this version of sstore", version,
                        bits);
+    const uint32_t number = ss_load_le32(bytes + AT_NUMBER), width = ss_load_le32(bytes + AT_COLUMN_BITS);
+    if (width != column_bits(number))
+        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_COLUMN_BITS,
+                       "blocks with columns of %u bits are not known to this version of sstore", width);
     *header_out = (ss_block_header){
         .segment_id = ss_load_u128(bytes + AT_SEGMENT_ID),
-        .number = ss_load_le32(bytes + AT_NUMBER),
+        .number = number,
         .block_bytes = ss_load_le32(bytes + AT_BLOCK_BYTES),
         .block_count = ss_load_le64(bytes + AT_BLOCK_COUNT),
         .item_count = ss_load_le64(bytes + AT_ITEM_COUNT),

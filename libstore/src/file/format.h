@@ -9,7 +9,7 @@
 #include "base/common.h"
 #include "codec/block.h"
 
-#define SS_FORMAT_VERSION 1u
+#define SS_FORMAT_VERSION 2u
 /* What a segment names as its writer: sstore, of this version. */
 #define SS_WRITER_SSTORE 1u
 #define SS_WRITER (SS_WRITER_SSTORE << 24 | SSTORE_VERSION_MAJOR << 16 | SSTORE_VERSION_MINOR << 8 | SSTORE_VERSION_PATCH)

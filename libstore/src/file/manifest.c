@@ -303,6 +303,11 @@ static sstore_status check_frame(const uint8_t *bytes, size_t size, const char *
     uint32_t version = ss_load_le32(bytes + AT_VERSION), bits = ss_load_le32(bytes + AT_FINGERPRINT_BITS);
     uint64_t features = ss_load_le64(bytes + AT_REQUIRED_FEATURES);
     uint32_t flags = ss_load_le32(bytes + AT_FLAGS);
+    if (version < SS_FORMAT_VERSION)
+        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
+                       "the store has format version %u, which this version of sstore does not read; build it again from its "
+                       "input, or from what 'sstore dump' of the version that wrote it prints",
+                       version);
     if (version != SS_FORMAT_VERSION || bits != SS_FINGERPRINT_BITS || (features & ~REQUIRED_FEATURES) != 0 ||
         (flags & ~(FLAG_HAS_IDS | FLAG_PLAN_GIVEN)) != 0)
         return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
@@ -409,6 +414,10 @@ static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss
     segment->distinct_count = ss_load_le64(bytes + AT_DISTINCT_COUNT);
     segment->content_sum = ss_load_u128(bytes + AT_CONTENT_SUM);
     segment->block_bytes = ss_load_le32(bytes + AT_BLOCK_BYTES);
+    const uint32_t column_bits = ss_load_le32(bytes + AT_COLUMN_BITS);
+    if (column_bits != SS_COLUMN_BITS)
+        return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file, (uint64_t)(bytes + AT_COLUMN_BITS - from->begin),
+                       "a segment's blocks have columns of %u bits, which this version of sstore does not know", column_bits);
     segment->directory_bytes = ss_load_le64(bytes + AT_DIRECTORY_BYTES);
     segment->directory_sum = ss_load_u128(bytes + AT_DIRECTORY_SUM);
     segment->ids = (ss_manifest_file){.block_count = ss_load_le64(bytes + AT_IDS_BLOCK_COUNT),
