@@ -97,6 +97,9 @@ static inline uint32_t ss_block_lower(const ss_block *block, uint32_t index)
     return ss_load_le32(block->bytes + (size_t)index * SS_LOWER_BYTES);
 }
 
+/* Bring the codes and rests of a group into the cache. */
+void ss_block_prefetch_group(const ss_block *block, uint32_t group);
+
 /* Get the first fingerprint of a group. False if the group's bounds are impossible. */
 bool ss_block_group_first(const ss_block *block, uint32_t group, uint64_t *first_out);
 
@@ -120,18 +123,35 @@ static inline uint64_t ss_block_first(const ss_block *block)
  * *last_out. */
 void ss_block_find_groups(const ss_block *block, uint32_t low, uint32_t high, uint32_t *first_out, uint32_t *last_out);
 
+/* Find the first group of `group` to `end` - 1 that has lower halves within `distance` of `lower`, and set *which_out to them, by
+ * bits. Returns `end` if there is none. */
+static inline uint32_t ss_block_find_lower(const ss_block *block, uint32_t group, uint32_t end, uint32_t lower, uint32_t distance,
+                                           uint64_t *which_out)
+{
+    for (;; group++) {
+        group = block->code->kernels->find_near(block->bytes, group, end, lower, distance, which_out);
+        if (SS_LIKELY(group == end))
+            return group;
+        *which_out &= ss_low_mask(ss_block_group_size(block, group)); /* behind the last one there is something else */
+        if (*which_out != 0)
+            return group;
+    }
+}
+
 /* A search of some groups for fingerprints within `distance` of `query`, whose lower halves are within `lower_distance` of the
  * query's. */
 typedef struct ss_near {
     uint64_t query;
     uint32_t distance, lower_distance;
     uint32_t group, end;            /* groups `group` to end - 1 are still to be searched */
-    uint64_t which;                 /* of the values, by bits: those found in `group` */
-    uint64_t values[SS_GROUP_SIZE]; /* the fingerprints of `group`, up to the last one found */
+    uint64_t which;                 /* of the group's fingerprints, by bits: those found */
+    uint64_t values[SS_GROUP_SIZE]; /* the group's fingerprints up to the last one found, once it was decoded */
 } ss_near;
 
-/* Go on to the first group of near->group to near->end - 1 that has some; near->end: none has. False if a group that had to be
- * decoded is malformed. */
+/* Decode the group, and keep those found whose fingerprints are within the distance, perhaps none. False if it is malformed. */
+bool ss_block_confirm(const ss_block *block, ss_near *near);
+
+/* Both, up to the first group that keeps some. */
 bool ss_block_find_near(const ss_block *block, ss_near *near);
 
 #endif

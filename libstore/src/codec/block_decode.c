@@ -53,6 +53,17 @@ static inline bool enter_group(const ss_block *block, uint32_t number, uint32_t 
     return true;
 }
 
+#define CACHE_LINE 64u
+
+void ss_block_prefetch_group(const ss_block *block, uint32_t number)
+{
+    ss_coded_group group;
+    if (!enter_group(block, number, 1, &group)) /* a malformed block may say that a group lies anywhere: a prefetch may not */
+        return;
+    for (uint32_t at = group.code_bit / 8 & ~(CACHE_LINE - 1); at < group.rest_bit / 8; at += CACHE_LINE)
+        __builtin_prefetch(block->bytes + at);
+}
+
 bool ss_block_group_first(const ss_block *block, uint32_t number, uint64_t *first_out)
 {
     ss_coded_group group;
@@ -121,32 +132,27 @@ void ss_block_find_groups(const ss_block *block, uint32_t low, uint32_t high, ui
     *last_out = add_up(up_to);
 }
 
-/* Of the fingerprints in `which`, those within the distance. */
-static uint64_t confirm(const ss_near *near, uint64_t which)
+bool ss_block_confirm(const ss_block *block, ss_near *near)
 {
     uint64_t confirmed = 0;
-    for (; which != 0; which &= which - 1) {
+    if (!ss_block_decode_group(block, near->group, SS_GROUP_SIZE - (uint32_t)__builtin_clzll(near->which), near->values))
+        return false;
+    for (uint64_t which = near->which; which != 0; which &= which - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(which);
         confirmed |= (uint64_t)(ss_popcount(near->values[i] ^ near->query) <= near->distance) << i;
     }
-    return confirmed;
+    near->which = confirmed;
+    return true;
 }
 
 bool ss_block_find_near(const ss_block *block, ss_near *near)
 {
-    const ss_kernels *kernels = block->code->kernels;
-    uint64_t which;
     for (;; near->group++) {
-        near->group = kernels->find_near(block->bytes, near->group, near->end, (uint32_t)near->query, near->lower_distance, &which);
+        near->group = ss_block_find_lower(block, near->group, near->end, (uint32_t)near->query, near->lower_distance, &near->which);
         if (SS_LIKELY(near->group == near->end))
             return true;
-        which &= ss_low_mask(ss_block_group_size(block, near->group)); /* behind the last one there is something else */
-        if (which == 0)
-            continue;
-        const uint32_t count = SS_GROUP_SIZE - (uint32_t)__builtin_clzll(which);
-        if (!ss_block_decode_group(block, near->group, count, near->values))
+        if (!ss_block_confirm(block, near))
             return false;
-        near->which = confirm(near, which);
         if (near->which != 0)
             return true;
     }

@@ -5,7 +5,7 @@
 #include "file/block_writer.h"
 
 #define CACHE_LINE 64u
-#define FRAME_BYTES_A_LINE 4096u        /* of a block whose frame, at its end, takes a line more */
+#define FRAME_BYTES_A_LINE 4096u        /* of a table's block whose frame, at its end, takes a line more */
 #define AHEAD_BYTES (UINT64_C(2) << 20) /* of a walk in order, at most */
 #define FIRST_SHARE 32u                 /* of this, at first: 64 KiB, one of the largest blocks */
 
@@ -163,13 +163,26 @@ bool ss_block_reader_ask(const ss_block_reader *reader, uint64_t block, uint8_t 
             return true;
         ss_file_will_need(&reader->file, offset, block_bytes);
     } else if (was_checked(reader, block)) {
-        const uint8_t *end = reader->base + offset + block_bytes;
-        for (uint32_t at = 0; at < block_bytes; at += FRAME_BYTES_A_LINE)
-            __builtin_prefetch(end - (size_t)(at / FRAME_BYTES_A_LINE + 1) * CACHE_LINE);
+        const uint8_t *bytes = reader->base + offset;
+        if (reader->header.number == SS_IDS_NUMBER) {
+            __builtin_prefetch(bytes);
+        } else {
+            for (uint32_t at = 0; at < block_bytes; at += FRAME_BYTES_A_LINE)
+                __builtin_prefetch(bytes + block_bytes - (size_t)(at / FRAME_BYTES_A_LINE + 1) * CACHE_LINE);
+        }
     } else {
         ss_file_will_need(&reader->file, offset, block_bytes);
     }
     return false;
+}
+
+void ss_block_reader_prefetch(const ss_block_reader *reader, uint64_t block, uint32_t at, uint32_t bytes)
+{
+    if (reader->base == NULL || !was_checked(reader, block))
+        return;
+    const uint32_t end = ss_min_u32(at + bytes, reader->header.block_bytes);
+    for (at &= ~(CACHE_LINE - 1); at < end; at += CACHE_LINE)
+        __builtin_prefetch(reader->base + ss_block_offset(reader, block) + at);
 }
 
 void ss_block_reader_ahead(const ss_block_reader *reader, uint64_t block, ss_block_walk *walk)

@@ -52,6 +52,9 @@ sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block,
  */
 bool ss_block_reader_ask(const ss_block_reader *reader, uint64_t block, uint8_t *buffer);
 
+/* Bring `bytes` bytes of a block, from byte `at` on, into the cache, if it is in memory and was checked. */
+void ss_block_reader_prefetch(const ss_block_reader *reader, uint64_t block, uint32_t at, uint32_t bytes);
+
 /* Hold a block against its checksum. */
 sstore_status ss_block_reader_check(const ss_block_reader *reader, uint64_t block, const uint8_t *bytes,
                                     sstore_error *error);

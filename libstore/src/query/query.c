@@ -65,6 +65,16 @@ static sstore_status find_rank(ss_hit *hit, ss_block_slot *slot, sstore_error *e
     return status == SSTORE_OK && !hit->has_rank ? fail_not_in_table_0(hit, error) : status;
 }
 
+/* Ask for the group in which a fingerprint probably is, as if all were spread evenly. */
+static void prefetch_likely(const ss_table *table, uint64_t number, uint64_t fingerprint)
+{
+    const ss_block_header *header = &table->blocks.header;
+    const double share = ss_key_index_share(&table->keys, number, fingerprint);
+    const double count = (double)header->item_count / (double)header->block_count;
+    const uint32_t group = (uint32_t)(share * count) / SS_GROUP_SIZE;
+    ss_block_reader_prefetch(&table->blocks, number, group * SS_GROUP_SIZE * SS_LOWER_BYTES, SS_GROUP_SIZE * SS_LOWER_BYTES);
+}
+
 /* Find the ranks of those that were found through other tables than 0. */
 static sstore_status find_ranks(sstore_cursor *cursor, ss_hit *hits, uint32_t count, sstore_error *error)
 {
@@ -79,6 +89,7 @@ static sstore_status find_ranks(sstore_cursor *cursor, ss_hit *hits, uint32_t co
         if (number == table->keys.keys.count)
             return fail_not_in_table_0(&hits[i], error);
         slots[i] = ask_for(cursor, &used, &table->blocks, number);
+        prefetch_likely(table, number, hits[i].fingerprint);
     }
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++)
         if (!hits[i].has_rank) /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): so the slot was asked for */
@@ -141,6 +152,8 @@ static sstore_status report_all_ids(const record_sink *sink, const ss_hit *hits,
         if (number == segment->ids_keys.keys.count)
             return ss_fail_ids_missing(segment, hits[i].rank, error);
         slots[i] = ask_for(sink->cursor, &used, &segment->ids, number);
+        const double share = ss_key_index_share(&segment->ids_keys, number, hits[i].rank);
+        ss_block_reader_prefetch(&segment->ids, number, (uint32_t)(share * segment->facts.block_bytes), 1);
     }
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++) {
         /* A hit that shares the slot may have gone on to later blocks in it; then this one asks again. */

@@ -68,16 +68,29 @@ static sstore_status match(const ss_search *self, const ss_visit *visit, uint64_
     return hit(self, fingerprint, true, ss_array_at(&self->segment->ranks, visit->slot.number) + index);
 }
 
-/* Report those of the probe among what was found in a group: another probe has the others, and may allow them fewer differences. */
-static sstore_status report_near(const ss_search *self, const ss_span *span, const ss_near *near)
+/* Decode the groups where lower halves are near, and report what is within the distance. Of that a probe takes only what has its
+ * prefix: another probe has the rest, and may allow its lower halves fewer differences. */
+static sstore_status run_candidates(const ss_search *self)
 {
+    sstore_cursor *cursor = self->cursor;
+    ss_near *near = &cursor->near;
     sstore_status status = SSTORE_OK;
-    for (uint64_t which = near->which; status == SSTORE_OK && which != 0; which &= which - 1) {
-        const uint32_t i = (uint32_t)__builtin_ctzll(which);
-        const uint64_t value = near->values[i];
-        if (value >= span->probe->first && value <= span->probe->last)
-            status = match(self, &self->cursor->visits[span->visit], value, near->group * SS_GROUP_SIZE + i);
+    near->distance = self->distance;
+    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->candidate_count; i++) {
+        const ss_span *span = cursor->candidates[i].span;
+        const ss_visit *visit = &cursor->visits[span->visit];
+        near->query = cursor->queries[visit->table];
+        near->group = cursor->candidates[i].group;
+        near->which = cursor->candidates[i].which;
+        status = ss_block_source_confirm(&table_of(self, visit)->source, visit->slot.number, &visit->block, near, self->error);
+        for (; status == SSTORE_OK && near->which != 0; near->which &= near->which - 1) {
+            const uint32_t at = (uint32_t)__builtin_ctzll(near->which);
+            const uint64_t value = near->values[at];
+            if (value >= span->probe->first && value <= span->probe->last)
+                status = match(self, visit, value, near->group * SS_GROUP_SIZE + at);
+        }
     }
+    cursor->candidate_count = 0;
     return status;
 }
 
@@ -88,22 +101,23 @@ static void count_candidates(const ss_search *self, const ss_visit *visit, const
         counts->candidates += ss_min_u32(span->end * SS_GROUP_SIZE, visit->block.count) - span->group * SS_GROUP_SIZE;
 }
 
+/* Test the span's lower halves, and ask for the groups where some are near. */
 static sstore_status test_span(const ss_search *self, const ss_span *span)
 {
     sstore_cursor *cursor = self->cursor;
     const ss_visit *visit = &cursor->visits[span->visit];
-    ss_near *near = &cursor->near;
-    near->query = cursor->queries[visit->table];
-    near->distance = self->distance;
-    near->lower_distance = span->probe->lower_distance;
-    near->end = span->end;
+    const uint32_t lower = (uint32_t)cursor->queries[visit->table];
     sstore_status status = SSTORE_OK;
     count_candidates(self, visit, span);
-    for (near->group = span->group; status == SSTORE_OK && near->group < near->end; near->group++) {
-        status = ss_block_source_find_near(&table_of(self, visit)->source, visit->slot.number, &visit->block, near, self->error);
-        if (SS_LIKELY(status != SSTORE_OK || near->group == near->end))
+    for (uint32_t group = span->group; status == SSTORE_OK; group++) {
+        uint64_t which;
+        group = ss_block_find_lower(&visit->block, group, span->end, lower, span->probe->lower_distance, &which);
+        if (SS_LIKELY(group == span->end))
             break;
-        status = report_near(self, span, near);
+        ss_block_prefetch_group(&visit->block, group);
+        cursor->candidates[cursor->candidate_count++] = (ss_candidates){.span = span, .group = group, .which = which};
+        if (cursor->candidate_count == SS_TOGETHER)
+            status = run_candidates(self);
     }
     return status;
 }
@@ -158,6 +172,8 @@ static sstore_status run_spans(const ss_search *self)
         status = enter_span(self, &cursor->spans[i]);
     for (uint32_t i = 0; status == SSTORE_OK && i < cursor->span_count; i++)
         status = test_span(self, &cursor->spans[i]);
+    if (status == SSTORE_OK)
+        status = run_candidates(self);
     cursor->span_count = 0;
     keep_last_visit(cursor);
     return status;
@@ -314,6 +330,8 @@ static sstore_status scan(const ss_search *self)
         const ss_span span = {.probe = &all, .visit = 0, .end = visit->block.group_count};
         if (status == SSTORE_OK)
             status = test_span(self, &span);
+        if (status == SSTORE_OK)
+            status = run_candidates(self);
     }
     return status;
 }
@@ -323,7 +341,7 @@ sstore_status ss_search_run(const ss_search *search)
     const uint32_t table_count = search->segment->facts.plan.table_count;
     sstore_status status = SSTORE_OK;
     sstore_cursor *cursor = search->cursor; /* an error may have left something in it */
-    cursor->probe_count = cursor->span_count = cursor->visit_count = 0;
+    cursor->probe_count = cursor->span_count = cursor->visit_count = cursor->candidate_count = 0;
     cursor->last_table = SS_MAX_TABLES;
     cursor->any_probed = false;
     cursor->scanned = search->plan->scan;

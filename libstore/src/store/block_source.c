@@ -56,6 +56,12 @@ sstore_status ss_block_source_find_near(const ss_block_source *source, uint64_t 
     return SS_LIKELY(ss_block_find_near(block, near)) ? SSTORE_OK : fail(source, number, SS_MALFORMED_GROUP, error);
 }
 
+sstore_status ss_block_source_confirm(const ss_block_source *source, uint64_t number, const ss_block *block, ss_near *near,
+                                      sstore_error *error)
+{
+    return SS_LIKELY(ss_block_confirm(block, near)) ? SSTORE_OK : fail(source, number, SS_MALFORMED_GROUP, error);
+}
+
 sstore_status ss_block_source_open_ids(const ss_block_source *source, uint64_t number, const uint8_t *bytes,
                                        ss_ids_block *block_out, sstore_error *error)
 {

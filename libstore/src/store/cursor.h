@@ -32,6 +32,13 @@ typedef struct ss_span {
     uint32_t group, end; /* the groups that may have some */
 } ss_span;
 
+/* Fingerprints of a group whose lower halves are near the query's. */
+typedef struct ss_candidates {
+    const ss_span *span;
+    uint32_t group;
+    uint64_t which; /* by bits */
+} ss_candidates;
+
 /* So many probes, or blocks, go through a stage before the next stage begins, so that their cache misses overlap. */
 #define SS_TOGETHER 64u
 
@@ -64,10 +71,11 @@ struct sstore_cursor {
     bool plans_cut;            /* not enough steps were left for the plans: the next call makes them again */
     uint64_t query_steps;      /* what a query has for prefixes and blocks, beside those for what it finds */
     ss_steps planning, steps;  /* left of a call's, and of its query's */
-    uint32_t probe_count, span_count, visit_count, visit_capacity;
+    uint32_t probe_count, span_count, visit_count, visit_capacity, candidate_count;
     ss_probe probes[SS_TOGETHER];
     ss_span spans[SS_TOGETHER];
     ss_visit visits[SS_TOGETHER];
+    ss_candidates candidates[SS_TOGETHER];
     uint64_t queries[SS_MAX_TABLES]; /* the query's fingerprint, permuted for each table */
     bool any_probed;                 /* of the query, in the segment */
     bool scanned;                    /* the last search was a scan */

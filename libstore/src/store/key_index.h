@@ -31,6 +31,14 @@ static inline void ss_key_index_prefetch(const ss_key_index *index, uint64_t tar
         __builtin_prefetch(index->keys.chunks[first / SS_CHUNK_KEYS] + 8 * (first % SS_CHUNK_KEYS));
 }
 
+/* How far into a block `target` is, of 0 to 1: where block keys and what they are keys of are spread evenly. `number` is that of the
+ * block, whose key is at or above it. */
+static inline double ss_key_index_share(const ss_key_index *index, uint64_t number, uint64_t target)
+{
+    const uint64_t key = ss_array_at(&index->keys, number), before = number > 0 ? ss_array_at(&index->keys, number - 1) : 0;
+    return key > before && target > before ? (double)(target - before) / (double)(key - before) : 0;
+}
+
 /* The first key at or above `target`; keys.count if there is none. */
 uint64_t ss_key_index_find(const ss_key_index *index, uint64_t target);
 
