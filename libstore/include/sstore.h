@@ -113,9 +113,12 @@ typedef struct sstore_cursor sstore_cursor;
 /* How blocks are read. All three give the same answers. */
 typedef enum sstore_io {
     SSTORE_IO_PREAD = 0,  /* each block read by pread() and its checksum checked whenever it is read (a cursor may keep
-                             a few); least memory, and a fault of the disk is an error code (the default) */
-    SSTORE_IO_MMAP = 1,   /* files mapped, a block's checksum checked at its first touch; fast, but a file that is cut
-                             short by someone while it is mapped kills the process with SIGBUS */
+                             a few); a fault of the disk is always an error code */
+    SSTORE_IO_MMAP = 1,   /* files mapped, a block read and its checksum checked before its first use (the default). Pages
+                             are the page cache's: they count as resident, and the system takes them back where memory is
+                             scarce. A file that cannot be read, or was cut short, is an error code; but a block that was
+                             checked, and cannot be read again after the system took it back, ends the process with
+                             SIGBUS */
     SSTORE_IO_MEMORY = 2  /* all block files loaded and checked at open; the store's size in memory */
 } sstore_io;
 
@@ -137,7 +140,7 @@ typedef struct sstore_open_options {
 
 #define SSTORE_OPEN_OPTIONS_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(sstore_open_options), SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO, NULL, 0                                       \
+        sizeof(sstore_open_options), SSTORE_IO_MMAP, SSTORE_STRATEGY_AUTO, NULL, 0                                        \
     }
 
 /*

@@ -513,6 +513,28 @@ sstore_status ss_file_map(const ss_file *file, uint64_t size, const uint8_t **ma
     return SSTORE_OK;
 }
 
+/* Read a part of a file and forget it. */
+static sstore_status read_through(const ss_file *file, uint64_t offset, size_t size, sstore_error *error)
+{
+    uint8_t bytes[4096];
+    sstore_status status = SSTORE_OK;
+    for (size_t done = 0; status == SSTORE_OK && done < size; done += sizeof bytes)
+        status = ss_file_read_at(file, offset + done, bytes, (size_t)ss_min_u64(size - done, sizeof bytes), error);
+    return status;
+}
+
+sstore_status ss_file_map_read(const ss_file *file, const uint8_t *map, uint64_t offset, size_t size, sstore_error *error)
+{
+#ifdef MADV_POPULATE_READ
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), begin = offset & ~(page - 1);
+    if (madvise((void *)(uintptr_t)(map + begin), offset + size - begin, MADV_POPULATE_READ) == 0)
+        return SSTORE_OK;
+#else
+    (void)map;
+#endif
+    return read_through(file, offset, size, error); /* it knows why; and where the system is older than Linux 5.14, it must do */
+}
+
 void ss_unmap(const uint8_t *map, uint64_t size)
 {
     if (map != NULL)

@@ -115,6 +115,9 @@ void ss_file_punch(const ss_file *file, uint64_t offset, uint64_t size);
 sstore_status ss_file_sync(const ss_file *file, sstore_error *error);
 /* Map `size` bytes from the start for reading, in no order. Unmap with ss_unmap. */
 sstore_status ss_file_map(const ss_file *file, uint64_t size, const uint8_t **map_out, sstore_error *error);
+/* Read a part of a map from the disk, so that touching it soon afterwards ends no process: what cannot be read is an error here. IO;
+ * DAMAGED where the file ends before it. */
+sstore_status ss_file_map_read(const ss_file *file, const uint8_t *map, uint64_t offset, size_t size, sstore_error *error);
 void ss_unmap(const uint8_t *map, uint64_t size);
 /* Give up the handle; the path stays, for messages. */
 void ss_file_release(ss_file *file);

@@ -123,6 +123,12 @@ static inline uint64_t ss_block_first(const ss_block *block)
  * *last_out. */
 void ss_block_find_groups(const ss_block *block, uint32_t low, uint32_t high, uint32_t *first_out, uint32_t *last_out);
 
+/* How many fingerprints of a group have to be decoded for those in `which`, a set by bits that is not empty. */
+static inline uint32_t ss_count_up_to(uint64_t which)
+{
+    return SS_GROUP_SIZE - (uint32_t)__builtin_clzll(which);
+}
+
 /* Find the first group of `group` to `end` - 1 that has lower halves within `distance` of `lower`, and set *which_out to them, by
  * bits. Returns `end` if there is none. */
 static inline uint32_t ss_block_find_lower(const ss_block *block, uint32_t group, uint32_t end, uint32_t lower, uint32_t distance,
@@ -148,10 +154,8 @@ typedef struct ss_near {
     uint64_t values[SS_GROUP_SIZE]; /* the group's fingerprints up to the last one found, once it was decoded */
 } ss_near;
 
-/* Decode the group, and keep those found whose fingerprints are within the distance, perhaps none. False if it is malformed. */
-bool ss_block_confirm(const ss_block *block, ss_near *near);
-
-/* Both, up to the first group that keeps some. */
+/* Go on to the first group of near->group to near->end - 1 that has some; near->end: none has. False if a group that had to be
+ * decoded is malformed. */
 bool ss_block_find_near(const ss_block *block, ss_near *near);
 
 #endif

@@ -132,27 +132,27 @@ void ss_block_find_groups(const ss_block *block, uint32_t low, uint32_t high, ui
     *last_out = add_up(up_to);
 }
 
-bool ss_block_confirm(const ss_block *block, ss_near *near)
+/* Of the fingerprints in `which`, those within the distance. */
+static uint64_t confirm(const ss_near *near, uint64_t which)
 {
     uint64_t confirmed = 0;
-    if (!ss_block_decode_group(block, near->group, SS_GROUP_SIZE - (uint32_t)__builtin_clzll(near->which), near->values))
-        return false;
-    for (uint64_t which = near->which; which != 0; which &= which - 1) {
+    for (; which != 0; which &= which - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(which);
         confirmed |= (uint64_t)(ss_popcount(near->values[i] ^ near->query) <= near->distance) << i;
     }
-    near->which = confirmed;
-    return true;
+    return confirmed;
 }
 
 bool ss_block_find_near(const ss_block *block, ss_near *near)
 {
     for (;; near->group++) {
-        near->group = ss_block_find_lower(block, near->group, near->end, (uint32_t)near->query, near->lower_distance, &near->which);
+        uint64_t which;
+        near->group = ss_block_find_lower(block, near->group, near->end, (uint32_t)near->query, near->lower_distance, &which);
         if (SS_LIKELY(near->group == near->end))
             return true;
-        if (!ss_block_confirm(block, near))
+        if (!ss_block_decode_group(block, near->group, ss_count_up_to(which), near->values))
             return false;
+        near->which = confirm(near, which);
         if (near->which != 0)
             return true;
     }

@@ -73,9 +73,9 @@ static sstore_status load(ss_block_reader *reader, sstore_error *error)
 
 static sstore_status map(ss_block_reader *reader, sstore_error *error)
 {
-    reader->checked = ss_alloc(reader->header.block_count, sizeof *reader->checked);
+    reader->checked = ss_alloc(reader->header.block_count / 8 + 1, sizeof *reader->checked);
     if (reader->checked == NULL)
-        return ss_fail_memory(error, reader->header.block_count);
+        return ss_fail_memory(error, reader->header.block_count / 8);
     return ss_file_map(&reader->file, reader->file_bytes, &reader->base, error);
 }
 
@@ -129,7 +129,7 @@ void ss_block_reader_close(ss_block_reader *reader)
 
 static bool was_checked(const ss_block_reader *reader, uint64_t block)
 {
-    return reader->checked == NULL || atomic_load_explicit(&reader->checked[block], memory_order_relaxed) != 0;
+    return reader->checked == NULL || (atomic_load_explicit(&reader->checked[block / 8], memory_order_relaxed) >> block % 8 & 1) != 0;
 }
 
 sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
@@ -148,9 +148,12 @@ sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block,
     /* Two threads may both check a block: no harm. */
     if (was_checked(reader, block))
         return SSTORE_OK;
+    const sstore_status status = ss_file_map_read(&reader->file, reader->base, offset, reader->header.block_bytes, error);
+    if (status != SSTORE_OK)
+        return status;
     if (!intact(reader, block, *bytes_out))
         return fail_checksum(reader, block, error);
-    atomic_store_explicit(&reader->checked[block], 1, memory_order_relaxed);
+    atomic_fetch_or_explicit(&reader->checked[block / 8], (unsigned char)(1u << block % 8), memory_order_relaxed);
     return SSTORE_OK;
 }
 

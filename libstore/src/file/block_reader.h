@@ -20,7 +20,7 @@ typedef struct ss_block_reader {
     sstore_io io;
     const uint8_t *base; /* of the map or the loaded file, header included; NULL in pread mode */
     uint64_t file_bytes;
-    atomic_uchar *checked; /* one a block, in mmap mode */
+    atomic_uchar *checked; /* a bit a block, in mmap mode */
     bool can_try;          /* in pread mode: the file system reads without waiting what it has in memory */
 } ss_block_reader;
 

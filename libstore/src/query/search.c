@@ -68,27 +68,41 @@ static sstore_status match(const ss_search *self, const ss_visit *visit, uint64_
     return hit(self, fingerprint, true, ss_array_at(&self->segment->ranks, visit->slot.number) + index);
 }
 
-/* Decode the groups where lower halves are near, and report what is within the distance. Of that a probe takes only what has its
- * prefix: another probe has the rest, and may allow its lower halves fewer differences. */
+/* Report those of some candidates that have the probe's prefix and are within the distance. Another probe has the rest, and may
+ * allow its lower halves fewer differences. */
+static sstore_status report_candidates(const ss_search *self, const ss_candidates *of)
+{
+    sstore_cursor *cursor = self->cursor;
+    const ss_probe *probe = of->span->probe;
+    const ss_visit *visit = &cursor->visits[of->span->visit];
+    const uint64_t query = cursor->queries[visit->table];
+    sstore_status status = SSTORE_OK;
+    for (uint64_t which = of->which; status == SSTORE_OK && which != 0; which &= which - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctzll(which);
+        const uint64_t value = cursor->values[i];
+        if (value >= probe->first && value <= probe->last && ss_popcount(value ^ query) <= self->distance)
+            status = match(self, visit, value, of->group * SS_GROUP_SIZE + i);
+    }
+    return status;
+}
+
+/* Decode the groups that have candidates. Probes whose prefixes are next to each other often have some in the same group. */
 static sstore_status run_candidates(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
-    ss_near *near = &cursor->near;
+    const ss_candidates *all = cursor->candidates;
     sstore_status status = SSTORE_OK;
-    near->distance = self->distance;
-    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->candidate_count; i++) {
-        const ss_span *span = cursor->candidates[i].span;
-        const ss_visit *visit = &cursor->visits[span->visit];
-        near->query = cursor->queries[visit->table];
-        near->group = cursor->candidates[i].group;
-        near->which = cursor->candidates[i].which;
-        status = ss_block_source_confirm(&table_of(self, visit)->source, visit->slot.number, &visit->block, near, self->error);
-        for (; status == SSTORE_OK && near->which != 0; near->which &= near->which - 1) {
-            const uint32_t at = (uint32_t)__builtin_ctzll(near->which);
-            const uint64_t value = near->values[at];
-            if (value >= span->probe->first && value <= span->probe->last)
-                status = match(self, visit, value, near->group * SS_GROUP_SIZE + at);
-        }
+    for (uint32_t begin = 0, end; status == SSTORE_OK && begin < cursor->candidate_count; begin = end) {
+        const ss_visit *visit = &cursor->visits[all[begin].span->visit];
+        uint64_t which = 0;
+        for (end = begin; end < cursor->candidate_count && all[end].group == all[begin].group &&
+                          all[end].span->visit == all[begin].span->visit;
+             end++)
+            which |= all[end].which;
+        status = ss_block_source_decode_group(&table_of(self, visit)->source, visit->slot.number, &visit->block,
+                                              all[begin].group, ss_count_up_to(which), cursor->values, self->error);
+        for (uint32_t i = begin; status == SSTORE_OK && i < end; i++)
+            status = report_candidates(self, &all[i]);
     }
     cursor->candidate_count = 0;
     return status;

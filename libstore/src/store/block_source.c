@@ -56,10 +56,11 @@ sstore_status ss_block_source_find_near(const ss_block_source *source, uint64_t 
     return SS_LIKELY(ss_block_find_near(block, near)) ? SSTORE_OK : fail(source, number, SS_MALFORMED_GROUP, error);
 }
 
-sstore_status ss_block_source_confirm(const ss_block_source *source, uint64_t number, const ss_block *block, ss_near *near,
-                                      sstore_error *error)
+sstore_status ss_block_source_decode_group(const ss_block_source *source, uint64_t number, const ss_block *block, uint32_t group,
+                                           uint32_t count, uint64_t *values_out, sstore_error *error)
 {
-    return SS_LIKELY(ss_block_confirm(block, near)) ? SSTORE_OK : fail(source, number, SS_MALFORMED_GROUP, error);
+    return SS_LIKELY(ss_block_decode_group(block, group, count, values_out)) ? SSTORE_OK
+                                                                             : fail(source, number, SS_MALFORMED_GROUP, error);
 }
 
 sstore_status ss_block_source_open_ids(const ss_block_source *source, uint64_t number, const uint8_t *bytes,

@@ -81,7 +81,7 @@ struct sstore_cursor {
     bool scanned;                    /* the last search was a scan */
     uint32_t last_table;             /* in which a fingerprint within the distance was found last; SS_MAX_TABLES: none */
     uint64_t last_found;             /* that, permuted */
-    ss_near near;                    /* of the span that is tested */
+    uint64_t values[SS_GROUP_SIZE];  /* of a group that has candidates */
     uint32_t found_count;
     ss_hit found[SS_HITS_TOGETHER];        /* whose records are still to be reported */
     ss_block_slot slots[SS_HITS_TOGETHER]; /* blocks of table 0 and of ids, for looking them up */

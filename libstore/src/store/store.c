@@ -170,15 +170,18 @@ sstore_status sstore_reopen(const sstore *store, sstore **store_out, sstore_erro
     return open_store(&how, store_out, error);
 }
 
+/* For writers: they read much once, and nothing that is lost meanwhile may end the process. */
+static const sstore_open_options for_writers = {.struct_size = sizeof(sstore_open_options), .io = SSTORE_IO_PREAD};
+
 sstore_status ss_store_open_records(const char *path, sstore **store_out, sstore_error *error)
 {
-    const opening how = {.path = path, .options = SSTORE_OPEN_OPTIONS_INIT, .records_only = true};
+    const opening how = {.path = path, .options = for_writers, .records_only = true};
     return open_store(&how, store_out, error);
 }
 
 sstore_status ss_store_open_in(const ss_dir *dir, bool records_only, sstore **store_out, sstore_error *error)
 {
-    const opening how = {.dir = dir, .options = SSTORE_OPEN_OPTIONS_INIT, .records_only = records_only};
+    const opening how = {.dir = dir, .options = for_writers, .records_only = records_only};
     return open_store(&how, store_out, error);
 }
 

@@ -2,14 +2,16 @@
 
 #include "store/cursor.h"
 
-/* A block file in memory: all of it in the mode memory; in the mode mmap pages become resident as they are touched, so that in
- * the end all may be, and a byte a block says what was checked. */
+/* A block file in memory: all of it in the mode memory. In the mode mmap a bit a block says what was checked; the pages are those of
+ * the page cache, which the system takes back as it likes. */
 static uint64_t block_file_bytes(uint64_t block_count, uint32_t block_bytes, sstore_io io)
 {
-    uint64_t file_bytes = SS_HEADER_BYTES + block_count * block_bytes;
-    if (io == SSTORE_IO_PREAD)
-        return 0;
-    return io == SSTORE_IO_MMAP ? file_bytes + block_count : file_bytes;
+    switch (io) {
+    case SSTORE_IO_MEMORY: return SS_HEADER_BYTES + block_count * block_bytes;
+    case SSTORE_IO_MMAP: return block_count / 8 + 1;
+    case SSTORE_IO_PREAD: break;
+    }
+    return 0;
 }
 
 static uint64_t segment_bytes(const ss_manifest_segment *segment, bool has_ids, sstore_io io)

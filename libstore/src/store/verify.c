@@ -431,14 +431,16 @@ static sstore_status verify_store(verification *self, const sstore *store, sstor
 sstore_status sstore_verify(const char *path, sstore_problem_fn on_problem, void *context, sstore_error *error)
 {
     verification self = {.on_problem = on_problem, .context = context};
+    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
     sstore_status status = SSTORE_OK;
     sstore *store = NULL;
+    options.io = SSTORE_IO_PREAD; /* every fault is to be reported */
     if (path == NULL)
         return ss_fail_argument(error, "sstore_verify: path must not be NULL");
     for (int attempt = 0; store == NULL && status == SSTORE_OK && self.problem_count == 0; attempt++) {
         sstore_error problem;
         self.stopped = false;
-        status = sstore_open(path, NULL, &store, &problem);
+        status = sstore_open(path, &options, &store, &problem);
         if (status == SSTORE_OK) {
             status = verify_store(&self, store, error);
         } else if (status != SSTORE_ERROR_NOT_FOUND && ss_is_of_one_file(&problem) && attempt < MAX_ATTEMPTS) {
