@@ -14,6 +14,9 @@
 #define SS_SIMD_X86 0
 #endif
 
+/* What a function is compiled for at the level SS_SIMD_AVX2. */
+#define SS_TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
+
 /* A level means all levels below it too. Where a form needs an extension that is not named here, name it, and ask for it in
  * ss_simd_cpu(), at one of these levels or at a new one between them: all code that a level allows must run. */
 typedef enum ss_simd_level {

@@ -4,12 +4,12 @@
 #include "codec/bits.h"
 #include "codec/block.h"
 
-#define INLINE __attribute__((always_inline)) static inline
+#define ALWAYS_INLINE __attribute__((always_inline)) static inline
 
 /* ----- decoding ----- */
 
 /* Decode at least `count` codes to spans[], which has room for all that a round may yield more. */
-INLINE bool decode_codes(const ss_lookup *lookup, const uint8_t *block, uint32_t bit, uint32_t end, uint32_t count,
+ALWAYS_INLINE bool decode_codes(const ss_lookup *lookup, const uint8_t *block, uint32_t bit, uint32_t end, uint32_t count,
                          uint8_t *spans)
 {
     for (uint32_t done = 0; done < count;) {
@@ -29,7 +29,7 @@ INLINE bool decode_codes(const ss_lookup *lookup, const uint8_t *block, uint32_t
 }
 
 /* Decode the upper halves of a group by the spans of its codes. */
-INLINE void decode_rests(const ss_coded_group *group, const uint8_t *spans, uint32_t *uppers)
+ALWAYS_INLINE void decode_rests(const ss_coded_group *group, const uint8_t *spans, uint32_t *uppers)
 {
     uint64_t upper = group->upper;
     uint32_t rest_bit = group->rest_bit;
@@ -44,7 +44,7 @@ INLINE void decode_rests(const ss_coded_group *group, const uint8_t *spans, uint
 }
 
 /* Put the halves together. False if the fingerprints do not ascend. */
-INLINE bool join_halves(const uint32_t *uppers, const uint8_t *lowers, uint32_t count, uint64_t *out)
+ALWAYS_INLINE bool join_halves(const uint32_t *uppers, const uint8_t *lowers, uint32_t count, uint64_t *out)
 {
     uint64_t descends = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -54,7 +54,7 @@ INLINE bool join_halves(const uint32_t *uppers, const uint8_t *lowers, uint32_t 
     return descends == 0;
 }
 
-INLINE bool decode_group(const ss_lookup *lookup, const ss_coded_group *group, uint64_t *out)
+ALWAYS_INLINE bool decode_group(const ss_lookup *lookup, const ss_coded_group *group, uint64_t *out)
 {
     uint8_t spans[SS_GROUP_SIZE + SS_LOOKUPS_A_ROUND * SS_LOOKUP_SYMBOLS];
     uint32_t uppers[SS_GROUP_SIZE];
@@ -66,32 +66,30 @@ INLINE bool decode_group(const ss_lookup *lookup, const ss_coded_group *group, u
 
 /* ----- the forms ----- */
 
-#define FEW_BITS 5u         /* up to which they are taken away one by one; more are counted */
-#define VECTORS_BYTES 128u  /* that are looked at together */
-
 #define DEFINE_DECODE_GROUP(NAME, TARGET)                                                                              \
     TARGET static bool decode_group_##NAME(const ss_lookup *lookup, const ss_coded_group *group, uint64_t *out)        \
     {                                                                                                                  \
         return decode_group(lookup, group, out);                                                                       \
     }
 
+DEFINE_DECODE_GROUP(portable, )
 #define FORM portable
 #define TARGET
 #define VECTOR_BYTES 16
+#include "codec/vectors.h"
 #include "codec/find_near.h"
-DEFINE_DECODE_GROUP(portable, )
+#include "codec/vectors_end.h"
 const ss_kernels ss_kernels_portable = {find_near_portable, decode_group_portable};
-#undef FORM
-#undef TARGET
-#undef VECTOR_BYTES
 
 #if SS_SIMD_X86
 
+DEFINE_DECODE_GROUP(avx2, SS_TARGET_AVX2)
 #define FORM avx2
-#define TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
+#define TARGET SS_TARGET_AVX2
 #define VECTOR_BYTES 32
+#include "codec/vectors.h"
 #include "codec/find_near.h"
-DEFINE_DECODE_GROUP(avx2, TARGET)
+#include "codec/vectors_end.h"
 
 const ss_kernels *ss_kernels_avx2(void)
 {

@@ -58,6 +58,8 @@ typedef struct ss_group_join {
     uint32_t mask_count;
     uint32_t pair_count;
     ss_fingerprint_pair pairs[SS_GROUP_PAIRS];
+    uint32_t row[SS_PAIR_LANES]; /* folds of the values that are compared with a tile */
+    uint32_t folds[SS_GROUP_TILE + SS_PAIR_PADDING];
     uint32_t hits[SS_GROUP_TILE];
     uint32_t ends[1u << SS_GROUP_PART_BITS];
 } ss_group_join;

@@ -1,0 +1,12 @@
+/* vectors_end.h - ends what vectors.h has begun, so that the next form can be made. */
+#undef JOIN_NAMES
+#undef NAME_OF
+#undef OF_FORM
+#undef INLINE
+#undef words
+#undef VECTOR_WORDS
+#undef FEW_BITS
+#undef BY_DISTANCE
+#undef FORM
+#undef TARGET
+#undef VECTOR_BYTES
