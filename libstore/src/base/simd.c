@@ -8,13 +8,10 @@ static atomic_int limit = SS_SIMD_AVX512; /* atomic, so that a test that sets it
 
 ss_simd_level ss_simd_cpu(void)
 {
-    if (!__builtin_cpu_supports("popcnt"))
+    if (!__builtin_cpu_supports("popcnt") || !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2") ||
+        !__builtin_cpu_supports("avx2"))
         return SS_SIMD_NONE;
-    if (!__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("avx2"))
-        return SS_SIMD_POPCNT;
-    bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                      __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vpopcntdq");
+    const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vpopcntdq");
     return has_avx512 ? SS_SIMD_AVX512 : SS_SIMD_AVX2;
 }
 

@@ -20,10 +20,9 @@
 /* A level means all levels below it too. Where a form needs an extension that is not named here, name it, and ask for it in
  * ss_simd_cpu(), at one of these levels or at a new one between them: all code that a level allows must run. */
 typedef enum ss_simd_level {
-    SS_SIMD_NONE,   /* portable C */
-    SS_SIMD_POPCNT, /* POPCNT */
-    SS_SIMD_AVX2,   /* BMI2 and AVX2: Haswell, Zen and later ones */
-    SS_SIMD_AVX512  /* AVX-512 F, BW, DQ, VL, VBMI and VPOPCNTDQ: Ice Lake, Zen 4 and later ones */
+    SS_SIMD_NONE,  /* portable C */
+    SS_SIMD_AVX2,  /* AVX2, BMI, BMI2 and POPCNT: Haswell, Zen and later ones */
+    SS_SIMD_AVX512 /* AVX-512 F and VPOPCNTDQ: Ice Lake, Zen 4 and later ones */
 } ss_simd_level;
 
 /* What the processor and the compiler have. */

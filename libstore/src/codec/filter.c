@@ -1,30 +1,68 @@
 #include "codec/filter.h"
 
+#include <string.h>
+
 #include "base/simd.h"
 
-/* The loop of the scalar forms; POPCOUNT is inlined, so that a form's target decides which instruction it is. */
-#define FILTER_LOOP(POPCOUNT)                                                                                          \
-    uint32_t found = 0;                                                                                                \
-    for (uint32_t i = 0; i < count; i++) {                                                                             \
-        hits[found] = i; /* without a branch: kept if the next one goes behind it */                                   \
-        found += (uint32_t)POPCOUNT(values[i] ^ query) <= distance;                                                    \
-    }                                                                                                                  \
-    return found
+#define INLINE __attribute__((always_inline)) static inline
+
+typedef uint64_t values_4 __attribute__((vector_size(32)));
+
+#define STRIDE 16u  /* values that are looked at together: few have a hit */
+#define FEW_BITS 8u /* up to which ones are taken away one by one, several values at a time; more are counted */
+
+/* Whether any of STRIDE values may have a hit. */
+INLINE bool is_any_near(const uint64_t *values, uint64_t query, uint32_t distance)
+{
+    values_4 any = {0};
+    uint64_t parts[4];
+    for (uint32_t i = 0; i < STRIDE; i += 4) {
+        values_4 x;
+        memcpy(&x, values + i, sizeof x);
+        x ^= query;
+        for (uint32_t bit = 0; bit < distance; bit++)
+            x &= x - 1;
+        any |= (values_4)(x == 0);
+    }
+    memcpy(parts, &any, sizeof parts);
+    return (parts[0] | parts[1] | parts[2] | parts[3]) != 0;
+}
+
+/* Without a branch where it is not known which values have a hit. */
+INLINE uint32_t list_near(const uint64_t *values, uint32_t begin, uint32_t end, uint64_t query, uint32_t distance, uint32_t *hits,
+                          uint32_t found)
+{
+    for (uint32_t i = begin; i < end; i++) {
+        hits[found] = i;
+        found += ss_popcount(values[i] ^ query) <= distance;
+    }
+    return found;
+}
+
+INLINE uint32_t filter(const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance, uint32_t *hits)
+{
+    uint32_t found = 0, begin = 0;
+    if (distance <= FEW_BITS)
+        for (; begin + STRIDE <= count; begin += STRIDE)
+            if (SS_UNLIKELY(is_any_near(values + begin, query, distance)))
+                found = list_near(values, begin, begin + STRIDE, query, distance, hits, found);
+    return list_near(values, begin, count, query, distance, hits, found);
+}
 
 uint32_t ss_filter_portable(const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance, uint32_t *hits)
 {
-    FILTER_LOOP(ss_popcount);
+    return filter(values, count, query, distance, hits);
 }
 
 #if SS_SIMD_X86
 
-#include <immintrin.h>
-
-__attribute__((target("popcnt"))) static uint32_t filter_popcnt(const uint64_t *values, uint32_t count, uint64_t query,
-                                                                uint32_t distance, uint32_t *hits)
+SS_TARGET_AVX2 static uint32_t filter_avx2(const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance,
+                                           uint32_t *hits)
 {
-    FILTER_LOOP(__builtin_popcountll);
+    return filter(values, count, query, distance, hits);
 }
+
+#include <immintrin.h>
 
 __attribute__((target("avx512f,avx512vpopcntdq"))) static uint32_t
 filter_avx512(const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance, uint32_t *hits)
@@ -41,9 +79,9 @@ filter_avx512(const uint64_t *values, uint32_t count, uint64_t query, uint32_t d
     return found;
 }
 
-ss_filter_fn ss_filter_popcnt(void)
+ss_filter_fn ss_filter_avx2(void)
 {
-    return ss_simd_best() >= SS_SIMD_POPCNT ? filter_popcnt : NULL;
+    return ss_simd_best() >= SS_SIMD_AVX2 ? filter_avx2 : NULL;
 }
 
 ss_filter_fn ss_filter_avx512(void)
@@ -53,7 +91,7 @@ ss_filter_fn ss_filter_avx512(void)
 
 #else
 
-ss_filter_fn ss_filter_popcnt(void)
+ss_filter_fn ss_filter_avx2(void)
 {
     return NULL;
 }
@@ -69,6 +107,6 @@ ss_filter_fn ss_filter_best(void)
 {
     ss_filter_fn fast = ss_filter_avx512();
     if (fast == NULL)
-        fast = ss_filter_popcnt();
+        fast = ss_filter_avx2();
     return fast != NULL ? fast : ss_filter_portable;
 }
