@@ -9,7 +9,7 @@
 typedef uint64_t values_4 __attribute__((vector_size(32)));
 
 #define STRIDE 16u  /* values that are looked at together: few have a hit */
-#define FEW_BITS 8u /* up to which ones are taken away one by one, several values at a time; more are counted */
+#define FEW_BITS 6u /* up to which ones are taken away one by one, several values at a time; more are counted */
 
 /* Whether any of STRIDE values may have a hit. */
 INLINE bool is_any_near(const uint64_t *values, uint64_t query, uint32_t distance)
@@ -28,38 +28,47 @@ INLINE bool is_any_near(const uint64_t *values, uint64_t query, uint32_t distanc
     return (parts[0] | parts[1] | parts[2] | parts[3]) != 0;
 }
 
+typedef uint32_t (*count_ones_fn)(uint64_t x);
+
 /* Without a branch where it is not known which values have a hit. */
 INLINE uint32_t list_near(const uint64_t *values, uint32_t begin, uint32_t end, uint64_t query, uint32_t distance, uint32_t *hits,
-                          uint32_t found)
+                          uint32_t found, count_ones_fn count_ones)
 {
     for (uint32_t i = begin; i < end; i++) {
         hits[found] = i;
-        found += ss_popcount(values[i] ^ query) <= distance;
+        found += count_ones(values[i] ^ query) <= distance;
     }
     return found;
 }
 
-INLINE uint32_t filter(const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance, uint32_t *hits)
+/* `count_ones` is a constant, and inlined. */
+INLINE uint32_t filter(const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance, uint32_t *hits,
+                       count_ones_fn count_ones)
 {
     uint32_t found = 0, begin = 0;
     if (distance <= FEW_BITS)
         for (; begin + STRIDE <= count; begin += STRIDE)
             if (SS_UNLIKELY(is_any_near(values + begin, query, distance)))
-                found = list_near(values, begin, begin + STRIDE, query, distance, hits, found);
-    return list_near(values, begin, count, query, distance, hits, found);
+                found = list_near(values, begin, begin + STRIDE, query, distance, hits, found, count_ones);
+    return list_near(values, begin, count, query, distance, hits, found, count_ones);
 }
 
 uint32_t ss_filter_portable(const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance, uint32_t *hits)
 {
-    return filter(values, count, query, distance, hits);
+    return filter(values, count, query, distance, hits, ss_popcount);
 }
 
 #if SS_SIMD_X86
 
+SS_TARGET_AVX2 INLINE uint32_t popcnt(uint64_t x)
+{
+    return (uint32_t)__builtin_popcountll(x);
+}
+
 SS_TARGET_AVX2 static uint32_t filter_avx2(const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance,
                                            uint32_t *hits)
 {
-    return filter(values, count, query, distance, hits);
+    return filter(values, count, query, distance, hits, popcnt);
 }
 
 #include <immintrin.h>
