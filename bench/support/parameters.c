@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/simd_level.h"
+
+#define SIMD "--simd="
+
 static void print_usage(FILE *to, const bench_usage *usage)
 {
     static const char *const values[] = {"N", "SIZE", "X", "TEXT"};
@@ -17,6 +21,7 @@ static void print_usage(FILE *to, const bench_usage *usage)
         int width = fprintf(to, "  --%s=%s", parameter->name, values[parameter->kind]);
         fprintf(to, "%*s%s\n", width < 22 ? 24 - width : 2, "", parameter->help);
     }
+    fprintf(to, "  " SIMD "LEVEL        use no vector instructions above none, avx2 or avx512 (what the processor has)\n");
 }
 
 static _Noreturn void refuse(const bench_usage *usage, const char *argument, const char *why)
@@ -61,6 +66,11 @@ static bool parse_value(const bench_parameter *parameter, const char *text)
 
 static void parse_parameter(const bench_usage *usage, const char *argument)
 {
+    if (strncmp(argument, SIMD, strlen(SIMD)) == 0) {
+        if (!bench_simd_limit(argument + strlen(SIMD)))
+            refuse(usage, argument, "no level that this program can set");
+        return;
+    }
     for (size_t i = 0; i < usage->parameter_count; i++) {
         const bench_parameter *parameter = &usage->parameters[i];
         size_t length = strlen(parameter->name);
@@ -100,6 +110,6 @@ int bench_parse(int argc, char **argv, const bench_usage *usage)
     printf("# %s", program_invocation_short_name);
     for (int i = 1; i < argc; i++)
         printf(strpbrk(argv[i], " \t'\"") != NULL ? " '%s'" : " %s", argv[i]);
-    printf("\n");
+    printf("\n# vector instructions: %s\n", bench_simd_name());
     return first;
 }

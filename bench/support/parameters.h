@@ -30,8 +30,8 @@ typedef struct bench_usage {
 } bench_usage;
 
 /*
- * Fill the parameters from the command line and print it, as "# bench_x --name=VALUE STORE": whoever reads the
- * figures knows how to have them again. Returns the index of the first operand. A wrong line ends the program with 2,
+ * Fill the parameters from the command line and print it, as "# bench_x --name=VALUE STORE", and which vector instructions the
+ * library uses, which every program takes --simd=LEVEL for: whoever reads the figures knows how to have them again. Returns the index of the first operand. A wrong line ends the program with 2,
  * --help with 0.
  */
 int bench_parse(int argc, char **argv, const bench_usage *usage);
