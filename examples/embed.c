@@ -90,6 +90,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "embed: expected a number of MiB, found '%s'\n", argv[2]);
         return 2;
     }
+    options.io = SSTORE_IO_PREAD; /* mapped pages would count as resident */
     options.max_memory = mib << 20;
     if (sstore_open(argv[1], &options, &store, &error) != SSTORE_OK)
         return fail(&error);
