@@ -182,7 +182,11 @@ void ss_block_encode(uint32_t block_bytes, const ss_code *code, const uint64_t *
         if (group + 1 < made.groups)
             end += group_bytes(&made, group);
     }
-    for (uint32_t group = made.groups; group-- > 0;) {
+    if (count == 1) { /* nothing is coded, and a store of 8 bytes would begin before the block */
+        memset(to, 0, (size_t)(begins - to));
+        writer.at = to + SS_LOWER_BYTES;
+    }
+    for (uint32_t group = count > 1 ? made.groups : 0; group-- > 0;) {
         const uint64_t *first = values + (size_t)group * SS_GROUP_SIZE;
         const uint32_t distance = ss_upper(first[0]) - ss_upper(values[0]), low_bits = group > 0 ? made.key_shift : 0;
         const uint32_t bytes = group + 1 < made.groups ? group_bytes(&made, group) : (uint32_t)(begins - to) - end;
