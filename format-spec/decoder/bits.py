@@ -44,5 +44,5 @@ def bytes_u128(value: int) -> bytes:
 
 
 def first_difference(a: int, b: int) -> int:
-    """The number of leading bits in which two different fingerprints are equal: h in block-codec.md, section 1."""
+    """The number of leading bits in which two different fingerprints are equal (sstore-format.md, section 4)."""
     return FINGERPRINT_BITS - (a ^ b).bit_length()

@@ -7,12 +7,13 @@ from bits import FINGERPRINT_BITS, bytes_u32, bytes_u64, bytes_u128, u32, u64, u
 from block import TRAILER_BYTES
 from faults import Damaged, Unsupported
 from folder import Folder
-from huffman import Code
-from manifest import VERSION, Segment
+from huffman import SYMBOLS, Code
+from manifest import COLUMN_BITS, VERSION, Segment
 from xxh3 import xxh3_64, xxh3_128
 
 MAGIC = b"sstorBLK"
 HEADER_BYTES = 4096
+LENGTHS = slice(88, 88 + SYMBOLS)
 CHECKSUM_AT = 4080
 NUMBER_OF_IDS = 0xFFFFFFFF
 MAX_ITEMS_OF_BLOCK = 65535
@@ -44,7 +45,6 @@ def expected_of(segment: Segment, number: int) -> Expected:
     ]
     if table:
         fields += [
-            (40, 4, segment.restart_interval, "restart interval"),
             (72, 4, table.radius, "radius"),
             (80, 8, table.key_mask, "key mask"),
         ]
@@ -67,7 +67,7 @@ class BlockFile:
         header = self.data
         self.h_counts = [u64(header, 152 + 8 * h) for h in range(64)]
         self.gap_bit_counts = [u64(header, 664 + 8 * i) for i in range(64)]
-        self.file_key = xxh3_64(bytes_u128(segment.id) + bytes_u32(number) + header[88:152])
+        self.file_key = xxh3_64(bytes_u128(segment.id) + bytes_u32(number) + header[LENGTHS])
 
     def _check_header(self, expected: Expected, number: int) -> None:
         header = self.data[:HEADER_BYTES]
@@ -79,6 +79,9 @@ class BlockFile:
         for offset, value, name in (8, VERSION, "version"), (12, HEADER_BYTES, "header size"), (44, FINGERPRINT_BITS, "fingerprint bits"):
             if u32(header, offset) != value:
                 raise Unsupported(f"{name} {u32(header, offset)}", self.path, offset)
+        column_bits = 0 if u32(header, 32) == NUMBER_OF_IDS else COLUMN_BITS
+        if u32(header, 40) != column_bits:
+            raise Unsupported(f"a column of {u32(header, 40)} bits", self.path, 40)
         if checksum != expected.checksum:
             raise Damaged("the header's checksum is not the manifest's", offset=CHECKSUM_AT)
         for offset, size, value, name in expected.fields:
@@ -86,7 +89,7 @@ class BlockFile:
                 raise Damaged(f"{name} is not the manifest's", offset=offset)
         if expected.item_count > MAX_ITEMS_OF_BLOCK * expected.block_count:
             raise Damaged("more items than the blocks can hold", offset=56)
-        lengths = header[88:152]
+        lengths = header[LENGTHS]
         try:
             self.code = Code(lengths)
         except Damaged as fault:

@@ -5,9 +5,21 @@ and code lengths are equal (section 9). The full check compares, and the tests h
 files.
 """
 
-from bits import FINGERPRINT_BITS, first_difference
-from block import HEAD_BYTES, KEY_BYTES, TRAILER_BYTES
-from huffman import MAX_LENGTH, SYMBOLS, canonical_codes, reversed_bits
+from bits import bytes_u32, first_difference
+from block import (
+    BEGIN_BYTES,
+    GROUP_SIZE,
+    HALF_BITS,
+    HALF_MAX,
+    HEAD_BYTES,
+    KEY_BYTES,
+    LOWER_BYTES,
+    TRAILER_BYTES,
+    group_count_of,
+    groups_end,
+    rest_bits_of,
+)
+from huffman import EQUAL, MAX_LENGTH, SYMBOLS, canonical_codes, reversed_bits
 from ids import FLAG_GOES_ON, FLAG_STARTS
 from ids import HEAD_BYTES as ID_HEAD_BYTES
 
@@ -15,7 +27,7 @@ MAX_ITEMS_OF_BLOCK = 65535
 
 
 class Bits:
-    """Bits of a block, set field by field."""
+    """Bits of a block, or of a group, set field by field."""
 
     def __init__(self) -> None:
         self.value = 0
@@ -24,78 +36,80 @@ class Bits:
         assert value < 1 << width
         self.value |= value << position
 
-    def to_bytes(self, block_size: int) -> bytes:
-        return self.value.to_bytes(block_size - TRAILER_BYTES, "little")
+    def to_bytes(self, size: int) -> bytes:
+        return self.value.to_bytes(size, "little")
 
 
 class TableEncoder:
-    def __init__(self, block_size: int, restart_interval: int, lengths: bytes):
+    def __init__(self, block_size: int, lengths: bytes):
         self.block_size = block_size
-        self.restart_interval = restart_interval
         self.lengths = lengths
         self.fields = {h: reversed_bits(code, lengths[h]) for h, code in canonical_codes(lengths).items()}
-        self.slot_bytes = 2 if block_size <= 8192 else 4
-        self.end = 8 * (block_size - TRAILER_BYTES)
 
     def blocks(self, fingerprints: list[int]) -> list[bytes]:
         blocks: list[bytes] = []
         members: list[int] = []
-        coded_bits = 0
+        step_bits: list[int] = []  # of each group
         for fingerprint in fingerprints:
-            if members:
-                more_bits = 0
-                if len(members) % self.restart_interval:
-                    h = first_difference(members[-1], fingerprint)
-                    more_bits = self.lengths[h] + FINGERPRINT_BITS - 1 - h
-                members.append(fingerprint)
-                frame_bits, groups_after_first = 8 * self._groups_at(members), self._group_count(members) - 1
-                size = frame_bits + groups_after_first * self._key_shift(members) + coded_bits + more_bits
-                if size <= self.end and len(members) <= MAX_ITEMS_OF_BLOCK:
-                    coded_bits += more_bits
-                    continue
+            if len(members) % GROUP_SIZE == 0:
+                step_bits.append(0)
+            else:
+                step_bits[-1] += self._step_bits(members[-1], fingerprint)
+            members.append(fingerprint)
+            if len(members) % GROUP_SIZE == 1:  # only now key_shift may change, and with it what the other groups take
+                key_shift = key_shift_of(members)
+                others = sum(group_bytes(bits, key_shift, g) for g, bits in enumerate(step_bits[:-1]))
+            last = group_bytes(step_bits[-1], key_shift, len(step_bits) - 1)
+            if LOWER_BYTES * len(members) + others + last > groups_end(self.block_size, len(members)):
                 blocks.append(self._block(members[:-1]))
-            members = [fingerprint]
-            coded_bits = 0
+                members, step_bits, key_shift, others = [fingerprint], [0], 0, 0
         return blocks + ([self._block(members)] if members else [])
 
-    def _group_count(self, members: list[int]) -> int:
-        return -(-len(members) // self.restart_interval)
-
-    def _groups_at(self, members: list[int]) -> int:
-        return HEAD_BYTES + (KEY_BYTES + self.slot_bytes) * (self._group_count(members) - 1)
-
-    def _key_shift(self, members: list[int]) -> int:
-        last_group = (self._group_count(members) - 1) * self.restart_interval
-        return max(0, (members[last_group] - members[0]).bit_length() - 8 * KEY_BYTES)
+    def _step_bits(self, a: int, b: int) -> int:
+        h = symbol_of(a, b)
+        return self.lengths[h] + rest_bits_of(h)
 
     def _block(self, members: list[int]) -> bytes:
-        group_count, key_shift = self._group_count(members), self._key_shift(members)
-        slots_at = HEAD_BYTES + KEY_BYTES * (group_count - 1)
-        bits = Bits()
-        bits.put(0, 16, len(members))
-        bits.put(16, 8, key_shift)
-        bits.put(32, 64, members[0])
-        begin = 8 * self._groups_at(members)
-        for g in range(group_count):
-            group = members[g * self.restart_interval : (g + 1) * self.restart_interval]
-            differences = [first_difference(a, b) for a, b in zip(group, group[1:])]
-            length = sum(self.lengths[h] + FINGERPRINT_BITS - 1 - h for h in differences) + (key_shift if g else 0)
-            end = self.end if g == group_count - 1 else begin + length
-            code_bit, rest_bit = begin, end
+        groups = [members[begin : begin + GROUP_SIZE] for begin in range(0, len(members), GROUP_SIZE)]
+        key_shift, first = key_shift_of(members), members[0] >> HALF_BITS
+        end = groups_end(self.block_size, len(members))
+        block = b"".join(bytes_u32(fingerprint & HALF_MAX) for fingerprint in members)
+        begins, keys = b"", b""
+        for g, group in enumerate(groups):
+            distance = (group[0] >> HALF_BITS) - first
             if g:
-                distance = group[0] - members[0]
-                bits.put(8 * (HEAD_BYTES + KEY_BYTES * (g - 1)), 8 * KEY_BYTES, distance >> key_shift)
-                bits.put(8 * (slots_at + self.slot_bytes * (g - 1)), 8 * self.slot_bytes, begin)
-                rest_bit -= key_shift
-                bits.put(rest_bit, key_shift, distance & ((1 << key_shift) - 1))
-            for h, fingerprint in zip(differences, group[1:]):
-                bits.put(code_bit, self.lengths[h], self.fields[h])
-                code_bit += self.lengths[h]
-                rest_bits = FINGERPRINT_BITS - 1 - h
-                rest_bit -= rest_bits
-                bits.put(rest_bit, rest_bits, fingerprint & ((1 << rest_bits) - 1))
-            begin = end
-        return bits.to_bytes(self.block_size)
+                begins += len(block).to_bytes(BEGIN_BYTES, "little")
+                keys += (distance >> key_shift).to_bytes(KEY_BYTES, "little")
+            step_bits = sum(self._step_bits(a, b) for a, b in zip(group, group[1:]))
+            size = end - len(block) if g == len(groups) - 1 else group_bytes(step_bits, key_shift, g)
+            block += self._group(group, size, key_shift if g else 0, distance)
+        return block + begins + keys + len(members).to_bytes(2, "little") + bytes([key_shift, 0]) + bytes_u32(first)
+
+    def _group(self, group: list[int], size: int, low_bits: int, distance: int) -> bytes:
+        bits = Bits()
+        code_bit, rest_bit = 0, 8 * size - low_bits
+        bits.put(rest_bit, low_bits, distance & ((1 << low_bits) - 1))
+        for a, b in zip(group, group[1:]):
+            h = symbol_of(a, b)
+            bits.put(code_bit, self.lengths[h], self.fields[h])
+            code_bit += self.lengths[h]
+            rest_bit -= rest_bits_of(h)
+            bits.put(rest_bit, rest_bits_of(h), b >> HALF_BITS & ((1 << rest_bits_of(h)) - 1))
+        return bits.to_bytes(size)
+
+
+def symbol_of(a: int, b: int) -> int:
+    """h of two neighbours."""
+    return min(first_difference(a, b), EQUAL)
+
+
+def key_shift_of(members: list[int]) -> int:
+    last_group = (group_count_of(len(members)) - 1) * GROUP_SIZE
+    return max(0, ((members[last_group] >> HALF_BITS) - (members[0] >> HALF_BITS)).bit_length() - 8 * KEY_BYTES)
+
+
+def group_bytes(coded_bits: int, key_shift: int, group: int) -> int:
+    return -(-(coded_bits + (key_shift if group else 0)) // 8)
 
 
 def id_blocks(records: list[tuple[int, int]], block_size: int) -> list[bytes]:
@@ -113,7 +127,7 @@ def id_blocks(records: list[tuple[int, int]], block_size: int) -> list[bytes]:
                 break
             low, high, starts, end = low_then, high_then, starts_then, end + 1
         goes_on = end < len(records) and records[end][0] == records[end - 1][0]
-        blocks.append(_id_block(records[begin:end], low, (high - low).bit_length(), starts, goes_on).to_bytes(block_size))
+        blocks.append(_id_block(records[begin:end], low, (high - low).bit_length(), starts, goes_on).to_bytes(block_size - TRAILER_BYTES))
         begin = end
     return blocks
 
@@ -140,7 +154,8 @@ def _id_block(records: list[tuple[int, int]], low: int, width: int, starts: bool
 
 def code_lengths(h_counts: list[int]) -> bytes:
     """sstore's own code lengths, by package-merge (block-codec.md, end of section 7)."""
-    leaves = [(count, [h]) for count, h in sorted((count, h) for h, count in enumerate(h_counts) if count)]
+    times = [*h_counts[:EQUAL], sum(h_counts[EQUAL:])]
+    leaves = [(count, [h]) for count, h in sorted((count, h) for h, count in enumerate(times) if count)]
     lengths = [0] * SYMBOLS
     if len(leaves) == 1:
         lengths[leaves[0][1][0]] = 1

@@ -2,7 +2,8 @@
 
 from faults import Damaged
 
-SYMBOLS = 64
+SYMBOLS = 33
+EQUAL = 32  # the symbol of upper halves that do not differ
 MAX_LENGTH = 11
 
 

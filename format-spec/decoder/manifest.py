@@ -7,7 +7,7 @@ from faults import Damaged, Unsupported
 from plan import uncovered_pattern
 from xxh3 import xxh3_128
 
-VERSION = 1
+VERSION = 2
 MAGIC = b"sstorMAN"
 FIXED_BYTES = 64
 SEGMENT_BYTES = 128
@@ -21,7 +21,7 @@ MAX_RECIPE_BYTES = 4096
 MAX_SEGMENTS = 4096
 MAX_TABLES = 64
 MAX_BLOCKS = 2**40
-MAX_RESTART_INTERVAL = 65535
+COLUMN_BITS = 32
 BLOCK_SIZES = [2**power for power in range(8, 17)]
 
 FLAG_IDS = 1
@@ -52,7 +52,6 @@ class Segment:
     distinct_count: int
     content_sum: int
     block_size: int
-    restart_interval: int
     directory_size: int
     directory_sum: int
     id_block_count: int
@@ -76,7 +75,7 @@ class Segment:
             int(self.has_ids),
             self.kind,
             self.block_size,
-            self.restart_interval,
+            COLUMN_BITS,
             self.k,
             len(self.tables),
         ):
@@ -154,6 +153,8 @@ def _parse_contents(data: bytes, path: str) -> Manifest:
         kind = u32(data, segment_at + 112)
         if kind not in (KIND_ADDS, KIND_REMOVES):
             raise Unsupported(f"a segment of kind {kind}", path, segment_at + 112)
+        if u32(data, segment_at + 60) != COLUMN_BITS:
+            raise Unsupported(f"columns of {u32(data, segment_at + 60)} bits", path, segment_at + 60)
         table_count = u32(data, segment_at + 116)
         if not 1 <= table_count <= MAX_TABLES:
             raise Damaged(f"{table_count} tables", offset=segment_at + 116)
@@ -192,7 +193,6 @@ def _parse_segment(data: bytes, at: int, table_count: int, k: int, has_ids: bool
         distinct_count=u64(data, at + 32),
         content_sum=u128(data, at + 40),
         block_size=u32(data, at + 56),
-        restart_interval=u32(data, at + 60),
         directory_size=u64(data, at + 64),
         directory_sum=u128(data, at + 72),
         id_block_count=u64(data, at + 88),
@@ -211,8 +211,6 @@ def _check_segment(segment: Segment, at: int) -> None:
         raise Damaged(f"{distinct} distinct fingerprints of {records} records", offset=at + 32)
     if segment.block_size not in BLOCK_SIZES:
         raise Damaged(f"block size {segment.block_size}", offset=at + 56)
-    if not 1 <= segment.restart_interval <= MAX_RESTART_INTERVAL:
-        raise Damaged(f"restart interval {segment.restart_interval}", offset=at + 60)
     if segment.has_ids:
         _check_block_count(segment.id_block_count, records, at + 88)
     elif segment.id_block_count != 0:

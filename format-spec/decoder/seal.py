@@ -45,7 +45,7 @@ def _seal_file(path: Path, segment_id: bytes, block_size: int) -> bytes:
     file = bytearray(path.read_bytes())
     file[16:32] = segment_id
     file[4080:4096] = bytes_u128(xxh3_128(bytes(file[:4080])))
-    file_key = bytes_u64(xxh3_64(bytes(file[16:36] + file[88:152])))
+    file_key = bytes_u64(xxh3_64(bytes(file[16:36] + file[88:121])))
     for index, begin in enumerate(range(4096, len(file), block_size)):
         trailer_at = begin + block_size - 8
         salt = xxh3_64(file_key + bytes_u64(index))

@@ -28,7 +28,7 @@ def read_table(folder: Folder, segment: Segment, number: int) -> tuple[BlockFile
     last = -1
     for offset, block in file.blocks():
         try:
-            decoded = decode_block(block, segment.restart_interval, file.code)
+            decoded = decode_block(block, file.code)
             for fingerprint in decoded:
                 if fingerprint <= last:
                     raise Damaged(f"{fingerprint:016x} follows {last:016x}", offset=0)
@@ -49,7 +49,7 @@ def check_written(file: BlockFile, wanted: list[bytes]) -> None:
 
 
 def check_table_written(file: BlockFile, segment: Segment, permuted: list[int]) -> None:
-    check_written(file, TableEncoder(segment.block_size, segment.restart_interval, file.code.lengths).blocks(permuted))
+    check_written(file, TableEncoder(segment.block_size, file.code.lengths).blocks(permuted))
 
 
 def check_ids_written(folder: Folder, segment: Segment) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 import store as decoder
-from bits import FINGERPRINT_MAX
+from bits import FINGERPRINT_MAX, first_difference
 from block import decode_block
 from blockfile import NUMBER_OF_IDS, BlockFile
 from encoder import TableEncoder, code_lengths, id_blocks
@@ -84,6 +84,12 @@ def ends(rng: random.Random, count: int) -> Records:
     return [(fingerprint, record_id) for fingerprint in fingerprints for record_id in (0, 1, FINGERPRINT_MAX - 1, FINGERPRINT_MAX)]
 
 
+def halves(rng: random.Random, count: int) -> Records:
+    """Several fingerprints of most upper halves, whose lower halves differ early or late."""
+    upper_halves = [rng.getrandbits(rng.choice([12, 32])) for _ in range(max(1, count // 6))]
+    return [(rng.choice(upper_halves) << 32 | rng.getrandbits(rng.choice([3, 32])), i) for i in range(count)]
+
+
 def all_equal(rng: random.Random, count: int) -> Records:
     return [(0x0123456789ABCDEF, 3 * i) for i in range(count)]
 
@@ -121,7 +127,7 @@ class StoreTest(unittest.TestCase):
                     for number in range(len(segment.tables)):
                         file, fingerprints = read_table(segment_folder, segment, number)
                         self.assertEqual(code_lengths(file.h_counts), file.code.lengths)
-                        encoder = TableEncoder(segment.block_size, segment.restart_interval, file.code.lengths)
+                        encoder = TableEncoder(segment.block_size, file.code.lengths)
                         self.assert_same_blocks(file, encoder.blocks(fingerprints))
                     if segment.has_ids:
                         file = BlockFile(segment_folder, "ids.blk", segment, NUMBER_OF_IDS)
@@ -180,7 +186,7 @@ class Pages(StoreTest):
         self.check_manifest(manifest)
         hashed = self.printed(page, "XXH3-128 of these 88 bytes", 88)
         self.assertEqual(xxh3_128(hashed).to_bytes(16, "little"), manifest[64:80])
-        table = (self.path / "seg-05fa8afe6a6fbb39" / "table-00.blk").read_bytes()
+        table = (self.path / "seg-f58da4ea8c92e327" / "table-00.blk").read_bytes()
         self.assertEqual(self.printed(page, "The header [4]:", 4096), table[:4096])
         self.assertEqual(self.printed(page, "Block 0 [B 5]", 256), table[4096:])
 
@@ -188,7 +194,7 @@ class Pages(StoreTest):
         page = "sstore-format.md"
         self.build([(0xD9, 1), (0xDB, 2), (0xDB, 7)], "--block-size", "256", "--plan", "32:1,32:1")
         self.check_manifest(self.printed(page, "this is the content sum in the manifest:", 288))
-        folder = self.path / "seg-1ef5d9edb5e3f488"
+        folder = self.path / "seg-46dbb36367eb4584"
         self.assertEqual(
             self.printed(page, "The header of `table-01.blk`, where", 4096), (folder / "table-01.blk").read_bytes()[:4096]
         )
@@ -196,13 +202,16 @@ class Pages(StoreTest):
             self.assertEqual(self.printed(page, f"    {file}\n", 256), (folder / file).read_bytes()[4096:])
 
     def test_example_of_the_codec(self) -> None:
-        lengths = bytearray(64)
-        lengths[29], lengths[61], lengths[62] = 2, 2, 1
-        fingerprints = [0xD9, 0xDB, 0xDD, 0xDE, 0x5000000EA, 0x5000000EE]
-        block = self.printed("block-codec.md", "block, with all bytes that are not shown being 0:", 256)
-        self.assertEqual(decode_block(block, 4, Code(bytes(lengths))), fingerprints)
-        self.assertEqual(TableEncoder(256, 4, bytes(lengths)).blocks(fingerprints), [block[:-8]])
-        file_key = xxh3_64(bytes(range(16)) + bytes(4) + bytes(lengths))
+        upper_halves = [0xD9] * 61 + [0xDB, 0xDD, 0xDE, 0x500EA, 0x500EE]
+        lower_halves = [*range(61), 4, 3, 2, 1, 0]
+        fingerprints = [upper << 32 | lower for upper, lower in zip(upper_halves, lower_halves)]
+        h_counts = Counter(first_difference(a, b) for a, b in zip(fingerprints, fingerprints[1:]))
+        lengths = code_lengths([h_counts[h] for h in range(64)])
+        self.assertEqual({h: length for h, length in enumerate(lengths) if length}, {13: 3, 29: 3, 30: 2, 32: 1})
+        block = self.printed("block-codec.md", "The block, with all bytes that are not shown being 0:", 512)
+        self.assertEqual(decode_block(block, Code(lengths)), fingerprints)
+        self.assertEqual(TableEncoder(512, lengths).blocks(fingerprints), [block[:-8]])
+        file_key = xxh3_64(bytes(range(16)) + bytes(4) + lengths)
         salt = xxh3_64(file_key.to_bytes(8, "little") + bytes(8))
         self.assertEqual(xxh3_64(block[:-8]) ^ salt, int.from_bytes(block[-8:], "little"))
 
@@ -217,7 +226,7 @@ class Builds(StoreTest):
                         self.check()
 
     def test_data_and_block_sizes(self) -> None:
-        for data in uniform, clustered, dense, ends, all_equal, powers:
+        for data in uniform, clustered, dense, halves, ends, all_equal, powers:
             for size in ("256", "512", "1K", "4K", "8K", "16K", "64K"):
                 for options in ((), ("--no-ids",)):
                     with self.subTest(data=data.__name__, size=size, options=options):
