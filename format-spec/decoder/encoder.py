@@ -54,7 +54,7 @@ class TableEncoder:
             if len(members) % GROUP_SIZE == 0:
                 step_bits.append(0)
             else:
-                step_bits[-1] += self._step_bits(members[-1], fingerprint)
+                step_bits[-1] += self.step_bits([members[-1], fingerprint])
             members.append(fingerprint)
             if len(members) % GROUP_SIZE == 1:  # only now key_shift may change, and with it what the other groups take
                 key_shift = key_shift_of(members)
@@ -65,9 +65,10 @@ class TableEncoder:
                 members, step_bits, key_shift, others = [fingerprint], [0], 0, 0
         return blocks + ([self._block(members)] if members else [])
 
-    def _step_bits(self, a: int, b: int) -> int:
-        h = symbol_of(a, b)
-        return self.lengths[h] + rest_bits_of(h)
+    def step_bits(self, group: list[int]) -> int:
+        """The bits of its codes and rests."""
+        symbols = [symbol_of(a, b) for a, b in zip(group, group[1:])]
+        return sum(self.lengths[h] + rest_bits_of(h) for h in symbols)
 
     def _block(self, members: list[int]) -> bytes:
         groups = [members[begin : begin + GROUP_SIZE] for begin in range(0, len(members), GROUP_SIZE)]
@@ -80,8 +81,7 @@ class TableEncoder:
             if g:
                 begins += len(block).to_bytes(BEGIN_BYTES, "little")
                 keys += (distance >> key_shift).to_bytes(KEY_BYTES, "little")
-            step_bits = sum(self._step_bits(a, b) for a, b in zip(group, group[1:]))
-            size = end - len(block) if g == len(groups) - 1 else group_bytes(step_bits, key_shift, g)
+            size = end - len(block) if g == len(groups) - 1 else group_bytes(self.step_bits(group), key_shift, g)
             block += self._group(group, size, key_shift if g else 0, distance)
         return block + begins + keys + len(members).to_bytes(2, "little") + bytes([key_shift, 0]) + bytes_u32(first)
 
@@ -127,7 +127,8 @@ def id_blocks(records: list[tuple[int, int]], block_size: int) -> list[bytes]:
                 break
             low, high, starts, end = low_then, high_then, starts_then, end + 1
         goes_on = end < len(records) and records[end][0] == records[end - 1][0]
-        blocks.append(_id_block(records[begin:end], low, (high - low).bit_length(), starts, goes_on).to_bytes(block_size - TRAILER_BYTES))
+        bits = _id_block(records[begin:end], low, (high - low).bit_length(), starts, goes_on)
+        blocks.append(bits.to_bytes(block_size - TRAILER_BYTES))
         begin = end
     return blocks
 

@@ -14,11 +14,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-HERE = Path(__file__).parent / "v1"
+HERE = Path(__file__).parent / "v2"
 sys.path.insert(0, str(Path(__file__).parent.parent / "decoder"))
 sys.dont_write_bytecode = True
 
-from bits import bytes_u64, bytes_u128, u32  # noqa: E402
+from bits import bytes_u64, bytes_u128, u16, u32, u64  # noqa: E402
+from block import GROUP_SIZE, Frame, decode_block  # noqa: E402
+from encoder import TableEncoder, symbol_of  # noqa: E402
+from huffman import Code  # noqa: E402
 from seal import seal  # noqa: E402
 from xxh3 import xxh3_128  # noqa: E402
 
@@ -87,7 +90,8 @@ def manifest_cases() -> Iterator[Case]:
     for name, spec, offset, data, refuse, word in (
         ("magic", "3.1", 0, b"S", OPEN, DAMAGED),
         ("version 0", "3.1", 8, b"\0", OPEN, UNSUPPORTED),
-        ("version 2", "3.1", 8, b"\2", OPEN, UNSUPPORTED),
+        ("version 1", "3.1", 8, b"\1", OPEN, UNSUPPORTED),
+        ("version 3", "3.1", 8, b"\3", OPEN, UNSUPPORTED),
         ("size", "3.1", 12, b"\x21", OPEN, DAMAGED),
         ("a required feature", "3.1", 16, b"\1", OPEN, UNSUPPORTED),
         ("the last required feature", "3.1", 23, b"\x80", OPEN, UNSUPPORTED),
@@ -115,9 +119,9 @@ def manifest_cases() -> Iterator[Case]:
         ("a block size that is no power of two", "3.3", SEGMENT + 56, b"\x2c\1", OPEN, DAMAGED),
         ("a block size of 128", "3.3", SEGMENT + 56, b"\x80\0", OPEN, DAMAGED),
         ("a block size of 131072", "3.3", SEGMENT + 56, b"\0\0\2", OPEN, DAMAGED),
-        ("a restart interval of 0", "3.3", SEGMENT + 60, b"\0\0\0", OPEN, DAMAGED),
-        ("a restart interval of 65536", "3.3", SEGMENT + 60, b"\0\0\1", OPEN, DAMAGED),
-        ("another restart interval than in the headers", "3.3", SEGMENT + 60, b"\7", OPEN, DAMAGED),
+        ("column bits 0", "3.3", SEGMENT + 60, b"\0", OPEN, UNSUPPORTED),
+        ("column bits 16", "3.3", SEGMENT + 60, b"\x10", OPEN, UNSUPPORTED),
+        ("column bits 32 + 2^24", "3.3", SEGMENT + 63, b"\1", OPEN, UNSUPPORTED),
         ("directory size", "3.3", SEGMENT + 64, b"\0\x90", OPEN, DAMAGED),
         ("a directory of 32 MiB", "3.3", SEGMENT + 64, b"\0\0\0\2", OPEN, DAMAGED),
         ("directory sum", "3.3", SEGMENT + 72, b"\0\0\0", OPEN, DAMAGED),
@@ -169,11 +173,13 @@ def header_cases() -> Iterator[Case]:
     for file, name, offset, data, refuse, word in (
         ("table-01.blk", "magic", 0, b"x", OPEN, DAMAGED),
         ("table-01.blk", "version 0", 8, b"\0", OPEN, UNSUPPORTED),
-        ("table-01.blk", "version 2", 8, b"\2", OPEN, UNSUPPORTED),
+        ("table-01.blk", "version 1", 8, b"\1", OPEN, UNSUPPORTED),
+        ("table-01.blk", "version 3", 8, b"\3", OPEN, UNSUPPORTED),
         ("table-01.blk", "header size", 13, b"\x20", OPEN, UNSUPPORTED),
         ("table-01.blk", "number", 32, b"\0", OPEN, DAMAGED),
         ("table-01.blk", "block size", 36, b"\0\2", OPEN, DAMAGED),
-        ("table-01.blk", "restart interval", 40, b"\7", OPEN, DAMAGED),
+        ("table-01.blk", "column bits 0", 40, b"\0", OPEN, UNSUPPORTED),
+        ("table-01.blk", "column bits 16", 40, b"\x10", OPEN, UNSUPPORTED),
         ("table-01.blk", "fingerprint bits", 44, b"\x80", OPEN, UNSUPPORTED),
         ("table-01.blk", "block count", 48, b"\2", OPEN, DAMAGED),
         ("table-01.blk", "item count", 56, b"\3", OPEN, DAMAGED),
@@ -186,18 +192,20 @@ def header_cases() -> Iterator[Case]:
         ("table-01.blk", "a code of two bits alone", 88 + 30, b"\2", OPEN, DAMAGED),
         ("table-01.blk", "an incomplete code", 88 + 30, b"\1\2", OPEN, DAMAGED),
         ("table-01.blk", "too many codes", 88 + 30, b"\1\1\1", OPEN, DAMAGED),
-        ("table-01.blk", "a code of twelve bits", 88 + 30, bytes([*range(1, 13), 12]), OPEN, DAMAGED),
+        ("table-01.blk", "a code of twelve bits", 88 + 18, bytes([*range(1, 13), 12]), OPEN, DAMAGED),
         ("table-01.blk", "a code for more than there is", 88 + 30, b"\1\1", FINE, None),
+        ("table-01.blk", "unused bytes behind the code lengths", 121, b"\1" * 31, FINE, None),
         ("table-01.blk", "h counts", 152 + 8 * 30, b"\2", FULL, DAMAGED),
         ("table-01.blk", "gap bit counts", 664, b"\1", FULL, DAMAGED),
         ("table-01.blk", "the unused rest", 1176, b"\1" * 2904, FINE, None),
         ("ids.blk", "magic", 7, b"k", OPEN, DAMAGED),
         ("ids.blk", "version 0", 8, b"\0", OPEN, UNSUPPORTED),
-        ("ids.blk", "version 2", 8, b"\2", OPEN, UNSUPPORTED),
+        ("ids.blk", "version 1", 8, b"\1", OPEN, UNSUPPORTED),
+        ("ids.blk", "version 3", 8, b"\3", OPEN, UNSUPPORTED),
         ("ids.blk", "header size", 13, b"\x20", OPEN, UNSUPPORTED),
-        ("ids.blk", "number", 32, b"\0", OPEN, DAMAGED),
+        ("ids.blk", "a table's number", 32, b"\0\0\0\0", OPEN, UNSUPPORTED),
         ("ids.blk", "block size", 36, b"\0\2", OPEN, DAMAGED),
-        ("ids.blk", "an unused restart interval", 40, b"\1", FINE, None),
+        ("ids.blk", "column bits 32", 40, b"\x20", OPEN, UNSUPPORTED),
         ("ids.blk", "fingerprint bits", 44, b"\x80", OPEN, UNSUPPORTED),
         ("ids.blk", "block count", 48, b"\2", OPEN, DAMAGED),
         ("ids.blk", "item count", 56, b"\2", OPEN, DAMAGED),
@@ -206,10 +214,14 @@ def header_cases() -> Iterator[Case]:
         ("ids.blk", "unused radius and key mask", 72, b"\1" * 16, FINE, None),
         ("ids.blk", "a code", 88, b"\1", OPEN, DAMAGED),
         ("ids.blk", "an incomplete code", 88, b"\2", OPEN, DAMAGED),
+        ("ids.blk", "unused bytes behind the code lengths", 121, b"\1" * 31, FINE, None),
         ("ids.blk", "unused counts", 152, b"\1" * 1024, FINE, None),
         ("ids.blk", "the unused rest", 1176, b"\1" * 2904, FINE, None),
     ):
         yield Case(f"{file}: {name}", "4", "example", file, [(offset, data)], refuse, word)
+    yield Case("ids.blk: a table's number and column", "4", "example", "ids.blk", [(32, bytes(4)), (40, b"\x20")], OPEN)
+    yield Case("table-01.blk: the id column's number", "4", "example", "table-01.blk", [(32, b"\xff" * 4)], OPEN,
+               UNSUPPORTED)
     many = b"\0\0\1"  # 65536: one more than a block can hold
     yield Case("table-00.blk: more fingerprints than its block can hold", "4", "one", "table-00.blk", [(56, many)],
                OPEN, also=[("MANIFEST", SEGMENT + 24, many), ("MANIFEST", SEGMENT + 32, many)])
@@ -231,32 +243,64 @@ def header_cases() -> Iterator[Case]:
 BLOCK = 4096
 
 
+def zero_bit(store: str) -> int:
+    """A bit between codes and rests, in the first block of table 0 and not in its last group."""
+    file = path_of(HERE / f"{store}.store", "table-00.blk").read_bytes()
+    block, code = file[BLOCK : BLOCK + u32(file, 36)], Code(file[88:121])
+    frame, fingerprints = Frame(block), decode_block(block, code)
+    for group in range(len(frame.bounds) - 2):
+        members = fingerprints[GROUP_SIZE * group : GROUP_SIZE * (group + 1)]
+        step_bits = TableEncoder(len(block), code.lengths).step_bits(members)
+        begin, end = frame.bounds[group : group + 2]
+        if 8 * (end - begin) > step_bits + (frame.key_shift if group else 0):
+            return 8 * begin + sum(code.lengths[symbol_of(a, b)] for a, b in zip(members, members[1:]))
+    raise AssertionError("no group has one")
+
+
 def block_cases() -> Iterator[Case]:
-    """One block of seven groups: keys at 12, slots at 36, groups from 48 on."""
+    """One block of 200 fingerprints, in four groups. They lie in bytes 800 to 4067, the begins of three of them from
+    4068 on, their keys from 4074 on, and the head from 4080 on."""
+    file = path_of(HERE / "groups.store", "table-00.blk").read_bytes()
+    spare = zero_bit("groups")
     for name, refuse, offset, data in (
-        ("no fingerprint", READ, 0, b"\0"),
-        ("more groups than there is room for", READ, 0, b"\xff\xff"),
-        ("a fingerprint more", FULL, 0, b"\xc9"),
-        ("a fingerprint fewer", FULL, 0, b"\xc7"),
-        ("key_shift 33", READ, 2, b"\x21"),
-        ("key_shift 0", FULL, 2, b"\0"),
-        ("byte 3", READ, 3, b"\1"),
-        ("first", FULL, 4, b"\1\2\3\4\5\6\7"),
-        ("first, so that sums pass 2^64", FULL, 4, b"\xff" * 8),
-        ("key 1 is 0", FULL, 12, b"\0" * 4),
-        ("key 6 passes 2^64", FULL, 32, b"\xff" * 4),
-        ("slot 1 lies before group 0", READ, 36, b"\0\0"),
-        ("slot 2 lies before slot 1", READ, 38, b"\x80\1"),
-        ("slot 6 lies behind the trailer", READ, 46, b"\xff\xff"),
-        ("a bit of a code", FULL, 48, b"\xff"),
-        ("zero bits of the last group", FULL, 2000, b"\xff"),
-        ("a bit of the last rest", FULL, 4086, b"\xff"),
+        ("a lower half", FULL, 4, bytes(4)),
+        ("no fingerprint", READ, 4080, b"\0"),
+        ("more fingerprints than there is room for", READ, 4080, b"\xff\xff"),
+        ("a fingerprint more", FULL, 4080, b"\xc9"),
+        ("a fingerprint fewer", FULL, 4080, b"\xc7"),
+        ("key_shift 17", READ, 4082, b"\x11"),
+        ("key_shift 0", FULL, 4082, b"\0"),
+        ("the byte behind key_shift", READ, 4083, b"\1"),
+        ("first", FULL, 4084, b"\1\2\3"),
+        ("first, so that sums pass 2^32", FULL, 4084, b"\xff" * 4),
+        ("key 1 is 0", FULL, 4074, b"\0\0"),
+        ("key 3, so that the sum passes 2^32", FULL, 4078, b"\xff\xff"),
+        ("keys that do not ascend", READ, 4074, file[BLOCK + 4076 : BLOCK + 4078] + file[BLOCK + 4074 : BLOCK + 4076]),
+        ("begin 1 lies in the column", READ, 4068, b"\x1f\3"),
+        ("begin 1 is begin 2", READ, 4068, file[BLOCK + 4070 : BLOCK + 4072]),
+        ("begin 1 is a byte too low", FULL, 4068, (u16(file, BLOCK + 4068) - 1).to_bytes(2, "little")),
+        ("begin 1 is so low that codes run into rests", FULL, 4068, b"\x2a\3"),
+        ("begin 2 lies before begin 1", READ, 4070, b"\x20\3"),
+        ("begin 3 lies behind the groups", READ, 4072, b"\xff\xff"),
+        ("begin 3 is where the groups end", READ, 4072, b"\xe4\x0f"),
+        ("begin 3 leaves no room for the lowest bits", READ, 4072, b"\xe3\x0f"),
+        ("a bit of a code", FULL, 800, bytes([file[BLOCK + 800] ^ 1])),
+        ("the zero bit between codes and rests", FULL, spare // 8, bytes([file[BLOCK + spare // 8] ^ 1 << spare % 8])),
+        ("zero bits of the last group", FULL, 3500, b"\xff"),
+        ("lowest bits of the last group", FULL, 4066, b"\0\0"),
     ):
         yield Case(f"table block: {name}", "B 5", "groups", "table-00.blk", [(BLOCK + offset, data)], refuse)
     yield Case("table block: trailer", "4", "groups", "table-00.blk", [(BLOCK + 4088, b"\0\0")], READ, seal=nothing)
-    # d8 and de first differ at bit 61. Bit 60 is 1 in both, so that h = 60 and three bits of rest make de as well.
-    yield Case("table block: a code for a bit that is 1 before", "B 5", "two", "table-00.blk",
-               [(88 + 60, b"\1\0"), (BLOCK + 247, b"\xc0")], FULL)
+    # d8 and de, with upper halves 0: their step is the code of 32, which is the only one, `0`.
+    for name, offset, data in (
+        ("equal upper halves whose lower ones descend", 0, b"\xde\0\0\0\xd8\0\0\0"),
+        ("a fingerprint twice", 4, b"\xd8"),
+        ("a bit that begins no code", 8, b"\1"),
+    ):
+        yield Case(f"table block: {name}", "B 5", "two", "table-00.blk", [(BLOCK + offset, data)], READ)
+    # The upper halves d9 and db first differ at bit 30. Bit 28 is 1 in both: h = 28 and three bits of rest make db, too.
+    yield Case("table block: a code for a bit that is 1 before", "B 5", "example", "table-01.blk",
+               [(88 + 28, b"\1\0\0"), (BLOCK + 239, b"\x60")], FULL)
     for name, refuse, offset, data in (
         ("first rank", FULL, 0, b"\1"),
         ("base", FULL, 8, b"\2"),
@@ -304,15 +348,16 @@ def segment_cases() -> Iterator[Case]:
 
 def directory_cases() -> Iterator[Case]:
     """Values, or keys, in all pages that have them: LMDB leaves old ones behind."""
+    last_at = 9 + 8 * (u64((HERE / "ordinals.store" / "MANIFEST").read_bytes(), TABLE + 16) - 1)
     for name, store, key, at, change, refuse in (
         ("the last fingerprint of table 0", "example", "010000000000000000", 9, b"\xda", FULL),
         ("the last rank of the id block", "example", "01ffffffff00000000", 9, b"\2", FULL),
         ("the first rank of table 0", "example", "020000000000000000", 9, b"\1", OPEN),
         ("an array is not there", "example", "010000000100000000", 0, b"\7", OPEN),
-        # This one has 3,000 fingerprints, in 43 blocks of each table, and 10 of ids.
+        # This one has 3,000 fingerprints, in many blocks of each table.
         ("a first rank twice", "ordinals", "020000000000000000", 9 + 8, bytes(8), OPEN),
         ("first ranks that do not ascend", "ordinals", "020000000000000000", 9 + 8, bytes_u64(2999), OPEN),
-        ("a first rank that no fingerprint has", "ordinals", "020000000000000000", 9 + 8 * 42, bytes_u64(3000), OPEN),
+        ("a first rank that no fingerprint has", "ordinals", "020000000000000000", last_at, bytes_u64(3000), OPEN),
         ("last fingerprints of table 1 that do not ascend", "ordinals", "010000000100000000", 9 + 8, bytes(8), OPEN),
         ("last ranks of the ids that do not ascend", "ordinals", "01ffffffff00000000", 9 + 8, bytes(8), OPEN),
     ):

@@ -1,4 +1,4 @@
-"""Makes the stores of version 1 that readers are tested with, their records and answers; never again one that is there.
+"""Makes the stores of version 2 that readers are tested with, their records and answers; never again one that is there.
 
     SSTORE=build/release/tools/sstore python3 format-spec/vectors/make_stores.py
 
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 SSTORE = os.environ.get("SSTORE", "sstore")
-HERE = Path(__file__).parent / "v1"
+HERE = Path(__file__).parent / "v2"
 MOST = 2**64 - 1
 
 Record = tuple[int, int | None]
@@ -126,6 +126,24 @@ def make_groups(made: Maker) -> None:
     made.build(uniform(made.rng, 200), "--no-ids", "--block-size", "4K", "--plan", 1)
 
 
+def make_whole_groups(made: Maker) -> None:
+    made.build(uniform(made.rng, 192), "--no-ids", "--plan", 2, "--block-size", "2K")
+
+
+def make_one_over(made: Maker) -> None:
+    made.build(uniform(made.rng, 193), "--no-ids", "--plan", 2, "--block-size", "2K")
+
+
+def make_halves(made: Maker) -> None:
+    """Many fingerprints of the same upper half: also the last of a group and the first of the next, or of blocks."""
+    upper_halves = [made.rng.getrandbits(made.rng.choice([10, 32])) for _ in range(150)]
+    records: list[Record] = []
+    for i in range(2000):
+        lower_half = made.rng.getrandbits(made.rng.choice([1, 4, 32]))
+        records.append((made.rng.choice(upper_halves) << 32 | lower_half, i))
+    made.build(records, "--plan", 4, "--block-size", "1K")
+
+
 def make_uniform(made: Maker) -> None:
     made.build(uniform(made.rng, 5000), "--no-ids")
 
@@ -193,6 +211,9 @@ MAKERS: list[tuple[str, int, Callable[[Maker], None]]] = [
     ("empty", 3, make_empty),
     ("emptied", 3, make_emptied),
     ("groups", 3, make_groups),
+    ("whole-groups", 3, make_whole_groups),
+    ("one-over", 3, make_one_over),
+    ("halves", 3, make_halves),
     ("uniform", 3, make_uniform),
     ("ordinals", 3, make_ordinals),
     ("clustered", 3, make_clustered),

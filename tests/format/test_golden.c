@@ -191,21 +191,21 @@ static bool is_store(const char *name)
     return length > suffix && strcmp(name + length - suffix, STORE_SUFFIX) == 0;
 }
 
-static void test_stores_of_version_1(void **state)
+static void test_stores_of_version_2(void **state)
 {
     (void)state;
     uint64_t stores = 0, questions = 0;
-    DIR *folder = opendir(VECTORS "v1");
+    DIR *folder = opendir(VECTORS "v2");
     assert_non_null(folder);
     for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         if (!is_store(entry->d_name))
             continue;
-        questions += check_kept("v1", entry->d_name);
+        questions += check_kept("v2", entry->d_name);
         stores++;
     }
     closedir(folder);
     testing_done();
-    testing_figure("kept stores: %" PRIu64 " of version 1, %" PRIu64 " queries in %d ways, twice", stores, questions,
+    testing_figure("kept stores: %" PRIu64 " of version 2, %" PRIu64 " queries in %d ways, twice", stores, questions,
                    testing_sanitized() && !testing_long() ? 3 : 9);
     assert_true(stores >= 22);
 }
@@ -213,7 +213,7 @@ static void test_stores_of_version_1(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_stores_of_version_1, testing_teardown),
+        cmocka_unit_test_teardown(test_stores_of_version_2, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
