@@ -298,7 +298,7 @@ def block_cases() -> Iterator[Case]:
         ("a bit that begins no code", 8, b"\1"),
     ):
         yield Case(f"table block: {name}", "B 5", "two", "table-00.blk", [(BLOCK + offset, data)], READ)
-    # The upper halves d9 and db first differ at bit 30. Bit 28 is 1 in both: h = 28 and three bits of rest make db, too.
+    # The upper halves d9 and db first differ at bit 30. Bit 28 is 1 in both: h = 28 and three bits of rest make db.
     yield Case("table block: a code for a bit that is 1 before", "B 5", "example", "table-01.blk",
                [(88 + 28, b"\1\0\0"), (BLOCK + 239, b"\x60")], FULL)
     for name, refuse, offset, data in (

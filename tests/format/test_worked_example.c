@@ -15,6 +15,8 @@
 #define BLOCK 256u
 #define HEADER 4096u
 #define TRAILER_AT (BLOCK - 8)
+#define HEAD_AT (BLOCK - 16)
+#define LENGTHS 33u /* code lengths, by h: 32 are the upper halves that do not differ */
 #define IDS_NUMBER UINT32_C(0xffffffff)
 
 static uint64_t run_seed;
@@ -61,10 +63,10 @@ static void put_hash(uint8_t *to, size_t at, const uint8_t *from, size_t size)
 /* The trailer that a block must have, by its file's header and its number. */
 static uint64_t trailer(const uint8_t *header, const uint8_t *block, uint32_t block_bytes, uint64_t number)
 {
-    uint8_t key[84], place[16];
-    memcpy(key, header + 16, 16);      /* segment id */
-    memcpy(key + 16, header + 32, 4);  /* the file's number */
-    memcpy(key + 20, header + 88, 64); /* code lengths */
+    uint8_t key[20 + LENGTHS], place[16];
+    memcpy(key, header + 16, 16);     /* segment id */
+    memcpy(key + 16, header + 32, 4); /* the file's number */
+    memcpy(key + 20, header + 88, LENGTHS);
     put_number(place, 0, ss_hash64(key, sizeof key), 8);
     put_number(place, 8, number, 8);
     return ss_hash64(block, block_bytes - 8) ^ ss_hash64(place, sizeof place);
@@ -125,11 +127,11 @@ static void make_segment_id(uint8_t id[16])
     put_content_sum(fields, 0);
     put_number(fields, 16, RECORD_COUNT, 8);
     put_number(fields, 24, FINGERPRINT_COUNT, 8);
-    put_number(fields, 32, 1, 4);  /* version */
+    put_number(fields, 32, 2, 4);  /* version */
     put_number(fields, 36, 64, 4); /* fingerprint bits */
     put_number(fields, 40, 1, 4);  /* with ids; kind 0 behind */
     put_number(fields, 48, BLOCK, 4);
-    put_number(fields, 52, 32, 4); /* restart interval */
+    put_number(fields, 52, 32, 4); /* column bits */
     put_number(fields, 56, 3, 4);  /* k */
     put_number(fields, 60, 2, 4);  /* tables */
     put_number(fields, 72, MASK_0, 8);
@@ -146,7 +148,7 @@ static void make_header(const uint8_t id[16], uint32_t number, uint64_t items, u
 {
     memset(header, 0, HEADER);
     memcpy(header, "sstorBLK", 8);
-    put_number(header, 8, 1, 4); /* version */
+    put_number(header, 8, 2, 4); /* version */
     put_number(header, 12, HEADER, 4);
     memcpy(header + 16, id, 16);
     put_number(header, 32, number, 4);
@@ -162,12 +164,12 @@ static void make_table_header(const uint8_t id[16], uint32_t number, const uint6
                               const uint32_t h[FINGERPRINT_COUNT - 1], uint8_t header[HEADER])
 {
     make_header(id, number, FINGERPRINT_COUNT, header);
-    put_number(header, 40, 32, 4); /* restart interval */
+    put_number(header, 40, 32, 4); /* column bits */
     put_number(header, 72, 1, 4);  /* radius */
     put_number(header, 80, number == 0 ? MASK_0 : MASK_1, 8);
     for (uint32_t i = 0; i < FINGERPRINT_COUNT - 1; i++) {
         const uint64_t gap = values[i + 1] - values[i];
-        header[88 + h[i]] = 2; /* four h, each once: four codes of two bits */
+        header[88 + (h[i] < 32 ? h[i] : 32)] = 2; /* four h, each once: four codes of two bits */
         put_number(header, 152 + 8 * h[i], 1, 8);
         for (uint32_t bit = 0; bit < 64; bit++)
             header[664 + 8 * bit] = (uint8_t)(header[664 + 8 * bit] + (gap >> (63 - bit) & 1));
@@ -185,13 +187,22 @@ static void check_block_file(const uint8_t id[16], const char *name, const uint8
     bytes_free(&file);
 }
 
+/* What is not coded in a block of a tiny table: lower halves, and the head. There is one group, and so no key shift. */
+static void put_uncoded(uint8_t block[BLOCK], const uint64_t values[FINGERPRINT_COUNT])
+{
+    for (uint32_t i = 0; i < FINGERPRINT_COUNT; i++)
+        put_number(block, 4 * i, values[i] & 0xffffffff, 4);
+    put_number(block, HEAD_AT, FINGERPRINT_COUNT, 2);
+    put_number(block, HEAD_AT + 4, values[0] >> 32, 4);
+}
+
 /*
- * Table 0, ascending, and how each differs from the one before (code, rest):
- *   0000000000000003
- *   d900000000000000   h = 0   00   5900000000000000, 63 bits
- *   db00000000000000   h = 6   10   0100000000000000, 57 bits (11011001, then 11011011)
- *   db00000000000001   h = 63  11   no rest
- *   ff00ff00ff00ff00   h = 2   01   1f00ff00ff00ff00, 61 bits
+ * Table 0, ascending, how each differs from the one before, and (code, rest) of the upper halves:
+ *   00000000 00000003
+ *   d9000000 00000000   bit 0   00   59000000, 31 bits
+ *   db000000 00000000   bit 6   10   01000000, 25 bits (11011001, then 11011011)
+ *   db000000 00000001   bit 63  11   no rest: h = 32
+ *   ff00ff00 ff00ff00   bit 2   01   1f00ff00, 29 bits
  */
 static void make_table_0(const uint8_t id[16], uint8_t header[HEADER], uint8_t block[BLOCK])
 {
@@ -201,21 +212,20 @@ static void make_table_0(const uint8_t id[16], uint8_t header[HEADER], uint8_t b
     static const uint32_t h[] = {0, 6, 63, 2};
     make_table_header(id, 0, values, h, header);
     memset(block, 0, BLOCK);
-    block[0] = 5;     /* the number of fingerprints, 2 bytes; one group, so that the key shift behind it is 0 */
-    block[4] = 3;     /* the first one, 8 bytes */
-    block[12] = 0xb4; /* bits 96 to 103: 00, 10, 11, 01, each code's first bit lowest */
-    put_bits(block, 1984 - 63, UINT64_C(0x5900000000000000), 63); /* rests, from the trailer downwards */
-    put_bits(block, 1984 - 63 - 57, UINT64_C(0x0100000000000000), 57);
-    put_bits(block, 1984 - 63 - 57 - 61, UINT64_C(0x1f00ff00ff00ff00), 61);
+    put_uncoded(block, values);
+    block[20] = 0xb4; /* 00, 10, 11, 01, each code's first bit lowest */
+    put_bits(block, 8 * HEAD_AT - 31, 0x59000000, 31); /* rests, from the head downwards */
+    put_bits(block, 8 * HEAD_AT - 31 - 25, 0x01000000, 25);
+    put_bits(block, 8 * HEAD_AT - 31 - 25 - 29, 0x1f00ff00, 29);
 }
 
 /*
  * Table 1: the low half leads.
- *   00000000d9000000
- *   00000000db000000   h = 38  11   01000000, 25 bits
- *   00000001db000000   h = 31  10   db000000, 32 bits
- *   0000000300000000   h = 30  01   100000000, 33 bits
- *   ff00ff00ff00ff00   h = 0   00   7f00ff00ff00ff00, 63 bits
+ *   00000000 d9000000
+ *   00000000 db000000   bit 38  11   no rest: h = 32
+ *   00000001 db000000   bit 31  10   no rest
+ *   00000003 00000000   bit 30  01   1, 1 bit
+ *   ff00ff00 ff00ff00   bit 0   00   7f00ff00, 31 bits
  */
 static void make_table_1(const uint8_t id[16], uint8_t header[HEADER], uint8_t block[BLOCK])
 {
@@ -225,13 +235,10 @@ static void make_table_1(const uint8_t id[16], uint8_t header[HEADER], uint8_t b
     static const uint32_t h[] = {38, 31, 30, 0};
     make_table_header(id, 1, values, h, header);
     memset(block, 0, BLOCK);
-    block[0] = 5;
-    block[7] = 0xd9;  /* the first one: bytes 4 to 11 */
-    block[12] = 0x27; /* 11, 10, 01, 00 */
-    put_bits(block, 1984 - 25, UINT64_C(0x01000000), 25);
-    put_bits(block, 1984 - 25 - 32, UINT64_C(0xdb000000), 32);
-    put_bits(block, 1984 - 25 - 32 - 33, UINT64_C(0x100000000), 33);
-    put_bits(block, 1984 - 25 - 32 - 33 - 63, UINT64_C(0x7f00ff00ff00ff00), 63);
+    put_uncoded(block, values);
+    block[20] = 0x27; /* 11, 10, 01, 00 */
+    put_bits(block, 8 * HEAD_AT - 1, 1, 1);
+    put_bits(block, 8 * HEAD_AT - 1 - 31, 0x7f00ff00, 31);
 }
 
 /* Ids 9, 7, 1 and 300, 2, 5 of ranks 0 to 4: from 1 on, up to 299 more, so 9 bits each. */
@@ -265,7 +272,7 @@ static void check_manifest(const uint8_t id[16], uint8_t headers[3][HEADER])
     uint8_t manifest[SIZE] = {0};
     bytes directory = file_load(segment_file(id, "directory.mdb")), file = file_load(scratch_path("tiny/MANIFEST"));
     memcpy(manifest, "sstorMAN", 8);
-    put_number(manifest, 8, 1, 4); /* version */
+    put_number(manifest, 8, 2, 4); /* version */
     put_number(manifest, 12, SIZE, 4);
     put_number(manifest, 32, 64, 4);  /* fingerprint bits */
     put_number(manifest, 36, 3, 4);   /* k */
@@ -281,7 +288,7 @@ static void check_manifest(const uint8_t id[16], uint8_t headers[3][HEADER])
     put_number(segment, 32, FINGERPRINT_COUNT, 8);
     put_content_sum(segment, 40);
     put_number(segment, 56, BLOCK, 4);
-    put_number(segment, 60, 32, 4); /* restart interval */
+    put_number(segment, 60, 32, 4); /* column bits */
     put_number(segment, 64, directory.size, 8);
     put_hash(segment, 72, directory.data, directory.size);
     put_number(segment, 88, 1, 8); /* id blocks */
@@ -341,13 +348,13 @@ static void decoded_free(decoded *one)
 }
 
 /* The symbol whose code stands at *at; steps over it. Codes of one length are consecutive, from `code` on. */
-static uint32_t read_symbol(const uint8_t *block, const uint8_t lengths[64], uint32_t *at)
+static uint32_t read_symbol(const uint8_t *block, const uint8_t lengths[LENGTHS], uint32_t *at)
 {
     uint32_t seen = 0, code = 0;
     for (uint32_t length = 1; length <= 11; length++) {
         seen = seen << 1 | (uint32_t)get_bits(block, (*at)++, 1);
         code <<= 1;
-        for (uint32_t h = 0; h < 64; h++) {
+        for (uint32_t h = 0; h < LENGTHS; h++) {
             if (lengths[h] != length)
                 continue;
             if (seen == code)
@@ -359,39 +366,46 @@ static uint32_t read_symbol(const uint8_t *block, const uint8_t lengths[64], uin
     return 0;
 }
 
-static void decode_table_block(const uint8_t *block, uint32_t block_bytes, uint32_t interval, const uint8_t lengths[64],
-                               decoded *to)
+/* Get the upper half behind `upper`. */
+static uint32_t read_upper(const uint8_t *block, const uint8_t lengths[LENGTHS], uint32_t upper, uint32_t *at,
+                           uint32_t *end)
 {
-    const uint32_t slot = block_bytes <= 8192 ? 2 : 4, n = (uint32_t)get_number(block, 0, 2), key_shift = block[2];
-    const uint32_t groups = (n + interval - 1) / interval, slots = 12 + 4 * (groups - 1);
-    const uint64_t first = get_number(block, 4, 8);
+    const uint32_t h = read_symbol(block, lengths, at), width = h < 32 ? 31 - h : 0;
+    *end -= width;
+    assert_true(*at <= *end);
+    if (h == 32)
+        return upper;
+    assert_int_equal(upper >> width & 1, 0);
+    return ((upper >> width | 1) << width) + (uint32_t)get_bits(block, *end, width);
+}
+
+static void decode_table_block(const uint8_t *block, uint32_t block_bytes, const uint8_t lengths[LENGTHS], decoded *to)
+{
+    const uint32_t head = block_bytes - 16, n = (uint32_t)get_number(block, head, 2), key_shift = block[head + 2];
+    const uint32_t groups = (n + 63) / 64, keys = head - 2 * (groups - 1), begins = keys - 2 * (groups - 1);
     uint64_t key = 0;
-    assert_in_range(n, 1, 65535);
-    assert_int_equal(block[3], 0);
+    assert_in_range(n, 1, (block_bytes - 16) / 4);
+    assert_int_equal(block[head + 3], 0);
     for (uint32_t group = 0; group < groups; group++) {
-        uint32_t at = 8 * (slots + slot * (groups - 1)), end = 8 * (block_bytes - 8);
-        uint64_t value = first;
+        uint32_t at = 8 * 4 * n, end = 8 * begins, upper = (uint32_t)get_number(block, head + 4, 4);
         if (group + 1 < groups)
-            end = (uint32_t)get_number(block, slots + slot * group, slot);
+            end = 8 * (uint32_t)get_number(block, begins + 2 * group, 2);
         if (group > 0) {
-            at = (uint32_t)get_number(block, slots + slot * (group - 1), slot);
+            at = 8 * (uint32_t)get_number(block, begins + 2 * (group - 1), 2);
             end -= key_shift;
-            key = get_number(block, 12 + 4 * (group - 1), 4);
-            value += (key << key_shift) + get_bits(block, end, key_shift);
+            key = get_number(block, keys + 2 * (group - 1), 2);
+            upper += (uint32_t)((key << key_shift) + get_bits(block, end, key_shift));
         }
-        decoded_add(to, value, 0);
-        for (uint32_t i = group * interval + 1; i < n && i < (group + 1) * interval; i++) {
-            const uint32_t h = read_symbol(block, lengths, &at), width = 63 - h;
-            end -= width;
-            assert_true(at <= end);
-            value = value >> width >> 1 << width << 1; /* h = 0: all bits go, in two steps */
-            value += (UINT64_C(1) << width) + get_bits(block, end, width);
-            decoded_add(to, value, 0);
+        for (uint32_t i = group * 64; i < n && i < (group + 1) * 64; i++) {
+            if (i > group * 64)
+                upper = read_upper(block, lengths, upper, &at, &end);
+            decoded_add(to, (uint64_t)upper << 32 | get_number(block, 4 * i, 4), 0);
         }
-        while (at < end) /* codes and rests meet, but for the last group */
-            assert_int_equal(group + 1 < groups ? 1 : get_bits(block, at++, 1), 0);
+        assert_true(group + 1 == groups || end - at < 8);
+        while (at < end)
+            assert_int_equal(get_bits(block, at++, 1), 0);
     }
-    assert_true(key_shift == 0 || key >> 31 == 1); /* it is the smallest that will do */
+    assert_true(key_shift == 0 || key >> 15 == 1); /* it is the smallest that will do */
 }
 
 static void decode_ids_block(const uint8_t *block, decoded *to)
@@ -420,7 +434,7 @@ static decoded decode_file(const char *path)
         if (number == IDS_NUMBER)
             decode_ids_block(block, &got);
         else
-            decode_table_block(block, block_bytes, (uint32_t)get_number(header, 40, 4), header + 88, &got);
+            decode_table_block(block, block_bytes, header + 88, &got);
     }
     assert_int_equal(got.count, get_number(header, 56, 8));
     bytes_free(&file);
@@ -431,22 +445,29 @@ static decoded decode_file(const char *path)
 static void test_block_of_the_page(void **state)
 {
     (void)state;
-    static const uint64_t six[] = {0xd9, 0xdb, 0xdd, 0xde, UINT64_C(0x5000000ea), UINT64_C(0x5000000ee)};
-    static const uint8_t begin[] = {0x06, 0x00, 0x03, 0x00, 0xd9, 0x00, 0x00, 0x00, 0x00, 0x00,
-                                    0x00, 0x00, 0x02, 0x00, 0x00, 0xa0, 0x98, 0x00, 0xa6, 0x03};
-    static const uint8_t end[] = {0x30, 0x48, 0x3d, 0xc9, 0x51, 0xeb, 0xc4, 0xf3, 0xb0};
-    uint8_t block[BLOCK] = {0}, header[HEADER] = {0};
+    enum { PAGE_BLOCK = 512, COUNT = 66, SAME = 61 };
+    static const uint32_t others[COUNT - SAME] = {0xdb, 0xdd, 0xde, 0x500ea, 0x500ee}; /* upper halves; first is 0xd9 */
+    static const uint8_t begin[] = {0xd0, 0xa3, 0x07};
+    static const uint8_t end[] = {0x30, 0x11, 0x01, 0x02, 0xa0, 0x42, 0x00, 0x03, 0x00, 0xd9, 0x00,
+                                  0x00, 0x00, 0xea, 0xa1, 0xb9, 0x08, 0x38, 0x0e, 0xf2, 0x0a};
+    uint8_t block[PAGE_BLOCK] = {0}, header[HEADER] = {0};
     decoded got = {0};
-    memcpy(block, begin, sizeof begin);
-    memcpy(block + BLOCK - sizeof end, end, sizeof end);
+    for (uint32_t i = 0; i < COUNT; i++)
+        put_number(block, 4 * i, i < SAME ? i : COUNT - 1 - i, 4);
+    memcpy(block + 271, begin, sizeof begin);
+    memcpy(block + PAGE_BLOCK - sizeof end, end, sizeof end);
     for (uint8_t i = 0; i < 16; i++)
         header[16 + i] = i; /* segment id; table 0 */
-    header[88 + 29] = header[88 + 61] = 2;
-    header[88 + 62] = 1;
-    decode_table_block(block, BLOCK, 4, header + 88, &got);
-    assert_int_equal(got.count, 6);
-    assert_memory_equal(got.values, six, sizeof six);
-    assert_int_equal(get_number(block, TRAILER_AT, 8), trailer(header, block, BLOCK, 0));
+    header[88 + 13] = header[88 + 29] = 3;
+    header[88 + 30] = 2;
+    header[88 + 32] = 1;
+    decode_table_block(block, PAGE_BLOCK, header + 88, &got);
+    assert_int_equal(got.count, COUNT);
+    for (uint32_t i = 0; i < SAME; i++)
+        assert_int_equal(got.values[i], (uint64_t)0xd9 << 32 | i);
+    for (uint32_t i = SAME; i < COUNT; i++)
+        assert_int_equal(got.values[i], (uint64_t)others[i - SAME] << 32 | (COUNT - 1 - i));
+    assert_int_equal(get_number(block, PAGE_BLOCK - 8, 8), trailer(header, block, PAGE_BLOCK, 0));
     decoded_free(&got);
 }
 
