@@ -9,15 +9,6 @@
 
 /* ----- the writer ----- */
 
-/* Choose the code: of its symbols one stands for all first differences in the lower half. */
-static void choose_code(ss_block_header *header)
-{
-    uint64_t counts[SS_SYMBOL_COUNT] = {0};
-    for (uint32_t i = 0; i < SS_FINGERPRINT_BITS; i++)
-        counts[ss_symbol_of(i)] += header->h_counts[i];
-    ss_huffman_lengths(counts, header->code_lengths);
-}
-
 sstore_status ss_table_writer_open(ss_table_writer *writer, const ss_dir *dir, const ss_manifest_segment *segment,
                                    uint32_t number, const ss_table_facts *facts, ss_directory_writer *directory,
                                    sstore_error *error)
@@ -29,9 +20,11 @@ sstore_status ss_table_writer_open(ss_table_writer *writer, const ss_dir *dir, c
                               .distance = segment->plan.distance,
                               .radius = (uint32_t)segment->plan.tables[number].radius,
                               .key_mask = segment->plan.tables[number].key_mask};
+    uint64_t symbol_counts[SS_SYMBOL_COUNT];
     memcpy(header.h_counts, facts->h_counts, sizeof header.h_counts);
     memcpy(header.gap_bit_counts, facts->gap_bit_counts, sizeof header.gap_bit_counts);
-    choose_code(&header);
+    ss_symbol_counts(header.h_counts, symbol_counts);
+    ss_huffman_lengths(symbol_counts, header.code_lengths);
 
     const uint32_t most = ss_block_most(segment->block_bytes);
     *writer = (ss_table_writer){.block_bytes = segment->block_bytes, .is_first = number == 0};

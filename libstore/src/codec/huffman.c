@@ -2,6 +2,13 @@
 
 #include <string.h>
 
+void ss_symbol_counts(const uint64_t h_counts[SS_FINGERPRINT_BITS], uint64_t counts_out[SS_SYMBOL_COUNT])
+{
+    memset(counts_out, 0, SS_SYMBOL_COUNT * sizeof *counts_out);
+    for (uint32_t h = 0; h < SS_FINGERPRINT_BITS; h++)
+        counts_out[ss_symbol_of(h)] += h_counts[h];
+}
+
 /*
  * Package-merge (Larmore and Hirschberg, "A fast algorithm for optimal length-limited Huffman codes", 1990), by the
  * boundary-free textbook form: there are few symbols, so that nothing has to be shared.

@@ -34,6 +34,9 @@ typedef struct ss_code {
     ss_lookup lookup[1u << SS_MAX_CODE_BITS];
 } ss_code;
 
+/* How often each symbol occurs, by how often each of the 64 bits is the first in which neighbours differ. */
+void ss_symbol_counts(const uint64_t h_counts[SS_FINGERPRINT_BITS], uint64_t counts_out[SS_SYMBOL_COUNT]);
+
 /* The lengths of an optimal code with none over SS_MAX_CODE_BITS: 0 where counts[h] is 0. One symbol alone gets 1. */
 void ss_huffman_lengths(const uint64_t counts[SS_SYMBOL_COUNT], uint8_t lengths[SS_SYMBOL_COUNT]);
 
