@@ -21,7 +21,7 @@ void block_table_init(block_table *made, uint64_t *values, size_t count)
     for (size_t i = 1; i < count; i++) {
         if (values[i] == values[i - 1])
             continue;
-        counts[ss_first_difference(values[i - 1], values[i])]++;
+        counts[ss_symbol_of(ss_first_difference(values[i - 1], values[i]))]++;
         values[made->count++] = values[i];
     }
     ss_huffman_lengths(counts, lengths);
@@ -43,55 +43,29 @@ void block_table_free(block_table *made)
     free(made->values);
 }
 
-uint32_t block_table_encode(const block_table *from, size_t first, ss_geometry geometry, uint8_t *to)
+uint32_t block_table_encode(const block_table *from, size_t first, uint32_t block_bytes, uint8_t *to)
 {
     const uint64_t *values = from->values + first;
-    const size_t most = from->count - first < SS_BLOCK_MAX_COUNT + 1 ? from->count - first : SS_BLOCK_MAX_COUNT + 1;
+    const size_t most = from->count - first < SS_BLOCK_MAX_BYTES ? from->count - first : SS_BLOCK_MAX_BYTES;
     uint8_t *step_bits = malloc(most);
     ss_step_bits(&from->code, values, most, step_bits);
-    uint32_t count = ss_block_fit(geometry, values, step_bits, most);
-    memset(to, 0xaa, geometry.block_bytes); /* all of it is written */
-    ss_block_encode(geometry, &from->code, values, step_bits, count, to);
-    memset(to + geometry.block_bytes - SS_BLOCK_TRAILER_BYTES, 0xee, SS_BLOCK_TRAILER_BYTES);
+    const uint32_t count = ss_block_fit(block_bytes, values, step_bits, most);
+    memset(to, 0xaa, block_bytes); /* all of it is written */
+    ss_block_encode(block_bytes, &from->code, values, step_bits, count, to);
+    memset(to + block_bytes - SS_BLOCK_TRAILER_BYTES, 0xee, SS_BLOCK_TRAILER_BYTES);
     free(step_bits);
     return count;
 }
 
-/* ----- ways to decode ----- */
-
-/* Leaves all lanes out, so that every group is decoded alone. */
-static uint32_t decode_no_lanes(const ss_lookup *lookup, const ss_lane *lanes, uint32_t count)
-{
-    (void)lookup;
-    (void)lanes;
-    return (1u << count) - 1;
-}
-
-/* The block as its code would be with other functions. */
-typedef struct variant {
-    ss_code code;
-    ss_block block;
-} variant;
-
-static const ss_block *use_lanes(variant *made, const ss_block *block, ss_lanes_fn decode_lanes)
-{
-    made->code = *block->code;
-    made->code.decode_lanes = decode_lanes;
-    made->block = *block;
-    made->block.code = &made->code;
-    return &made->block;
-}
-
 const ss_block *block_in_way(const ss_block *block, uint32_t way)
 {
-    static variant portable, alone;
-    if (way == 0)
-        return block;
-    return way == 1 ? use_lanes(&portable, block, ss_lanes_portable) : use_lanes(&alone, block, decode_no_lanes);
-}
-
-uint32_t block_group_sizes(const ss_block *block, uint32_t first_group, uint32_t groups)
-{
-    const uint32_t first = first_group * block->restart_interval;
-    return first_group + groups == block->group_count ? block->count - first : groups * block->restart_interval;
+    static struct {
+        ss_code code;
+        ss_block block;
+    } ways[BLOCK_WAYS];
+    ways[way].code = *block->code;
+    ways[way].code.kernels = way == 0 ? &ss_kernels_portable : ss_kernels_best();
+    ways[way].block = *block;
+    ways[way].block.code = &ways[way].code;
+    return &ways[way].block;
 }

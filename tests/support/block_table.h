@@ -11,10 +11,6 @@
 #define BLOCK_SMALLEST_SHIFT 8
 #define BLOCK_SIZE_COUNT 9 /* 256 to 65536 */
 
-/* Restart intervals. 128: the most that is decoded side by side. */
-static const uint32_t block_intervals[] = {1, 2, 3, 32, 128, 129, 65535};
-#define BLOCK_INTERVAL_COUNT (sizeof block_intervals / sizeof *block_intervals)
-
 /* Distinct ascending fingerprints and the code made from them, as for a table. */
 typedef struct block_table {
     uint64_t *values;
@@ -28,15 +24,12 @@ void block_table_make(block_table *made, rng *random, data_kind kind, size_t cou
 void block_table_free(block_table *made);
 
 /* Encode as many as one block takes, from values[first] on, with noise for a trailer. Returns how many. */
-uint32_t block_table_encode(const block_table *from, size_t first, ss_geometry geometry, uint8_t *to);
+uint32_t block_table_encode(const block_table *from, size_t first, uint32_t block_bytes, uint8_t *to);
 
-/* The forms that a block is decoded by: the best one here, without vectors, and no group beside another. */
-#define BLOCK_WAYS 3u
+/* The forms of the kernels that a block is read by: the one for any processor, and the best one here. */
+#define BLOCK_WAYS 2u
 
-/* The block, to be decoded in one of them. Stays until the next call with that way. */
+/* The block, to be read in one of them. Stays until the next call with that way. */
 const ss_block *block_in_way(const ss_block *block, uint32_t way);
-
-/* The number of fingerprints in `groups` groups. */
-uint32_t block_group_sizes(const ss_block *block, uint32_t first_group, uint32_t groups);
 
 #endif

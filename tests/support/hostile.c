@@ -322,9 +322,9 @@ void hostile_set(hostile_store *store, uint32_t segment, hostile_field field, ui
         put(entry + SEGMENT_BLOCK_BYTES, 4, value);
         set_block_bytes(store, segment, (uint32_t)value);
         break;
-    case HOSTILE_RESTART_INTERVAL:
-        put(entry + SEGMENT_INTERVAL, 4, value);
-        set_headers(changed, true, false, HEADER_INTERVAL, 4, value);
+    case HOSTILE_COLUMN_BITS:
+        put(entry + SEGMENT_COLUMN, 4, value);
+        set_headers(changed, true, false, HEADER_COLUMN, 4, value);
         break;
     case HOSTILE_DISTANCE:
         put(store->manifest + MANIFEST_DISTANCE, 4, value);
@@ -474,8 +474,7 @@ static ss_u128 segment_id(const hostile_store *store, const uint8_t *entry, uint
                                    .record_count = ss_load_le64(entry + SEGMENT_RECORDS),
                                    .distinct_count = ss_load_le64(entry + SEGMENT_DISTINCT),
                                    .content_sum = ss_load_u128(entry + SEGMENT_CONTENT)};
-    segment.geometry.block_bytes = ss_load_le32(entry + SEGMENT_BLOCK_BYTES);
-    segment.geometry.restart_interval = ss_load_le32(entry + SEGMENT_INTERVAL);
+    segment.block_bytes = ss_load_le32(entry + SEGMENT_BLOCK_BYTES);
     segment.plan.distance = ss_load_le32(store->manifest + MANIFEST_DISTANCE);
     segment.plan.table_count = tables;
     for (uint32_t i = 0; i < tables; i++) {

@@ -58,7 +58,7 @@ typedef enum hostile_field {
     HOSTILE_RECORD_COUNT,
     HOSTILE_DISTINCT_COUNT,
     HOSTILE_BLOCK_BYTES, /* and blocks are cut anew */
-    HOSTILE_RESTART_INTERVAL,
+    HOSTILE_COLUMN_BITS, /* of the tables */
     HOSTILE_DISTANCE,
     HOSTILE_KIND,
     HOSTILE_RADIUS,   /* of table `of` */

@@ -33,9 +33,9 @@ bool lie_case_keeps(const lie_case *of, uint32_t rules)
 static void tell(const lie_case *of)
 {
     const char *reason = of->truth->first_reason;
-    fprintf(stderr, "a store of %u segments, %s ids, k = %u, blocks of %u, interval %u, universe %u; the lie: %s at segment %u, "
+    fprintf(stderr, "a store of %u segments, %s ids, k = %u, blocks of %u, universe %u; the lie: %s at segment %u, "
             "table %u, %u, size %u, value %" PRIu64 "; broken: %x, %s\n", of->plan.segment_count,
-            of->plan.has_ids ? "with" : "without", of->plan.distance, of->plan.block_bytes, of->plan.interval, of->plan.universe,
+            of->plan.has_ids ? "with" : "without", of->plan.distance, of->plan.block_bytes, of->plan.universe,
             lie_name(of->about.kind), of->about.segment, of->about.table, of->about.at, of->about.size, of->about.value,
             of->truth->broken, reason == NULL ? "nothing" : reason);
     for (uint32_t i = 0; i < of->plan.segment_count; i++)

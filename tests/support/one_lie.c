@@ -207,6 +207,13 @@ static void swap(uint64_t *a, uint64_t *b)
     *b = kept;
 }
 
+static void exchange_lowers(uint64_t *a, uint64_t *b)
+{
+    const uint64_t different = (*a ^ *b) & UINT32_MAX;
+    *a ^= different;
+    *b ^= different;
+}
+
 static void change_other_table(const lie *about, draft_table *table)
 {
     const size_t at = table->count == 0 ? 0 : about->at % table->count;
@@ -235,6 +242,16 @@ static void lie_about_lists(draft *of)
     case LIE_DESCENDING: {
         const size_t first = about->at % table->count;
         swap(&table->values[first], &table->values[(first + 1 + about->size) % table->count]);
+        break;
+    }
+    case LIE_LOWERS_EXCHANGED:
+        exchange_lowers(&table->values[about->at % table->count],
+                        &table->values[(about->at + 1 + about->size) % table->count]);
+        break;
+    case LIE_EQUAL_UPPERS: {
+        const uint64_t *before = &table->values[about->at % table->count];
+        if (table->count > about->at % table->count + 1)
+            table->values[about->at % table->count + 1] = *before - about->value % ((*before & UINT32_MAX) + 1);
         break;
     }
     case LIE_OTHER_TABLE_LESS:
@@ -286,7 +303,7 @@ static void write_header(const draft *of, uint32_t number, uint32_t file, hostil
     to->files[file].bytes = header;
     to->files[file].size = HEADER_FIXED;
     memcpy(header, magic, sizeof magic);
-    put(header + HEADER_VERSION, 4, 1);
+    put(header + HEADER_VERSION, 4, FORMAT_VERSION);
     put(header + HEADER_SIZE, 4, HEADER_FIXED);
     put(header + HEADER_NUMBER, 4, file == HOSTILE_IDS ? SS_IDS_NUMBER : file);
     put(header + HEADER_BLOCK_BYTES, 4, of->plan->block_bytes);
@@ -296,23 +313,22 @@ static void write_header(const draft *of, uint32_t number, uint32_t file, hostil
     put(header + HEADER_DISTANCE, 4, of->distance);
     if (file == HOSTILE_IDS)
         return;
-    put(header + HEADER_INTERVAL, 4, of->plan->interval);
+    put(header + HEADER_COLUMN, 4, COLUMN_BITS);
     put(header + HEADER_RADIUS, 4, segment->tables[file].radius);
     put(header + HEADER_MASK, 8, segment->tables[file].mask);
 }
 
 static void write_statistics(uint8_t *header, const draft_table *table)
 {
-    uint64_t h_counts[64] = {0}, gap_bits[64] = {0};
+    uint64_t symbols[SLOW_SYMBOLS + 1] = {0}, h_counts[64 + 1] = {0}, gap_bits[64] = {0};
     for (size_t i = 1; i < table->count; i++) {
         const uint64_t before = table->values[i - 1], value = table->values[i];
-        const uint32_t h = slow_step(before, value);
-        if (h < 64)
-            h_counts[h]++;
+        symbols[slow_step(before, value)]++;
+        h_counts[slow_first_difference(before, value)]++;
         for (uint32_t bit = 0; bit < 64; bit++)
             gap_bits[bit] += (value - before) >> (63 - bit) & 1;
     }
-    slow_code_lengths(h_counts, header + HEADER_LENGTHS);
+    slow_code_lengths(symbols, header + HEADER_LENGTHS);
     for (size_t i = 0; i < 64; i++) {
         put(header + HEADER_H_COUNTS + 8 * i, 8, h_counts[i]);
         put(header + HEADER_GAP_BITS + 8 * i, 8, gap_bits[i]);
@@ -331,17 +347,17 @@ static void append_key(hostile_array *keys, uint64_t last, bool strictly)
 static void write_table(const draft *of, uint32_t number, uint32_t file, hostile_segment *to)
 {
     const draft_table *table = &of->segments[number].tables[file];
-    const uint32_t block_bytes = of->plan->block_bytes, interval = of->plan->interval;
+    const uint32_t block_bytes = of->plan->block_bytes;
     const bool is_short = lies(of, LIE_SHORT_BLOCK, number) && of->about->table % of->segments[number].table_count == file;
-    uint8_t lengths[64];
+    uint8_t lengths[SLOW_SYMBOLS];
     write_header(of, number, file, to, of->segments[number].distinct);
     write_statistics(to->files[file].bytes, table);
     memcpy(lengths, to->files[file].bytes + HEADER_LENGTHS, sizeof lengths);
     for (size_t at = 0; at < table->count;) {
-        uint32_t count = slow_block_fit(block_bytes, interval, lengths, table->values + at, table->count - at);
+        uint32_t count = slow_block_fit(block_bytes, lengths, table->values + at, table->count - at);
         if (is_short && at == 0 && count > 1)
             count -= 1 + of->about->size % (count - 1);
-        slow_block_encode(append_block(to, file, block_bytes), block_bytes, interval, lengths, table->values + at, count);
+        slow_block_encode(append_block(to, file, block_bytes), block_bytes, lengths, table->values + at, count);
         if (file == 0)
             append_value(&to->ranks, at);
         at += count;
@@ -396,7 +412,7 @@ static uint8_t *write_entry(const draft *of, uint32_t number, const hostile_segm
     put(to + SEGMENT_DISTINCT, 8, from->distinct);
     ss_store_u128(to + SEGMENT_CONTENT, content_sum(of, from));
     put(to + SEGMENT_BLOCK_BYTES, 4, of->plan->block_bytes);
-    put(to + SEGMENT_INTERVAL, 4, of->plan->interval);
+    put(to + SEGMENT_COLUMN, 4, COLUMN_BITS);
     put(to + SEGMENT_ID_BLOCKS, 8, made->keys[HOSTILE_IDS].count);
     put(to + SEGMENT_KIND, 4, from->removes);
     put(to + SEGMENT_TABLES, 4, from->table_count);
@@ -419,7 +435,7 @@ static void write_manifest(const draft *of, hostile_store *store)
         store->manifest_bytes += SEGMENT_FIXED + (size_t)of->segments[i].table_count * TABLE_FIXED;
     uint8_t *to = store->manifest = memory(calloc(1, store->manifest_bytes));
     memcpy(to, magic, sizeof magic);
-    put(to + MANIFEST_VERSION, 4, 1);
+    put(to + MANIFEST_VERSION, 4, FORMAT_VERSION);
     put(to + MANIFEST_BITS, 4, 64);
     put(to + MANIFEST_DISTANCE, 4, of->distance);
     put(to + MANIFEST_FLAGS, 4, of->plan->has_ids);
@@ -454,13 +470,29 @@ static void lie_about_value(hostile_array *array, const lie *about)
 /* Give a table another code, made of some counts or of none. */
 static void lie_about_code(const lie *about, uint8_t *header)
 {
-    uint64_t counts[64];
-    for (uint32_t i = 0; i < 64; i++)
+    uint64_t counts[SLOW_SYMBOLS];
+    for (uint32_t i = 0; i < SLOW_SYMBOLS; i++)
         counts[i] = rng_mix(about->value) >> i & 1;
     if (about->size % 4 > 0)
         slow_code_lengths(counts, header + HEADER_LENGTHS);
     else
-        header[HEADER_LENGTHS + about->at % 64] = (uint8_t)about->value;
+        header[HEADER_LENGTHS + about->at % SLOW_SYMBOLS] = (uint8_t)about->value;
+}
+
+/* Change a number of a block's frame: where a group from 1 on begins or what its key is, or how wide all keys are. */
+static void lie_about_frame(const lie *about, uint8_t *block, uint32_t block_bytes)
+{
+    const uint32_t groups = block == NULL ? 0 : slow_block_groups(block, block_bytes);
+    if (groups == 0 || !slow_block_opens(block, block_bytes))
+        return;
+    const uint32_t group = 1 + about->size % groups;
+    if (about->kind == LIE_KEY_SHIFT) {
+        block[slow_key_shift_offset(block_bytes)] = (uint8_t)about->value;
+    } else if (group < groups) {
+        const bool is_begin = about->kind == LIE_BEGIN;
+        uint8_t *at = block + (is_begin ? slow_begin_offset : slow_key_offset)(block, block_bytes, group);
+        put(at, 2, ss_load_le16(at) + about->value);
+    }
 }
 
 static void lie_about_files(const draft *of, hostile_store *store)
@@ -488,7 +520,7 @@ static void lie_about_files(const draft *of, hostile_store *store)
     case LIE_H_COUNTS: put(to->files[table].bytes + HEADER_H_COUNTS + 8 * (about->at % 128), 8, about->value); break;
     case LIE_KEY_MASK: hostile_set(store, number, HOSTILE_KEY_MASK, table, about->value); break;
     case LIE_RADIUS: hostile_set(store, number, HOSTILE_RADIUS, table, about->value); break;
-    case LIE_INTERVAL: hostile_set(store, number, HOSTILE_RESTART_INTERVAL, 0, about->value); break;
+    case LIE_COLUMN: hostile_set(store, number, HOSTILE_COLUMN_BITS, 0, about->value); break;
     case LIE_BLOCK_BYTES: hostile_set(store, number, HOSTILE_BLOCK_BYTES, 0, about->value); break;
     case LIE_KIND: hostile_set(store, number, HOSTILE_KIND, 0, !of->segments[number].removes); break;
     case LIE_DISTANCE: hostile_set(store, number, HOSTILE_DISTANCE, 0, about->value); break;
@@ -505,6 +537,11 @@ static void lie_about_files(const draft *of, hostile_store *store)
             block[(about->size < 32 ? about->size : about->at) % of->plan->block_bytes] ^= (uint8_t)about->value;
         break;
     }
+    case LIE_BEGIN:
+    case LIE_GROUP_KEY:
+    case LIE_KEY_SHIFT:
+        lie_about_frame(about, hostile_block(store, number, table, about->at % 8), of->plan->block_bytes);
+        break;
     case LIE_CONTENT_SUM: entry[SEGMENT_CONTENT + about->at % 16] ^= (uint8_t)about->value; break;
     case LIE_NEXT_ORDINAL: put(store->manifest + MANIFEST_NEXT_ORDINAL, 8, of->next_ordinal - about->value); break;
     default: break;
@@ -535,7 +572,7 @@ static const char *const names[LIE_KINDS] = {
     [LIE_SLOW_PLAN] = "slow plan",
     [LIE_KEY_MASK] = "key mask",
     [LIE_RADIUS] = "radius",
-    [LIE_INTERVAL] = "interval",
+    [LIE_COLUMN] = "width of the column",
     [LIE_BLOCK_BYTES] = "block size",
     [LIE_KIND] = "kind",
     [LIE_DISTANCE] = "distance",
@@ -545,6 +582,11 @@ static const char *const names[LIE_KINDS] = {
     [LIE_CONTENT_SUM] = "content sum",
     [LIE_NEXT_ORDINAL] = "next ordinal",
     [LIE_SHORT_BLOCK] = "short block",
+    [LIE_LOWERS_EXCHANGED] = "exchanged lower halves",
+    [LIE_EQUAL_UPPERS] = "equal upper halves",
+    [LIE_BEGIN] = "begin of a group",
+    [LIE_GROUP_KEY] = "key of a group",
+    [LIE_KEY_SHIFT] = "width of keys",
 };
 
 const char *lie_name(lie_kind kind)
@@ -562,21 +604,21 @@ static uint64_t take_value(fuzz_input *input)
 /* Each kind has its number; the other bytes stand for no lie, or for one that few of all places and values make a lie of. */
 static lie_kind take_kind(fuzz_input *input)
 {
-    static const lie_kind others[] = {LIE_NONE, LIE_EQUAL_NEIGHBOURS, LIE_DESCENDING, LIE_KEY, LIE_KEY, LIE_SLOW_PLAN};
+    static const lie_kind others[] = {LIE_NONE, LIE_EQUAL_NEIGHBOURS, LIE_DESCENDING, LIE_KEY,
+                                      LIE_KEY,  LIE_SLOW_PLAN,        LIE_BEGIN,      LIE_EQUAL_UPPERS};
     const uint32_t byte = (uint32_t)fuzz_take(input, 1);
     return byte < LIE_KINDS ? (lie_kind)byte : others[byte % (sizeof others / sizeof *others)];
 }
 
 void lie_take(fuzz_input *input, lie_plan *plan_out, lie *lie_out)
 {
-    static const uint32_t distances[8] = {3, 3, 2, 1, 0, 5, 3, 7}, intervals[8] = {32, 1, 2, 7, 16, 128, 3, 65535};
-    const uint32_t shape = (uint32_t)fuzz_take(input, 1), geometry = (uint32_t)fuzz_take(input, 1);
+    static const uint32_t distances[8] = {3, 3, 2, 1, 0, 5, 3, 7}, sizes[4] = {256, 1024, 512, 2048};
+    const uint32_t shape = (uint32_t)fuzz_take(input, 1), kind = (uint32_t)fuzz_take(input, 1);
     *plan_out = (lie_plan){.has_ids = (shape >> 3 & 1) != 0,
                            .distance = distances[shape >> 4 & 7],
                            .segment_count = 1 + shape % 8,
-                           .block_bytes = (geometry & 1) != 0 ? 1024 : 256,
-                           .interval = intervals[geometry >> 1 & 7],
-                           .universe = geometry >> 4 & 3};
+                           .block_bytes = sizes[kind & 3],
+                           .universe = kind >> 4 & 3};
     lie_out->kind = take_kind(input);
     lie_out->segment = (uint32_t)fuzz_take(input, 1);
     lie_out->table = (uint32_t)fuzz_take(input, 1);

@@ -1,6 +1,6 @@
 /*
  * one_lie.h - whole stores made from a string of bytes, for fuzzers: small, of one to eight segments that add and remove records
- * of a few hundred, with several plans, block sizes and restart intervals. They are honest, or have one lie, and everything
+ * of a few hundred, with several plans and block sizes. They are honest, or have one lie, and everything
  * else fits that lie: counts, sums, keys, ids and checksums. Written by a slow writer of its own, since no other one lies.
  */
 #ifndef SUPPORT_ONE_LIE_H
@@ -31,7 +31,7 @@ typedef enum lie_kind {
     LIE_SLOW_PLAN,          /* a plan of 64 groups for distance 16: complete, but slow to prove and to name */
     LIE_KEY_MASK,           /* a table's key bits are others */
     LIE_RADIUS,
-    LIE_INTERVAL,
+    LIE_COLUMN,             /* the width of the column, in the manifest and the headers */
     LIE_BLOCK_BYTES,
     LIE_KIND,               /* a segment adds instead of removing, or removes instead of adding */
     LIE_DISTANCE,
@@ -41,6 +41,11 @@ typedef enum lie_kind {
     LIE_CONTENT_SUM,
     LIE_NEXT_ORDINAL,
     LIE_SHORT_BLOCK,        /* a block ends though it has room */
+    LIE_LOWERS_EXCHANGED,   /* two fingerprints of a table have exchanged their lower halves */
+    LIE_EQUAL_UPPERS,       /* a fingerprint has the upper half of the one before, and a lower half that is not above its */
+    LIE_BEGIN,              /* a group of a block begins elsewhere */
+    LIE_GROUP_KEY,          /* a group has another key */
+    LIE_KEY_SHIFT,          /* the groups of a block have keys of another width */
     LIE_KINDS
 } lie_kind;
 
@@ -58,7 +63,7 @@ typedef struct lie {
 /* What an honest store would be. */
 typedef struct lie_plan {
     bool has_ids;
-    uint32_t distance, block_bytes, interval, universe, segment_count;
+    uint32_t distance, block_bytes, universe, segment_count;
     struct {
         bool removes;
         uint8_t count, seed, tables;

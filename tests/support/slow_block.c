@@ -2,14 +2,13 @@
 
 #include <string.h>
 
-#define HEAD_BYTES 12u
-#define KEY_BYTES 4u
+/* A block from its end: the trailer, the head, the keys, the begins. */
 #define TRAILER_BYTES 8u
-
-static uint32_t slot_bytes_of(uint32_t block_bytes)
-{
-    return block_bytes <= 8192 ? 2 : 4;
-}
+#define HEAD_BYTES 8u
+#define HEAD_COUNT 0u
+#define HEAD_SHIFT 2u
+#define HEAD_ZERO 3u
+#define HEAD_FIRST 4u
 
 static uint64_t number_at(const uint8_t *from, size_t at, size_t width)
 {
@@ -19,16 +18,35 @@ static uint64_t number_at(const uint8_t *from, size_t at, size_t width)
     return number;
 }
 
-void slow_code_init(slow_code *code, const uint8_t lengths[64])
+static size_t head_of(uint32_t block_bytes)
+{
+    return block_bytes - TRAILER_BYTES - HEAD_BYTES;
+}
+
+/* ----- codes ----- */
+
+void slow_code_init(slow_code *code, const uint8_t lengths[SLOW_SYMBOLS])
 {
     uint32_t used = 0;
     memset(code, 0, sizeof *code);
     for (uint32_t length = 1; length <= 11; length++)
-        for (uint32_t h = 0; h < 64; h++)
+        for (uint32_t h = 0; h < SLOW_SYMBOLS; h++)
             if (lengths[h] == length) {
                 code->symbols[used++] = (uint8_t)h;
                 code->counts[length]++;
             }
+}
+
+bool slow_is_code(const uint8_t lengths[SLOW_SYMBOLS])
+{
+    uint32_t used = 0, sum = 0;
+    for (uint32_t h = 0; h < SLOW_SYMBOLS; h++) {
+        if (lengths[h] > 11)
+            return false;
+        used += lengths[h] > 0;
+        sum += lengths[h] > 0 ? 1u << (11 - lengths[h]) : 0;
+    }
+    return used == 0 || sum == 1u << 11 || (used == 1 && sum == 1u << 10);
 }
 
 uint64_t slow_bits(const uint8_t *block, uint32_t at, uint32_t width)
@@ -54,115 +72,162 @@ uint32_t slow_symbol(const slow_code *code, const uint8_t *block, uint32_t *at)
     return SLOW_NO_SYMBOL;
 }
 
-uint64_t slow_successor(uint64_t value, uint32_t h, uint64_t rest)
-{
-    const uint32_t width = 63 - h;
-    value = value >> width >> 1 << width << 1; /* h = 0: all bits go, in two steps */
-    return value + (UINT64_C(1) << width) + rest;
-}
+/* ----- frames ----- */
 
-uint32_t slow_key_shift(uint64_t distance)
+uint32_t slow_key_shift(uint32_t distance)
 {
     uint32_t shift = 0;
-    while (distance >> shift >= UINT64_C(1) << 32)
+    while (distance >> shift > 65535)
         shift++;
     return shift;
 }
 
-uint32_t slow_block_count(const uint8_t *block)
+uint32_t slow_block_count(const uint8_t *block, uint32_t block_bytes)
 {
-    return (uint32_t)number_at(block, 0, 2);
+    return (uint32_t)number_at(block, head_of(block_bytes) + HEAD_COUNT, 2);
 }
 
-uint32_t slow_block_groups(const uint8_t *block, uint32_t interval)
+uint32_t slow_block_groups(const uint8_t *block, uint32_t block_bytes)
 {
-    return (slow_block_count(block) + interval - 1) / interval;
+    const uint32_t count = slow_block_count(block, block_bytes);
+    return count / SLOW_GROUP + (count % SLOW_GROUP > 0);
 }
 
-uint32_t slow_key(const uint8_t *block, uint32_t group)
+uint32_t slow_block_key_shift(const uint8_t *block, uint32_t block_bytes)
 {
-    return (uint32_t)number_at(block, HEAD_BYTES + KEY_BYTES * (size_t)(group - 1), KEY_BYTES);
+    return block[head_of(block_bytes) + HEAD_SHIFT];
 }
 
-size_t slow_slot_offset(const uint8_t *block, uint32_t block_bytes, uint32_t interval, uint32_t group)
+size_t slow_key_shift_offset(uint32_t block_bytes)
 {
-    const size_t keys = slow_block_groups(block, interval) - 1;
-    return HEAD_BYTES + KEY_BYTES * keys + slot_bytes_of(block_bytes) * (size_t)(group - 1);
+    return head_of(block_bytes) + HEAD_SHIFT;
 }
 
-uint32_t slow_slot(const uint8_t *block, uint32_t block_bytes, uint32_t interval, uint32_t group)
+/* Group 1 has neither the first key nor the last one, but the one that is as many places before the head as there are groups
+ * from it on. */
+size_t slow_key_offset(const uint8_t *block, uint32_t block_bytes, uint32_t group)
 {
-    return (uint32_t)number_at(block, slow_slot_offset(block, block_bytes, interval, group),
-                               slot_bytes_of(block_bytes));
+    return head_of(block_bytes) - 2 * (size_t)(slow_block_groups(block, block_bytes) - group);
 }
 
-/* Behind head, keys and slots. */
-static uint32_t first_begin(const uint8_t *block, uint32_t block_bytes, uint32_t interval)
+size_t slow_begin_offset(const uint8_t *block, uint32_t block_bytes, uint32_t group)
 {
-    const uint32_t others = slow_block_groups(block, interval) - 1;
-    return 8 * (HEAD_BYTES + others * (KEY_BYTES + slot_bytes_of(block_bytes)));
+    const size_t others = slow_block_groups(block, block_bytes) - 1;
+    return slow_key_offset(block, block_bytes, group) - 2 * others;
 }
 
-bool slow_block_opens(const uint8_t *block, uint32_t block_bytes, uint32_t interval)
+uint32_t slow_key(const uint8_t *block, uint32_t block_bytes, uint32_t group)
 {
-    const uint32_t count = slow_block_count(block), bits = 8 * (block_bytes - TRAILER_BYTES);
-    return count > 0 && count <= bits && block[2] <= 32 && block[3] == 0 &&
-           first_begin(block, block_bytes, interval) <= bits;
+    return (uint32_t)number_at(block, slow_key_offset(block, block_bytes, group), 2);
 }
 
-/* Find a group's bounds, *at to *end, and its first fingerprint. */
-static bool enter(const uint8_t *block, uint32_t block_bytes, uint32_t interval, uint32_t group, uint32_t *at, uint32_t *end,
-                  uint64_t *first)
+uint32_t slow_begin(const uint8_t *block, uint32_t block_bytes, uint32_t group)
 {
-    const uint32_t lowest = first_begin(block, block_bytes, interval), highest = 8 * (block_bytes - TRAILER_BYTES);
-    const bool is_last = group + 1 == slow_block_groups(block, interval);
-    const uint32_t low_bits = group == 0 ? 0 : block[2];
-    *at = group == 0 ? lowest : slow_slot(block, block_bytes, interval, group);
-    *end = is_last ? highest : slow_slot(block, block_bytes, interval, group + 1);
-    if (*at < lowest || *end < *at || *end > highest || *end - *at < low_bits)
+    const uint32_t groups = slow_block_groups(block, block_bytes);
+    if (group == 0)
+        return 4 * slow_block_count(block, block_bytes);
+    if (group == groups)
+        return (uint32_t)head_of(block_bytes) - 4 * (groups - 1);
+    return (uint32_t)number_at(block, slow_begin_offset(block, block_bytes, group), 2);
+}
+
+bool slow_block_opens(const uint8_t *block, uint32_t block_bytes)
+{
+    const uint32_t count = slow_block_count(block, block_bytes);
+    if (count == 0 || block[head_of(block_bytes) + HEAD_ZERO] != 0 || slow_block_key_shift(block, block_bytes) > 16)
         return false;
-    *end -= low_bits;
-    *first = number_at(block, 4, 8);
-    if (group > 0)
-        *first += ((uint64_t)slow_key(block, group) << low_bits) + slow_bits(block, *end, low_bits);
+    return 4 * count + 4 * (slow_block_groups(block, block_bytes) - 1) <= head_of(block_bytes);
+}
+
+/* ----- reading ----- */
+
+/* A group's codes and rests lie between two places; what is read of either makes them come closer. */
+typedef struct gap {
+    uint32_t low, high; /* bits */
+} gap;
+
+/* Find a group's gap and its first upper half. Every begin must lie between its neighbours, and the group's own low bits within
+ * the group. */
+static bool enter(const uint8_t *block, uint32_t block_bytes, uint32_t group, gap *of, uint32_t *upper)
+{
+    const uint32_t groups = slow_block_groups(block, block_bytes), low_bits = slow_block_key_shift(block, block_bytes);
+    const uint32_t begin = slow_begin(block, block_bytes, group), end = slow_begin(block, block_bytes, group + 1);
+    uint64_t value = number_at(block, head_of(block_bytes) + HEAD_FIRST, 4);
+    *of = (gap){.low = 8 * begin, .high = 8 * end};
+    if (begin < slow_begin(block, block_bytes, 0) || end < begin || end > slow_begin(block, block_bytes, groups))
+        return false;
+    if (group > 0) {
+        if (of->high - of->low < low_bits)
+            return false;
+        of->high -= low_bits;
+        value += (uint64_t)slow_key(block, block_bytes, group) << low_bits;
+        value += slow_bits(block, of->high, low_bits);
+    }
+    *upper = (uint32_t)value;
+    return value <= UINT32_MAX;
+}
+
+static uint64_t lower_of(const uint8_t *block, uint32_t index)
+{
+    return number_at(block, 4 * (size_t)index, 4);
+}
+
+bool slow_block_group_first(const uint8_t *block, uint32_t block_bytes, uint32_t group, uint64_t *first)
+{
+    gap of;
+    uint32_t upper;
+    if (!enter(block, block_bytes, group, &of, &upper))
+        return false;
+    *first = (uint64_t)upper << 32 | lower_of(block, group * SLOW_GROUP);
     return true;
 }
 
-bool slow_block_group_first(const uint8_t *block, uint32_t block_bytes, uint32_t interval, uint32_t group, uint64_t *first)
+/* Read one code and its rest, and make the next upper half of them. The bit that the code names was 0, and becomes 1. */
+static bool read_step(const uint8_t *block, const slow_code *code, gap *of, uint32_t *upper)
 {
-    uint32_t at, end;
-    return enter(block, block_bytes, interval, group, &at, &end, first);
+    const uint32_t h = slow_symbol(code, block, &of->low);
+    if (h == SLOW_NO_SYMBOL || of->low > of->high)
+        return false;
+    if (h == 32)
+        return true;
+    for (uint32_t bit = h + 1; bit < 32; bit++) { /* from the highest one down, which stands last */
+        if (of->high == of->low)
+            return false;
+        const uint32_t mask = 1u << (31 - bit);
+        of->high--;
+        *upper = slow_bits(block, of->high, 1) != 0 ? *upper | mask : *upper & ~mask;
+    }
+    const uint32_t named = 1u << (31 - h);
+    if ((*upper & named) != 0)
+        return false;
+    *upper |= named;
+    return true;
 }
 
-bool slow_block_decode_group(const uint8_t *block, uint32_t block_bytes, uint32_t interval, const slow_code *code,
-                             uint32_t group, uint64_t *out)
+bool slow_block_decode_group(const uint8_t *block, uint32_t block_bytes, const slow_code *code, uint32_t group, uint64_t *out)
 {
-    uint32_t at, end;
-    uint64_t value;
-    if (!enter(block, block_bytes, interval, group, &at, &end, &value))
+    const uint32_t first = group * SLOW_GROUP, count = slow_block_count(block, block_bytes);
+    uint32_t upper;
+    gap of;
+    if (!enter(block, block_bytes, group, &of, &upper))
         return false;
-    *out++ = value;
-    const uint32_t left = slow_block_count(block) - group * interval;
-    for (uint32_t i = 1; i < left && i < interval; i++) {
-        const uint32_t h = slow_symbol(code, block, &at);
-        if (h == SLOW_NO_SYMBOL || at > end || end - at < 63 - h || (value >> (63 - h) & 1) != 0)
+    for (uint32_t i = first; i < count && i < first + SLOW_GROUP; i++) {
+        if (i > first && !read_step(block, code, &of, &upper))
             return false;
-        end -= 63 - h;
-        value = slow_successor(value, h, slow_bits(block, end, 63 - h));
-        *out++ = value;
+        out[i - first] = (uint64_t)upper << 32 | lower_of(block, i);
+        if (i > first && out[i - first] <= out[i - first - 1])
+            return false;
     }
     return true;
 }
 
-bool slow_block_decode(const uint8_t *block, uint32_t block_bytes, uint32_t interval, const slow_code *code,
-                       uint64_t *out)
+bool slow_block_decode(const uint8_t *block, uint32_t block_bytes, const slow_code *code, uint64_t *out)
 {
-    for (uint32_t group = 0; group < slow_block_groups(block, interval); group++)
-        if (!slow_block_decode_group(block, block_bytes, interval, code, group, out + (size_t)group * interval))
+    for (uint32_t group = 0; group < slow_block_groups(block, block_bytes); group++) {
+        uint64_t *values = out + (size_t)group * SLOW_GROUP;
+        if (!slow_block_decode_group(block, block_bytes, code, group, values) || (group > 0 && values[0] <= values[-1]))
             return false;
-    for (uint32_t i = 1; i < slow_block_count(block); i++)
-        if (out[i] <= out[i - 1])
-            return false;
+    }
     return true;
 }
 
@@ -180,9 +245,19 @@ static void put_number(uint8_t *to, size_t at, size_t width, uint64_t number)
         to[at + i] = (uint8_t)(number >> (8 * i));
 }
 
+uint32_t slow_first_difference(uint64_t before, uint64_t value)
+{
+    uint32_t bit = 0;
+    while (bit < 64 && (before >> (63 - bit) & 1) == (value >> (63 - bit) & 1))
+        bit++;
+    return bit;
+}
+
 uint32_t slow_step(uint64_t before, uint64_t value)
 {
-    uint32_t h = before == value ? 64 : (uint32_t)__builtin_clzll(before ^ value);
+    uint32_t h = slow_first_difference(before, value);
+    if (h >= 32)
+        return 32;
     if (value > before)
         return h;
     while (h-- > 0)
@@ -191,54 +266,81 @@ uint32_t slow_step(uint64_t before, uint64_t value)
     return SLOW_NO_SYMBOL;
 }
 
-void slow_code_lengths(const uint64_t counts[64], uint8_t lengths[64])
+void slow_code_lengths(const uint64_t counts[SLOW_SYMBOLS], uint8_t lengths[SLOW_SYMBOLS])
 {
     uint32_t used = 0, length = 0, seen = 0;
-    for (uint32_t h = 0; h < 64; h++)
+    for (uint32_t h = 0; h < SLOW_SYMBOLS; h++)
         used += counts[h] > 0;
     while (1u << length < used)
         length++;
-    memset(lengths, 0, 64);
-    for (uint32_t h = 0; h < 64; h++)
+    memset(lengths, 0, SLOW_SYMBOLS);
+    for (uint32_t h = 0; h < SLOW_SYMBOLS; h++)
         if (counts[h] > 0) /* the first ones take what the longest codes leave */
             lengths[h] = (uint8_t)(used == 1 ? 1 : length - (seen++ < (1u << length) - used));
 }
 
-/* What follows the one before it takes: code and rest. */
-static uint32_t step_bits(const uint8_t lengths[64], uint64_t before, uint64_t value)
+static uint32_t rest_bits(uint32_t h)
 {
-    const uint32_t h = slow_step(before, value);
-    return lengths[h] + 63 - h;
+    return h < 32 ? 31 - h : 0;
 }
 
-uint32_t slow_block_fit(uint32_t block_bytes, uint32_t interval, const uint8_t lengths[64], const uint64_t *values,
-                        size_t count)
+/* How far a group's first upper half is from the block's. */
+static uint32_t distance_of(const uint64_t *values, uint32_t index)
 {
-    const uint64_t room = 8 * (uint64_t)(block_bytes - TRAILER_BYTES);
-    uint64_t steps = 0, groups = 1;
-    uint32_t shift = 0, n = 1;
-    for (; n < count && n < 65535; n++) {
-        if (n % interval == 0) {
-            const uint32_t needed = slow_key_shift(values[n] - values[0]);
-            shift = needed > shift ? needed : shift;
-            groups++;
-        } else if (slow_step(values[n - 1], values[n]) == SLOW_NO_SYMBOL) {
+    return (uint32_t)(values[index] >> 32) - (uint32_t)(values[0] >> 32);
+}
+
+/* The shift that the groups of values[0 .. count-1] need. */
+static uint32_t shift_of(const uint64_t *values, uint32_t count)
+{
+    uint32_t shift = 0;
+    for (uint32_t i = SLOW_GROUP; i < count; i += SLOW_GROUP) {
+        const uint32_t needed = slow_key_shift(distance_of(values, i));
+        shift = needed > shift ? needed : shift;
+    }
+    return shift;
+}
+
+/* The bytes of the group that begins with values[first], of values[0 .. count-1]. */
+static uint32_t group_bytes(const uint8_t lengths[SLOW_SYMBOLS], const uint64_t *values, uint32_t count, uint32_t first,
+                            uint32_t shift)
+{
+    uint32_t bits = first > 0 ? shift : 0;
+    for (uint32_t i = first + 1; i < count && i < first + SLOW_GROUP; i++) {
+        const uint32_t h = slow_step(values[i - 1], values[i]);
+        bits += lengths[h] + rest_bits(h);
+    }
+    return (bits + 7) / 8;
+}
+
+uint32_t slow_block_needs(const uint8_t lengths[SLOW_SYMBOLS], const uint64_t *values, uint32_t count)
+{
+    const uint32_t shift = shift_of(values, count);
+    uint32_t bytes = 4 * count + HEAD_BYTES + TRAILER_BYTES;
+    for (uint32_t first = 0; first < count; first += SLOW_GROUP)
+        bytes += group_bytes(lengths, values, count, first, shift) + (first > 0 ? 4 : 0);
+    return bytes;
+}
+
+uint32_t slow_block_fit(uint32_t block_bytes, const uint8_t lengths[SLOW_SYMBOLS], const uint64_t *values, size_t count)
+{
+    uint32_t n = 1;
+    for (; n < count; n++) {
+        const bool goes_on = n % SLOW_GROUP != 0;
+        if (goes_on && slow_step(values[n - 1], values[n]) == SLOW_NO_SYMBOL)
             break;
-        } else {
-            steps += step_bits(lengths, values[n - 1], values[n]);
-        }
-        if (8 * (HEAD_BYTES + (groups - 1) * (KEY_BYTES + slot_bytes_of(block_bytes))) + shift * (groups - 1) + steps > room)
+        if (slow_block_needs(lengths, values, n + 1) > block_bytes)
             break;
     }
     return n;
 }
 
 /* Write a symbol's code at *at, its highest bit first, and go behind it. */
-static void put_code(uint8_t *block, const uint8_t lengths[64], uint32_t symbol, uint32_t *at)
+static void put_code(uint8_t *block, const uint8_t lengths[SLOW_SYMBOLS], uint32_t symbol, uint32_t *at)
 {
     uint32_t code = 0, length = 1;
     for (; length < lengths[symbol]; length++) {
-        for (uint32_t h = 0; h < 64; h++)
+        for (uint32_t h = 0; h < SLOW_SYMBOLS; h++)
             code += lengths[h] == length;
         code <<= 1;
     }
@@ -248,46 +350,42 @@ static void put_code(uint8_t *block, const uint8_t lengths[64], uint32_t symbol,
         slow_put_bits(block, *at, 1, code >> i & 1);
 }
 
-/* Write a group between `at` and `end`; low_bits of the distance from the block's first value stand at the end. */
-static void encode_group(uint8_t *block, const uint8_t lengths[64], const uint64_t *values, uint32_t count, uint32_t at,
-                         uint32_t end, uint64_t distance, uint32_t low_bits)
+/* Write the steps of a group between two bits. */
+static void put_steps(uint8_t *block, const uint8_t lengths[SLOW_SYMBOLS], const uint64_t *values, uint32_t count, uint32_t at,
+                      uint32_t end)
 {
-    end -= low_bits;
-    slow_put_bits(block, end, low_bits, distance);
     for (uint32_t i = 1; i < count; i++) {
         const uint32_t h = slow_step(values[i - 1], values[i]);
         put_code(block, lengths, h, &at);
-        end -= 63 - h;
-        slow_put_bits(block, end, 63 - h, values[i]);
+        end -= rest_bits(h);
+        slow_put_bits(block, end, rest_bits(h), values[i] >> 32);
     }
 }
 
-void slow_block_encode(uint8_t *block, uint32_t block_bytes, uint32_t interval, const uint8_t lengths[64],
-                       const uint64_t *values, uint32_t count)
+void slow_block_encode(uint8_t *block, uint32_t block_bytes, const uint8_t lengths[SLOW_SYMBOLS], const uint64_t *values,
+                       uint32_t count)
 {
-    uint32_t shift = 0;
+    const uint32_t shift = shift_of(values, count);
+    const size_t head = head_of(block_bytes);
     memset(block, 0, block_bytes);
-    put_number(block, 0, 2, count);
-    for (uint32_t i = interval; i < count; i += interval) {
-        const uint32_t needed = slow_key_shift(values[i] - values[0]);
-        shift = needed > shift ? needed : shift;
-    }
-    block[2] = (uint8_t)shift;
-    put_number(block, 4, 8, values[0]);
-    uint32_t at = first_begin(block, block_bytes, interval);
-    for (uint32_t first = 0, group = 0; first < count; first += interval, group++) {
-        const uint32_t size = count - first < interval ? count - first : interval;
-        const uint64_t distance = values[first] - values[0];
-        uint32_t end = at + (group > 0 ? shift : 0);
-        for (uint32_t i = 1; i < size; i++)
-            end += step_bits(lengths, values[first + i - 1], values[first + i]);
-        if (group > 0) {
-            put_number(block, HEAD_BYTES + KEY_BYTES * (size_t)(group - 1), KEY_BYTES, distance >> shift);
-            put_number(block, slow_slot_offset(block, block_bytes, interval, group), slot_bytes_of(block_bytes), at);
-        }
+    put_number(block, head + HEAD_COUNT, 2, count);
+    put_number(block, head + HEAD_SHIFT, 1, shift);
+    put_number(block, head + HEAD_FIRST, 4, values[0] >> 32);
+    for (uint32_t i = 0; i < count; i++)
+        put_number(block, 4 * (size_t)i, 4, values[i]);
+    uint32_t begin = 4 * count;
+    for (uint32_t first = 0, group = 0; first < count; first += SLOW_GROUP, group++) {
+        const uint32_t size = count - first < SLOW_GROUP ? count - first : SLOW_GROUP;
+        uint32_t end = 8 * (begin + group_bytes(lengths, values, count, first, shift));
         if (first + size == count)
-            end = 8 * (block_bytes - TRAILER_BYTES);
-        encode_group(block, lengths, values + first, size, at, end, distance, group > 0 ? shift : 0);
-        at = end;
+            end = 8 * slow_begin(block, block_bytes, group + 1);
+        if (group > 0) {
+            const uint32_t distance = distance_of(values, first);
+            put_number(block, slow_begin_offset(block, block_bytes, group), 2, begin);
+            put_number(block, slow_key_offset(block, block_bytes, group), 2, distance >> shift);
+            slow_put_bits(block, end - shift, shift, distance);
+        }
+        put_steps(block, lengths, values + first, size, 8 * begin, end - (group > 0 ? shift : 0));
+        begin = end / 8;
     }
 }

@@ -57,7 +57,7 @@ static void break_rule(slow_store *store, slow_segment *segment, uint32_t rule, 
 typedef struct facts {
     const uint8_t *entry;
     uint64_t records, distinct;
-    uint32_t block_bytes, interval, table_count, distance;
+    uint32_t block_bytes, column, table_count, distance;
 } facts;
 
 static const uint8_t *table_of(const facts *of, uint32_t table)
@@ -167,17 +167,12 @@ static void check_block_counts(slow_store *store, slow_segment *segment, const f
     }
 }
 
-/* Whether the lengths are a code: none, one symbol of one bit, or complete. */
-static bool is_code(const uint8_t lengths[64], bool may_be_any)
+static bool has_no_code(const uint8_t lengths[SLOW_SYMBOLS])
 {
-    uint32_t used = 0, sum = 0;
-    for (uint32_t h = 0; h < 64; h++) {
+    uint32_t used = 0;
+    for (uint32_t h = 0; h < SLOW_SYMBOLS; h++)
         used += lengths[h] > 0;
-        if (lengths[h] > 11 || (lengths[h] > 0 && !may_be_any))
-            return false;
-        sum += lengths[h] > 0 ? 1u << (11 - lengths[h]) : 0;
-    }
-    return used == 0 || sum == 1u << 11 || (used == 1 && sum == 1u << 10);
+    return used == 0;
 }
 
 static bool ascends(const hostile_array *array, bool strictly)
@@ -191,12 +186,12 @@ static bool ascends(const hostile_array *array, bool strictly)
 static void check_opening(slow_store *store, slow_segment *segment, const facts *of, const hostile_segment *from)
 {
     for (uint32_t i = 0; i < of->table_count; i++) {
-        if (!is_code(from->files[i].bytes + HEADER_LENGTHS, true))
+        if (!slow_is_code(from->files[i].bytes + HEADER_LENGTHS))
             break_rule(store, segment, i == 0 ? SLOW_FRAME : SLOW_OPENING, "a code is impossible");
         if (!ascends(&from->keys[i], true))
             break_rule(store, segment, SLOW_OPENING, "the directory's keys do not ascend");
     }
-    if (store->has_ids && !is_code(from->files[HOSTILE_IDS].bytes + HEADER_LENGTHS, false))
+    if (store->has_ids && !has_no_code(from->files[HOSTILE_IDS].bytes + HEADER_LENGTHS))
         break_rule(store, segment, SLOW_FRAME, "the ids have a code");
     if (store->has_ids && !ascends(&from->keys[HOSTILE_IDS], false))
         break_rule(store, segment, SLOW_OPENING, "the directory's keys of the ids do not ascend");
@@ -207,8 +202,8 @@ static void check_opening(slow_store *store, slow_segment *segment, const facts 
 
 static void check_frame(slow_store *store, slow_segment *segment, const facts *of, const hostile_segment *from)
 {
-    if (!is_block_size(of->block_bytes) || of->interval == 0 || of->interval > 65535)
-        break_rule(store, segment, SLOW_FRAME, "the block size or interval is impossible");
+    if (!is_block_size(of->block_bytes) || of->column != COLUMN_BITS)
+        break_rule(store, segment, SLOW_FRAME, "the block size or the column's width is impossible");
     else if (of->distinct > of->records || (of->records > 0) != (of->distinct > 0) ||
              (!store->has_ids && of->records != of->distinct))
         break_rule(store, segment, SLOW_FRAME, "the numbers of records and fingerprints do not fit together");
@@ -232,16 +227,16 @@ static uint64_t unpermute(uint64_t value, uint64_t mask)
 }
 
 /* Hold a block against what a writer makes of its values; `next` follows them, if there is any. */
-static bool is_tidy(const uint8_t *block, const facts *of, const uint8_t lengths[64], const uint64_t *values, uint32_t count,
+static bool is_tidy(const uint8_t *block, const facts *of, const uint8_t lengths[SLOW_SYMBOLS], const uint64_t *values, uint32_t count,
                     bool has_next)
 {
     static uint8_t again[65536];
     for (uint32_t i = 1; i < count; i++)
         if (values[i] <= values[i - 1])
             return false;
-    if (slow_block_fit(of->block_bytes, of->interval, lengths, values, count + has_next) != count)
+    if (slow_block_fit(of->block_bytes, lengths, values, count + has_next) != count)
         return false;
-    slow_block_encode(again, of->block_bytes, of->interval, lengths, values, count);
+    slow_block_encode(again, of->block_bytes, lengths, values, count);
     return memcmp(again, block, of->block_bytes - 8) == 0;
 }
 
@@ -253,18 +248,18 @@ typedef struct table_blocks {
 
 static void decode_table(const facts *of, const hostile_segment *from, uint32_t table, slow_list *values, table_blocks *blocks)
 {
-    static uint64_t decoded[2 * 65536]; /* of a block, and room for as much as a group may say that it has */
+    static uint64_t decoded[65536 / 4];
     slow_code code;
     slow_code_init(&code, from->files[table].bytes + HEADER_LENGTHS);
     for (size_t i = 0; i < from->keys[table].count; i++) {
         const uint8_t *block = from->files[table].bytes + HEADER_FIXED + i * of->block_bytes;
         append(&blocks->begins, values->count);
-        if (!slow_block_opens(block, of->block_bytes, of->interval) ||
-            !slow_block_decode(block, of->block_bytes, of->interval, &code, decoded)) {
+        if (!slow_block_opens(block, of->block_bytes) ||
+            !slow_block_decode(block, of->block_bytes, &code, decoded)) {
             blocks->malformed = true;
             continue;
         }
-        for (uint32_t j = 0; j < slow_block_count(block); j++)
+        for (uint32_t j = 0; j < slow_block_count(block, of->block_bytes); j++)
             append(values, decoded[j]);
     }
 }
@@ -275,7 +270,7 @@ static bool counts_fit(const uint8_t *header, const slow_list *values)
     uint64_t h_counts[64] = {0}, gap_bits[64] = {0};
     for (size_t i = 1; i < values->count; i++) {
         const uint64_t gap = values->items[i] - values->items[i - 1];
-        h_counts[__builtin_clzll(values->items[i] ^ values->items[i - 1])]++;
+        h_counts[slow_first_difference(values->items[i - 1], values->items[i])]++;
         for (uint32_t bit = 0; bit < 64; bit++)
             gap_bits[bit] += gap >> (63 - bit) & 1;
     }
@@ -495,7 +490,7 @@ static facts read_facts(const hostile_store *from, size_t at)
                    .records = ss_load_le64(entry + SEGMENT_RECORDS),
                    .distinct = ss_load_le64(entry + SEGMENT_DISTINCT),
                    .block_bytes = ss_load_le32(entry + SEGMENT_BLOCK_BYTES),
-                   .interval = ss_load_le32(entry + SEGMENT_INTERVAL),
+                   .column = ss_load_le32(entry + SEGMENT_COLUMN),
                    .table_count = ss_load_le32(entry + SEGMENT_TABLES),
                    .distance = ss_load_le32(from->manifest + MANIFEST_DISTANCE)};
 }
