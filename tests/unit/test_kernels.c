@@ -1,0 +1,301 @@
+/* The kernels: each form finds in a column what a loop finds that counts ones, and all decode any group alike. */
+#include "codec/kernels.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/simd.h"
+#include "codec/block.h"
+#include "support/block_table.h"
+#include "support/guard.h"
+#include "support/random.h"
+#include "support/slow_block.h"
+#include "support/testing.h"
+
+#define MOST_FORMS 2u
+#define GROUP_BYTES (SS_GROUP_SIZE * SS_LOWER_BYTES)
+#define MOST_GROUPS 8u
+
+static uint64_t run_seed;
+
+/* The forms that this processor has. */
+static uint32_t list_forms(const ss_kernels *forms[MOST_FORMS])
+{
+    uint32_t count = 0;
+    forms[count++] = &ss_kernels_portable;
+    if (ss_kernels_avx2() != NULL)
+        forms[count++] = ss_kernels_avx2();
+    return count;
+}
+
+/* ----- finding ----- */
+
+/* Halves of a group that are near, one by one. */
+static uint64_t list_slowly(const uint8_t *block, uint32_t group, uint32_t lower, uint32_t distance)
+{
+    uint64_t near = 0;
+    for (uint32_t i = 0; i < SS_GROUP_SIZE; i++) {
+        uint32_t differing = 0;
+        for (uint32_t byte = 0; byte < 4; byte++)
+            differing += (uint32_t)__builtin_popcount(block[group * GROUP_BYTES + 4 * i + byte] ^ (lower >> (8 * byte) & 255u));
+        near |= (uint64_t)(differing <= distance) << i;
+    }
+    return near;
+}
+
+static void check_find(const uint8_t *block, uint32_t group, uint32_t end, uint32_t lower, uint32_t distance)
+{
+    const ss_kernels *forms[MOST_FORMS];
+    const uint32_t form_count = list_forms(forms);
+    uint32_t wanted = group;
+    while (wanted < end && list_slowly(block, wanted, lower, distance) == 0)
+        wanted++;
+    for (uint32_t i = 0; i < form_count; i++) {
+        uint64_t near = 0;
+        testing_doing("form %u, groups %u to %u, lower half %08" PRIx32 ", distance %u", i, group, end, lower, distance);
+        assert_int_equal(forms[i]->find_near(block, group, end, lower, distance, &near), wanted);
+        if (wanted < end)
+            assert_int_equal(near, list_slowly(block, wanted, lower, distance));
+    }
+}
+
+/* Each distance that a query may have, at random halves: for most of them some are near and others are not. */
+static void test_all_distances(void **state)
+{
+    (void)state;
+    rng random;
+    guarded memory = guard_make(MOST_GROUPS * GROUP_BYTES);
+    rng_init(&random, run_seed);
+    for (uint32_t trial = 0; trial < 40; trial++) {
+        rng_fill(&random, memory.high, memory.size);
+        for (uint32_t distance = 0; distance <= 64; distance++) {
+            const uint32_t group = (uint32_t)rng_below(&random, MOST_GROUPS);
+            check_find(memory.high, group, (uint32_t)rng_between(&random, group, MOST_GROUPS), (uint32_t)rng_next(&random), distance);
+            check_find(memory.high, 0, MOST_GROUPS, (uint32_t)rng_next(&random), distance);
+        }
+    }
+    guard_free(&memory);
+    testing_done();
+}
+
+/* One half among others that are far, at each place of each group: it differs in just the distance, or in one bit more. */
+static void test_each_place(void **state)
+{
+    (void)state;
+    rng random;
+    guarded memory = guard_make(3 * GROUP_BYTES);
+    uint8_t *block = memory.high;
+    rng_init(&random, run_seed + 1);
+    for (uint32_t place = 0; place < 3 * SS_GROUP_SIZE; place++) {
+        for (uint32_t distance = 0; distance <= 12; distance++) {
+            const uint32_t lower = (uint32_t)rng_next(&random), group = place / SS_GROUP_SIZE;
+            for (uint32_t i = 0; i < 3 * SS_GROUP_SIZE; i++)
+                ss_store_le32(block + 4 * (size_t)i, ~lower ^ 1u << rng_below(&random, 32));
+            for (uint32_t more = 0; more < 2; more++) {
+                uint32_t mask = 0;
+                while ((uint32_t)__builtin_popcount(mask) < distance + more)
+                    mask |= 1u << rng_below(&random, 32);
+                ss_store_le32(block + 4 * (size_t)place, lower ^ mask);
+                check_find(block, 0, 3, lower, distance);
+                check_find(block, group, group + 1, lower, distance);
+                check_find(block, group, group, lower, distance);
+                check_find(block, group + 1, 3, lower, distance); /* not in the groups that are left out */
+            }
+        }
+    }
+    guard_free(&memory);
+    testing_done();
+}
+
+/* The last group of a block, of which some halves are no fingerprints: nothing is read behind the block, and a search reports
+ * none of what stands there. */
+static void test_last_groups(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 2);
+    for (uint32_t trial = 0; trial < 400; trial++) {
+        const uint32_t block_bytes = 256u << trial % 4;
+        guarded memory = guard_make(block_bytes);
+        uint8_t bytes[2048];
+        block_table all;
+        ss_block block;
+        const char *reason;
+        block_table_make(&all, &random, (data_kind)(trial % DATA_KIND_COUNT), 600);
+        all.count = all.count < 1 + trial % 200 ? all.count : 1 + trial % 200;
+        block_table_encode(&all, 0, block_bytes, bytes);
+        const uint8_t *placed = guard_before_end(&memory, bytes);
+        assert_true(ss_block_open(&block, placed, block_bytes, &all.code, &reason));
+        const uint32_t last = block.group_count - 1, size = ss_block_group_size(&block, last);
+        for (uint32_t i = 0; i < 64; i++) { /* what stands at each place, a fingerprint or not */
+            const uint32_t lower = ss_load_le32(placed + last * GROUP_BYTES + 4 * (size_t)i);
+            check_find(placed, 0, block.group_count, lower, 0);
+            for (uint32_t way = 0; way < BLOCK_WAYS; way++) {
+                ss_near near = {.query = lower, .distance = 64, .lower_distance = 0, .group = last, .end = last + 1};
+                assert_true(ss_block_find_near(block_in_way(&block, way), &near));
+                assert_true(near.group == last || i >= size);
+                for (uint32_t j = 0; near.group == last && j < 64; j++)
+                    assert_int_equal(near.which >> j & 1, j < size && ss_block_lower(&block, last * 64 + j) == lower);
+            }
+        }
+        guard_free(&memory);
+        block_table_free(&all);
+    }
+    testing_done();
+}
+
+/* ----- decoding ----- */
+
+/* Decode by each form: they agree in whether, and in what. Returns whether it was passed. */
+static bool check_decode(const ss_code *code, const ss_coded_group *group, const uint64_t *wanted)
+{
+    const ss_kernels *forms[MOST_FORMS];
+    const uint32_t form_count = list_forms(forms);
+    uint64_t *first = malloc(group->count * sizeof *first), *other = malloc(group->count * sizeof *other);
+    const bool is_passed = forms[0]->decode_group(code->lookup, group, first);
+    for (uint32_t i = 1; i < form_count; i++) {
+        assert_int_equal(forms[i]->decode_group(code->lookup, group, other), is_passed);
+        if (is_passed)
+            assert_memory_equal(first, other, group->count * sizeof *first);
+    }
+    if (wanted != NULL) {
+        assert_true(is_passed);
+        assert_memory_equal(first, wanted, group->count * sizeof *first);
+    }
+    for (uint32_t i = 1; is_passed && i < group->count; i++)
+        assert_true(first[i] > first[i - 1]);
+    free(first);
+    free(other);
+    return is_passed;
+}
+
+static void make_code(rng *random, ss_code *code)
+{
+    uint64_t counts[SS_SYMBOL_COUNT];
+    uint8_t lengths[SS_SYMBOL_COUNT];
+    const uint32_t rare = (uint32_t)rng_between(random, 1, 12);
+    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
+        counts[h] = rng_one_in(random, rare) ? rng_below(random, UINT64_C(1) << rng_below(random, 20)) : 0;
+    counts[32] = rng_one_in(random, 2) ? 1 << 20 : counts[32];
+    ss_huffman_lengths(counts, lengths);
+    ss_code_init(code, lengths);
+}
+
+/* Groups of sound blocks, and of these with bits flipped, between forbidden pages. */
+static void test_groups_of_blocks(void **state)
+{
+    (void)state;
+    rng random;
+    uint32_t passed = 0, refused = 0;
+    rng_init(&random, run_seed + 3);
+    for (uint32_t trial = 0; trial < 400; trial++) {
+        const uint32_t block_bytes = 256u << trial % 5;
+        guarded memory = guard_make(block_bytes);
+        uint8_t bytes[4096];
+        block_table all;
+        slow_code slow;
+        block_table_make(&all, &random, (data_kind)(trial % DATA_KIND_COUNT), 1000);
+        const uint32_t count = block_table_encode(&all, 0, block_bytes, bytes);
+        slow_code_init(&slow, all.code.lengths);
+        uint8_t *placed = trial % 2 == 0 ? memory.high : memory.low;
+        memcpy(placed, bytes, block_bytes);
+        for (uint32_t number = 0; number < slow_block_groups(bytes, block_bytes); number++) {
+            const uint32_t first = number * SS_GROUP_SIZE, left = count - first;
+            const uint32_t low_bits = number == 0 ? 0 : slow_block_key_shift(bytes, block_bytes);
+            ss_coded_group group = {.block = placed,
+                                    .first = first,
+                                    .count = left < SS_GROUP_SIZE ? left : SS_GROUP_SIZE,
+                                    .upper = ss_upper(all.values[first]),
+                                    .code_bit = 8 * slow_begin(bytes, block_bytes, number),
+                                    .rest_bit = 8 * slow_begin(bytes, block_bytes, number + 1) - low_bits};
+            testing_doing("trial %u, group %u", trial, number);
+            check_decode(&all.code, &group, all.values + first);
+            for (uint32_t flip = 0; flip < 20; flip++) {
+                const uint32_t bit = flip % 2 == 0 && group.rest_bit > group.code_bit
+                                         ? (uint32_t)rng_between(&random, group.code_bit, group.rest_bit - 1)
+                                         : (uint32_t)rng_below(&random, 8 * (block_bytes - SS_BLOCK_TRAILER_BYTES));
+                placed[bit / 8] ^= (uint8_t)(1u << bit % 8);
+                const bool is_passed = check_decode(&all.code, &group, NULL);
+                passed += is_passed;
+                refused += !is_passed;
+                placed[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            }
+        }
+        guard_free(&memory);
+        block_table_free(&all);
+    }
+    assert_true(passed > 1000 && refused > 1000);
+    testing_done();
+}
+
+/* Any bits, at bounds as bad as a block can have them. */
+static void test_malformed_groups(void **state)
+{
+    (void)state;
+    rng random;
+    static ss_code code;
+    uint32_t passed = 0, refused = 0;
+    rng_init(&random, run_seed + 4);
+    for (uint32_t trial = 0; trial < 20000; trial++) {
+        const uint32_t block_bytes = 256u << trial % 3, head = block_bytes - 16;
+        static guarded memories[3];
+        guarded *memory = &memories[trial % 3];
+        if (memory->map == NULL)
+            *memory = guard_make(block_bytes);
+        if (trial % 20 == 0)
+            make_code(&random, &code);
+        uint8_t *block = trial % 2 == 0 ? memory->high : memory->low;
+        const uint32_t count = (uint32_t)rng_between(&random, 1, head / 4), number = (uint32_t)rng_below(&random, (count + 63) / 64);
+        const uint32_t left = count - number * SS_GROUP_SIZE, column = 4 * count;
+        const uint32_t begin = (uint32_t)rng_between(&random, column, head), end = (uint32_t)rng_between(&random, begin, head);
+        const uint32_t low_bits = number == 0 || begin + 2 > end ? 0 : (uint32_t)rng_below(&random, 17);
+        ss_coded_group group = {.block = block,
+                                .first = number * SS_GROUP_SIZE,
+                                .count = (uint32_t)rng_between(&random, 1, left < SS_GROUP_SIZE ? left : SS_GROUP_SIZE),
+                                .upper = (uint32_t)rng_next(&random) >> rng_below(&random, 32),
+                                .code_bit = 8 * begin,
+                                .rest_bit = 8 * end - low_bits};
+        if (rng_one_in(&random, 4))
+            memset(block, rng_one_in(&random, 2) ? 0xff : 0, block_bytes);
+        else
+            rng_fill(&random, block, block_bytes);
+        if (rng_one_in(&random, 2))
+            for (uint32_t i = 0; i < count; i++)
+                ss_store_le32(block + 4 * (size_t)i, i);
+        testing_doing("trial %u: %u fingerprints from bits %u to %u", trial, group.count, group.code_bit, group.rest_bit);
+        const bool is_passed = check_decode(&code, &group, NULL);
+        passed += is_passed;
+        refused += !is_passed;
+    }
+    testing_figure("groups of any bits: %u passed, %u refused", passed, refused);
+    assert_true(passed > 500 && refused > 500);
+    testing_done();
+}
+
+/* ----- which form is chosen ----- */
+
+static void test_forms_by_level(void **state)
+{
+    (void)state;
+    for (int level = SS_SIMD_NONE; level <= SS_SIMD_AVX512; level++) {
+        ss_simd_limit((ss_simd_level)level);
+        assert_int_equal(ss_kernels_avx2() != NULL, ss_simd_best() >= SS_SIMD_AVX2);
+        assert_true(ss_kernels_best() == (ss_kernels_avx2() != NULL ? ss_kernels_avx2() : &ss_kernels_portable));
+    }
+    ss_simd_limit(SS_SIMD_AVX512);
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_all_distances, testing_teardown),
+        cmocka_unit_test_teardown(test_each_place, testing_teardown),
+        cmocka_unit_test_teardown(test_last_groups, testing_teardown),
+        cmocka_unit_test_teardown(test_groups_of_blocks, testing_teardown),
+        cmocka_unit_test_teardown(test_malformed_groups, testing_teardown),
+        cmocka_unit_test(test_forms_by_level),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
