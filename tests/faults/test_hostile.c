@@ -15,6 +15,7 @@
 #include "support/hostile.h"
 #include "support/random.h"
 #include "support/scratch.h"
+#include "support/slow_block.h"
 #include "support/use_store.h"
 
 #define BASE_BYTES ((uint64_t)8 << 20)   /* whatever the store is; a join is given as much beside it */
@@ -317,9 +318,11 @@ static void test_lists_of_changes(void **state)
 #define FEW 60u
 #define THE_FINGERPRINT UINT64_C(0xfedcba9976543211) /* above most; in either half odd */
 
+#define COPIES_BLOCK_BYTES 1024u
+
 /* A store in which one fingerprint, or a few, have many ids, which go on through many blocks; `others` have one each, and are
  * lower. */
-static hostile_store make_many_ids(size_t few, size_t others, uint64_t id_step, bool removes_some)
+static hostile_store make_many_ids(size_t few, size_t others, uint64_t id_step, bool removes_some, uint32_t block_bytes)
 {
     const size_t count = MANY_IDS + others;
     data_set set = {.kind = DATA_EQUAL, .id_kind = DATA_IDS, .count = count};
@@ -331,7 +334,7 @@ static hostile_store make_many_ids(size_t few, size_t others, uint64_t id_step, 
         set.fingerprints[i] = i < MANY_IDS ? THE_FINGERPRINT + i % few : rng_mix(i) >> 1;
         set.ids[i] = i * id_step;
     }
-    options.block_bytes = 256;
+    options.block_bytes = block_bytes;
     options.plan = "2";
     options.memory_bytes = 1 << 20;
     scratch_remove(path);
@@ -353,30 +356,26 @@ static hostile_store make_many_ids(size_t few, size_t others, uint64_t id_step, 
     return made;
 }
 
-/* Make a block of a table hold its first fingerprint, an odd one, again and again: in groups of 32, of a bit each, which leave so
- * much of the block that they are decoded side by side. */
-#define COPY_GROUPS 12u
+/* Make a block of a table hold its first fingerprint again and again, as many times as it has room for: a bit each beside the lower
+ * half. */
 static void fill_with_copies(hostile_store *store, uint32_t file, size_t block)
 {
-    uint8_t *of = hostile_block(store, 0, file, block);
-    const uint32_t keys = 4 * (COPY_GROUPS - 1), slots = 2 * (COPY_GROUPS - 1), count = 32 * COPY_GROUPS;
-    hostile_set(store, 0, HOSTILE_RESTART_INTERVAL, 0, 32);
-    hostile_set_code(store, 0, file, 63);
-    memset(of + 12, 0, 256 - 12);
-    of[0] = (uint8_t)count;
-    of[1] = (uint8_t)(count >> 8);
-    for (uint32_t group = 1; group < COPY_GROUPS; group++) {
-        const uint32_t begin = 8 * (12 + keys + slots + 4 * group);
-        of[12 + keys + 2 * (group - 1)] = (uint8_t)begin;
-        of[12 + keys + 2 * (group - 1) + 1] = (uint8_t)(begin >> 8);
-    }
+    uint8_t lengths[SLOW_SYMBOLS] = {[32] = 1}, *of = hostile_block(store, 0, file, block);
+    uint64_t copies[COPIES_BLOCK_BYTES];
+    assert_true(slow_block_group_first(of, COPIES_BLOCK_BYTES, 0, &copies[0]));
+    for (size_t i = 1; i < COPIES_BLOCK_BYTES; i++)
+        copies[i] = copies[0];
+    const uint32_t count = slow_block_fit(COPIES_BLOCK_BYTES, lengths, copies, COPIES_BLOCK_BYTES);
+    assert_true(count > 200);
+    hostile_set_code(store, 0, file, 32);
+    slow_block_encode(of, COPIES_BLOCK_BYTES, lengths, copies, count);
 }
 
 /* A fingerprint that stands in a table hundreds of times, and each time leads to all its ids. */
 static void test_fingerprint_again_and_again(void **state)
 {
     (void)state;
-    hostile_store made = make_many_ids(1, 0, 1, false);
+    hostile_store made = make_many_ids(1, 0, 1, false, COPIES_BLOCK_BYTES);
     fill_with_copies(&made, 1, 0);
     run_all(&made, "a fingerprint again and again");
     hostile_free(&made);
@@ -386,7 +385,7 @@ static void test_fingerprint_again_and_again(void **state)
 static void test_shared_ranks(void **state)
 {
     (void)state;
-    hostile_store made = make_many_ids(FEW, OTHERS, 1, false);
+    hostile_store made = make_many_ids(FEW, OTHERS, 1, false, 256);
     hostile_array *ranks = &made.segments[0].ranks;
     assert_true(ranks->count > 10);
     for (size_t block = 1; block < ranks->count; block++)
@@ -400,7 +399,7 @@ static void test_shared_ranks(void **state)
 static void test_ids_up_and_down(void **state)
 {
     (void)state;
-    hostile_store made = make_many_ids(1, 0, 1, true);
+    hostile_store made = make_many_ids(1, 0, 1, true, 256);
     for (size_t block = 0; hostile_block(&made, 0, HOSTILE_IDS, block) != NULL; block++) {
         uint8_t *of = hostile_block(&made, 0, HOSTILE_IDS, block), *values = of + 20 + (of[16] + 7) / 8;
         for (size_t i = 0; i < 100; i++)
@@ -408,13 +407,13 @@ static void test_ids_up_and_down(void **state)
     }
     run_all(&made, "ids up and down");
     hostile_free(&made);
-    made = make_many_ids(1, 0, 1000, true);
+    made = make_many_ids(1, 0, 1000, true, 256);
     run_all(&made, "ids, some removed");
     hostile_free(&made);
 }
 
-/* Many small segments that say that their groups, or blocks, are as large as can be. */
-static void test_large_groups_in_many_segments(void **state)
+/* Many small segments that say that their blocks are as large as can be, or as small. */
+static void test_large_blocks_in_many_segments(void **state)
 {
     (void)state;
     rng random;
@@ -423,7 +422,7 @@ static void test_large_groups_in_many_segments(void **state)
     sstore_error error;
     rng_init(&random, run_seed);
     data_make(&random, DATA_CLUSTERED, DATA_IDS, 400, false, &set);
-    options.block_bytes = 256;
+    options.block_bytes = 512;
     options.plan = "2";
     options.memory_bytes = 1 << 20;
     options.threads = 1;
@@ -438,11 +437,9 @@ static void test_large_groups_in_many_segments(void **state)
     hostile_store made[2] = {hostile_load(path), hostile_load(path)};
     for (uint32_t i = 0; i < 2; i++) {
         memcpy(made[i].queries, set.fingerprints, sizeof made[i].queries);
-        for (uint32_t segment = 0; segment < made[i].segment_count; segment++) {
-            hostile_set(&made[i], segment, HOSTILE_RESTART_INTERVAL, 0, 65535);
+        for (uint32_t segment = 0; segment < made[i].segment_count; segment++)
             hostile_set(&made[i], segment, HOSTILE_BLOCK_BYTES, 0, i == 0 ? 256 : 65536);
-        }
-        run_all(&made[i], "large groups in many segments");
+        run_all(&made[i], "large blocks in many segments");
         hostile_free(&made[i]);
     }
     data_free(&set);
@@ -508,7 +505,7 @@ int main(void)
         cmocka_unit_test_teardown(test_fingerprint_again_and_again, testing_teardown),
         cmocka_unit_test_teardown(test_shared_ranks, testing_teardown),
         cmocka_unit_test_teardown(test_ids_up_and_down, testing_teardown),
-        cmocka_unit_test_teardown(test_large_groups_in_many_segments, testing_teardown),
+        cmocka_unit_test_teardown(test_large_blocks_in_many_segments, testing_teardown),
         cmocka_unit_test_teardown(test_many_removing_segments, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, tell);

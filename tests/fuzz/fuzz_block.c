@@ -1,21 +1,21 @@
 /*
- * fuzz_block.c - any bytes as a block under any valid code: no access outside it, decoding strictly tells the same as reading
- * bit by bit, decoding fast gives the same of what is sound, by every form, groups are found where their values are, and what
- * is sound can be written again, whatever it is.
- *   1 byte: block size; 2 bytes: restart interval; 64 bytes: counts that the code is made from; then the block
+ * fuzz_block.c - any bytes as a block under any valid code: no access outside it; what is sound, read bit by bit, is decoded to
+ * the same values, by every form; what is not is passed only if it ascends and is not what a writer makes; groups are found where
+ * their values are; each search finds what a loop over all values finds; and what is sound can be written again, whatever it is.
+ *   1 byte: block size; 33 bytes: counts that the code is made from; 11 bytes: a query; then the block
  */
 #include "store/canonical.h"
 #include "support/fuzzing.h"
 #include "support/slow_block.h"
 
-/* 256 to 16384 bytes: slots of both widths, and no more zeros behind a short input than need be. */
-#define SIZES 7u
+#define SIZES 7u /* 256 to 16384 bytes: no more zeros behind a short input than need be */
 
-static ss_geometry take_geometry(fuzz_input *input)
-{
-    const uint32_t shift = (uint32_t)fuzz_take(input, 1) % SIZES, interval = (uint32_t)fuzz_take(input, 2);
-    return (ss_geometry){.block_bytes = SS_BLOCK_MIN_BYTES << shift, .restart_interval = interval == 0 ? 1 : interval};
-}
+typedef struct reading {
+    const ss_block *block;
+    uint32_t block_bytes;
+    ss_near query;      /* what is looked for */
+    const uint64_t *values; /* as they are decoded; NULL: they are not */
+} reading;
 
 /* Cubes of bytes, so that long codes come up as well as short ones. */
 static void take_code(fuzz_input *input, ss_code *code)
@@ -40,104 +40,129 @@ static bool ascends(const uint64_t *values, uint32_t count)
     return true;
 }
 
-/* The group where a fingerprint is, if it is in the block. */
-static uint32_t group_of(const ss_block *block, const uint64_t *values, uint64_t fingerprint)
-{
-    uint32_t group = block->group_count - 1;
-    while (group > 0 && values[group * block->restart_interval] > fingerprint)
-        group--;
-    return group;
-}
-
-/* Of a block that is as a writer makes it, the groups found must hold all of low..high; of any, they must be its groups. */
-static void check_find(const ss_block *block, uint64_t a, uint64_t b, const uint64_t *values)
-{
-    const uint64_t low = a < b ? a : b, high = a < b ? b : a;
-    uint32_t first, last;
-    ss_block_find_groups(block, low, high, &first, &last);
-    FUZZ_CHECK(first <= last && last < block->group_count);
-    FUZZ_CHECK(values == NULL || (first <= group_of(block, values, low) && last >= group_of(block, values, high)));
-}
-
-static void check_finds(const ss_block *block, const uint64_t *values)
-{
-    const uint32_t step = block->group_count / 8 + 1;
-    check_find(block, 0, UINT64_MAX, values);
-    check_find(block, block->first, block->first, values);
-    for (uint32_t group = 1; group < block->group_count; group += step) {
-        const uint64_t key = ss_load_le32(block->bytes + SS_BLOCK_HEAD_BYTES + SS_KEY_BYTES * (size_t)(group - 1));
-        const uint64_t least = block->first + (key << block->key_shift);
-        check_find(block, least, least, values);
-        check_find(block, least, least | ss_low_mask(block->key_shift), values);
-        check_find(block, least - 1, least, values);
-        check_find(block, least, least ^ UINT64_C(1) << group % 64, values);
-    }
-}
-
 /* The block without the processor's own instructions. */
 static ss_block without_vectors(const ss_block *block)
 {
     static ss_code code;
     ss_block other = *block;
     code = *block->code;
-    code.decode_lanes = ss_lanes_portable;
+    code.kernels = &ss_kernels_portable;
     other.code = &code;
     return other;
 }
 
-/* Groups decoded a few at a time give what they give together. Whether malformed ones are passed may depend on their company. */
+/* ----- finding ----- */
+
+/* All groups with upper halves from low to high must be found where the values are known; of any block, they must be its groups. */
+static void check_find_groups(const reading *of, uint32_t a, uint32_t b)
+{
+    const uint32_t low = a < b ? a : b, high = a < b ? b : a;
+    uint32_t first, last;
+    ss_block_find_groups(of->block, low, high, &first, &last);
+    FUZZ_CHECK(first <= last && last < of->block->group_count);
+    for (uint32_t i = 0; of->values != NULL && i < of->block->count; i++)
+        if (of->values[i] >> 32 >= low && of->values[i] >> 32 <= high)
+            FUZZ_CHECK(first <= i / SLOW_GROUP && last >= i / SLOW_GROUP);
+}
+
+static void check_finds(const reading *of)
+{
+    const uint32_t step = of->block->group_count / 8 + 1, first = of->block->first, wanted = (uint32_t)(of->query.query >> 32);
+    check_find_groups(of, 0, UINT32_MAX);
+    check_find_groups(of, first, first);
+    check_find_groups(of, first, wanted);
+    for (uint32_t group = 1; group < of->block->group_count; group += step) {
+        const uint32_t least = first + (slow_key(of->block->bytes, of->block_bytes, group) << of->block->key_shift);
+        check_find_groups(of, least, least);
+        check_find_groups(of, least, least | (uint32_t)ss_low_mask(of->block->key_shift));
+        check_find_groups(of, least - 1, least);
+        check_find_groups(of, least, least ^ 1u << group % 32);
+    }
+}
+
+/* Both forms find the same, and what the values are where these are known. */
+static void check_near(const reading *of, const ss_block *portable)
+{
+    ss_near near = of->query, other = of->query;
+    for (uint32_t next = near.group;; next = ++near.group, other.group++) {
+        const bool passed = ss_block_find_near(of->block, &near);
+        FUZZ_CHECK(ss_block_find_near(portable, &other) == passed && other.group == near.group);
+        FUZZ_CHECK(passed || of->values == NULL);
+        if (!passed)
+            return;
+        for (uint32_t i = next * SLOW_GROUP; of->values != NULL && i < near.end * SLOW_GROUP && i < of->block->count; i++) {
+            if (i / SLOW_GROUP > near.group)
+                break;
+            const uint64_t differing = of->values[i] ^ near.query;
+            const bool wanted = ss_popcount(differing) <= near.distance && ss_popcount((uint32_t)differing) <= near.lower_distance;
+            const bool found = i / SLOW_GROUP == near.group && (near.which >> i % SLOW_GROUP & 1) != 0;
+            FUZZ_CHECK(wanted == found && (!found || near.values[i % SLOW_GROUP] == of->values[i]));
+        }
+        if (near.group == near.end)
+            return;
+        FUZZ_CHECK(near.which != 0 && near.which == other.which);
+        FUZZ_CHECK((near.which & ~ss_low_mask(ss_block_group_size(of->block, near.group))) == 0);
+    }
+}
+
+/* ----- decoding ----- */
+
+/* A group, or the beginning of it, gives what all of them give together. */
 static void check_groups(const ss_block *block, const uint64_t *values)
 {
-    uint32_t count;
-    for (uint32_t group = 0, groups = 1; group < block->group_count; group += groups, groups = groups % 6 + 1) {
-        const uint32_t left = block->group_count - group;
-        groups = groups < left ? groups : left;
-        const uint32_t first = group * block->restart_interval;
-        const uint32_t wanted = groups == left ? block->count - first : groups * block->restart_interval;
-        uint64_t *out = malloc(wanted * sizeof *out);
-        FUZZ_CHECK(out != NULL);
-        const bool passed = ss_block_decode_groups(block, group, groups, out, &count);
-        FUZZ_CHECK(count == wanted && (passed || values == NULL));
-        FUZZ_CHECK(values == NULL || memcmp(out, values + first, count * sizeof *out) == 0);
-        free(out);
+    for (uint32_t group = 0; group < block->group_count; group++) {
+        const uint32_t size = ss_block_group_size(block, group);
+        for (uint32_t count = size;; count = 1 + group % size) {
+            uint64_t first = 0, *out = malloc(count * sizeof *out);
+            FUZZ_CHECK(out != NULL);
+            const bool passed = ss_block_decode_group(block, group, count, out);
+            FUZZ_CHECK(passed || values == NULL);
+            FUZZ_CHECK(!passed || (ascends(out, count) && ss_block_group_first(block, group, &first) && first == out[0]));
+            FUZZ_CHECK(values == NULL || memcmp(out, values + (size_t)group * SLOW_GROUP, count * sizeof *out) == 0);
+            free(out);
+            if (count != size || size == 1 + group % size)
+                break;
+        }
     }
 }
 
 /* It is as a writer makes it or not, whatever was looked at before. */
-static void check_canonical(const ss_block *block, ss_geometry geometry, const uint64_t *values)
+static bool is_canonical(const reading *of)
 {
     ss_canonical_table canonical;
     sstore_error error;
     const char *reason = NULL;
-    FUZZ_CHECK(ss_canonical_table_init(&canonical, geometry, block->code, &error) == SSTORE_OK);
-    const bool passed = ss_canonical_table_next(&canonical, block->bytes, values, block->count, &reason);
+    FUZZ_CHECK(ss_canonical_table_init(&canonical, of->block_bytes, of->block->code, &error) == SSTORE_OK);
+    const bool passed = ss_canonical_table_next(&canonical, of->block->bytes, of->values, of->block->count, &reason);
     FUZZ_CHECK(passed || reason != NULL);
     ss_canonical_table_skip(&canonical);
-    FUZZ_CHECK(ss_canonical_table_next(&canonical, block->bytes, values, block->count, &reason) == passed);
+    FUZZ_CHECK(ss_canonical_table_next(&canonical, of->block->bytes, of->values, of->block->count, &reason) == passed);
     ss_canonical_table_free(&canonical);
+    return passed;
 }
 
-static void check_block(const ss_block *block, ss_geometry geometry)
+static void check_block(reading *of)
 {
-    const size_t size = block->count * sizeof(uint64_t);
+    const size_t size = of->block->count * sizeof(uint64_t);
     uint64_t *values = malloc(size), *fast = malloc(size), *other = malloc(size);
     FUZZ_CHECK(values != NULL && fast != NULL && other != NULL);
-    const ss_block portable = without_vectors(block);
+    const ss_block portable = without_vectors(of->block);
     slow_code slow;
-    slow_code_init(&slow, block->code->lengths);
-    const bool sound = slow_block_decode(block->bytes, geometry.block_bytes, geometry.restart_interval, &slow, values);
-    FUZZ_CHECK(ss_block_decode_strictly(block, other) == sound);
-    FUZZ_CHECK(!sound || memcmp(other, values, size) == 0);
-    const bool passed = ss_block_decode(block, fast);
+    slow_code_init(&slow, of->block->code->lengths);
+    const bool sound = slow_block_decode(of->block->bytes, of->block_bytes, &slow, values);
+    const bool passed = ss_block_decode(of->block, fast);
     FUZZ_CHECK(passed || !sound);
     FUZZ_CHECK(!sound || memcmp(fast, values, size) == 0);
+    FUZZ_CHECK(!passed || ascends(fast, of->block->count));
     FUZZ_CHECK(ss_block_decode(&portable, other) == passed);
     FUZZ_CHECK(!passed || memcmp(other, fast, size) == 0);
-    check_groups(block, sound ? values : NULL);
-    check_groups(&portable, sound ? values : NULL);
-    if (sound && ascends(values, block->count))
-        check_canonical(block, geometry, values);
-    check_finds(block, sound && ascends(values, block->count) ? values : NULL);
+    of->values = passed ? fast : NULL;
+    FUZZ_CHECK(!passed || !is_canonical(of) || sound);
+    check_groups(of->block, of->values);
+    check_groups(&portable, of->values);
+    check_near(of, &portable);
+    of->values = sound ? fast : NULL; /* where codes run into rests, groups may have other keys than they should */
+    check_finds(of);
     free(values);
     free(fast);
     free(other);
@@ -147,17 +172,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static ss_code code;
     fuzz_input input = {.at = data, .left = size};
-    const ss_geometry geometry = take_geometry(&input);
+    const uint32_t block_bytes = SS_BLOCK_MIN_BYTES << fuzz_take(&input, 1) % SIZES;
     take_code(&input, &code);
-    uint8_t *bytes = fuzz_take_rest(&input, geometry.block_bytes);
+    reading of = {.block_bytes = block_bytes};
+    of.query.query = fuzz_take(&input, 8);
+    of.query.distance = (uint32_t)fuzz_take(&input, 1) % (SSTORE_MAX_DISTANCE + 1);
+    of.query.lower_distance = (uint32_t)fuzz_take(&input, 1) % (of.query.distance + 1);
+    const uint32_t first_group = (uint32_t)fuzz_take(&input, 1);
+    uint8_t *bytes = fuzz_take_rest(&input, block_bytes);
     ss_block block;
     const char *reason = NULL;
-    const bool opened = ss_block_open(&block, bytes, geometry, &code, &reason);
-    FUZZ_CHECK(opened == slow_block_opens(bytes, geometry.block_bytes, geometry.restart_interval));
-    if (opened)
-        check_block(&block, geometry);
-    else
+    const bool opened = ss_block_open(&block, bytes, block_bytes, &code, &reason);
+    FUZZ_CHECK(opened == slow_block_opens(bytes, block_bytes));
+    if (opened) {
+        of.block = &block;
+        of.query.group = first_group % block.group_count;
+        of.query.end = block.group_count;
+        check_block(&of);
+    } else {
         FUZZ_CHECK(reason != NULL);
+    }
     free(bytes);
     return 0;
 }

@@ -1,51 +1,31 @@
 /*
  * fuzz_huffman.c - any numbers as a code's lengths: those that are accepted, and no others, are a code, whose look-up table
  * says of any 11 bits what reading them bit by bit says; and the lengths made for any counts are accepted and have no waste.
- *   1 byte: the lengths as they are, made from counts, or made and one of them changed; 2 bytes: which and to what; then 64
+ *   1 byte: the lengths as they are, made from counts, or made and one of them changed; 2 bytes: which and to what; then 33
  *   lengths of a byte or counts of 8
  */
 #include "codec/huffman.h"
 #include "support/fuzzing.h"
 #include "support/slow_block.h"
 
-/* What format-spec/block-codec.md says of lengths: complete, one symbol of length 1, or none. */
-static bool is_code(const uint8_t lengths[SS_SYMBOL_COUNT])
-{
-    uint32_t used = 0, sum = 0, longest = 0;
-    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++) {
-        if (lengths[h] == 0)
-            continue;
-        if (lengths[h] > SS_MAX_CODE_BITS)
-            return false;
-        used++;
-        sum += UINT32_C(1) << (SS_MAX_CODE_BITS - lengths[h]);
-        longest = lengths[h] > longest ? lengths[h] : longest;
-    }
-    return used == 0 || (used == 1 && longest == 1) || sum == UINT32_C(1) << SS_MAX_CODE_BITS;
-}
-
 /* A look-up holds the symbols that lie in its bits whole, up to four. */
 static void check_entry(const ss_code *code, const slow_code *slow, uint32_t bits)
 {
     const uint8_t stream[16] = {(uint8_t)bits, (uint8_t)(bits >> 8)};
     const ss_lookup entry = code->lookup[bits];
-    const uint32_t symbols = ss_lookup_symbols((uint32_t)entry);
-    uint32_t at = 0, found = 0, rests = 0;
-    bool wide = false;
+    const uint32_t symbols = ss_lookup_symbols(entry);
+    uint32_t at = 0, found = 0;
     while (found < SS_LOOKUP_SYMBOLS) {
         uint32_t end = at;
         const uint32_t h = slow_symbol(slow, stream, &end);
         if (h == SLOW_NO_SYMBOL || end > SS_MAX_CODE_BITS)
             break;
-        FUZZ_CHECK(found >= symbols || (ss_lookup_h(entry) >> (8 * found) & 255u) == h);
+        FUZZ_CHECK(found >= symbols || (ss_lookup_spans(entry) >> (8 * found) & 255u) == 32 - h);
         at = end;
-        rests += 63 - h;
-        wide = wide || 63 - h > SS_NARROW_REST_BITS;
         found++;
     }
     FUZZ_CHECK(symbols == found && (found > 0 || entry == 0));
-    FUZZ_CHECK(ss_lookup_code_bits((uint32_t)entry) == at && ss_lookup_rest_bits((uint32_t)entry) == rests);
-    FUZZ_CHECK((ss_lookup_wide((uint32_t)entry) != 0) == wide);
+    FUZZ_CHECK(ss_lookup_code_bits(entry) == at && (uint64_t)ss_lookup_spans(entry) >> (8 * found) == 0);
 }
 
 static void check(const uint8_t lengths[SS_SYMBOL_COUNT])
@@ -54,7 +34,7 @@ static void check(const uint8_t lengths[SS_SYMBOL_COUNT])
     const char *reason = NULL;
     slow_code slow;
     const bool valid = ss_huffman_valid(lengths, &reason);
-    FUZZ_CHECK(valid == is_code(lengths) && (valid || reason != NULL));
+    FUZZ_CHECK(valid == slow_is_code(lengths) && (valid || reason != NULL));
     if (!valid)
         return;
     ss_code_init(&code, lengths);
@@ -78,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     ss_huffman_lengths(counts, lengths);
-    FUZZ_CHECK(is_code(lengths));
+    FUZZ_CHECK(slow_is_code(lengths));
     for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
         FUZZ_CHECK((lengths[h] > 0) == (counts[h] > 0));
     if (way == 2)

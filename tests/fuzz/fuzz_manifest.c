@@ -18,7 +18,7 @@ static void check_accepted(const ss_manifest *manifest)
     FUZZ_CHECK(strlen(manifest->recipe) <= SS_MAX_RECIPE_BYTES && manifest->segment_count <= SS_MAX_SEGMENTS);
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         const ss_manifest_segment *segment = &manifest->segments[i];
-        FUZZ_CHECK(ss_geometry_valid(segment->geometry) && ss_plan_valid(&segment->plan, &reason));
+        FUZZ_CHECK(ss_block_bytes_valid(segment->block_bytes) && ss_plan_valid(&segment->plan, &reason));
         FUZZ_CHECK(segment->distinct_count <= segment->record_count);
         FUZZ_CHECK(segment->tables[0].block_count <= segment->distinct_count);
     }
@@ -55,8 +55,7 @@ static size_t identify_segment(uint8_t *bytes, size_t left, uint32_t distance, b
     segment.record_count = ss_load_le64(bytes + 24);
     segment.distinct_count = ss_load_le64(bytes + 32);
     segment.content_sum = ss_load_u128(bytes + 40);
-    segment.geometry.block_bytes = ss_load_le32(bytes + 56);
-    segment.geometry.restart_interval = ss_load_le32(bytes + 60);
+    segment.block_bytes = ss_load_le32(bytes + 56);
     segment.plan.table_count = tables;
     for (uint32_t i = 0; i < tables; i++) {
         const uint8_t *table = bytes + SEGMENT_BYTES + i * TABLE_BYTES;

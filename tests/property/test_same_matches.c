@@ -1,14 +1,14 @@
 /*
- * test_same_matches.c - the same matches, byte for byte, whatever a store is made like and however it is asked: every plan,
- * block size and restart interval; read by pread, also from a disk, mapped or from memory; on one thread or more; query by query, the nearest,
- * or in batches that are answered one by one, swept or scanned; with and without vector instructions. And the same from
- * records that are in no store: scanned, and collected.
+ * test_same_matches.c - the same matches, byte for byte, whatever a store is made like and however it is asked: every plan and
+ * block size; read by pread, also from a disk, mapped or from memory; on one thread or more; query by query, the nearest, or in
+ * batches that are answered one by one, swept or scanned; with and without vector instructions. And the same from records that
+ * are in no store: scanned, and collected.
  *
  * The right bytes come from looking at all records. A batch is held against them in the order in which it comes; single
  * queries promise no order but the same one at each call, so they are held to that, and against the right bytes when sorted.
  *
  * SSTORE_TEST_CASES is how many stores are made of each set of records. SSTORE_TEST_LONG makes every plan with every block
- * size and every restart interval.
+ * size.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,7 +45,6 @@ static const plan_choice plans[] = {
     {"44:3", 3}, {"6:0,20:0,19:0,19:0", 3}, {"45:2,19:0", 3}, {"5:1,20:0,39:0", 3}, /* long prefixes and short ones */
 };
 /* clang-format on */
-static const uint32_t intervals[] = {1, 2, 7, 32, 64, 128, 129, 257, 1000, 65535}; /* the last takes much memory */
 static const uint32_t beyond[] = {1, 2, 5, 11, 20, 32, SSTORE_MAX_DISTANCE};
 static const uint32_t thread_counts[] = {1, 2, 8, 3, 5};
 static const char *const strategies[] = {"as it likes", "probing", "scanning"};
@@ -66,13 +65,13 @@ static const char *const levels[] = {"portable", "popcnt", "avx2", "avx512"};
 /* How a store is made. */
 typedef struct make {
     plan_choice plan;
-    uint32_t block_bytes, interval;
+    uint32_t block_bytes;
     bool in_steps; /* of three segments: some records and others, more records, and the others removed */
 } make;
 
-static make make_of(size_t plan, size_t block_size, size_t interval)
+static make make_of(size_t plan, size_t block_size)
 {
-    return (make){.plan = plans[plan], .block_bytes = UINT32_C(256) << block_size, .interval = intervals[interval]};
+    return (make){.plan = plans[plan], .block_bytes = UINT32_C(256) << block_size};
 }
 
 /* The numbers below `size` in random order, again and again: so that few draws bring all of them. */
@@ -94,7 +93,7 @@ static uint32_t draw(deck *self, rng *random)
 
 /* One for each thing that is varied; they go on from one set of records to the next. */
 typedef struct hand {
-    deck plans, block_sizes, intervals, beyond, threads, levels;
+    deck plans, block_sizes, beyond, threads, levels;
 } hand;
 
 static void decks_init(hand *self)
@@ -102,7 +101,6 @@ static void decks_init(hand *self)
     const bool fewer = testing_sanitized();
     *self = (hand){.plans = {.size = COUNT(plans)},
                    .block_sizes = {.size = BLOCK_SIZES},
-                   .intervals = {.size = COUNT(intervals) - fewer},
                    .beyond = {.size = COUNT(beyond)},
                    .threads = {.size = fewer ? 3 : COUNT(thread_counts)},
                    .levels = {.size = (uint32_t)ss_simd_cpu() + 1}};
@@ -110,8 +108,8 @@ static void decks_init(hand *self)
 
 static make draw_make(hand *from, rng *random)
 {
-    uint32_t plan = draw(&from->plans, random), block_size = draw(&from->block_sizes, random);
-    make drawn = make_of(plan, block_size, draw(&from->intervals, random));
+    const uint32_t plan = draw(&from->plans, random);
+    make drawn = make_of(plan, draw(&from->block_sizes, random));
     drawn.in_steps = rng_one_in(random, 3);
     return drawn;
 }
@@ -287,16 +285,14 @@ static void check_distances(const asking *self, const uint32_t further[2])
 
 static void describe(const subject *of, const make *how, char *words, size_t size)
 {
-    snprintf(words, size, "%s; plan %s for %" PRIu32 ", blocks of %" PRIu32 ", a restart every %" PRIu32 "%s", of->words,
-             how->plan.plan, how->plan.distance, how->block_bytes, how->interval,
-             how->in_steps ? ", in three segments" : "");
+    snprintf(words, size, "%s; plan %s for %" PRIu32 ", blocks of %" PRIu32 "%s", of->words, how->plan.plan,
+             how->plan.distance, how->block_bytes, how->in_steps ? ", in three segments" : "");
 }
 
 /* Give a builder the records first .. end - 1 and finish it. Ordinals are given as ids: they do not come in order. */
-static void give(sstore_builder *builder, const make *how, const data_set *data, size_t first, size_t end)
+static void give(sstore_builder *builder, const data_set *data, size_t first, size_t end)
 {
     sstore_error error = {.status = SSTORE_OK};
-    ss_builder_set_restart_interval(builder, how->interval);
     for (size_t i = first; i < end; i++) {
         const uint64_t id = data->ids != NULL ? data->ids[i] : i;
         assert_ok(sstore_builder_add(builder, &data->fingerprints[i], &id, 1, &error), &error);
@@ -331,7 +327,7 @@ static data_set make_others(subject *of)
 }
 
 /* Build a store of half of the records and of others, add the other half, and remove the others. */
-static void build_in_steps(subject *of, const make *how, const char *path, const sstore_build_options *options)
+static void build_in_steps(subject *of, const char *path, const sstore_build_options *options)
 {
     const data_set *data = &of->data;
     const size_t half = data->count / 2;
@@ -341,11 +337,11 @@ static void build_in_steps(subject *of, const make *how, const char *path, const
     assert_ok(sstore_builder_create(path, options, &builder, &error), &error);
     if (others.count > 0)
         assert_ok(sstore_builder_add(builder, others.fingerprints, others.ids, others.count, &error), &error);
-    give(builder, how, data, 0, half);
+    give(builder, data, 0, half);
     assert_ok(sstore_builder_create_addition(path, options, &builder, &error), &error);
-    give(builder, how, data, half, data->count);
+    give(builder, data, half, data->count);
     assert_ok(sstore_builder_create_removal(path, options, &builder, &error), &error);
-    give(builder, how, &others, 0, others.count);
+    give(builder, &others, 0, others.count);
     free(others.fingerprints);
     free(others.ids);
 }
@@ -366,11 +362,10 @@ static void build(subject *of, const make *how, const char *path)
     testing_doing("%s: build", words);
     compared.stores++;
     if (how->in_steps) {
-        build_in_steps(of, how, path, &options);
+        build_in_steps(of, path, &options);
         return;
     }
     assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
-    ss_builder_set_restart_interval(builder, how->interval);
     assert_ok(sstore_builder_add(builder, of->data.fingerprints, of->data.ids, of->data.count, &error), &error);
     assert_ok(sstore_builder_finish(builder, &error), &error);
 }
@@ -502,15 +497,13 @@ static void check_scans(subject *of, hand *decks, uint32_t distance)
 /* Make `usual` stores of a subject, scan its records without one, and end it. */
 static void check_subject(subject *of, hand *decks, uint64_t usual)
 {
-    const uint64_t all = COUNT(plans) * BLOCK_SIZES * COUNT(intervals);
+    const uint64_t all = COUNT(plans) * BLOCK_SIZES;
     const uint64_t some = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? (usual + 3) / 4 : usual);
     subject_begin(of);
     check_scans(of, decks, 3);
     check_scans(of, decks, (uint32_t)rng_below(&of->random, SSTORE_MAX_BUILD_DISTANCE + 1));
     for (uint64_t i = 0; i < (testing_long() ? all : some); i++) {
-        const make how = testing_long()
-                             ? make_of(i % COUNT(plans), i / COUNT(plans) % BLOCK_SIZES, i / COUNT(plans) / BLOCK_SIZES)
-                             : draw_make(decks, &of->random);
+        const make how = testing_long() ? make_of(i % COUNT(plans), i / COUNT(plans)) : draw_make(decks, &of->random);
         check_make(of, decks, &how);
     }
     subject_end(of);
@@ -547,8 +540,8 @@ static void test_tiny(void **state)
 static void test_large(void **state)
 {
     const make makes[] = {
-        {{"3", 3}, 256, 32, false},
-        {{"4", 3}, 65536, 1000, !testing_sanitized()}, /* in three segments, a sanitizer takes minutes */
+        {{"3", 3}, 256, false},
+        {{"4", 3}, 65536, !testing_sanitized()}, /* in three segments, a sanitizer takes minutes */
     };
     const uint64_t seed = *(const uint64_t *)*state + 200;
     hand decks;
@@ -619,7 +612,7 @@ static void end_one(asking *self)
 /* More matches than a round has room for: it is taken again in halves. */
 static void test_halved_rounds(void **state)
 {
-    const make how = {.plan = {"4", 3}, .block_bytes = 4096, .interval = 32};
+    const make how = {.plan = {"4", 3}, .block_bytes = 4096};
     asking self = {.level = ss_simd_cpu()};
     hand decks;
     subject of;
@@ -655,7 +648,7 @@ static void ask_at_edges(subject *self)
  */
 static void test_many_slices(void **state)
 {
-    const make how = {.plan = {"44:3", 3}, .block_bytes = 256, .interval = 7};
+    const make how = {.plan = {"44:3", 3}, .block_bytes = 256};
     for (uint32_t i = 0; i < 2; i++) {
         asking self = {.strategy = SSTORE_STRATEGY_PROBE, .level = ss_simd_cpu()};
         hand decks;
@@ -679,7 +672,7 @@ static void test_many_slices(void **state)
 /* From a disk, when nothing of the store is in memory: by each strategy first queries one by one, then a batch. */
 static void test_cold(void **state)
 {
-    const make how = {.plan = {"3", 3}, .block_bytes = 4096, .interval = 32};
+    const make how = {.plan = {"3", 3}, .block_bytes = 4096};
     hand decks;
     subject of;
     subject_make(&of, *(const uint64_t *)*state + 600, DATA_CLUSTERED, DATA_IDS, 20000);

@@ -66,7 +66,6 @@ static block_file *file_make(rng *random, uint32_t number, uint32_t block_count)
     made.header = (ss_block_header){.segment_id = {.low = rng_next(random), .high = rng_next(random)},
                                     .number = number,
                                     .block_bytes = BLOCK_BYTES,
-                                    .restart_interval = 64,
                                     .key_mask = rng_next(random),
                                     .code_lengths = {1, 1}};
     made.facts = (ss_block_file_facts){.segment_id = made.header.segment_id,
@@ -406,7 +405,7 @@ static void test_beyond_4_gib(void **state)
     rng random;
     ss_dir dir;
     ss_block_writer writer;
-    ss_block_header header = {.number = TABLE_NUMBER, .block_bytes = WIDE, .restart_interval = 64, .code_lengths = {1, 1}};
+    ss_block_header header = {.number = TABLE_NUMBER, .block_bytes = WIDE, .code_lengths = {1, 1}};
     ss_block_file_facts facts = {.number = TABLE_NUMBER, .block_bytes = WIDE, .block_count = BLOCKS};
     sstore_error error = {.status = SSTORE_OK};
     rng_init(&random, run_seed + 12);

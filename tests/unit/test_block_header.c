@@ -10,7 +10,7 @@
 #define AT_VERSION 8
 #define AT_HEADER_BYTES 12
 #define AT_BLOCK_BYTES 36
-#define AT_RESTART_INTERVAL 40
+#define AT_COLUMN_BITS 40
 #define AT_FINGERPRINT_BITS 44
 #define AT_BLOCK_COUNT 48
 #define AT_ITEM_COUNT 56
@@ -24,18 +24,19 @@ static ss_block_header make_header(rng *random)
     ss_block_header header = {.segment_id = {.low = rng_next(random), .high = rng_next(random)},
                               .number = (uint32_t)rng_below(random, 64),
                               .block_bytes = 256u << rng_below(random, 9),
-                              .restart_interval = (uint32_t)rng_between(random, 1, 65535),
                               .table_count = (uint32_t)rng_between(random, 1, 64),
                               .distance = (uint32_t)rng_below(random, 17),
                               .radius = (uint32_t)rng_below(random, 65),
                               .block_count = rng_below(random, 1000),
                               .key_mask = rng_next(random)};
     header.item_count = header.block_count * rng_between(random, 1, 65535);
-    for (uint32_t i = 0; i < SS_SYMBOL_COUNT; i++) {
+    uint64_t symbol_counts[SS_SYMBOL_COUNT];
+    for (uint32_t i = 0; i < SS_FINGERPRINT_BITS; i++) {
         header.h_counts[i] = rng_next(random) >> 20;
         header.gap_bit_counts[i] = rng_next(random);
     }
-    ss_huffman_lengths(header.h_counts, header.code_lengths);
+    ss_symbol_counts(header.h_counts, symbol_counts);
+    ss_huffman_lengths(symbol_counts, header.code_lengths);
     return header;
 }
 
@@ -66,11 +67,14 @@ static void test_round_trip(void **state)
         memset(bytes, 0xff, sizeof bytes);
         written = ss_block_header_encode(&header, bytes);
         assert_ok(decode(bytes, &got, &read, &error), &error);
+        assert_int_equal(ss_load_le32(bytes + AT_VERSION), 2);
+        assert_int_equal(ss_load_le32(bytes + AT_COLUMN_BITS), 32);
+        for (size_t at = AT_CODE_LENGTHS + 33; at < AT_CODE_LENGTHS + 64; at++)
+            assert_int_equal(bytes[at], 0);
         assert_true(ss_u128_equal(written, read));
         assert_true(ss_u128_equal(got.segment_id, header.segment_id));
         assert_int_equal(got.number, header.number);
         assert_int_equal(got.block_bytes, header.block_bytes);
-        assert_int_equal(got.restart_interval, header.restart_interval);
         assert_int_equal(got.table_count, header.table_count);
         assert_int_equal(got.distance, header.distance);
         assert_int_equal(got.radius, header.radius);
@@ -115,6 +119,7 @@ static const changed_field changed_fields[] = {
     {0, 1, 'S', SSTORE_ERROR_DAMAGED}, /* the magic */
     {7, 1, 'k', SSTORE_ERROR_DAMAGED},
     {AT_VERSION, 4, SS_FORMAT_VERSION + 1, SSTORE_ERROR_UNSUPPORTED},
+    {AT_VERSION, 4, 1, SSTORE_ERROR_UNSUPPORTED},
     {AT_VERSION, 4, UINT32_MAX, SSTORE_ERROR_UNSUPPORTED},
     {AT_HEADER_BYTES, 4, 0, SSTORE_ERROR_UNSUPPORTED},
     {AT_HEADER_BYTES, 4, 8192, SSTORE_ERROR_UNSUPPORTED},
@@ -125,9 +130,11 @@ static const changed_field changed_fields[] = {
     {AT_BLOCK_BYTES, 4, 513, SSTORE_ERROR_DAMAGED},
     {AT_BLOCK_BYTES, 4, 131072, SSTORE_ERROR_DAMAGED},
     {AT_BLOCK_BYTES, 4, 1024, SSTORE_OK},
-    {AT_RESTART_INTERVAL, 4, 0, SSTORE_ERROR_DAMAGED},
-    {AT_RESTART_INTERVAL, 4, 65536, SSTORE_ERROR_DAMAGED},
-    {AT_RESTART_INTERVAL, 4, 65535, SSTORE_OK},
+    {AT_COLUMN_BITS, 4, 0, SSTORE_ERROR_UNSUPPORTED}, /* as in the id column */
+    {AT_COLUMN_BITS, 4, 31, SSTORE_ERROR_UNSUPPORTED},
+    {AT_COLUMN_BITS, 4, 64, SSTORE_ERROR_UNSUPPORTED},
+    {AT_COLUMN_BITS, 4, UINT32_MAX, SSTORE_ERROR_UNSUPPORTED},
+    {AT_COLUMN_BITS, 4, 32, SSTORE_OK},
     {AT_BLOCK_COUNT, 8, 0, SSTORE_ERROR_DAMAGED}, /* 100 items need a block */
     {AT_BLOCK_COUNT, 8, 101, SSTORE_ERROR_DAMAGED},
     {AT_BLOCK_COUNT, 8, UINT64_MAX, SSTORE_ERROR_DAMAGED},
@@ -142,7 +149,7 @@ static const changed_field changed_fields[] = {
     {AT_CODE_LENGTHS, 1, 1, SSTORE_ERROR_DAMAGED},
     {AT_CODE_LENGTHS, 1, 3, SSTORE_ERROR_DAMAGED},
     {AT_CODE_LENGTHS, 1, 255, SSTORE_ERROR_DAMAGED},
-    {AT_CODE_LENGTHS + 63, 1, 11, SSTORE_ERROR_DAMAGED},
+    {AT_CODE_LENGTHS + 32, 1, 11, SSTORE_ERROR_DAMAGED},
 };
 
 static void test_impossible_fields_are_refused(void **state)
@@ -150,7 +157,6 @@ static void test_impossible_fields_are_refused(void **state)
     (void)state;
     const ss_block_header good = {.number = 1,
                                   .block_bytes = 512,
-                                  .restart_interval = 64,
                                   .block_count = 10,
                                   .item_count = 100,
                                   .code_lengths = {2, 2, 1}};
@@ -193,7 +199,7 @@ static void test_file_key(void **state)
     assert_true(ss_block_file_key(&other) != key);
 }
 
-/* The id column has no restart interval, and no code. */
+/* A header of the id column has no width of lower halves, and no code. */
 static void test_header_of_the_id_column(void **state)
 {
     (void)state;
@@ -205,7 +211,10 @@ static void test_header_of_the_id_column(void **state)
     ss_block_header_encode(&header, bytes);
     assert_ok(decode(bytes, &got, &checksum, &error), &error);
     assert_int_equal(got.number, SS_IDS_NUMBER);
-    assert_int_equal(got.restart_interval, 0);
+    assert_int_equal(ss_load_le32(bytes + AT_COLUMN_BITS), 0);
+    ss_store_le32(bytes + AT_COLUMN_BITS, 32);
+    sign(bytes);
+    assert_status(decode(bytes, &got, &checksum, &error), SSTORE_ERROR_UNSUPPORTED, &error);
 }
 
 int main(void)

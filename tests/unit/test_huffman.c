@@ -233,7 +233,7 @@ static void test_fewest_symbols(void **state)
     ss_huffman_lengths(counts, lengths);
     assert_memory_equal(lengths, none, sizeof none);
     assert_true(ss_huffman_valid(lengths, &reason));
-    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h += 21) {
+    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h += 8) {
         counts[h] = UINT64_C(1) << h % 40;
         ss_huffman_lengths(counts, lengths);
         none[h] = 1;
@@ -250,9 +250,26 @@ static void test_fewest_symbols(void **state)
 static void test_cost_counts_codes_and_rests(void **state)
 {
     (void)state;
-    const uint64_t counts[SS_SYMBOL_COUNT] = {[0] = 3, [10] = 5, [63] = 7};
-    const uint8_t lengths[SS_SYMBOL_COUNT] = {[0] = 2, [10] = 2, [63] = 1};
-    assert_int_equal(ss_huffman_cost_bits(counts, lengths), 3 * (2 + 63) + 5 * (2 + 53) + 7 * (1 + 0));
+    const uint64_t counts[SS_SYMBOL_COUNT] = {[0] = 3, [10] = 5, [31] = 9, [32] = 7};
+    const uint8_t lengths[SS_SYMBOL_COUNT] = {[0] = 3, [10] = 3, [31] = 2, [32] = 1};
+    assert_int_equal(ss_huffman_cost_bits(counts, lengths), 3 * (3 + 31) + 5 * (3 + 21) + 9 * (2 + 0) + 7 * (1 + 0));
+}
+
+/* Of the 64 bits in which neighbours may differ first, those of the lower half count as equal upper halves, all of them. */
+static void test_symbols_of_differences(void **state)
+{
+    (void)state;
+    uint64_t h_counts[SS_FINGERPRINT_BITS], counts[SS_SYMBOL_COUNT], lower = 0;
+    for (uint32_t h = 0; h < SS_FINGERPRINT_BITS; h++) {
+        assert_int_equal(ss_symbol_of(h), h < 32 ? h : 32);
+        assert_int_equal(ss_rest_bits(ss_symbol_of(h)), h < 32 ? 31 - h : 0);
+        h_counts[h] = UINT64_C(3) * h * h + 1;
+        lower += h < 32 ? 0 : h_counts[h];
+    }
+    memset(counts, 0xff, sizeof counts);
+    ss_symbol_counts(h_counts, counts);
+    assert_memory_equal(counts, h_counts, 32 * sizeof *counts);
+    assert_int_equal(counts[32], lower);
 }
 
 /* ----- validity ----- */
@@ -275,7 +292,7 @@ static void test_bad_lengths_are_refused(void **state)
         {true, {0}},
         {true, {[7] = 1}},
         {true, {1, 1}},
-        {true, {[3] = 1, [20] = 2, [40] = 2}},
+        {true, {[3] = 1, [20] = 2, [32] = 2}},
         {true, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 11}},
         {false, {[7] = 2}}, /* one symbol, but not of length 1 */
         {false, {[7] = 11}},
@@ -294,11 +311,13 @@ static void test_bad_lengths_are_refused(void **state)
         testing_doing("lengths %zu", i);
         assert_int_equal(valid(cases[i].lengths), cases[i].is_valid);
     }
-    uint8_t all_one[SS_SYMBOL_COUNT], all_six[SS_SYMBOL_COUNT];
+    uint8_t all_one[SS_SYMBOL_COUNT], all_five[SS_SYMBOL_COUNT];
     memset(all_one, 1, sizeof all_one);
-    memset(all_six, 6, sizeof all_six);
+    memset(all_five, 5, sizeof all_five);
     assert_false(valid(all_one));
-    assert_true(valid(all_six));
+    assert_false(valid(all_five)); /* one too many */
+    all_five[32] = all_five[0] = 6;
+    assert_true(valid(all_five));
     testing_done();
 }
 
@@ -311,7 +330,7 @@ static void test_changed_lengths_are_refused(void **state)
     for (uint32_t i = 0; i < 200; i++) {
         uint64_t counts[SS_SYMBOL_COUNT];
         uint8_t lengths[SS_SYMBOL_COUNT];
-        make_counts(&random, (counts_kind)(i % COUNTS_KINDS), 3 + i % 60, counts);
+        make_counts(&random, (counts_kind)(i % COUNTS_KINDS), 3 + i % 30, counts);
         ss_huffman_lengths(counts, lengths);
         if (used_symbols(counts) < 3)
             continue;
@@ -361,22 +380,17 @@ static uint32_t slow_decode(const slow_code *code, uint32_t bits, uint32_t count
 
 static void check_entry(const slow_code *slow, ss_lookup entry, uint32_t bits)
 {
-    const uint32_t lower = (uint32_t)entry;
-    uint32_t used = 0, symbols = 0, rest_bits = 0, all = 0, wide = 0;
+    uint32_t used = 0, symbols = 0, all = 0;
     for (; symbols < SS_LOOKUP_SYMBOLS; symbols++) {
         uint32_t h = slow_decode(slow, bits >> used, SS_MAX_CODE_BITS - used);
         if (h == SS_SYMBOL_COUNT)
             break;
-        all |= h << (8 * symbols);
+        all |= (32 - h) << (8 * symbols);
         used += slow->lengths[h];
-        rest_bits += 63 - h;
-        wide |= 63 - h > SS_NARROW_REST_BITS;
     }
-    assert_int_equal(ss_lookup_h(entry), all);
-    assert_int_equal(ss_lookup_symbols(lower), symbols);
-    assert_int_equal(ss_lookup_code_bits(lower), used);
-    assert_int_equal(ss_lookup_rest_bits(lower), rest_bits);
-    assert_int_equal(ss_lookup_wide(lower), wide);
+    assert_int_equal(ss_lookup_spans(entry), all);
+    assert_int_equal(ss_lookup_symbols(entry), symbols);
+    assert_int_equal(ss_lookup_code_bits(entry), used);
     assert_int_equal(entry == 0, symbols == 0);
 }
 
@@ -422,54 +436,9 @@ static void test_codes_are_canonical(void **state)
     const uint16_t expected[] = {0, 1, 3, 7};
     assert_memory_equal(code.codes, expected, sizeof expected);
     const ss_lookup entry = code.lookup[0x17d]; /* ..01 0111 1101: 10, 111, 110, then 10 */
-    assert_int_equal(ss_lookup_symbols((uint32_t)entry), 4);
-    assert_int_equal(ss_lookup_h(entry), 0x01020301); /* 1, 3, 2, 1, the first one lowest */
-    assert_int_equal(ss_lookup_code_bits((uint32_t)entry), 2 + 3 + 3 + 2);
-    assert_int_equal(ss_lookup_rest_bits((uint32_t)entry), 62 + 60 + 61 + 62);
-    assert_int_equal(ss_lookup_wide((uint32_t)entry), 1); /* once an entry, however many of its rests are */
-}
-
-/* As many entries as are added up in a round: no part of the sum runs over into the next. */
-static void check_sum(const ss_code *code, const uint32_t bits[SS_LOOKUPS_A_ROUND])
-{
-    uint32_t sum = 0, code_bits = 0, symbols = 0, rest_bits = 0, wide = 0;
-    for (uint32_t i = 0; i < SS_LOOKUPS_A_ROUND; i++) {
-        const uint32_t lower = (uint32_t)code->lookup[bits[i]];
-        sum += lower;
-        code_bits += ss_lookup_code_bits(lower);
-        symbols += ss_lookup_symbols(lower);
-        rest_bits += ss_lookup_rest_bits(lower);
-        wide += ss_lookup_wide(lower);
-    }
-    assert_int_equal(ss_lookup_code_bits(sum), code_bits);
-    assert_in_range(code_bits, 0, SS_ROUND_BITS);
-    assert_int_equal(ss_lookup_symbols(sum), symbols);
-    assert_int_equal(ss_lookup_rest_bits(sum), rest_bits);
-    assert_int_equal(ss_lookup_wide(sum), wide);
-}
-
-static void test_entries_add_up(void **state)
-{
-    (void)state;
-    static ss_code code;
-    const uint8_t widest[SS_SYMBOL_COUNT] = {1, 1}; /* all entries have four symbols, and rests of 62 and 63 bits */
-    uint32_t bits[SS_LOOKUPS_A_ROUND] = {0};
-    rng random;
-    ss_code_init(&code, widest);
-    check_sum(&code, bits);
-    rng_init(&random, run_seed + 4);
-    for (uint32_t i = 0; i < 2000; i++) {
-        if (i % 100 == 50) {
-            uint64_t counts[SS_SYMBOL_COUNT];
-            uint8_t lengths[SS_SYMBOL_COUNT];
-            make_counts(&random, (counts_kind)(i / 100 % COUNTS_KINDS), 2 + i / 32, counts);
-            ss_huffman_lengths(counts, lengths);
-            ss_code_init(&code, lengths);
-        }
-        for (uint32_t j = 0; j < SS_LOOKUPS_A_ROUND; j++)
-            bits[j] = (uint32_t)rng_below(&random, LOOKUP_SIZE);
-        check_sum(&code, bits);
-    }
+    assert_int_equal(ss_lookup_symbols(entry), 4);
+    assert_int_equal(ss_lookup_spans(entry), 0x1f1e1d1f); /* of 1, 3, 2, 1, the first one lowest */
+    assert_int_equal(ss_lookup_code_bits(entry), 2 + 3 + 3 + 2);
 }
 
 int main(void)
@@ -486,7 +455,7 @@ int main(void)
         cmocka_unit_test(test_changed_lengths_are_refused),
         cmocka_unit_test_teardown(test_lookups_equal_decoding_bit_by_bit, testing_teardown),
         cmocka_unit_test(test_codes_are_canonical),
-        cmocka_unit_test(test_entries_add_up),
+        cmocka_unit_test(test_symbols_of_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

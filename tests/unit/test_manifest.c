@@ -52,7 +52,7 @@ static void make_segment(rng *random, const char *plan, uint32_t distance, bool 
                                      .record_count = 1000,
                                      .distinct_count = has_ids ? 900 : 1000,
                                      .content_sum = {.low = rng_next(random), .high = rng_next(random)},
-                                     .geometry = {.block_bytes = 512, .restart_interval = 64},
+                                     .block_bytes = 512,
                                      .directory_bytes = rng_next(random) >> 44,
                                      .directory_sum = {.low = rng_next(random), .high = rng_next(random)},
                                      .lmdb_format = ss_directory_lmdb_format()};
@@ -129,8 +129,7 @@ static void check_segment(const ss_manifest_segment *a, const ss_manifest_segmen
     assert_int_equal(a->record_count, b->record_count);
     assert_int_equal(a->distinct_count, b->distinct_count);
     assert_true(ss_u128_equal(a->content_sum, b->content_sum));
-    assert_int_equal(a->geometry.block_bytes, b->geometry.block_bytes);
-    assert_int_equal(a->geometry.restart_interval, b->geometry.restart_interval);
+    assert_int_equal(a->block_bytes, b->block_bytes);
     assert_int_equal(a->directory_bytes, b->directory_bytes);
     assert_true(ss_u128_equal(a->directory_sum, b->directory_sum));
     assert_int_equal(a->lmdb_format, b->lmdb_format);
@@ -260,7 +259,7 @@ static void test_facts_about_files(void **state)
         const ss_manifest_file *file = i == 3 ? &segment.ids : &segment.tables[i];
         const ss_block_file_facts facts = ss_manifest_file_facts(&segment, number);
         assert_int_equal(facts.number, number);
-        assert_int_equal(facts.block_bytes, segment.geometry.block_bytes);
+        assert_int_equal(facts.block_bytes, segment.block_bytes);
         assert_int_equal(facts.block_count, file->block_count);
         assert_true(ss_u128_equal(facts.segment_id, segment.segment_id));
         assert_true(ss_u128_equal(facts.header_checksum, file->header_checksum));
@@ -331,6 +330,8 @@ static const changed_field changed_fields[] = {
     {0, 1, 'S', SSTORE_ERROR_DAMAGED}, /* the magic */
     {7, 1, 'n', SSTORE_ERROR_DAMAGED},
     {AT_VERSION, 4, SS_FORMAT_VERSION + 1, SSTORE_ERROR_UNSUPPORTED},
+    {AT_VERSION, 4, SS_FORMAT_VERSION - 1, SSTORE_ERROR_UNSUPPORTED},
+    {AT_VERSION, 4, 0, SSTORE_ERROR_UNSUPPORTED},
     {AT_VERSION, 4, UINT32_MAX, SSTORE_ERROR_UNSUPPORTED},
     {AT_REQUIRED, 8, 1, SSTORE_ERROR_UNSUPPORTED},
     {AT_REQUIRED, 8, UINT64_C(1) << 63, SSTORE_ERROR_UNSUPPORTED},
@@ -374,8 +375,11 @@ static const changed_field changed_fields[] = {
     {AT_SEGMENT + 56, 4, 0, SSTORE_ERROR_DAMAGED}, /* block size */
     {AT_SEGMENT + 56, 4, 1024, SSTORE_ERROR_DAMAGED},
     {AT_SEGMENT + 56, 4, 1 << 17, SSTORE_ERROR_DAMAGED},
-    {AT_SEGMENT + 60, 4, 0, SSTORE_ERROR_DAMAGED}, /* restart interval */
-    {AT_SEGMENT + 60, 4, 65536, SSTORE_ERROR_DAMAGED},
+    {AT_SEGMENT + 60, 4, 0, SSTORE_ERROR_UNSUPPORTED}, /* width of the column */
+    {AT_SEGMENT + 60, 4, 31, SSTORE_ERROR_UNSUPPORTED},
+    {AT_SEGMENT + 60, 4, 64, SSTORE_ERROR_UNSUPPORTED},
+    {AT_SEGMENT + 60, 4, UINT32_MAX, SSTORE_ERROR_UNSUPPORTED},
+    {AT_SEGMENT + 60, 4, 32, SSTORE_OK},
     {AT_SEGMENT + 64, 8, UINT64_MAX, SSTORE_ERROR_DAMAGED}, /* directory: more than its blocks can need */
     {AT_SEGMENT + 64, 8, 20480, SSTORE_OK},                 /* held against the file when it is opened */
     {AT_SEGMENT + 72, 8, 0, SSTORE_OK},
@@ -406,6 +410,25 @@ static const changed_field changed_fields[] = {
     {AT_TABLE + 16, 8, UINT64_MAX, SSTORE_ERROR_DAMAGED},
     {AT_TABLE + 24, 8, 0, SSTORE_OK}, /* header checksum */
 };
+
+/* An older store is told to be built again, and which one it is. */
+static void test_older_versions(void **state)
+{
+    (void)state;
+    for (uint32_t version = 0; version < SS_FORMAT_VERSION; version++) {
+        bytes content = make_content(1);
+        ss_manifest manifest;
+        sstore_error error;
+        char wanted[64];
+        ss_store_le32(content.data + AT_VERSION, version);
+        ss_store_u128(content.data + content.size - 16, ss_hash128(content.data, content.size - 16));
+        snprintf(wanted, sizeof wanted, "has format version %u,", version);
+        assert_status(ss_manifest_decode(content.data, content.size, "MANIFEST", &manifest, &error),
+                      SSTORE_ERROR_UNSUPPORTED, &error);
+        assert_true(strstr(error.message, wanted) != NULL && strstr(error.message, "build it again") != NULL);
+        bytes_free(&content);
+    }
+}
 
 static void test_changed_fields(void **state)
 {
@@ -540,16 +563,16 @@ static void same_folder(ss_manifest *manifest, ss_manifest_segment *segment)
     segment->folder_number = manifest->segments[0].folder_number;
 }
 
-static void other_interval(ss_manifest *manifest, ss_manifest_segment *segment)
+static void other_block_size(ss_manifest *manifest, ss_manifest_segment *segment)
 {
     (void)manifest;
-    segment->geometry.restart_interval = 65535;
+    segment->block_bytes = 65536;
 }
 
-static void bad_interval(ss_manifest *manifest, ss_manifest_segment *segment)
+static void bad_block_size(ss_manifest *manifest, ss_manifest_segment *segment)
 {
     (void)manifest;
-    segment->geometry.restart_interval = 65536;
+    segment->block_bytes = 131072;
 }
 
 /* As large as its blocks allow, by the format's limits: one value a block, of table 0 two. */
@@ -608,8 +631,8 @@ static void test_impossible_contents(void **state)
         {"blocks without fingerprints", blocks_without_fingerprints, SSTORE_ERROR_DAMAGED},
         {"records without fingerprints", records_without_fingerprints, SSTORE_ERROR_DAMAGED},
         {"two segments in one folder", same_folder, SSTORE_ERROR_DAMAGED},
-        {"another restart interval", other_interval, SSTORE_OK},
-        {"a restart interval too large", bad_interval, SSTORE_ERROR_DAMAGED},
+        {"another block size", other_block_size, SSTORE_OK},
+        {"a block size too large", bad_block_size, SSTORE_ERROR_DAMAGED},
         {"the largest directory", largest_directory, SSTORE_OK},
         {"a directory that is larger", too_large_directory, SSTORE_ERROR_DAMAGED},
         {"files of the most blocks", most_blocks, SSTORE_OK},
@@ -758,12 +781,14 @@ static void test_segment_id(void **state)
     const ss_u128 id = segment.segment_id;
     uint64_t *const wide[] = {&changed.content_sum.low, &changed.content_sum.high, &changed.record_count,
                               &changed.distinct_count, &changed.plan.tables[2].key_mask};
-    uint32_t *const narrow[] = {&changed.geometry.block_bytes, &changed.geometry.restart_interval,
-                                &changed.plan.distance, &changed.plan.table_count, &changed.plan.tables[1].prefix_bits};
+    uint32_t *const narrow[] = {&changed.block_bytes, &changed.plan.distance, &changed.plan.table_count,
+                                &changed.plan.tables[1].prefix_bits};
     for (size_t i = 0; i < 5; i++) {
         changed = segment;
         *wide[i] ^= UINT64_C(1) << 40;
         assert_false(ss_u128_equal(ss_segment_id(&changed, true), id));
+    }
+    for (size_t i = 0; i < 4; i++) {
         changed = segment;
         *narrow[i] ^= 1;
         assert_false(ss_u128_equal(ss_segment_id(&changed, true), id));
@@ -789,6 +814,7 @@ int main(void)
         cmocka_unit_test(test_facts_about_files),
         cmocka_unit_test_teardown(test_every_flipped_bit_is_refused, testing_teardown),
         cmocka_unit_test_teardown(test_other_sizes_are_refused, testing_teardown),
+        cmocka_unit_test(test_older_versions),
         cmocka_unit_test_teardown(test_changed_fields, testing_teardown),
         cmocka_unit_test_teardown(test_impossible_contents, testing_teardown),
         cmocka_unit_test(test_proofs_end),

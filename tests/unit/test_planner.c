@@ -23,8 +23,7 @@ static ss_planner_input make_input(double count, uint32_t distance)
     return (ss_planner_input){.store = {.record_count = count,
                                         .fingerprint_count = count,
                                         .has_ids = true,
-                                        .block_bytes = 4096,
-                                        .restart_interval = 64},
+                                        .block_bytes = 4096},
                               .distance = distance};
 }
 

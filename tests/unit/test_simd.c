@@ -2,7 +2,7 @@
 #include "base/simd.h"
 #include "codec/filter.h"
 #include "codec/huffman.h"
-#include "codec/lanes.h"
+#include "codec/kernels.h"
 #include "support/testing.h"
 
 static void test_limit(void **state)
@@ -14,8 +14,7 @@ static void test_limit(void **state)
         assert_int_equal(ss_simd_best(), level < (int)ss_simd_cpu() ? level : (int)ss_simd_cpu());
         assert_int_equal(ss_filter_popcnt() != NULL, ss_simd_best() >= SS_SIMD_POPCNT);
         assert_int_equal(ss_filter_avx512() != NULL, ss_simd_best() >= SS_SIMD_AVX512);
-        assert_int_equal(ss_lanes_bmi2() != NULL, ss_simd_best() >= SS_SIMD_AVX2);
-        assert_int_equal(ss_lanes_avx512() != NULL, ss_simd_best() >= SS_SIMD_AVX512);
+        assert_int_equal(ss_kernels_avx2() != NULL, ss_simd_best() >= SS_SIMD_AVX2);
     }
     assert_int_equal(ss_simd_best(), ss_simd_cpu());
 }
@@ -28,10 +27,13 @@ static void test_portable(void **state)
     ss_simd_limit(SS_SIMD_NONE);
     ss_code_init(&code, lengths);
     assert_true(ss_filter_best() == ss_filter_portable);
-    assert_true(ss_lanes_best() == ss_lanes_portable);
-    assert_true(code.decode_lanes == ss_lanes_portable);
+    assert_true(ss_kernels_best() == &ss_kernels_portable);
+    assert_true(code.kernels == &ss_kernels_portable);
     ss_simd_limit(SS_SIMD_AVX512);
     assert_true(ss_simd_cpu() == SS_SIMD_NONE || ss_filter_best() != ss_filter_portable);
+    ss_code_init(&code, lengths);
+    assert_true(code.kernels == ss_kernels_best());
+    assert_true(ss_simd_cpu() < SS_SIMD_AVX2 || ss_kernels_best() != &ss_kernels_portable);
 }
 
 int main(void)
