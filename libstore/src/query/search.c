@@ -108,11 +108,24 @@ static sstore_status run_candidates(const ss_search *self)
     return status;
 }
 
-static void count_candidates(const ss_search *self, const ss_visit *visit, const ss_span *span)
+/* Only those with the probed prefix are candidates, whatever else was tested. Their groups are decoded for this alone: only where
+ * counts are wanted. */
+static sstore_status count_candidates(const ss_search *self, const ss_visit *visit, const ss_span *span)
 {
     ss_search_counts *counts = counts_of(self, visit->table);
-    if (counts != NULL && span->group < span->end)
-        counts->candidates += ss_min_u32(span->end * SS_GROUP_SIZE, visit->block.count) - span->group * SS_GROUP_SIZE;
+    uint64_t *values = self->cursor->values;
+    if (self->cursor->scanned)
+        counts->candidates += visit->block.count;
+    for (uint32_t group = span->group; !self->cursor->scanned && group < span->end; group++) {
+        const uint32_t count = ss_block_group_size(&visit->block, group);
+        const sstore_status status = ss_block_source_decode_group(&table_of(self, visit)->source, visit->slot.number,
+                                                                  &visit->block, group, count, values, self->error);
+        if (status != SSTORE_OK)
+            return status;
+        for (uint32_t i = 0; i < count; i++)
+            counts->candidates += values[i] >= span->probe->first && values[i] <= span->probe->last;
+    }
+    return SSTORE_OK;
 }
 
 /* Test the span's lower halves, and ask for the groups where some are near. */
@@ -121,8 +134,7 @@ static sstore_status test_span(const ss_search *self, const ss_span *span)
     sstore_cursor *cursor = self->cursor;
     const ss_visit *visit = &cursor->visits[span->visit];
     const uint32_t lower = (uint32_t)cursor->queries[visit->table];
-    sstore_status status = SSTORE_OK;
-    count_candidates(self, visit, span);
+    sstore_status status = SS_UNLIKELY(self->counts != NULL) ? count_candidates(self, visit, span) : SSTORE_OK;
     for (uint32_t group = span->group; status == SSTORE_OK; group++) {
         uint64_t which;
         group = ss_block_find_lower(&visit->block, group, span->end, lower, span->probe->lower_distance, &which);
