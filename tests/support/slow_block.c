@@ -182,29 +182,31 @@ bool slow_block_group_first(const uint8_t *block, uint32_t block_bytes, uint32_t
     return true;
 }
 
-/* Read one code and its rest, and make the next upper half of them. The bit that the code names was 0, and becomes 1. */
-static bool read_step(const uint8_t *block, const slow_code *code, gap *of, uint32_t *upper)
+/* Read one code and its rest, and make the next upper half of them, in which the bit that the code names is 1. *is_strict becomes
+ * false if it was so before, or if code and rest are not between the others. */
+static bool read_step(const uint8_t *block, uint32_t block_bytes, const slow_code *code, gap *of, uint32_t *upper, bool *is_strict)
 {
-    const uint32_t h = slow_symbol(code, block, &of->low);
-    if (h == SLOW_NO_SYMBOL || of->low > of->high)
+    if (of->low + 11 > 8 * block_bytes)
         return false;
-    if (h == 32)
-        return true;
+    const uint32_t h = slow_symbol(code, block, &of->low);
+    if (h == SLOW_NO_SYMBOL || (h < 32 && of->high < 31 - h))
+        return false;
     for (uint32_t bit = h + 1; bit < 32; bit++) { /* from the highest one down, which stands last */
-        if (of->high == of->low)
-            return false;
         const uint32_t mask = 1u << (31 - bit);
         of->high--;
         *upper = slow_bits(block, of->high, 1) != 0 ? *upper | mask : *upper & ~mask;
     }
+    *is_strict &= of->low <= of->high;
+    if (h == 32)
+        return true;
     const uint32_t named = 1u << (31 - h);
-    if ((*upper & named) != 0)
-        return false;
+    *is_strict &= (*upper & named) == 0;
     *upper |= named;
     return true;
 }
 
-bool slow_block_decode_group(const uint8_t *block, uint32_t block_bytes, const slow_code *code, uint32_t group, uint64_t *out)
+static bool read_group(const uint8_t *block, uint32_t block_bytes, const slow_code *code, uint32_t group, uint64_t *out,
+                       bool *is_strict)
 {
     const uint32_t first = group * SLOW_GROUP, count = slow_block_count(block, block_bytes);
     uint32_t upper;
@@ -212,23 +214,43 @@ bool slow_block_decode_group(const uint8_t *block, uint32_t block_bytes, const s
     if (!enter(block, block_bytes, group, &of, &upper))
         return false;
     for (uint32_t i = first; i < count && i < first + SLOW_GROUP; i++) {
-        if (i > first && !read_step(block, code, &of, &upper))
+        if (i > first && !read_step(block, block_bytes, code, &of, &upper, is_strict))
             return false;
         out[i - first] = (uint64_t)upper << 32 | lower_of(block, i);
-        if (i > first && out[i - first] <= out[i - first - 1])
-            return false;
     }
+    return true;
+}
+
+static bool ascend(const uint64_t *values, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++)
+        if (values[i] <= values[i - 1])
+            return false;
+    return true;
+}
+
+bool slow_block_decode_group(const uint8_t *block, uint32_t block_bytes, const slow_code *code, uint32_t group, uint64_t *out)
+{
+    const uint32_t left = slow_block_count(block, block_bytes) - group * SLOW_GROUP;
+    bool is_strict = true;
+    return read_group(block, block_bytes, code, group, out, &is_strict) && is_strict &&
+           ascend(out, left < SLOW_GROUP ? left : SLOW_GROUP);
+}
+
+bool slow_block_read(const uint8_t *block, uint32_t block_bytes, const slow_code *code, uint64_t *out, bool *is_strict)
+{
+    *is_strict = true;
+    for (uint32_t group = 0; group < slow_block_groups(block, block_bytes); group++)
+        if (!read_group(block, block_bytes, code, group, out + (size_t)group * SLOW_GROUP, is_strict))
+            return false;
     return true;
 }
 
 bool slow_block_decode(const uint8_t *block, uint32_t block_bytes, const slow_code *code, uint64_t *out)
 {
-    for (uint32_t group = 0; group < slow_block_groups(block, block_bytes); group++) {
-        uint64_t *values = out + (size_t)group * SLOW_GROUP;
-        if (!slow_block_decode_group(block, block_bytes, code, group, values) || (group > 0 && values[0] <= values[-1]))
-            return false;
-    }
-    return true;
+    bool is_strict;
+    return slow_block_read(block, block_bytes, code, out, &is_strict) && is_strict &&
+           ascend(out, slow_block_count(block, block_bytes));
 }
 
 /* ----- writing ----- */

@@ -243,7 +243,7 @@ static bool is_tidy(const uint8_t *block, const facts *of, const uint8_t lengths
 /* Where a block's values begin in the list of all. */
 typedef struct table_blocks {
     slow_list begins;
-    bool malformed;
+    bool malformed, loose; /* some block */
 } table_blocks;
 
 static void decode_table(const facts *of, const hostile_segment *from, uint32_t table, slow_list *values, table_blocks *blocks)
@@ -253,12 +253,13 @@ static void decode_table(const facts *of, const hostile_segment *from, uint32_t 
     slow_code_init(&code, from->files[table].bytes + HEADER_LENGTHS);
     for (size_t i = 0; i < from->keys[table].count; i++) {
         const uint8_t *block = from->files[table].bytes + HEADER_FIXED + i * of->block_bytes;
+        bool is_strict;
         append(&blocks->begins, values->count);
-        if (!slow_block_opens(block, of->block_bytes) ||
-            !slow_block_decode(block, of->block_bytes, &code, decoded)) {
+        if (!slow_block_opens(block, of->block_bytes) || !slow_block_read(block, of->block_bytes, &code, decoded, &is_strict)) {
             blocks->malformed = true;
             continue;
         }
+        blocks->loose |= !is_strict;
         for (uint32_t j = 0; j < slow_block_count(block, of->block_bytes); j++)
             append(values, decoded[j]);
     }
@@ -296,6 +297,8 @@ static void check_table(slow_store *store, slow_segment *segment, const facts *o
             break_rule(store, segment, rule, "fingerprints do not ascend");
             return;
         }
+    if (blocks->loose)
+        break_rule(store, segment, SLOW_LOOSE, "a block is read though it is malformed");
     if (values->count != of->distinct)
         break_rule(store, segment, SLOW_COUNTS, "there are more or fewer fingerprints than is said");
     for (size_t i = 0; i < blocks->begins.count; i++) {
