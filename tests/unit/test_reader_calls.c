@@ -313,17 +313,23 @@ static void test_recipe(void **state)
 static void test_max_memory(void **state)
 {
     const fixture *self = *state;
-    sstore_statistics facts = {.struct_size = sizeof facts};
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
     sstore *store;
     sstore_error error;
-    assert_ok(sstore_stat(self->store, &facts, &error), &error);
-    options.max_memory = facts.memory_bytes;
-    assert_ok(sstore_open(self->path, &options, &store, &error), &error);
-    sstore_close(store);
-    options.max_memory--;
-    assert_status(sstore_open(self->path, &options, &store, &error), SSTORE_ERROR_MEMORY, &error);
-    assert_null(store);
+    for (sstore_io io = SSTORE_IO_PREAD; io <= SSTORE_IO_MEMORY; io++) {
+        sstore_statistics facts = {.struct_size = sizeof facts};
+        options.io = io;
+        options.max_memory = 0;
+        assert_ok(sstore_open(self->path, &options, &store, &error), &error);
+        assert_ok(sstore_stat(store, &facts, &error), &error);
+        sstore_close(store);
+        options.max_memory = facts.memory_bytes;
+        assert_ok(sstore_open(self->path, &options, &store, &error), &error);
+        sstore_close(store);
+        options.max_memory--;
+        assert_status(sstore_open(self->path, &options, &store, &error), SSTORE_ERROR_MEMORY, &error);
+        assert_null(store);
+    }
 }
 
 /* ----- words ----- */

@@ -3,6 +3,7 @@
 #include "codec/filter.h"
 #include "codec/huffman.h"
 #include "codec/kernels.h"
+#include "codec/pair_filter.h"
 #include "support/testing.h"
 
 static void test_limit(void **state)
@@ -12,9 +13,10 @@ static void test_limit(void **state)
     for (int level = SS_SIMD_NONE; level <= SS_SIMD_AVX512; level++) {
         ss_simd_limit((ss_simd_level)level);
         assert_int_equal(ss_simd_best(), level < (int)ss_simd_cpu() ? level : (int)ss_simd_cpu());
-        assert_int_equal(ss_filter_popcnt() != NULL, ss_simd_best() >= SS_SIMD_POPCNT);
+        assert_int_equal(ss_filter_avx2() != NULL, ss_simd_best() >= SS_SIMD_AVX2);
         assert_int_equal(ss_filter_avx512() != NULL, ss_simd_best() >= SS_SIMD_AVX512);
         assert_int_equal(ss_kernels_avx2() != NULL, ss_simd_best() >= SS_SIMD_AVX2);
+        assert_int_equal(ss_pair_filter_avx2().within != NULL, ss_simd_best() >= SS_SIMD_AVX2);
     }
     assert_int_equal(ss_simd_best(), ss_simd_cpu());
 }
