@@ -6,7 +6,7 @@
 #include "base/error.h"
 
 #define CACHE_LINE 64u
-#define MOST_LINES_AHEAD 16u /* of a span's lower halves; what follows them the processor sees coming */
+#define MOST_BYTES_AHEAD 1024u /* of a span's lower halves; what follows them the processor sees coming */
 #define STEPS_A_HIT 3u     /* that it may take to look up what belongs to it: its rank, and ids in a block or two */
 #define STEPS_A_SEGMENT 2u /* and to see whether a newer segment has it: a block of table 0, and one of ids */
 
@@ -68,47 +68,48 @@ static sstore_status match(const ss_search *self, const ss_visit *visit, uint64_
     return hit(self, fingerprint, true, ss_array_at(&self->segment->ranks, visit->slot.number) + index);
 }
 
-/* Report those of some candidates that have the probe's prefix and are within the distance. Another probe has the rest, and may
- * allow its lower halves fewer differences. */
+/* Report those of some candidates that are between the span's prefixes and within the distance. */
 static sstore_status report_candidates(const ss_search *self, const ss_candidates *of)
 {
     sstore_cursor *cursor = self->cursor;
-    const ss_probe *probe = of->span->probe;
-    const ss_visit *visit = &cursor->visits[of->span->visit];
+    const ss_span *span = of->span;
+    const ss_visit *visit = &cursor->visits[span->visit];
     const uint64_t query = cursor->queries[visit->table];
     sstore_status status = SSTORE_OK;
     for (uint64_t which = of->which; status == SSTORE_OK && which != 0; which &= which - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(which);
         const uint64_t value = cursor->values[i];
-        if (value >= probe->first && value <= probe->last && ss_popcount(value ^ query) <= self->distance)
+        if (value >= span->first && value <= span->last && ss_popcount(value ^ query) <= self->distance)
             status = match(self, visit, value, of->group * SS_GROUP_SIZE + i);
     }
     return status;
 }
 
-/* Decode the groups that have candidates. Probes whose prefixes are next to each other often have some in the same group. */
+/* Decode the groups that have candidates. */
 static sstore_status run_candidates(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
-    const ss_candidates *all = cursor->candidates;
     sstore_status status = SSTORE_OK;
-    for (uint32_t begin = 0, end; status == SSTORE_OK && begin < cursor->candidate_count; begin = end) {
-        const ss_visit *visit = &cursor->visits[all[begin].span->visit];
-        uint64_t which = 0;
-        for (end = begin; end < cursor->candidate_count && all[end].group == all[begin].group &&
-                          all[end].span->visit == all[begin].span->visit;
-             end++)
-            which |= all[end].which;
-        status = ss_block_source_decode_group(&table_of(self, visit)->source, visit->slot.number, &visit->block,
-                                              all[begin].group, ss_count_up_to(which), cursor->values, self->error);
-        for (uint32_t i = begin; status == SSTORE_OK && i < end; i++)
-            status = report_candidates(self, &all[i]);
+    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->candidate_count; i++) {
+        const ss_candidates *of = &cursor->candidates[i];
+        const ss_visit *visit = &cursor->visits[of->span->visit];
+        status = ss_block_source_decode_group(&table_of(self, visit)->source, visit->slot.number, &visit->block, of->group,
+                                              ss_count_up_to(of->which), cursor->values, self->error);
+        if (status == SSTORE_OK)
+            status = report_candidates(self, of);
     }
     cursor->candidate_count = 0;
     return status;
 }
 
-/* Only those with the probed prefix are candidates, whatever else was tested. Their groups are decoded for this alone: only where
+static bool is_probed(const ss_search *self, uint32_t table, uint64_t permuted)
+{
+    const uint32_t prefix_bits = ss_query_prefix_bits(self->plan, &self->segment->facts.plan, table);
+    const uint64_t pattern = (permuted ^ self->cursor->queries[table]) & ss_high_mask(prefix_bits);
+    return (int32_t)ss_popcount(pattern) <= self->plan->radii[table];
+}
+
+/* Only those with a probed prefix are candidates, whatever else was tested. Their groups are decoded for this alone: only where
  * counts are wanted. */
 static sstore_status count_candidates(const ss_search *self, const ss_visit *visit, const ss_span *span)
 {
@@ -123,7 +124,7 @@ static sstore_status count_candidates(const ss_search *self, const ss_visit *vis
         if (status != SSTORE_OK)
             return status;
         for (uint32_t i = 0; i < count; i++)
-            counts->candidates += values[i] >= span->probe->first && values[i] <= span->probe->last;
+            counts->candidates += is_probed(self, visit->table, values[i]);
     }
     return SSTORE_OK;
 }
@@ -137,7 +138,7 @@ static sstore_status test_span(const ss_search *self, const ss_span *span)
     sstore_status status = SS_UNLIKELY(self->counts != NULL) ? count_candidates(self, visit, span) : SSTORE_OK;
     for (uint32_t group = span->group; status == SSTORE_OK; group++) {
         uint64_t which;
-        group = ss_block_find_lower(&visit->block, group, span->end, lower, span->probe->lower_distance, &which);
+        group = ss_block_find_lower(&visit->block, group, span->end, lower, span->lower_distance, &which);
         if (SS_LIKELY(group == span->end))
             break;
         ss_block_prefetch_group(&visit->block, group);
@@ -163,20 +164,50 @@ static sstore_status open_visit(const ss_search *self, ss_visit *visit)
     return status;
 }
 
-/* Find the groups where the span's fingerprints can be, and ask for their lower halves. */
+/* Find the groups where the span's fingerprints can be. */
 static sstore_status enter_span(const ss_search *self, ss_span *span)
 {
     ss_visit *visit = &self->cursor->visits[span->visit];
     const sstore_status status = visit->opened ? SSTORE_OK : open_visit(self, visit);
     if (status != SSTORE_OK)
         return status;
-    ss_block_find_groups(&visit->block, ss_upper(span->probe->first), ss_upper(span->probe->last), &span->group, &span->end);
+    ss_block_find_groups(&visit->block, ss_upper(span->first), ss_upper(span->last), &span->group, &span->end);
     span->end++;
-    const uint32_t lines = (span->end - span->group) * SS_GROUP_SIZE * SS_LOWER_BYTES / CACHE_LINE;
-    const uint8_t *column = visit->block.bytes + (size_t)span->group * SS_GROUP_SIZE * SS_LOWER_BYTES;
-    for (uint32_t i = 0; i < lines && i < MOST_LINES_AHEAD; i++)
-        __builtin_prefetch(column + (size_t)i * CACHE_LINE);
     return SSTORE_OK;
+}
+
+/* Ask for the lower halves of groups of the span. */
+static void prefetch_span(const ss_search *self, const ss_span *span, uint32_t group)
+{
+    const uint8_t *column = self->cursor->visits[span->visit].block.bytes;
+    const uint32_t begin = group * SS_GROUP_SIZE * SS_LOWER_BYTES, end = span->end * SS_GROUP_SIZE * SS_LOWER_BYTES;
+    for (uint32_t at = begin; at < end && at - begin < MOST_BYTES_AHEAD; at += CACHE_LINE)
+        __builtin_prefetch(column + at);
+}
+
+/* Enter all spans. Those whose groups overlap become one, so that each group is tested once: spans of a block ascend, and what is
+ * between two of them was not asked for, but no match that counts is there. */
+static sstore_status enter_spans(const ss_search *self)
+{
+    sstore_cursor *cursor = self->cursor;
+    sstore_status status = SSTORE_OK;
+    uint32_t entered = 0;
+    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->span_count; i++) {
+        ss_span span = cursor->spans[i], *last = entered > 0 ? &cursor->spans[entered - 1] : NULL;
+        status = enter_span(self, &span);
+        if (last != NULL && last->visit == span.visit && span.group < last->end) {
+            const uint32_t asked = last->end;
+            last->last = span.last;
+            last->lower_distance = ss_max_u32(last->lower_distance, span.lower_distance);
+            last->end = ss_max_u32(last->end, span.end);
+            prefetch_span(self, last, asked);
+        } else {
+            prefetch_span(self, &span, span.group);
+            cursor->spans[entered++] = span;
+        }
+    }
+    cursor->span_count = entered;
+    return status;
 }
 
 /* The last visit stays, buffer and all: the next probe may begin in the same block. */
@@ -193,9 +224,7 @@ static void keep_last_visit(sstore_cursor *cursor)
 static sstore_status run_spans(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
-    sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->span_count; i++)
-        status = enter_span(self, &cursor->spans[i]);
+    sstore_status status = enter_spans(self);
     for (uint32_t i = 0; status == SSTORE_OK && i < cursor->span_count; i++)
         status = test_span(self, &cursor->spans[i]);
     if (status == SSTORE_OK)
@@ -231,7 +260,10 @@ static sstore_status add_span(const ss_search *self, const ss_probe *probe, uint
             return status;
     }
     visit_block(self, probe->table, number);
-    cursor->spans[cursor->span_count++] = (ss_span){.probe = probe, .visit = cursor->visit_count - 1};
+    cursor->spans[cursor->span_count++] = (ss_span){.first = probe->first,
+                                                    .last = probe->last,
+                                                    .lower_distance = probe->lower_distance,
+                                                    .visit = cursor->visit_count - 1};
     return SSTORE_OK;
 }
 
@@ -343,7 +375,6 @@ static sstore_status scan(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
     const ss_table *table = &self->segment->tables[0];
-    const ss_probe all = {.last = UINT64_MAX, .lower_distance = self->distance};
     ss_visit *visit = &cursor->visits[0];
     ss_block_walk walk = ss_block_walk_from(0, UINT64_MAX);
     sstore_status status = SSTORE_OK;
@@ -353,7 +384,7 @@ static sstore_status scan(const ss_search *self)
         ss_block_slot_ask(&visit->slot, &table->blocks, number);
         visit->table = 0;
         status = open_visit(self, visit);
-        const ss_span span = {.probe = &all, .visit = 0, .end = visit->block.group_count};
+        const ss_span span = {.last = UINT64_MAX, .lower_distance = self->distance, .end = visit->block.group_count};
         if (status == SSTORE_OK)
             status = test_span(self, &span);
         if (status == SSTORE_OK)

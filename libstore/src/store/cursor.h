@@ -25,9 +25,10 @@ typedef struct ss_visit {
     ss_block block;
 } ss_visit;
 
-/* The part of a probe that lies in one block. */
+/* The part of a probe, or of some in a row, that lies in one block. */
 typedef struct ss_span {
-    const ss_probe *probe;
+    uint64_t first, last;
+    uint32_t lower_distance;
     uint32_t visit;
     uint32_t group, end; /* the groups that may have some */
 } ss_span;
