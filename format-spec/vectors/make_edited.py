@@ -266,9 +266,9 @@ def block_cases() -> Iterator[Case]:
         ("a lower half", FULL, 4, bytes(4)),
         ("no fingerprint", READ, 4080, b"\0"),
         ("more fingerprints than there is room for", READ, 4080, b"\xff\xff"),
+        ("more fingerprints than there is room for beside the groups' begins", READ, 4080, b"\xfc\3"),
         ("a fingerprint more", FULL, 4080, b"\xc9"),
         ("a fingerprint fewer", FULL, 4080, b"\xc7"),
-        ("key_shift 17", READ, 4082, b"\x11"),
         ("key_shift 0", FULL, 4082, b"\0"),
         ("the byte behind key_shift", READ, 4083, b"\1"),
         ("first", FULL, 4084, b"\1\2\3"),
@@ -291,13 +291,17 @@ def block_cases() -> Iterator[Case]:
     ):
         yield Case(f"table block: {name}", "B 5", "groups", "table-00.blk", [(BLOCK + offset, data)], refuse)
     yield Case("table block: trailer", "4", "groups", "table-00.blk", [(BLOCK + 4088, b"\0\0")], READ, seal=nothing)
-    # d8 and de, with upper halves 0: their step is the code of 32, which is the only one, `0`.
+    # A block of one group, where key_shift has no other use.
+    for name, refuse, data in ("key_shift 17", READ, b"\x11"), ("key_shift 1, with one group", FULL, b"\1"):
+        yield Case(f"table block: {name}", "B 5", "two", "table-00.blk", [(BLOCK + 242, data)], refuse)
+    # Numbers in a row, whose upper halves are all the same: the code of 32 is the only one, `0`. What is changed lies
+    # inside the first group, so that neither end of the block tells of it.
     for name, offset, data in (
-        ("equal upper halves whose lower ones descend", 0, b"\xde\0\0\0\xd8\0\0\0"),
-        ("a fingerprint twice", 4, b"\xd8"),
-        ("a bit that begins no code", 8, b"\1"),
+        ("equal upper halves whose lower ones descend", 16, b"\5\0\0\0\4\0\0\0"),
+        ("a fingerprint twice", 20, b"\4"),
+        ("a bit that begins no code", 4 * 9000, b"\1"),
     ):
-        yield Case(f"table block: {name}", "B 5", "two", "table-00.blk", [(BLOCK + offset, data)], READ)
+        yield Case(f"table block: {name}", "B 5", "dense", "table-00.blk", [(BLOCK + offset, data)], READ)
     # The upper halves d9 and db first differ at bit 30. Bit 28 is 1 in both: h = 28 and three bits of rest make db.
     yield Case("table block: a code for a bit that is 1 before", "B 5", "example", "table-01.blk",
                [(88 + 28, b"\1\0\0"), (BLOCK + 239, b"\x60")], FULL)
