@@ -305,6 +305,9 @@ def block_cases() -> Iterator[Case]:
     # The upper halves d9 and db first differ at bit 30. Bit 28 is 1 in both: h = 28 and three bits of rest make db.
     yield Case("table block: a code for a bit that is 1 before", "B 5", "example", "table-01.blk",
                [(88 + 28, b"\1\0\0"), (BLOCK + 239, b"\x60")], FULL)
+    # Both upper halves are 1: h = 31, without a rest, leaves that so. The bytes are what the code of 32 would make.
+    yield Case("table block: a code for a bit that is 1 before, with no byte changed", "B 5", "two", "table-00.blk",
+               [(88 + 31, b"\1\0")], FULL)
     for name, refuse, offset, data in (
         ("first rank", FULL, 0, b"\1"),
         ("base", FULL, 8, b"\2"),

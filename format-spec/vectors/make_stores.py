@@ -101,7 +101,7 @@ def make_one(made: Maker) -> None:
 
 
 def make_two(made: Maker) -> None:
-    made.build([(0xD8, 1), (0xDE, 2)], "--block-size", 256, "--plan", 1)
+    made.build([(0x1000000D8, 1), (0x1000000DE, 2)], "--block-size", 256, "--plan", 1)
 
 
 def make_example(made: Maker) -> None:
