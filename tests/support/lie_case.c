@@ -72,8 +72,8 @@ bool lie_case_ok(const lie_case *of, sstore_status status, const sstore_error *e
 
 bool lie_case_written(const lie_case *of, sstore_status status, const sstore_error *error)
 {
-    /* By a wrong key a record is not found among those that were removed before, so that it would be removed once more. */
-    const bool may_be_too_much = !lie_case_keeps(of, SLOW_COUNTS | SLOW_FRAME | SLOW_ORDER | SLOW_DIRECTORY);
+    /* A record that a lie hides among those that were removed before would be removed once more. */
+    const bool may_be_too_much = !lie_case_keeps(of, SLOW_COUNTS | SLOW_CONTENT | SLOW_DIRECTORY);
     if (may_be_too_much && (status == SSTORE_ERROR_ARGUMENT || status == SSTORE_ERROR_MEMORY))
         return false;
     return lie_case_ok(of, status, error);
