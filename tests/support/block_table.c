@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/guard.h"
 #include "support/testing.h"
 
 static int compare_values(const void *left, const void *right)
@@ -50,8 +51,15 @@ uint32_t block_table_encode(const block_table *from, size_t first, uint32_t bloc
     uint8_t *step_bits = malloc(most);
     ss_step_bits(&from->code, values, most, step_bits);
     const uint32_t count = ss_block_fit(block_bytes, values, step_bits, most);
-    memset(to, 0xaa, block_bytes); /* all of it is written */
-    ss_block_encode(block_bytes, &from->code, values, step_bits, count, to);
+    guarded memory = guard_make(block_bytes); /* nothing beside it is */
+    for (uint32_t i = 0; i < 2; i++) {
+        uint8_t *placed = i == 0 ? memory.low : memory.high;
+        memset(placed, 0xaa, block_bytes); /* all of it is written */
+        ss_block_encode(block_bytes, &from->code, values, step_bits, count, placed);
+        assert_true(i == 0 || memcmp(placed, to, block_bytes - SS_BLOCK_TRAILER_BYTES) == 0);
+        memcpy(to, placed, block_bytes);
+    }
+    guard_free(&memory);
     memset(to + block_bytes - SS_BLOCK_TRAILER_BYTES, 0xee, SS_BLOCK_TRAILER_BYTES);
     free(step_bits);
     return count;
