@@ -108,17 +108,19 @@ static void check_near(const reading *of, const ss_block *portable)
 /* ----- decoding ----- */
 
 /* A group, or the beginning of it, gives what all of them give together. */
-static void check_groups(const ss_block *block, const uint64_t *values)
+static void check_groups(const ss_block *block, uint32_t block_bytes, const uint64_t *values)
 {
     for (uint32_t group = 0; group < block->group_count; group++) {
         const uint32_t size = ss_block_group_size(block, group);
         for (uint32_t count = size;; count = 1 + group % size) {
-            uint64_t first = 0, *out = malloc(count * sizeof *out);
+            uint64_t first = 0, wanted = 0, *out = malloc(count * sizeof *out);
             FUZZ_CHECK(out != NULL);
             const bool passed = ss_block_decode_group(block, group, count, out);
             FUZZ_CHECK(passed || values == NULL);
             FUZZ_CHECK(!passed || (ascends(out, count) && ss_block_group_first(block, group, &first) && first == out[0]));
             FUZZ_CHECK(values == NULL || memcmp(out, values + (size_t)group * SLOW_GROUP, count * sizeof *out) == 0);
+            const bool told = ss_block_group_first(block, group, &first) && ss_upper(first) >= block->first;
+            FUZZ_CHECK(told == slow_block_group_first(block->bytes, block_bytes, group, &wanted) && (!told || first == wanted));
             free(out);
             if (count != size || size == 1 + group % size)
                 break;
@@ -158,8 +160,8 @@ static void check_block(reading *of)
     FUZZ_CHECK(!passed || memcmp(other, fast, size) == 0);
     of->values = passed ? fast : NULL;
     FUZZ_CHECK(!passed || !is_canonical(of) || sound);
-    check_groups(of->block, of->values);
-    check_groups(&portable, of->values);
+    check_groups(of->block, of->block_bytes, of->values);
+    check_groups(&portable, of->block_bytes, of->values);
     check_near(of, &portable);
     of->values = sound ? fast : NULL; /* where codes run into rests, groups may have other keys than they should */
     check_finds(of);
