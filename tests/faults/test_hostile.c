@@ -356,8 +356,8 @@ static hostile_store make_many_ids(size_t few, size_t others, uint64_t id_step, 
     return made;
 }
 
-/* Make a block of a table hold its first fingerprint again and again, as many times as it has room for: a bit each beside the lower
- * half. */
+/* Make a block of a table hold its first fingerprint again and again, as many times as it has room for: a bit each
+ * beside the lower half. */
 static void fill_with_copies(hostile_store *store, uint32_t file, size_t block)
 {
     uint8_t lengths[SLOW_SYMBOLS] = {[32] = 1}, *of = hostile_block(store, 0, file, block);

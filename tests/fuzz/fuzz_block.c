@@ -1,7 +1,8 @@
 /*
- * fuzz_block.c - any bytes as a block under any valid code: no access outside it; what is sound, read bit by bit, is decoded to
- * the same values, by every form; what is not is passed only if it ascends and is not what a writer makes; groups are found where
- * their values are; each search finds what a loop over all values finds; and what is sound can be written again, whatever it is.
+ * fuzz_block.c - any bytes as a block under any valid code: no access outside it; what is sound, read bit by bit, is
+ * decoded to the same values, by every form; what is not is passed only if it ascends and is not what a writer makes;
+ * groups are found where their values are; each search finds what a loop over all values finds; and what is sound can
+ * be written again, whatever it is.
  *   1 byte: block size; 33 bytes: counts that the code is made from; 11 bytes: a query; then the block
  */
 #include "store/canonical.h"
@@ -53,7 +54,8 @@ static ss_block without_vectors(const ss_block *block)
 
 /* ----- finding ----- */
 
-/* All groups with upper halves from low to high must be found where the values are known; of any block, they must be its groups. */
+/* All groups with upper halves from low to high must be found where the values are known; of any block, they must be
+ * its groups. */
 static void check_find_groups(const reading *of, uint32_t a, uint32_t b)
 {
     const uint32_t low = a < b ? a : b, high = a < b ? b : a;
@@ -67,7 +69,8 @@ static void check_find_groups(const reading *of, uint32_t a, uint32_t b)
 
 static void check_finds(const reading *of)
 {
-    const uint32_t step = of->block->group_count / 8 + 1, first = of->block->first, wanted = (uint32_t)(of->query.query >> 32);
+    const uint32_t step = of->block->group_count / 8 + 1, first = of->block->first;
+    const uint32_t wanted = (uint32_t)(of->query.query >> 32);
     check_find_groups(of, 0, UINT32_MAX);
     check_find_groups(of, first, first);
     check_find_groups(of, first, wanted);
@@ -90,11 +93,12 @@ static void check_near(const reading *of, const ss_block *portable)
         FUZZ_CHECK(passed || of->values == NULL);
         if (!passed)
             return;
-        for (uint32_t i = next * SLOW_GROUP; of->values != NULL && i < near.end * SLOW_GROUP && i < of->block->count; i++) {
-            if (i / SLOW_GROUP > near.group)
-                break;
+        const uint32_t end = ss_min_u32(near.group < near.end ? (near.group + 1) * SLOW_GROUP : near.end * SLOW_GROUP,
+                                        of->block->count);
+        for (uint32_t i = next * SLOW_GROUP; of->values != NULL && i < end; i++) {
             const uint64_t differing = of->values[i] ^ near.query;
-            const bool wanted = ss_popcount(differing) <= near.distance && ss_popcount((uint32_t)differing) <= near.lower_distance;
+            const bool wanted = ss_popcount(differing) <= near.distance &&
+                                ss_popcount((uint32_t)differing) <= near.lower_distance;
             const bool found = i / SLOW_GROUP == near.group && (near.which >> i % SLOW_GROUP & 1) != 0;
             FUZZ_CHECK(wanted == found && (!found || near.values[i % SLOW_GROUP] == of->values[i]));
         }
@@ -117,10 +121,12 @@ static void check_groups(const ss_block *block, uint32_t block_bytes, const uint
             FUZZ_CHECK(out != NULL);
             const bool passed = ss_block_decode_group(block, group, count, out);
             FUZZ_CHECK(passed || values == NULL);
-            FUZZ_CHECK(!passed || (ascends(out, count) && ss_block_group_first(block, group, &first) && first == out[0]));
+            FUZZ_CHECK(!passed || (ascends(out, count) && ss_block_group_first(block, group, &first) &&
+                                   first == out[0]));
             FUZZ_CHECK(values == NULL || memcmp(out, values + (size_t)group * SLOW_GROUP, count * sizeof *out) == 0);
             const bool told = ss_block_group_first(block, group, &first) && ss_upper(first) >= block->first;
-            FUZZ_CHECK(told == slow_block_group_first(block->bytes, block_bytes, group, &wanted) && (!told || first == wanted));
+            FUZZ_CHECK(told == slow_block_group_first(block->bytes, block_bytes, group, &wanted));
+            FUZZ_CHECK(!told || first == wanted);
             free(out);
             if (count != size || size == 1 + group % size)
                 break;

@@ -1,8 +1,9 @@
 /*
- * fuzz_huffman.c - any numbers as a code's lengths: those that are accepted, and no others, are a code, whose look-up table
- * says of any 11 bits what reading them bit by bit says; and the lengths made for any counts are accepted and have no waste.
- *   1 byte: the lengths as they are, made from counts, or made and one of them changed; 2 bytes: which and to what; then 33
- *   lengths of a byte or counts of 8
+ * fuzz_huffman.c - any numbers as a code's lengths: those that are accepted, and no others, are a code, whose look-up
+ * table says of any 11 bits what reading them bit by bit says; and the lengths made for any counts are accepted and
+ * have no waste.
+ *   1 byte: the lengths as they are, made from counts, or made and one of them changed; 2 bytes: which and to what;
+ *   then 33 lengths of a byte or counts of 8
  */
 #include "codec/huffman.h"
 #include "support/fuzzing.h"

@@ -42,7 +42,7 @@ typedef enum lie_kind {
     LIE_NEXT_ORDINAL,
     LIE_SHORT_BLOCK,        /* a block ends though it has room */
     LIE_LOWERS_EXCHANGED,   /* two fingerprints of a table have exchanged their lower halves */
-    LIE_EQUAL_UPPERS,       /* a fingerprint has the upper half of the one before, and a lower half that is not above its */
+    LIE_EQUAL_UPPERS,       /* a fingerprint has the upper half of the one before, and a lower half not above its */
     LIE_BEGIN,              /* a group of a block begins elsewhere */
     LIE_GROUP_KEY,          /* a group has another key */
     LIE_KEY_SHIFT,          /* the groups of a block have keys of another width */

@@ -103,8 +103,8 @@ size_t slow_key_shift_offset(uint32_t block_bytes)
     return head_of(block_bytes) + HEAD_SHIFT;
 }
 
-/* Group 1 has neither the first key nor the last one, but the one that is as many places before the head as there are groups
- * from it on. */
+/* Group 1 has neither the first key nor the last one, but the one that is as many places before the head as there are
+ * groups from it on. */
 size_t slow_key_offset(const uint8_t *block, uint32_t block_bytes, uint32_t group)
 {
     return head_of(block_bytes) - 2 * (size_t)(slow_block_groups(block, block_bytes) - group);
@@ -146,8 +146,8 @@ typedef struct gap {
     uint32_t low, high; /* bits */
 } gap;
 
-/* Find a group's gap and its first upper half. Every begin must lie between its neighbours, and the group's own low bits within
- * the group. */
+/* Find a group's gap and its first upper half. Every begin must lie between its neighbours, and the group's own low
+ * bits within the group. */
 static bool enter(const uint8_t *block, uint32_t block_bytes, uint32_t group, gap *of, uint32_t *upper)
 {
     const uint32_t groups = slow_block_groups(block, block_bytes), low_bits = slow_block_key_shift(block, block_bytes);
@@ -182,9 +182,10 @@ bool slow_block_group_first(const uint8_t *block, uint32_t block_bytes, uint32_t
     return true;
 }
 
-/* Read one code and its rest, and make the next upper half of them, in which the bit that the code names is 1. *is_strict becomes
- * false if it was so before, or if code and rest are not between the others. */
-static bool read_step(const uint8_t *block, uint32_t block_bytes, const slow_code *code, gap *of, uint32_t *upper, bool *is_strict)
+/* Read one code and its rest, and make the next upper half of them, in which the bit that the code names is 1.
+ * *is_strict becomes false if it was so before, or if code and rest are not between the others. */
+static bool read_step(const uint8_t *block, uint32_t block_bytes, const slow_code *code, gap *of, uint32_t *upper,
+                      bool *is_strict)
 {
     if (of->low + 11 > 8 * block_bytes)
         return false;
@@ -229,7 +230,8 @@ static bool ascend(const uint64_t *values, uint32_t count)
     return true;
 }
 
-bool slow_block_decode_group(const uint8_t *block, uint32_t block_bytes, const slow_code *code, uint32_t group, uint64_t *out)
+bool slow_block_decode_group(const uint8_t *block, uint32_t block_bytes, const slow_code *code, uint32_t group,
+                             uint64_t *out)
 {
     const uint32_t left = slow_block_count(block, block_bytes) - group * SLOW_GROUP;
     bool is_strict = true;
@@ -373,8 +375,8 @@ static void put_code(uint8_t *block, const uint8_t lengths[SLOW_SYMBOLS], uint32
 }
 
 /* Write the steps of a group between two bits. */
-static void put_steps(uint8_t *block, const uint8_t lengths[SLOW_SYMBOLS], const uint64_t *values, uint32_t count, uint32_t at,
-                      uint32_t end)
+static void put_steps(uint8_t *block, const uint8_t lengths[SLOW_SYMBOLS], const uint64_t *values, uint32_t count,
+                      uint32_t at, uint32_t end)
 {
     for (uint32_t i = 1; i < count; i++) {
         const uint32_t h = slow_step(values[i - 1], values[i]);
@@ -384,8 +386,8 @@ static void put_steps(uint8_t *block, const uint8_t lengths[SLOW_SYMBOLS], const
     }
 }
 
-void slow_block_encode(uint8_t *block, uint32_t block_bytes, const uint8_t lengths[SLOW_SYMBOLS], const uint64_t *values,
-                       uint32_t count)
+void slow_block_encode(uint8_t *block, uint32_t block_bytes, const uint8_t lengths[SLOW_SYMBOLS],
+                       const uint64_t *values, uint32_t count)
 {
     const uint32_t shift = shift_of(values, count);
     const size_t head = head_of(block_bytes);

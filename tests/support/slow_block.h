@@ -1,6 +1,6 @@
 /*
- * slow_block.h - a table's block read and written bit by bit, made from its layout alone (format-spec/block-codec.md): what
- * the codec's fast ways are held against. Reading is strict: whatever cannot be read in one way only is refused.
+ * slow_block.h - a table's block read and written bit by bit, made from its layout alone (format-spec/block-codec.md):
+ * what the codec's fast ways are held against. Reading is strict: whatever cannot be read in one way only is refused.
  */
 #ifndef SUPPORT_SLOW_BLOCK_H
 #define SUPPORT_SLOW_BLOCK_H
@@ -55,14 +55,16 @@ bool slow_block_opens(const uint8_t *block, uint32_t block_bytes);
 /* The first fingerprint of a group of a block that opens. False if the group's bounds or its key are impossible. */
 bool slow_block_group_first(const uint8_t *block, uint32_t block_bytes, uint32_t group, uint64_t *first);
 
-/* Decode one group of a block that opens; `out` takes SLOW_GROUP values at most. False if it is malformed or does not ascend. */
-bool slow_block_decode_group(const uint8_t *block, uint32_t block_bytes, const slow_code *code, uint32_t group, uint64_t *out);
+/* Decode one group of a block that opens; `out` takes SLOW_GROUP values at most. False if it is malformed or does not
+ * ascend. */
+bool slow_block_decode_group(const uint8_t *block, uint32_t block_bytes, const slow_code *code, uint32_t group,
+                             uint64_t *out);
 
 /* All of them. False also if groups do not ascend. */
 bool slow_block_decode(const uint8_t *block, uint32_t block_bytes, const slow_code *code, uint64_t *out);
 
-/* The same where they need not ascend, codes may run into rests, and a code may name a bit that is set: what a reader that does
- * not look at that takes the block for. *is_strict tells whether it has none of the last two. */
+/* The same where they need not ascend, codes may run into rests, and a code may name a bit that is set: what a reader
+ * that does not look at that takes the block for. *is_strict tells whether it has none of the last two. */
 bool slow_block_read(const uint8_t *block, uint32_t block_bytes, const slow_code *code, uint64_t *out, bool *is_strict);
 
 /* ----- writing -----
@@ -74,9 +76,9 @@ void slow_put_bits(uint8_t *block, uint32_t at, uint32_t width, uint64_t value);
 /* The first bit in which two values differ; 64: in none. */
 uint32_t slow_first_difference(uint64_t before, uint64_t value);
 
-/* The symbol by which a decoder comes from one value to the next: the first bit in which their upper halves differ, where these
- * ascend. Where they descend, a set bit of the leading ones that both share, the last of them; SLOW_NO_SYMBOL where there is
- * none. */
+/* The symbol by which a decoder comes from one value to the next: the first bit in which their upper halves differ,
+ * where these ascend. Where they descend, a set bit of the leading ones that both share, the last of them;
+ * SLOW_NO_SYMBOL where there is none. */
 uint32_t slow_step(uint64_t before, uint64_t value);
 
 /* A complete code whose lengths differ by one at most, for the symbols whose counts are not 0. */
@@ -86,10 +88,11 @@ void slow_code_lengths(const uint64_t counts[SLOW_SYMBOLS], uint8_t lengths[SLOW
 uint32_t slow_block_needs(const uint8_t lengths[SLOW_SYMBOLS], const uint64_t *values, uint32_t count);
 
 /* How many of the values, at least one, the block takes that begins with the first of them. */
-uint32_t slow_block_fit(uint32_t block_bytes, const uint8_t lengths[SLOW_SYMBOLS], const uint64_t *values, size_t count);
+uint32_t slow_block_fit(uint32_t block_bytes, const uint8_t lengths[SLOW_SYMBOLS], const uint64_t *values,
+                        size_t count);
 
 /* Write the block of these values, all but its trailer. */
-void slow_block_encode(uint8_t *block, uint32_t block_bytes, const uint8_t lengths[SLOW_SYMBOLS], const uint64_t *values,
-                       uint32_t count);
+void slow_block_encode(uint8_t *block, uint32_t block_bytes, const uint8_t lengths[SLOW_SYMBOLS],
+                       const uint64_t *values, uint32_t count);
 
 #endif

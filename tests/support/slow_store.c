@@ -227,8 +227,8 @@ static uint64_t unpermute(uint64_t value, uint64_t mask)
 }
 
 /* Hold a block against what a writer makes of its values; `next` follows them, if there is any. */
-static bool is_tidy(const uint8_t *block, const facts *of, const uint8_t lengths[SLOW_SYMBOLS], const uint64_t *values, uint32_t count,
-                    bool has_next)
+static bool is_tidy(const uint8_t *block, const facts *of, const uint8_t lengths[SLOW_SYMBOLS], const uint64_t *values,
+                    uint32_t count, bool has_next)
 {
     static uint8_t again[65536];
     for (uint32_t i = 1; i < count; i++)
@@ -255,7 +255,8 @@ static void decode_table(const facts *of, const hostile_segment *from, uint32_t 
         const uint8_t *block = from->files[table].bytes + HEADER_FIXED + i * of->block_bytes;
         bool is_strict;
         append(&blocks->begins, values->count);
-        if (!slow_block_opens(block, of->block_bytes) || !slow_block_read(block, of->block_bytes, &code, decoded, &is_strict)) {
+        if (!slow_block_opens(block, of->block_bytes) ||
+            !slow_block_read(block, of->block_bytes, &code, decoded, &is_strict)) {
             blocks->malformed = true;
             continue;
         }

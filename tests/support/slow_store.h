@@ -22,8 +22,8 @@ enum {
     SLOW_DIRECTORY = 128,   /* the directory has other keys or ranks than the blocks */
     SLOW_COUNTS = 256,      /* there are more or fewer fingerprints or records than is said */
     SLOW_UNTIDY = 512,      /* what only a full check looks at: how blocks are filled, statistics, content sum, next ordinal */
-    SLOW_LOOSE = 1024       /* the codes of a block run into its rests, or name bits that are set, but its fingerprints ascend: a
-                               reader may refuse the block or take it for these, and a full check must notice */
+    SLOW_LOOSE = 1024       /* codes of a block run into its rests, or name bits that are set, but its fingerprints
+                               ascend: a reader may refuse it or take it for these, and a full check must notice */
 };
 #define SLOW_CONTENT (SLOW_FRAME | SLOW_TABLE_0 | SLOW_IDS | SLOW_ORDER) /* it cannot be told what the store holds */
 #define SLOW_HONEST(broken) (((broken) & ~(uint32_t)SLOW_PLAN) == 0)

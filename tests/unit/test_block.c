@@ -106,10 +106,11 @@ static void check_find(const ss_block *block, const uint64_t *values, uint32_t l
             assert_int_equal(key_of(block, values, ss_upper(values[group * SLOW_GROUP])), key_of(block, values, high));
     for (uint32_t group = first; group < last; group++)
         if (ss_upper(values[(group + 1) * SLOW_GROUP]) < low)
-            assert_int_equal(key_of(block, values, ss_upper(values[(group + 1) * SLOW_GROUP])), key_of(block, values, low));
+            assert_int_equal(key_of(block, values, ss_upper(values[(group + 1) * SLOW_GROUP])),
+                             key_of(block, values, low));
 }
 
-/* An upper half as a search could have for a bound: one of the block's, mostly where groups meet, and what is near it. */
+/* An upper half as a search could have for a bound: of the block, mostly where groups meet, or near one of it. */
 static uint32_t make_bound(const ss_block *block, const uint64_t *values, rng *random)
 {
     uint32_t index = (uint32_t)rng_below(random, block->count);
@@ -158,7 +159,8 @@ static bool is_near(uint64_t value, const ss_near *near)
 }
 
 /* Search some groups: each fingerprint that is near must be found, in its group, and no other one. */
-static uint64_t check_near(const ss_block *block, const uint64_t *values, const ss_near *wanted, uint32_t first, uint32_t end)
+static uint64_t check_near(const ss_block *block, const uint64_t *values, const ss_near *wanted, uint32_t first,
+                           uint32_t end)
 {
     ss_near near = *wanted;
     uint64_t found = 0;
@@ -189,9 +191,12 @@ static uint64_t check_nears(const ss_block *block, const uint64_t *values, rng *
 {
     uint64_t found = 0;
     for (uint32_t i = 0; i < 24; i++) {
-        /* Near the last one and the first one as well, and zeros, which stand behind the last lower half in some blocks. */
-        const uint32_t index = i % 4 == 0 ? block->count - 1 : i % 4 == 1 ? 0 : (uint32_t)rng_below(random, block->count);
-        ss_near near = {.query = i % 6 == 5 ? 0 : rng_flip(random, values[index], (uint32_t)rng_below(random, 8))};
+        /* Near the last one and the first one as well, and zeros, which stand behind the last lower half in some
+         * blocks. */
+        const uint32_t any = (uint32_t)rng_below(random, block->count);
+        const uint32_t index = i % 4 == 0 ? block->count - 1 : i % 4 == 1 ? 0 : any;
+        const uint32_t flips = i == 0 ? 0 : (uint32_t)rng_below(random, 8); /* so that something is found */
+        ss_near near = {.query = i % 6 == 5 ? 0 : rng_flip(random, values[index], flips)};
         near.distance = i % 8 == 7 ? (uint32_t)rng_below(random, 65) : (uint32_t)rng_below(random, 8);
         near.lower_distance = i % 2 == 0 ? near.distance : (uint32_t)rng_below(random, near.distance + 1);
         const uint32_t first = i < 8 ? 0 : (uint32_t)rng_below(random, block->group_count);
@@ -359,8 +364,8 @@ static void test_smallest_blocks(void **state)
     testing_done();
 }
 
-/* Runs of values whose upper halves are dense, far from the block's first: then many groups have one key, and the bits behind it
- * are all. */
+/* Runs of values whose upper halves are dense, far from the block's first: then many groups have one key, and the bits
+ * behind it are all. */
 static void test_equal_keys(void **state)
 {
     (void)state;
@@ -375,10 +380,11 @@ static void test_equal_keys(void **state)
         block_table all;
         for (size_t j = 0; j < count; j++) {
             values[j] = upper << 32 | (rng_next(&random) & UINT32_MAX);
-            upper = j % (count / runs + 1) == 0 ? first + far + rng_below(&random, far / 2) : upper + rng_below(&random, 3);
+            const bool is_far = j % (count / runs + 1) == 0;
+            upper = is_far ? first + far + rng_below(&random, far / 2) : upper + rng_below(&random, 3);
         }
-        testing_doing("%zu values in %" PRIu64 " runs at least %" PRIx64 " from the first, blocks of %u bytes", count, runs, far,
-                      block_bytes);
+        testing_doing("%zu values in %" PRIu64 " runs at least %" PRIx64 " from the first, blocks of %u bytes", count,
+                      runs, far, block_bytes);
         block_table_init(&all, values, count);
         check_table(&all, block_bytes, &random);
         block_table_free(&all);
@@ -459,7 +465,8 @@ static void test_step_bits(void **state)
 
 /*
  * The example that articles about the paper give, in ascending order: 11011001, then 11011011. They first differ at
- * h = 6, and the rest is 1. Here they are the top 8 bits, so that 24 zeros follow in the upper half: the rest is 25 bits, first a 1.
+ * h = 6, and the rest is 1. Here they are the top 8 bits, so that 24 zeros follow in the upper half: the rest is 25 bits,
+ * first a 1.
  */
 static void test_example_of_the_articles(void **state)
 {
@@ -504,7 +511,8 @@ static void test_example_of_two_groups(void **state)
     expected[260] = 1;
     /* Group 0, from byte 264 on: 63 times the code 0 of equal upper halves, in 8 bytes. */
     expected[272] = 0x03; /* group 1: the code 11 of h = 29 */
-    expected[491] = 0x23; /* its rest 10, of which the 0 is in byte 490; and 0010001, the lowest bits of its distance 500011 */
+    /* Its rest 10, of which the 0 is in byte 490; and 0010001, the lowest bits of its distance 500011. */
+    expected[491] = 0x23;
     expected[492] = 0x10; /* it begins at 272 */
     expected[493] = 0x01;
     expected[495] = 0xa0; /* its key is a000 */

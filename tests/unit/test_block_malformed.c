@@ -1,5 +1,6 @@
-/* The block codec on blocks that no writer made: no bytes whatever lead outside the block, what the format refuses is passed only
- * where fingerprints ascend all the same and writing them again gives other bytes, and all forms say the same. */
+/* The block codec on blocks that no writer made: no bytes whatever lead outside the block, what the format refuses is
+ * passed only where fingerprints ascend all the same and writing them again gives other bytes, and all forms say the
+ * same. */
 #include "store/canonical.h"
 
 #include <inttypes.h>
@@ -82,7 +83,7 @@ static void exercise_group(const ss_block *block, uint32_t group, uint32_t count
     free(other);
 }
 
-/* A group's first is told just where a slow reader tells it, but for an upper half that would need more than 32 bits. */
+/* A group's first is told just where a slow reader tells it, but for an upper half that would need a 33rd bit. */
 static void exercise_first(const ss_block *block, uint32_t block_bytes, uint32_t group)
 {
     uint64_t first = 1, wanted = 2;
@@ -96,13 +97,15 @@ static void exercise_first(const ss_block *block, uint32_t block_bytes, uint32_t
 static void exercise_finding(const ss_block *block, bool is_sound, rng *random)
 {
     for (uint32_t i = 0; i < 8; i++) {
-        const uint32_t low = rng_one_in(random, 2) ? (uint32_t)rng_next(random) : block->first ^ 1u << rng_below(random, 32);
+        const uint32_t any = (uint32_t)rng_next(random), near_first = block->first ^ 1u << rng_below(random, 32);
+        const uint32_t low = rng_one_in(random, 2) ? any : near_first;
         const uint32_t high = low | (uint32_t)ss_low_mask((uint32_t)rng_below(random, 33));
         const uint32_t lower = ss_block_lower(block, (uint32_t)rng_below(random, block->count));
         uint32_t first, last;
         ss_block_find_groups(block, low, high, &first, &last);
         assert_true(first <= last && last < block->group_count);
-        ss_near near = {.query = rng_flip(random, (uint64_t)low << 32 | lower, 2), .distance = (uint32_t)rng_below(random, 65)};
+        ss_near near = {.query = rng_flip(random, (uint64_t)low << 32 | lower, 2),
+                        .distance = (uint32_t)rng_below(random, 65)};
         near.lower_distance = i % 2 == 0 ? near.distance : (uint32_t)rng_below(random, near.distance + 1);
         near.group = i % 2 == 0 ? first : 0;
         near.end = i % 2 == 0 ? last + 1 : block->group_count;
@@ -143,7 +146,8 @@ static verdict exercise(const uint8_t *bytes, uint32_t block_bytes, const ss_cod
     slow_code_init(&slow, code->lengths);
     for (uint32_t group = 0; group < block.group_count; group++) {
         const uint32_t size = ss_block_group_size(&block, group);
-        const bool is_sound = slow_block_decode_group(bytes, block_bytes, &slow, group, values + (size_t)group * SLOW_GROUP);
+        const bool is_sound = slow_block_decode_group(bytes, block_bytes, &slow, group,
+                                                      values + (size_t)group * SLOW_GROUP);
         exercise_group(&block, group, size, values, is_sound);
         exercise_group(&block, group, (uint32_t)rng_between(random, 1, size), values, is_sound);
         exercise_first(&block, block_bytes, group);
@@ -156,8 +160,8 @@ static verdict exercise(const uint8_t *bytes, uint32_t block_bytes, const ss_cod
 }
 
 /* A number of `width` bytes in a copy of a block, between forbidden pages, instead of what was there. */
-static verdict exercise_patched(const uint8_t *bytes, uint32_t block_bytes, const ss_code *code, size_t at, uint64_t value,
-                                uint32_t width, rng *random)
+static verdict exercise_patched(const uint8_t *bytes, uint32_t block_bytes, const ss_code *code, size_t at,
+                                uint64_t value, uint32_t width, rng *random)
 {
     guarded memory = guard_make(block_bytes);
     uint8_t *patched = memory.high;
@@ -193,7 +197,8 @@ static void test_bad_heads_are_refused(void **state)
             assert_false(exercise_patched(bytes, size, &all.code, head, more, 2, &random).opens);
         assert_false(exercise_patched(bytes, size, &all.code, head, 65535, 2, &random).opens);
         for (uint32_t key_shift = 0; key_shift < 256; key_shift++)
-            assert_int_equal(exercise_patched(bytes, size, &all.code, head + 2, key_shift, 1, &random).opens, key_shift <= 16);
+            assert_int_equal(exercise_patched(bytes, size, &all.code, head + 2, key_shift, 1, &random).opens,
+                             key_shift <= 16);
         for (uint32_t zero = 1; zero < 256; zero++)
             assert_false(exercise_patched(bytes, size, &all.code, head + 3, zero, 1, &random).opens);
         free(bytes);
@@ -238,8 +243,8 @@ static void check_begins(const block_table *all, uint32_t size, rng *random)
         ss_block block;
         const char *reason;
         uint64_t first;
-        testing_doing("blocks of %u bytes, %u bytes of lowest bits: group %u of %u begins at %u", size, own, tried->group,
-                      groups, tried->begin);
+        testing_doing("blocks of %u bytes, %u bytes of lowest bits: group %u of %u begins at %u", size, own,
+                      tried->group, groups, tried->begin);
         const verdict got = exercise_patched(bytes, size, &all->code, at, tried->begin, 2, random);
         assert_true(got.opens);
         assert_true(tried->may_be || !got.is_passed);
@@ -271,8 +276,8 @@ static void test_bad_begins_are_refused(void **state)
     testing_done();
 }
 
-/* A group whose end lies so low that codes run into rests, or have no room at all. What is passed of that is not what a writer
- * makes: exercise() sees to it. */
+/* A group whose end lies so low that codes run into rests, or have no room at all. What is passed of that is not what a
+ * writer makes: exercise() sees to it. */
 static void test_codes_that_run_into_rests(void **state)
 {
     (void)state;
@@ -286,12 +291,14 @@ static void test_codes_that_run_into_rests(void **state)
         block_table_encode(&all, 0, sizeof bytes, bytes);
         const uint32_t groups = slow_block_groups(bytes, sizeof bytes);
         for (uint32_t group = 1; group < groups; group++) {
-            const uint32_t begin = slow_begin(bytes, sizeof bytes, group - 1), end = slow_begin(bytes, sizeof bytes, group);
+            const uint32_t begin = slow_begin(bytes, sizeof bytes, group - 1), end = slow_begin(bytes, sizeof bytes,
+                                                                                                group);
             const size_t at = slow_begin_offset(bytes, sizeof bytes, group);
             assert_true(exercise_patched(bytes, sizeof bytes, &all.code, at, end, 2, &random).is_sound);
             const uint32_t ends[] = {end - 1, end - 2, begin + (end - begin) / 2, begin + 1, begin};
             for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-                testing_doing("kind %u: group %u ends at %u instead of %u", trial % DATA_KIND_COUNT, group - 1, ends[i], end);
+                testing_doing("kind %u: group %u ends at %u instead of %u", trial % DATA_KIND_COUNT, group - 1, ends[i],
+                              end);
                 const verdict got = exercise_patched(bytes, sizeof bytes, &all.code, at, ends[i], 2, &random);
                 assert_true(got.opens && !got.is_sound);
                 passed += got.is_passed;
@@ -450,7 +457,8 @@ static void make_frame(rng *random, uint32_t block_bytes, uint8_t *bytes)
     const uint32_t end = slow_begin(bytes, block_bytes, groups);
     for (uint32_t group = 1; group < groups; group++) {
         const uint32_t least = group == 1 ? 0 : own, left = end - begin, mean = 2 * left / (groups - group + 1);
-        begin += (uint32_t)rng_between(random, least < left ? least : left, mean < left ? (mean > least ? mean : least) : left);
+        begin += (uint32_t)rng_between(random, least < left ? least : left,
+                                       mean < left ? (mean > least ? mean : least) : left);
         begin = begin < end ? begin : end;
         ss_store_le16(bytes + slow_begin_offset(bytes, block_bytes, group), (uint16_t)begin);
         if (rng_one_in(random, 2))
@@ -520,7 +528,8 @@ static void test_flipped_bits_stay_inside(void **state)
         guarded memory = guard_make(block_bytes);
         block_table_make(&all, &random, (data_kind)(i % DATA_KIND_COUNT), block_bytes / 2);
         const uint32_t count = block_table_encode(&all, 0, block_bytes, bytes);
-        const uint32_t column = 32 * count, frame = 8 * (slow_begin(bytes, block_bytes, slow_block_groups(bytes, block_bytes)));
+        const uint32_t column = 32 * count, groups = slow_block_groups(bytes, block_bytes);
+        const uint32_t frame = 8 * slow_begin(bytes, block_bytes, groups);
         for (uint32_t trial = 0; trial < (block_bytes <= 8192 ? 80 : 12); trial++) {
             const bool at_end = rng_one_in(&random, 2);
             uint8_t *placed = at_end ? memory.high : memory.low;

@@ -1,5 +1,5 @@
-/* What writers make is passed, and every other way to write the same is not: each bit flipped that leaves a block such that it
- * can be decoded, which is then as sound as it is passed; and blocks that end too early. */
+/* What writers make is passed, and every other way to write the same is not: each bit flipped that leaves a block such
+ * that it can be decoded, which is then as sound as it is passed; and blocks that end too early. */
 #include "store/canonical.h"
 
 #include <inttypes.h>
@@ -76,8 +76,8 @@ static void test_tables(void **state)
     testing_done();
 }
 
-/* Flip each bit of a table's second block: what is decoded after it is another way to write something, or what a writer makes of
- * other fingerprints. Only the latter may be passed. */
+/* Flip each bit of a table's second block: what is decoded after it is another way to write something, or what a writer
+ * makes of other fingerprints. Only the latter may be passed. */
 static void flip_bits(const block_table *table, uint32_t block_bytes, uint64_t *others, uint64_t *unsound)
 {
     uint8_t first[1024], second[1024], again[1024];
@@ -128,8 +128,8 @@ static void test_flipped_bits(void **state)
         flip_bits(&table, block_bytes, &others, &unsound);
         block_table_free(&table);
     }
-    testing_figure("blocks that are sound, but not as a writer makes them: %" PRIu64 "; that are decoded though not sound: %" PRIu64,
-                   others, unsound);
+    testing_figure("blocks not as a writer makes them: %" PRIu64 " sound, %" PRIu64 " decoded though not sound", others,
+                   unsound);
     assert_true(others > 0 && unsound > 0);
     testing_done();
 }
@@ -194,7 +194,8 @@ static void test_each_kind_of_other_bytes(void **state)
     ss_canonical_table_skip(&other);
     assert_false(pass(&other, large));
     large[1024 - 16 + 2] = 0;
-    ss_store_le16(large + 1024 - 16 - 4, (uint16_t)(slow_begin(large, 1024, 1) + 1)); /* a byte between groups 0 and 1 */
+    /* A byte between groups 0 and 1 */
+    ss_store_le16(large + 1024 - 16 - 4, (uint16_t)(slow_begin(large, 1024, 1) + 1));
     ss_canonical_table_skip(&other);
     assert_false(pass(&other, large));
     ss_canonical_table_free(&other);
@@ -211,7 +212,8 @@ static void test_each_kind_of_other_bytes(void **state)
     ss_canonical_table_skip(&canonical);
     assert_false(pass(&canonical, changed));
     ss_canonical_table_free(&canonical);
-    /* The same with a code of h = 20 alone: what a writer needs for equal upper halves has no bits then, and is refused. */
+    /* The same with a code of h = 20 alone: what a writer needs for equal upper halves has no bits then, and is
+     * refused. */
     static ss_code alone;
     const uint8_t one[SS_SYMBOL_COUNT] = {[20] = 1};
     ss_code_init(&alone, one);

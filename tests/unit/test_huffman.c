@@ -255,7 +255,8 @@ static void test_cost_counts_codes_and_rests(void **state)
     assert_int_equal(ss_huffman_cost_bits(counts, lengths), 3 * (3 + 31) + 5 * (3 + 21) + 9 * (2 + 0) + 7 * (1 + 0));
 }
 
-/* Of the 64 bits in which neighbours may differ first, those of the lower half count as equal upper halves, all of them. */
+/* Of the 64 bits in which neighbours may differ first, those of the lower half count as equal upper halves, all of
+ * them. */
 static void test_symbols_of_differences(void **state)
 {
     (void)state;

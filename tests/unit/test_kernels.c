@@ -38,7 +38,7 @@ static uint64_t list_slowly(const uint8_t *block, uint32_t group, uint32_t lower
     for (uint32_t i = 0; i < SS_GROUP_SIZE; i++) {
         uint32_t differing = 0;
         for (uint32_t byte = 0; byte < 4; byte++)
-            differing += (uint32_t)__builtin_popcount(block[group * GROUP_BYTES + 4 * i + byte] ^ (lower >> (8 * byte) & 255u));
+            differing += ss_popcount((lower >> (8 * byte) & 255u) ^ block[group * GROUP_BYTES + 4 * i + byte]);
         near |= (uint64_t)(differing <= distance) << i;
     }
     return near;
@@ -53,7 +53,8 @@ static void check_find(const uint8_t *block, uint32_t group, uint32_t end, uint3
         wanted++;
     for (uint32_t i = 0; i < form_count; i++) {
         uint64_t near = 0;
-        testing_doing("form %u, groups %u to %u, lower half %08" PRIx32 ", distance %u", i, group, end, lower, distance);
+        testing_doing("form %u, groups %u to %u, lower half %08" PRIx32 ", distance %u", i, group, end, lower,
+                      distance);
         assert_int_equal(forms[i]->find_near(block, group, end, lower, distance, &near), wanted);
         if (wanted < end)
             assert_int_equal(near, list_slowly(block, wanted, lower, distance));
@@ -71,7 +72,8 @@ static void test_all_distances(void **state)
         rng_fill(&random, memory.high, memory.size);
         for (uint32_t distance = 0; distance <= 64; distance++) {
             const uint32_t group = (uint32_t)rng_below(&random, MOST_GROUPS);
-            check_find(memory.high, group, (uint32_t)rng_between(&random, group, MOST_GROUPS), (uint32_t)rng_next(&random), distance);
+            check_find(memory.high, group, (uint32_t)rng_between(&random, group, MOST_GROUPS),
+                       (uint32_t)rng_next(&random), distance);
             check_find(memory.high, 0, MOST_GROUPS, (uint32_t)rng_next(&random), distance);
         }
     }
@@ -79,7 +81,7 @@ static void test_all_distances(void **state)
     testing_done();
 }
 
-/* One half among others that are far, at each place of each group: it differs in just the distance, or in one bit more. */
+/* One half among others that are far, at each place of each group: it differs in just the distance, or a bit more. */
 static void test_each_place(void **state)
 {
     (void)state;
@@ -108,8 +110,8 @@ static void test_each_place(void **state)
     testing_done();
 }
 
-/* The last group of a block, of which some halves are no fingerprints: nothing is read behind the block, and a search reports
- * none of what stands there. */
+/* The last group of a block, of which some halves are no fingerprints: nothing is read behind the block, and a search
+ * reports none of what stands there. */
 static void test_last_groups(void **state)
 {
     (void)state;
@@ -246,9 +248,11 @@ static void test_malformed_groups(void **state)
         if (trial % 20 == 0)
             make_code(&random, &code);
         uint8_t *block = trial % 2 == 0 ? memory->high : memory->low;
-        const uint32_t count = (uint32_t)rng_between(&random, 1, head / 4), number = (uint32_t)rng_below(&random, (count + 63) / 64);
+        const uint32_t count = (uint32_t)rng_between(&random, 1, head / 4);
+        const uint32_t number = (uint32_t)rng_below(&random, (count + 63) / 64);
         const uint32_t left = count - number * SS_GROUP_SIZE, column = 4 * count;
-        const uint32_t begin = (uint32_t)rng_between(&random, column, head), end = (uint32_t)rng_between(&random, begin, head);
+        const uint32_t begin = (uint32_t)rng_between(&random, column, head), end = (uint32_t)rng_between(&random, begin,
+                                                                                                         head);
         const uint32_t low_bits = number == 0 || begin + 2 > end ? 0 : (uint32_t)rng_below(&random, 17);
         ss_coded_group group = {.block = block,
                                 .first = number * SS_GROUP_SIZE,
@@ -263,7 +267,8 @@ static void test_malformed_groups(void **state)
         if (rng_one_in(&random, 2))
             for (uint32_t i = 0; i < count; i++)
                 ss_store_le32(block + 4 * (size_t)i, i);
-        testing_doing("trial %u: %u fingerprints from bits %u to %u", trial, group.count, group.code_bit, group.rest_bit);
+        testing_doing("trial %u: %u fingerprints from bits %u to %u", trial, group.count, group.code_bit,
+                      group.rest_bit);
         const bool is_passed = check_decode(&code, &group, NULL);
         passed += is_passed;
         refused += !is_passed;
