@@ -53,6 +53,16 @@ static lie_case make_equal(bool has_ids)
     return made;
 }
 
+/* A fingerprint that is the one before it, in all tables. */
+static lie_case make_equal_pair(bool has_ids, uint32_t block_bytes, uint32_t at)
+{
+    lie_plan plan = plan_of(has_ids, DENSE, block_bytes);
+    add_segment(&plan, 100, 0, 1);
+    lie_case made = make(&plan, (lie){.kind = LIE_EQUAL_NEIGHBOURS, .table = 1, .at = at, .size = 1});
+    assert_true((made.truth->broken & SLOW_TABLE_0) != 0);
+    return made;
+}
+
 /* Two fingerprints of table 0 have changed places. Their upper halves are equal, so that only the lower ones tell. */
 static lie_case make_descending(uint32_t block_bytes, uint32_t at)
 {
@@ -100,7 +110,7 @@ static void assert_ended(sstore_status status)
 }
 
 /* Ask a store, which scans, for all it has in each way; nothing may come twice. */
-static void assert_none_twice(const lie_case *made)
+static void assert_none_twice(const lie_case *made, uint64_t fingerprint)
 {
     const sstore_strategy strategies[] = {SSTORE_STRATEGY_SCAN, SSTORE_STRATEGY_AUTO};
     for (uint32_t i = 0; i < 2; i++) {
@@ -117,13 +127,13 @@ static void assert_none_twice(const lie_case *made)
         assert_ok(sstore_cursor_create(store, &cursor, &error), &error);
         assert_ended(sstore_each_record(cursor, take_record, &got, NULL));
         assert_no_repeats(&got);
-        assert_ended(sstore_query(cursor, 1, 3, take_match, &got, NULL));
+        assert_ended(sstore_query(cursor, fingerprint, 3, take_match, &got, NULL));
         assert_no_repeats(&got);
-        assert_ended(sstore_query(cursor, 1, 64, take_match, &got, NULL));
+        assert_ended(sstore_query(cursor, fingerprint, 64, take_match, &got, NULL));
         assert_no_repeats(&got);
-        assert_ended(sstore_query_nearest(cursor, 1, 64, take_match, &got, NULL));
+        assert_ended(sstore_query_nearest(cursor, fingerprint, 64, take_match, &got, NULL));
         assert_no_repeats(&got);
-        assert_ended(sstore_query_batch(store, (const uint64_t[]){1}, 1, 3, 1, take_match, &got, NULL));
+        assert_ended(sstore_query_batch(store, &fingerprint, 1, 3, 1, take_match, &got, NULL));
         assert_no_repeats(&got);
         assert_ok(sstore_reopen(store, &again, &error), &error);
         assert_ended(sstore_join(store, again, &join, take_pair, &got, NULL));
@@ -140,11 +150,27 @@ static void test_equal_fingerprints_are_reported_once(void **state)
 {
     (void)state;
     lie_case made = make_equal(true);
-    assert_none_twice(&made);
+    assert_none_twice(&made, 1);
     lie_case_free(&made);
     made = make_equal(false);
-    assert_none_twice(&made);
+    assert_none_twice(&made, 1);
     lie_case_free(&made);
+}
+
+/* Where groups and blocks meet, each part ascends: then only the order from one to the next tells. */
+static void test_equal_neighbours_are_reported_once(void **state)
+{
+    (void)state;
+    /* The last ones of their groups, or of their blocks */
+    static const uint32_t places[][2] = {{1024, 62}, {1024, 63}, {1024, 64}, {256, 56}, {256, 57}, {256, 58}};
+    for (size_t i = 0; i < 2 * sizeof places / sizeof *places; i++) {
+        const uint32_t *place = places[i / 2];
+        testing_doing("blocks of %u bytes, fingerprint %u, %s ids", place[0], place[1], i % 2 == 0 ? "without" : "with");
+        lie_case made = make_equal_pair(i % 2 != 0, place[0], place[1]);
+        assert_none_twice(&made, lie_fingerprint(DENSE, place[1]));
+        lie_case_free(&made);
+    }
+    testing_done();
 }
 
 /* Five segments that add the same. */
@@ -157,7 +183,7 @@ static void test_records_added_again_are_reported_once(void **state)
             add_segment(&plan, 60, 3, 1);
         lie_case made = make(&plan, (lie){.kind = LIE_RECORDS_ADDED_AGAIN});
         assert_true(made.truth->broken == SLOW_ORDER);
-        assert_none_twice(&made);
+        assert_none_twice(&made, 1);
         lie_case_free(&made);
     }
 }
@@ -325,6 +351,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_equal_fingerprints_are_reported_once, testing_teardown),
+        cmocka_unit_test_teardown(test_equal_neighbours_are_reported_once, testing_teardown),
         cmocka_unit_test_teardown(test_records_added_again_are_reported_once, testing_teardown),
         cmocka_unit_test_teardown(test_equal_fingerprints_are_not_rewritten, testing_teardown),
         cmocka_unit_test_teardown(test_descending_fingerprints_are_not_rewritten, testing_teardown),
