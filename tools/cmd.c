@@ -209,13 +209,6 @@ void cmd_allow_many_files(void)
     }
 }
 
-sstore_status cmd_open_to_read_all(const char *path, sstore **store_out, sstore_error *error)
-{
-    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
-    options.io = SSTORE_IO_PREAD;
-    return sstore_open(path, &options, store_out, error);
-}
-
 int cmd_read_facts(const char *path, sstore_statistics *facts_out)
 {
     sstore *store;

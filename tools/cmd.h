@@ -91,9 +91,6 @@ void cmd_parse(const struct argp *argp, int argc, char **argv, void *arguments);
  * allows. */
 void cmd_allow_many_files(void);
 
-/* Open the store at `path` to read all of it once: mapped, all of it would stay resident. */
-sstore_status cmd_open_to_read_all(const char *path, sstore **store_out, sstore_error *error);
-
 /* Open the store at `path` and read its facts. Returns an exit code. */
 int cmd_read_facts(const char *path, sstore_statistics *facts_out);
 

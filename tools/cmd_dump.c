@@ -99,7 +99,7 @@ int cmd_dump(int argc, char **argv)
     cmd_parse(&argp, argc, argv, &arguments);
     sstore *store;
     sstore_error error;
-    if (cmd_open_to_read_all(arguments.store, &store, &error) != SSTORE_OK)
+    if (sstore_open(arguments.store, NULL, &store, &error) != SSTORE_OK)
         return cmd_fail(&error);
     int code = dump(store, &arguments);
     sstore_close(store);

@@ -38,7 +38,7 @@ int join_open(const char *path, const join_arguments *arguments, sstore **store_
 {
     sstore_statistics facts = {.struct_size = sizeof facts};
     sstore_error error;
-    if (cmd_open_to_read_all(path, store_out, &error) != SSTORE_OK || sstore_stat(*store_out, &facts, &error) != SSTORE_OK)
+    if (sstore_open(path, NULL, store_out, &error) != SSTORE_OK || sstore_stat(*store_out, &facts, &error) != SSTORE_OK)
         return cmd_fail(&error);
     *style_out = (output_style){.json = arguments->json, .has_ids = facts.has_ids != 0};
     return EXIT_DONE;

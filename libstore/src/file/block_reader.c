@@ -132,6 +132,22 @@ static bool was_checked(const ss_block_reader *reader, uint64_t block)
     return reader->checked == NULL || (atomic_load_explicit(&reader->checked[block / 8], memory_order_relaxed) >> block % 8 & 1) != 0;
 }
 
+static sstore_status read_block(const ss_block_reader *reader, uint64_t block, uint8_t *buffer, sstore_error *error)
+{
+    const sstore_status status =
+        ss_file_read_at(&reader->file, ss_block_offset(reader, block), buffer, reader->header.block_bytes, error);
+    return status == SSTORE_OK ? ss_block_reader_check(reader, block, buffer, error) : status;
+}
+
+sstore_status ss_block_reader_get_once(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
+                                       const uint8_t **bytes_out, sstore_error *error)
+{
+    if (reader->io == SSTORE_IO_MEMORY)
+        return ss_block_reader_get(reader, block, buffer, bytes_out, error);
+    *bytes_out = buffer;
+    return read_block(reader, block, buffer, error);
+}
+
 sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
                                   const uint8_t **bytes_out, sstore_error *error)
 {
@@ -139,10 +155,7 @@ sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block,
     assert(block < reader->header.block_count);
     if (reader->base == NULL) {
         *bytes_out = buffer;
-        sstore_status status = ss_file_read_at(&reader->file, offset, buffer, reader->header.block_bytes, error);
-        if (status != SSTORE_OK)
-            return status;
-        return ss_block_reader_check(reader, block, buffer, error);
+        return read_block(reader, block, buffer, error);
     }
     *bytes_out = reader->base + offset;
     /* Two threads may both check a block: no harm. */

@@ -44,6 +44,10 @@ void ss_block_reader_close(ss_block_reader *reader);
 sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
                                   const uint8_t **bytes_out, sstore_error *error);
 
+/* The same in a walk over many blocks, each of which is needed once: of a map, none stays resident for that. */
+sstore_status ss_block_reader_get_once(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
+                                       const uint8_t **bytes_out, sstore_error *error);
+
 /*
  * Ask for a block that will be got soon. In pread mode, if the page cache has it, it is read into `buffer` at once:
  * that is true, and only ss_block_reader_check is left to do. Otherwise it is on its way to the cache or the page

@@ -64,7 +64,7 @@ static sstore_status open_next_ids(ss_record_stream *stream, sstore_error *error
         return ss_fail_damaged(error, ids->file.path, SSTORE_NO_OFFSET, "there are fewer ids than fingerprints");
     uint64_t number = stream->next_ids_block++;
     ss_block_reader_ahead(ids, number, &stream->ids_walk);
-    sstore_status status = ss_block_reader_get(ids, number, stream->ids_buffer, &bytes, error);
+    sstore_status status = ss_block_reader_get_once(ids, number, stream->ids_buffer, &bytes, error);
     if (status == SSTORE_OK)
         status = ss_block_source_open_ids(&stream->segment->ids_source, number, bytes, &stream->ids, error);
     stream->ids_index = 0;

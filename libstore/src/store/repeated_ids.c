@@ -82,7 +82,7 @@ sstore_status ss_each_repeated_id(const ss_segment *segment, uint64_t first, uin
         ss_ids_block block = {.count = 0};
         self.number = number;
         ss_block_reader_ahead(reader, number, &ahead);
-        status = ss_block_reader_get(reader, number, buffer, &bytes, error);
+        status = ss_block_reader_get_once(reader, number, buffer, &bytes, error);
         if (status == SSTORE_OK)
             status = ss_block_source_open_ids(self.source, number, bytes, &block, error);
         if (status != SSTORE_OK || block.first_rank >= end)

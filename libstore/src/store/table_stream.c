@@ -66,7 +66,7 @@ sstore_status ss_table_stream_next(ss_table_stream *stream, const uint64_t **val
     uint64_t number = stream->next_block++;
     stream->has_last = false;
     ss_block_reader_ahead(reader, number, &stream->walk);
-    sstore_status status = ss_block_reader_get(reader, number, stream->buffer, &stream->bytes, error);
+    sstore_status status = ss_block_reader_get_once(reader, number, stream->buffer, &stream->bytes, error);
     if (status == SSTORE_OK)
         status = ss_block_source_open(stream->source, number, stream->bytes, &block, error);
     if (status == SSTORE_OK)
