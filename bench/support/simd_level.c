@@ -5,9 +5,10 @@
 
 #include "base/simd.h"
 
-/* Hidden in the shared library. */
+/* Hidden in the shared library. NOLINTBEGIN(readability-redundant-declaration): here they are weak */
 extern __typeof__(ss_simd_limit) ss_simd_limit __attribute__((weak));
 extern __typeof__(ss_simd_best) ss_simd_best __attribute__((weak));
+/* NOLINTEND(readability-redundant-declaration) */
 
 static const char *const names[] = {[SS_SIMD_NONE] = "none", [SS_SIMD_AVX2] = "avx2", [SS_SIMD_AVX512] = "avx512"};
 

@@ -97,8 +97,8 @@ static inline uint32_t ss_block_lower(const ss_block *block, uint32_t index)
     return ss_load_le32(block->bytes + (size_t)index * SS_LOWER_BYTES);
 }
 
-/* Bring the codes and rests of a group into the cache. */
-void ss_block_prefetch_group(const ss_block *block, uint32_t group);
+/* Bring the codes and rests of group `number` into the cache. */
+void ss_block_prefetch_group(const ss_block *block, uint32_t number);
 
 /* Get the first fingerprint of a group. False if the group's bounds are impossible. */
 bool ss_block_group_first(const ss_block *block, uint32_t group, uint64_t *first_out);

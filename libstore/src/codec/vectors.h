@@ -23,6 +23,10 @@ TARGET INLINE words OF_FORM(load)(const void *from)
     return loaded;
 }
 
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 /* its analyser takes a vector's shift for that of one bit */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wanalyzer-shift-count-overflow"
+#endif
 TARGET INLINE words OF_FORM(count_ones)(words x)
 {
     x -= x >> 1 & 0x55555555u;
@@ -31,6 +35,9 @@ TARGET INLINE words OF_FORM(count_ones)(words x)
     x += x >> 8;
     return (x + (x >> 16)) & 63u;
 }
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#pragma GCC diagnostic pop
+#endif
 
 /* All ones where at most `most` bits are 1, else 0. Quick where `most` is a constant up to FEW_BITS. */
 TARGET INLINE words OF_FORM(are_few)(words x, uint32_t most)
