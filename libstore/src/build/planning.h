@@ -7,7 +7,6 @@
 #include "file/manifest.h"
 #include "plan/planner.h"
 
-/* Fingerprints between two restart points; bench/README.md has what other intervals cost and gain. */
 #define SS_DEFAULT_BLOCK_BYTES 4096u
 
 /* Choose the plan with the best balance for a segment whose counts and block size are known, from a sample of its

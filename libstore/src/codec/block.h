@@ -150,6 +150,8 @@ typedef struct ss_near {
     uint64_t query;
     uint32_t distance, lower_distance;
     uint32_t group, end;            /* groups `group` to end - 1 are still to be searched */
+    bool any;                       /* set to false where the search begins: something was found before, */
+    uint64_t last;                  /* up to this; for ss_block_source_find_near() */
     uint64_t which;                 /* of the group's fingerprints, by bits: those found */
     uint64_t values[SS_GROUP_SIZE]; /* the group's fingerprints up to the last one found, once it was decoded */
 } ss_near;

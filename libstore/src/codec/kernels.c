@@ -10,7 +10,7 @@
 
 /* Decode at least `count` codes to spans[], which has room for all that a round may yield more. */
 ALWAYS_INLINE bool decode_codes(const ss_lookup *lookup, const uint8_t *block, uint32_t bit, uint32_t end, uint32_t count,
-                         uint8_t *spans)
+                                uint8_t *spans)
 {
     for (uint32_t done = 0; done < count;) {
         uint64_t bits = ss_bits_peek(block, bit);

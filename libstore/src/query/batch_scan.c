@@ -42,6 +42,7 @@ static sstore_status test_block(scanned *self)
     near->end = self->block.group_count;
     for (uint32_t query = 0; status == SSTORE_OK && query < self->batch->count; query++) {
         near->query = self->batch->fingerprints[query];
+        near->any = false;
         for (near->group = 0; status == SSTORE_OK; near->group++) {
             status = ss_block_source_find_near(self->source, self->number, &self->block, near, self->error);
             if (status != SSTORE_OK || near->group == near->end)

@@ -18,7 +18,8 @@
 #include "sort/radix.h"
 
 #define SLICE_FINGERPRINTS 64000.0 /* on average, if its blocks are as full as all */
-#define MOST_BLOCKS_TIMES 2u       /* as many blocks as a slice should have are got together */
+#define MOST_BLOCKS_TIMES 2u       /* as many blocks as a slice should have are got together, */
+#define MOST_BYTES (4u << 20)      /* but no more than have so many bytes, where blocks are far from full */
 #define INDEX_BITS 11u
 #define DEAL_BITS 6u /* queries are dealt out by these leading bits and then sorted by several threads */
 
@@ -95,21 +96,17 @@ static sstore_status match(const sliced *self, const sstore_record *query, uint6
     return ss_batch_add_hit(batch, self->worker, hit, self->error);
 }
 
-/* Report what was found in a group, of those between first and last; they have to be above the one reported before. */
+/* Report what was found in a group, of those between first and last. */
 static sstore_status report_near(const sliced *self, const sstore_record *query, const sliced_block *in, uint64_t first,
-                                 uint64_t last, uint64_t *above)
+                                 uint64_t last)
 {
     const ss_near *near = &self->place->near;
     sstore_status status = SSTORE_OK;
     for (uint64_t which = near->which; status == SSTORE_OK && which != 0; which &= which - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(which);
         const uint64_t value = near->values[i];
-        if (value < first || value > last)
-            continue;
-        if (SS_UNLIKELY(value < *above))
-            return ss_block_reader_malformed(&self->of->table->blocks, in->number, "its fingerprints do not ascend", self->error);
-        *above = value + 1;
-        status = match(self, query, value, in->rank + near->group * SS_GROUP_SIZE + i);
+        if (value >= first && value <= last)
+            status = match(self, query, value, in->rank + near->group * SS_GROUP_SIZE + i);
     }
     return status;
 }
@@ -124,7 +121,6 @@ static sstore_status test_bucket(const sliced *self, const sstore_record *query,
     const uint32_t last_group = place->begins[bucket + 1];
     ss_near *near = &self->place->near;
     sstore_status status = SSTORE_OK;
-    uint64_t above = 0;
     near->query = query->fingerprint;
     near->distance = distance;
     near->lower_distance = distance > known ? distance - known : 0;
@@ -132,12 +128,13 @@ static sstore_status test_bucket(const sliced *self, const sstore_record *query,
         const sliced_block *in = &place->blocks[place->block_of[group]];
         near->group = group - in->first_group;
         near->end = ss_min_u32(last_group + 1, in[1].first_group) - in->first_group;
+        near->any = false;
         group = in->first_group + near->end;
         for (;; near->group++) {
             status = ss_block_source_find_near(&self->of->table->source, in->number, &in->block, near, self->error);
             if (SS_LIKELY(status != SSTORE_OK || near->group == near->end))
                 break;
-            status = report_near(self, query, in, first, last, &above);
+            status = report_near(self, query, in, first, last);
             if (status != SSTORE_OK)
                 break;
         }
@@ -455,7 +452,8 @@ sstore_status ss_batch_sweep(const ss_batch *batch, sstore_error *error)
     const ss_cost_model *costs = &batch->segment->costs;
     const uint64_t slice_blocks = 1 + (uint64_t)(SLICE_FINGERPRINTS * costs->block_count / (costs->fingerprint_count + 1));
     workplace *places;
-    sstore_status status = make_places(batch, (uint32_t)(MOST_BLOCKS_TIMES * slice_blocks), &places, error);
+    const uint64_t most = ss_max_u64(1, MOST_BYTES / batch->segment->facts.block_bytes);
+    sstore_status status = make_places(batch, (uint32_t)ss_min_u64(MOST_BLOCKS_TIMES * slice_blocks, most), &places, error);
     if (status != SSTORE_OK)
         return status;
     for (uint32_t i = 0; status == SSTORE_OK && i < plan->table_count; i++) {

@@ -124,7 +124,7 @@ static sstore_status count_candidates(const ss_search *self, const ss_visit *vis
         if (status != SSTORE_OK)
             return status;
         for (uint32_t i = 0; i < count; i++)
-            counts->candidates += is_probed(self, visit->table, values[i]);
+            counts->candidates += values[i] >= span->first && values[i] <= span->last && is_probed(self, visit->table, values[i]);
     }
     return SSTORE_OK;
 }

@@ -50,10 +50,29 @@ sstore_status ss_block_source_decode(const ss_block_source *source, uint64_t num
     return SSTORE_OK;
 }
 
+/* Whether what was found lies between the block's key and the one before, and above what was found before in the block. So none is
+ * found twice, though the groups between were not decoded. */
+static bool are_in_place(const ss_block_source *source, uint64_t number, const ss_near *near)
+{
+    const uint64_t lowest = near->values[__builtin_ctzll(near->which)], highest = near->values[ss_count_up_to(near->which) - 1];
+    if (near->any && lowest <= near->last)
+        return false;
+    return source->keys == NULL || (highest <= ss_array_at(source->keys, number) &&
+                                    (number == 0 || lowest > ss_array_at(source->keys, number - 1)));
+}
+
 sstore_status ss_block_source_find_near(const ss_block_source *source, uint64_t number, const ss_block *block, ss_near *near,
                                         sstore_error *error)
 {
-    return SS_LIKELY(ss_block_find_near(block, near)) ? SSTORE_OK : fail(source, number, SS_MALFORMED_GROUP, error);
+    if (SS_UNLIKELY(!ss_block_find_near(block, near)))
+        return fail(source, number, SS_MALFORMED_GROUP, error);
+    if (SS_LIKELY(near->group == near->end))
+        return SSTORE_OK;
+    if (SS_UNLIKELY(!are_in_place(source, number, near)))
+        return fail(source, number, "its fingerprints do not ascend", error);
+    near->any = true;
+    near->last = near->values[ss_count_up_to(near->which) - 1];
+    return SSTORE_OK;
 }
 
 sstore_status ss_block_source_decode_group(const ss_block_source *source, uint64_t number, const ss_block *block, uint32_t group,

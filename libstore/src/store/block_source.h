@@ -4,8 +4,8 @@
  *   - where the directory is open, a block begins above the key of the block before, ends with its own key, and holds as many
  *     fingerprints as the ranks of table 0 say; so the block that the directory names for a fingerprint is the right one;
  *   - a block of ids ends with the rank that the directory has.
- * Everything else is DAMAGED, so that no caller has to check it. A search decodes only groups with something near, so that it
- * checks itself that what it finds ascends (query/search.c); a search for one id bisects (store/record_finder.c); and a
+ * Everything else is DAMAGED, so that no caller has to check it. A query that probes decodes groups of several blocks one after
+ * the other, and checks itself that what it finds ascends (query/search.c); a search for one id bisects (store/record_finder.c); and a
  * verification reports all damage (store/verify.c).
  */
 #ifndef SS_BLOCK_SOURCE_H
@@ -34,7 +34,7 @@ sstore_status ss_block_source_decode(const ss_block_source *source, uint64_t num
                                      uint64_t *values_out, sstore_error *error);
 
 /* ss_block_find_near() of a block that was opened: near->group becomes the next group that has some, near->end if there is none.
- * Whoever goes through what is found checks that it ascends. DAMAGED. */
+ * What is found lies where the directory says, above what the search found before. DAMAGED. */
 sstore_status ss_block_source_find_near(const ss_block_source *source, uint64_t number, const ss_block *block, ss_near *near,
                                         sstore_error *error);
 

@@ -20,6 +20,7 @@ sstore_status ss_find_rank(const ss_segment *segment, uint64_t fingerprint, ss_b
     ss_block_prefetch_group(&block, last); /* it will be decoded, unless the fingerprint is not there */
     near.query = fingerprint;
     near.distance = near.lower_distance = 0;
+    near.any = false;
     status = ss_block_source_find_near(source, slot->number, &block, &near, error);
     if (status == SSTORE_OK && near.group < near.end)
         *rank_out = ss_array_at(&segment->ranks, slot->number) + near.group * SS_GROUP_SIZE + (uint32_t)__builtin_ctzll(near.which);
