@@ -155,9 +155,9 @@ static bool check_decode(const ss_code *code, const ss_coded_group *group, const
     const ss_kernels *forms[MOST_FORMS];
     const uint32_t form_count = list_forms(forms);
     uint64_t *first = malloc(group->count * sizeof *first), *other = malloc(group->count * sizeof *other);
-    const bool is_passed = forms[0]->decode_group(code->lookup, group, first);
+    const bool is_passed = forms[0]->decode(code->lookup, group, NULL, first);
     for (uint32_t i = 1; i < form_count; i++) {
-        assert_int_equal(forms[i]->decode_group(code->lookup, group, other), is_passed);
+        assert_int_equal(forms[i]->decode(code->lookup, group, NULL, other), is_passed);
         if (is_passed)
             assert_memory_equal(first, other, group->count * sizeof *first);
     }
@@ -170,6 +170,25 @@ static bool check_decode(const ss_code *code, const ss_coded_group *group, const
     free(first);
     free(other);
     return is_passed;
+}
+
+/* Decode a whole group and another one together: as one by one. */
+static void check_decode_two(const ss_code *code, const ss_coded_group *group, const ss_coded_group *next)
+{
+    const ss_kernels *forms[MOST_FORMS];
+    const uint32_t form_count = list_forms(forms);
+    const size_t count = SS_GROUP_SIZE + next->count;
+    uint64_t *one_by_one = malloc(count * sizeof *one_by_one), *together = malloc(count * sizeof *together);
+    assert_int_equal(group->count, SS_GROUP_SIZE);
+    const bool is_passed = forms[0]->decode(code->lookup, group, NULL, one_by_one) &&
+                           forms[0]->decode(code->lookup, next, NULL, one_by_one + SS_GROUP_SIZE);
+    for (uint32_t i = 0; i < form_count; i++) {
+        assert_int_equal(forms[i]->decode(code->lookup, group, next, together), is_passed);
+        if (is_passed)
+            assert_memory_equal(one_by_one, together, count * sizeof *together);
+    }
+    free(one_by_one);
+    free(together);
 }
 
 static void make_code(rng *random, ss_code *code)
@@ -202,6 +221,7 @@ static void test_groups_of_blocks(void **state)
         slow_code_init(&slow, all.code.lengths);
         uint8_t *placed = trial % 2 == 0 ? memory.high : memory.low;
         memcpy(placed, bytes, block_bytes);
+        ss_coded_group before = {.count = 0};
         for (uint32_t number = 0; number < slow_block_groups(bytes, block_bytes); number++) {
             const uint32_t first = number * SS_GROUP_SIZE, left = count - first;
             const uint32_t low_bits = number == 0 ? 0 : slow_block_key_shift(bytes, block_bytes);
@@ -213,16 +233,21 @@ static void test_groups_of_blocks(void **state)
                                     .rest_bit = 8 * slow_begin(bytes, block_bytes, number + 1) - low_bits};
             testing_doing("trial %u, group %u", trial, number);
             check_decode(&all.code, &group, all.values + first);
+            if (number > 0)
+                check_decode_two(&all.code, &before, &group);
             for (uint32_t flip = 0; flip < 20; flip++) {
                 const uint32_t bit = flip % 2 == 0 && group.rest_bit > group.code_bit
                                          ? (uint32_t)rng_between(&random, group.code_bit, group.rest_bit - 1)
                                          : (uint32_t)rng_below(&random, 8 * (block_bytes - SS_BLOCK_TRAILER_BYTES));
                 placed[bit / 8] ^= (uint8_t)(1u << bit % 8);
                 const bool is_passed = check_decode(&all.code, &group, NULL);
+                if (number > 0)
+                    check_decode_two(&all.code, &before, &group);
                 passed += is_passed;
                 refused += !is_passed;
                 placed[bit / 8] ^= (uint8_t)(1u << bit % 8);
             }
+            before = group;
         }
         guard_free(&memory);
         block_table_free(&all);
@@ -270,6 +295,8 @@ static void test_malformed_groups(void **state)
         testing_doing("trial %u: %u fingerprints from bits %u to %u", trial, group.count, group.code_bit,
                       group.rest_bit);
         const bool is_passed = check_decode(&code, &group, NULL);
+        if (group.count == SS_GROUP_SIZE)
+            check_decode_two(&code, &group, &group);
         passed += is_passed;
         refused += !is_passed;
     }

@@ -11,8 +11,14 @@ ss_simd_level ss_simd_cpu(void)
     if (!__builtin_cpu_supports("popcnt") || !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2") ||
         !__builtin_cpu_supports("avx2"))
         return SS_SIMD_NONE;
-    const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vpopcntdq");
+    const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                            __builtin_cpu_supports("avx512vpopcntdq");
     return has_avx512 ? SS_SIMD_AVX512 : SS_SIMD_AVX2;
+}
+
+bool ss_simd_is_pdep_fast(void)
+{
+    return !__builtin_cpu_is("znver1") && !__builtin_cpu_is("znver2");
 }
 
 #else
@@ -20,6 +26,11 @@ ss_simd_level ss_simd_cpu(void)
 ss_simd_level ss_simd_cpu(void)
 {
     return SS_SIMD_NONE;
+}
+
+bool ss_simd_is_pdep_fast(void)
+{
+    return false;
 }
 
 #endif

@@ -22,7 +22,7 @@
 typedef enum ss_simd_level {
     SS_SIMD_NONE,  /* portable C */
     SS_SIMD_AVX2,  /* AVX2, BMI, BMI2 and POPCNT: Haswell, Zen and later ones */
-    SS_SIMD_AVX512 /* AVX-512 F and VPOPCNTDQ: Ice Lake, Zen 4 and later ones */
+    SS_SIMD_AVX512 /* AVX-512 F, VL and VPOPCNTDQ: Ice Lake, Zen 4 and later ones */
 } ss_simd_level;
 
 /* What the processor and the compiler have. */
@@ -30,6 +30,9 @@ ss_simd_level ss_simd_cpu(void);
 
 /* What may be used: ss_simd_cpu() or the limit, whichever is lower. */
 ss_simd_level ss_simd_best(void);
+
+/* Whether pdep and pext of BMI2 are instructions, as they are not on Zen and Zen 2, which take many small ones for them. */
+bool ss_simd_is_pdep_fast(void);
 
 /*
  * Use nothing above `level` from now on; SS_SIMD_AVX512, as at the start, is no limit. For tests and benchmarks alone:

@@ -10,7 +10,9 @@
 #include "base/common.h"
 #include "base/le.h"
 
-/* 57 or more bits from bit position `at` on; those above the 57th are undefined. */
+#define SS_PEEK_BITS 57u
+
+/* SS_PEEK_BITS or more bits from bit position `at` on; those above are undefined. */
 static inline uint64_t ss_bits_peek(const uint8_t *block, uint32_t at)
 {
     return ss_load_le64(block + (at >> 3)) >> (at & 7);

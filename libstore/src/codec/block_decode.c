@@ -75,18 +75,24 @@ bool ss_block_group_first(const ss_block *block, uint32_t number, uint64_t *firs
 bool ss_block_decode_group(const ss_block *block, uint32_t number, uint32_t count, uint64_t *out)
 {
     ss_coded_group group;
-    return enter_group(block, number, count, &group) && block->code->kernels->decode_group(block->code->lookup, &group, out);
+    return enter_group(block, number, count, &group) &&
+           block->code->kernels->decode(block->code->lookup, &group, NULL, out);
 }
 
 bool ss_block_decode(const ss_block *block, uint64_t *out)
 {
-    for (uint32_t group = 0; group < block->group_count; group++) {
-        uint64_t *values = out + (size_t)group * SS_GROUP_SIZE;
-        if (!ss_block_decode_group(block, group, ss_block_group_size(block, group), values))
-            return false;
-        if (group > 0 && SS_UNLIKELY(values[0] <= values[-1]))
+    for (uint32_t number = 0; number < block->group_count; number += 2) {
+        ss_coded_group group, next;
+        const bool has_next = number + 1 < block->group_count;
+        if (!enter_group(block, number, ss_block_group_size(block, number), &group) ||
+            (has_next && !enter_group(block, number + 1, ss_block_group_size(block, number + 1), &next)) ||
+            !block->code->kernels->decode(block->code->lookup, &group, has_next ? &next : NULL,
+                                          out + (size_t)number * SS_GROUP_SIZE))
             return false;
     }
+    for (uint32_t first = SS_GROUP_SIZE; first < block->count; first += SS_GROUP_SIZE)
+        if (out[first] <= out[first - 1])
+            return false;
     return true;
 }
 

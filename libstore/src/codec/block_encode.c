@@ -119,39 +119,47 @@ static void write_zeros(back_writer *writer, uint32_t width)
     write_back(writer, 0, width);
 }
 
-static inline uint32_t step_symbol(const uint64_t *values, uint32_t step)
+static inline uint64_t rest_of(uint64_t value, uint32_t width)
 {
-    return ss_symbol_of(ss_first_difference(values[step - 1], values[step]));
+    return ss_upper(value) & ((UINT64_C(1) << width) - 1);
 }
 
-/* The rests of the steps within values[0 .. count-1]. */
-static void write_rests(back_writer *writer, const uint64_t *values, uint32_t count)
+/* The rests of the steps within values[0 .. count-1], two at a time: the later one stands lower. */
+static void write_rests(back_writer *writer, const uint8_t *symbols, const uint64_t *values, uint32_t count)
 {
-    for (uint32_t i = 1; i < count; i++) {
-        const uint32_t width = ss_rest_bits(step_symbol(values, i));
-        write_back(writer, ss_upper(values[i]) & ss_low_mask(width), width);
+    uint32_t i = 1;
+    for (; i + 1 < count; i += 2) {
+        const uint32_t width = ss_rest_bits(symbols[i]), next_width = ss_rest_bits(symbols[i + 1]);
+        const uint64_t rest = rest_of(values[i], width), next = rest_of(values[i + 1], next_width);
+        if (SS_LIKELY(width + next_width <= MOST_FIELD_BITS)) {
+            write_back(writer, rest << next_width | next, width + next_width);
+        } else {
+            write_back(writer, rest, width);
+            write_back(writer, next, next_width);
+        }
     }
+    for (; i < count; i++)
+        write_back(writer, rest_of(values[i], ss_rest_bits(symbols[i])), ss_rest_bits(symbols[i]));
 }
 
-static inline void put_code(back_writer *writer, const ss_code *code, const uint64_t *values, uint32_t step)
+static inline void put_code(back_writer *writer, const ss_code *code, uint8_t h)
 {
-    const uint32_t h = step_symbol(values, step);
     put_back(writer, code->codes[h], code->lengths[h]);
 }
 
 /* Their codes, which run forward: so the last one is written first. */
-static void write_codes(back_writer *writer, const ss_code *code, const uint64_t *values, uint32_t count)
+static void write_codes(back_writer *writer, const ss_code *code, const uint8_t *symbols, uint32_t count)
 {
     uint32_t step = count - 1;
     for (; step >= 4; step -= 4) { /* four codes have at most 44 bits */
-        put_code(writer, code, values, step);
-        put_code(writer, code, values, step - 1);
-        put_code(writer, code, values, step - 2);
-        put_code(writer, code, values, step - 3);
+        put_code(writer, code, symbols[step]);
+        put_code(writer, code, symbols[step - 1]);
+        put_code(writer, code, symbols[step - 2]);
+        put_code(writer, code, symbols[step - 3]);
         flush_back(writer);
     }
     for (; step > 0; step--)
-        put_code(writer, code, values, step);
+        put_code(writer, code, symbols[step]);
     flush_back(writer);
 }
 
@@ -159,10 +167,13 @@ static void write_codes(back_writer *writer, const ss_code *code, const uint64_t
 static void write_group(back_writer *writer, const ss_code *code, const uint64_t *values, uint32_t count, uint32_t low_bits,
                         uint32_t distance, uint32_t bytes, uint32_t step_bits)
 {
+    uint8_t symbols[SS_GROUP_SIZE];
+    for (uint32_t i = 1; i < count; i++)
+        symbols[i] = (uint8_t)ss_symbol_of(ss_first_difference(values[i - 1], values[i]));
     write_back(writer, distance & ss_low_mask(low_bits), low_bits);
-    write_rests(writer, values, count);
+    write_rests(writer, symbols, values, count);
     write_zeros(writer, 8 * bytes - low_bits - step_bits);
-    write_codes(writer, code, values, count);
+    write_codes(writer, code, symbols, count);
 }
 
 void ss_block_encode(uint32_t block_bytes, const ss_code *code, const uint64_t *values, const uint8_t *step_bits,

@@ -35,9 +35,7 @@ __attribute__((target("bmi2"))) static void gather_bmi2(const uint64_t *values, 
 
 ss_gather_bits_fn ss_gather_bits_bmi2(void)
 {
-    /* Zen and Zen 2 have it as many small instructions. */
-    const bool is_slow = __builtin_cpu_is("znver1") || __builtin_cpu_is("znver2");
-    return ss_simd_best() >= SS_SIMD_AVX2 && !is_slow ? gather_bmi2 : NULL;
+    return ss_simd_best() >= SS_SIMD_AVX2 && ss_simd_is_pdep_fast() ? gather_bmi2 : NULL;
 }
 
 #else

@@ -8,39 +8,66 @@
 
 /* ----- decoding ----- */
 
-/* Decode at least `count` codes to spans[], which has room for all that a round may yield more. */
-ALWAYS_INLINE bool decode_codes(const ss_lookup *lookup, const uint8_t *block, uint32_t bit, uint32_t end, uint32_t count,
-                                uint8_t *spans)
+/* The codes of a group on their way to spans. */
+typedef struct code_reader {
+    const uint8_t *block;
+    uint32_t bit, end;
+    uint32_t done, count;
+    uint8_t *spans; /* room for `count`, and for all that a round may yield more */
+} code_reader;
+
+ALWAYS_INLINE code_reader read_codes(const ss_coded_group *group, uint8_t *spans)
 {
-    for (uint32_t done = 0; done < count;) {
-        uint64_t bits = ss_bits_peek(block, bit);
-        ss_lookup entry = 0;
-        for (uint32_t i = 0; i < SS_LOOKUPS_A_ROUND; i++) {
-            entry = lookup[bits & ((1u << SS_MAX_CODE_BITS) - 1)];
-            bits >>= entry & 63;
-            bit += ss_lookup_code_bits(entry);
-            ss_store_le32(spans + done, ss_lookup_spans(entry));
-            done += ss_lookup_symbols(entry);
-        }
-        if (SS_UNLIKELY(done < count && (entry == 0 || bit > end)))
-            return false;
+    return (code_reader){group->block, group->code_bit, group->rest_bit, 0, group->count - 1, spans};
+}
+
+ALWAYS_INLINE bool is_done(const code_reader *reader)
+{
+    return reader->done >= reader->count;
+}
+
+ALWAYS_INLINE bool decode_round(const ss_lookup *lookup, code_reader *reader)
+{
+    uint64_t bits = ss_bits_peek(reader->block, reader->bit);
+    ss_lookup entry = 0;
+    for (uint32_t i = 0; i < SS_LOOKUPS_A_ROUND; i++) {
+        entry = lookup[bits & ((1u << SS_MAX_CODE_BITS) - 1)];
+        bits >>= entry & 63;
+        reader->bit += ss_lookup_code_bits(entry);
+        ss_store_le32(reader->spans + reader->done, ss_lookup_spans(entry));
+        reader->done += ss_lookup_symbols(entry);
     }
+    return SS_LIKELY(is_done(reader) || (entry != 0 && reader->bit <= reader->end));
+}
+
+ALWAYS_INLINE bool decode_codes(const ss_lookup *lookup, code_reader *reader)
+{
+    while (!is_done(reader))
+        if (!decode_round(lookup, reader))
+            return false;
     return true;
 }
 
-/* Decode the upper halves of a group by the spans of its codes. */
-ALWAYS_INLINE void decode_rests(const ss_coded_group *group, const uint8_t *spans, uint32_t *uppers)
+/* Decode the upper halves of a group by the spans of its codes. False if a bit that should become 1 is 1 already. */
+ALWAYS_INLINE bool decode_rests(const ss_coded_group *group, const uint8_t *spans, uint32_t *uppers)
 {
-    uint64_t upper = group->upper;
+    uint64_t upper = group->upper, repeated = 0;
     uint32_t rest_bit = group->rest_bit;
     uppers[0] = group->upper;
     for (uint32_t i = 1; i < group->count; i++) {
         const uint32_t span = spans[i - 1];
         const uint64_t changed = (UINT64_C(1) << span) - 1, rest = changed >> 1;
         rest_bit -= span - (span > 0);
+        repeated |= upper & (changed ^ rest);
         upper = (upper & ~changed) | (changed ^ rest) | (ss_bits_peek(group->block, rest_bit) & rest);
         uppers[i] = (uint32_t)upper;
     }
+    return repeated == 0;
+}
+
+ALWAYS_INLINE const uint8_t *lowers_of(const ss_coded_group *group)
+{
+    return group->block + (size_t)group->first * SS_LOWER_BYTES;
 }
 
 /* Put the halves together. False if the fingerprints do not ascend. */
@@ -54,36 +81,37 @@ ALWAYS_INLINE bool join_halves(const uint32_t *uppers, const uint8_t *lowers, ui
     return descends == 0;
 }
 
+#define MOST_SPANS (SS_GROUP_SIZE + SS_LOOKUPS_A_ROUND * SS_LOOKUP_SYMBOLS) /* that the codes of a group may yield */
+
 ALWAYS_INLINE bool decode_group(const ss_lookup *lookup, const ss_coded_group *group, uint64_t *out)
 {
-    uint8_t spans[SS_GROUP_SIZE + SS_LOOKUPS_A_ROUND * SS_LOOKUP_SYMBOLS];
+    uint8_t spans[MOST_SPANS];
     uint32_t uppers[SS_GROUP_SIZE];
-    if (!decode_codes(lookup, group->block, group->code_bit, group->rest_bit, group->count - 1, spans))
+    code_reader codes = read_codes(group, spans);
+    if (!decode_codes(lookup, &codes))
         return false;
-    decode_rests(group, spans, uppers);
-    return join_halves(uppers, group->block + (size_t)group->first * SS_LOWER_BYTES, group->count, out);
+    return decode_rests(group, spans, uppers) && join_halves(uppers, lowers_of(group), group->count, out);
 }
 
 /* ----- the forms ----- */
 
-#define DEFINE_DECODE_GROUP(NAME, TARGET)                                                                              \
-    TARGET static bool decode_group_##NAME(const ss_lookup *lookup, const ss_coded_group *group, uint64_t *out)        \
-    {                                                                                                                  \
-        return decode_group(lookup, group, out);                                                                       \
-    }
+static bool decode_portable(const ss_lookup *lookup, const ss_coded_group *group, const ss_coded_group *next, uint64_t *out)
+{
+    return decode_group(lookup, group, out) && (next == NULL || decode_group(lookup, next, out + SS_GROUP_SIZE));
+}
 
-DEFINE_DECODE_GROUP(portable, )
 #define FORM portable
 #define TARGET
 #define VECTOR_BYTES 16
 #include "codec/vectors.h"
 #include "codec/find_near.h"
 #include "codec/vectors_end.h"
-const ss_kernels ss_kernels_portable = {find_near_portable, decode_group_portable};
+const ss_kernels ss_kernels_portable = {find_near_portable, decode_portable};
 
 #if SS_SIMD_X86
 
-DEFINE_DECODE_GROUP(avx2, SS_TARGET_AVX2)
+#include "codec/decode_avx2.h"
+
 #define FORM avx2
 #define TARGET SS_TARGET_AVX2
 #define VECTOR_BYTES 32
@@ -93,8 +121,10 @@ DEFINE_DECODE_GROUP(avx2, SS_TARGET_AVX2)
 
 const ss_kernels *ss_kernels_avx2(void)
 {
-    static const ss_kernels form = {find_near_avx2, decode_group_avx2};
-    return ss_simd_best() >= SS_SIMD_AVX2 ? &form : NULL;
+    static const ss_kernels form = {find_near_avx2, decode_avx2}, form_without_pdep = {find_near_avx2, decode_portable};
+    if (ss_simd_best() < SS_SIMD_AVX2)
+        return NULL;
+    return ss_simd_is_pdep_fast() ? &form : &form_without_pdep;
 }
 
 #else

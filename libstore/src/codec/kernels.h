@@ -24,9 +24,11 @@ typedef struct ss_kernels {
     uint32_t (*find_near)(const uint8_t *block, uint32_t group, uint32_t end, uint32_t lower, uint32_t distance,
                           uint64_t *near_out);
 
-    /* Decode a group of a block: false if some bits are no code, or its fingerprints do not ascend strictly. Reads the bits from
-     * code_bit to rest_bit and 64 more, and as many before rest_bit as rests can take. */
-    bool (*decode_group)(const ss_lookup *lookup, const ss_coded_group *group, uint64_t *out);
+    /* Decode a group of a block, and unless `next` is NULL the one behind it, to out and out + SS_GROUP_SIZE; the first one is
+     * whole then. False if some bits are no code, if the bit that a code names is 1 before, or if a group's fingerprints do
+     * not ascend strictly. Reads the bits from code_bit to rest_bit and 64 more, as many before rest_bit as rests can take,
+     * and lower halves in eights. */
+    bool (*decode)(const ss_lookup *lookup, const ss_coded_group *group, const ss_coded_group *next, uint64_t *out);
 } ss_kernels;
 
 /* The form for any processor. */

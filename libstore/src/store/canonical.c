@@ -42,15 +42,6 @@ static bool all_fit(const ss_canonical_table *self, uint32_t count)
     return ss_block_fit(self->block_bytes, self->values, self->step_bits, count) == count;
 }
 
-/* Whether the code has all symbols that a writer would need. One that is missing would be written as no bits at all. */
-static bool have_codes(const ss_code *code, const uint64_t *values, uint32_t count)
-{
-    bool all = true;
-    for (uint32_t i = 1; i < count; i++)
-        all &= i % SS_GROUP_SIZE == 0 || code->lengths[ss_symbol_of(ss_first_difference(values[i - 1], values[i]))] > 0;
-    return all;
-}
-
 static bool has_room_for(ss_canonical_table *self, uint64_t value)
 {
     const uint32_t count = self->count;
@@ -67,7 +58,7 @@ bool ss_canonical_table_next(ss_canonical_table *self, const uint8_t *bytes, con
     const bool room = has_room_for(self, values[0]);
     self->count = 0;
     *reason = room ? not_full : other_bytes;
-    if (room || count > ss_block_most(self->block_bytes) || !have_codes(self->code, values, count))
+    if (room || count > ss_block_most(self->block_bytes))
         return false;
     memcpy(self->values, values, count * sizeof *values);
     ss_step_bits(self->code, values, count, self->step_bits);

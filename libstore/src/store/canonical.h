@@ -25,8 +25,8 @@ sstore_status ss_canonical_table_init(ss_canonical_table *self, uint32_t block_b
                                       sstore_error *error);
 void ss_canonical_table_free(ss_canonical_table *self);
 
-/* The next block's bytes, and its fingerprints as decoded, ascending strictly, also from the block before.
- * False: *reason says what is not as a writer must have it. */
+/* The next block's bytes, and its fingerprints as decoded, so that the code has what each step takes; they ascend strictly,
+ * also from the block before. False: *reason says what is not as a writer must have it. */
 bool ss_canonical_table_next(ss_canonical_table *self, const uint8_t *bytes, const uint64_t *values, uint32_t count,
                              const char **reason);
 
