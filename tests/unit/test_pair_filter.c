@@ -53,7 +53,8 @@ static void test_all_forms(void **state)
 {
     rng random;
     rng_init(&random, *(const uint64_t *)*state);
-    const ss_pair_filter forms[] = {ss_pair_filter_portable(), ss_pair_filter_avx2(), ss_pair_filter_best()};
+    const ss_pair_filter forms[] = {ss_pair_filter_portable(), ss_pair_filter_avx2(), ss_pair_filter_avx512(),
+                                    ss_pair_filter_best()};
     for (uint32_t round = 0; round < ROUNDS; round++) {
         const uint32_t count = (uint32_t)rng_below(&random, rng_one_in(&random, 2) ? 20 : MOST + 1);
         const uint32_t distance = (uint32_t)rng_below(&random, rng_one_in(&random, 2) ? 8 : 33);

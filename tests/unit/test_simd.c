@@ -17,6 +17,7 @@ static void test_limit(void **state)
         assert_int_equal(ss_filter_avx512() != NULL, ss_simd_best() >= SS_SIMD_AVX512);
         assert_int_equal(ss_kernels_avx2() != NULL, ss_simd_best() >= SS_SIMD_AVX2);
         assert_int_equal(ss_pair_filter_avx2().within != NULL, ss_simd_best() >= SS_SIMD_AVX2);
+        assert_int_equal(ss_pair_filter_avx512().within != NULL, ss_simd_best() >= SS_SIMD_AVX512);
     }
     assert_int_equal(ss_simd_best(), ss_simd_cpu());
 }

@@ -32,9 +32,31 @@ ss_pair_filter ss_pair_filter_avx2(void)
     return (ss_pair_filter){within_avx2, between_avx2};
 }
 
+#include <immintrin.h>
+
+#define FORM avx512
+#define TARGET __attribute__((target("avx512f,avx512vl,avx512vpopcntdq")))
+#define VECTOR_BYTES 32
+#define COUNT_ONES(x) ((words)_mm256_popcnt_epi32((__m256i)(x)))
+#include "codec/vectors.h"
+#include "codec/near_pairs.h"
+#include "codec/vectors_end.h"
+
+ss_pair_filter ss_pair_filter_avx512(void)
+{
+    if (ss_simd_best() < SS_SIMD_AVX512)
+        return (ss_pair_filter){NULL, NULL};
+    return (ss_pair_filter){within_avx512, between_avx512};
+}
+
 #else
 
 ss_pair_filter ss_pair_filter_avx2(void)
+{
+    return (ss_pair_filter){NULL, NULL};
+}
+
+ss_pair_filter ss_pair_filter_avx512(void)
 {
     return (ss_pair_filter){NULL, NULL};
 }
@@ -43,6 +65,9 @@ ss_pair_filter ss_pair_filter_avx2(void)
 
 ss_pair_filter ss_pair_filter_best(void)
 {
-    const ss_pair_filter fast = ss_pair_filter_avx2();
-    return fast.within != NULL ? fast : ss_pair_filter_portable();
+    const ss_pair_filter forms[] = {ss_pair_filter_avx512(), ss_pair_filter_avx2(), ss_pair_filter_portable()};
+    uint32_t best = 0;
+    while (forms[best].within == NULL)
+        best++;
+    return forms[best];
 }

@@ -1,6 +1,6 @@
 /*
  * pair_filter.h - which pairs of some values may lie within a distance, or of some values and some others: eight by eight, by
- * their folds. Compiled for any processor, and for those with AVX2; tests hold the forms equal.
+ * their folds. Compiled for any processor, and for those with AVX2 or AVX-512; tests hold the forms equal.
  */
 #ifndef SS_PAIR_FILTER_H
 #define SS_PAIR_FILTER_H
@@ -46,6 +46,7 @@ ss_pair_filter ss_pair_filter_portable(void);
 
 /* Another form, or NULL in both where ss_simd_best() does not allow it. */
 ss_pair_filter ss_pair_filter_avx2(void);
+ss_pair_filter ss_pair_filter_avx512(void);
 
 /* The fastest that ss_simd_best() allows. */
 ss_pair_filter ss_pair_filter_best(void);

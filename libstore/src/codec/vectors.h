@@ -1,7 +1,7 @@
 /*
  * vectors.h - vectors of 32-bit words for one form of an inner loop: for VECTOR_BYTES bytes and a processor of the kind TARGET.
  * A file that makes several forms includes it for each, with FORM the form's name, and codec/vectors_end.h behind the form.
- * The compiler makes vector instructions of ordinary C.
+ * The compiler makes vector instructions of ordinary C; COUNT_ONES, where it is defined, is one that it does not find.
  */
 #include "base/common.h"
 
@@ -14,8 +14,6 @@ typedef uint32_t OF_FORM(words) __attribute__((vector_size(VECTOR_BYTES)));
 #define words OF_FORM(words)
 #define VECTOR_WORDS (VECTOR_BYTES / sizeof(uint32_t))
 
-#define FEW_BITS 5u /* up to which ones are taken away one by one; more are counted */
-
 TARGET INLINE words OF_FORM(load)(const void *from)
 {
     words loaded;
@@ -23,6 +21,9 @@ TARGET INLINE words OF_FORM(load)(const void *from)
     return loaded;
 }
 
+#ifndef COUNT_ONES
+#define COUNT_ONES OF_FORM(count_ones)
+#define FEW_BITS 5u /* up to which ones are taken away one by one; more are counted */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 /* its analyser takes a vector's shift for that of one bit */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wanalyzer-shift-count-overflow"
@@ -38,12 +39,15 @@ TARGET INLINE words OF_FORM(count_ones)(words x)
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
 #pragma GCC diagnostic pop
 #endif
+#else
+#define FEW_BITS 0u
+#endif
 
 /* All ones where at most `most` bits are 1, else 0. Quick where `most` is a constant up to FEW_BITS. */
 TARGET INLINE words OF_FORM(are_few)(words x, uint32_t most)
 {
     if (most > FEW_BITS)
-        return (words)(OF_FORM(count_ones)(x) <= most);
+        return (words)(COUNT_ONES(x) <= most);
     for (uint32_t i = 0; i < most; i++)
         x &= x - 1;
     return (words)(x == 0);

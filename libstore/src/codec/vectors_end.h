@@ -6,6 +6,7 @@
 #undef words
 #undef VECTOR_WORDS
 #undef FEW_BITS
+#undef COUNT_ONES
 #undef BY_DISTANCE
 #undef FORM
 #undef TARGET
