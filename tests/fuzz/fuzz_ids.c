@@ -9,7 +9,7 @@
 /* Bit 0 of the starts is 0 in every block that a writer makes; others may be found at other places. */
 static bool first_start_is_clear(const ss_ids_block *block, const uint8_t *bytes)
 {
-    return !block->has_starts || (bytes[20] & 1) == 0;
+    return block->starts == NULL || (bytes[20] & 1) == 0;
 }
 
 static void check_find(const ss_ids_block *block, uint64_t rank, bool exact, uint32_t wanted_begin, uint32_t wanted_end)

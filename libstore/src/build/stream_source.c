@@ -12,11 +12,11 @@ static sstore_status check_record(ss_stream_source *stream, const sstore_record 
     stream->has_last = true;
     stream->last = *record;
     if (stream->records->has_ids && SS_UNLIKELY(record->id + (record->id < UINT64_MAX) > stream->next_ordinal))
-        return ss_fail_damaged(error, stream->records->from, SSTORE_NO_OFFSET,
+        return ss_fail_damaged(error, ss_record_merge_file(stream->records), SSTORE_NO_OFFSET,
                                "the manifest's next ordinal is not above all ids; 'sstore verify' says of which store");
     if (SS_LIKELY(ascends))
         return SSTORE_OK;
-    return ss_fail_damaged(error, stream->records->from, SSTORE_NO_OFFSET,
+    return ss_fail_damaged(error, ss_record_merge_file(stream->records), SSTORE_NO_OFFSET,
                            "the records do not ascend at fingerprint %016llx; 'sstore verify' says which file is damaged",
                            (unsigned long long)record->fingerprint);
 }
@@ -50,7 +50,7 @@ static sstore_status check_end(const ss_stream_source *stream, sstore_error *err
     const sstore_status status = ss_record_merge_next(stream->records, &record, &more, error);
     if (status != SSTORE_OK || !more)
         return status;
-    return ss_fail_damaged(error, stream->records->from, SSTORE_NO_OFFSET,
+    return ss_fail_damaged(error, ss_record_merge_file(stream->records), SSTORE_NO_OFFSET,
                            "there are more records than the manifest says; 'sstore verify' says which file is damaged");
 }
 

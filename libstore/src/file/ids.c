@@ -123,40 +123,32 @@ bool ss_ids_block_open(ss_ids_block *block, const uint8_t *bytes, uint32_t block
                             .width = bytes[AT_WIDTH],
                             .first_rank = ss_load_le64(bytes + AT_FIRST_RANK),
                             .least = ss_load_le64(bytes + AT_LEAST),
-                            .has_starts = (flags & FLAG_HAS_STARTS) != 0,
+                            .starts = (flags & FLAG_HAS_STARTS) != 0 ? bytes + FRAME_BYTES : NULL,
                             .goes_on = (flags & FLAG_GOES_ON) != 0};
     *reason = "an unknown flag is set";
     if ((flags & ~(FLAG_HAS_STARTS | FLAG_GOES_ON)) != 0)
         return false;
     *reason = "its records do not fit into it";
     if (block->count == 0 || block->width > 64 ||
-        content_bytes(block->count, block->width, block->has_starts) > block_bytes - SS_BLOCK_TRAILER_BYTES)
+        content_bytes(block->count, block->width, block->starts != NULL) > block_bytes - SS_BLOCK_TRAILER_BYTES)
         return false;
     *reason = "its first record starts a rank twice";
-    if (block->has_starts && (bytes[FRAME_BYTES] & 1) != 0)
+    if (block->starts != NULL && (block->starts[0] & 1) != 0)
         return false;
     *reason = "it has a base beside whole ids";
     if (block->width == 64 && block->least != 0)
         return false;
-    block->ids_bit = 8 * (FRAME_BYTES + (block->has_starts ? (block->count + 7) / 8 : 0));
+    block->ids_bit = 8 * (FRAME_BYTES + (block->starts != NULL ? (block->count + 7) / 8 : 0));
     return true;
-}
-
-bool ss_ids_block_starts_rank(const ss_ids_block *block, uint32_t index)
-{
-    if (index == 0 || !block->has_starts)
-        return index > 0;
-    return block->bytes[FRAME_BYTES + index / 8] >> index % 8 & 1;
 }
 
 /* The index of the first record whose rank is first_rank + steps; count if there is none. 64 bits are counted at a time. */
 static uint32_t find_start(const ss_ids_block *block, uint64_t steps)
 {
-    const uint8_t *starts = block->bytes + FRAME_BYTES;
     if (steps == 0)
         return 0;
     for (uint32_t at = 0; at < block->count; at += 64) {
-        uint64_t bits = ss_load_le64(starts + at / 8); /* may hold bits of ids behind the last record's */
+        uint64_t bits = ss_load_le64(block->starts + at / 8); /* may hold bits of ids behind the last record's */
         if (block->count - at < 64)
             bits &= ss_low_mask(block->count - at);
         uint32_t ones = ss_popcount(bits);
@@ -173,12 +165,11 @@ static uint32_t find_start(const ss_ids_block *block, uint64_t steps)
 
 uint64_t ss_ids_block_last_rank(const ss_ids_block *block)
 {
-    const uint8_t *starts = block->bytes + FRAME_BYTES;
     uint64_t steps = 0;
-    if (!block->has_starts)
+    if (block->starts == NULL)
         return block->first_rank + block->count - 1;
     for (uint32_t at = 0; at < block->count; at += 64) {
-        uint64_t bits = ss_load_le64(starts + at / 8);
+        uint64_t bits = ss_load_le64(block->starts + at / 8);
         if (block->count - at < 64)
             bits &= ss_low_mask(block->count - at);
         steps += ss_popcount(bits);
@@ -188,12 +179,11 @@ uint64_t ss_ids_block_last_rank(const ss_ids_block *block)
 
 uint32_t ss_ids_block_singles(const ss_ids_block *block, uint32_t first)
 {
-    const uint8_t *starts = block->bytes + FRAME_BYTES;
-    if (!block->has_starts)
+    if (block->starts == NULL)
         return block->count - first;
     /* The last one of those before a record that starts no rank has that for a second one. */
     for (uint32_t at = first / 64 * 64; at < block->count; at += 64) {
-        uint64_t others = ~ss_load_le64(starts + at / 8);
+        uint64_t others = ~ss_load_le64(block->starts + at / 8);
         if (at < first)
             others &= ~ss_low_mask(first - at);
         if (block->count - at < 64)
@@ -210,7 +200,7 @@ void ss_ids_block_find(const ss_ids_block *block, uint64_t rank, uint32_t *begin
     if (rank < block->first_rank)
         return;
     uint64_t steps = rank - block->first_rank;
-    if (!block->has_starts) {
+    if (block->starts == NULL) {
         *begin_out = (uint32_t)ss_min_u64(steps, block->count);
         *end_out = (uint32_t)ss_min_u64(*begin_out + UINT64_C(1), block->count);
         return;

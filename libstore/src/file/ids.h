@@ -41,9 +41,9 @@ void ss_ids_encode(uint32_t block_bytes, const ss_ids_frame *frame, const uint64
 /* A block in memory, its frame checked. Borrowed bytes. */
 typedef struct ss_ids_block {
     const uint8_t *bytes;
+    const uint8_t *starts; /* a bit a record: it has another rank than the one before it. NULL: every one has */
     uint32_t count, width;
     uint64_t first_rank, least;
-    bool has_starts;
     bool goes_on; /* the last rank has more records in the next block */
     uint32_t ids_bit; /* where the packed ids begin */
 } ss_ids_block;
@@ -60,7 +60,10 @@ static inline uint64_t ss_ids_block_id(const ss_ids_block *block, uint32_t index
 }
 
 /* Whether record `index` has another rank than the one before it; false for the first of the block. */
-bool ss_ids_block_starts_rank(const ss_ids_block *block, uint32_t index);
+static inline bool ss_ids_block_starts_rank(const ss_ids_block *block, uint32_t index)
+{
+    return index > 0 && (block->starts == NULL || (block->starts[index / 8] >> index % 8 & 1));
+}
 
 /* The rank of the last record. */
 uint64_t ss_ids_block_last_rank(const ss_ids_block *block);

@@ -174,7 +174,7 @@ static sstore_status take(ss_record_merge *merge, sstore_record *record_out, boo
     const ss_merge_input *first = input, *last = NULL; /* that have it, of one store */
     *wanted_out = false;
     *record_out = input->record;
-    merge->from = file_of(input);
+    merge->from = input;
     do {
         if (last != NULL && last->store != input->store) {
             *wanted_out |= is_net(first, last, merge->removed);
@@ -197,14 +197,19 @@ sstore_status ss_record_merge_next(ss_record_merge *merge, sstore_record *record
     sstore_status status = SSTORE_OK;
     *more_out = false;
     if (merge->input_count == 1 && !merge->inputs[0].removes && !merge->removed && merge->heap_count == 1) {
-        *record_out = merge->inputs[0].record;
+        merge->from = &merge->inputs[0];
+        *record_out = merge->from->record;
         *more_out = true;
-        merge->from = file_of(&merge->inputs[0]);
         return step(merge, error);
     }
     while (status == SSTORE_OK && !*more_out && merge->heap_count > 0)
         status = take(merge, record_out, more_out, error);
     return status;
+}
+
+const char *ss_record_merge_file(const ss_record_merge *merge)
+{
+    return file_of(merge->from);
 }
 
 void ss_record_merge_close(ss_record_merge *merge)

@@ -30,8 +30,11 @@ typedef struct ss_record_merge {
     size_t *heap;           /* indices of inputs that have not ended; the least record first, and of one the oldest segment */
     size_t heap_count;
     uint32_t store_count;
-    const char *from; /* a file that has the record that was given last; NULL at first */
+    const ss_merge_input *from; /* one that has the record that was given last; NULL at first */
 } ss_record_merge;
+
+/* A file that has the record that was given last. */
+const char *ss_record_merge_file(const ss_record_merge *merge);
 
 /* Begin with no segments. */
 void ss_record_merge_init(ss_record_merge *merge, bool has_ids);

@@ -35,7 +35,7 @@ void ss_record_stream_rewind(ss_record_stream *stream)
 {
     ss_table_stream_seek(&stream->fingerprints, 0, UINT64_MAX);
     stream->value_count = stream->value_index = 0;
-    stream->rank = stream->next_ids_block = stream->record_count = 0;
+    stream->rank = stream->next_ids_block = stream->id_count = 0;
     stream->whole = true;
     stream->ids_walk = ss_block_walk_from(0, UINT64_MAX);
     stream->ids = (ss_ids_block){.count = 0};
@@ -69,6 +69,7 @@ static sstore_status open_next_ids(ss_record_stream *stream, sstore_error *error
         status = ss_block_source_open_ids(&stream->segment->ids_source, number, bytes, &stream->ids, error);
     stream->ids_index = 0;
     stream->ids_rank = stream->ids.first_rank;
+    stream->id_count += stream->ids.count;
     return status;
 }
 
@@ -174,7 +175,7 @@ static sstore_status check_end(const ss_record_stream *stream, sstore_error *err
     if (stream->rank != segment->facts.distinct_count)
         return ss_fail_damaged(error, segment->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
                                "the table has another number of fingerprints than the manifest says");
-    if (stream->whole && stream->has_ids && stream->record_count != segment->facts.record_count)
+    if (stream->whole && stream->has_ids && stream->id_count != segment->facts.record_count)
         return ss_fail_damaged(error, segment->ids.file.path, SSTORE_NO_OFFSET,
                                "there are more or fewer ids than the manifest says");
     return SSTORE_OK;
@@ -197,8 +198,8 @@ sstore_status ss_record_stream_next(ss_record_stream *stream, sstore_record *rec
         status = check_end(stream, error);
     if (status != SSTORE_OK || !*more_out)
         return status;
-    *record_out = (sstore_record){.fingerprint = stream->values[stream->value_index]};
-    stream->record_count++;
+    record_out->fingerprint = stream->values[stream->value_index];
+    record_out->id = 0;
     if (stream->has_ids) {
         status = take_id(stream, &record_out->id, error);
         if (status != SSTORE_OK || next_id_is_of_rank(stream))

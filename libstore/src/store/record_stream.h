@@ -20,7 +20,7 @@ typedef struct ss_record_stream {
     uint64_t next_ids_block, ids_rank; /* ids_rank: of record ids_index */
     ss_id_order id_order;              /* of the present fingerprint's ids */
     bool whole;                        /* it is read from the first record on */
-    uint64_t record_count;             /* records given so far; of all only if `whole` */
+    uint64_t id_count;                 /* in the blocks of ids opened so far; of all only if `whole` */
     uint32_t ids_index;
     ss_block_walk ids_walk;
 } ss_record_stream;

@@ -44,7 +44,7 @@ static sstore_status walk_block(walk *self, const ss_ids_block *block, sstore_er
 {
     const uint32_t count = block->count;
     sstore_status status = SSTORE_OK;
-    if (!block->has_starts) { /* every record has another rank, but those at the block's ends may be shared */
+    if (block->starts == NULL) { /* every record has another rank, but those at the block's ends may be shared */
         if (self->goes_on || (count == 1 && block->goes_on))
             status = give(self, block->first_rank, block, 0, 1, error);
         if (status == SSTORE_OK && count > 1 && block->goes_on)
