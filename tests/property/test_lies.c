@@ -109,11 +109,38 @@ static void assert_ended(sstore_status status)
     assert_true(status == SSTORE_OK || status == SSTORE_ERROR_DAMAGED);
 }
 
-/* Ask a store, which scans, for all it has in each way; nothing may come twice. */
+/* The matches of one query of a batch after the other. */
+typedef struct batch_answer {
+    oracle got;
+    size_t query;
+} batch_answer;
+
+static int take_match_in_turn(void *context, const sstore_match *match)
+{
+    batch_answer *answer = context;
+    if (match->query_index != answer->query)
+        assert_no_repeats(&answer->got);
+    answer->query = match->query_index;
+    return take_match(&answer->got, match);
+}
+
+/* Many queries are answered together, and one alone is not. */
+static void assert_no_query_repeats(const sstore *store, uint64_t fingerprint, size_t count, uint32_t distance)
+{
+    uint64_t *fingerprints = malloc(count * sizeof *fingerprints);
+    batch_answer answer = {.query = 0};
+    for (size_t i = 0; i < count; i++)
+        fingerprints[i] = i % 2 == 0 ? fingerprint : fingerprint + i;
+    assert_ended(sstore_query_batch(store, fingerprints, count, distance, 1, take_match_in_turn, &answer, NULL));
+    assert_no_repeats(&answer.got);
+    free(fingerprints);
+}
+
+/* Ask a store, in each way, for all it has; nothing may come twice. */
 static void assert_none_twice(const lie_case *made, uint64_t fingerprint)
 {
-    const sstore_strategy strategies[] = {SSTORE_STRATEGY_SCAN, SSTORE_STRATEGY_AUTO};
-    for (uint32_t i = 0; i < 2; i++) {
+    const sstore_strategy strategies[] = {SSTORE_STRATEGY_SCAN, SSTORE_STRATEGY_AUTO, SSTORE_STRATEGY_PROBE};
+    for (uint32_t i = 0; i < 3; i++) {
         sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
         sstore_join_options join = SSTORE_JOIN_OPTIONS_INIT;
         sstore *store, *again;
@@ -133,8 +160,10 @@ static void assert_none_twice(const lie_case *made, uint64_t fingerprint)
         assert_no_repeats(&got);
         assert_ended(sstore_query_nearest(cursor, fingerprint, 64, take_match, &got, NULL));
         assert_no_repeats(&got);
-        assert_ended(sstore_query_batch(store, &fingerprint, 1, 3, 1, take_match, &got, NULL));
-        assert_no_repeats(&got);
+        for (size_t count = 1; count <= 1000; count *= 10) {
+            assert_no_query_repeats(store, fingerprint, count, 3);
+            assert_no_query_repeats(store, fingerprint, count, 64);
+        }
         assert_ok(sstore_reopen(store, &again, &error), &error);
         assert_ended(sstore_join(store, again, &join, take_pair, &got, NULL));
         assert_no_repeats(&got);
