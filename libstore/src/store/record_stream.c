@@ -34,7 +34,7 @@ void ss_record_stream_close(ss_record_stream *stream)
 void ss_record_stream_rewind(ss_record_stream *stream)
 {
     ss_table_stream_seek(&stream->fingerprints, 0, UINT64_MAX);
-    stream->value_count = stream->value_index = 0;
+    stream->value_count = stream->value_index = stream->plain = 0;
     stream->rank = stream->next_ids_block = stream->id_count = 0;
     stream->whole = true;
     stream->ids_walk = ss_block_walk_from(0, UINT64_MAX);
@@ -120,6 +120,7 @@ sstore_status ss_record_stream_seek(ss_record_stream *stream, uint64_t fingerpri
     const ss_segment *segment = stream->segment;
     bool more = true;
     stream->whole = false;
+    stream->plain = 0;
     if (!holds(stream, fingerprint)) {
         stream->value_count = stream->value_index = 0;
         ss_table_stream_seek(&stream->fingerprints, ss_key_index_find(&segment->tables[0].keys, fingerprint),
@@ -190,9 +191,38 @@ static sstore_status check_end_of_ids(const ss_record_stream *stream, sstore_err
     return ss_fail_damaged(error, ids->file.path, SSTORE_NO_OFFSET, "there are more ids than fingerprints");
 }
 
+/* Where no rank has two records in the block of ids, all but the last record of either block need no look at their ranks. */
+static uint32_t count_plain(const ss_record_stream *stream)
+{
+    const uint32_t values = stream->value_count - stream->value_index, ids = stream->ids.count - stream->ids_index;
+    if (!stream->has_ids)
+        return values - (values > 0);
+    if (values == 0 || ids == 0 || stream->ids.starts != NULL || stream->ids_rank != stream->rank)
+        return 0;
+    return ss_min_u32(values, ids) - 1;
+}
+
+static void take_plain(ss_record_stream *stream, sstore_record *record_out)
+{
+    const uint64_t fingerprint = stream->values[stream->value_index++];
+    uint64_t id = 0;
+    stream->rank++;
+    stream->plain--;
+    if (stream->has_ids) {
+        id = ss_ids_block_id(&stream->ids, stream->ids_index++);
+        stream->ids_rank++;
+    }
+    *record_out = (sstore_record){.fingerprint = fingerprint, .id = id};
+}
+
 sstore_status ss_record_stream_next(ss_record_stream *stream, sstore_record *record_out, bool *more_out,
                                     sstore_error *error)
 {
+    if (SS_LIKELY(stream->plain > 0)) {
+        take_plain(stream, record_out);
+        *more_out = true;
+        return SSTORE_OK;
+    }
     sstore_status status = fill_values(stream, more_out, error);
     if (status == SSTORE_OK && !*more_out)
         status = check_end(stream, error);
@@ -208,6 +238,7 @@ sstore_status ss_record_stream_next(ss_record_stream *stream, sstore_record *rec
     stream->value_index++;
     stream->rank++;
     stream->id_order.any = false;
+    stream->plain = count_plain(stream);
     return stream->has_ids && stream->rank == stream->segment->facts.distinct_count ? check_end_of_ids(stream, error)
                                                                                      : SSTORE_OK;
 }
