@@ -21,7 +21,7 @@ static void print_usage(FILE *to, const bench_usage *usage)
         int width = fprintf(to, "  --%s=%s", parameter->name, values[parameter->kind]);
         fprintf(to, "%*s%s\n", width < 22 ? 24 - width : 2, "", parameter->help);
     }
-    fprintf(to, "  " SIMD "LEVEL        use no vector instructions above none, avx2 or avx512 (what the processor has)\n");
+    fprintf(to, "  " SIMD "LEVEL          use no vector instructions above none, avx2 or avx512 (what the processor has)\n");
 }
 
 static _Noreturn void refuse(const bench_usage *usage, const char *argument, const char *why)

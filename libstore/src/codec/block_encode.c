@@ -20,12 +20,19 @@ void ss_step_bits(const ss_code *code, const uint64_t *values, size_t count, uin
         bits_out[i] = bits_of[ss_first_difference(values[i - 1], values[i])];
 }
 
+/* Bytes are added eight at a time, in four sums of 16 bits: 63 of them are at most 42 each. */
 static uint32_t sum_bits(const uint8_t *step_bits, uint32_t count)
 {
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < count; i++)
+    const uint64_t even = UINT64_C(0x00ff00ff00ff00ff);
+    uint64_t sums = 0;
+    uint32_t sum = 0, i = 0;
+    for (; i + 8 <= count; i += 8) {
+        const uint64_t eight = ss_load_le64(step_bits + i);
+        sums += (eight & even) + (eight >> 8 & even);
+    }
+    for (; i < count; i++)
         sum += step_bits[i];
-    return sum;
+    return sum + (uint32_t)(sums * UINT64_C(0x0001000100010001) >> 48);
 }
 
 /* What the groups of a block take. */
