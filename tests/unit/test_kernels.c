@@ -13,7 +13,7 @@
 #include "support/slow_block.h"
 #include "support/testing.h"
 
-#define MOST_FORMS 2u
+#define MOST_FORMS 3u
 #define GROUP_BYTES (SS_GROUP_SIZE * SS_LOWER_BYTES)
 #define MOST_GROUPS 8u
 
@@ -26,6 +26,8 @@ static uint32_t list_forms(const ss_kernels *forms[MOST_FORMS])
     forms[count++] = &ss_kernels_portable;
     if (ss_kernels_avx2() != NULL)
         forms[count++] = ss_kernels_avx2();
+    if (ss_kernels_avx512() != NULL)
+        forms[count++] = ss_kernels_avx512();
     return count;
 }
 
@@ -313,7 +315,9 @@ static void test_forms_by_level(void **state)
     for (int level = SS_SIMD_NONE; level <= SS_SIMD_AVX512; level++) {
         ss_simd_limit((ss_simd_level)level);
         assert_int_equal(ss_kernels_avx2() != NULL, ss_simd_best() >= SS_SIMD_AVX2);
-        assert_true(ss_kernels_best() == (ss_kernels_avx2() != NULL ? ss_kernels_avx2() : &ss_kernels_portable));
+        assert_int_equal(ss_kernels_avx512() != NULL, ss_simd_best() >= SS_SIMD_AVX512);
+        const ss_kernels *best[] = {&ss_kernels_portable, ss_kernels_avx2(), ss_kernels_avx512()};
+        assert_true(ss_kernels_best() == best[ss_simd_best()]);
     }
     ss_simd_limit(SS_SIMD_AVX512);
 }

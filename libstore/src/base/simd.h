@@ -17,6 +17,9 @@
 /* What a function is compiled for at the level SS_SIMD_AVX2. */
 #define SS_TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 
+/* And at the level SS_SIMD_AVX512, in vectors of 32 bytes. */
+#define SS_TARGET_AVX512 __attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512vl,avx512vpopcntdq")))
+
 /* A level means all levels below it too. Where a form needs an extension that is not named here, name it, and ask for it in
  * ss_simd_cpu(), at one of these levels or at a new one between them: all code that a level allows must run. */
 typedef enum ss_simd_level {

@@ -119,12 +119,26 @@ const ss_kernels ss_kernels_portable = {find_near_portable, decode_portable};
 #include "codec/find_near.h"
 #include "codec/vectors_end.h"
 
+#define FORM avx512
+#define TARGET SS_TARGET_AVX512
+#define VECTOR_BYTES 32
+#define COUNT_ONES(x) ((words)_mm256_popcnt_epi32((__m256i)(x)))
+#include "codec/vectors.h"
+#include "codec/find_near.h"
+#include "codec/vectors_end.h"
+
 const ss_kernels *ss_kernels_avx2(void)
 {
     static const ss_kernels form = {find_near_avx2, decode_avx2}, form_without_pdep = {find_near_avx2, decode_portable};
     if (ss_simd_best() < SS_SIMD_AVX2)
         return NULL;
     return ss_simd_is_pdep_fast() ? &form : &form_without_pdep;
+}
+
+const ss_kernels *ss_kernels_avx512(void)
+{
+    static const ss_kernels form = {find_near_avx512, decode_avx2};
+    return ss_simd_best() >= SS_SIMD_AVX512 ? &form : NULL;
 }
 
 #else
@@ -134,10 +148,18 @@ const ss_kernels *ss_kernels_avx2(void)
     return NULL;
 }
 
+const ss_kernels *ss_kernels_avx512(void)
+{
+    return NULL;
+}
+
 #endif
 
 const ss_kernels *ss_kernels_best(void)
 {
-    const ss_kernels *fast = ss_kernels_avx2();
-    return fast != NULL ? fast : &ss_kernels_portable;
+    const ss_kernels *const forms[] = {ss_kernels_avx512(), ss_kernels_avx2(), &ss_kernels_portable};
+    uint32_t best = 0;
+    while (forms[best] == NULL)
+        best++;
+    return forms[best];
 }

@@ -1,6 +1,6 @@
 /*
  * kernels.h - the inner loops of decoding and searching blocks, in C that compilers turn into vector instructions: compiled
- * for any processor, and for those with AVX2 and BMI2. Tests hold the forms equal.
+ * for any processor, for those with AVX2 and BMI2, and for those with AVX-512. Tests hold the forms equal.
  */
 #ifndef SS_KERNELS_H
 #define SS_KERNELS_H
@@ -34,8 +34,9 @@ typedef struct ss_kernels {
 /* The form for any processor. */
 extern const ss_kernels ss_kernels_portable;
 
-/* The form with AVX2 and BMI2, or NULL where ss_simd_best() does not allow it. */
+/* The forms with AVX2 and BMI2, and with AVX-512 beside them; NULL where ss_simd_best() does not allow it. */
 const ss_kernels *ss_kernels_avx2(void);
+const ss_kernels *ss_kernels_avx512(void);
 
 /* The fastest that ss_simd_best() allows. */
 const ss_kernels *ss_kernels_best(void);

@@ -18,6 +18,8 @@ ss_pair_filter ss_pair_filter_portable(void)
 
 #if SS_SIMD_X86
 
+#include <immintrin.h>
+
 #define FORM avx2
 #define TARGET SS_TARGET_AVX2
 #define VECTOR_BYTES 32
@@ -32,10 +34,8 @@ ss_pair_filter ss_pair_filter_avx2(void)
     return (ss_pair_filter){within_avx2, between_avx2};
 }
 
-#include <immintrin.h>
-
 #define FORM avx512
-#define TARGET __attribute__((target("avx512f,avx512vl,avx512vpopcntdq")))
+#define TARGET SS_TARGET_AVX512
 #define VECTOR_BYTES 32
 #define COUNT_ONES(x) ((words)_mm256_popcnt_epi32((__m256i)(x)))
 #include "codec/vectors.h"

@@ -1,7 +1,8 @@
 /*
  * vectors.h - vectors of 32-bit words for one form of an inner loop: for VECTOR_BYTES bytes and a processor of the kind TARGET.
  * A file that makes several forms includes it for each, with FORM the form's name, and codec/vectors_end.h behind the form.
- * The compiler makes vector instructions of ordinary C; COUNT_ONES, where it is defined, is one that it does not find.
+ * The compiler makes vector instructions of ordinary C; COUNT_ONES, where it is defined, is one that it does not find. Forms of 32
+ * bytes need <immintrin.h>.
  */
 #include "base/common.h"
 
@@ -53,6 +54,21 @@ TARGET INLINE words OF_FORM(are_few)(words x, uint32_t most)
     return (words)(x == 0);
 }
 
+#if VECTOR_BYTES == 32 /* with AVX2, of which the compiler does not find the two instructions that are made for it */
+
+TARGET INLINE bool OF_FORM(is_any)(words x)
+{
+    return !_mm256_testz_si256((__m256i)x, (__m256i)x);
+}
+
+/* A bit for each word that is not 0, which are all ones. */
+TARGET INLINE uint32_t OF_FORM(list)(words x)
+{
+    return (uint32_t)_mm256_movemask_ps((__m256)x);
+}
+
+#else
+
 TARGET INLINE bool OF_FORM(is_any)(words x)
 {
     uint64_t parts[VECTOR_BYTES / 8], any = 0;
@@ -70,6 +86,8 @@ TARGET INLINE uint32_t OF_FORM(list)(words x)
         bits |= (x[i] & 1) << i;
     return bits;
 }
+
+#endif
 
 /* Call a function for a distance, which is a constant where that makes it quick. */
 #define BY_DISTANCE(distance, call)                                                                                    \
