@@ -87,12 +87,12 @@ static sstore_status match(const sliced *self, const sstore_record *query, uint6
 {
     const sweep *of = self->of;
     const ss_batch *batch = of->batch;
-    uint64_t fingerprint = ss_unpermute(&of->table->permutation, permuted);
-    uint64_t pattern = fingerprint ^ batch->fingerprints[query->id];
+    const uint64_t pattern = ss_unpermute(&of->table->permutation, permuted ^ query->fingerprint);
     if (ss_plan_first_cover(&batch->segment->facts.plan, batch->plan->radii, pattern) != of->number)
         return SSTORE_OK;
-    ss_batch_hit hit = {
-        .fingerprint = fingerprint, .rank = of->number == 0 ? rank : SS_NO_RANK, .query = (uint32_t)query->id};
+    const ss_batch_hit hit = {.fingerprint = ss_unpermute(&of->table->permutation, permuted),
+                              .rank = of->number == 0 ? rank : SS_NO_RANK,
+                              .query = (uint32_t)query->id};
     return ss_batch_add_hit(batch, self->worker, hit, self->error);
 }
 
