@@ -191,15 +191,16 @@ static sstore_status check_end_of_ids(const ss_record_stream *stream, sstore_err
     return ss_fail_damaged(error, ids->file.path, SSTORE_NO_OFFSET, "there are more ids than fingerprints");
 }
 
-/* Where no rank has two records in the block of ids, all but the last record of either block need no look at their ranks. */
+/* How many records from the present one on have ranks of their own, but for the last of either block. */
 static uint32_t count_plain(const ss_record_stream *stream)
 {
     const uint32_t values = stream->value_count - stream->value_index, ids = stream->ids.count - stream->ids_index;
     if (!stream->has_ids)
         return values - (values > 0);
-    if (values == 0 || ids == 0 || stream->ids.starts != NULL || stream->ids_rank != stream->rank)
+    if (values == 0 || ids == 0 || stream->ids_index == 0 || stream->ids_rank != stream->rank)
         return 0;
-    return ss_min_u32(values, ids) - 1;
+    const uint32_t single = ss_ids_block_singles(&stream->ids, stream->ids_index);
+    return ss_min_u32(single, ss_min_u32(values, ids) - 1);
 }
 
 static void take_plain(ss_record_stream *stream, sstore_record *record_out)
