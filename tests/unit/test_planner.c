@@ -246,7 +246,7 @@ static void test_radii_only_add(void **state)
         ss_plan_table table = {.key_mask = ss_high_mask(bits), .prefix_bits = bits};
         ss_table_cost last = {0};
         for (int32_t radius = 0; radius <= 6; radius++) {
-            ss_table_cost cost = ss_table_cost_of(&table, radius, &model, NULL);
+            ss_table_cost cost = ss_table_cost_of(&table, radius, 3, &model, NULL);
             assert_true(cost.probe_count >= last.probe_count && cost.block_count >= last.block_count &&
                         cost.candidate_count >= last.candidate_count && cost.warm_ns >= last.warm_ns);
             assert_true(cost.block_count <= model.block_count && cost.candidate_count <= model.fingerprint_count);

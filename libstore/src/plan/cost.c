@@ -3,16 +3,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "codec/block.h"
+
 /*
- * Nanoseconds, measured warm by bench_query on 10 M clustered fingerprints in 2, 3 and 4 tables (bench/README.md); the
- * model is within a fifth of all of them. They decide between plans, and between probing and scanning, where a factor
- * of two does no harm.
+ * Nanoseconds, measured warm by bench_query on 10 and 100 million uniform fingerprints in 2 to 10 tables, at distances from 1
+ * to 8 (bench/README.md); the model is within a factor of 1.6 of nearly all of them. They decide between plans, and between
+ * probing and scanning, where a factor of two does no harm.
  */
-#define READ_BLOCK_NS 1200.0  /* look up, read, check and open one block, in pread mode */
-#define MAPPED_BLOCK_NS 160.0 /* the same of a block in memory */
-#define PROBE_NS 50.0         /* one more prefix whose block is at hand */
-#define CANDIDATE_NS 3.0      /* decode and test one fingerprint of a probe's group */
-#define SCAN_NS 3.0           /* the same in a scan, block's checksum included */
+#define READ_BLOCK_NS 1000.0  /* look up, read, check and open one block, in pread mode */
+#define MAPPED_BLOCK_NS 140.0 /* the same of a block in memory */
+#define PROBE_NS 20.0         /* one more prefix whose block is at hand */
+#define CANDIDATE_NS 0.6      /* test one lower half of a probe's groups */
+#define SCAN_NS 0.5           /* the same in a scan, block's checksum included */
+#define DECODE_NS 2.0         /* decode one fingerprint of a group in which something is near */
 #define PROBE_LIMIT_NS 1e9    /* beyond it probing is not even forced */
 
 /* Reads of 4 KiB from a virtual machine's disk, side by side: one takes 51 to 60 us, 4 take 99, 16 take 218, and no
@@ -25,6 +28,17 @@
 static double block_ns(const ss_cost_model *model)
 {
     return model->io == SSTORE_IO_PREAD ? READ_BLOCK_NS : MAPPED_BLOCK_NS;
+}
+
+/* What one fingerprint takes to decode: of the groups in which a lower half is within the distance of the query's, by chance. */
+static double decode_ns(uint32_t distance)
+{
+    double near = 0, ways = ldexp(1, -(int)SS_COLUMN_BITS);
+    for (uint32_t bits = 0; bits <= distance && bits <= SS_COLUMN_BITS; bits++) {
+        near += ways;
+        ways = ways * (SS_COLUMN_BITS - bits) / (bits + 1);
+    }
+    return DECODE_NS * (near < 1 ? -expm1(SS_GROUP_SIZE * log1p(-near)) : 1);
 }
 
 /* Sum of the ways to choose up to `radius` of `bits`, which need not be whole. */
@@ -72,7 +86,7 @@ static double count_candidates(const ss_plan_table *table, int32_t radius, doubl
     return fmin(total, fingerprint_count);
 }
 
-ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, const ss_cost_model *model,
+ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, uint32_t distance, const ss_cost_model *model,
                                const double *shares)
 {
     ss_table_cost cost = {.probe_count = ss_probe_count(table->prefix_bits, radius)};
@@ -87,19 +101,19 @@ ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, const
                           : 0;
     cost.block_count = fmin(begun + run_over, model->block_count);
     cost.warm_ns = cost.block_count * block_ns(model) + cost.probe_count * PROBE_NS +
-                   cost.candidate_count * CANDIDATE_NS;
+                   cost.candidate_count * (CANDIDATE_NS + decode_ns(distance));
     return cost;
 }
 
-double ss_blocks_cost(const ss_cost_model *model, double block_count)
+double ss_blocks_cost(const ss_cost_model *model, uint32_t distance, double block_count)
 {
     const double share = block_count / fmax(1, model->block_count);
-    return block_count * block_ns(model) + share * model->fingerprint_count * CANDIDATE_NS;
+    return block_count * block_ns(model) + share * model->fingerprint_count * (CANDIDATE_NS + decode_ns(distance));
 }
 
-double ss_scan_cost(const ss_cost_model *model)
+double ss_scan_cost(const ss_cost_model *model, uint32_t distance)
 {
-    return model->fingerprint_count * SCAN_NS + READ_BLOCK_NS;
+    return model->fingerprint_count * (SCAN_NS + decode_ns(distance)) + READ_BLOCK_NS;
 }
 
 double ss_cold_cost(double block_count)
@@ -109,16 +123,16 @@ double ss_cold_cost(double block_count)
 
 /* ----- radii for a distance ----- */
 
-static double table_cost(const ss_plan_table *table, int32_t radius, const ss_cost_model *model)
+static double table_cost(const ss_plan_table *table, int32_t radius, uint32_t distance, const ss_cost_model *model)
 {
-    return ss_table_cost_of(table, radius, model, NULL).warm_ns;
+    return radius == SS_NO_PROBE ? 0 : ss_table_cost_of(table, radius, distance, model, NULL).warm_ns;
 }
 
-static double total_cost(const ss_plan *plan, const int32_t *radii, const ss_cost_model *model)
+static double total_cost(const ss_plan *plan, const int32_t *radii, uint32_t distance, const ss_cost_model *model)
 {
     double cost = 0;
     for (uint32_t i = 0; i < plan->table_count; i++)
-        cost += radii[i] == SS_NO_PROBE ? 0 : table_cost(&plan->tables[i], radii[i], model);
+        cost += table_cost(&plan->tables[i], radii[i], distance, model);
     return cost;
 }
 
@@ -144,8 +158,9 @@ static void cover_pattern(const derivation *self, uint64_t pattern, int32_t *rad
     uint32_t choice = plan->table_count;
     for (uint32_t i = 0; i < plan->table_count; i++) {
         const ss_plan_table *table = &plan->tables[i];
-        double before = radii[i] == SS_NO_PROBE ? 0 : table_cost(table, radii[i], self->model);
-        double added = table_cost(table, (int32_t)ss_popcount(pattern & table->key_mask), self->model) - before;
+        const int32_t radius = (int32_t)ss_popcount(pattern & table->key_mask);
+        const double added = table_cost(table, radius, self->distance, self->model) -
+                             table_cost(table, radii[i], self->distance, self->model);
         if (choice == plan->table_count || added < cheapest) {
             cheapest = added;
             choice = i;
@@ -178,7 +193,7 @@ static bool build_up_radii(derivation *self, int32_t *radii)
     for (uint32_t i = 0; i < self->plan->table_count; i++)
         radii[i] = SS_NO_PROBE;
     while (find_uncovered(self, radii, &pattern)) {
-        double cost = total_cost(self->plan, radii, self->model);
+        double cost = total_cost(self->plan, radii, self->distance, self->model);
         /* No bits: nothing is probed yet, or the search gave up, and then there is no pattern to go by. */
         if (cost >= self->limit || (pattern == 0 && cost > 0))
             return false;
@@ -204,7 +219,7 @@ static bool derive_radii(derivation *self, int32_t *radii)
         return complete;
     copy_own_radii(plan, lowered);
     lower_radii(self, lowered);
-    if (!complete || total_cost(plan, lowered, self->model) < total_cost(plan, radii, self->model))
+    if (!complete || total_cost(plan, lowered, self->distance, self->model) < total_cost(plan, radii, self->distance, self->model))
         memcpy(radii, lowered, sizeof lowered[0] * plan->table_count);
     return true;
 }
@@ -216,21 +231,23 @@ static void probe_first_alone(const ss_plan *plan, int32_t *radii)
 }
 
 /* Nanoseconds: where probing costs as much or more, a scan is chosen. */
-static double probe_limit(const ss_cost_model *model)
+static double probe_limit(const ss_cost_model *model, uint32_t distance)
 {
-    return model->strategy == SSTORE_STRATEGY_PROBE ? PROBE_LIMIT_NS : ss_scan_cost(model);
+    return model->strategy == SSTORE_STRATEGY_PROBE ? PROBE_LIMIT_NS : ss_scan_cost(model, distance);
 }
 
 /* Estimate what the radii cost, and choose between probes and a scan. */
 static void weigh(ss_query_plan *query_plan, const ss_plan *plan, const ss_cost_model *model)
 {
     ss_plan_table whole = {.prefix_bits = SS_FINGERPRINT_BITS};
-    query_plan->scan_cost = ss_scan_cost(model);
-    query_plan->probe_cost = query_plan->exact ? table_cost(&whole, 0, model) : total_cost(plan, query_plan->radii, model);
+    const uint32_t distance = query_plan->distance;
+    query_plan->scan_cost = ss_scan_cost(model, distance);
+    query_plan->probe_cost = query_plan->exact ? table_cost(&whole, 0, distance, model)
+                                               : total_cost(plan, query_plan->radii, distance, model);
     query_plan->probe_count = 0;
     for (uint32_t i = 0; i < plan->table_count; i++)
         query_plan->probe_count += ss_probe_count(plan->tables[i].prefix_bits, query_plan->radii[i]);
-    query_plan->scan = !query_plan->complete || query_plan->probe_cost >= probe_limit(model) ||
+    query_plan->scan = !query_plan->complete || query_plan->probe_cost >= probe_limit(model, distance) ||
                        model->strategy == SSTORE_STRATEGY_SCAN;
 }
 
@@ -238,7 +255,7 @@ void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t
                         ss_steps *steps)
 {
     derivation search = {
-        .plan = plan, .model = model, .distance = distance, .limit = probe_limit(model), .steps = steps};
+        .plan = plan, .model = model, .distance = distance, .limit = probe_limit(model, distance), .steps = steps};
     *query_plan = (ss_query_plan){.distance = distance, .complete = true, .exact = distance == 0};
     if (distance == 0)
         probe_first_alone(plan, query_plan->radii);

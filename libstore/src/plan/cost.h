@@ -49,11 +49,11 @@ void ss_query_plan_init_alike(ss_query_plan *query_plan, const ss_plan *plan, co
 double ss_probe_count(uint32_t prefix_bits, int32_t radius);
 
 /*
- * What probing a table within `radius` takes. shares[0] is the share of all fingerprints that the query's own prefix
+ * What probing a table within `radius` takes, for a query at `distance`. shares[0] is the share of all fingerprints that the query's own prefix
  * leads to, shares[1] that of a prefix one flip away, and further ones fall off as much again; NULL: uniform data, 2^-p
  * all.
  */
-ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, const ss_cost_model *model,
+ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, uint32_t distance, const ss_cost_model *model,
                                const double *shares);
 
 /* The bits of a table that are matched exactly, but for flips. */
@@ -63,10 +63,10 @@ static inline uint32_t ss_query_prefix_bits(const ss_query_plan *query_plan, con
 }
 
 /* Nanoseconds of reading so many blocks of a table and testing what they hold. */
-double ss_blocks_cost(const ss_cost_model *model, double block_count);
+double ss_blocks_cost(const ss_cost_model *model, uint32_t distance, double block_count);
 
 /* Nanoseconds of reading all of one table. */
-double ss_scan_cost(const ss_cost_model *model);
+double ss_scan_cost(const ss_cost_model *model, uint32_t distance);
 
 /* Nanoseconds until `block_count` blocks that are not cached have been read, all of them asked for at once. */
 double ss_cold_cost(double block_count);

@@ -69,7 +69,7 @@ static void add_probes(ss_plan_figures *figures, const ss_plan *plan, const ss_e
         }
         double longer = ldexp(1.0, (int)measured_bits - (int)table->prefix_bits);
         double own[2] = {fmin(1, shares[0] * longer), fmin(1, shares[1] * longer)};
-        ss_table_cost cost = ss_table_cost_of(table, table->radius, model, store->skew != NULL ? own : NULL);
+        ss_table_cost cost = ss_table_cost_of(table, table->radius, plan->distance, model, store->skew != NULL ? own : NULL);
         figures->probe_count += cost.probe_count;
         figures->block_count += cost.block_count;
         figures->candidate_count += cost.candidate_count;
@@ -81,16 +81,18 @@ void ss_plan_figures_init(ss_plan_figures *figures, const ss_plan *plan, const s
 {
     double in_block = count_in_block(store, ss_expected_bits(store->skew, store->fingerprint_count));
     double blocks = ceil(store->fingerprint_count / in_block);
-    ss_cost_model model = {.fingerprint_count = store->fingerprint_count, .block_count = blocks};
+    const ss_cost_model model = {
+        .fingerprint_count = store->fingerprint_count, .block_count = blocks, .io = SSTORE_IO_MMAP};
+    const double scan_ns = ss_scan_cost(&model, plan->distance);
     *figures = (ss_plan_figures){.bits = 0};
     set_sizes(figures, plan, store, blocks);
     add_probes(figures, plan, store, &model);
-    if (figures->warm_ns >= ss_scan_cost(&model)) {
+    if (figures->warm_ns >= scan_ns) {
         figures->scans = true;
         figures->probe_count = 0;
         figures->block_count = blocks;
         figures->candidate_count = store->fingerprint_count;
-        figures->warm_ns = ss_scan_cost(&model);
+        figures->warm_ns = scan_ns;
     }
     figures->cold_ns = ss_cold_cost(figures->block_count);
 }

@@ -297,7 +297,7 @@ static bool should_scan(const ss_search *self, uint64_t block_count)
 {
     const ss_cost_model *model = &self->segment->costs;
     return !self->cursor->any_probed && model->strategy == SSTORE_STRATEGY_AUTO &&
-           ss_blocks_cost(model, (double)block_count) > self->plan->scan_cost;
+           ss_blocks_cost(model, self->plan->distance, (double)block_count) > self->plan->scan_cost;
 }
 
 /* Read and test what the probes lead to. STOPPED where a scan is to be made instead. */
@@ -436,7 +436,7 @@ ss_table_cost ss_search_table_cost(const ss_segment *segment, const ss_query_pla
     double shares[2] = {share_of(keys, prefix, suffix_mask), 0};
     for (uint32_t i = 0; i < FLIPS_LOOKED_AT; i++)
         shares[1] += share_of(keys, prefix ^ UINT64_C(1) << (63 - i * prefix_bits / FLIPS_LOOKED_AT), suffix_mask) / FLIPS_LOOKED_AT;
-    return ss_table_cost_of(&shape, plan->radii[table], &segment->costs, shares);
+    return ss_table_cost_of(&shape, plan->radii[table], plan->distance, &segment->costs, shares);
 }
 
 double ss_search_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint)
