@@ -247,14 +247,6 @@ static void test_fewest_symbols(void **state)
     }
 }
 
-static void test_cost_counts_codes_and_rests(void **state)
-{
-    (void)state;
-    const uint64_t counts[SS_SYMBOL_COUNT] = {[0] = 3, [10] = 5, [31] = 9, [32] = 7};
-    const uint8_t lengths[SS_SYMBOL_COUNT] = {[0] = 3, [10] = 3, [31] = 2, [32] = 1};
-    assert_int_equal(ss_huffman_cost_bits(counts, lengths), 3 * (3 + 31) + 5 * (3 + 21) + 9 * (2 + 0) + 7 * (1 + 0));
-}
-
 /* Of the 64 bits in which neighbours may differ first, those of the lower half count as equal upper halves, all of
  * them. */
 static void test_symbols_of_differences(void **state)
@@ -451,7 +443,6 @@ int main(void)
         cmocka_unit_test(test_ties_are_settled),
         cmocka_unit_test(test_fibonacci_stays_within_limit),
         cmocka_unit_test(test_fewest_symbols),
-        cmocka_unit_test(test_cost_counts_codes_and_rests),
         cmocka_unit_test_teardown(test_bad_lengths_are_refused, testing_teardown),
         cmocka_unit_test(test_changed_lengths_are_refused),
         cmocka_unit_test_teardown(test_lookups_equal_decoding_bit_by_bit, testing_teardown),

@@ -162,11 +162,3 @@ void ss_code_init(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT])
     for (uint32_t bits = 0; bits < sizeof single; bits++)
         code->lookup[bits] = make_lookup(single, code, bits);
 }
-
-uint64_t ss_huffman_cost_bits(const uint64_t counts[SS_SYMBOL_COUNT], const uint8_t lengths[SS_SYMBOL_COUNT])
-{
-    uint64_t bits = 0;
-    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
-        bits += counts[h] * (lengths[h] + ss_rest_bits(h));
-    return bits;
-}

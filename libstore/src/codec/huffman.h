@@ -46,7 +46,4 @@ bool ss_huffman_valid(const uint8_t lengths[SS_SYMBOL_COUNT], const char **reaso
 /* Make codes and look-up table from valid lengths. */
 void ss_code_init(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT]);
 
-/* The bits of all symbols in `counts` under `lengths`, codes and rests. */
-uint64_t ss_huffman_cost_bits(const uint64_t counts[SS_SYMBOL_COUNT], const uint8_t lengths[SS_SYMBOL_COUNT]);
-
 #endif

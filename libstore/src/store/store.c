@@ -125,10 +125,7 @@ static sstore_status open_store(const opening *how, sstore **store_out, sstore_e
     *store_out = NULL;
     if (store == NULL)
         return ss_fail_memory(error, sizeof *store);
-    *store = (sstore){.dir = SS_DIR_NONE,
-                      .options = how->options,
-                      .records_only = how->records_only,
-                      .filter = ss_filter_best()};
+    *store = (sstore){.dir = SS_DIR_NONE, .options = how->options, .records_only = how->records_only};
     store->options.recipe = NULL;
     sstore_status status = how->dir != NULL ? ss_dir_copy(how->dir, &store->dir, error)
                                             : ss_dir_open(how->path, &store->dir, error);

@@ -7,7 +7,6 @@
 #ifndef SS_STORE_H
 #define SS_STORE_H
 
-#include "codec/filter.h"
 #include "store/segment.h"
 
 struct sstore {
@@ -15,7 +14,6 @@ struct sstore {
     ss_manifest manifest;
     sstore_open_options options; /* its recipe is not kept */
     bool records_only; /* opened by ss_store_open_records() */
-    ss_filter_fn filter;
     ss_segment **segments;     /* manifest.segment_count of them */
     uint32_t removal_end;      /* no segment from here on removes anything; 0: none does */
     bool several_add;          /* records; else only one does */
