@@ -29,11 +29,11 @@ static uint64_t *mix(const bench_query_set *set)
 int main(int argc, char **argv)
 {
     uint64_t distance = BENCH_STORE_DISTANCE, count = 1000000, threads = 0, rounds = 3, seed = 1, matches = 0;
-    const char *io = "pread";
+    const char *io = "mmap";
     const bench_parameter parameters[] = {
         {"queries", BENCH_COUNT, &count, "in the batch (1M)"},
         {"threads", BENCH_COUNT, &threads, "to work on; 0: all (0)"},
-        {"io", BENCH_TEXT, &io, "pread, mmap or memory (pread)"},
+        {"io", BENCH_TEXT, &io, "mmap, pread or memory (mmap)"},
         {"distance", BENCH_COUNT, &distance, "of the queries (the one that the store was built for)"},
         {"rounds", BENCH_COUNT, &rounds, "of which the median counts (3)"},
         {"seed", BENCH_COUNT, &seed, "of the queries (1)"},

@@ -75,9 +75,9 @@ static void measure(const bench *self, const char *kind, const uint64_t *queries
 int main(int argc, char **argv)
 {
     uint64_t distance = BENCH_STORE_DISTANCE, count = 10000, seed = 1;
-    const char *io = "pread", *cache = "as-is";
+    const char *io = "mmap", *cache = "as-is";
     const bench_parameter parameters[] = {
-        {"io", BENCH_TEXT, &io, "pread, mmap or memory (pread)"},
+        {"io", BENCH_TEXT, &io, "mmap, pread or memory (mmap)"},
         {"cache", BENCH_TEXT, &cache, "as-is, or drop: all blocks are dropped before the first query (as-is)"},
         {"distance", BENCH_COUNT, &distance, "of the queries (the one that the store was built for)"},
         {"queries", BENCH_COUNT, &count, "hits, and as many misses (10K)"},

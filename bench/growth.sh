@@ -7,7 +7,7 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/table.sh"
 
-min=1000000 max=10000000 plans='2 auto' data=uniform io=pread queries=100000 rounds=5 memory=1G seed=1
+min=1000000 max=10000000 plans='2 auto' data=uniform io=mmap queries=100000 rounds=5 memory=1G seed=1
 printf '# %s' "$(basename "$0")" && printf ' %q' "$@" && echo
 for argument; do
   case $argument in

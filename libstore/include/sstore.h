@@ -125,7 +125,7 @@ typedef enum sstore_io {
 /* How queries are answered. All three give the same answers; other than AUTO is for measuring and testing. */
 typedef enum sstore_strategy {
     SSTORE_STRATEGY_AUTO = 0,  /* probe or scan, whichever is estimated to cost less (the default) */
-    SSTORE_STRATEGY_PROBE = 1, /* probe each segment where that takes less than a second or so */
+    SSTORE_STRATEGY_PROBE = 1, /* probe each segment where that takes less than half a second or so */
     SSTORE_STRATEGY_SCAN = 2   /* read all of one table for every query */
 } sstore_strategy;
 

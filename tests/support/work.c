@@ -65,6 +65,18 @@ sstore_status __wrap_ss_block_reader_get(const ss_block_reader *reader, uint64_t
     return __real_ss_block_reader_get(reader, block, buffer, bytes_out, error);
 }
 
+sstore_status __real_ss_block_reader_get_once(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
+                                              const uint8_t **bytes_out, sstore_error *error);
+sstore_status __wrap_ss_block_reader_get_once(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
+                                              const uint8_t **bytes_out, sstore_error *error);
+
+sstore_status __wrap_ss_block_reader_get_once(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
+                                              const uint8_t **bytes_out, sstore_error *error)
+{
+    count(1, 0);
+    return __real_ss_block_reader_get_once(reader, block, buffer, bytes_out, error);
+}
+
 bool __real_ss_plan_find_uncovered_within(const ss_plan *plan, const int32_t *radii, uint32_t distance, ss_steps *steps,
                                           uint64_t *pattern_out);
 bool __wrap_ss_plan_find_uncovered_within(const ss_plan *plan, const int32_t *radii, uint32_t distance, ss_steps *steps,

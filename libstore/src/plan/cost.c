@@ -16,7 +16,7 @@
 #define CANDIDATE_NS 0.6      /* test one lower half of a probe's groups */
 #define SCAN_NS 0.5           /* the same in a scan, block's checksum included */
 #define DECODE_NS 2.0         /* decode one fingerprint of a group in which something is near */
-#define PROBE_LIMIT_NS 1e9    /* beyond it probing is not even forced */
+#define PROBE_LIMIT_NS 4e8    /* beyond it probing is not even forced */
 
 /* Reads of 4 KiB from a virtual machine's disk, side by side: one takes 51 to 60 us, 4 take 99, 16 take 218, and no
  * more than 91,000 are done in a second. */
@@ -114,6 +114,18 @@ double ss_blocks_cost(const ss_cost_model *model, uint32_t distance, double bloc
 double ss_scan_cost(const ss_cost_model *model, uint32_t distance)
 {
     return model->fingerprint_count * (SCAN_NS + decode_ns(distance)) + READ_BLOCK_NS;
+}
+
+/* Nanoseconds: where probing costs as much or more, a scan is chosen. */
+static double probe_limit(const ss_cost_model *model, uint32_t distance)
+{
+    return model->strategy == SSTORE_STRATEGY_PROBE ? PROBE_LIMIT_NS : ss_scan_cost(model, distance);
+}
+
+uint64_t ss_most_probes(double fingerprint_count, sstore_strategy strategy)
+{
+    const ss_cost_model model = {.fingerprint_count = fingerprint_count, .strategy = strategy};
+    return (uint64_t)(probe_limit(&model, SS_FINGERPRINT_BITS) / PROBE_NS) + 1;
 }
 
 double ss_cold_cost(double block_count)
@@ -228,12 +240,6 @@ static void probe_first_alone(const ss_plan *plan, int32_t *radii)
 {
     for (uint32_t i = 0; i < plan->table_count; i++)
         radii[i] = i == 0 ? 0 : SS_NO_PROBE;
-}
-
-/* Nanoseconds: where probing costs as much or more, a scan is chosen. */
-static double probe_limit(const ss_cost_model *model, uint32_t distance)
-{
-    return model->strategy == SSTORE_STRATEGY_PROBE ? PROBE_LIMIT_NS : ss_scan_cost(model, distance);
 }
 
 /* Estimate what the radii cost, and choose between probes and a scan. */

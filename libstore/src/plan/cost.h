@@ -36,7 +36,7 @@ typedef struct ss_query_plan {
 /*
  * Choose how to query at `distance`: at the plan's own distance with its radii, else with complete radii found
  * greedily by cost, as far as the steps go; by a scan where that is estimated to be cheaper, or no radii were found. The
- * model's strategy may ask for one of the two: then probing gives way to a scan only above about a second.
+ * model's strategy may ask for one of the two: then probing gives way to a scan only above about half a second.
  */
 void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t distance, const ss_cost_model *model,
                         ss_steps *steps);
@@ -67,6 +67,9 @@ double ss_blocks_cost(const ss_cost_model *model, uint32_t distance, double bloc
 
 /* Nanoseconds of reading all of one table. */
 double ss_scan_cost(const ss_cost_model *model, uint32_t distance);
+
+/* The most prefixes that are looked up in a segment with so many fingerprints: to look up more takes longer than a scan. */
+uint64_t ss_most_probes(double fingerprint_count, sstore_strategy strategy);
 
 /* Nanoseconds until `block_count` blocks that are not cached have been read, all of them asked for at once. */
 double ss_cold_cost(double block_count);

@@ -41,19 +41,13 @@ const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance)
     return cursor->plans;
 }
 
-/* The prefixes that a query may look up in a segment, by its strategy: what a plan looks up is estimated to take less than a
- * scan, of as many fingerprints as the blocks can have at most; or a second, where probing is forced. */
-#define PREFIXES 24u
-#define PREFIXES_A_BLOCK 4000u
-#define FORCED_PREFIXES 20000000u
-
 static uint64_t query_steps(const sstore *store)
 {
     uint64_t prefixes = 0, blocks = 0, adding = 0;
     for (uint32_t i = 0; i < store->manifest.segment_count; i++) {
         const ss_manifest_segment *facts = &store->manifest.segments[i];
-        prefixes += PREFIXES + PREFIXES_A_BLOCK * facts->tables[0].block_count;
-        prefixes += store->options.strategy == SSTORE_STRATEGY_PROBE ? FORCED_PREFIXES : 0;
+        prefixes += ss_most_probes((double)facts->tables[0].block_count * ss_block_most(facts->block_bytes),
+                                   store->options.strategy);
         blocks += facts->ids.block_count;
         for (uint32_t j = 0; j < facts->plan.table_count; j++)
             blocks += facts->tables[j].block_count;
