@@ -115,7 +115,7 @@ static int run(const trial *what)
             abort();
         if (what->is_cut)
             cut_tables_short();
-        _exit(ask(store));
+        _exit((int)ask(store));
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);

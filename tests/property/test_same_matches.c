@@ -58,7 +58,7 @@ static const struct {
     {"memory", SSTORE_IO_MEMORY, false},
     {"pread from disk", SSTORE_IO_PREAD, true},
 };
-static const char *const levels[] = {"portable", "popcnt", "avx2", "avx512"};
+static const char *const levels[] = {"portable", "avx2", "avx512"};
 
 #define BLOCK_SIZES 9u /* 256 to 65,536 */
 

@@ -40,6 +40,10 @@ VECTOR uint64_t swap_words(uint64_t words)
     return words << 32 | words >> 32;
 }
 
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 /* its analyser does not see that masks come in eights */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wanalyzer-use-of-uninitialized-value"
+#endif
 /* Load all rests. Of two, the later one stands lower in the stream, and so comes first out of pdep. */
 VECTOR void load_rests(const ss_coded_group *group, const uint32_t *masks, uint32_t *rests)
 {
@@ -59,6 +63,9 @@ VECTOR void load_rests(const ss_coded_group *group, const uint32_t *masks, uint3
         memcpy(rests + i, &pair, sizeof pair);
     }
 }
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#pragma GCC diagnostic pop
+#endif
 
 /* What the lanes before hold, `bytes` of them up, in each half of the register. */
 #define UP(words, bytes) _mm256_slli_si256(words, bytes)
