@@ -23,7 +23,7 @@
 #define MATCH_BYTES 176u                 /* of a batch, for each match */
 #define ROUND_BYTES ((uint64_t)80 << 20) /* of a batch, for what it finds before it reports any */
 #define JOIN_BYTES ((uint64_t)8 << 20)
-#define BLOCK_PREFIXES 2048u /* looked up by a query, for each block of a segment's first table, of 64 KiB */
+#define BLOCK_PREFIXES 5324u /* looked up by a query, for each block of a segment's first table, of 64 KiB */
 #define MORE_PREFIXES 51u    /* and so many for each segment */
 #define RANDOM_CASES 300u
 #define SANITIZED_CASES 75u

@@ -14,8 +14,10 @@
 #define MAPPED_BLOCK_NS 140.0 /* the same of a block in memory */
 #define PROBE_NS 20.0         /* one more prefix whose block is at hand */
 #define CANDIDATE_NS 0.6      /* test one lower half of a probe's groups */
-#define SCAN_NS 0.5           /* the same in a scan, block's checksum included */
-#define DECODE_NS 2.0         /* decode one fingerprint of a group in which something is near */
+#define SCAN_READ_NS 0.35     /* for each fingerprint that a scan reads, checksum included */
+#define SCAN_TEST_NS 0.15     /* test its lower half for one query */
+#define DECODE_NS 2.0         /* decode one fingerprint of a group in which some lower half is near */
+#define COMPARE_NS 4.0        /* look at one whose lower half is near */
 #define PROBE_LIMIT_NS 4e8    /* beyond it probing is not even forced */
 
 /* Reads of 4 KiB from a virtual machine's disk, side by side: one takes 51 to 60 us, 4 take 99, 16 take 218, and no
@@ -30,15 +32,16 @@ static double block_ns(const ss_cost_model *model)
     return model->io == SSTORE_IO_PREAD ? READ_BLOCK_NS : MAPPED_BLOCK_NS;
 }
 
-/* What one fingerprint takes to decode: of the groups in which a lower half is within the distance of the query's, by chance. */
-static double decode_ns(uint32_t distance)
+/* What a fingerprint takes beside the test of its lower half, since that, or another one of its group, is within the distance by
+ * chance. */
+static double near_ns(uint32_t distance)
 {
     double near = 0, ways = ldexp(1, -(int)SS_COLUMN_BITS);
     for (uint32_t bits = 0; bits <= distance && bits <= SS_COLUMN_BITS; bits++) {
         near += ways;
         ways = ways * (SS_COLUMN_BITS - bits) / (bits + 1);
     }
-    return DECODE_NS * (near < 1 ? -expm1(SS_GROUP_SIZE * log1p(-near)) : 1);
+    return near < 1 ? COMPARE_NS * near - DECODE_NS * expm1(SS_GROUP_SIZE * log1p(-near)) : COMPARE_NS + DECODE_NS;
 }
 
 /* Sum of the ways to choose up to `radius` of `bits`, which need not be whole. */
@@ -101,25 +104,25 @@ ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, uint3
                           : 0;
     cost.block_count = fmin(begun + run_over, model->block_count);
     cost.warm_ns = cost.block_count * block_ns(model) + cost.probe_count * PROBE_NS +
-                   cost.candidate_count * (CANDIDATE_NS + decode_ns(distance));
+                   cost.candidate_count * (CANDIDATE_NS + near_ns(distance));
     return cost;
 }
 
 double ss_blocks_cost(const ss_cost_model *model, uint32_t distance, double block_count)
 {
     const double share = block_count / fmax(1, model->block_count);
-    return block_count * block_ns(model) + share * model->fingerprint_count * (CANDIDATE_NS + decode_ns(distance));
+    return block_count * block_ns(model) + share * model->fingerprint_count * (CANDIDATE_NS + near_ns(distance));
 }
 
-double ss_scan_cost(const ss_cost_model *model, uint32_t distance)
+double ss_scan_cost(const ss_cost_model *model, uint32_t distance, double query_count)
 {
-    return model->fingerprint_count * (SCAN_NS + decode_ns(distance)) + READ_BLOCK_NS;
+    return model->fingerprint_count * (SCAN_READ_NS + query_count * (SCAN_TEST_NS + near_ns(distance))) + READ_BLOCK_NS;
 }
 
 /* Nanoseconds: where probing costs as much or more, a scan is chosen. */
 static double probe_limit(const ss_cost_model *model, uint32_t distance)
 {
-    return model->strategy == SSTORE_STRATEGY_PROBE ? PROBE_LIMIT_NS : ss_scan_cost(model, distance);
+    return model->strategy == SSTORE_STRATEGY_PROBE ? PROBE_LIMIT_NS : ss_scan_cost(model, distance, 1);
 }
 
 uint64_t ss_most_probes(double fingerprint_count, sstore_strategy strategy)
@@ -247,7 +250,7 @@ static void weigh(ss_query_plan *query_plan, const ss_plan *plan, const ss_cost_
 {
     ss_plan_table whole = {.prefix_bits = SS_FINGERPRINT_BITS};
     const uint32_t distance = query_plan->distance;
-    query_plan->scan_cost = ss_scan_cost(model, distance);
+    query_plan->scan_cost = ss_scan_cost(model, distance, 1);
     query_plan->probe_cost = query_plan->exact ? table_cost(&whole, 0, distance, model)
                                                : total_cost(plan, query_plan->radii, distance, model);
     query_plan->probe_count = 0;

@@ -65,8 +65,8 @@ static inline uint32_t ss_query_prefix_bits(const ss_query_plan *query_plan, con
 /* Nanoseconds of reading so many blocks of a table and testing what they hold. */
 double ss_blocks_cost(const ss_cost_model *model, uint32_t distance, double block_count);
 
-/* Nanoseconds of reading all of one table. */
-double ss_scan_cost(const ss_cost_model *model, uint32_t distance);
+/* Nanoseconds of reading all of one table, once for so many queries. */
+double ss_scan_cost(const ss_cost_model *model, uint32_t distance, double query_count);
 
 /* The most prefixes that are looked up in a segment with so many fingerprints: to look up more takes longer than a scan. */
 uint64_t ss_most_probes(double fingerprint_count, sstore_strategy strategy);

@@ -9,10 +9,9 @@
 
 #define TASK_QUERIES 64u /* one worker's share of queries that are answered one by one */
 
-/* Nanoseconds, measured by bench_batch (bench/README.md); they choose between the ways, no more. */
-#define SCAN_DECODE_NS 2.0 /* decode one fingerprint of a scan */
-#define SCAN_TEST_NS 0.3   /* test it against one query */
-#define TOGETHER_NS 4e4    /* allocate, start threads and order the matches, for queries that are answered together */
+/* Nanoseconds that it takes to allocate, start threads and order the matches, for queries that are answered together; measured by
+ * bench_batch (bench/README.md). */
+#define TOGETHER_NS 4e4
 
 /* ----- one by one ----- */
 
@@ -89,8 +88,7 @@ static way choose_way(const ss_batch *batch)
     if (batch->count == 1 || batch->segment->facts.distinct_count == 0)
         return ONE_BY_ONE;
     double single = batch->count * fmin(plan->scan_cost, mean_cost(batch));
-    double scanned = TOGETHER_NS +
-                     batch->segment->costs.fingerprint_count * (SCAN_DECODE_NS + batch->count * SCAN_TEST_NS);
+    double scanned = TOGETHER_NS + ss_scan_cost(&batch->segment->costs, batch->distance, batch->count);
     if (strategy == SSTORE_STRATEGY_SCAN || (plan->scan && scanned < single))
         return SCANNED;
     if (plan->scan)

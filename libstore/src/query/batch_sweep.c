@@ -24,7 +24,7 @@
 #define DEAL_BITS 6u /* queries are dealt out by these leading bits and then sorted by several threads */
 
 /* Nanoseconds of one thread, measured by bench_batch (bench/README.md). */
-#define BLOCK_NS 500.0   /* get a block, check it and index its groups */
+#define BLOCK_NS 850.0   /* get a block, check it and index its groups */
 #define BUCKET_NS 12.0   /* find a bucket */
 #define TEST_NS 0.15     /* test one of its fingerprints */
 #define BUCKET_MEAN 64.0 /* how many it has, unless the prefix is too short */
