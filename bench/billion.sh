@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The big run: builds a store of a billion clustered records with each plan, within a fixed memory, then asks it: from the
-# page cache, and with the cache dropped, each time held to 64 MiB of memory in all. Takes some minutes and, with a billion
-# records, up to 35 GB of disk; as root, for the memory cgroup.
+# The big run: builds a store of a billion clustered records with each plan, within a fixed memory, then asks it, mapped
+# and by pread, from the page cache and with the cache dropped, each time held to 64 MiB of memory in all. Takes some
+# minutes and, with a billion records, up to 35 GB of disk; as root, for the memory cgroup.
 #   bench/billion.sh [--records=N] [--plans=LIST] [--data=uniform|clustered] [--memory=SIZE] [--held=SIZE] [--queries=N]
 #                    [--threads=N] [--keep] WORK
 # WORK is a folder on the disk that is measured; the build folder's bench/ must be on the PATH.
@@ -40,7 +40,7 @@ watch_disk() {
 }
 
 run() { # NAME PLAN
-  local store=$work/billion-$2.store before
+  local store=$work/billion-$2.store before io
   rm -rf "$store"
   before=$(free_bytes)
   echo "$before" >"$work/least-free"
@@ -51,11 +51,15 @@ run() { # NAME PLAN
   kill "$watcher" && wait "$watcher" 2>/dev/null || true
   watcher=''
   awk -v a="$before" -v b="$(cat "$work/least-free")" 'BEGIN { printf "# disk at its peak: %.2f GB\n", (a - b) / 1e9 }'
-  echo "== $2 tables: from the page cache"
   cat "$store"/seg-*/*.blk >/dev/null
-  "$bench/held.sh" "$held" "$(command -v bench_latency)" --queries="$queries" "$store"
-  echo "== $2 tables: the cache dropped before the first query"
-  "$bench/held.sh" "$held" "$(command -v bench_latency)" --queries="$queries" --cache=drop "$store"
+  for io in mmap pread; do
+    echo "== $2 tables, $io: from the page cache"
+    "$bench/held.sh" "$held" "$(command -v bench_latency)" --io=$io --queries="$queries" "$store"
+  done
+  for io in mmap pread; do
+    echo "== $2 tables, $io: the cache dropped before the first query"
+    "$bench/held.sh" "$held" "$(command -v bench_latency)" --io=$io --queries="$queries" --cache=drop "$store"
+  done
   [[ -n $keep ]] || rm -rf "$store"
 }
 

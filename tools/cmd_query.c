@@ -28,16 +28,16 @@ static const struct argp_option options[] = {
     {"limit", KEY_LIMIT, "N", 0, "at most the first N matches of each query", 0},
     {"json", KEY_JSON, NULL, 0, "print one JSON object a line", 0},
     {"threads", KEY_THREADS, "N", 0, "answer operands and --input on N threads (default: all processors)", 0},
-    {"io", KEY_IO, "MODE", 0, "how blocks are read: mmap (the default), pread or memory", 0},
+    {"io", KEY_IO, "MODE", 0, "how blocks are read: mmap, pread, memory or auto (the default): mmap if half of the memory has room for all, else pread", 0},
     {"explain", KEY_EXPLAIN, NULL, 0, "print what one query was expected to read and what it read, not its matches", 0},
     {"recipe", KEY_RECIPE, "TEXT", 0, "fail unless the store's fingerprints were made by this recipe", 0},
     {0}};
 
 static sstore_io parse_io(const char *text)
 {
-    static const char *const names[] = {"mmap", "pread", "memory", NULL};
-    static const sstore_io values[] = {SSTORE_IO_MMAP, SSTORE_IO_PREAD, SSTORE_IO_MEMORY};
-    return values[argument_choice("--io", text, names, "'mmap', 'pread' or 'memory'")];
+    static const char *const names[] = {"auto", "mmap", "pread", "memory", NULL};
+    static const sstore_io values[] = {SSTORE_IO_AUTO, SSTORE_IO_MMAP, SSTORE_IO_PREAD, SSTORE_IO_MEMORY};
+    return values[argument_choice("--io", text, names, "'auto', 'mmap', 'pread' or 'memory'")];
 }
 
 static error_t parse_option(int key, char *argument, query_arguments *arguments)

@@ -114,12 +114,15 @@ typedef struct sstore_cursor sstore_cursor;
 typedef enum sstore_io {
     SSTORE_IO_PREAD = 0,  /* each block read by pread() and its checksum checked whenever it is read (a cursor may keep
                              a few); a fault of the disk is always an error code */
-    SSTORE_IO_MMAP = 1,   /* files mapped, a block read and its checksum checked before its first use (the default). Pages
+    SSTORE_IO_MMAP = 1,   /* files mapped, a block read and its checksum checked before its first use. Pages
                              are the page cache's: they count as resident, and the system takes them back where memory is
                              scarce. A file that cannot be read, or was cut short, is an error code; but a block that was
                              checked, and cannot be read again after the system took it back, ends the process with
                              SIGBUS */
-    SSTORE_IO_MEMORY = 2  /* all block files loaded and checked at open; the store's size in memory */
+    SSTORE_IO_MEMORY = 2, /* all block files loaded and checked at open; the store's size in memory */
+    SSTORE_IO_AUTO = 3    /* MMAP where all block files fit into half of the memory that the process may use, by the machine,
+                             RLIMIT_AS, its cgroups and max_memory; else PREAD, which is quicker then and takes less (the
+                             default). sstore_reopen() keeps what was chosen */
 } sstore_io;
 
 /* How queries are answered. All three give the same answers; other than AUTO is for measuring and testing. */
@@ -140,7 +143,7 @@ typedef struct sstore_open_options {
 
 #define SSTORE_OPEN_OPTIONS_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(sstore_open_options), SSTORE_IO_MMAP, SSTORE_STRATEGY_AUTO, NULL, 0                                        \
+        sizeof(sstore_open_options), SSTORE_IO_AUTO, SSTORE_STRATEGY_AUTO, NULL, 0                                        \
     }
 
 /*
@@ -150,8 +153,8 @@ typedef struct sstore_open_options {
  * What an open store takes of memory, beside the caller's process: in the mode pread the directory, 8 bytes a block of
  * every table and of the ids and 8 more of table 0 (so a store of 100 million fingerprints in 3 tables of 4 KiB blocks
  * takes about 5 MiB, and blocks of 64 KiB a sixteenth of that), 1 to 2 bytes a block beside it, and 20 KiB a table. In
- * the mode mmap also the pages of the block files that were touched, which the system takes back when it needs them;
- * in the mode memory all block files. A cursor takes what sstore_cursor_create() says, a batch what
+ * the mode mmap also the pages of the block files that were touched, which the system takes back when it needs them, and a
+ * five-hundredth of that for page tables, which it does not; in the mode memory all block files. A cursor takes what sstore_cursor_create() says, a batch what
  * sstore_query_batch() says.
  *
  * Each segment also takes some 20 KiB, and a file descriptor for each table, one for the ids and one for the directory. One

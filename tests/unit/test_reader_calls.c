@@ -5,7 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "base/memory.h"
+#include "store/store.h"
+#include "store/store_memory.h"
 #include "support/data.h"
 #include "support/scratch.h"
 #include "support/testing.h"
@@ -112,7 +118,7 @@ static void test_open_refuses(void **state)
     REFUSED(sstore_reopen, NULL, &store);
     assert_null(store);
     REFUSED(sstore_reopen, self->store, NULL);
-    options.io = (sstore_io)(SSTORE_IO_MEMORY + 1);
+    options.io = (sstore_io)(SSTORE_IO_AUTO + 1);
     store = self->store;
     REFUSED(sstore_open, self->path, &options, &store);
     assert_null(store);
@@ -332,6 +338,55 @@ static void test_max_memory(void **state)
     }
 }
 
+/* Mapped where half of the memory has room for all blocks. */
+static void test_auto_mode(void **state)
+{
+    (void)state;
+    const char *path = scratch_path("larger");
+    const sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
+    data_set data;
+    rng random;
+    sstore *store, *again;
+    sstore_error error;
+    rng_init(&random, 1);
+    data_make(&random, DATA_UNIFORM, DATA_ORDINALS, 40000, false, &data);
+    store_must_build(path, &build, &data);
+    assert_int_equal(options.io, SSTORE_IO_AUTO);
+    assert_ok(sstore_open(path, &options, &store, &error), &error);
+    assert_int_equal(store->options.io, SSTORE_IO_MMAP);
+    const uint64_t block_bytes = ss_store_block_bytes(&store->manifest);
+    assert_in_range(block_bytes, 40000 * 20, 40000 * 40);
+    assert_ok(sstore_reopen(store, &again, &error), &error);
+    assert_int_equal(again->options.io, SSTORE_IO_MMAP);
+    sstore_close(again);
+    sstore_close(store);
+    for (uint64_t less = 0; less < 2; less++) {
+        options.max_memory = 2 * block_bytes - less;
+        assert_ok(sstore_open(path, &options, &store, &error), &error);
+        assert_int_equal(store->options.io, less == 0 ? SSTORE_IO_MMAP : SSTORE_IO_PREAD);
+        sstore_close(store);
+    }
+    scratch_remove(path);
+    data_free(&data);
+}
+
+static void test_memory_limit(void **state)
+{
+    (void)state;
+    const uint64_t limit = ss_memory_limit(), least = UINT64_C(1) << 40;
+    const struct rlimit space = {.rlim_cur = least / 1024, .rlim_max = least / 1024};
+    assert_true(limit > (1 << 20) && limit <= (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE));
+    if (testing_sanitized()) /* which takes terabytes of addresses */
+        return;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(setrlimit(RLIMIT_AS, &space) != 0 || ss_memory_limit() != ss_min_u64(limit, space.rlim_cur));
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 /* ----- words ----- */
 
 static void test_names_of_statuses(void **state)
@@ -439,6 +494,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_verify_stops, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_recipe, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_max_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_auto_mode, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_memory_limit, set_up, tear_down),
         cmocka_unit_test(test_names_of_statuses),
         cmocka_unit_test(test_long_path),
         cmocka_unit_test_setup_teardown(test_slash, set_up, tear_down),

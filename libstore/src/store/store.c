@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/options.h"
 #include "store/store_memory.h"
 
@@ -83,6 +84,15 @@ typedef struct opening {
     bool records_only;
 } opening;
 
+/* How block files are read: as asked for, or so that they fit into the memory there is. */
+static sstore_io choose_io(const sstore_open_options *options, const ss_manifest *manifest)
+{
+    if (options->io != SSTORE_IO_AUTO)
+        return options->io;
+    const uint64_t most = options->max_memory != 0 ? options->max_memory : UINT64_MAX;
+    return ss_store_block_bytes(manifest) <= ss_min_u64(most, ss_memory_limit()) / 2 ? SSTORE_IO_MMAP : SSTORE_IO_PREAD;
+}
+
 static sstore_status open_manifest(sstore *store, const opening *how, sstore_error *error)
 {
     ss_manifest *manifest = &store->manifest;
@@ -93,8 +103,10 @@ static sstore_status open_manifest(sstore *store, const opening *how, sstore_err
     if (status == SSTORE_OK && how->recipe != NULL && strcmp(how->recipe, manifest->recipe) != 0)
         return ss_fail(error, SSTORE_ERROR_RECIPE, 0, store->dir.path, SSTORE_NO_OFFSET,
                        "its fingerprints were made by the recipe '%s', not '%s'", manifest->recipe, how->recipe);
-    if (status == SSTORE_OK)
+    if (status == SSTORE_OK) {
+        store->options.io = choose_io(&how->options, manifest);
         status = check_memory(store, error);
+    }
     return status == SSTORE_OK ? open_segments(store, how->other, error) : status;
 }
 
@@ -147,7 +159,7 @@ sstore_status sstore_open(const char *path, const sstore_open_options *options, 
     if (path == NULL || store_out == NULL)
         return ss_fail_argument(error, "sstore_open: path and store_out must not be NULL");
     if (!ss_take_options(&how.options, sizeof how.options, options, sizeof how.options) ||
-        how.options.io > SSTORE_IO_MEMORY || how.options.strategy > SSTORE_STRATEGY_SCAN)
+        how.options.io > SSTORE_IO_AUTO || how.options.strategy > SSTORE_STRATEGY_SCAN)
         return ss_fail_argument(error, "sstore_open: the options are not set by SSTORE_OPEN_OPTIONS_INIT or out of range");
     how.recipe = how.options.recipe;
     return open_store(&how, store_out, error);

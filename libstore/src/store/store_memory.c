@@ -9,7 +9,8 @@ static uint64_t block_file_bytes(uint64_t block_count, uint32_t block_bytes, sst
     switch (io) {
     case SSTORE_IO_MEMORY: return SS_HEADER_BYTES + block_count * block_bytes;
     case SSTORE_IO_MMAP: return block_count / 8 + 1;
-    case SSTORE_IO_PREAD: break;
+    case SSTORE_IO_PREAD:
+    case SSTORE_IO_AUTO: break;
     }
     return 0;
 }
@@ -34,4 +35,17 @@ uint64_t ss_store_memory_bytes(const ss_manifest *manifest, sstore_io io)
     for (uint32_t i = 0; i < manifest->segment_count; i++)
         bytes += segment_bytes(&manifest->segments[i], manifest->has_ids, io);
     return bytes + ss_cursor_bytes(manifest, io);
+}
+
+uint64_t ss_store_block_bytes(const ss_manifest *manifest)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < manifest->segment_count; i++) {
+        const ss_manifest_segment *segment = &manifest->segments[i];
+        uint64_t blocks = segment->ids.block_count;
+        for (uint32_t j = 0; j < segment->plan.table_count; j++)
+            blocks += segment->tables[j].block_count;
+        bytes += blocks * segment->block_bytes;
+    }
+    return bytes;
 }

@@ -10,4 +10,7 @@
  * them, and of one cursor. What is really taken is no more, but for what the allocator adds. */
 uint64_t ss_store_memory_bytes(const ss_manifest *manifest, sstore_io io);
 
+/* Of all blocks in its files. */
+uint64_t ss_store_block_bytes(const ss_manifest *manifest);
+
 #endif
