@@ -76,7 +76,7 @@ static void tell_memory(const sstore_statistics *facts)
 
 int main(int argc, char **argv)
 {
-    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT; /* pread: the least memory, and no signal if the disk fails */
+    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
     sstore_statistics facts = {.struct_size = sizeof facts};
     sstore_error error;
     sstore *store;
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "embed: expected a number of MiB, found '%s'\n", argv[2]);
         return 2;
     }
-    options.io = SSTORE_IO_PREAD; /* mapped pages would count as resident */
+    options.io = SSTORE_IO_PREAD; /* takes the least memory, and a failing disk is an error, not SIGBUS */
     options.max_memory = mib << 20;
     if (sstore_open(argv[1], &options, &store, &error) != SSTORE_OK)
         return fail(&error);

@@ -110,7 +110,7 @@ SSTORE_API const char *sstore_version(void);
 typedef struct sstore sstore;
 typedef struct sstore_cursor sstore_cursor;
 
-/* How blocks are read. All three give the same answers. */
+/* How blocks are read. Every mode gives the same answers. */
 typedef enum sstore_io {
     SSTORE_IO_PREAD = 0,  /* each block read by pread() and its checksum checked whenever it is read (a cursor may keep
                              a few); a fault of the disk is always an error code */
@@ -120,15 +120,15 @@ typedef enum sstore_io {
                              checked, and cannot be read again after the system took it back, ends the process with
                              SIGBUS */
     SSTORE_IO_MEMORY = 2, /* all block files loaded and checked at open; the store's size in memory */
-    SSTORE_IO_AUTO = 3    /* MMAP where all block files fit into half of the memory that the process may use, by the machine,
-                             RLIMIT_AS, its cgroups and max_memory; else PREAD, which is quicker then and takes less (the
-                             default). sstore_reopen() keeps what was chosen */
+    SSTORE_IO_AUTO = 3    /* the default: sstore_open() chooses MMAP if all blocks fit into half of the available memory, else
+                             PREAD. That is the smallest of the machine's memory, RLIMIT_AS, the limits of the process's
+                             memory cgroups, and max_memory if it is set. sstore_reopen() does not choose again */
 } sstore_io;
 
 /* How queries are answered. All three give the same answers; other than AUTO is for measuring and testing. */
 typedef enum sstore_strategy {
     SSTORE_STRATEGY_AUTO = 0,  /* probe or scan, whichever is estimated to cost less (the default) */
-    SSTORE_STRATEGY_PROBE = 1, /* probe each segment where that takes less than half a second or so */
+    SSTORE_STRATEGY_PROBE = 1, /* probe each segment if that is estimated to take less than 0.4 s */
     SSTORE_STRATEGY_SCAN = 2   /* read all of one table for every query */
 } sstore_strategy;
 
@@ -138,7 +138,7 @@ typedef struct sstore_open_options {
     sstore_strategy strategy;
     const char *recipe; /* if not NULL, open fails with SSTORE_ERROR_RECIPE unless the store has this very recipe */
     uint64_t max_memory; /* if not 0, open fails with SSTORE_ERROR_MEMORY rather than take more bytes than this, with one
-                            cursor; nothing is loaded then */
+                            cursor; nothing is loaded then. Mapped pages and page tables are not counted */
 } sstore_open_options;
 
 #define SSTORE_OPEN_OPTIONS_INIT                                                                                       \
@@ -179,7 +179,7 @@ SSTORE_API sstore_status sstore_open(const char *path, const sstore_open_options
                                      sstore_error *error);
 
 /*
- * Open the newest state of a store that is open, with the same options, in a handle of its own; the given one goes on
+ * Open the newest state of a store that is open, with the same options and way of reading, in a handle of its own; the given one goes on
  * showing what it showed, and either may be closed first. Segments that both states have are shared between the handles,
  * so that this takes little time and memory where little was added. The store is the one in the same folder, whatever
  * its path is by now. Errors: as sstore_open(); RECIPE where it was replaced by a store of another recipe.

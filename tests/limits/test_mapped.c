@@ -95,7 +95,7 @@ static bool forbid_populating(void)
 typedef struct trial {
     sstore_io io;
     bool is_old;      /* a system that cannot read mappings ahead */
-    bool asks_before; /* the tables are cut short: so that all blocks were checked then */
+    bool asks_before; /* the tables are cut short: so that the blocks that the queries need were checked then */
     bool is_cut;
 } trial;
 

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/memory_limit.h"
 #include "store/store.h"
 #include "store/store_memory.h"
 #include "support/data.h"

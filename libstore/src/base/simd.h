@@ -34,7 +34,7 @@ ss_simd_level ss_simd_cpu(void);
 /* What may be used: ss_simd_cpu() or the limit, whichever is lower. */
 ss_simd_level ss_simd_best(void);
 
-/* Whether pdep and pext of BMI2 are instructions, as they are not on Zen and Zen 2, which take many small ones for them. */
+/* Whether pdep and pext are quick. Zen and Zen 2 have them in microcode; other architectures have none. */
 bool ss_simd_is_pdep_fast(void);
 
 /*

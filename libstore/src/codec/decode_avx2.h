@@ -67,7 +67,7 @@ VECTOR void load_rests(const ss_coded_group *group, const uint32_t *masks, uint3
 #pragma GCC diagnostic pop
 #endif
 
-/* What the lanes before hold, `bytes` of them up, in each half of the register. */
+/* Move each half of the register up by so many bytes; zeros come in. */
 #define UP(words, bytes) _mm256_slli_si256(words, bytes)
 
 /* In the higher half of the register the last word of the lower half, in the lower one 0. */
@@ -82,11 +82,11 @@ VECTOR __m256i put_under(__m256i above, __m256i changed, __m256i under)
     return _mm256_or_si256(above, _mm256_andnot_si256(changed, under));
 }
 
-/* Put the halves together. False if a bit that should become 1 is 1 already. */
+/* Make the upper halves of the rests, and the fingerprints of them and the lower halves. False if a bit that should become 1 is 1 already. */
 VECTOR bool join_rests(const ss_coded_group *group, const uint8_t *spans, const uint32_t *masks, const uint32_t *rests,
                        uint64_t *out)
 {
-    const __m256i before = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6);
+    const __m256i rotation = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6);
     const uint8_t *lowers = lowers_of(group);
     __m256i repeated = _mm256_setzero_si256(), last = _mm256_set1_epi32((int)group->upper);
     for (uint32_t i = 0; i < group->count; i += LANES) {
@@ -100,8 +100,8 @@ VECTOR bool join_rests(const ss_coded_group *group, const uint8_t *spans, const 
         upper = put_under(upper, changed, last_of_lower(upper));
         changed = _mm256_or_si256(changed, last_of_lower(changed));
         upper = put_under(upper, changed, last);
-        const __m256i turned = _mm256_permutevar8x32_epi32(upper, before);
-        repeated = _mm256_or_si256(repeated, _mm256_and_si256(_mm256_blend_epi32(turned, last, 1), first_bit));
+        const __m256i rotated = _mm256_permutevar8x32_epi32(upper, rotation);
+        repeated = _mm256_or_si256(repeated, _mm256_and_si256(_mm256_blend_epi32(rotated, last, 1), first_bit));
         last = _mm256_permutevar8x32_epi32(upper, _mm256_set1_epi32(LANES - 1));
         const __m256i lower = load_words(lowers + (size_t)i * SS_LOWER_BYTES);
         const __m256i even = _mm256_unpacklo_epi32(lower, upper), odd = _mm256_unpackhi_epi32(lower, upper);
@@ -146,9 +146,9 @@ SS_TARGET_AVX2 static bool decode_avx2(const ss_lookup *lookup, const ss_coded_g
                                        uint64_t *out)
 {
     uint8_t spans[1 + MOST_SPANS], next_spans[1 + MOST_SPANS];
-    code_reader codes = read_codes(group, spans + 1);
+    code_reader codes = begin_codes(group, spans + 1);
     if (next != NULL) {
-        code_reader next_codes = read_codes(next, next_spans + 1);
+        code_reader next_codes = begin_codes(next, next_spans + 1);
         while (!is_done(&codes) && !is_done(&next_codes))
             if (!decode_round(lookup, &codes) || !decode_round(lookup, &next_codes))
                 return false;

@@ -8,15 +8,15 @@
 
 /* ----- decoding ----- */
 
-/* The codes of a group on their way to spans. */
+/* Where reading the codes of a group stands. */
 typedef struct code_reader {
     const uint8_t *block;
-    uint32_t bit, end;
-    uint32_t done, count;
+    uint32_t bit, end;    /* of the block: the next code begins, the codes must end */
+    uint32_t done, count; /* codes that were read, that there are */
     uint8_t *spans; /* room for `count`, and for all that a round may yield more */
 } code_reader;
 
-ALWAYS_INLINE code_reader read_codes(const ss_coded_group *group, uint8_t *spans)
+ALWAYS_INLINE code_reader begin_codes(const ss_coded_group *group, uint8_t *spans)
 {
     return (code_reader){group->block, group->code_bit, group->rest_bit, 0, group->count - 1, spans};
 }
@@ -26,6 +26,7 @@ ALWAYS_INLINE bool is_done(const code_reader *reader)
     return reader->done >= reader->count;
 }
 
+/* Look codes up SS_LOOKUPS_A_ROUND times. False if some bits are no code, or codes go on behind the end. */
 ALWAYS_INLINE bool decode_round(const ss_lookup *lookup, code_reader *reader)
 {
     uint64_t bits = ss_bits_peek(reader->block, reader->bit);
@@ -87,7 +88,7 @@ ALWAYS_INLINE bool decode_group(const ss_lookup *lookup, const ss_coded_group *g
 {
     uint8_t spans[MOST_SPANS];
     uint32_t uppers[SS_GROUP_SIZE];
-    code_reader codes = read_codes(group, spans);
+    code_reader codes = begin_codes(group, spans);
     if (!decode_codes(lookup, &codes))
         return false;
     return decode_rests(group, spans, uppers) && join_halves(uppers, lowers_of(group), group->count, out);

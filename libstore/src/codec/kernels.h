@@ -24,17 +24,18 @@ typedef struct ss_kernels {
     uint32_t (*find_near)(const uint8_t *block, uint32_t group, uint32_t end, uint32_t lower, uint32_t distance,
                           uint64_t *near_out);
 
-    /* Decode a group of a block, and unless `next` is NULL the one behind it, to out and out + SS_GROUP_SIZE; the first one is
-     * whole then. False if some bits are no code, if the bit that a code names is 1 before, or if a group's fingerprints do
-     * not ascend strictly. Reads the bits from code_bit to rest_bit and 64 more, as many before rest_bit as rests can take,
-     * and lower halves in eights. */
+    /* Decode `group` to out[0 ..]. If `next` is not NULL, it is the group behind, which is decoded to out[SS_GROUP_SIZE ..], and
+     * `group` is full. False if some bits are no code, if the bit that a code names is 1 before, or if a group's fingerprints do
+     * not ascend strictly. May read 64 bits behind the codes, as many before rest_bit as rests can take, and up to 7 lower halves
+     * behind the last. */
     bool (*decode)(const ss_lookup *lookup, const ss_coded_group *group, const ss_coded_group *next, uint64_t *out);
 } ss_kernels;
 
 /* The form for any processor. */
 extern const ss_kernels ss_kernels_portable;
 
-/* The forms with AVX2 and BMI2, and with AVX-512 beside them; NULL where ss_simd_best() does not allow it. */
+/* The forms with AVX2 and with AVX-512, each NULL if ss_simd_best() does not allow it. Where pdep is slow, the one with AVX2 decodes by
+ * portable code. */
 const ss_kernels *ss_kernels_avx2(void);
 const ss_kernels *ss_kernels_avx512(void);
 

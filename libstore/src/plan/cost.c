@@ -32,8 +32,8 @@ static double block_ns(const ss_cost_model *model)
     return model->io == SSTORE_IO_PREAD ? READ_BLOCK_NS : MAPPED_BLOCK_NS;
 }
 
-/* What a fingerprint takes beside the test of its lower half, since that, or another one of its group, is within the distance by
- * chance. */
+/* What each tested fingerprint takes beside the test, on average. Lower halves of uniform data are within the distance with the
+ * probability `near`; such a fingerprint is compared whole, and all of its group is decoded. */
 static double near_ns(uint32_t distance)
 {
     double near = 0, ways = ldexp(1, -(int)SS_COLUMN_BITS);
@@ -128,6 +128,7 @@ static double probe_limit(const ss_cost_model *model, uint32_t distance)
 uint64_t ss_most_probes(double fingerprint_count, sstore_strategy strategy)
 {
     const ss_cost_model model = {.fingerprint_count = fingerprint_count, .strategy = strategy};
+    /* A scan takes longest at the largest distance. */
     return (uint64_t)(probe_limit(&model, SS_FINGERPRINT_BITS) / PROBE_NS) + 1;
 }
 

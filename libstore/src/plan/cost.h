@@ -36,7 +36,7 @@ typedef struct ss_query_plan {
 /*
  * Choose how to query at `distance`: at the plan's own distance with its radii, else with complete radii found
  * greedily by cost, as far as the steps go; by a scan where that is estimated to be cheaper, or no radii were found. The
- * model's strategy may ask for one of the two: then probing gives way to a scan only above about half a second.
+ * model's strategy may ask for one of the two: then probing gives way to a scan only above about 0.4 s.
  */
 void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t distance, const ss_cost_model *model,
                         ss_steps *steps);
@@ -68,7 +68,8 @@ double ss_blocks_cost(const ss_cost_model *model, uint32_t distance, double bloc
 /* Nanoseconds of reading all of one table, once for so many queries. */
 double ss_scan_cost(const ss_cost_model *model, uint32_t distance, double query_count);
 
-/* The most prefixes that are looked up in a segment with so many fingerprints: to look up more takes longer than a scan. */
+/* The most prefixes that one query looks up in a segment, at any distance: more would be estimated to take longer than a scan, or
+ * than probing is forced. `fingerprint_count`: the most that the blocks can hold, whatever the manifest says. */
 uint64_t ss_most_probes(double fingerprint_count, sstore_strategy strategy);
 
 /* Nanoseconds until `block_count` blocks that are not cached have been read, all of them asked for at once. */

@@ -71,9 +71,9 @@ static ss_hit hit_at(const report *self, size_t place)
                     .maybe_in_newer = found->maybe_in_newer};
 }
 
-/* Whether a hit may be looked up together with those before it, within the steps of one query: not if it has the same fingerprint,
- * all of whose ids are read again. */
-static bool goes_on(const report *self, uint32_t count, size_t place)
+/* Whether a hit may be looked up together with the `count` before it. One of the same fingerprint may not: it reads all the ids again,
+ * for which the steps of one query are not enough. */
+static bool may_join(const report *self, uint32_t count, size_t place)
 {
     return count == 0 || (count < SS_HITS_TOGETHER && self->order[place].fingerprint != self->order[place - 1].fingerprint);
 }
@@ -91,7 +91,7 @@ static sstore_status look_up_share(void *context, uint64_t task, uint32_t worker
         ss_hit hits[SS_HITS_TOGETHER];
         uint32_t count = 0;
         ss_cursor_renew(self->cursors[worker]);
-        while (i < end && goes_on(self, count, i))
+        while (i < end && may_join(self, count, i))
             hits[count++] = hit_at(self, i++);
         status = ss_report_records(self->cursors[worker], hits, count, keep_match, list, error);
         if (list->out_of_memory)

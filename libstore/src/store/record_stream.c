@@ -34,7 +34,7 @@ void ss_record_stream_close(ss_record_stream *stream)
 void ss_record_stream_rewind(ss_record_stream *stream)
 {
     ss_table_stream_seek(&stream->fingerprints, 0, UINT64_MAX);
-    stream->value_count = stream->value_index = stream->plain = 0;
+    stream->value_count = stream->value_index = stream->single_count = 0;
     stream->rank = stream->next_ids_block = stream->id_count = 0;
     stream->whole = true;
     stream->ids_walk = ss_block_walk_from(0, UINT64_MAX);
@@ -120,7 +120,7 @@ sstore_status ss_record_stream_seek(ss_record_stream *stream, uint64_t fingerpri
     const ss_segment *segment = stream->segment;
     bool more = true;
     stream->whole = false;
-    stream->plain = 0;
+    stream->single_count = 0;
     if (!holds(stream, fingerprint)) {
         stream->value_count = stream->value_index = 0;
         ss_table_stream_seek(&stream->fingerprints, ss_key_index_find(&segment->tables[0].keys, fingerprint),
@@ -192,7 +192,7 @@ static sstore_status check_end_of_ids(const ss_record_stream *stream, sstore_err
 }
 
 /* How many records from the present one on have ranks of their own, but for the last of either block. */
-static uint32_t count_plain(const ss_record_stream *stream)
+static uint32_t count_singles(const ss_record_stream *stream)
 {
     const uint32_t values = stream->value_count - stream->value_index, ids = stream->ids.count - stream->ids_index;
     if (!stream->has_ids)
@@ -203,12 +203,12 @@ static uint32_t count_plain(const ss_record_stream *stream)
     return ss_min_u32(single, ss_min_u32(values, ids) - 1);
 }
 
-static void take_plain(ss_record_stream *stream, sstore_record *record_out)
+static void take_single(ss_record_stream *stream, sstore_record *record_out)
 {
     const uint64_t fingerprint = stream->values[stream->value_index++];
     uint64_t id = 0;
     stream->rank++;
-    stream->plain--;
+    stream->single_count--;
     if (stream->has_ids) {
         id = ss_ids_block_id(&stream->ids, stream->ids_index++);
         stream->ids_rank++;
@@ -219,8 +219,8 @@ static void take_plain(ss_record_stream *stream, sstore_record *record_out)
 sstore_status ss_record_stream_next(ss_record_stream *stream, sstore_record *record_out, bool *more_out,
                                     sstore_error *error)
 {
-    if (SS_LIKELY(stream->plain > 0)) {
-        take_plain(stream, record_out);
+    if (SS_LIKELY(stream->single_count > 0)) {
+        take_single(stream, record_out);
         *more_out = true;
         return SSTORE_OK;
     }
@@ -239,7 +239,7 @@ sstore_status ss_record_stream_next(ss_record_stream *stream, sstore_record *rec
     stream->value_index++;
     stream->rank++;
     stream->id_order.any = false;
-    stream->plain = count_plain(stream);
+    stream->single_count = count_singles(stream);
     return stream->has_ids && stream->rank == stream->segment->facts.distinct_count ? check_end_of_ids(stream, error)
                                                                                      : SSTORE_OK;
 }

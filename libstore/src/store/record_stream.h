@@ -14,7 +14,7 @@ typedef struct ss_record_stream {
     ss_table_stream fingerprints;
     const uint64_t *values; /* of the present block of table 0 */
     uint32_t value_count, value_index;
-    uint32_t plain; /* records from the present one on, behind which both blocks go on, that have a fingerprint each */
+    uint32_t single_count; /* records from the present one on that have a fingerprint each, and do not end a block */
     uint64_t rank; /* of values[value_index] */
     uint8_t *ids_buffer;
     ss_ids_block ids;

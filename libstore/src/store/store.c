@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/memory_limit.h"
 #include "base/options.h"
 #include "store/store_memory.h"
 

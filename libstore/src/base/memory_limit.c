@@ -1,4 +1,4 @@
-#include "base/memory.h"
+#include "base/memory_limit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@ static uint64_t read_limit(const char *path)
     return limit;
 }
 
-/* The least limit of a group and of those above it. `group` is cut short. In a container the group may have another path than
- * is told, but the container's own is the topmost. */
+/* The least limit of a group and of those above it. `group` is cut short. In a container /proc may tell a path that is not below the
+ * mount; then the mount itself, which comes last, is the container's own group. */
 static uint64_t group_limit(const char *mount, char *group, const char *name)
 {
     char path[2 * PATH_BYTES];
@@ -37,7 +37,17 @@ static uint64_t group_limit(const char *mount, char *group, const char *name)
     }
 }
 
-/* Lines of /proc/self/cgroup: "0::/GROUP" for version 2, "NUMBER:memory:/GROUP" for version 1. */
+/* Whether a list, separated by commas, has "memory". */
+static bool has_memory(char *list)
+{
+    char *rest;
+    for (char *kind = strtok_r(list, ",", &rest); kind != NULL; kind = strtok_r(NULL, ",", &rest))
+        if (strcmp(kind, "memory") == 0)
+            return true;
+    return false;
+}
+
+/* Lines of /proc/self/cgroup: "0::/GROUP" for version 2, "NUMBER:KIND,KIND:/GROUP" for version 1. */
 static uint64_t cgroup_limit(void)
 {
     char line[PATH_BYTES];
@@ -51,7 +61,7 @@ static uint64_t cgroup_limit(void)
         group[strcspn(group, "\n")] = '\0';
         if (kind[1] == '\0')
             least = ss_min_u64(least, group_limit("/sys/fs/cgroup", group, "memory.max"));
-        else if (strcmp(kind + 1, "memory") == 0)
+        else if (has_memory(kind + 1))
             least = ss_min_u64(least, group_limit("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes"));
     }
     if (file != NULL)
