@@ -122,7 +122,8 @@ typedef enum sstore_io {
     SSTORE_IO_MEMORY = 2, /* all block files loaded and checked at open; the store's size in memory */
     SSTORE_IO_AUTO = 3    /* the default: sstore_open() chooses MMAP if all blocks fit into half of the available memory, else
                              PREAD. That is the smallest of the machine's memory, RLIMIT_AS, the limits of the process's
-                             memory cgroups, and max_memory if it is set. sstore_reopen() does not choose again */
+                             memory cgroups, and max_memory if it is set. Where what PREAD buffers is above max_memory, it is
+                             MMAP all the same. sstore_reopen() does not choose again */
 } sstore_io;
 
 /* How queries are answered. All three give the same answers; other than AUTO is for measuring and testing. */

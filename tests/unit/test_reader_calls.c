@@ -367,6 +367,18 @@ static void test_auto_mode(void **state)
         assert_int_equal(store->options.io, less == 0 ? SSTORE_IO_MMAP : SSTORE_IO_PREAD);
         sstore_close(store);
     }
+    /* Where buffers for pread do not fit, but what mapping takes does */
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    options.io = SSTORE_IO_PREAD;
+    options.max_memory = 0;
+    assert_ok(sstore_open(path, &options, &store, &error), &error);
+    assert_ok(sstore_stat(store, &facts, &error), &error);
+    sstore_close(store);
+    options.io = SSTORE_IO_AUTO;
+    options.max_memory = facts.memory_bytes - 1;
+    assert_ok(sstore_open(path, &options, &store, &error), &error);
+    assert_int_equal(store->options.io, SSTORE_IO_MMAP);
+    sstore_close(store);
     scratch_remove(path);
     data_free(&data);
 }

@@ -30,8 +30,8 @@ static sstore_status check_memory(const sstore *store, sstore_error *error)
     if (most == 0 || needed <= most)
         return SSTORE_OK;
     return ss_fail(error, SSTORE_ERROR_MEMORY, 0, store->dir.path, SSTORE_NO_OFFSET,
-                   "opening the store takes %.1f MiB, and max_memory allows %.1f; reading by pread takes least, and a store of "
-                   "larger blocks or fewer tables less", (double)needed / 0x1p20, (double)most / 0x1p20);
+                   "opening the store takes %.1f MiB, and max_memory allows %.1f; read by pread or mapped it takes least, and a store of "
+                   "fewer tables or segments less", (double)needed / 0x1p20, (double)most / 0x1p20);
 }
 
 /* The open segment of these facts that another handle of the store has; NULL: none. Segments never change, but one of the
@@ -90,7 +90,10 @@ static sstore_io choose_io(const sstore_open_options *options, const ss_manifest
     if (options->io != SSTORE_IO_AUTO)
         return options->io;
     const uint64_t most = options->max_memory != 0 ? options->max_memory : UINT64_MAX;
-    return ss_store_block_bytes(manifest) <= ss_min_u64(most, ss_memory_limit()) / 2 ? SSTORE_IO_MMAP : SSTORE_IO_PREAD;
+    if (ss_store_block_bytes(manifest) <= ss_min_u64(most, ss_memory_limit()) / 2)
+        return SSTORE_IO_MMAP;
+    /* Buffers for pread may be what does not fit: large blocks in many segments. */
+    return ss_store_memory_bytes(manifest, SSTORE_IO_PREAD) > most ? SSTORE_IO_MMAP : SSTORE_IO_PREAD;
 }
 
 static sstore_status open_manifest(sstore *store, const opening *how, sstore_error *error)
