@@ -393,7 +393,7 @@ static void test_memory_limit(void **state)
         return;
     const pid_t child = fork();
     if (child == 0)
-        _exit(setrlimit(RLIMIT_AS, &space) != 0 || ss_memory_limit() != ss_min_u64(limit, space.rlim_cur));
+        _exit(setrlimit(RLIMIT_AS, &space) == 0 && ss_memory_limit() == ss_min_u64(limit, space.rlim_cur) ? 0 : 1);
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);

@@ -11,13 +11,13 @@
 /* The number in a file; UINT64_MAX where there is none, as in "max". */
 static uint64_t read_limit(const char *path)
 {
-    unsigned long long limit = UINT64_MAX;
+    char text[32] = "";
+    uint64_t limit = UINT64_MAX;
     FILE *file = fopen(path, "re");
-    if (file != NULL) {
-        if (fscanf(file, "%llu", &limit) != 1)
-            limit = UINT64_MAX;
+    if (file != NULL && fgets(text, sizeof text, file) != NULL && text[0] >= '0' && text[0] <= '9')
+        limit = strtoull(text, NULL, 10);
+    if (file != NULL)
         fclose(file);
-    }
     return limit;
 }
 
