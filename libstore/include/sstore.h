@@ -155,8 +155,8 @@ typedef struct sstore_open_options {
  * every table and of the ids and 8 more of table 0 (so a store of 100 million fingerprints in 3 tables of 4 KiB blocks
  * takes about 5 MiB, and blocks of 64 KiB a sixteenth of that), 1 to 2 bytes a block beside it, and 20 KiB a table. In
  * the mode mmap also the pages of the block files that were touched, which the system takes back when it needs them, and a
- * five-hundredth of that for page tables, which it does not; in the mode memory all block files. A cursor takes what sstore_cursor_create() says, a batch what
- * sstore_query_batch() says.
+ * five-hundredth of that for page tables, which it does not; in the mode memory all block files. A cursor takes what
+ * sstore_cursor_create() says, a batch what sstore_query_batch() says.
  *
  * Each segment also takes some 20 KiB, and a file descriptor for each table, one for the ids and one for the directory. One
  * more is for the store's folder, and two while it is opened. Where the process may not have as many, it is IO, with
@@ -180,10 +180,11 @@ SSTORE_API sstore_status sstore_open(const char *path, const sstore_open_options
                                      sstore_error *error);
 
 /*
- * Open the newest state of a store that is open, with the same options and way of reading, in a handle of its own; the given one goes on
- * showing what it showed, and either may be closed first. Segments that both states have are shared between the handles,
- * so that this takes little time and memory where little was added. The store is the one in the same folder, whatever
- * its path is by now. Errors: as sstore_open(); RECIPE where it was replaced by a store of another recipe.
+ * Open the newest state of a store that is open, with the same options and way of reading, in a handle of its own. The
+ * given one goes on showing what it showed, and either may be closed first. Segments that both states have are shared
+ * between the handles, so that this takes little time and memory where little was added. The store is the one in the
+ * same folder, whatever its path is by now. Errors: as sstore_open(); RECIPE where it was replaced by a store of another
+ * recipe.
  */
 SSTORE_API sstore_status sstore_reopen(const sstore *store, sstore **store_out, sstore_error *error);
 

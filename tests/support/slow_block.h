@@ -1,6 +1,6 @@
 /*
  * slow_block.h - a table's block read and written bit by bit, made from its layout alone (format-spec/block-codec.md):
- * what the codec's fast ways are held against. The strict reader refuses every block that is malformed.
+ * the codec's fast ways are held against it. The strict reader refuses every malformed block.
  */
 #ifndef SUPPORT_SLOW_BLOCK_H
 #define SUPPORT_SLOW_BLOCK_H
