@@ -11,7 +11,10 @@ class Permutation:
     def __init__(self, key_mask: int):
         positions = range(FINGERPRINT_BITS)
         is_key = [key_mask >> (FINGERPRINT_BITS - 1 - bit) & 1 for bit in positions]
-        order = [bit for bit in positions if is_key[bit]] + [bit for bit in positions if not is_key[bit]]
+        keys = [bit for bit in positions if is_key[bit]]
+        behind = keys[-1] + 1 if keys else 0
+        others = [bit for bit in [*positions[behind:], *positions[:behind]] if not is_key[bit]]
+        order = keys + others
         # Bits that stay together are moved together: (shift down, mask, shift up) of each run.
         self.moves: list[tuple[int, int, int]] = []
         begin = 0

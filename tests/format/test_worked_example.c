@@ -471,14 +471,21 @@ static void test_block_of_the_page(void **state)
     decoded_free(&got);
 }
 
-/* The bits in the mask first, then the others. */
+/* The bits in the mask first, then the others from the one behind the mask's last on. */
 static uint64_t permute(uint64_t fingerprint, uint64_t mask)
 {
-    uint64_t permuted = 0;
-    for (int keys = 1; keys >= 0; keys--)
-        for (uint64_t bit = UINT64_C(1) << 63; bit != 0; bit >>= 1)
-            if (((mask & bit) != 0) == (keys == 1))
-                permuted = permuted << 1 | ((fingerprint & bit) != 0);
+    uint64_t permuted = 0, last = 0;
+    for (uint64_t bit = UINT64_C(1) << 63; bit != 0; bit >>= 1)
+        if ((mask & bit) != 0) {
+            permuted = permuted << 1 | ((fingerprint & bit) != 0);
+            last = bit;
+        }
+    uint64_t bit = last;
+    do {
+        bit = bit == 1 ? UINT64_C(1) << 63 : bit >> 1;
+        if ((mask & bit) == 0)
+            permuted = permuted << 1 | ((fingerprint & bit) != 0);
+    } while (bit != last);
     return permuted;
 }
 

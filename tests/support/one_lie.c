@@ -134,13 +134,16 @@ static void choose_records(draft *of, uint32_t number)
 
 static uint64_t permute(uint64_t value, uint64_t mask)
 {
-    uint64_t leading = 0, others = 0;
-    for (uint32_t bit = 64; bit-- > 0;) {
-        uint64_t *to = (mask >> bit & 1) != 0 ? &leading : &others;
-        *to = *to << 1 | (value >> bit & 1);
+    uint64_t permuted = 0;
+    for (uint32_t bit = 64; bit-- > 0;)
+        if ((mask >> bit & 1) != 0)
+            permuted = permuted << 1 | (value >> bit & 1);
+    for (uint32_t i = 0, bit = (uint32_t)__builtin_ctzll(mask); i < 64; i++) {
+        bit = (bit - 1) % 64;
+        if ((mask >> bit & 1) == 0)
+            permuted = permuted << 1 | (value >> bit & 1);
     }
-    const uint32_t rest = 64 - (uint32_t)__builtin_popcountll(mask);
-    return rest == 64 ? others : leading << rest | others;
+    return permuted;
 }
 
 /* Groups of bits, as many as tables, which together have radii that are complete. Those above table 0 may be interleaved, or

@@ -221,8 +221,15 @@ static uint64_t unpermute(uint64_t value, uint64_t mask)
 {
     uint64_t original = 0;
     uint32_t leading = 63, other = 63 - (uint32_t)__builtin_popcountll(mask);
+    const uint32_t behind = mask == 0 ? 64 : (uint32_t)__builtin_ctzll(mask); /* the first other bit is below it */
     for (uint32_t bit = 64; bit-- > 0;)
-        original |= (value >> ((mask >> bit & 1) != 0 ? leading-- : other--) & 1) << bit;
+        if ((mask >> bit & 1) != 0)
+            original |= (value >> leading-- & 1) << bit;
+    for (uint32_t i = 1; i <= 64; i++) {
+        const uint32_t bit = (behind + 64 - i) % 64;
+        if ((mask >> bit & 1) == 0)
+            original |= (value >> other-- & 1) << bit;
+    }
     return original;
 }
 

@@ -22,14 +22,21 @@ static uint64_t make_mask(rng *random)
     }
 }
 
-/* The bits of x under the mask, then the others, each in their order, one by one. */
+/* The bits of x under the mask in their order, then the others from behind the mask's last on, one by one. */
 static uint64_t permute_slowly(uint64_t x, uint64_t mask)
 {
     uint64_t permuted = 0;
-    for (int keys = 1; keys >= 0; keys--)
-        for (uint64_t bit = UINT64_C(1) << 63; bit != 0; bit >>= 1)
-            if (((mask & bit) != 0) == (keys == 1))
-                permuted = permuted << 1 | ((x & bit) != 0);
+    uint32_t last = 0;
+    for (uint32_t bit = 64; bit-- > 0;)
+        if (mask >> bit & 1) {
+            permuted = permuted << 1 | (x >> bit & 1);
+            last = bit;
+        }
+    for (uint32_t i = 1; i <= 64; i++) {
+        const uint32_t bit = (last + 64 - i) % 64;
+        if (!(mask >> bit & 1))
+            permuted = permuted << 1 | (x >> bit & 1);
+    }
     return permuted;
 }
 
@@ -99,6 +106,21 @@ static void test_leading_masks_are_the_identity(void **state)
     }
 }
 
+/* A single group of bits, wherever it is, takes a rotation. The spec's example takes two. */
+static void test_groups(void **state)
+{
+    (void)state;
+    ss_permutation permutation;
+    for (uint32_t begin = 0; begin < 64; begin++)
+        for (uint32_t bits = 1; begin + bits <= 64; bits++) {
+            ss_permutation_init(&permutation, ss_high_mask(bits) >> begin);
+            assert_int_equal(permutation.run_count, 1);
+            assert_int_equal(permutation.runs[0].rotate_left, begin);
+        }
+    ss_permutation_init(&permutation, UINT64_C(0x0000ff00ff000000));
+    assert_int_equal(ss_permute(&permutation, UINT64_C(0x0123456789abcdef)), UINT64_C(0x4589abcdef012367));
+}
+
 /* The second table of 32 + 32 bits swaps the halves. */
 static void test_swapped_halves(void **state)
 {
@@ -115,6 +137,7 @@ int main(void)
         cmocka_unit_test_teardown(test_random_masks, testing_teardown),
         cmocka_unit_test(test_masks_of_plans),
         cmocka_unit_test(test_leading_masks_are_the_identity),
+        cmocka_unit_test(test_groups),
         cmocka_unit_test(test_swapped_halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

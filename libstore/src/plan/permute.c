@@ -15,10 +15,15 @@ static void add_move(ss_permutation *permutation, uint32_t from, uint32_t to)
 
 void ss_permutation_init(ss_permutation *permutation, uint64_t key_mask)
 {
+    const uint32_t behind_keys = key_mask == 0 ? 0 : SS_FINGERPRINT_BITS - (uint32_t)__builtin_ctzll(key_mask);
     uint32_t next_key = 0, next_other = ss_popcount(key_mask);
     permutation->run_count = 0;
-    for (uint32_t bit = 0; bit < SS_FINGERPRINT_BITS; bit++) {
-        bool is_key = key_mask >> (63 - bit) & 1;
-        add_move(permutation, bit, is_key ? next_key++ : next_other++);
+    for (uint32_t bit = 0; bit < SS_FINGERPRINT_BITS; bit++)
+        if (key_mask >> (63 - bit) & 1)
+            add_move(permutation, bit, next_key++);
+    for (uint32_t i = 0; i < SS_FINGERPRINT_BITS; i++) {
+        const uint32_t bit = (behind_keys + i) % SS_FINGERPRINT_BITS;
+        if (!(key_mask >> (63 - bit) & 1))
+            add_move(permutation, bit, next_other++);
     }
 }

@@ -1,8 +1,11 @@
 /*
- * permute.h - the permutation of a table: the key bits lead, in their order, the other bits follow in theirs.
+ * permute.h - the permutation of a table: the key bits lead, in their order; the other bits follow from the one behind the
+ * last key bit on, and go on with bit 0 behind bit 63.
  *
- * A permutation is a handful of rotations under masks, one for each run of bits that moves by the same distance: two to
- * six for the plans in use. It keeps distances: popcount(permute(a) ^ permute(b)) = popcount(a ^ b).
+ * So the lower half, which a query tests before it decodes anything, has the key bits of earlier tables where it can: it
+ * tells of most fingerprints that an earlier table found them. A permutation is a handful of rotations under masks, one for
+ * each run of bits that moves by the same distance: one for a single group of bits. It keeps distances:
+ * popcount(permute(a) ^ permute(b)) = popcount(a ^ b).
  */
 #ifndef SS_PERMUTE_H
 #define SS_PERMUTE_H

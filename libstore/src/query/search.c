@@ -129,6 +129,21 @@ static sstore_status count_candidates(const ss_search *self, const ss_visit *vis
     return SSTORE_OK;
 }
 
+/* Those of a group that may not have been found in an earlier table. */
+static uint64_t leave_out_found(const ss_search *self, const ss_visit *visit, uint32_t group, uint64_t which)
+{
+    const uint32_t query = (uint32_t)self->cursor->queries[visit->table];
+    uint64_t left = 0;
+    for (; which != 0; which &= which - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctzll(which);
+        const uint32_t differing = ss_block_lower(&visit->block, group * SS_GROUP_SIZE + i) ^ query;
+        const bool found = ss_query_found_before(self->plan, &self->segment->facts.plan, visit->table,
+                                                 &table_of(self, visit)->permutation, differing);
+        left |= (uint64_t)!found << i;
+    }
+    return left;
+}
+
 /* Test the span's lower halves, and ask for the groups where some are near. */
 static sstore_status test_span(const ss_search *self, const ss_span *span)
 {
@@ -141,6 +156,10 @@ static sstore_status test_span(const ss_search *self, const ss_span *span)
         group = ss_block_find_lower(&visit->block, group, span->end, lower, span->lower_distance, &which);
         if (SS_LIKELY(group == span->end))
             break;
+        if (visit->table != 0)
+            which = leave_out_found(self, visit, group, which);
+        if (which == 0)
+            continue;
         ss_block_prefetch_group(&visit->block, group);
         cursor->candidates[cursor->candidate_count++] = (ss_candidates){.span = span, .group = group, .which = which};
         if (cursor->candidate_count == SS_TOGETHER)
