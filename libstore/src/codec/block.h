@@ -152,9 +152,13 @@ typedef struct ss_near {
     uint32_t group, end;            /* groups `group` to end - 1 are still to be searched */
     bool any;                       /* set to false where the search begins: something was found before, */
     uint64_t last;                  /* up to this; for ss_block_source_find_near() */
-    uint64_t which;                 /* of the group's fingerprints, by bits: those found */
+    uint64_t which;                 /* of the group's fingerprints, by bits: those found, or to be looked at */
     uint64_t values[SS_GROUP_SIZE]; /* the group's fingerprints up to the last one found, once it was decoded */
 } ss_near;
+
+/* Decode the group near->group up to the last one of near->which, and keep those of them that are within the distance. False if the
+ * group is malformed. */
+bool ss_block_keep_near(const ss_block *block, ss_near *near);
 
 /* Go on to the first group of near->group to near->end - 1 that has some; near->end: none has. False if a group that had to be
  * decoded is malformed. */

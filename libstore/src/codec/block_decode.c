@@ -138,27 +138,27 @@ void ss_block_find_groups(const ss_block *block, uint32_t low, uint32_t high, ui
     *last_out = add_up(up_to);
 }
 
-/* Of the fingerprints in `which`, those within the distance. */
-static uint64_t confirm(const ss_near *near, uint64_t which)
+bool ss_block_keep_near(const ss_block *block, ss_near *near)
 {
-    uint64_t confirmed = 0;
-    for (; which != 0; which &= which - 1) {
+    uint64_t kept = 0;
+    if (!ss_block_decode_group(block, near->group, ss_count_up_to(near->which), near->values))
+        return false;
+    for (uint64_t which = near->which; which != 0; which &= which - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(which);
-        confirmed |= (uint64_t)(ss_popcount(near->values[i] ^ near->query) <= near->distance) << i;
+        kept |= (uint64_t)(ss_popcount(near->values[i] ^ near->query) <= near->distance) << i;
     }
-    return confirmed;
+    near->which = kept;
+    return true;
 }
 
 bool ss_block_find_near(const ss_block *block, ss_near *near)
 {
     for (;; near->group++) {
-        uint64_t which;
-        near->group = ss_block_find_lower(block, near->group, near->end, (uint32_t)near->query, near->lower_distance, &which);
+        near->group = ss_block_find_lower(block, near->group, near->end, (uint32_t)near->query, near->lower_distance, &near->which);
         if (SS_LIKELY(near->group == near->end))
             return true;
-        if (!ss_block_decode_group(block, near->group, ss_count_up_to(which), near->values))
+        if (!ss_block_keep_near(block, near))
             return false;
-        near->which = confirm(near, which);
         if (near->which != 0)
             return true;
     }

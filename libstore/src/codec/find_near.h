@@ -21,10 +21,10 @@ TARGET INLINE uint32_t OF_FORM(find_within)(const uint8_t *block, uint32_t group
     for (; group < end; group++) {
         const uint8_t *from = block + group * group_bytes;
         for (size_t at = 0; at < group_bytes; at += VECTORS * VECTOR_BYTES) {
-            words any = {0};
+            words noted = NONE_NOTED;
             for (uint32_t i = 0; i < VECTORS; i++)
-                any |= OF_FORM(are_few)(OF_FORM(load)(from + at + i * sizeof any) ^ wanted, distance);
-            if (SS_UNLIKELY(OF_FORM(is_any)(any))) {
+                noted = OF_FORM(note_few)(noted, OF_FORM(load)(from + at + i * sizeof noted) ^ wanted, distance);
+            if (SS_UNLIKELY(OF_FORM(noted_any)(noted, distance))) {
                 *near_out = OF_FORM(list_near)(from, wanted, distance);
                 return group;
             }

@@ -26,28 +26,30 @@ TARGET INLINE row OF_FORM(repeat)(uint32_t fold)
     return repeated;
 }
 
-TARGET INLINE row OF_FORM(compare)(row a, row b, uint32_t distance)
+TARGET INLINE row OF_FORM(differences)(row a, row b)
 {
     for (uint32_t i = 0; i < ROW_VECTORS; i++)
-        a.at[i] = OF_FORM(are_few)(a.at[i] ^ b.at[i], distance);
+        a.at[i] ^= b.at[i];
     return a;
 }
 
-TARGET INLINE bool OF_FORM(is_any_of)(const row *rows, uint32_t count)
+/* Whether any of some differences is within the distance. */
+TARGET INLINE bool OF_FORM(is_any_near)(const row *rows, uint32_t count, uint32_t distance)
 {
-    words any = {0};
+    words noted = NONE_NOTED;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < ROW_VECTORS; j++)
-            any |= rows[i].at[j];
-    return OF_FORM(is_any)(any);
+            noted = OF_FORM(note_few)(noted, rows[i].at[j], distance);
+    return OF_FORM(noted_any)(noted, distance);
 }
 
 /* Put the lanes below `count` behind the other hits; they stay if there are any. */
-TARGET INLINE uint32_t OF_FORM(add_hit)(uint32_t *hits, uint32_t found, uint32_t number, row near, uint32_t count)
+TARGET INLINE uint32_t OF_FORM(add_hit)(uint32_t *hits, uint32_t found, uint32_t number, row differing, uint32_t count,
+                                          uint32_t distance)
 {
     uint32_t lanes = 0;
     for (uint32_t i = 0; i < ROW_VECTORS; i++)
-        lanes |= OF_FORM(list)(near.at[i]) << (i * VECTOR_WORDS);
+        lanes |= OF_FORM(list)(OF_FORM(are_few)(differing.at[i], distance)) << (i * VECTOR_WORDS);
     lanes &= (1u << ss_min_u32(count, SS_PAIR_LANES)) - 1;
     hits[found] = number << SS_PAIR_LANES | lanes;
     return found + (lanes != 0);
@@ -58,13 +60,13 @@ TARGET INLINE uint32_t OF_FORM(pairs_within)(const uint32_t *folds, uint32_t cou
     const row first = OF_FORM(load_row)(folds);
     uint32_t found = 0;
     for (uint32_t shift = 1; shift < count; shift += SHIFTS) {
-        row near[SHIFTS];
+        row differing[SHIFTS];
         for (uint32_t i = 0; i < SHIFTS; i++)
-            near[i] = OF_FORM(compare)(first, OF_FORM(load_row)(folds + shift + i), distance);
-        if (SS_LIKELY(!OF_FORM(is_any_of)(near, SHIFTS)))
+            differing[i] = OF_FORM(differences)(first, OF_FORM(load_row)(folds + shift + i));
+        if (SS_LIKELY(!OF_FORM(is_any_near)(differing, SHIFTS, distance)))
             continue;
         for (uint32_t i = 0; i < SHIFTS && shift + i < count; i++)
-            found = OF_FORM(add_hit)(hits, found, shift + i, near[i], count - shift - i);
+            found = OF_FORM(add_hit)(hits, found, shift + i, differing[i], count - shift - i, distance);
     }
     return found;
 }
@@ -75,13 +77,13 @@ TARGET INLINE uint32_t OF_FORM(pairs_between)(const uint32_t *folds, uint32_t fo
     uint32_t found = 0;
     for (uint32_t begin = 0; begin < count; begin += SS_PAIR_LANES) {
         const row some = OF_FORM(load_row)(others + begin);
-        row near[SS_PAIR_LANES];
+        row differing[SS_PAIR_LANES];
         for (uint32_t i = 0; i < SS_PAIR_LANES; i++)
-            near[i] = OF_FORM(compare)(OF_FORM(repeat)(folds[i]), some, distance);
-        if (SS_LIKELY(!OF_FORM(is_any_of)(near, SS_PAIR_LANES)))
+            differing[i] = OF_FORM(differences)(OF_FORM(repeat)(folds[i]), some);
+        if (SS_LIKELY(!OF_FORM(is_any_near)(differing, SS_PAIR_LANES, distance)))
             continue;
         for (uint32_t i = 0; i < fold_count; i++)
-            found = OF_FORM(add_hit)(hits, found, begin + i, near[i], count - begin);
+            found = OF_FORM(add_hit)(hits, found, begin + i, differing[i], count - begin, distance);
     }
     return found;
 }

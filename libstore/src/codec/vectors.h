@@ -44,14 +44,25 @@ TARGET INLINE words OF_FORM(count_ones)(words x)
 #define FEW_BITS 0u
 #endif
 
-/* All ones where at most `most` bits are 1, else 0. Quick where `most` is a constant up to FEW_BITS. */
-TARGET INLINE words OF_FORM(are_few)(words x, uint32_t most)
+/* Something that is at most most_left(most) where at most `most` bits are 1. Quick where `most` is a constant up to FEW_BITS. */
+TARGET INLINE words OF_FORM(take_ones)(words x, uint32_t most)
 {
     if (most > FEW_BITS)
-        return (words)(COUNT_ONES(x) <= most);
+        return COUNT_ONES(x);
     for (uint32_t i = 0; i < most; i++)
         x &= x - 1;
-    return (words)(x == 0);
+    return x;
+}
+
+INLINE uint32_t OF_FORM(most_left)(uint32_t most)
+{
+    return most > FEW_BITS ? most : 0;
+}
+
+/* All ones where at most `most` bits are 1, else 0. */
+TARGET INLINE words OF_FORM(are_few)(words x, uint32_t most)
+{
+    return (words)(OF_FORM(take_ones)(x, most) <= OF_FORM(most_left)(most));
 }
 
 #if VECTOR_BYTES == 32 /* with AVX2, of which the compiler does not find the two instructions that are made for it */
@@ -59,6 +70,18 @@ TARGET INLINE words OF_FORM(are_few)(words x, uint32_t most)
 TARGET INLINE bool OF_FORM(is_any)(words x)
 {
     return !_mm256_testz_si256((__m256i)x, (__m256i)x);
+}
+
+/* Note words of which at most `most` bits are 1; begin with NONE_NOTED. The least of what is left of each says enough. */
+#define NONE_NOTED (~(words){0})
+TARGET INLINE words OF_FORM(note_few)(words noted, words x, uint32_t most)
+{
+    return (words)_mm256_min_epu32((__m256i)noted, (__m256i)OF_FORM(take_ones)(x, most));
+}
+
+TARGET INLINE bool OF_FORM(noted_any)(words noted, uint32_t most)
+{
+    return OF_FORM(is_any)((words)(noted <= OF_FORM(most_left)(most)));
 }
 
 /* A bit for each word that is not 0, which are all ones. */
@@ -76,6 +99,18 @@ TARGET INLINE bool OF_FORM(is_any)(words x)
     for (uint32_t i = 0; i < VECTOR_BYTES / 8; i++)
         any |= parts[i];
     return any != 0;
+}
+
+#define NONE_NOTED ((words){0})
+TARGET INLINE words OF_FORM(note_few)(words noted, words x, uint32_t most)
+{
+    return noted | OF_FORM(are_few)(x, most);
+}
+
+TARGET INLINE bool OF_FORM(noted_any)(words noted, uint32_t most)
+{
+    (void)most;
+    return OF_FORM(is_any)(noted);
 }
 
 /* A bit for each word that is not 0, which are all ones. */

@@ -3,6 +3,7 @@
 #undef NAME_OF
 #undef OF_FORM
 #undef INLINE
+#undef NONE_NOTED
 #undef words
 #undef VECTOR_WORDS
 #undef FEW_BITS

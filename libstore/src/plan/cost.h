@@ -4,7 +4,6 @@
 #ifndef SS_COST_H
 #define SS_COST_H
 
-#include "plan/permute.h"
 #include "plan/plan.h"
 
 /* What the costs depend on. */
@@ -61,16 +60,6 @@ ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, uint3
 static inline uint32_t ss_query_prefix_bits(const ss_query_plan *query_plan, const ss_plan *plan, uint32_t table)
 {
     return query_plan->exact ? SS_FINGERPRINT_BITS : plan->tables[table].prefix_bits;
-}
-
-/* Whether a fingerprint that table `table` is probed for was surely found in an earlier table, of which `lower` says where the
- * lower half, permuted, differs from the query's. The bits above it that are not known yet may differ all. */
-static inline bool ss_query_found_before(const ss_query_plan *query_plan, const ss_plan *plan, uint32_t table,
-                                         const ss_permutation *permutation, uint32_t lower)
-{
-    const uint64_t unknown = query_plan->radii[table] == 0 ? ss_low_mask(64 - plan->tables[table].prefix_bits) : UINT64_MAX;
-    const uint64_t pattern = ss_unpermute(permutation, (unknown & ~(uint64_t)UINT32_MAX) | lower);
-    return ss_plan_first_cover(plan, query_plan->radii, pattern) < table;
 }
 
 /* Nanoseconds of reading so many blocks of a table and testing what they hold. */

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "query/batch.h"
+#include "query/search.h"
 #include "sort/radix.h"
 
 #define SLICE_FINGERPRINTS 64000.0 /* on average, if its blocks are as full as all */
@@ -111,6 +112,26 @@ static sstore_status report_near(const sliced *self, const sstore_record *query,
     return status;
 }
 
+/* Test groups of a block. */
+static sstore_status test_groups(const sliced *self, const sstore_record *query, const sliced_block *in, uint64_t first, uint64_t last)
+{
+    const ss_batch *batch = self->of->batch;
+    const uint32_t lower = (uint32_t)query->fingerprint;
+    ss_near *near = &self->place->near;
+    sstore_status status = SSTORE_OK;
+    for (; status == SSTORE_OK; near->group++) {
+        near->group = ss_block_find_lower(&in->block, near->group, near->end, lower, near->lower_distance, &near->which);
+        if (SS_LIKELY(near->group == near->end))
+            return SSTORE_OK;
+        near->which = ss_leave_out_found(batch->segment, batch->plan, self->of->number, &in->block, near->group, lower, near->which);
+        if (near->which != 0)
+            status = ss_block_source_keep_near(&self->of->table->source, in->number, &in->block, near, self->error);
+        if (status == SSTORE_OK)
+            status = report_near(self, query, in, first, last);
+    }
+    return status;
+}
+
 /* Test the groups in which a bucket may lie. */
 static sstore_status test_bucket(const sliced *self, const sstore_record *query, uint64_t bucket)
 {
@@ -130,14 +151,7 @@ static sstore_status test_bucket(const sliced *self, const sstore_record *query,
         near->end = ss_min_u32(last_group + 1, in[1].first_group) - in->first_group;
         near->any = false;
         group = in->first_group + near->end;
-        for (;; near->group++) {
-            status = ss_block_source_find_near(&self->of->table->source, in->number, &in->block, near, self->error);
-            if (SS_LIKELY(status != SSTORE_OK || near->group == near->end))
-                break;
-            status = report_near(self, query, in, first, last);
-            if (status != SSTORE_OK)
-                break;
-        }
+        status = test_groups(self, query, in, first, last);
     }
     return status;
 }

@@ -129,17 +129,20 @@ static sstore_status count_candidates(const ss_search *self, const ss_visit *vis
     return SSTORE_OK;
 }
 
-/* Those of a group that may not have been found in an earlier table. */
-static uint64_t leave_out_found(const ss_search *self, const ss_visit *visit, uint32_t group, uint64_t which)
+/* The bits that are not known before decoding, those of the upper half behind the prefix, and of the prefix where it may have flips,
+ * are taken to differ all. */
+uint64_t ss_leave_out_found(const ss_segment *segment, const ss_query_plan *plan, uint32_t table, const ss_block *block,
+                            uint32_t group, uint32_t query, uint64_t which)
 {
-    const uint32_t query = (uint32_t)self->cursor->queries[visit->table];
-    uint64_t left = 0;
-    for (; which != 0; which &= which - 1) {
+    const ss_plan *tables = &segment->facts.plan;
+    const uint64_t behind_prefix = plan->radii[table] == 0 ? ss_low_mask(64 - tables->tables[table].prefix_bits) : ~UINT64_C(0);
+    const uint64_t unknown = behind_prefix & ~ss_low_mask(SS_COLUMN_BITS);
+    uint64_t left = table == 0 ? which : 0;
+    for (; table != 0 && which != 0; which &= which - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(which);
-        const uint32_t differing = ss_block_lower(&visit->block, group * SS_GROUP_SIZE + i) ^ query;
-        const bool found = ss_query_found_before(self->plan, &self->segment->facts.plan, visit->table,
-                                                 &table_of(self, visit)->permutation, differing);
-        left |= (uint64_t)!found << i;
+        const uint32_t differing = ss_block_lower(block, group * SS_GROUP_SIZE + i) ^ query;
+        const uint64_t pattern = ss_unpermute(&segment->tables[table].permutation, unknown | differing);
+        left |= (uint64_t)(ss_plan_first_cover(tables, plan->radii, pattern) >= table) << i;
     }
     return left;
 }
@@ -156,8 +159,7 @@ static sstore_status test_span(const ss_search *self, const ss_span *span)
         group = ss_block_find_lower(&visit->block, group, span->end, lower, span->lower_distance, &which);
         if (SS_LIKELY(group == span->end))
             break;
-        if (visit->table != 0)
-            which = leave_out_found(self, visit, group, which);
+        which = ss_leave_out_found(self->segment, self->plan, visit->table, &visit->block, group, lower, which);
         if (which == 0)
             continue;
         ss_block_prefetch_group(&visit->block, group);

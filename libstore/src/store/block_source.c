@@ -61,18 +61,29 @@ static bool are_in_place(const ss_block_source *source, uint64_t number, const s
                                     (number == 0 || lowest > ss_array_at(source->keys, number - 1)));
 }
 
-sstore_status ss_block_source_find_near(const ss_block_source *source, uint64_t number, const ss_block *block, ss_near *near,
-                                        sstore_error *error)
+static sstore_status note_found(const ss_block_source *source, uint64_t number, ss_near *near, sstore_error *error)
 {
-    if (SS_UNLIKELY(!ss_block_find_near(block, near)))
-        return fail(source, number, SS_MALFORMED_GROUP, error);
-    if (SS_LIKELY(near->group == near->end))
-        return SSTORE_OK;
     if (SS_UNLIKELY(!are_in_place(source, number, near)))
         return fail(source, number, "its fingerprints do not ascend", error);
     near->any = true;
     near->last = near->values[ss_count_up_to(near->which) - 1];
     return SSTORE_OK;
+}
+
+sstore_status ss_block_source_find_near(const ss_block_source *source, uint64_t number, const ss_block *block, ss_near *near,
+                                        sstore_error *error)
+{
+    if (SS_UNLIKELY(!ss_block_find_near(block, near)))
+        return fail(source, number, SS_MALFORMED_GROUP, error);
+    return SS_LIKELY(near->group == near->end) ? SSTORE_OK : note_found(source, number, near, error);
+}
+
+sstore_status ss_block_source_keep_near(const ss_block_source *source, uint64_t number, const ss_block *block, ss_near *near,
+                                        sstore_error *error)
+{
+    if (SS_UNLIKELY(!ss_block_keep_near(block, near)))
+        return fail(source, number, SS_MALFORMED_GROUP, error);
+    return near->which == 0 ? SSTORE_OK : note_found(source, number, near, error);
 }
 
 sstore_status ss_block_source_decode_group(const ss_block_source *source, uint64_t number, const ss_block *block, uint32_t group,

@@ -38,6 +38,10 @@ sstore_status ss_block_source_decode(const ss_block_source *source, uint64_t num
 sstore_status ss_block_source_find_near(const ss_block_source *source, uint64_t number, const ss_block *block, ss_near *near,
                                         sstore_error *error);
 
+/* ss_block_keep_near(), with the same checks. DAMAGED. */
+sstore_status ss_block_source_keep_near(const ss_block_source *source, uint64_t number, const ss_block *block, ss_near *near,
+                                        sstore_error *error);
+
 /* ss_block_decode_group() of a block that was opened. DAMAGED. */
 sstore_status ss_block_source_decode_group(const ss_block_source *source, uint64_t number, const ss_block *block, uint32_t group,
                                            uint32_t count, uint64_t *values_out, sstore_error *error);
