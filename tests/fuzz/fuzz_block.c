@@ -47,7 +47,7 @@ static ss_block without_vectors(const ss_block *block)
     static ss_code code;
     ss_block other = *block;
     code = *block->code;
-    code.kernels = &ss_kernels_portable;
+    code.kernels = ss_kernels_of(SS_SIMD_NONE);
     other.code = &code;
     return other;
 }

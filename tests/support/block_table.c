@@ -72,7 +72,7 @@ const ss_block *block_in_way(const ss_block *block, uint32_t way)
         ss_block block;
     } ways[BLOCK_WAYS];
     ways[way].code = *block->code;
-    ways[way].code.kernels = way == 0 ? &ss_kernels_portable : ss_kernels_best();
+    ways[way].code.kernels = way == 0 ? ss_kernels_of(SS_SIMD_NONE) : ss_kernels_best();
     ways[way].block = *block;
     ways[way].block.code = &ways[way].code;
     return &ways[way].block;

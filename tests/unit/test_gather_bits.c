@@ -1,5 +1,5 @@
 /* All forms of gathering bits give what going from bit to bit does. */
-#include "codec/gather_bits.h"
+#include "codec/kernels.h"
 
 #include "support/random.h"
 #include "support/testing.h"
@@ -19,7 +19,6 @@ static void test_all_forms(void **state)
 {
     rng random;
     rng_init(&random, *(const uint64_t *)*state);
-    const ss_gather_bits_fn forms[] = {ss_gather_bits_portable, ss_gather_bits_bmi2(), ss_gather_bits_best()};
     for (uint32_t round = 0; round < 3000; round++) {
         const uint32_t bits = (uint32_t)rng_below(&random, SS_MOST_GATHERED + 1);
         uint64_t values[COUNT], mask = rng_flip(&random, 0, bits);
@@ -28,10 +27,11 @@ static void test_all_forms(void **state)
             mask = (((uint64_t)1 << bits) - 1) << rng_below(&random, 64 - bits + 1) % 64;
         rng_fill(&random, values, sizeof values);
         testing_doing("mask %016llx", (unsigned long long)mask);
-        for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
-            if (forms[form] == NULL)
+        for (int level = SS_SIMD_NONE; level <= SS_SIMD_AVX512; level++) {
+            const ss_kernels *kernels = ss_kernels_of((ss_simd_level)level);
+            if (kernels == NULL)
                 continue;
-            forms[form](values, COUNT, mask, gathered);
+            kernels->gather_bits(values, COUNT, mask, gathered);
             for (uint32_t i = 0; i < COUNT; i++)
                 assert_int_equal(gathered[i], gather_slowly(values[i], mask));
         }

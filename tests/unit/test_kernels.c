@@ -23,11 +23,8 @@ static uint64_t run_seed;
 static uint32_t list_forms(const ss_kernels *forms[MOST_FORMS])
 {
     uint32_t count = 0;
-    forms[count++] = &ss_kernels_portable;
-    if (ss_kernels_avx2() != NULL)
-        forms[count++] = ss_kernels_avx2();
-    if (ss_kernels_avx512() != NULL)
-        forms[count++] = ss_kernels_avx512();
+    for (int level = SS_SIMD_NONE; level <= (int)ss_simd_best(); level++)
+        forms[count++] = ss_kernels_of((ss_simd_level)level);
     return count;
 }
 
@@ -314,10 +311,9 @@ static void test_forms_by_level(void **state)
     (void)state;
     for (int level = SS_SIMD_NONE; level <= SS_SIMD_AVX512; level++) {
         ss_simd_limit((ss_simd_level)level);
-        assert_int_equal(ss_kernels_avx2() != NULL, ss_simd_best() >= SS_SIMD_AVX2);
-        assert_int_equal(ss_kernels_avx512() != NULL, ss_simd_best() >= SS_SIMD_AVX512);
-        const ss_kernels *best[] = {&ss_kernels_portable, ss_kernels_avx2(), ss_kernels_avx512()};
-        assert_true(ss_kernels_best() == best[ss_simd_best()]);
+        for (int form = SS_SIMD_NONE; form <= SS_SIMD_AVX512; form++)
+            assert_int_equal(ss_kernels_of((ss_simd_level)form) != NULL, form <= (int)ss_simd_best());
+        assert_true(ss_kernels_best() == ss_kernels_of(ss_simd_best()));
     }
     ss_simd_limit(SS_SIMD_AVX512);
 }

@@ -1,9 +1,7 @@
 /* test_simd.c - the limit is kept by everything that chooses a form, and does not promise what the processor lacks. */
 #include "base/simd.h"
-#include "codec/filter.h"
 #include "codec/huffman.h"
 #include "codec/kernels.h"
-#include "codec/pair_filter.h"
 #include "support/testing.h"
 
 static void test_limit(void **state)
@@ -13,11 +11,6 @@ static void test_limit(void **state)
     for (int level = SS_SIMD_NONE; level <= SS_SIMD_AVX512; level++) {
         ss_simd_limit((ss_simd_level)level);
         assert_int_equal(ss_simd_best(), level < (int)ss_simd_cpu() ? level : (int)ss_simd_cpu());
-        assert_int_equal(ss_filter_avx2() != NULL, ss_simd_best() >= SS_SIMD_AVX2);
-        assert_int_equal(ss_filter_avx512() != NULL, ss_simd_best() >= SS_SIMD_AVX512);
-        assert_int_equal(ss_kernels_avx2() != NULL, ss_simd_best() >= SS_SIMD_AVX2);
-        assert_int_equal(ss_pair_filter_avx2().within != NULL, ss_simd_best() >= SS_SIMD_AVX2);
-        assert_int_equal(ss_pair_filter_avx512().within != NULL, ss_simd_best() >= SS_SIMD_AVX512);
     }
     assert_int_equal(ss_simd_best(), ss_simd_cpu());
 }
@@ -29,14 +22,12 @@ static void test_portable(void **state)
     uint8_t lengths[SS_SYMBOL_COUNT] = {1};
     ss_simd_limit(SS_SIMD_NONE);
     ss_code_init(&code, lengths);
-    assert_true(ss_filter_best() == ss_filter_portable);
-    assert_true(ss_kernels_best() == &ss_kernels_portable);
-    assert_true(code.kernels == &ss_kernels_portable);
+    assert_true(ss_kernels_best() == ss_kernels_of(SS_SIMD_NONE));
+    assert_true(code.kernels == ss_kernels_of(SS_SIMD_NONE));
     ss_simd_limit(SS_SIMD_AVX512);
-    assert_true(ss_simd_cpu() == SS_SIMD_NONE || ss_filter_best() != ss_filter_portable);
     ss_code_init(&code, lengths);
     assert_true(code.kernels == ss_kernels_best());
-    assert_true(ss_simd_cpu() < SS_SIMD_AVX2 || ss_kernels_best() != &ss_kernels_portable);
+    assert_true(ss_simd_cpu() == SS_SIMD_NONE || ss_kernels_best() != ss_kernels_of(SS_SIMD_NONE));
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* find_near.h - the search of a block's column, for the form that codec/vectors.h has begun. */
+/* find_near.h - the search of a block's column, for the form that codec/form.h makes. */
 
 #define VECTORS (128 / VECTOR_BYTES) /* that are looked at together, since few have something near */
 

@@ -1,6 +1,7 @@
 #include "codec/kernels.h"
 
-#include "base/simd.h"
+#include <string.h>
+
 #include "codec/bits.h"
 #include "codec/block.h"
 
@@ -94,73 +95,86 @@ ALWAYS_INLINE bool decode_group(const ss_lookup *lookup, const ss_coded_group *g
     return decode_rests(group, spans, uppers) && join_halves(uppers, lowers_of(group), group->count, out);
 }
 
-/* ----- the forms ----- */
-
 static bool decode_portable(const ss_lookup *lookup, const ss_coded_group *group, const ss_coded_group *next, uint64_t *out)
 {
     return decode_group(lookup, group, out) && (next == NULL || decode_group(lookup, next, out + SS_GROUP_SIZE));
 }
 
+/* ----- gathering bits ----- */
+
+static void gather_portable(const uint64_t *values, size_t count, uint64_t mask, uint16_t *gathered)
+{
+    uint64_t runs[SS_MOST_GATHERED]; /* of neighbouring bits, with how far each moves */
+    uint32_t shifts[SS_MOST_GATHERED], run_count = 0, taken = 0;
+    assert(ss_popcount(mask) <= SS_MOST_GATHERED);
+    while (mask != 0) {
+        const uint64_t run = mask & ~(mask + (mask & -mask)); /* a carry clears the lowest run and goes behind it */
+        shifts[run_count] = (uint32_t)__builtin_ctzll(run) - taken;
+        runs[run_count++] = run;
+        taken += ss_popcount(run);
+        mask &= ~run;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits = 0;
+        for (uint32_t run = 0; run < run_count; run++)
+            bits |= (values[i] & runs[run]) >> shifts[run];
+        gathered[i] = (uint16_t)bits;
+    }
+}
+
+/* ----- the forms ----- */
+
+#include "codec/near_values.h"
+
+#define KERNELS(form, decode, gather) {find_near_##form, decode, pairs_within_##form, pairs_between_##form, near_values_##form, gather}
+
 #define FORM portable
 #define TARGET
 #define VECTOR_BYTES 16
-#include "codec/vectors.h"
-#include "codec/find_near.h"
-#include "codec/vectors_end.h"
-const ss_kernels ss_kernels_portable = {find_near_portable, decode_portable};
+#include "codec/form.h"
+static const ss_kernels portable = KERNELS(portable, decode_portable, gather_portable);
 
 #if SS_SIMD_X86
 
 #include "codec/decode_avx2.h"
 
+__attribute__((target("bmi2"))) static void gather_bmi2(const uint64_t *values, size_t count, uint64_t mask,
+                                                        uint16_t *gathered)
+{
+    for (size_t i = 0; i < count; i++)
+        gathered[i] = (uint16_t)_pext_u64(values[i], mask);
+}
+
 #define FORM avx2
 #define TARGET SS_TARGET_AVX2
 #define VECTOR_BYTES 32
-#include "codec/vectors.h"
-#include "codec/find_near.h"
-#include "codec/vectors_end.h"
+#include "codec/form.h"
+static const ss_kernels avx2 = KERNELS(avx2, decode_avx2, gather_bmi2);
+static const ss_kernels avx2_without_pdep = KERNELS(avx2, decode_portable, gather_portable);
 
 #define FORM avx512
 #define TARGET SS_TARGET_AVX512
 #define VECTOR_BYTES 32
 #define COUNT_ONES(x) ((words)_mm256_popcnt_epi32((__m256i)(x)))
-#include "codec/vectors.h"
-#include "codec/find_near.h"
-#include "codec/vectors_end.h"
-
-const ss_kernels *ss_kernels_avx2(void)
-{
-    static const ss_kernels form = {find_near_avx2, decode_avx2}, form_without_pdep = {find_near_avx2, decode_portable};
-    if (ss_simd_best() < SS_SIMD_AVX2)
-        return NULL;
-    return ss_simd_is_pdep_fast() ? &form : &form_without_pdep;
-}
-
-const ss_kernels *ss_kernels_avx512(void)
-{
-    static const ss_kernels form = {find_near_avx512, decode_avx2};
-    return ss_simd_best() >= SS_SIMD_AVX512 ? &form : NULL;
-}
-
-#else
-
-const ss_kernels *ss_kernels_avx2(void)
-{
-    return NULL;
-}
-
-const ss_kernels *ss_kernels_avx512(void)
-{
-    return NULL;
-}
+#include "codec/form.h"
+static const ss_kernels avx512 = KERNELS(avx512, decode_avx2, gather_bmi2);
 
 #endif
 
+const ss_kernels *ss_kernels_of(ss_simd_level level)
+{
+    if (level > ss_simd_best())
+        return NULL;
+#if SS_SIMD_X86
+    if (level == SS_SIMD_AVX512)
+        return &avx512;
+    if (level == SS_SIMD_AVX2)
+        return ss_simd_is_pdep_fast() ? &avx2 : &avx2_without_pdep;
+#endif
+    return &portable;
+}
+
 const ss_kernels *ss_kernels_best(void)
 {
-    const ss_kernels *const forms[] = {ss_kernels_avx512(), ss_kernels_avx2(), &ss_kernels_portable};
-    uint32_t best = 0;
-    while (forms[best] == NULL)
-        best++;
-    return forms[best];
+    return ss_kernels_of(ss_simd_best());
 }

@@ -1,11 +1,11 @@
 /*
- * kernels.h - the inner loops of decoding and searching blocks, in C that compilers turn into vector instructions: compiled
- * for any processor, for those with AVX2 and BMI2, and for those with AVX-512. Tests hold the forms equal.
+ * kernels.h - the inner loops of decoding, searching and joining, in C that compilers turn into vector instructions: compiled for
+ * any processor, for those with AVX2 and BMI2, and for those with AVX-512. Tests hold the forms equal.
  */
 #ifndef SS_KERNELS_H
 #define SS_KERNELS_H
 
-#include "base/common.h"
+#include "base/simd.h"
 #include "codec/lookup.h"
 
 /* A group to decode. */
@@ -16,6 +16,17 @@ typedef struct ss_coded_group {
     uint32_t upper;              /* half of the first one */
     uint32_t code_bit, rest_bit; /* where its codes begin and its rests end */
 } ss_coded_group;
+
+#define SS_PAIR_LANES 8u
+#define SS_PAIR_PADDING (2 * SS_PAIR_LANES) /* folds behind the last that are read, whatever they are */
+#define SS_MOST_GATHERED 16u
+
+/* The two halves of a value as one: the folds of two values differ in no more bits than the values do, and those of values that have
+ * nothing to do with each other in as many as other numbers of 32 bits. */
+static inline uint32_t ss_fold(uint64_t value)
+{
+    return (uint32_t)(value ^ value >> 32);
+}
 
 typedef struct ss_kernels {
     /* Find the first group of `group` to `end` - 1 of whose lower halves any differs from `lower` in at most `distance` bits,
@@ -29,15 +40,33 @@ typedef struct ss_kernels {
      * not ascend strictly. May read 64 bits behind the codes, as many before rest_bit as rests can take, and up to 7 lower halves
      * behind the last. */
     bool (*decode)(const ss_lookup *lookup, const ss_coded_group *group, const ss_coded_group *next, uint64_t *out);
+
+    /* Find pairs within one set of folds, of which the first eight are laid beside the same shifted by one, by two and so on, so
+     * each pair comes up once: the pairs of folds[i] and folds[i + shift], i < 8, 1 <= shift, i + shift < count, that differ in
+     * at most `distance` bits. For each shift that has any, hits[] gets shift << 8 | lanes, where bit i of `lanes` stands for i.
+     * Ascending; hits[] has room for `count`, which is at most 2^24. Returns how many they are. To have all pairs, call it for
+     * folds + 8, folds + 16, ... as well. */
+    uint32_t (*pairs_within)(const uint32_t *folds, uint32_t count, uint32_t distance, uint32_t *hits);
+
+    /* Find pairs between two sets: of folds[i], i < fold_count (1 to 8), and others[j], j < count, that differ in at most
+     * `distance` bits. For each i and each eight others in a row that have any, hits[] gets (j / 8 * 8 + i) << 8 | lanes, where
+     * bit l of `lanes` stands for others[j / 8 * 8 + l]. Ascending; hits[] has room for `count`, rounded up to eights, and that
+     * is at most 2^24. Returns how many they are. Eight of folds[] are read. */
+    uint32_t (*pairs_between)(const uint32_t *folds, uint32_t fold_count, const uint32_t *others, uint32_t count,
+                              uint32_t distance, uint32_t *hits);
+
+    /* Write the indices of those values[0 .. count-1] that differ from `query` in at most `distance` bits to hits[], ascending, and
+     * return how many they are. hits[] has room for count. */
+    uint32_t (*near_values)(const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance, uint32_t *hits);
+
+    /* For each value set gathered[i] to its bits under the mask, at most SS_MOST_GATHERED of them, moved together in their order: a
+     * small number to deal the values by. */
+    void (*gather_bits)(const uint64_t *values, size_t count, uint64_t mask, uint16_t *gathered);
 } ss_kernels;
 
-/* The form for any processor. */
-extern const ss_kernels ss_kernels_portable;
-
-/* The forms with AVX2 and with AVX-512, each NULL if ss_simd_best() does not allow it. Where pdep is slow, the one with AVX2 decodes by
- * portable code. */
-const ss_kernels *ss_kernels_avx2(void);
-const ss_kernels *ss_kernels_avx512(void);
+/* The form for a level, NULL if ss_simd_best() does not allow it. SS_SIMD_NONE is for any processor. Where pdep is slow, the one with
+ * AVX2 decodes and gathers by portable code. */
+const ss_kernels *ss_kernels_of(ss_simd_level level);
 
 /* The fastest that ss_simd_best() allows. */
 const ss_kernels *ss_kernels_best(void);

@@ -1,4 +1,4 @@
-/* near_pairs.h - which pairs of folds are near, for the form that codec/vectors.h has begun. */
+/* near_pairs.h - which pairs of folds are near, for the form that codec/form.h makes. */
 
 #define ROW_VECTORS (SS_PAIR_LANES / VECTOR_WORDS)
 #define SHIFTS 4u /* looked at together: few have a hit, so one comparison stands for all */
@@ -55,7 +55,7 @@ TARGET INLINE uint32_t OF_FORM(add_hit)(uint32_t *hits, uint32_t found, uint32_t
     return found + (lanes != 0);
 }
 
-TARGET INLINE uint32_t OF_FORM(pairs_within)(const uint32_t *folds, uint32_t count, uint32_t distance, uint32_t *hits)
+TARGET INLINE uint32_t OF_FORM(list_within)(const uint32_t *folds, uint32_t count, uint32_t distance, uint32_t *hits)
 {
     const row first = OF_FORM(load_row)(folds);
     uint32_t found = 0;
@@ -71,7 +71,7 @@ TARGET INLINE uint32_t OF_FORM(pairs_within)(const uint32_t *folds, uint32_t cou
     return found;
 }
 
-TARGET INLINE uint32_t OF_FORM(pairs_between)(const uint32_t *folds, uint32_t fold_count, const uint32_t *others,
+TARGET INLINE uint32_t OF_FORM(list_between)(const uint32_t *folds, uint32_t fold_count, const uint32_t *others,
                                               uint32_t count, uint32_t distance, uint32_t *hits)
 {
     uint32_t found = 0;
@@ -88,17 +88,17 @@ TARGET INLINE uint32_t OF_FORM(pairs_between)(const uint32_t *folds, uint32_t fo
     return found;
 }
 
-TARGET static uint32_t OF_FORM(within)(const uint32_t *folds, uint32_t count, uint32_t distance, uint32_t *hits)
+TARGET static uint32_t OF_FORM(pairs_within)(const uint32_t *folds, uint32_t count, uint32_t distance, uint32_t *hits)
 {
-#define PAIRS(distance) OF_FORM(pairs_within)(folds, count, distance, hits)
+#define PAIRS(distance) OF_FORM(list_within)(folds, count, distance, hits)
     BY_DISTANCE(distance, PAIRS)
 #undef PAIRS
 }
 
-TARGET static uint32_t OF_FORM(between)(const uint32_t *folds, uint32_t fold_count, const uint32_t *others, uint32_t count,
+TARGET static uint32_t OF_FORM(pairs_between)(const uint32_t *folds, uint32_t fold_count, const uint32_t *others, uint32_t count,
                                         uint32_t distance, uint32_t *hits)
 {
-#define PAIRS(distance) OF_FORM(pairs_between)(folds, fold_count, others, count, distance, hits)
+#define PAIRS(distance) OF_FORM(list_between)(folds, fold_count, others, count, distance, hits)
     BY_DISTANCE(distance, PAIRS)
 #undef PAIRS
 }

@@ -24,9 +24,7 @@ void ss_group_join_init(ss_group_join *join, uint32_t distance, uint64_t *scratc
 {
     assert(distance < SS_GROUP_MAX_PARTS);
     join->distance = distance;
-    join->filter = ss_filter_best();
-    join->pair_filter = ss_pair_filter_best();
-    join->gather_bits = ss_gather_bits_best();
+    join->kernels = ss_kernels_best();
     join->on_pairs = on_pairs;
     join->find_apart = NULL;
     join->context = context;
@@ -123,7 +121,7 @@ static void fold(const uint64_t *values, uint32_t count, uint32_t *folds)
 static sstore_status compare_row(ss_group_join *join, const uint64_t *tile, uint32_t size, uint32_t at, sstore_error *error)
 {
     const uint64_t *values = tile + at;
-    const uint32_t found = join->pair_filter.within(join->folds + at, size - at, join->distance, join->hits);
+    const uint32_t found = join->kernels->pairs_within(join->folds + at, size - at, join->distance, join->hits);
     sstore_status status = count_tests(join, (size_t)(size - at) * SS_PAIR_LANES, error);
     for (uint32_t i = 0; i < found; i++) {
         const uint64_t *others = values + hit_number(join->hits[i]);
@@ -149,7 +147,7 @@ static sstore_status compare_between(ss_group_join *join, const uint64_t *values
                                      uint32_t size, sstore_error *error)
 {
     fold(values, value_count, join->row);
-    const uint32_t found = join->pair_filter.between(join->row, value_count, join->folds, size, join->distance, join->hits);
+    const uint32_t found = join->kernels->pairs_between(join->row, value_count, join->folds, size, join->distance, join->hits);
     sstore_status status = count_tests(join, (size_t)size * value_count, error);
     for (uint32_t i = 0; i < found; i++) {
         const uint64_t value = values[hit_number(join->hits[i]) % SS_PAIR_LANES];
@@ -218,7 +216,7 @@ static sstore_status search_next(ss_group_join *join, search *state, size_t *fou
     sstore_status status = SSTORE_OK;
     for (size_t begin = before; status == SSTORE_OK && begin < state->all.count; begin += SS_GROUP_TILE) {
         const uint32_t size = tile_size(state->all.count, begin);
-        const uint32_t found = join->filter(values + begin, size, from, join->distance, join->hits);
+        const uint32_t found = join->kernels->near_values(values + begin, size, from, join->distance, join->hits);
         status = count_tests(join, size, error);
         for (uint32_t i = 0; status == SSTORE_OK && i < found; i++) {
             /* Hits ascend, so what takes the hit's place was looked at already. */
@@ -258,7 +256,7 @@ static sstore_status connect_with_any(ss_group_join *join, uint64_t value, value
     for (size_t begin = 0; status == SSTORE_OK && begin < others.count; begin += SS_GROUP_TILE) {
         const uint64_t *tile = others.values + begin;
         const uint32_t size = tile_size(others.count, begin);
-        const uint32_t found = join->filter(tile, size, value, join->distance, join->hits);
+        const uint32_t found = join->kernels->near_values(tile, size, value, join->distance, join->hits);
         status = count_tests(join, size, error);
         if (status == SSTORE_OK && found > 0)
             return add_if_it_counts(join, value, tile[join->hits[0]], error);
@@ -399,7 +397,7 @@ static void sort_by_part(ss_group_join *join, value_set set, uint64_t part)
     memset(ends, 0, sizeof *ends << bits);
     for (size_t begin = 0; begin < set.count; begin += KEYS_AT_ONCE) {
         const size_t size = (size_t)ss_min_u64(set.count - begin, KEYS_AT_ONCE);
-        join->gather_bits(set.values + begin, size, part, keys);
+        join->kernels->gather_bits(set.values + begin, size, part, keys);
         for (size_t i = 0; i < size; i++)
             ends[keys[i]]++;
     }
@@ -410,7 +408,7 @@ static void sort_by_part(ss_group_join *join, value_set set, uint64_t part)
     }
     for (size_t begin = 0; begin < set.count; begin += KEYS_AT_ONCE) {
         const size_t size = (size_t)ss_min_u64(set.count - begin, KEYS_AT_ONCE);
-        join->gather_bits(set.values + begin, size, part, keys);
+        join->kernels->gather_bits(set.values + begin, size, part, keys);
         for (size_t i = 0; i < size; i++)
             join->scratch[ends[keys[i]]++] = set.values[begin + i];
     }
@@ -561,7 +559,7 @@ sstore_status ss_group_connect(ss_group_join *join, uint64_t from, uint64_t *val
     for (size_t begin = 0; status == SSTORE_OK && begin < count; begin += SS_GROUP_TILE) {
         const uint64_t *tile = values + begin;
         const uint32_t size = tile_size(count, begin);
-        const uint32_t found = join->filter(tile, size, from, join->distance, join->hits);
+        const uint32_t found = join->kernels->near_values(tile, size, from, join->distance, join->hits);
         status = count_tests(join, size, error);
         for (uint32_t i = 0, hit = 0; status == SSTORE_OK && i < size; i++) {
             if (hit == found || i != join->hits[hit]) {

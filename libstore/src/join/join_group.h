@@ -15,9 +15,7 @@
 #define SS_JOIN_GROUP_H
 
 #include "base/common.h"
-#include "codec/filter.h"
-#include "codec/gather_bits.h"
-#include "codec/pair_filter.h"
+#include "codec/kernels.h"
 
 #define SS_GROUP_PAIRS 1024u /* handed over at most at once */
 #define SS_GROUP_TILE 2048u  /* values compared at once; they fit into the nearest cache */
@@ -44,9 +42,7 @@ typedef size_t (*ss_group_apart_fn)(void *context, const uint64_t *values, size_
 /* The state of one thread's joins; some 45 KiB, so it is for the heap. */
 typedef struct ss_group_join {
     uint32_t distance;
-    ss_filter_fn filter; /* of one value with others */
-    ss_pair_filter pair_filter;
-    ss_gather_bits_fn gather_bits;
+    const ss_kernels *kernels;
     ss_group_pairs_fn on_pairs;
     ss_group_apart_fn find_apart; /* NULL: nothing is known */
     void *context;

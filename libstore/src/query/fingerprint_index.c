@@ -149,7 +149,7 @@ sstore_status ss_fingerprint_index_open(ss_fingerprint_index *index, uint64_t *v
                                         uint32_t distance, uint32_t threads, sstore_error *error)
 {
     assert(distance <= SS_INDEX_MAX_DISTANCE);
-    *index = (ss_fingerprint_index){.count = count, .distance = distance, .filter = ss_filter_best()};
+    *index = (ss_fingerprint_index){.count = count, .distance = distance, .kernels = ss_kernels_best()};
     index->tables[0].values = values;
     set_layout(index);
     sstore_status status = make_flips(index, error);
@@ -218,7 +218,7 @@ static sstore_status test_values(const search *self, const probe *of, const uint
     const uint32_t number = self->numbers != NULL ? self->numbers[of->at] : of->at;
     uint32_t hits[SLICE];
     sstore_status status = SSTORE_OK;
-    uint32_t found = index->filter(values, count, fingerprint, self->distance, hits);
+    uint32_t found = index->kernels->near_values(values, count, fingerprint, self->distance, hits);
     for (uint32_t i = 0; status == SSTORE_OK && i < found; i++) {
         uint64_t value = values[hits[i]];
         if (ss_plan_first_cover(&index->plan, index->radii, value ^ fingerprint) == of->table)

@@ -14,7 +14,7 @@
 #ifndef SS_FINGERPRINT_INDEX_H
 #define SS_FINGERPRINT_INDEX_H
 
-#include "codec/filter.h"
+#include "codec/kernels.h"
 #include "plan/plan.h"
 
 #define SS_INDEX_MAX_DISTANCE 16u
@@ -35,7 +35,7 @@ typedef struct ss_fingerprint_index {
     ss_index_table tables[SS_INDEX_MAX_TABLES];
     uint32_t *flips; /* all masks over key_bits bits that any table is probed with, those of fewer bits first */
     uint32_t flip_count;
-    ss_filter_fn filter;
+    const ss_kernels *kernels;
 } ss_fingerprint_index;
 
 /*

@@ -26,7 +26,7 @@ typedef struct part {
 
 struct ss_growing_index {
     uint32_t distance, newest_count, part_count;
-    ss_filter_fn filter;
+    const ss_kernels *kernels;
     part parts[MOST_PARTS]; /* the oldest and largest first */
     uint64_t newest[NEWEST], newest_ids[NEWEST];
 };
@@ -38,7 +38,7 @@ sstore_status ss_growing_index_create(uint32_t distance, ss_growing_index **inde
     if (*index_out == NULL)
         return ss_fail_memory(error, sizeof **index_out);
     (*index_out)->distance = distance;
-    (*index_out)->filter = ss_filter_best();
+    (*index_out)->kernels = ss_kernels_best();
     return SSTORE_OK;
 }
 
@@ -230,7 +230,7 @@ static sstore_status find_newest(const ss_growing_index *index, const finding *s
     sstore_status status = SSTORE_OK;
     for (uint32_t begin = 0; status == SSTORE_OK && begin < index->newest_count; begin += SLICE) {
         uint32_t hits[SLICE], count = (uint32_t)ss_min_u64(index->newest_count - begin, SLICE);
-        uint32_t found = index->filter(index->newest + begin, count, self->fingerprint, distance, hits);
+        uint32_t found = index->kernels->near_values(index->newest + begin, count, self->fingerprint, distance, hits);
         for (uint32_t i = 0; status == SSTORE_OK && i < found; i++)
             status = report(self, index->newest[begin + hits[i]], index->newest_ids[begin + hits[i]]);
     }

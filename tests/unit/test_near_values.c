@@ -1,5 +1,6 @@
-/* test_filter.c - all forms of the distance filter find the same values as counting bit by bit. */
-#include "codec/filter.h"
+/* All forms of the search of values find the same as counting bit by bit. */
+#include "codec/kernels.h"
+
 #include "support/random.h"
 #include "support/testing.h"
 
@@ -14,10 +15,10 @@ static uint32_t count_slowly(uint64_t x)
     return ones;
 }
 
-static void check(ss_filter_fn filter, const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance)
+static void check(const ss_kernels *kernels, const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance)
 {
     uint32_t hits[MOST], next = 0;
-    uint32_t found = filter(values, count, query, distance, hits);
+    uint32_t found = kernels->near_values(values, count, query, distance, hits);
     for (uint32_t i = 0; i < count; i++) {
         if (count_slowly(values[i] ^ query) > distance)
             continue;
@@ -31,7 +32,6 @@ static void test_all_forms(void **state)
 {
     rng random;
     rng_init(&random, *(const uint64_t *)*state);
-    const ss_filter_fn forms[] = {ss_filter_portable, ss_filter_avx2(), ss_filter_avx512(), ss_filter_best()};
     uint64_t values[MOST];
     for (uint32_t round = 0; round < ROUNDS; round++) {
         uint32_t count = (uint32_t)rng_below(&random, MOST + 1);
@@ -39,10 +39,11 @@ static void test_all_forms(void **state)
         uint64_t query = rng_next(&random);
         for (uint32_t i = 0; i < count; i++)
             values[i] = rng_flip(&random, query, (uint32_t)rng_below(&random, rng_one_in(&random, 2) ? 8 : 65));
-        for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
-            testing_doing("form %zu, %u values, distance %u", form, count, distance);
-            if (forms[form] != NULL)
-                check(forms[form], values, count, query, distance);
+        for (int level = SS_SIMD_NONE; level <= SS_SIMD_AVX512; level++) {
+            const ss_kernels *kernels = ss_kernels_of((ss_simd_level)level);
+            testing_doing("level %d, %u values, distance %u", level, count, distance);
+            if (kernels != NULL)
+                check(kernels, values, count, query, distance);
         }
     }
     testing_done();

@@ -1,5 +1,5 @@
-/* All forms of the pair filter find the same pairs as looking at each; and no two values are nearer than their folds. */
-#include "codec/pair_filter.h"
+/* All forms of the search of pairs find the same pairs as looking at each; and no two values are nearer than their folds. */
+#include "codec/kernels.h"
 
 #include <stdlib.h>
 
@@ -14,10 +14,10 @@ static bool near(uint32_t a, uint32_t b, uint32_t distance)
     return sstore_hamming_distance(a, b) <= distance;
 }
 
-static void check_within(ss_pair_filter_fn filter, const uint32_t *folds, uint32_t count, uint32_t distance)
+static void check_within(const ss_kernels *kernels, const uint32_t *folds, uint32_t count, uint32_t distance)
 {
     uint32_t hits[MOST], next = 0;
-    const uint32_t found = filter(folds, count, distance, hits);
+    const uint32_t found = kernels->pairs_within(folds, count, distance, hits);
     for (uint32_t shift = 1; shift < count; shift++) {
         uint32_t lanes = 0;
         for (uint32_t i = 0; i < SS_PAIR_LANES && i + shift < count; i++)
@@ -30,11 +30,11 @@ static void check_within(ss_pair_filter_fn filter, const uint32_t *folds, uint32
     assert_int_equal(next, found);
 }
 
-static void check_between(ss_cross_filter_fn filter, const uint32_t *folds, uint32_t fold_count, const uint32_t *others,
+static void check_between(const ss_kernels *kernels, const uint32_t *folds, uint32_t fold_count, const uint32_t *others,
                           uint32_t count, uint32_t distance)
 {
     uint32_t hits[MOST + SS_PAIR_LANES], next = 0;
-    const uint32_t found = filter(folds, fold_count, others, count, distance, hits);
+    const uint32_t found = kernels->pairs_between(folds, fold_count, others, count, distance, hits);
     for (uint32_t begin = 0; begin < count; begin += SS_PAIR_LANES) {
         for (uint32_t i = 0; i < fold_count; i++) {
             uint32_t lanes = 0;
@@ -53,8 +53,6 @@ static void test_all_forms(void **state)
 {
     rng random;
     rng_init(&random, *(const uint64_t *)*state);
-    const ss_pair_filter forms[] = {ss_pair_filter_portable(), ss_pair_filter_avx2(), ss_pair_filter_avx512(),
-                                    ss_pair_filter_best()};
     for (uint32_t round = 0; round < ROUNDS; round++) {
         const uint32_t count = (uint32_t)rng_below(&random, rng_one_in(&random, 2) ? 20 : MOST + 1);
         const uint32_t distance = (uint32_t)rng_below(&random, rng_one_in(&random, 2) ? 8 : 33);
@@ -64,13 +62,14 @@ static void test_all_forms(void **state)
         for (uint32_t i = 0; i < count + SS_PAIR_PADDING; i++) /* what is behind the last may be near, too */
             folds[i] = ss_fold(rng_flip(&random, base, (uint32_t)rng_below(&random, rng_one_in(&random, 8) ? 4 : 65)));
         const uint32_t rows = (uint32_t)rng_below(&random, count < SS_PAIR_LANES ? count + 1 : SS_PAIR_LANES + 1);
-        for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
-            testing_doing("form %zu, %u folds, distance %u", form, count, distance);
-            if (forms[form].within == NULL)
+        for (int level = SS_SIMD_NONE; level <= SS_SIMD_AVX512; level++) {
+            const ss_kernels *kernels = ss_kernels_of((ss_simd_level)level);
+            testing_doing("level %d, %u folds, distance %u", level, count, distance);
+            if (kernels == NULL)
                 continue;
-            check_within(forms[form].within, folds, count, distance);
+            check_within(kernels, folds, count, distance);
             if (rows > 0)
-                check_between(forms[form].between, folds, rows, folds + rows, count - rows, distance);
+                check_between(kernels, folds, rows, folds + rows, count - rows, distance);
         }
         free(folds);
     }

@@ -1,11 +1,8 @@
 /*
- * vectors.h - vectors of 32-bit words for one form of an inner loop: for VECTOR_BYTES bytes and a processor of the kind TARGET.
- * A file that makes several forms includes it for each, with FORM the form's name, and codec/vectors_end.h behind the form.
- * The compiler makes vector instructions of ordinary C; COUNT_ONES, where it is defined, is one that it does not find. Forms of 32
- * bytes need <immintrin.h>.
+ * form.h - the inner loops of kernels.h in one form: for vectors of VECTOR_BYTES bytes and a processor of the kind TARGET. kernels.c
+ * includes it for each, with FORM the form's name, which all names get. The compiler makes vector instructions of ordinary C;
+ * COUNT_ONES, where it is defined, is one that it does not find. Forms of 32 bytes need <immintrin.h>.
  */
-#include "base/common.h"
-
 #define JOIN_NAMES(a, b) a##_##b
 #define NAME_OF(a, b) JOIN_NAMES(a, b)
 #define OF_FORM(name) NAME_OF(name, FORM)
@@ -135,3 +132,20 @@ TARGET INLINE uint32_t OF_FORM(list)(words x)
     case 5: return call(5);                                                                                            \
     default: return call(distance);                                                                                    \
     }
+
+#include "codec/find_near.h"
+#include "codec/near_pairs.h"
+
+#undef JOIN_NAMES
+#undef NAME_OF
+#undef OF_FORM
+#undef INLINE
+#undef NONE_NOTED
+#undef words
+#undef VECTOR_WORDS
+#undef FEW_BITS
+#undef COUNT_ONES
+#undef BY_DISTANCE
+#undef FORM
+#undef TARGET
+#undef VECTOR_BYTES
