@@ -5,8 +5,6 @@
 #include "base/pool.h"
 #include "join/record_walk.h"
 #include "join/store_source.h"
-#include "store/repeated_ids.h"
-#include "store/table_stream.h"
 
 #define TOGETHER 1024u
 
@@ -172,70 +170,9 @@ static sstore_status add_part(void *context, uint64_t task, uint32_t index, ssto
         status = add_repeat(&found, &walk->next, error);
         if (status == SSTORE_OK)
             status = ss_record_walk_step(walk, error);
-        count++;
+        count += 1 + ss_record_walk_pass_singles(walk);
     }
     return status == SSTORE_OK ? ss_progress_add(&self->call->progress, index, count) : status;
-}
-
-/* Blocks of the only segment. */
-typedef struct repeats_of_blocks {
-    const ids_run *run;
-    uint32_t index;
-    ss_table_stream stream;
-    const uint64_t *values; /* of the block at hand */
-    uint32_t count;
-    uint64_t first_rank, next_rank; /* of the block at hand, and of the next one */
-} repeats_of_blocks;
-
-static sstore_status fail_ranks(const ss_segment *segment, sstore_error *error)
-{
-    return ss_fail_damaged(error, segment->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
-                           "it does not have the ranks that the ids say");
-}
-
-/* Go on to the block that has the rank. */
-static sstore_status find_values(repeats_of_blocks *self, uint64_t rank, sstore_error *error)
-{
-    const ss_segment *segment = self->run->call->right->segments[0];
-    sstore_status status = SSTORE_OK;
-    while (status == SSTORE_OK && rank >= self->next_rank) {
-        if (self->stream.next_block == self->stream.end_block)
-            return fail_ranks(segment, error);
-        self->first_rank = ss_array_at(&segment->ranks, self->stream.next_block);
-        status = ss_table_stream_next(&self->stream, &self->values, &self->count, error);
-        self->next_rank = self->first_rank + self->count;
-    }
-    return status == SSTORE_OK && rank < self->first_rank ? fail_ranks(segment, error) : status;
-}
-
-static sstore_status add_repeated_id(void *context, uint64_t rank, uint64_t id, sstore_error *error)
-{
-    repeats_of_blocks *self = context;
-    const sstore_status status = find_values(self, rank, error);
-    if (status != SSTORE_OK)
-        return status;
-    const uint64_t fingerprint = self->values[rank - self->first_rank];
-    return add_triple(self->run, self->index, (ss_triple){fingerprint, fingerprint, id}, error);
-}
-
-/* A part of a store of one segment: the id column tells which fingerprints to read. */
-static sstore_status add_blocks(void *context, uint64_t task, uint32_t index, sstore_error *error)
-{
-    const ids_run *self = context;
-    const ss_segment *segment = self->call->right->segments[0];
-    const uint64_t first_block = self->parts.blocks[task], end_block = self->parts.blocks[task + 1];
-    repeats_of_blocks found = {.run = self, .index = index};
-    if (first_block == end_block)
-        return SSTORE_OK;
-    const uint64_t first = ss_array_at(&segment->ranks, first_block);
-    const uint64_t end = end_block < segment->ranks.count ? ss_array_at(&segment->ranks, end_block)
-                                                          : segment->facts.distinct_count;
-    sstore_status status = ss_table_stream_open(&found.stream, &segment->tables[0].source, error);
-    ss_table_stream_seek(&found.stream, first_block, end_block);
-    if (status == SSTORE_OK)
-        status = ss_each_repeated_id(segment, first, end, add_repeated_id, &found, error);
-    ss_table_stream_close(&found.stream);
-    return status == SSTORE_OK ? ss_progress_add(&self->call->progress, index, end - first) : status;
 }
 
 sstore_status ss_pair_ids_add_repeated(ss_join_call *call, ss_sort_stage *triples, double end_share,
@@ -247,7 +184,7 @@ sstore_status ss_pair_ids_add_repeated(ss_join_call *call, ss_sort_stage *triple
     ss_progress_begin(&call->progress, "identifying", 0, totals.record_count, end_share);
     sstore_status status = ss_store_source_open(&self.parts, call->right, 0, error);
     if (status == SSTORE_OK)
-        status = run(&self, self.parts.part_count, self.parts.is_plain ? add_blocks : add_part, error);
+        status = run(&self, self.parts.part_count, add_part, error);
     ss_store_source_close(&self.parts);
     return status;
 }

@@ -24,6 +24,13 @@ sstore_status ss_record_walk_to(ss_record_walk *walk, uint64_t fingerprint, ssto
 /* Step over a record. */
 sstore_status ss_record_walk_step(ss_record_walk *walk, sstore_error *error);
 
+/* Pass by records behind the next one, of which each is its fingerprint's only one in the store, if it has one segment. Returns how
+ * many. */
+static inline uint32_t ss_record_walk_pass_singles(ss_record_walk *walk)
+{
+    return walk->records.input_count == 1 ? ss_record_stream_pass_singles(&walk->records.inputs[0].stream) : 0;
+}
+
 /* Whether the walk stands before a record of the fingerprint. */
 static inline bool ss_record_walk_at(const ss_record_walk *walk, uint64_t fingerprint)
 {

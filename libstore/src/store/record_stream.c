@@ -203,17 +203,29 @@ static uint32_t count_singles(const ss_record_stream *stream)
     return ss_min_u32(single, ss_min_u32(values, ids) - 1);
 }
 
+static void pass_singles(ss_record_stream *stream, uint32_t count)
+{
+    stream->single_count -= count;
+    stream->value_index += count;
+    stream->rank += count;
+    if (stream->has_ids) {
+        stream->ids_index += count;
+        stream->ids_rank += count;
+    }
+}
+
 static void take_single(ss_record_stream *stream, sstore_record *record_out)
 {
-    const uint64_t fingerprint = stream->values[stream->value_index++];
-    uint64_t id = 0;
-    stream->rank++;
-    stream->single_count--;
-    if (stream->has_ids) {
-        id = ss_ids_block_id(&stream->ids, stream->ids_index++);
-        stream->ids_rank++;
-    }
-    *record_out = (sstore_record){.fingerprint = fingerprint, .id = id};
+    record_out->fingerprint = stream->values[stream->value_index];
+    record_out->id = stream->has_ids ? ss_ids_block_id(&stream->ids, stream->ids_index) : 0;
+    pass_singles(stream, 1);
+}
+
+uint32_t ss_record_stream_pass_singles(ss_record_stream *stream)
+{
+    const uint32_t count = stream->single_count - (stream->single_count > 0); /* what follows the last is not known */
+    pass_singles(stream, count);
+    return count;
 }
 
 sstore_status ss_record_stream_next(ss_record_stream *stream, sstore_record *record_out, bool *more_out,

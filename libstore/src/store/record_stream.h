@@ -38,6 +38,10 @@ void ss_record_stream_rewind(ss_record_stream *stream);
 /* Go before the first record whose fingerprint is at least this. The segment must be open with its directory. IO, DAMAGED. */
 sstore_status ss_record_stream_seek(ss_record_stream *stream, uint64_t fingerprint, sstore_error *error);
 
+/* Pass by some of the next records, of which each is its fingerprint's only one in the segment, for whoever looks for others. Returns
+ * how many. */
+uint32_t ss_record_stream_pass_singles(ss_record_stream *stream);
+
 /* Whether the fingerprint lies at most `count` fingerprints on, in the present block. */
 static inline bool ss_record_stream_is_near(const ss_record_stream *stream, uint64_t fingerprint, uint32_t count)
 {
