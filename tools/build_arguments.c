@@ -25,12 +25,12 @@ enum {
 };
 
 static const struct argp_option run_options[] = {
-    {"threads", KEY_THREADS, "N", 0, "work on N threads (default: all processors); 1: also read on no other", 0},
     {"progress", KEY_PROGRESS, "HOW", 0, "auto: on a terminal (the default), json: objects on stderr, or none", 0},
     {"quiet", KEY_QUIET, NULL, 0, "print nothing but errors", 0},
     {0}};
 
 static const struct argp_option task_options[] = {
+    {"threads", KEY_THREADS, "N", 0, "work on N threads (default: all processors); 1: also read on no other", 0},
     {"memory", KEY_MEMORY, "SIZE", 0, "what the work may take, all in all (default 1G; kept to from 64M on)", 0},
     {"tmp-dir", KEY_TMP_DIR, "DIR", 0,
      "where to keep what does not fit in memory (default: in STORE; of "
@@ -65,9 +65,6 @@ static error_t parse_run(int key, char *argument, struct argp_state *state)
 {
     build_arguments *arguments = state->input;
     switch (key) {
-    case KEY_THREADS:
-        arguments->options.threads = (uint32_t)argument_number("--threads", argument, 0, 1024);
-        return 0;
     case KEY_PROGRESS:
         arguments->progress = parse_progress(argument);
         return 0;
@@ -85,6 +82,9 @@ static error_t parse_task(int key, char *argument, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = state->input;
+        return 0;
+    case KEY_THREADS:
+        arguments->options.threads = (uint32_t)argument_number("--threads", argument, 0, 1024);
         return 0;
     case KEY_MEMORY:
         arguments->options.memory_bytes = argument_size("--memory", argument);

@@ -23,8 +23,8 @@ typedef struct build_arguments {
         SSTORE_BUILD_OPTIONS_INIT, PROGRESS_AUTO, false, false                                                         \
     }
 
-/* For a command's argp as a child whose input is a build_arguments: on what threads it runs, and what it tells
- * meanwhile; the same and what a task may take; the same for one that writes a store; the same and how a segment is
+/* For a command's argp as a child whose input is a build_arguments: what it tells meanwhile; the same, and on
+ * what threads a task runs and what it may take; the same for one that writes a store; the same and how a segment is
  * to be; the same and how a store is made. */
 extern const struct argp run_argp;
 extern const struct argp task_argp;

@@ -49,7 +49,6 @@ int cmd_reindex(int argc, char **argv)
     cmd_parse(&argp, argc, argv, &all);
     build_arguments_begin(&all.build);
     how.all = all.all;
-    how.threads = all.build.options.threads;
     how.on_progress = all.build.options.on_progress;
     how.progress_context = all.build.options.progress_context;
     how.made_count = &made_count;

@@ -599,7 +599,6 @@ SSTORE_API sstore_status sstore_compact(const char *path, sstore_compaction whic
 typedef struct sstore_reindex_options {
     size_t struct_size;   /* sizeof(sstore_reindex_options), set by the initializer */
     int all;              /* other than 0: make all directories again, also those that can be used */
-    uint32_t threads;     /* 0: as many as the process may use */
     sstore_progress_fn on_progress; /* told how far the call is; NULL: nobody */
     void *progress_context;
     uint32_t *made_count; /* on success, set to how many directories were made again; NULL: not wanted */
@@ -607,7 +606,7 @@ typedef struct sstore_reindex_options {
 
 #define SSTORE_REINDEX_OPTIONS_INIT                                                                                    \
     {                                                                                                                  \
-        sizeof(sstore_reindex_options), 0, 0, NULL, NULL, NULL                                                         \
+        sizeof(sstore_reindex_options), 0, NULL, NULL, NULL                                                            \
     }
 
 /*
@@ -616,9 +615,8 @@ typedef struct sstore_reindex_options {
  * answered before. If all can be used, nothing is done. Readers that have the store open go on with what they see. All
  * tables and ids of the segments concerned are read, and checked as far as the directory rests on them (sstore_verify()
  * checks everything); they are not written again, but get other names by hard links, or, where the file system has
- * none, are copied. Memory: what the largest segment takes in an open store, or 24 bytes for each block of its largest
- * file where that is more; and a few blocks a thread. On failure the store is as it was; only if the very last sync
- * fails, as with sstore_builder_finish(). Errors: ARGUMENT, MEMORY, IO, NOT_FOUND, BUSY; DAMAGED (the manifest, or a
+ * none, are copied. Memory: what the largest segment takes in an open store, and a few blocks. On failure the store is as
+ * it was; only if the very last sync fails, as with sstore_builder_finish(). Errors: ARGUMENT, MEMORY, IO, NOT_FOUND, BUSY; DAMAGED (the manifest, or a
  * table or the ids of a segment concerned, which cannot be had from anything else), UNSUPPORTED; STOPPED. Source:
  * format-spec/sstore-format.md, "Directory".
  */

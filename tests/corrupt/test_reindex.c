@@ -74,12 +74,11 @@ static const char *file_of(const patient *self, uint32_t segment, const char *na
     return to;
 }
 
-static void must_reindex(const char *path, uint32_t threads, int all, uint32_t wanted)
+static void must_reindex(const char *path, int all, uint32_t wanted)
 {
     uint32_t made = UINT32_MAX;
     sstore_error error = {.status = SSTORE_OK};
     sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
-    options.threads = threads;
     options.all = all;
     options.made_count = &made;
     assert_ok(sstore_reindex(path, &options, &error), &error);
@@ -119,7 +118,7 @@ static void check_cured(patient *self)
     damage_check_whole(&self->store);
     const char *manifest = scratch_path("%s/MANIFEST", strrchr(self->store.path, '/') + 1);
     bytes before = file_load(manifest);
-    must_reindex(self->store.path, 1, 0, 0); /* there is nothing to do any more */
+    must_reindex(self->store.path, 0, 0); /* there is nothing to do any more */
     bytes after = file_load(manifest);
     assert_int_equal(before.size, after.size);
     assert_memory_equal(before.data, after.data, before.size);
@@ -138,7 +137,7 @@ static void lose_each(patient *self)
             testing_doing("directory %" PRIu32 " is %s", segment, directory_loss_name((directory_loss)how));
             directory_lose(file_of(self, segment, DIRECTORY), (directory_loss)how, &self->random);
             check_advice(self->store.path);
-            must_reindex(self->store.path, 1 + (uint32_t)how % 3, 0, 1);
+            must_reindex(self->store.path, 0, 1);
             if (how == LOSS_FOLDER) /* what is no store's is not removed */
                 scratch_remove(scratch_path("%s/%s", strrchr(self->store.path, '/') + 1, self->folders[segment]));
             check_cured(self);
@@ -154,11 +153,11 @@ static void lose_several(patient *self)
             if ((lost & 1u << segment) != 0)
                 directory_lose(file_of(self, segment, DIRECTORY), segment % 2 == 0 ? LOSS_GONE : LOSS_BIT,
                                &self->random);
-        must_reindex(self->store.path, 2, 0, (uint32_t)__builtin_popcount(lost));
+        must_reindex(self->store.path, 0, (uint32_t)__builtin_popcount(lost));
         check_cured(self);
         put_back(self);
         testing_doing("directories %x are lost, and all are made again", lost);
-        must_reindex(self->store.path, 3, 1, self->segment_count);
+        must_reindex(self->store.path, 1, self->segment_count);
         check_cured(self);
         put_back(self);
     }
@@ -173,7 +172,7 @@ static void exchange(patient *self)
         assert_int_equal(rename(file_of(self, i, DIRECTORY), file_of(self, 0, DIRECTORY)), 0);
         assert_int_equal(rename(scratch_path("kept"), file_of(self, i, DIRECTORY)), 0);
         check_advice(self->store.path);
-        must_reindex(self->store.path, 0, 0, 2);
+        must_reindex(self->store.path, 0, 2);
         check_cured(self);
         put_back(self);
     }
@@ -291,7 +290,7 @@ static void test_open_store(void **state)
         sstore_error error = {.status = SSTORE_OK};
         sstore *before = store_must_open(now.store.path, (sstore_io)io, SSTORE_STRATEGY_PROBE), *after;
         directory_lose(file_of(&now, 1, DIRECTORY), LOSS_BIT, &now.random);
-        must_reindex(now.store.path, 1, 0, 1);
+        must_reindex(now.store.path, 0, 1);
         assert_ok(sstore_reopen(before, &after, &error), &error);
         for (int i = 0; i < 2; i++) {
             sstore_cursor *cursor = store_must_cursor(i == 0 ? before : after);
@@ -342,7 +341,7 @@ static void check_shape(const shape *of, uint64_t seed)
     const uint32_t count = list_segments(path, folders);
     directory_lose(scratch_path("%s/%s/" DIRECTORY, name, folders[0]), LOSS_GONE, &random);
     check_advice(path);
-    must_reindex(path, 2, 0, 1);
+    must_reindex(path, 0, 1);
     check_files(path, saved, folders, count);
     assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
     data_free(&data);
@@ -401,7 +400,7 @@ static void test_equal_segments(void **state)
     assert_memory_equal(folders[0], folders[2], 15); /* but for the last digits */
     for (uint32_t i = 0; i < 3; i++)
         directory_lose(scratch_path("twice/%s/" DIRECTORY, folders[i]), (directory_loss)i, &random);
-    must_reindex(path, 2, 0, 3);
+    must_reindex(path, 0, 3);
     assert_int_equal(list_segments(path, again), 3);
     assert_string_not_equal(again[0], again[2]);
     assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
@@ -456,7 +455,6 @@ static void test_progress(void **state)
     for (uint32_t i = 0; i < now.segment_count; i++)
         assert_int_equal(unlink(file_of(&now, i, DIRECTORY)), 0);
     folder_copy(now.store.path, wanted);
-    options.threads = 1;
     options.made_count = &made;
     options.on_progress = stop_at_once;
     options.progress_context = &stops;

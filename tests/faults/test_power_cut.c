@@ -168,7 +168,6 @@ static void test_files_of_another(void **state)
     rng random;
     rng_init(&random, run_seed + 2);
     operation_set_stage(self);
-    options.threads = 1;
     options.all = 1;
     disk *log = disk_watch(scratch_folder(), "stage");
     disk_doubt_files(log);

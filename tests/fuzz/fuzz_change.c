@@ -340,7 +340,6 @@ static void reindex(session *self)
     sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
     sstore_error error;
     options.all = 1;
-    options.threads = 1;
     work_begin("reindex");
     const sstore_status status = sstore_reindex(self->made.path, &options, &error);
     if (lie_case_written(&self->made, status, &error)) {

@@ -127,7 +127,6 @@ static sstore_build_options make_options(living *self)
 {
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     options.memory_bytes = (uint64_t)1 << rng_between(&self->random, 20, 26);
-    options.threads = (uint32_t)rng_between(&self->random, 1, 4);
     return options;
 }
 
@@ -236,7 +235,6 @@ static void reindex(living *self)
         directory_lose(path, (directory_loss)rng_below(&self->random, LOSS_COUNT), &self->random);
         lost++;
     }
-    options.threads = (uint32_t)rng_between(&self->random, 1, 4);
     options.all = rng_one_in(&self->random, 4);
     options.made_count = &made;
     assert_ok(sstore_reindex(self->path, &options, &error), &error);

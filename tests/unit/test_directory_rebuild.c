@@ -96,7 +96,6 @@ static void must_reindex(uint32_t wanted)
     uint32_t made = UINT32_MAX;
     sstore_error error = {.status = SSTORE_OK};
     sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
-    options.threads = 2;
     options.made_count = &made;
     assert_ok(sstore_reindex(store_path(), &options, &error), &error);
     assert_int_equal(made, wanted);

@@ -2,199 +2,109 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/pool.h"
 #include "build/segment_build.h"
-#include "file/ids.h"
 #include "store/table_stream.h"
 
-#define RANGE_BLOCKS 64u /* that a task reads */
-
-/* What the directory, and the check that blocks follow each other, need to know of a block. */
-typedef struct block_facts {
-    uint64_t first, last; /* fingerprints; in the id column, ranks */
-    uint32_t count;
-    bool goes_on;               /* in the id column: the last rank has records in the next block too */
-    uint64_t first_id, last_id; /* in the id column */
-} block_facts;
-
-/* What a thread reads with. */
-typedef struct reading_worker {
-    ss_table_stream stream; /* opened when first needed, as the buffer */
-    uint8_t *buffer;
-} reading_worker;
-
-/* A block file that is read. */
-typedef struct file_reading {
-    const ss_block_reader *blocks;
-    ss_block_source source; /* of these; without a code: it is the id column */
-    ss_progress *progress;
-    block_facts *facts; /* of each block */
-    uint32_t worker_count;
-    reading_worker *workers;
-} file_reading;
-
-/* ----- reading ----- */
-
-static sstore_status read_table_range(const file_reading *self, uint64_t first, uint64_t end, reading_worker *worker,
-                                      uint64_t *items_out, sstore_error *error)
+static sstore_status fail_file(const ss_block_reader *blocks, const char *reason, sstore_error *error)
 {
-    ss_table_stream *stream = &worker->stream;
-    sstore_status status = SSTORE_OK;
-    if (stream->buffer == NULL) {
-        status = ss_table_stream_open(stream, &self->source, error);
-    }
-    ss_table_stream_seek(stream, first, end);
-    for (uint64_t block = first; status == SSTORE_OK; block++) {
-        const uint64_t *values;
-        uint32_t count;
-        status = ss_table_stream_next(stream, &values, &count, error);
-        if (status != SSTORE_OK || count == 0)
-            break;
-        self->facts[block] = (block_facts){.first = values[0], .last = values[count - 1], .count = count};
-        *items_out += count;
-    }
-    return status;
-}
-
-static block_facts facts_of_ids(const ss_ids_block *block)
-{
-    return (block_facts){.first = block->first_rank,
-                         .last = ss_ids_block_last_rank(block),
-                         .count = block->count,
-                         .goes_on = block->goes_on,
-                         .first_id = ss_ids_block_id(block, 0),
-                         .last_id = ss_ids_block_id(block, block->count - 1)};
-}
-
-static sstore_status read_ids_range(const file_reading *self, uint64_t first, uint64_t end, reading_worker *worker,
-                                    uint64_t *items_out, sstore_error *error)
-{
-    const ss_block_reader *blocks = self->blocks;
-    ss_block_walk walk = ss_block_walk_from(first, end);
-    if (worker->buffer == NULL)
-        worker->buffer = ss_alloc(1, blocks->header.block_bytes);
-    if (worker->buffer == NULL)
-        return ss_fail_memory(error, blocks->header.block_bytes);
-    for (uint64_t number = first; number < end; number++) {
-        const uint8_t *bytes;
-        ss_ids_block block;
-        ss_block_reader_ahead(blocks, number, &walk);
-        sstore_status status = ss_block_reader_get(blocks, number, worker->buffer, &bytes, error);
-        if (status == SSTORE_OK)
-            status = ss_block_source_open_ids(&self->source, number, bytes, &block, error);
-        if (status == SSTORE_OK)
-            status = ss_block_source_check_ids(&self->source, number, &block, error);
-        if (status != SSTORE_OK)
-            return status;
-        self->facts[number] = facts_of_ids(&block);
-        *items_out += block.count;
-    }
-    return SSTORE_OK;
-}
-
-static sstore_status read_range(void *context, uint64_t task, uint32_t worker, sstore_error *error)
-{
-    const file_reading *self = context;
-    const uint64_t first = task * RANGE_BLOCKS;
-    const uint64_t end = ss_min_u64(first + RANGE_BLOCKS, self->blocks->header.block_count);
-    uint64_t items = 0;
-    const sstore_status status = self->source.code != NULL
-                                     ? read_table_range(self, first, end, &self->workers[worker], &items, error)
-                                     : read_ids_range(self, first, end, &self->workers[worker], &items, error);
-    return status == SSTORE_OK ? ss_progress_add(self->progress, worker, items) : status;
-}
-
-static void close_file(file_reading *file)
-{
-    for (uint32_t i = 0; file->workers != NULL && i < file->worker_count; i++) {
-        ss_table_stream_close(&file->workers[i].stream);
-        ss_free(file->workers[i].buffer);
-    }
-    ss_free(file->workers);
-    ss_free(file->facts);
-}
-
-/* Read all blocks of a file. `code`: the table's; NULL for the id column. Also to be closed after a failure. */
-static sstore_status read_file(const ss_directory_rebuild *rebuild, const ss_block_reader *blocks, const ss_code *code,
-                               file_reading *file_out, sstore_error *error)
-{
-    const uint64_t count = blocks->header.block_count;
-    *file_out = (file_reading){
-        .blocks = blocks, .source = {.reader = blocks, .code = code}, .progress = rebuild->progress, .worker_count = rebuild->threads};
-    file_out->facts = ss_alloc(count, sizeof *file_out->facts);
-    file_out->workers = ss_alloc(rebuild->threads, sizeof *file_out->workers);
-    if (file_out->facts == NULL || file_out->workers == NULL)
-        return ss_fail_memory(error, count * sizeof *file_out->facts);
-    return ss_pool_run(rebuild->threads, (count + RANGE_BLOCKS - 1) / RANGE_BLOCKS, read_range, file_out, error);
-}
-
-/* ----- writing ----- */
-
-static sstore_status fail_file(const file_reading *file, const char *reason, sstore_error *error)
-{
-    return ss_fail_damaged(error, file->blocks->file.path, SSTORE_NO_OFFSET, "%s", reason);
+    return ss_fail_damaged(error, blocks->file.path, SSTORE_NO_OFFSET, "%s", reason);
 }
 
 /* The last fingerprints of a table's blocks; and of table 0 the first ranks. */
-static sstore_status write_table(const file_reading *file, uint32_t number, ss_directory_writer *directory,
-                                 sstore_error *error)
+static sstore_status write_table(const ss_directory_rebuild *self, const ss_table *table, uint32_t number,
+                                 ss_directory_writer *directory, sstore_error *error)
 {
-    const ss_block_header *header = &file->blocks->header;
+    const ss_block_source source = {.reader = &table->blocks, .code = &table->code};
+    ss_table_stream stream;
     ss_array_writer keys, ranks;
+    const uint64_t *values;
     uint64_t rank = 0;
-    sstore_status status = SSTORE_OK;
+    uint32_t count = 0;
     ss_array_writer_init(&keys, directory, SS_ARRAY_KEYS, number);
     ss_array_writer_init(&ranks, directory, SS_ARRAY_RANKS, number);
-    for (uint64_t block = 0; status == SSTORE_OK && block < header->block_count; block++) {
-        const block_facts *facts = &file->facts[block];
-        if (block > 0 && facts->first <= facts[-1].last)
-            status = ss_block_reader_malformed(file->blocks, block,
-                                               "its fingerprints do not ascend from the block before", error);
-        if (status == SSTORE_OK && number == 0)
+    sstore_status status = ss_table_stream_open(&stream, &source, error);
+    while (status == SSTORE_OK) {
+        status = ss_table_stream_next(&stream, &values, &count, error);
+        if (status != SSTORE_OK || count == 0)
+            break;
+        if (number == 0)
             status = ss_array_writer_add(&ranks, rank, error);
         if (status == SSTORE_OK)
-            status = ss_array_writer_add(&keys, facts->last, error);
-        rank += facts->count;
+            status = ss_array_writer_add(&keys, values[count - 1], error);
+        if (status == SSTORE_OK)
+            status = ss_progress_add(self->progress, 0, count);
+        rank += count;
     }
-    if (status == SSTORE_OK && rank != header->item_count)
-        status = fail_file(file, "the table has another number of fingerprints than the manifest says", error);
+    if (status == SSTORE_OK && rank != table->blocks.header.item_count)
+        status = fail_file(&table->blocks, "the table has another number of fingerprints than the manifest says", error);
     if (status == SSTORE_OK)
         status = ss_array_writer_finish(&keys, error);
     if (status == SSTORE_OK)
         status = ss_array_writer_finish(&ranks, error);
     ss_array_writer_free(&keys);
     ss_array_writer_free(&ranks);
+    ss_table_stream_close(&stream);
+    return status;
+}
+
+/* Where the id column stands between two blocks. */
+typedef struct ids_state {
+    uint64_t next_rank, count;
+    bool goes_on;      /* the last rank has more records */
+    ss_id_order order; /* of its ids */
+} ids_state;
+
+static sstore_status follow_ids(ids_state *state, const ss_block_source *source, uint64_t number, const ss_ids_block *block,
+                                sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    uint64_t id;
+    if (block->first_rank != state->next_rank - (state->goes_on ? 1 : 0))
+        return ss_block_reader_malformed(source->reader, number, "it does not begin with the rank after the block before", error);
+    state->order.any &= state->goes_on;
+    for (uint32_t i = 0; status == SSTORE_OK && i < block->count; i++) {
+        state->order.any &= !ss_ids_block_starts_rank(block, i);
+        status = ss_block_source_take_id(source, number, block, i, &state->order, &id, error);
+    }
+    state->next_rank = ss_ids_block_last_rank(block) + 1;
+    state->goes_on = block->goes_on;
+    state->count += block->count;
     return status;
 }
 
 /* The last ranks of the id column's blocks. */
-static sstore_status write_ids(const file_reading *file, uint64_t distinct_count, ss_directory_writer *directory,
+static sstore_status write_ids(const ss_directory_rebuild *self, const ss_segment *segment, ss_directory_writer *directory,
                                sstore_error *error)
 {
-    const ss_block_header *header = &file->blocks->header;
+    const ss_block_reader *blocks = &segment->ids;
+    const ss_block_source source = {.reader = blocks};
+    ss_block_walk walk = ss_block_walk_from(0, UINT64_MAX);
+    ids_state state = {.count = 0};
     ss_array_writer keys;
-    uint64_t next_rank = 0, count = 0;
-    bool goes_on = false;
-    sstore_status status = SSTORE_OK;
+    uint8_t *buffer = ss_alloc(1, blocks->header.block_bytes);
+    sstore_status status = buffer != NULL ? SSTORE_OK : ss_fail_memory(error, blocks->header.block_bytes);
     ss_array_writer_init(&keys, directory, SS_ARRAY_KEYS, SS_IDS_NUMBER);
-    for (uint64_t block = 0; status == SSTORE_OK && block < header->block_count; block++) {
-        const block_facts *facts = &file->facts[block];
-        if (facts->first != next_rank - (goes_on ? 1 : 0))
-            status = ss_block_reader_malformed(file->blocks, block,
-                                               "it does not begin with the rank after the block before", error);
-        else if (goes_on && facts->first_id <= facts[-1].last_id)
-            status = ss_block_reader_malformed(file->blocks, block, SS_IDS_DO_NOT_ASCEND, error);
+    for (uint64_t number = 0; status == SSTORE_OK && number < blocks->header.block_count; number++) {
+        const uint8_t *bytes;
+        ss_ids_block block;
+        ss_block_reader_ahead(blocks, number, &walk);
+        status = ss_block_reader_get(blocks, number, buffer, &bytes, error);
         if (status == SSTORE_OK)
-            status = ss_array_writer_add(&keys, facts->last, error);
-        next_rank = facts->last + 1;
-        goes_on = facts->goes_on;
-        count += facts->count;
+            status = ss_block_source_open_ids(&source, number, bytes, &block, error);
+        if (status == SSTORE_OK)
+            status = follow_ids(&state, &source, number, &block, error);
+        if (status == SSTORE_OK)
+            status = ss_array_writer_add(&keys, state.next_rank - 1, error);
+        if (status == SSTORE_OK)
+            status = ss_progress_add(self->progress, 0, block.count);
     }
-    if (status == SSTORE_OK && (goes_on || next_rank != distinct_count || count != header->item_count))
-        status = fail_file(file, "the ids are not those of the store's fingerprints", error);
+    if (status == SSTORE_OK && (state.goes_on || state.next_rank != segment->facts.distinct_count ||
+                                state.count != blocks->header.item_count))
+        status = fail_file(blocks, "the ids are not those of the store's fingerprints", error);
     if (status == SSTORE_OK)
         status = ss_array_writer_finish(&keys, error);
     ss_array_writer_free(&keys);
+    ss_free(buffer);
     return status;
 }
 
@@ -212,29 +122,6 @@ static void begin_phase(ss_directory_rebuild *self, const ss_segment *segment, u
     self->progress->now.table_count = segment->facts.plan.table_count;
     ss_progress_begin(self->progress, "indexing", table, items,
                       self->item_count > 0 ? (double)self->begun_count / (double)self->item_count : 1);
-}
-
-static sstore_status rebuild_table(const ss_directory_rebuild *self, const ss_segment *segment, uint32_t number,
-                                   ss_directory_writer *directory, sstore_error *error)
-{
-    const ss_table *table = &segment->tables[number];
-    file_reading file;
-    sstore_status status = read_file(self, &table->blocks, &table->code, &file, error);
-    if (status == SSTORE_OK)
-        status = write_table(&file, number, directory, error);
-    close_file(&file);
-    return status;
-}
-
-static sstore_status rebuild_ids(const ss_directory_rebuild *self, const ss_segment *segment,
-                                 ss_directory_writer *directory, sstore_error *error)
-{
-    file_reading file;
-    sstore_status status = read_file(self, &segment->ids, NULL, &file, error);
-    if (status == SSTORE_OK)
-        status = write_ids(&file, segment->facts.distinct_count, directory, error);
-    close_file(&file);
-    return status;
 }
 
 /* Room for what a build may need, so that the file is the same; and for blocks that a build would fill better. */
@@ -256,9 +143,9 @@ sstore_status ss_directory_rebuild_run(ss_directory_rebuild *self, const ss_segm
     for (uint32_t number = 0; status == SSTORE_OK && number < facts->plan.table_count; number++) {
         const bool with_ids = number == 0 && has_ids;
         begin_phase(self, segment, number, distinct + (with_ids ? facts->record_count : 0));
-        status = rebuild_table(self, segment, number, directory, error);
+        status = write_table(self, &segment->tables[number], number, directory, error);
         if (status == SSTORE_OK && with_ids)
-            status = rebuild_ids(self, segment, directory, error);
+            status = write_ids(self, segment, directory, error);
     }
     facts->lmdb_format = ss_directory_lmdb_format();
     if (status == SSTORE_OK)

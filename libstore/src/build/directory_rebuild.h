@@ -1,6 +1,6 @@
 /*
- * directory_rebuild.h - makes the directory of a segment from its block files. All blocks are read, on several threads,
- * and checked as far as the directory rests on them: that they are sound, and follow each other. Where a build of the
+ * directory_rebuild.h - makes the directory of a segment from its block files. All blocks are read, and checked as far as
+ * the directory rests on them: that they are sound, and follow each other. Reading them takes far longer than the rest. Where a build of the
  * segment on this host would make the directory, up to 2^16 blocks a file, it is the same file, byte for byte.
  */
 #ifndef SS_DIRECTORY_REBUILD_H
@@ -11,7 +11,6 @@
 
 /* Segments whose directories are made, one after the other. */
 typedef struct ss_directory_rebuild {
-    uint32_t threads;
     ss_progress *progress;
     uint64_t item_count;  /* fingerprints of all tables, and records of id columns, of all of the segments */
     uint64_t begun_count; /* of them, in files that were begun */
@@ -22,7 +21,7 @@ uint64_t ss_directory_rebuild_items(const ss_manifest_segment *segment, bool has
 
 /*
  * Write the directory of a segment, open for its blocks only, into `dir`, and note in *facts how large it is, its sum,
- * and its format. Beside the segment it takes 24 bytes for each block of one file, and a few blocks a thread. DAMAGED
+ * and its format. Beside the segment it takes a few blocks. DAMAGED
  * (a block file), MEMORY, IO, STOPPED.
  */
 sstore_status ss_directory_rebuild_run(ss_directory_rebuild *self, const ss_segment *segment, bool has_ids,

@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/pool.h"
 #include "build/directory_rebuild.h"
 #include "build/publish.h"
 
@@ -141,7 +140,7 @@ sstore_status sstore_reindex(const char *path, const sstore_reindex_options *opt
         return ss_fail_argument(error, "the options are not set by SSTORE_REINDEX_OPTIONS_INIT");
     self.progress.report = taken.on_progress;
     self.progress.context = taken.progress_context;
-    self.rebuild = (ss_directory_rebuild){.threads = ss_pool_threads(taken.threads), .progress = &self.progress};
+    self.rebuild = (ss_directory_rebuild){.progress = &self.progress};
     sstore_status status = ss_workplace_open(&self.place, path, SS_CLAIM_EXTEND, error);
     if (status == SSTORE_OK)
         status = ss_manifest_copy(&self.place.manifest, &self.manifest, error);

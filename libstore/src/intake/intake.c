@@ -310,7 +310,7 @@ static sstore_status take_in(const offer *self, uint64_t fingerprint, uint64_t *
     *id_out = !has_ids ? 0 : self->ids != NULL ? self->ids[self->next] : intake->next_ordinal;
     if (has_ids && self->ids == NULL && intake->next_ordinal == UINT64_MAX)
         return ss_fail_argument(self->error, "there are no ordinals left: they end below 2^64 - 1");
-    sstore_status status = ss_growing_index_add(intake->gathered, &fingerprint, id_out, 1, self->error);
+    sstore_status status = ss_growing_index_add(intake->gathered, fingerprint, *id_out, self->error);
     if (status != SSTORE_OK)
         return status;
     if (*id_out < intake->next_ordinal || *id_out == UINT64_MAX)

@@ -1,7 +1,5 @@
 #include "query/growing_index.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/error.h"
 #include "sort/radix.h"
@@ -10,18 +8,10 @@
 #define MOST_PARTS 64u /* their sizes at least halve, but for those that are too large to be put together */
 #define SLICE 256u
 
-/* Records in the order of their fingerprints, each of these once, with all ids that belong to it. */
-typedef struct run {
-    uint64_t *values; /* ascending */
-    uint32_t *begins; /* of each value's ids, and one more */
-    uint64_t *ids;
-    uint32_t value_count, record_count;
-} run;
-
-/* A run with tables over its values, which belong to the index. */
 typedef struct part {
-    run records;
     ss_fingerprint_index index;
+    uint64_t *ids; /* of the index's fingerprints, in their order */
+    uint32_t count;
 } part;
 
 struct ss_growing_index {
@@ -42,19 +32,10 @@ sstore_status ss_growing_index_create(uint32_t distance, ss_growing_index **inde
     return SSTORE_OK;
 }
 
-static void close_run(run *of)
-{
-    ss_free(of->values);
-    ss_free(of->begins);
-    ss_free(of->ids);
-    *of = (run){.values = NULL};
-}
-
 static void close_part(part *of)
 {
     ss_fingerprint_index_close(&of->index);
-    of->records.values = NULL; /* they went with it */
-    close_run(&of->records);
+    ss_free(of->ids);
 }
 
 void ss_growing_index_free(ss_growing_index *index)
@@ -66,111 +47,55 @@ void ss_growing_index_free(ss_growing_index *index)
 
 /* ----- adding ----- */
 
-/* A run with room for that many; to be closed in any case. */
-static sstore_status open_run(run *made, size_t value_count, size_t record_count, sstore_error *error)
+/* The newest records and those of the parts from `kept` on, `count` in all, in the order of their fingerprints; and as much scratch
+ * behind them. NULL: there is no memory. */
+static sstore_record *sort_newest(const ss_growing_index *index, uint32_t kept, size_t count)
 {
-    made->values = ss_realloc(NULL, value_count, sizeof *made->values);
-    made->begins = ss_realloc(NULL, value_count + 1, sizeof *made->begins);
-    made->ids = ss_realloc(NULL, record_count, sizeof *made->ids);
-    if (made->values == NULL || made->begins == NULL || made->ids == NULL)
-        return ss_fail_memory(error, value_count * 12 + record_count * 8);
-    made->begins[0] = 0;
-    return SSTORE_OK;
-}
-
-/* Give back room that was not needed. */
-static void trim_run(run *made)
-{
-    uint64_t *values = ss_realloc(made->values, made->value_count, sizeof *values);
-    uint32_t *begins = ss_realloc(made->begins, (size_t)made->value_count + 1, sizeof *begins);
-    made->values = values != NULL ? values : made->values;
-    made->begins = begins != NULL ? begins : made->begins;
-}
-
-/* Put the ids of one value of `from` behind those of the last value of `to`. */
-static void append_ids(run *to, const run *from, uint32_t at)
-{
-    const uint32_t count = from->begins[at + 1] - from->begins[at];
-    memcpy(to->ids + to->record_count, from->ids + from->begins[at], count * sizeof *to->ids);
-    to->record_count += count;
-}
-
-/* Put two runs together; both stay. */
-static sstore_status merge_runs(const run *a, const run *b, run *merged, sstore_error *error)
-{
-    sstore_status status = open_run(merged, (size_t)a->value_count + b->value_count,
-                                    (size_t)a->record_count + b->record_count, error);
-    for (uint32_t i = 0, j = 0; status == SSTORE_OK && (i < a->value_count || j < b->value_count);) {
-        const bool take_a = j == b->value_count || (i < a->value_count && a->values[i] <= b->values[j]);
-        const bool take_b = i == a->value_count || (j < b->value_count && b->values[j] <= a->values[i]);
-        merged->values[merged->value_count++] = take_a ? a->values[i] : b->values[j];
-        if (take_a)
-            append_ids(merged, a, i++);
-        if (take_b)
-            append_ids(merged, b, j++);
-        merged->begins[merged->value_count] = merged->record_count;
+    sstore_record *records = ss_realloc(NULL, 2 * count, sizeof *records);
+    size_t made = 0;
+    if (records == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < index->newest_count; i++)
+        records[made++] = (sstore_record){.fingerprint = index->newest[i], .id = index->newest_ids[i]};
+    for (uint32_t i = kept; i < index->part_count; i++) {
+        const part *from = &index->parts[i];
+        const uint64_t *values = ss_fingerprint_index_values(&from->index);
+        for (uint32_t j = 0; j < from->count; j++)
+            records[made++] = (sstore_record){.fingerprint = values[j], .id = from->ids[j]};
     }
-    if (status == SSTORE_OK)
-        trim_run(merged);
-    return status;
+    ss_sort_records(records, records + count, count);
+    return records;
 }
 
-/* A run of records as they come: the newest ones, then `count` others. */
-static sstore_status sort_run(const ss_growing_index *index, const uint64_t *fingerprints, const uint64_t *ids,
-                              uint32_t count, run *made, sstore_error *error)
+/* Make a part of sorted records; to be closed in any case. */
+static sstore_status open_part(part *made, const sstore_record *records, uint32_t count, uint32_t distance, sstore_error *error)
 {
-    const uint32_t newest = index->newest_count, all = newest + count;
-    sstore_record *records = ss_realloc(NULL, all, sizeof *records), *scratch = ss_realloc(NULL, all, sizeof *scratch);
-    sstore_status status = open_run(made, all, all, error);
-    if (status == SSTORE_OK && (records == NULL || scratch == NULL))
-        status = ss_fail_memory(error, 2 * (uint64_t)all * sizeof *records);
-    if (status == SSTORE_OK) {
-        for (uint32_t i = 0; i < newest; i++)
-            records[i] = (sstore_record){.fingerprint = index->newest[i], .id = index->newest_ids[i]};
-        for (uint32_t i = 0; i < count; i++)
-            records[newest + i] = (sstore_record){.fingerprint = fingerprints[i], .id = ids != NULL ? ids[i] : 0};
-        ss_sort_records(records, scratch, all);
+    uint64_t *values = ss_realloc(NULL, count, sizeof *values);
+    *made = (part){.ids = ss_realloc(NULL, count, sizeof *made->ids), .count = count};
+    if (values == NULL || made->ids == NULL) {
+        ss_free(values);
+        return ss_fail_memory(error, 2 * (uint64_t)count * sizeof *values);
     }
-    for (uint32_t i = 0; status == SSTORE_OK && i < all; i++) {
-        if (i == 0 || records[i].fingerprint != records[i - 1].fingerprint)
-            made->values[made->value_count++] = records[i].fingerprint;
-        made->ids[made->record_count++] = records[i].id;
-        made->begins[made->value_count] = made->record_count;
+    for (uint32_t i = 0; i < count; i++) {
+        values[i] = records[i].fingerprint;
+        made->ids[i] = records[i].id;
     }
-    if (status == SSTORE_OK)
-        trim_run(made);
-    ss_free(records);
-    ss_free(scratch);
-    return status;
+    return ss_fingerprint_index_open(&made->index, values, count, distance, 1, error);
 }
 
-/* Let the newest part be one of the newest records, of `count` others, and of all parts that are less than twice as
- * large. */
-static sstore_status add_part(ss_growing_index *index, const uint64_t *fingerprints, const uint64_t *ids,
-                              uint32_t count, sstore_error *error)
+/* Let the last part be one of the newest records and of all parts that are less than twice as large as what follows them. */
+static sstore_status add_part(ss_growing_index *index, sstore_error *error)
 {
-    run all = {.values = NULL};
     uint32_t kept = index->part_count;
-    sstore_status status = sort_run(index, fingerprints, ids, count, &all, error);
-    while (status == SSTORE_OK && kept > 0) {
-        const run *before = &index->parts[kept - 1].records;
-        const uint64_t count_before = before->record_count;
-        if (count_before / 2 >= all.record_count || count_before + all.record_count > UINT32_MAX)
-            break;
-        run merged = {.values = NULL};
-        status = merge_runs(before, &all, &merged, error);
-        close_run(&all);
-        all = merged;
-        kept--;
-    }
-    part made = {.records = all};
-    if (status == SSTORE_OK && kept == MOST_PARTS)
-        status = ss_fail_memory(error, (uint64_t)count * sizeof *fingerprints);
-    if (status != SSTORE_OK) {
-        close_run(&all);
-        return status;
-    }
-    status = ss_fingerprint_index_open(&made.index, all.values, all.value_count, index->distance, 1, error);
+    uint64_t count = index->newest_count;
+    part made;
+    while (kept > 0 && index->parts[kept - 1].count / 2 < count && index->parts[kept - 1].count + count <= UINT32_MAX)
+        count += index->parts[--kept].count;
+    sstore_record *records = kept < MOST_PARTS ? sort_newest(index, kept, count) : NULL;
+    if (records == NULL)
+        return ss_fail_memory(error, 2 * count * sizeof *records);
+    const sstore_status status = open_part(&made, records, (uint32_t)count, index->distance, error);
+    ss_free(records);
     if (status != SSTORE_OK) {
         close_part(&made);
         return status;
@@ -182,17 +107,13 @@ static sstore_status add_part(ss_growing_index *index, const uint64_t *fingerpri
     return SSTORE_OK;
 }
 
-sstore_status ss_growing_index_add(ss_growing_index *index, const uint64_t *fingerprints, const uint64_t *ids,
-                                   size_t count, sstore_error *error)
+sstore_status ss_growing_index_add(ss_growing_index *index, uint64_t fingerprint, uint64_t id, sstore_error *error)
 {
-    if (count > UINT32_MAX - NEWEST)
-        return ss_fail_argument(error, "at most 2^31 records can be added at once");
-    if (index->newest_count + count > NEWEST)
-        return add_part(index, fingerprints, ids, (uint32_t)count, error);
-    for (size_t i = 0; i < count; i++) {
-        index->newest[index->newest_count] = fingerprints[i];
-        index->newest_ids[index->newest_count++] = ids != NULL ? ids[i] : 0;
-    }
+    const sstore_status status = index->newest_count == NEWEST ? add_part(index, error) : SSTORE_OK;
+    if (status != SSTORE_OK)
+        return status;
+    index->newest[index->newest_count] = fingerprint;
+    index->newest_ids[index->newest_count++] = id;
     return SSTORE_OK;
 }
 
@@ -213,16 +134,11 @@ static sstore_status report(const finding *self, uint64_t fingerprint, uint64_t 
     return self->on_match(self->context, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
 }
 
-static sstore_status report_ids(void *context, uint32_t number, uint64_t value, sstore_error *error)
+static sstore_status report_value(void *context, uint32_t number, uint64_t value, sstore_error *error)
 {
     const finding *self = context;
-    const run *records = &self->in->records;
-    const uint32_t rank = ss_fingerprint_index_rank(&self->in->index, value);
-    sstore_status status = SSTORE_OK;
     (void)number, (void)error;
-    for (uint32_t i = records->begins[rank]; status == SSTORE_OK && i < records->begins[rank + 1]; i++)
-        status = report(self, value, records->ids[i]);
-    return status;
+    return report(self, value, self->in->ids[ss_fingerprint_index_rank(&self->in->index, value)]);
 }
 
 static sstore_status find_newest(const ss_growing_index *index, const finding *self, uint32_t distance)
@@ -244,37 +160,20 @@ sstore_status ss_growing_index_find(const ss_growing_index *index, uint64_t fing
     sstore_status status = find_newest(index, &self, distance);
     for (uint32_t i = 0; status == SSTORE_OK && i < index->part_count; i++) {
         self.in = &index->parts[i];
-        status = ss_fingerprint_index_search(&self.in->index, &fingerprint, 1, distance, NULL, report_ids, &self, NULL);
+        status = ss_fingerprint_index_search(&self.in->index, &fingerprint, 1, distance, NULL, report_value, &self, NULL);
     }
     return status;
 }
 
 /* ----- all of it ----- */
 
-static sstore_status each_of_run(const run *records, ss_records_fn on_records, void *context, sstore_error *error)
-{
-    uint64_t fingerprints[SLICE];
-    uint32_t value = 0;
-    sstore_status status = SSTORE_OK;
-    for (uint32_t first = 0; status == SSTORE_OK && first < records->record_count;) {
-        const uint32_t count = (uint32_t)ss_min_u64(records->record_count - first, SLICE);
-        for (uint32_t i = 0; i < count; i++) {
-            while (first + i >= records->begins[value + 1])
-                value++;
-            fingerprints[i] = records->values[value];
-        }
-        status = on_records(context, fingerprints, records->ids + first, count, error);
-        first += count;
-    }
-    return status;
-}
-
 sstore_status ss_growing_index_each(const ss_growing_index *index, ss_records_fn on_records, void *context,
                                     sstore_error *error)
 {
     sstore_status status = on_records(context, index->newest, index->newest_ids, index->newest_count, error);
     for (uint32_t i = 0; status == SSTORE_OK && i < index->part_count; i++)
-        status = each_of_run(&index->parts[i].records, on_records, context, error);
+        status = on_records(context, ss_fingerprint_index_values(&index->parts[i].index), index->parts[i].ids,
+                            index->parts[i].count, error);
     return status;
 }
 
@@ -282,18 +181,14 @@ uint64_t ss_growing_index_count(const ss_growing_index *index)
 {
     uint64_t count = index->newest_count;
     for (uint32_t i = 0; i < index->part_count; i++)
-        count += index->parts[i].records.record_count;
+        count += index->parts[i].count;
     return count;
 }
 
 uint64_t ss_growing_index_bytes(const ss_growing_index *index)
 {
     uint64_t bytes = sizeof *index;
-    for (uint32_t i = 0; i < index->part_count; i++) {
-        const run *records = &index->parts[i].records;
-        bytes += ss_fingerprint_index_bytes(&index->parts[i].index);
-        bytes += (uint64_t)records->value_count * sizeof *records->begins;
-        bytes += (uint64_t)records->record_count * sizeof *records->ids;
-    }
+    for (uint32_t i = 0; i < index->part_count; i++)
+        bytes += ss_fingerprint_index_bytes(&index->parts[i].index) + index->parts[i].count * sizeof *index->parts[i].ids;
     return bytes;
 }

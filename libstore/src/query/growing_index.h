@@ -7,7 +7,7 @@
  * follows them. So parts at least halve in size from one to the next: there are about log2(n) of them at most, and a
  * record is indexed again about as often.
  *
- * Every record that is added is one, even if an equal one was added before.
+ * No two records have the same fingerprint: whoever adds one has asked before.
  */
 #ifndef SS_GROWING_INDEX_H
 #define SS_GROWING_INDEX_H
@@ -21,11 +21,9 @@ sstore_status ss_growing_index_create(uint32_t distance, ss_growing_index **inde
 /* NULL is allowed. */
 void ss_growing_index_free(ss_growing_index *index);
 
-/* Add `count` records; `ids` may be NULL: all 0. Many at once take less time each than one by one. Copies them. Now
- * and then an addition puts parts together, which takes some 100 ns for each record in these. MEMORY: none was added, and
- * the index goes on as it was. */
-sstore_status ss_growing_index_add(ss_growing_index *index, const uint64_t *fingerprints, const uint64_t *ids,
-                                   size_t count, sstore_error *error);
+/* Add a record, whose fingerprint none has that was added before. Now and then this puts parts together, which takes some 100 ns for
+ * each record in these. MEMORY: it was not added, and the index goes on as it was. */
+sstore_status ss_growing_index_add(ss_growing_index *index, uint64_t fingerprint, uint64_t id, sstore_error *error);
 
 /*
  * Report all records added so far whose fingerprints lie within `distance`, at most the index's own, of `fingerprint`:
@@ -47,10 +45,9 @@ sstore_status ss_growing_index_each(const ss_growing_index *index, ss_records_fn
 uint64_t ss_growing_index_count(const ss_growing_index *index);
 
 /*
- * What it takes of memory now. For each record 8 bytes for its id; for each distinct fingerprint of a part 4 bytes for
- * where its ids begin, and in each of up to distance + 1 tables 8 bytes and up to 8 more for where keys begin: at
- * distance 3 about 45 to 70 bytes a record in all, from 100,000 on. Adding takes up to as much again while parts are put
- * together.
+ * What it takes of memory now. For each record of a part 8 bytes for its id, and in each of up to distance + 1 tables 8 bytes
+ * and up to 8 more for where keys begin: at distance 3 about 40 to 65 bytes a record in all, from 100,000 on. Adding takes up
+ * to as much again while parts are put together.
  */
 uint64_t ss_growing_index_bytes(const ss_growing_index *index);
 

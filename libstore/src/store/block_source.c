@@ -103,16 +103,3 @@ sstore_status ss_block_source_open_ids(const ss_block_source *source, uint64_t n
         return fail(source, number, SS_OTHER_LAST_RANK, error);
     return SSTORE_OK;
 }
-
-sstore_status ss_block_source_check_ids(const ss_block_source *source, uint64_t number, const ss_ids_block *block,
-                                        sstore_error *error)
-{
-    ss_id_order order = {.any = false};
-    sstore_status status = SSTORE_OK;
-    uint64_t id;
-    for (uint32_t i = 0; block->starts != NULL && status == SSTORE_OK && i < block->count; i++) {
-        order.any &= !ss_ids_block_starts_rank(block, i);
-        status = ss_block_source_take_id(source, number, block, i, &order, &id, error);
-    }
-    return status;
-}

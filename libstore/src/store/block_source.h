@@ -72,8 +72,4 @@ static inline sstore_status ss_block_source_take_id(const ss_block_source *sourc
     return SSTORE_OK;
 }
 
-/* Check that the ids of each fingerprint ascend within a block. DAMAGED. */
-sstore_status ss_block_source_check_ids(const ss_block_source *source, uint64_t number, const ss_ids_block *block,
-                                        sstore_error *error);
-
 #endif

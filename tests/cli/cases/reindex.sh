@@ -28,7 +28,7 @@ flip "$(directories | sed -n 2p)" 5000
 truncate -s 100 "$(directories | sed -n 3p)"
 exits 3 sstore stat STORE 2>/dev/null
 exits 3 sstore add --quiet STORE <<<'1 1' 2>/dev/null
-sstore reindex --threads 2 STORE 2>&1
+sstore reindex STORE 2>&1
 answers
 echo "--- all of them"
 sstore reindex --all --progress json STORE 2>&1 | grep -o '"phase":"[a-z]*"' | uniq
