@@ -4,9 +4,46 @@
 #include <errno.h>
 
 #include "base/error.h"
-#include "build/build_disk.h"
 #include "build/builder.h"
 #include "build/planning.h"
+#include "plan/figures.h"
+
+/* What a build takes of the disk, in bytes. */
+typedef struct build_disk {
+    uint64_t store_bytes;      /* of the finished store */
+    uint64_t store_peak_bytes; /* of its files and of what is spilled, where both go to the same place */
+    uint64_t spill_peak_bytes; /* of what is spilled alone */
+} build_disk;
+
+/* What is spilled of `count` items: nothing if they fit into memory, else nearly all. Buckets that are dealt again are
+ * there twice for a moment. */
+static double spilled_bytes(double count, double item_bytes, const ss_build_memory *memory)
+{
+    double bytes = count * item_bytes, twice = 1.01, filled = 0.9;
+    return bytes > filled * (double)memory->sorter_bytes ? twice * bytes : 0;
+}
+
+static uint64_t at_least(double a, double b)
+{
+    return (uint64_t)(a > b ? a : b);
+}
+
+/* Estimate, for records of which none has been taken in yet. `in_order`: they come sorted, so none of them is spilled. */
+static build_disk expect_disk(const ss_plan *plan, const ss_expected_store *store, const ss_build_memory *memory,
+                              bool in_order)
+{
+    ss_plan_figures figures;
+    ss_plan_figures_init(&figures, plan, store);
+    double record_bytes = store->has_ids ? sizeof(sstore_record) : sizeof(uint64_t);
+    double records = in_order ? 0 : spilled_bytes(store->record_count, record_bytes, memory);
+    double keys = plan->table_count > 1 ? spilled_bytes(store->fingerprint_count, sizeof(uint64_t), memory) : 0;
+    /* The records stay until table 0 and the ids are written, the last table's keys until all is. */
+    double with_records = records + figures.table_bytes / plan->table_count + figures.ids_bytes;
+    double with_keys = keys + figures.total_bytes;
+    return (build_disk){.store_bytes = (uint64_t)figures.total_bytes,
+                        .store_peak_bytes = at_least(with_records, with_keys),
+                        .spill_peak_bytes = at_least(records, keys)};
+}
 
 sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t record_count, sstore_build_needs *needs_out,
                                    sstore_error *error)
@@ -33,7 +70,7 @@ sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t recor
         status = ss_dir_free_bytes(&builder->tmp_dir, &tmp_free, error);
     if (status != SSTORE_OK)
         return status;
-    ss_build_disk disk = ss_build_disk_expect(&plan, &store, &build->memory, builder->in_order);
+    const build_disk disk = expect_disk(&plan, &store, &build->memory, builder->in_order);
     *needs_out = (sstore_build_needs){.struct_size = needs_out->struct_size,
                                       .store_bytes = disk.store_bytes,
                                       .peak_bytes = apart ? disk.store_bytes : disk.store_peak_bytes,

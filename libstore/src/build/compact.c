@@ -9,15 +9,62 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "build/builder.h"
-#include "build/compact_range.h"
 #include "build/stream_source.h"
 
-#define MOST_MADE 2u /* segments, that a range becomes: one that adds and one that removes */
+#define TIER_RATIO 4u
+#define TIER_LEAST 4u /* segments */
+#define MOST_MADE 2u  /* segments, that a range becomes: one that adds and one that removes */
+
+/* ----- which segments ----- */
+
+/* The segments first .. end - 1. */
+typedef struct compact_range {
+    uint32_t first, end;
+} compact_range;
+
+static const compact_range none = {0, 0};
+
+/*
+ * The newest segments, as long as the next older one has at most four times as many records as they have together; and
+ * none at all if that would be fewer than four segments. So a record is written again a few times each time that the
+ * store has grown fourfold, and there are three segments of about one size at most: of a store of n records that grows
+ * by s at a time, three times log4(n/s). Source: the size-tiered rule of log-structured merge trees.
+ */
+static compact_range find_tiers(const ss_manifest *manifest)
+{
+    compact_range range = {.first = manifest->segment_count, .end = manifest->segment_count};
+    uint64_t sum = 0;
+    while (range.first > 0) {
+        uint64_t count = manifest->segments[range.first - 1].record_count;
+        if (range.first < range.end && count / TIER_RATIO > sum)
+            break;
+        sum += count;
+        range.first--;
+    }
+    return range.end - range.first < TIER_LEAST ? none : range;
+}
+
+/* All segments; none where there is only one, which adds. */
+static compact_range find_all(const ss_manifest *manifest)
+{
+    return manifest->segment_count > 1 ? (compact_range){.end = manifest->segment_count} : none;
+}
+
+/* What records of the range there can be at most, of those that it adds, or of those that it removes from older segments. */
+static uint64_t count_most(const ss_manifest *manifest, compact_range range, ss_segment_kind kind)
+{
+    uint64_t count = 0;
+    for (uint32_t i = range.first; i < range.end; i++)
+        count += manifest->segments[i].kind == kind ? manifest->segments[i].record_count : 0;
+    return count;
+}
+
+/* ----- making one of them ----- */
 
 typedef struct compaction {
     sstore_builder *builder;
     sstore *store; /* open for its records */
-    ss_compact_range range;
+    compact_range range;
     ss_manifest_segment *made; /* what the range becomes: 0 to 2 segments */
     uint32_t made_count;
     ss_u128 sums[2]; /* of what the range adds, and of what it removes, as it was read */
@@ -28,7 +75,7 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
 {
     sstore_builder *builder = self->builder;
     const ss_manifest *manifest = &builder->place->manifest;
-    const uint64_t most = ss_compact_most(manifest, self->range, kind);
+    const uint64_t most = count_most(manifest, self->range, kind);
     const bool is_all = self->range.first == 0 && self->range.end == manifest->segment_count;
     ss_segment_build build = builder->build;
     ss_manifest_segment *segment = &self->made[self->made_count];
@@ -111,7 +158,7 @@ static sstore_status make_and_publish(compaction *self, sstore_error *error)
     if (status == SSTORE_OK)
         status = make_segment(self, SS_SEGMENT_RECORDS, error);
     if (status == SSTORE_OK && self->range.first > 0 &&
-        ss_compact_most(manifest, self->range, SS_SEGMENT_REMOVED) > 0)
+        count_most(manifest, self->range, SS_SEGMENT_REMOVED) > 0)
         status = make_segment(self, SS_SEGMENT_REMOVED, error);
     if (status == SSTORE_OK)
         status = check_sums(self, error);
@@ -130,7 +177,7 @@ static uint64_t reading_bytes(const compaction *self)
     return bytes;
 }
 
-static sstore_status run(sstore_builder *builder, ss_compact_range range, const sstore_build_options *options,
+static sstore_status run(sstore_builder *builder, compact_range range, const sstore_build_options *options,
                              sstore_error *error)
 {
     compaction self = {.builder = builder, .range = range};
@@ -142,7 +189,7 @@ static sstore_status run(sstore_builder *builder, ss_compact_range range, const 
         status = ss_builder_check_reserved(builder, error);
     if (status == SSTORE_OK)
         status = ss_builder_check_space(
-            builder, ss_compact_most(&builder->place->manifest, range, SS_SEGMENT_RECORDS), 0, error);
+            builder, count_most(&builder->place->manifest, range, SS_SEGMENT_RECORDS), 0, error);
     if (status == SSTORE_OK)
         status = make_and_publish(&self, error);
     sstore_close(self.store);
@@ -150,21 +197,21 @@ static sstore_status run(sstore_builder *builder, ss_compact_range range, const 
 }
 
 /* What is to be compacted. A single segment is made anew where another form is asked for. */
-static ss_compact_range choose_range(const ss_manifest *manifest, sstore_compaction which,
+static compact_range choose_range(const ss_manifest *manifest, sstore_compaction which,
                                      const sstore_build_options *options)
 {
     if (which == SSTORE_COMPACT_TIERS)
-        return ss_compact_tiers(manifest);
+        return find_tiers(manifest);
     if (manifest->segment_count == 1 && (options->plan != NULL || options->block_bytes != 0))
-        return (ss_compact_range){.end = 1};
-    return ss_compact_all(manifest);
+        return (compact_range){.end = 1};
+    return find_all(manifest);
 }
 
 /* Compact with a builder, and free it. */
 static sstore_status compact(sstore_builder *builder, sstore_compaction which, const sstore_build_options *options,
                              sstore_error *error)
 {
-    const ss_compact_range range = choose_range(&builder->place->manifest, which, options);
+    const compact_range range = choose_range(&builder->place->manifest, which, options);
     sstore_status status = SSTORE_OK;
     if (range.first < range.end) {
         status = ss_builder_check_formats(builder, range.first, error);

@@ -104,20 +104,12 @@ static bool decode_portable(const ss_lookup *lookup, const ss_coded_group *group
 
 static void gather_portable(const uint64_t *values, size_t count, uint64_t mask, uint16_t *gathered)
 {
-    uint64_t runs[SS_MOST_GATHERED]; /* of neighbouring bits, with how far each moves */
-    uint32_t shifts[SS_MOST_GATHERED], run_count = 0, taken = 0;
     assert(ss_popcount(mask) <= SS_MOST_GATHERED);
-    while (mask != 0) {
-        const uint64_t run = mask & ~(mask + (mask & -mask)); /* a carry clears the lowest run and goes behind it */
-        shifts[run_count] = (uint32_t)__builtin_ctzll(run) - taken;
-        runs[run_count++] = run;
-        taken += ss_popcount(run);
-        mask &= ~run;
-    }
     for (size_t i = 0; i < count; i++) {
         uint64_t bits = 0;
-        for (uint32_t run = 0; run < run_count; run++)
-            bits |= (values[i] & runs[run]) >> shifts[run];
+        uint32_t taken = 0;
+        for (uint64_t left = mask; left != 0; left &= left - 1)
+            bits |= (values[i] >> __builtin_ctzll(left) & 1) << taken++;
         gathered[i] = (uint16_t)bits;
     }
 }

@@ -11,7 +11,48 @@
 #ifndef SS_BATCH_H
 #define SS_BATCH_H
 
-#include "query/batch_hits.h"
+#include <stdatomic.h>
+
+#include "store/record_lookup.h"
+#include "store/store.h"
+
+#define SS_ROUND_QUERIES (UINT32_C(1) << 20) /* at most; an index in a round takes 20 bits */
+#define SS_ROUND_QUERY_BITS 20u
+#define SS_ROUND_MATCHES ((size_t)1 << 21) /* at most, unless one query alone has more */
+
+/* A matching fingerprint of one query of the round. */
+typedef struct ss_batch_hit {
+    uint64_t fingerprint;
+    uint64_t rank; /* or SS_NO_RANK */
+    uint32_t query, segment;
+    bool maybe_in_newer; /* a hit in a newer segment has the same fingerprint; set by ss_batch_report() */
+} ss_batch_hit;
+
+/* Hits of one worker. */
+typedef struct ss_hit_list {
+    ss_batch_hit *hits;
+    size_t count, capacity;
+} ss_hit_list;
+
+/* A round of queries, on one segment after the other. */
+typedef struct ss_batch {
+    const sstore *store;
+    uint32_t segment_index;
+    const ss_segment *segment; /* that one */
+    const ss_query_plan *plan;        /* for it */
+    ss_query_plan *plans;      /* for all of them */
+    const uint64_t *fingerprints;
+    uint32_t count;
+    uint32_t distance, threads;
+    ss_hit_list *lists; /* one a worker */
+    atomic_llong *room; /* how many hits all lists may still grow by; NULL: any number */
+} ss_batch;
+
+/* Append a hit in the present segment, whose index need not be set, to a worker's list. STOPPED where that is too much, MEMORY. */
+sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_hit hit, sstore_error *error);
+
+/* Forget all hits. */
+void ss_batch_clear_hits(const ss_batch *batch);
 
 /* Find the hits of all queries, by decoding all tables that the plan probes, or by a scan of table 0. */
 sstore_status ss_batch_sweep(const ss_batch *batch, sstore_error *error);

@@ -1,7 +1,9 @@
-#include "query/batch_hits.h"
-
+/*
+ * batch_hits.c - the lists of hits that the workers of a batch gather.
+ */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "query/batch.h"
 
 #define FIRST_CAPACITY 1024u /* of a list */
 

@@ -43,15 +43,11 @@ static int keep_match(void *context, const sstore_match *match)
         list->too_many = true; /* it went below 0 */
         return 1;
     }
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 256 : 2 * list->capacity;
-        sstore_match *matches = ss_realloc(list->matches, capacity, sizeof *matches);
-        list->out_of_memory = matches == NULL;
-        if (matches == NULL)
-            return 1;
-        list->matches = matches;
-        list->capacity = capacity;
-    }
+    sstore_match *matches = ss_grow(list->matches, list->count, &list->capacity, 256, sizeof *matches);
+    list->out_of_memory = matches == NULL;
+    if (matches == NULL)
+        return 1;
+    list->matches = matches;
     list->matches[list->count++] = *match;
     return 0;
 }
