@@ -10,6 +10,7 @@ all of RssAnon, RssFile and the directory's memfd, a peer's is what its index ad
 that were read lie in the page cache, too, as far as there is room: at most the size of the store, which is printed.
 """
 import argparse
+import math
 import os
 import shlex
 import shutil
@@ -22,15 +23,17 @@ import numpy
 sys.stdout.reconfigure(line_buffering=True)
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# Each peer's name, its share of the queries (slow ones get fewer) and what is to be said of it.
+# Each peer's name, its share of the queries (slow ones get fewer), the bits of its hashes and how many there are, so that it can
+# be made exact, and what is to be said of it.
 PEERS = {
-    "multihash-2x32": (1.0, "faiss IndexBinaryMultiHash(64, 2, 32), nflip 1"),
-    "multihash-4x16": (0.1, "faiss IndexBinaryMultiHash(64, 4, 16), nflip 0"),
-    "hash-24": (0.02, "faiss IndexBinaryHash(64, 24), nflip 3"),
-    "flat": (0.0002, "faiss IndexBinaryFlat(64)"),
-    "mih-rs": (1.0, "mih-rs 0.3.1, number of blocks as it chooses"),
+    "multihash-2x32": (1.0, 32, 2, "faiss IndexBinaryMultiHash(64, 2, 32)"),
+    "multihash-4x16": (0.1, 16, 4, "faiss IndexBinaryMultiHash(64, 4, 16)"),
+    "hash-24": (1.0, 24, 1, "faiss IndexBinaryHash(64, 24)"),
+    "flat": (0.0002, 0, 0, "faiss IndexBinaryFlat(64)"),
+    "mih-rs": (1.0, 0, 0, "mih-rs 0.3.1, number of blocks as it chooses"),
 }
 FEWEST_QUERIES = 10
+PROBES_OF_SHARES = 33  # of a hash, for which the shares were chosen; a peer that makes more gets fewer queries again
 
 
 def fail(message):
@@ -191,12 +194,23 @@ def compare_matches(ours, theirs):
     return words
 
 
+def describe(options, name):
+    """What is to be said of a peer at the distance, and its share of the queries. A hash of several is exact with 1/n of the
+    flips: who differs in k bits differs in at most k / n of those of one of them."""
+    share, bits, hashes, words = PEERS[name]
+    if hashes == 0:
+        return words, share
+    flips = options.distance // hashes
+    probes = sum(math.comb(bits, i) for i in range(flips + 1))
+    return f"{words}, nflip {flips}", share * min(1, PROBES_OF_SHARES / probes)
+
+
 def compare_with(options, name, stores, all_queries):
     peer = start_peer(options, name)
     if peer is None:
         return []
     build_seconds, peer_bytes = peer.ready
-    share, words = PEERS[name]
+    words, share = describe(options, name)
     count = max(int(options.queries * share), FEWEST_QUERIES)
     queries = first_queries(options.work, all_queries, count)
     configurations = [(store, io) for store in stores for io in options.io]

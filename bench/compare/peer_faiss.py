@@ -12,12 +12,13 @@ import time
 import faiss
 import numpy
 
-# faiss's range_search reports what is nearer than its radius, so it gets the distance plus one.
+# faiss's range_search reports what is nearer than its radius, so it gets the distance plus one. Flips for which an index is exact at a
+# distance: who differs in k bits differs in at most k / n of those of one of n hashes.
 INDEXES = {
-    "multihash-2x32": lambda: multi_hash(2, 32, 1),
-    "multihash-4x16": lambda: multi_hash(4, 16, 0),
-    "hash-24": lambda: single_hash(24, 3),
-    "flat": lambda: faiss.IndexBinaryFlat(64),
+    "multihash-2x32": lambda distance: multi_hash(2, 32, distance // 2),
+    "multihash-4x16": lambda distance: multi_hash(4, 16, distance // 4),
+    "hash-24": lambda distance: single_hash(24, distance),
+    "flat": lambda distance: faiss.IndexBinaryFlat(64),
 }
 
 
@@ -44,13 +45,13 @@ def resident_bytes():
     return sum(int(lines[name].split()[0]) * 1024 for name in ("RssAnon", "RssFile"))
 
 
-def build(kind, codes):
-    warmed = INDEXES[kind]()  # code is paged in before memory is looked at
+def build(kind, codes, distance):
+    warmed = INDEXES[kind](distance)  # code is paged in before memory is looked at
     warmed.add(codes[:1000])
     del warmed
     before = resident_bytes()
     begin = time.perf_counter()
-    index = INDEXES[kind]()
+    index = INDEXES[kind](distance)
     index.add(codes)
     return index, time.perf_counter() - begin, resident_bytes() - before
 
@@ -86,7 +87,7 @@ def serve(index, distance):
 def main():
     kind, data, distance = sys.argv[1], sys.argv[2], int(sys.argv[3])
     faiss.omp_set_num_threads(1)
-    index, seconds, memory = build(kind, read_codes(data))
+    index, seconds, memory = build(kind, read_codes(data), distance)
     print("ready", seconds, memory, flush=True)
     serve(index, distance)
 
