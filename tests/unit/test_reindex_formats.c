@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "codec/block.h"
 #include "file/block_writer.h"
 #include "file/directory.h"
 #include "file/manifest.h"
@@ -268,17 +269,19 @@ typedef struct misfit {
     uint32_t at, width; /* of a number in block 1 that is changed; 0: blocks 1 and 2 are exchanged */
     uint8_t change;
     const char *reason;
+    bool in_last; /* it is the last block that is changed */
 } misfit;
 
 static const misfit misfits[] = {
-    {"table-00.blk", 0, 0, 0, "do not ascend from the block before"},
-    {"table-01.blk", 0, 0, 0, "do not ascend from the block before"},
-    {"ids.blk", 0, 0, 0, "does not begin with the rank after"},
-    {"ids.blk", 0, 8, 1, "does not begin with the rank after"},
-    {"ids.blk", 16, 2, 1, ""}, /* one record more or less */
-    {"ids.blk", 18, 1, 128, "do not fit into it"},
-    {"ids.blk", 19, 1, 2, ""}, /* goes on, or does not any more */
-    {"ids.blk", 19, 1, 64, "unknown flag"},
+    {"table-00.blk", 0, 0, 0, "do not ascend from the block before", false},
+    {"table-01.blk", 0, 0, 0, "do not ascend from the block before", false},
+    {"ids.blk", 0, 0, 0, "does not begin with the rank after", false},
+    {"ids.blk", 0, 8, 1, "does not begin with the rank after", false},
+    {"ids.blk", 16, 2, 1, "", false}, /* one record more or less */
+    {"ids.blk", 18, 1, 128, "do not fit into it", false},
+    {"ids.blk", 19, 1, 2, "", false}, /* goes on, or does not any more */
+    {"ids.blk", 19, 1, 64, "unknown flag", false},
+    {"ids.blk", 19, 1, 2, "not those of the store's fingerprints", true}, /* it goes on, with nothing behind it */
 };
 
 static void test_blocks_that_do_not_follow(void **state)
@@ -301,15 +304,54 @@ static void test_blocks_that_do_not_follow(void **state)
             memcpy(second, kept, BLOCK_BYTES);
             seal(&content, path, 2);
         } else {
-            first[what->at] ^= what->change;
+            (what->in_last ? content.data + content.size - BLOCK_BYTES : first)[what->at] ^= what->change;
         }
-        seal(&content, path, 1);
+        seal(&content, path, what->in_last ? (content.size - SS_HEADER_BYTES) / BLOCK_BYTES - 1 : 1);
         file_save(path, content.data, content.size);
         check_blocks_refused(&now, what->name, what->reason);
         bytes_free(&content);
         subject_free(&now);
     }
     testing_done();
+}
+
+/* Take a block's last fingerprint away. */
+static void take_one(bytes *content, const char *path, uint64_t number)
+{
+    static ss_code code;
+    ss_block_header header;
+    ss_block block;
+    ss_u128 checksum;
+    uint64_t values[BLOCK_BYTES];
+    uint8_t step_bits[BLOCK_BYTES], *at = content->data + SS_HEADER_BYTES + number * BLOCK_BYTES;
+    const char *reason;
+    sstore_error error = {.status = SSTORE_OK};
+    assert_ok(ss_block_header_decode(content->data, path, &header, &checksum, &error), &error);
+    ss_code_init(&code, header.code_lengths);
+    assert_true(ss_block_open(&block, at, BLOCK_BYTES, &code, &reason));
+    assert_true(ss_block_decode(&block, values));
+    ss_step_bits(&code, values, block.count, step_bits);
+    ss_block_encode(BLOCK_BYTES, &code, values, step_bits, block.count - 1, at);
+    seal(content, path, number);
+}
+
+/* A fingerprint is missing where nothing else tells: its table has fewer than its header says. */
+static void test_missing_fingerprint(void **state)
+{
+    (void)state;
+    for (uint32_t table = 0; table < 2; table++) {
+        char name[16], path[512];
+        subject now;
+        subject_make(&now);
+        snprintf(name, sizeof name, "table-%02u.blk", table);
+        snprintf(path, sizeof path, "%s/%s", now.folder.path, name);
+        bytes content = file_load(path);
+        take_one(&content, path, 1);
+        file_save(path, content.data, content.size);
+        check_blocks_refused(&now, name, "another number of fingerprints");
+        bytes_free(&content);
+        subject_free(&now);
+    }
 }
 
 /* ----- file systems ----- */
@@ -376,6 +418,7 @@ int main(void)
         cmocka_unit_test(test_other_lmdb_formats),
         cmocka_unit_test_teardown(test_flawed_directories, testing_teardown),
         cmocka_unit_test_teardown(test_blocks_that_do_not_follow, testing_teardown),
+        cmocka_unit_test(test_missing_fingerprint),
         cmocka_unit_test(test_without_hard_links),
         cmocka_unit_test(test_hard_links),
     };

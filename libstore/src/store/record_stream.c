@@ -223,7 +223,7 @@ static void take_single(ss_record_stream *stream, sstore_record *record_out)
 
 uint32_t ss_record_stream_pass_singles(ss_record_stream *stream)
 {
-    const uint32_t count = stream->single_count - (stream->single_count > 0); /* what follows the last is not known */
+    const uint32_t count = stream->single_count;
     pass_singles(stream, count);
     return count;
 }
