@@ -13,7 +13,7 @@ declare -A parameter=(
   [queries]=100K [batch]=1M [scan]='1K 10K 100K 1M' [cold]=500 [build-plans]='4 2' [build-memory]=1G [build-rounds]=3
   [growth-min]=1M [growth-max]=''
   [compare-plans]='auto 4 2' [compare-io]='pread mmap memory' [compare-peers]=''
-  [compare-queries]=50K
+  [compare-queries]=50K [compare-distances]=3
 )
 declare -A meaning=(
   [out]='where everything goes' [build]='a build folder; none: build/release, which is built'
@@ -25,7 +25,7 @@ declare -A meaning=(
   [build-rounds]='builds of each plan; the median counts' [growth-min]='records of the smallest store'
   [growth-max]='records of the largest store; none: as --records'
   [compare-plans]='of the stores beside the peers' [compare-io]='modes of sstore' [compare-peers]='which; none: all'
-  [compare-queries]='hits, and as many misses'
+  [compare-queries]='hits, and as many misses' [compare-distances]='of the queries, and what the stores are built for'
 )
 all_sections=(codec size query batch scan input build growth cold compare)
 
@@ -220,7 +220,7 @@ run_growth() {
 }
 
 run_compare() {
-  local kind data count peers=()
+  local kind data count distance peers=()
   [[ -z ${parameter[compare-peers]} ]] || peers=(--peers="${parameter[compare-peers]}")
   for kind in ${parameter[data]}; do
     choose_data "$kind" || continue
@@ -228,9 +228,11 @@ run_compare() {
       data=$kind-$count-seed$seed.u64
       [[ -e $data ]] || bench_data "$kind" "$count" "$seed" >"$data"
     fi
-    measure "$bench/compare/compare.py" --records="$count" --plans="${parameter[compare-plans]}" \
-      --io="${parameter[compare-io]}" "${peers[@]}" --queries="$(numfmt --from=si "${parameter[compare-queries]}")" \
-      --rounds="${parameter[rounds]}" --seed="$seed" --work=compare "$data"
+    for distance in ${parameter[compare-distances]}; do
+      measure "$bench/compare/compare.py" --records="$count" --distance="$distance" --plans="${parameter[compare-plans]}" \
+        --io="${parameter[compare-io]}" "${peers[@]}" --queries="$(numfmt --from=si "${parameter[compare-queries]}")" \
+        --rounds="${parameter[rounds]}" --seed="$seed" --work=compare "$data"
+    done
   done
 }
 
