@@ -108,10 +108,11 @@ ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, uint3
     return cost;
 }
 
-double ss_blocks_cost(const ss_cost_model *model, uint32_t distance, double block_count)
+/* Read a block and test all that it holds. */
+static double whole_block_ns(const ss_cost_model *model, uint32_t distance)
 {
-    const double share = block_count / fmax(1, model->block_count);
-    return block_count * block_ns(model) + share * model->fingerprint_count * (CANDIDATE_NS + near_ns(distance));
+    const double count = model->fingerprint_count / fmax(1, model->block_count);
+    return block_ns(model) + count * (CANDIDATE_NS + near_ns(distance));
 }
 
 double ss_scan_cost(const ss_cost_model *model, uint32_t distance, double query_count)
@@ -252,6 +253,7 @@ static void weigh(ss_query_plan *query_plan, const ss_plan *plan, const ss_cost_
     ss_plan_table whole = {.prefix_bits = SS_FINGERPRINT_BITS};
     const uint32_t distance = query_plan->distance;
     query_plan->scan_cost = ss_scan_cost(model, distance, 1);
+    query_plan->most_blocks = query_plan->scan_cost / whole_block_ns(model, distance);
     query_plan->probe_cost = query_plan->exact ? table_cost(&whole, 0, distance, model)
                                                : total_cost(plan, query_plan->radii, distance, model);
     query_plan->probe_count = 0;

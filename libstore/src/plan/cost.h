@@ -30,6 +30,7 @@ typedef struct ss_query_plan {
     bool exact;                     /* at distance 0 table 0, which is sorted, is probed with the whole fingerprint */
     double probe_count;             /* of all tables; a number of prefixes, not of blocks */
     double probe_cost, scan_cost;   /* estimated nanoseconds */
+    double most_blocks;             /* more of them take longer than a scan */
     int32_t radii[SS_MAX_TABLES];   /* SS_NO_PROBE: this table is left out */
 } ss_query_plan;
 
@@ -61,9 +62,6 @@ static inline uint32_t ss_query_prefix_bits(const ss_query_plan *query_plan, con
 {
     return query_plan->exact ? SS_FINGERPRINT_BITS : plan->tables[table].prefix_bits;
 }
-
-/* Nanoseconds of reading so many blocks of a table and testing what they hold. */
-double ss_blocks_cost(const ss_cost_model *model, uint32_t distance, double block_count);
 
 /* Nanoseconds of reading all of one table, once for so many queries. */
 double ss_scan_cost(const ss_cost_model *model, uint32_t distance, double query_count);

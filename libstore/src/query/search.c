@@ -316,9 +316,8 @@ static uint64_t find_blocks(const ss_search *self)
  * nothing may have been reported when a scan begins. */
 static bool should_scan(const ss_search *self, uint64_t block_count)
 {
-    const ss_cost_model *model = &self->segment->costs;
-    return !self->cursor->any_probed && model->strategy == SSTORE_STRATEGY_AUTO &&
-           ss_blocks_cost(model, self->plan->distance, (double)block_count) > self->plan->scan_cost;
+    return !self->cursor->any_probed && self->segment->costs.strategy == SSTORE_STRATEGY_AUTO &&
+           (double)block_count > self->plan->most_blocks;
 }
 
 /* Read and test what the probes lead to. STOPPED where a scan is to be made instead. */
