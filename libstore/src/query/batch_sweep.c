@@ -22,6 +22,7 @@
 #define MOST_BLOCKS_TIMES 2u       /* as many blocks as a slice should have are got together, */
 #define MOST_BYTES (4u << 20)      /* but no more than have so many bytes, where blocks are far from full */
 #define INDEX_BITS 11u
+#define LOW_BITS 3u                /* of a bucket: those that differ in these are tested together where flips are left */
 #define DEAL_BITS 6u /* queries are dealt out by these leading bits and then sorted by several threads */
 
 /* Nanoseconds of one thread, measured by bench_batch (bench/README.md). */
@@ -132,20 +133,22 @@ static sstore_status test_groups(const sliced *self, const sstore_record *query,
     return status;
 }
 
-/* Test the groups in which a bucket may lie. */
-static sstore_status test_bucket(const sliced *self, const sstore_record *query, uint64_t bucket)
+/* Test the groups in which a bucket may lie, and those that differ from it in its lowest `low_bits` bits. */
+static sstore_status test_buckets(const sliced *self, const sstore_record *query, uint64_t bucket, uint32_t low_bits)
 {
     const workplace *place = self->place;
-    const uint64_t first = self->cut->first | bucket << self->shift, last = first | ss_low_mask(self->suffix_bits);
-    const uint32_t known = ss_popcount((first ^ query->fingerprint) & ~ss_low_mask(self->suffix_bits) & ~UINT64_C(0) << SS_UPPER_BITS);
+    const uint64_t first_bucket = bucket & ~ss_low_mask(low_bits), last_bucket = bucket | ss_low_mask(low_bits);
+    const uint64_t unknown = ss_low_mask(self->suffix_bits + low_bits);
+    const uint64_t first = self->cut->first | first_bucket << self->shift, last = first | unknown;
+    const uint32_t known = ss_popcount((first ^ query->fingerprint) & ~unknown & ~UINT64_C(0) << SS_UPPER_BITS);
     const uint32_t distance = self->of->batch->distance;
-    const uint32_t last_group = place->begins[bucket + 1];
+    const uint32_t last_group = place->begins[last_bucket + 1];
     ss_near *near = &self->place->near;
     sstore_status status = SSTORE_OK;
     near->query = query->fingerprint;
     near->distance = distance;
     near->lower_distance = distance > known ? distance - known : 0;
-    for (uint32_t group = place->begins[bucket]; status == SSTORE_OK && group <= last_group;) {
+    for (uint32_t group = place->begins[first_bucket]; status == SSTORE_OK && group <= last_group;) {
         const sliced_block *in = &place->blocks[place->block_of[group]];
         near->group = group - in->first_group;
         near->end = ss_min_u32(last_group + 1, in[1].first_group) - in->first_group;
@@ -156,12 +159,14 @@ static sstore_status test_bucket(const sliced *self, const sstore_record *query,
     return status;
 }
 
-/* Test the buckets that differ from `bucket` in at most `flips` of the bits below bit `from`. */
+/* Test the buckets that differ from `bucket` in at most `flips` of the bits below bit `from`. Those that lie beside it share its
+ * groups, most of them, and are tested together. */
 static sstore_status test_near(const sliced *self, const sstore_record *query, uint64_t bucket, uint32_t from,
                                int32_t flips)
 {
-    sstore_status status = test_bucket(self, query, bucket);
-    for (uint32_t bit = 0; status == SSTORE_OK && flips > 0 && bit < from; bit++)
+    const uint32_t low_bits = flips > 0 ? ss_min_u32(from, LOW_BITS) : 0;
+    sstore_status status = test_buckets(self, query, bucket, low_bits);
+    for (uint32_t bit = low_bits; status == SSTORE_OK && flips > 0 && bit < from; bit++)
         status = test_near(self, query, bucket ^ UINT64_C(1) << bit, bit, flips - 1);
     return status;
 }
