@@ -28,7 +28,7 @@ static const struct argp_option options[] = {
     {"limit", KEY_LIMIT, "N", 0, "at most the first N matches of each query", 0},
     {"json", KEY_JSON, NULL, 0, "print one JSON object a line", 0},
     {"threads", KEY_THREADS, "N", 0, "answer operands and --input on N threads (default: all processors)", 0},
-    {"io", KEY_IO, "MODE", 0, "how blocks are read: mmap, pread, memory or auto (the default): mmap if half of the memory has room for all, else pread", 0},
+    {"io", KEY_IO, "MODE", 0, "how blocks are read: mmap, pread, memory or auto (the default): mmap if the store fits into half of the memory, else pread", 0},
     {"explain", KEY_EXPLAIN, NULL, 0, "print what one query was expected to read and what it read, not its matches", 0},
     {"recipe", KEY_RECIPE, "TEXT", 0, "fail unless the store's fingerprints were made by this recipe", 0},
     {0}};

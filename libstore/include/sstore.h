@@ -120,7 +120,7 @@ typedef enum sstore_io {
                              checked, and cannot be read again after the system took it back, ends the process with
                              SIGBUS */
     SSTORE_IO_MEMORY = 2, /* all block files loaded and checked at open; the store's size in memory */
-    SSTORE_IO_AUTO = 3    /* the default: sstore_open() chooses MMAP if all blocks fit into half of the available memory, else
+    SSTORE_IO_AUTO = 3    /* the default: sstore_open() chooses MMAP if the files fit into half of the available memory, else
                              PREAD. That is the smallest of the machine's memory, RLIMIT_AS, the limits of the process's
                              memory cgroups, and max_memory if it is set. Where what PREAD buffers is above max_memory, it is
                              MMAP all the same. sstore_reopen() does not choose again */

@@ -11,7 +11,6 @@
 
 #include "base/memory_limit.h"
 #include "store/store.h"
-#include "store/store_memory.h"
 #include "support/data.h"
 #include "support/scratch.h"
 #include "support/testing.h"
@@ -338,7 +337,7 @@ static void test_max_memory(void **state)
     }
 }
 
-/* Mapped where half of the memory has room for all blocks. */
+/* Mapped where half of the memory has room for the store. */
 static void test_auto_mode(void **state)
 {
     (void)state;
@@ -355,14 +354,14 @@ static void test_auto_mode(void **state)
     assert_int_equal(options.io, SSTORE_IO_AUTO);
     assert_ok(sstore_open(path, &options, &store, &error), &error);
     assert_int_equal(store->options.io, SSTORE_IO_MMAP);
-    const uint64_t block_bytes = ss_store_block_bytes(&store->manifest);
-    assert_in_range(block_bytes, 40000 * 20, 40000 * 40);
+    const uint64_t store_bytes = ss_manifest_total_bytes(&store->manifest);
+    assert_in_range(store_bytes, 40000 * 20, 40000 * 40);
     assert_ok(sstore_reopen(store, &again, &error), &error);
     assert_int_equal(again->options.io, SSTORE_IO_MMAP);
     sstore_close(again);
     sstore_close(store);
     for (uint64_t less = 0; less < 2; less++) {
-        options.max_memory = 2 * block_bytes - less;
+        options.max_memory = 2 * store_bytes - less;
         assert_ok(sstore_open(path, &options, &store, &error), &error);
         assert_int_equal(store->options.io, less == 0 ? SSTORE_IO_MMAP : SSTORE_IO_PREAD);
         sstore_close(store);

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "build/builder.h"
 #include "store/cursor.h"
-#include "store/store_memory.h"
 
 #define KEY_BYTES 20u /* of a key that stands for records, with what sorting and looking up takes */
 

@@ -10,7 +10,7 @@
 #define SS_SEGMENT_BUILD_H
 
 #include "base/call_progress.h"
-#include "build/build_memory.h"
+#include "build/build_worker.h"
 #include "build/piece_source.h"
 #include "file/manifest.h"
 #include "sort/chunk_pool.h"

@@ -12,7 +12,6 @@
 #include "query/growing_index.h"
 #include "query/match_order.h"
 #include "store/cursor.h"
-#include "store/store_memory.h"
 
 #define INDEX_SHARE 8u /* of memory, for what is gathered; while it grows it takes twice that */
 

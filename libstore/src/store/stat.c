@@ -7,7 +7,6 @@
 #include "base/options.h"
 #include "base/printable.h"
 #include "store/store.h"
-#include "store/store_memory.h"
 
 /* Bits for all steps of a table if each h took as much as its frequency is worth, and its rest 63 - h. */
 static double bound_bits(const ss_block_header *header)

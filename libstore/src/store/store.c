@@ -6,10 +6,49 @@
 #include "base/error.h"
 #include "base/memory_limit.h"
 #include "base/options.h"
-#include "store/store_memory.h"
+#include "store/cursor.h"
 
 /* How often opening starts again when a writer replaces the store meanwhile. */
 #define MAX_ATTEMPTS 100
+
+/* ----- memory ----- */
+
+/* A block file in memory: all of it in the mode memory. In the mode mmap a bit a block says what was checked; the pages are those of
+ * the page cache, which the system takes back as it likes. */
+static uint64_t block_file_bytes(uint64_t block_count, uint32_t block_bytes, sstore_io io)
+{
+    switch (io) {
+    case SSTORE_IO_MEMORY: return SS_HEADER_BYTES + block_count * block_bytes;
+    case SSTORE_IO_MMAP: return block_count / 8 + 1;
+    case SSTORE_IO_PREAD:
+    case SSTORE_IO_AUTO: break;
+    }
+    return 0;
+}
+
+static uint64_t segment_bytes(const ss_manifest_segment *segment, bool has_ids, sstore_io io)
+{
+    const uint32_t block_bytes = segment->block_bytes;
+    uint64_t bytes = segment->directory_bytes + sizeof(ss_segment);
+    for (uint32_t i = 0; i < segment->plan.table_count; i++) {
+        uint64_t blocks = segment->tables[i].block_count;
+        bytes += sizeof(ss_table) + ss_key_index_bytes(blocks) + block_file_bytes(blocks, block_bytes, io);
+    }
+    if (has_ids)
+        bytes += ss_key_index_bytes(segment->ids.block_count) +
+                 block_file_bytes(segment->ids.block_count, block_bytes, io);
+    return bytes;
+}
+
+uint64_t ss_store_memory_bytes(const ss_manifest *manifest, sstore_io io)
+{
+    uint64_t bytes = sizeof(sstore) + manifest->segment_count * sizeof *manifest->segments;
+    for (uint32_t i = 0; i < manifest->segment_count; i++)
+        bytes += segment_bytes(&manifest->segments[i], manifest->has_ids, io);
+    return bytes + ss_cursor_bytes(manifest, io);
+}
+
+/* ----- opening ----- */
 
 /* Close all that belongs to the manifest that was read. */
 static void drop_manifest(sstore *store)
@@ -90,7 +129,7 @@ static sstore_io choose_io(const sstore_open_options *options, const ss_manifest
     if (options->io != SSTORE_IO_AUTO)
         return options->io;
     const uint64_t most = options->max_memory != 0 ? options->max_memory : UINT64_MAX;
-    if (ss_store_block_bytes(manifest) <= ss_min_u64(most, ss_memory_limit()) / 2)
+    if (ss_manifest_total_bytes(manifest) <= ss_min_u64(most, ss_memory_limit()) / 2)
         return SSTORE_IO_MMAP;
     /* Buffers for pread may be what does not fit: large blocks in many segments. */
     return ss_store_memory_bytes(manifest, SSTORE_IO_PREAD) > most ? SSTORE_IO_MMAP : SSTORE_IO_PREAD;

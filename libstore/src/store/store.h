@@ -27,4 +27,9 @@ sstore_status ss_store_open_records(const char *path, sstore **store_out, sstore
  * without options. Errors as sstore_open(). */
 sstore_status ss_store_open_in(const ss_dir *dir, bool records_only, sstore **store_out, sstore_error *error);
 
+/* The bytes that an open store takes, known from its manifest before anything else is read: of the directories' copies in
+ * memory, of what is kept beside them, of block files as the mode of reading has them, and of one cursor. What is really
+ * taken is no more, but for what the allocator adds. */
+uint64_t ss_store_memory_bytes(const ss_manifest *manifest, sstore_io io);
+
 #endif
