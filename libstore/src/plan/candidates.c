@@ -1,6 +1,5 @@
 #include "plan/candidates.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "plan/cost.h"
@@ -22,11 +21,11 @@ typedef struct generator {
     ss_candidate candidate;
 } generator;
 
-static double count_probes(const ss_plan *plan)
+static double count_probes(const generator *self, const ss_plan *plan)
 {
     double total = 0;
     for (uint32_t i = 0; i < plan->table_count; i++)
-        total += ss_probe_count(plan->tables[i].prefix_bits, plan->tables[i].radius);
+        total += ss_table_probe_count(&plan->tables[i], plan->tables[i].radius, self->fingerprint_count);
     return total;
 }
 
@@ -35,7 +34,7 @@ static bool offer(generator *self)
 {
     ss_candidate *candidate = &self->candidate;
     if (ss_plan_parse(candidate->name, self->distance, &candidate->plan, NULL) != SSTORE_OK ||
-        count_probes(&candidate->plan) > MAX_PROBES)
+        count_probes(self, &candidate->plan) > MAX_PROBES)
         return true;
     return self->on_candidate(self->context, candidate);
 }
@@ -68,17 +67,6 @@ static bool spread_widths(groups *to, uint32_t wide, uint32_t wider)
     return true;
 }
 
-/* No group wider than that. False where none is. */
-static bool cap_widths(groups *to, uint32_t most)
-{
-    bool capped = false;
-    for (uint32_t i = 0; i < to->count; i++) {
-        capped |= to->widths[i] > most;
-        to->widths[i] = to->widths[i] > most ? most : to->widths[i];
-    }
-    return capped;
-}
-
 static bool offer_groups(generator *self, const groups *of)
 {
     char *name = self->candidate.name;
@@ -93,24 +81,18 @@ static bool offer_groups(generator *self, const groups *of)
     return offer(self);
 }
 
-/*
- * Groups with a larger radius are probed with more prefixes, so they are given more bits: about 4 to make up for the
- * probes of one flip more, which is tried first. Of a wide group with flips the last bits only cost probes once the
- * prefix tells all fingerprints apart, so such groups are also tried without them.
- */
+/* Groups with a larger radius are probed with more prefixes, so they are given more bits: about 4 to make up for the probes of one
+ * flip more, which is tried first. */
 static bool offer_splits(generator *self, groups of)
 {
-    static const uint32_t widths_more[] = {4, 0, 2, 6, 9, 12}, bits_beyond[] = {64, 6, 2};
+    static const uint32_t widths_more[] = {4, 0, 2, 6, 9, 12};
     uint32_t wide = spread_radii(&of, self->distance);
-    uint32_t telling = (uint32_t)ceil(log2(fmax(2, self->fingerprint_count)));
-    for (size_t cap = 0; cap < sizeof bits_beyond / sizeof bits_beyond[0]; cap++)
-        for (size_t i = 0; i < sizeof widths_more / sizeof widths_more[0]; i++) {
-            if ((i > 0 && wide == 0) || !spread_widths(&of, wide, widths_more[i]) ||
-                (cap > 0 && !cap_widths(&of, telling + bits_beyond[cap])))
-                continue;
-            if (!offer_groups(self, &of))
-                return false;
-        }
+    for (size_t i = 0; i < sizeof widths_more / sizeof widths_more[0]; i++) {
+        if ((i > 0 && wide == 0) || !spread_widths(&of, wide, widths_more[i]))
+            continue;
+        if (!offer_groups(self, &of))
+            return false;
+    }
     return true;
 }
 

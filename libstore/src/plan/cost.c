@@ -20,6 +20,8 @@
 #define COMPARE_NS 4.0        /* look at one whose lower half is near */
 #define PROBE_LIMIT_NS 4e8    /* beyond it probing is not even forced */
 
+#define RANGE_FINGERPRINTS 64.0 /* uniform ones, to which one probe may lead: to test them takes less than more probes do */
+
 /* Reads of 4 KiB from a virtual machine's disk, side by side: one takes 51 to 60 us, 4 take 99, 16 take 218, and no
  * more than 91,000 are done in a second. */
 #define COLD_READ_NS 45000.0
@@ -60,6 +62,17 @@ double ss_probe_count(uint32_t prefix_bits, int32_t radius)
     return count_ways(prefix_bits, radius);
 }
 
+uint32_t ss_range_bits(uint32_t prefix_bits, double fingerprint_count)
+{
+    const int bits = (int)prefix_bits + ilogb(RANGE_FINGERPRINTS / fmax(1, fingerprint_count));
+    return bits < 0 ? 0 : ss_min_u32((uint32_t)bits, prefix_bits);
+}
+
+double ss_table_probe_count(const ss_plan_table *table, int32_t radius, double fingerprint_count)
+{
+    return ss_probe_count(table->prefix_bits - ss_range_bits(table->prefix_bits, fingerprint_count), radius);
+}
+
 /*
  * How many bits of a prefix lead to another block when they are flipped. Bit j moves the prefix by 2^-(j + 1) of the
  * whole table: surely into another block where that is more than a block, otherwise as likely as it is long.
@@ -92,7 +105,7 @@ static double count_candidates(const ss_plan_table *table, int32_t radius, doubl
 ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, uint32_t distance, const ss_cost_model *model,
                                const double *shares)
 {
-    ss_table_cost cost = {.probe_count = ss_probe_count(table->prefix_bits, radius)};
+    ss_table_cost cost = {.probe_count = ss_table_probe_count(table, radius, model->fingerprint_count)};
     if (radius == SS_NO_PROBE)
         return cost;
     double telling = count_telling_bits(table->prefix_bits, model->block_count);
@@ -256,9 +269,6 @@ static void weigh(ss_query_plan *query_plan, const ss_plan *plan, const ss_cost_
     query_plan->most_blocks = query_plan->scan_cost / whole_block_ns(model, distance);
     query_plan->probe_cost = query_plan->exact ? table_cost(&whole, 0, distance, model)
                                                : total_cost(plan, query_plan->radii, distance, model);
-    query_plan->probe_count = 0;
-    for (uint32_t i = 0; i < plan->table_count; i++)
-        query_plan->probe_count += ss_probe_count(plan->tables[i].prefix_bits, query_plan->radii[i]);
     query_plan->scan = !query_plan->complete || query_plan->probe_cost >= probe_limit(model, distance) ||
                        model->strategy == SSTORE_STRATEGY_SCAN;
 }

@@ -16,7 +16,7 @@ typedef struct ss_cost_model {
 
 /* What probing one table is expected to take. */
 typedef struct ss_table_cost {
-    double probe_count;     /* prefixes */
+    double probe_count;     /* look-ups: of a prefix, or of a range of them */
     double block_count;     /* distinct blocks: flips below a block's resolution share one */
     double candidate_count; /* fingerprints with a probed prefix */
     double warm_ns;
@@ -28,7 +28,6 @@ typedef struct ss_query_plan {
     bool scan;                      /* read all of table 0 instead of probing */
     bool complete;                  /* the radii are */
     bool exact;                     /* at distance 0 table 0, which is sorted, is probed with the whole fingerprint */
-    double probe_count;             /* of all tables; a number of prefixes, not of blocks */
     double probe_cost, scan_cost;   /* estimated nanoseconds */
     double most_blocks;             /* more of them take longer than a scan */
     int32_t radii[SS_MAX_TABLES];   /* SS_NO_PROBE: this table is left out */
@@ -48,6 +47,13 @@ void ss_query_plan_init_alike(ss_query_plan *query_plan, const ss_plan *plan, co
 
 /* The number of prefixes within `radius` flips of one of `prefix_bits` bits. */
 double ss_probe_count(uint32_t prefix_bits, int32_t radius);
+
+/* How many of a prefix's lowest bits are not flipped one by one, since few fingerprints have prefixes that differ in these alone: one
+ * probe takes the range of all of them. */
+uint32_t ss_range_bits(uint32_t prefix_bits, double fingerprint_count);
+
+/* The probes that a query makes in a table of so many fingerprints, ranges and all. */
+double ss_table_probe_count(const ss_plan_table *table, int32_t radius, double fingerprint_count);
 
 /*
  * What probing a table within `radius` takes, for a query at `distance`. shares[0] is the share of all fingerprints that the query's own prefix

@@ -366,26 +366,34 @@ static sstore_status add_probe(const ss_search *self, uint32_t table, uint64_t f
     return cursor->probe_count == SS_TOGETHER ? run_probes(self) : SSTORE_OK;
 }
 
+/* A table that is probed. */
+typedef struct probed_table {
+    uint32_t number, prefix_bits;
+    uint32_t single_bits; /* of the prefix, the highest ones, which are flipped one by one */
+} probed_table;
+
 /* Probe with every prefix that differs from `prefix` in at most `flips` of the bits from `bit` down to the prefix's lowest,
- * ascending: so the blocks of a table are visited in their order, each once. */
-static sstore_status probe_near(const ss_search *self, uint32_t table, uint64_t prefix, uint64_t bit, int32_t flips)
+ * ascending: so the blocks of a table are visited in their order, each once. Where flips are left for the bits behind the single
+ * ones, one probe takes all prefixes that differ in those. */
+static sstore_status probe_near(const ss_search *self, const probed_table *table, uint64_t prefix, uint64_t bit, int32_t flips)
 {
-    const uint32_t prefix_bits = self->segment->facts.plan.tables[table].prefix_bits;
-    if (flips == 0 || (bit & ss_high_mask(prefix_bits)) == 0)
-        return add_probe(self, table, prefix, prefix_bits);
+    if (flips == 0)
+        return add_probe(self, table->number, prefix, table->prefix_bits);
+    if ((bit & ss_high_mask(table->single_bits)) == 0)
+        return add_probe(self, table->number, prefix & ss_high_mask(table->single_bits), table->single_bits);
     bool is_set = (prefix & bit) != 0;
     sstore_status status = probe_near(self, table, prefix & ~bit, bit >> 1, is_set ? flips - 1 : flips);
     return status == SSTORE_OK ? probe_near(self, table, prefix | bit, bit >> 1, is_set ? flips : flips - 1) : status;
 }
 
-static sstore_status probe_table(const ss_search *self, uint32_t table)
+static sstore_status probe_table(const ss_search *self, uint32_t number)
 {
-    uint64_t query = ss_permute(&self->segment->tables[table].permutation, self->fingerprint);
-    uint32_t prefix_bits = ss_query_prefix_bits(self->plan, &self->segment->facts.plan, table);
-    self->cursor->queries[table] = query;
-    if (self->plan->exact)
-        return add_probe(self, table, query, prefix_bits);
-    return probe_near(self, table, query & ss_high_mask(prefix_bits), UINT64_C(1) << 63, self->plan->radii[table]);
+    const uint64_t query = ss_permute(&self->segment->tables[number].permutation, self->fingerprint);
+    const uint32_t prefix_bits = ss_query_prefix_bits(self->plan, &self->segment->facts.plan, number);
+    const uint32_t range_bits = ss_range_bits(prefix_bits, self->segment->costs.fingerprint_count);
+    const probed_table table = {.number = number, .prefix_bits = prefix_bits, .single_bits = prefix_bits - range_bits};
+    self->cursor->queries[number] = query;
+    return probe_near(self, &table, query & ss_high_mask(prefix_bits), UINT64_C(1) << 63, self->plan->radii[number]);
 }
 
 /* ----- scanning ----- */
