@@ -258,7 +258,7 @@ typedef struct sstore_table_explanation {
     int scanned;                      /* 1: all of the table was read instead of probing any */
     double expected_block_count;      /* by the directory, which counts the fingerprints that share the query's prefixes */
     double expected_candidate_count;  /* the same */
-    uint64_t probe_count;             /* look-ups of a prefix, or of a range of them that few fingerprints have */
+    uint64_t probe_count;             /* look-ups; each finds one prefix, or a range of prefixes that few fingerprints have */
     uint64_t block_count;             /* blocks read; one that two probes in a row share counts once */
     uint64_t candidate_count;         /* fingerprints with a probed prefix; all of them in a scan */
     uint64_t match_count;             /* distinct fingerprints within the distance that count as this table's */
@@ -897,7 +897,7 @@ typedef struct sstore_plan_estimate {
     double total_bytes;           /* of the store */
     double bytes_each;            /* the same for each record */
     double directory_bytes;       /* what a reader holds in memory */
-    double probe_count;           /* look-ups of a query: of a prefix, or of a range that few fingerprints have */
+    double probe_count;           /* look-ups of a query; each finds one prefix, or a range that few fingerprints have */
     double block_count;           /* blocks that it reads: probes that share one read it once */
     double candidate_count;       /* fingerprints that it tests */
     double warm_ns;               /* with all blocks cached, read by SSTORE_IO_PREAD */

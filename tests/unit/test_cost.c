@@ -122,7 +122,15 @@ static void test_own_distance_keeps_own_radii(void **state)
     }
 }
 
-/* Asking for less costs no more. The radii are found greedily: of many tables for a k above 6 some are dearer than the plan's own. */
+static double count_probes(const ss_plan *plan, const ss_query_plan *query, double fingerprint_count)
+{
+    double probes = 0;
+    for (uint32_t i = 0; i < plan->table_count; i++)
+        probes += ss_table_probe_count(&plan->tables[i], query->radii[i], fingerprint_count);
+    return probes;
+}
+
+/* Asking for less costs no more, and at the usual k takes no more probes. The radii are found greedily: of many tables for a k above 6 some are dearer than the plan's own. */
 static void test_smaller_distances_cost_no_more(void **state)
 {
     (void)state;
@@ -135,6 +143,11 @@ static void test_smaller_distances_cost_no_more(void **state)
                     testing_doing("plan %s for %u, asked at %u, model %zu", named[i], k, distance, model);
                     ss_query_plan query = make_query_plan(&plan, distance, models[model], SSTORE_STRATEGY_PROBE);
                     assert_true(query.probe_cost <= own.probe_cost);
+                    const double count = models[model].fingerprint_count, probes = count_probes(&plan, &query, count);
+                    if (k == 3)
+                        assert_true(probes <= count_probes(&plan, &own, count));
+                    if (distance == 0)
+                        assert_true(query.exact && probes == 1); /* one exact look-up finds an equal fingerprint */
                 }
             }
         }

@@ -88,9 +88,8 @@ static bool offer_splits(generator *self, groups of)
     static const uint32_t widths_more[] = {4, 0, 2, 6, 9, 12};
     uint32_t wide = spread_radii(&of, self->distance);
     for (size_t i = 0; i < sizeof widths_more / sizeof widths_more[0]; i++) {
-        if ((i > 0 && wide == 0) || !spread_widths(&of, wide, widths_more[i]))
-            continue;
-        if (!offer_groups(self, &of))
+        const bool differs = i == 0 || wide > 0;
+        if (differs && spread_widths(&of, wide, widths_more[i]) && !offer_groups(self, &of))
             return false;
     }
     return true;
