@@ -13,7 +13,7 @@ declare -A parameter=(
   [queries]=100K [batch]=1M [scan]='1K 10K 100K 1M' [cold]=500 [build-plans]='4 2' [build-memory]=1G [build-rounds]=3
   [growth-min]=1M [growth-max]=''
   [compare-plans]='auto 4 2' [compare-io]='pread mmap memory' [compare-peers]=''
-  [compare-queries]=50K [compare-distances]=3
+  [compare-queries]=50K [compare-distances]=3 [simd]=''
 )
 declare -A meaning=(
   [out]='where everything goes' [build]='a build folder; none: build/release, which is built'
@@ -26,6 +26,7 @@ declare -A meaning=(
   [growth-max]='records of the largest store; none: as --records'
   [compare-plans]='of the stores beside the peers' [compare-io]='modes of sstore' [compare-peers]='which; none: all'
   [compare-queries]='hits, and as many misses' [compare-distances]='of the queries, and what the stores are built for'
+  [simd]='vector instructions at most: none, avx2 or avx512; none named: what the processor has'
 )
 all_sections=(codec size query batch scan input build growth cold compare)
 
@@ -60,7 +61,7 @@ if [[ -z ${parameter[build]} ]]; then
   parameter[build]=$bench/../build/release
 fi
 programs=$(realpath "${parameter[build]}/bench") sstore=$(realpath "${parameter[build]}/tools/sstore")
-export PATH=$programs:$PATH
+export PATH=$programs:$PATH SSTORE_BENCH_SIMD=${parameter[simd]}
 mkdir -p "${parameter[out]}/raw"
 cd "${parameter[out]}" # all commands name files in it, and no folder of this machine
 report=report.md
@@ -239,6 +240,7 @@ run_compare() {
 # ----- all of it -----
 
 note "$("$bench/machine.sh")"
+note "# vector instructions: ${parameter[simd]:-what the processor has}"
 for section in "${sections[@]}"; do
   run_number=0 header=''
   note ""

@@ -24,6 +24,7 @@
 #include "support/memory_use.h"
 #include "support/must.h"
 #include "support/reader.h"
+#include "support/simd_level.h"
 
 typedef struct found {
     uint64_t query, id, distance;
@@ -135,6 +136,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: peer_sstore STORE pread|mmap|memory DISTANCE\n");
         return 2;
     }
+    bench_simd_from_environment();
     peer self = {.reader = bench_reader_open(argv[1], bench_io_mode(argv[2])),
                  .distance = (uint32_t)strtoul(argv[3], NULL, 10)};
     puts("ready");

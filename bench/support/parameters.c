@@ -21,7 +21,8 @@ static void print_usage(FILE *to, const bench_usage *usage)
         int width = fprintf(to, "  --%s=%s", parameter->name, values[parameter->kind]);
         fprintf(to, "%*s%s\n", width < 22 ? 24 - width : 2, "", parameter->help);
     }
-    fprintf(to, "  " SIMD "LEVEL          use no vector instructions above none, avx2 or avx512 (what the processor has)\n");
+    fputs("  " SIMD "LEVEL          use no vector instructions above none, avx2 or avx512 (what the processor has)\n",
+          to);
 }
 
 static _Noreturn void refuse(const bench_usage *usage, const char *argument, const char *why)
@@ -96,6 +97,7 @@ static int count_operands(const char *operands, bool *more_out)
 
 int bench_parse(int argc, char **argv, const bench_usage *usage)
 {
+    bench_simd_from_environment();
     bool more;
     int first = 1, needed = count_operands(usage->operands, &more);
     for (; first < argc && strncmp(argv[first], "--", 2) == 0; first++) {

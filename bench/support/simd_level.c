@@ -1,9 +1,11 @@
 #include "support/simd_level.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/simd.h"
+#include "support/must.h"
 
 /* Hidden in the shared library. NOLINTBEGIN(readability-redundant-declaration): here they are weak */
 extern __typeof__(ss_simd_limit) ss_simd_limit __attribute__((weak));
@@ -21,6 +23,13 @@ bool bench_simd_limit(const char *name)
         return true;
     }
     return false;
+}
+
+void bench_simd_from_environment(void)
+{
+    const char *name = getenv("SSTORE_BENCH_SIMD");
+    if (name != NULL && *name != '\0' && !bench_simd_limit(name))
+        bench_fail("SSTORE_BENCH_SIMD: no level that this program can set");
 }
 
 const char *bench_simd_name(void)

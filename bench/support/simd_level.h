@@ -10,6 +10,9 @@
  * program links the shared library. Before any store is opened. */
 bool bench_simd_limit(const char *name);
 
+/* The same with the environment's SSTORE_BENCH_SIMD, if it is set: for programs that scripts start. A wrong name ends the program. */
+void bench_simd_from_environment(void);
+
 /* The level that is used, or "that of the shared library". */
 const char *bench_simd_name(void);
 
