@@ -9,19 +9,15 @@
 #define MOST 200u
 #define ROUNDS 2000u
 
-static bool near(uint32_t a, uint32_t b, uint32_t distance)
-{
-    return sstore_hamming_distance(a, b) <= distance;
-}
-
-static void check_within(const ss_kernels *kernels, const uint32_t *folds, uint32_t count, uint32_t distance)
+static void check_within(const ss_kernels *kernels, const uint64_t *values, const ss_folded *folded, uint32_t begin, uint32_t end,
+                         uint32_t distance)
 {
     uint32_t hits[MOST], next = 0;
-    const uint32_t found = kernels->pairs_within(folds, count, distance, hits);
-    for (uint32_t shift = 1; shift < count; shift++) {
+    const uint32_t found = kernels->pairs_within(folded, begin, end, distance, hits);
+    for (uint32_t shift = 1; begin + shift < end; shift++) {
         uint32_t lanes = 0;
-        for (uint32_t i = 0; i < SS_PAIR_LANES && i + shift < count; i++)
-            lanes |= (uint32_t)near(folds[i], folds[i + shift], distance) << i;
+        for (uint32_t i = 0; i < SS_PAIR_LANES && begin + i + shift < end; i++)
+            lanes |= (uint32_t)(sstore_hamming_distance(values[begin + i], values[begin + i + shift]) <= distance) << i;
         if (lanes == 0)
             continue;
         assert_true(next < found);
@@ -30,16 +26,16 @@ static void check_within(const ss_kernels *kernels, const uint32_t *folds, uint3
     assert_int_equal(next, found);
 }
 
-static void check_between(const ss_kernels *kernels, const uint32_t *folds, uint32_t fold_count, const uint32_t *others,
-                          uint32_t count, uint32_t distance)
+static void check_between(const ss_kernels *kernels, const uint64_t *values, const ss_folded *folded, uint32_t value_count,
+                          const uint64_t *others, const ss_folded *folded_others, uint32_t count, uint32_t distance)
 {
     uint32_t hits[MOST + SS_PAIR_LANES], next = 0;
-    const uint32_t found = kernels->pairs_between(folds, fold_count, others, count, distance, hits);
+    const uint32_t found = kernels->pairs_between(folded, value_count, folded_others, count, distance, hits);
     for (uint32_t begin = 0; begin < count; begin += SS_PAIR_LANES) {
-        for (uint32_t i = 0; i < fold_count; i++) {
+        for (uint32_t i = 0; i < value_count; i++) {
             uint32_t lanes = 0;
             for (uint32_t j = 0; j < SS_PAIR_LANES && begin + j < count; j++)
-                lanes |= (uint32_t)near(folds[i], others[begin + j], distance) << j;
+                lanes |= (uint32_t)(sstore_hamming_distance(values[i], others[begin + j]) <= distance) << j;
             if (lanes == 0)
                 continue;
             assert_true(next < found);
@@ -49,29 +45,48 @@ static void check_between(const ss_kernels *kernels, const uint32_t *folds, uint
     assert_int_equal(next, found);
 }
 
+/* As many folded values as may be read, and no more, so that reading further behind them is seen. */
+static ss_folded fold_all(const uint64_t *values, uint32_t count)
+{
+    ss_folded folded = {.folds = calloc(count, sizeof *folded.folds), .uppers = calloc(count, sizeof *folded.uppers)};
+    assert_true(folded.folds != NULL && folded.uppers != NULL);
+    ss_fold(values, count, &folded);
+    return folded;
+}
+
+static void free_folded(ss_folded *folded)
+{
+    free(folded->folds);
+    free(folded->uppers);
+}
+
 static void test_all_forms(void **state)
 {
     rng random;
     rng_init(&random, *(const uint64_t *)*state);
     for (uint32_t round = 0; round < ROUNDS; round++) {
         const uint32_t count = (uint32_t)rng_below(&random, rng_one_in(&random, 2) ? 20 : MOST + 1);
-        const uint32_t distance = (uint32_t)rng_below(&random, rng_one_in(&random, 2) ? 8 : 33);
+        const uint32_t distance = (uint32_t)rng_below(&random, rng_one_in(&random, 2) ? 10 : 65);
+        const uint32_t most_flips = rng_one_in(&random, 2) ? 12 : 64;
         const uint64_t base = rng_next(&random);
-        const size_t size = (count + SS_PAIR_PADDING) * sizeof(uint32_t); /* so that reading behind it is seen */
-        uint32_t *folds = malloc(size);
+        uint64_t values[MOST + SS_PAIR_PADDING];
         for (uint32_t i = 0; i < count + SS_PAIR_PADDING; i++) /* what is behind the last may be near, too */
-            folds[i] = ss_fold(rng_flip(&random, base, (uint32_t)rng_below(&random, rng_one_in(&random, 8) ? 4 : 65)));
+            values[i] = rng_flip(&random, base, (uint32_t)rng_below(&random, rng_one_in(&random, 8) ? 4 : most_flips + 1));
         const uint32_t rows = (uint32_t)rng_below(&random, count < SS_PAIR_LANES ? count + 1 : SS_PAIR_LANES + 1);
+        ss_folded folded = fold_all(values, count + SS_PAIR_PADDING);
+        ss_folded others = fold_all(values + rows, count - rows + SS_PAIR_PADDING);
         for (int level = SS_SIMD_NONE; level <= SS_SIMD_AVX512; level++) {
             const ss_kernels *kernels = ss_kernels_of((ss_simd_level)level);
-            testing_doing("level %d, %u folds, distance %u", level, count, distance);
+            testing_doing("level %d, %u values, distance %u, %u against the others", level, count, distance, rows);
             if (kernels == NULL)
                 continue;
-            check_within(kernels, folds, count, distance);
+            for (uint32_t begin = 0; begin < count; begin += SS_PAIR_LANES)
+                check_within(kernels, values, &folded, begin, count, distance);
             if (rows > 0)
-                check_between(kernels, folds, rows, folds + rows, count - rows, distance);
+                check_between(kernels, values, &folded, rows, values + rows, &others, count - rows, distance);
         }
-        free(folds);
+        free_folded(&others);
+        free_folded(&folded);
     }
     testing_done();
 }
@@ -81,10 +96,12 @@ static void test_folds(void **state)
     rng random;
     rng_init(&random, *(const uint64_t *)*state);
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        const uint64_t a = rng_next(&random), b = rng_flip(&random, a, (uint32_t)rng_below(&random, 65));
-        const uint32_t of_folds = (uint32_t)__builtin_popcount(ss_fold(a) ^ ss_fold(b));
-        assert_true(of_folds <= sstore_hamming_distance(a, b));
-        assert_int_equal(of_folds % 2, sstore_hamming_distance(a, b) % 2); /* bits cancel each other in pairs */
+        const uint64_t a = rng_next(&random), values[] = {a, rng_flip(&random, a, (uint32_t)rng_below(&random, 65))};
+        uint32_t folds[2], uppers[2];
+        ss_fold(values, 2, &(ss_folded){.folds = folds, .uppers = uppers});
+        const uint32_t of_folds = (uint32_t)__builtin_popcount(folds[0] ^ folds[1]);
+        assert_true(of_folds <= sstore_hamming_distance(values[0], values[1]));
+        assert_int_equal(of_folds % 2, sstore_hamming_distance(values[0], values[1]) % 2); /* bits cancel each other in pairs */
     }
 }
 

@@ -23,7 +23,8 @@ TARGET INLINE uint32_t OF_FORM(find_within)(const uint8_t *block, uint32_t group
         for (size_t at = 0; at < group_bytes; at += VECTORS * VECTOR_BYTES) {
             words noted = NONE_NOTED;
             for (uint32_t i = 0; i < VECTORS; i++)
-                noted = OF_FORM(note_few)(noted, OF_FORM(load)(from + at + i * sizeof noted) ^ wanted, distance);
+                noted = OF_FORM(note_left)(
+                    noted, OF_FORM(take_ones)(OF_FORM(load)(from + at + i * sizeof noted) ^ wanted, distance), distance);
             if (SS_UNLIKELY(OF_FORM(noted_any)(noted, distance))) {
                 *near_out = OF_FORM(list_near)(from, wanted, distance);
                 return group;

@@ -21,7 +21,7 @@ TARGET INLINE words OF_FORM(load)(const void *from)
 
 #ifndef COUNT_ONES
 #define COUNT_ONES OF_FORM(count_ones)
-#define FEW_BITS 5u /* up to which ones are taken away one by one; more are counted */
+#define FEW_BITS 5u
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 /* its analyser takes a vector's shift for that of one bit */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wanalyzer-shift-count-overflow"
@@ -37,8 +37,6 @@ TARGET INLINE words OF_FORM(count_ones)(words x)
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
 #pragma GCC diagnostic pop
 #endif
-#else
-#define FEW_BITS 0u
 #endif
 
 /* Something that is at most most_left(most) where at most `most` bits are 1. Quick where `most` is a constant up to FEW_BITS. */
@@ -69,11 +67,12 @@ TARGET INLINE bool OF_FORM(is_any)(words x)
     return !_mm256_testz_si256((__m256i)x, (__m256i)x);
 }
 
-/* Note words of which at most `most` bits are 1; begin with NONE_NOTED. The least of what is left of each says enough. */
+/* Note words of which at most most_left(most) is left; begin with NONE_NOTED. The least of them says enough. */
 #define NONE_NOTED (~(words){0})
-TARGET INLINE words OF_FORM(note_few)(words noted, words x, uint32_t most)
+TARGET INLINE words OF_FORM(note_left)(words noted, words left, uint32_t most)
 {
-    return (words)_mm256_min_epu32((__m256i)noted, (__m256i)OF_FORM(take_ones)(x, most));
+    (void)most;
+    return (words)_mm256_min_epu32((__m256i)noted, (__m256i)left);
 }
 
 TARGET INLINE bool OF_FORM(noted_any)(words noted, uint32_t most)
@@ -99,9 +98,9 @@ TARGET INLINE bool OF_FORM(is_any)(words x)
 }
 
 #define NONE_NOTED ((words){0})
-TARGET INLINE words OF_FORM(note_few)(words noted, words x, uint32_t most)
+TARGET INLINE words OF_FORM(note_left)(words noted, words left, uint32_t most)
 {
-    return noted | OF_FORM(are_few)(x, most);
+    return noted | (words)(left <= OF_FORM(most_left)(most));
 }
 
 TARGET INLINE bool OF_FORM(noted_any)(words noted, uint32_t most)

@@ -137,9 +137,23 @@ __attribute__((target("bmi2"))) static void gather_bmi2(const uint64_t *values, 
         gathered[i] = (uint16_t)_pext_u64(values[i], mask);
 }
 
+/* How many bits of each word of 32 are 1: those of half bytes by a table, then the sums of four bytes (Mula, Kurz and Lemire, "Faster
+ * population counts using AVX2 instructions", 2018). */
+SS_TARGET_AVX2 ALWAYS_INLINE __m256i count_ones_by_table(__m256i x)
+{
+    const __m256i counts = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+    const __m256i half = _mm256_set1_epi8(15);
+    const __m256i low = _mm256_shuffle_epi8(counts, _mm256_and_si256(x, half));
+    const __m256i high = _mm256_shuffle_epi8(counts, _mm256_and_si256(_mm256_srli_epi16(x, 4), half));
+    const __m256i pairs = _mm256_maddubs_epi16(_mm256_add_epi8(low, high), _mm256_set1_epi8(1));
+    return _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+}
+
 #define FORM avx2
 #define TARGET SS_TARGET_AVX2
 #define VECTOR_BYTES 32
+#define COUNT_ONES(x) ((words)count_ones_by_table((__m256i)(x)))
+#define FEW_BITS 4u
 #include "codec/form.h"
 static const ss_kernels avx2 = KERNELS(avx2, decode_avx2, gather_bmi2);
 static const ss_kernels avx2_without_pdep = KERNELS(avx2, decode_portable, gather_portable);
@@ -148,6 +162,7 @@ static const ss_kernels avx2_without_pdep = KERNELS(avx2, decode_portable, gathe
 #define TARGET SS_TARGET_AVX512
 #define VECTOR_BYTES 32
 #define COUNT_ONES(x) ((words)_mm256_popcnt_epi32((__m256i)(x)))
+#define FEW_BITS 0u
 #include "codec/form.h"
 static const ss_kernels avx512 = KERNELS(avx512, decode_avx2, gather_bmi2);
 

@@ -18,14 +18,21 @@ typedef struct ss_coded_group {
 } ss_coded_group;
 
 #define SS_PAIR_LANES 8u
-#define SS_PAIR_PADDING (2 * SS_PAIR_LANES) /* folds behind the last that are read, whatever they are */
+#define SS_PAIR_PADDING (2 * SS_PAIR_LANES) /* behind the last value that are read, whatever they are */
 #define SS_MOST_GATHERED 16u
 
-/* The two halves of a value as one: the folds of two values differ in no more bits than the values do, and those of values that have
- * nothing to do with each other in as many as other numbers of 32 bits. */
-static inline uint32_t ss_fold(uint64_t value)
+/* Values among which pairs are looked for. The fold of a value is the exclusive or of its halves: folds of two values differ in no more
+ * bits than the values do, and those of values that have nothing to do with each other in as many as other numbers of 32 bits. */
+typedef struct ss_folded {
+    uint32_t *folds, *uppers; /* of each value, SS_PAIR_PADDING more behind the last */
+} ss_folded;
+
+static inline void ss_fold(const uint64_t *values, uint32_t count, ss_folded *folded)
 {
-    return (uint32_t)(value ^ value >> 32);
+    for (uint32_t i = 0; i < count; i++) {
+        folded->uppers[i] = (uint32_t)(values[i] >> 32);
+        folded->folds[i] = (uint32_t)values[i] ^ folded->uppers[i];
+    }
 }
 
 typedef struct ss_kernels {
@@ -41,18 +48,18 @@ typedef struct ss_kernels {
      * behind the last. */
     bool (*decode)(const ss_lookup *lookup, const ss_coded_group *group, const ss_coded_group *next, uint64_t *out);
 
-    /* Find pairs within one set of folds, of which the first eight are laid beside the same shifted by one, by two and so on, so
-     * each pair comes up once: the pairs of folds[i] and folds[i + shift], i < 8, 1 <= shift, i + shift < count, that differ in
-     * at most `distance` bits. For each shift that has any, hits[] gets shift << 8 | lanes, where bit i of `lanes` stands for i.
-     * Ascending; hits[] has room for `count`, which is at most 2^24. Returns how many they are. To have all pairs, call it for
-     * folds + 8, folds + 16, ... as well. */
-    uint32_t (*pairs_within)(const uint32_t *folds, uint32_t count, uint32_t distance, uint32_t *hits);
+    /* Find pairs within one set of values, of which eight are laid beside the same shifted by one, by two and so on, so each pair
+     * comes up once: the pairs of the values begin + i and begin + i + shift, i < 8, 1 <= shift, begin + i + shift < end, that
+     * differ in at most `distance` bits. For each shift that has any, hits[] gets shift << 8 | lanes, where bit i of `lanes` stands
+     * for i. Ascending; hits[] has room for as many as values, which are at most 2^24. Returns how many they are. To have all
+     * pairs, call it for begin = 0, 8, 16, ... */
+    uint32_t (*pairs_within)(const ss_folded *values, uint32_t begin, uint32_t end, uint32_t distance, uint32_t *hits);
 
-    /* Find pairs between two sets: of folds[i], i < fold_count (1 to 8), and others[j], j < count, that differ in at most
+    /* Find pairs between two sets: of the values i < value_count (1 to 8), and the others j < count, that differ in at most
      * `distance` bits. For each i and each eight others in a row that have any, hits[] gets (j / 8 * 8 + i) << 8 | lanes, where
-     * bit l of `lanes` stands for others[j / 8 * 8 + l]. Ascending; hits[] has room for `count`, rounded up to eights, and that
-     * is at most 2^24. Returns how many they are. Eight of folds[] are read. */
-    uint32_t (*pairs_between)(const uint32_t *folds, uint32_t fold_count, const uint32_t *others, uint32_t count,
+     * bit l of `lanes` stands for the other j / 8 * 8 + l. Ascending; hits[] has room for `count`, rounded up to eights, and that
+     * is at most 2^24. Returns how many they are. Eight values are read. */
+    uint32_t (*pairs_between)(const ss_folded *values, uint32_t value_count, const ss_folded *others, uint32_t count,
                               uint32_t distance, uint32_t *hits);
 
     /* Write the indices of those values[0 .. count-1] that differ from `query` in at most `distance` bits to hits[], ascending, and

@@ -29,6 +29,8 @@ void ss_group_join_init(ss_group_join *join, uint32_t distance, uint64_t *scratc
     join->find_apart = NULL;
     join->context = context;
     join->scratch = scratch;
+    join->row = (ss_folded){join->row_words[0], join->row_words[1]};
+    join->tile = (ss_folded){join->tile_words[0], join->tile_words[1]};
     join->tests = join->tests_at_flush = join->found = 0;
     join->mask_count = join->pair_count = 0;
 }
@@ -104,36 +106,28 @@ static uint32_t hit_number(uint32_t hit)
     return hit >> SS_PAIR_LANES;
 }
 
-/* A pair whose folds are near. */
-static sstore_status add_if_near(ss_group_join *join, uint64_t first, uint64_t second, sstore_error *error)
+static sstore_status add_if_it_counts(ss_group_join *join, uint64_t first, uint64_t second, sstore_error *error)
 {
-    const bool is_near = ss_popcount(first ^ second) <= join->distance && counts_here(join, first ^ second);
-    return is_near ? add_pair(join, first, second, error) : SSTORE_OK;
+    return counts_here(join, first ^ second) ? add_pair(join, first, second, error) : SSTORE_OK;
 }
 
-static void fold(const uint64_t *values, uint32_t count, uint32_t *folds)
-{
-    for (uint32_t i = 0; i < count; i++)
-        folds[i] = ss_fold(values[i]);
-}
-
-/* The pairs of up to eight values of a tile, from `at` on, with later ones. The tile's folds are there. */
+/* The pairs of up to eight values of a tile, from `at` on, with later ones. The tile is folded. */
 static sstore_status compare_row(ss_group_join *join, const uint64_t *tile, uint32_t size, uint32_t at, sstore_error *error)
 {
     const uint64_t *values = tile + at;
-    const uint32_t found = join->kernels->pairs_within(join->folds + at, size - at, join->distance, join->hits);
+    const uint32_t found = join->kernels->pairs_within(&join->tile, at, size, join->distance, join->hits);
     sstore_status status = count_tests(join, (size_t)(size - at) * SS_PAIR_LANES, error);
     for (uint32_t i = 0; i < found; i++) {
         const uint64_t *others = values + hit_number(join->hits[i]);
         for (uint32_t lanes = hit_lanes(join->hits[i]); status == SSTORE_OK && lanes != 0; lanes &= lanes - 1) {
             const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-            status = add_if_near(join, values[lane], others[lane], error);
+            status = add_if_it_counts(join, values[lane], others[lane], error);
         }
     }
     return status;
 }
 
-/* The pairs within at most a tile, whose folds are there. */
+/* The pairs within at most a tile, which is folded. */
 static sstore_status compare_within(ss_group_join *join, const uint64_t *tile, uint32_t size, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
@@ -142,18 +136,18 @@ static sstore_status compare_within(ss_group_join *join, const uint64_t *tile, u
     return status;
 }
 
-/* The pairs of at most eight values with at most a tile of others, whose folds are there. */
+/* The pairs of at most eight values with at most a tile of others, which is folded. */
 static sstore_status compare_between(ss_group_join *join, const uint64_t *values, uint32_t value_count, const uint64_t *tile,
                                      uint32_t size, sstore_error *error)
 {
-    fold(values, value_count, join->row);
-    const uint32_t found = join->kernels->pairs_between(join->row, value_count, join->folds, size, join->distance, join->hits);
+    ss_fold(values, value_count, &join->row);
+    const uint32_t found = join->kernels->pairs_between(&join->row, value_count, &join->tile, size, join->distance, join->hits);
     sstore_status status = count_tests(join, (size_t)size * value_count, error);
     for (uint32_t i = 0; i < found; i++) {
         const uint64_t value = values[hit_number(join->hits[i]) % SS_PAIR_LANES];
         const uint64_t *near = tile + hit_number(join->hits[i]) / SS_PAIR_LANES * SS_PAIR_LANES;
         for (uint32_t lanes = hit_lanes(join->hits[i]); status == SSTORE_OK && lanes != 0; lanes &= lanes - 1)
-            status = add_if_near(join, value, near[__builtin_ctz(lanes)], error);
+            status = add_if_it_counts(join, value, near[__builtin_ctz(lanes)], error);
     }
     return status;
 }
@@ -175,7 +169,7 @@ static sstore_status compare_self(ss_group_join *join, value_set all, sstore_err
     for (size_t begin = 0; status == SSTORE_OK && begin < all.count; begin += SS_GROUP_TILE) {
         const uint64_t *tile = all.values + begin;
         const uint32_t size = tile_size(all.count, begin);
-        fold(tile, size, join->folds);
+        ss_fold(tile, size, &join->tile);
         status = compare_with_tile(join, all.values, begin, tile, size, error);
         if (status == SSTORE_OK)
             status = compare_within(join, tile, size, error);
@@ -188,15 +182,10 @@ static sstore_status compare_cross(ss_group_join *join, value_set left, value_se
     sstore_status status = SSTORE_OK;
     for (size_t begin = 0; status == SSTORE_OK && begin < right.count; begin += SS_GROUP_TILE) {
         const uint32_t size = tile_size(right.count, begin);
-        fold(right.values + begin, size, join->folds);
+        ss_fold(right.values + begin, size, &join->tile);
         status = compare_with_tile(join, left.values, left.count, right.values + begin, size, error);
     }
     return status;
-}
-
-static sstore_status add_if_it_counts(ss_group_join *join, uint64_t first, uint64_t second, sstore_error *error)
-{
-    return counts_here(join, first ^ second) ? add_pair(join, first, second, error) : SSTORE_OK;
 }
 
 /* ----- breadth-first search ----- */
@@ -277,7 +266,7 @@ static sstore_status connect_apart(ss_group_join *join, value_set set, const uin
     }
     for (size_t i = 0; status == SSTORE_OK && i < count; i++)
         status = connect_with_any(join, set.values[i], others, error);
-    fold(set.values, (uint32_t)count, join->folds);
+    ss_fold(set.values, (uint32_t)count, &join->tile);
     return status == SSTORE_OK ? compare_within(join, set.values, (uint32_t)count, error) : status;
 }
 
@@ -469,7 +458,7 @@ static sstore_status span(ss_group_join *join, value_set all, sstore_error *erro
     const uint32_t count = all.count <= SS_GROUP_TILE ? (uint32_t)all.count : 0;
     sstore_status status = SSTORE_OK;
     uint32_t i = 0;
-    fold(all.values, count, join->folds);
+    ss_fold(all.values, count, &join->tile);
     for (; status == SSTORE_OK && i < count && join->found - found_before < count; i += SS_PAIR_LANES)
         status = compare_row(join, all.values, count, i, error);
     return status == SSTORE_OK && i < all.count ? search_on(join, &from_start, true, error) : status;

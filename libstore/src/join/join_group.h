@@ -39,7 +39,7 @@ typedef sstore_status (*ss_group_pairs_fn)(void *context, const ss_fingerprint_p
  * than `most` if there are more. */
 typedef size_t (*ss_group_apart_fn)(void *context, const uint64_t *values, size_t count, uint32_t *apart, size_t most);
 
-/* The state of one thread's joins; some 45 KiB, so it is for the heap. */
+/* The state of one thread's joins; some 53 KiB, so it is for the heap. */
 typedef struct ss_group_join {
     uint32_t distance;
     const ss_kernels *kernels;
@@ -54,8 +54,8 @@ typedef struct ss_group_join {
     uint32_t mask_count;
     uint32_t pair_count;
     ss_fingerprint_pair pairs[SS_GROUP_PAIRS];
-    uint32_t row[SS_PAIR_LANES]; /* folds of the values that are compared with a tile */
-    uint32_t folds[SS_GROUP_TILE + SS_PAIR_PADDING];
+    ss_folded row, tile; /* the values that are compared with a tile, and it */
+    uint32_t row_words[2][SS_PAIR_LANES], tile_words[2][SS_GROUP_TILE + SS_PAIR_PADDING];
     uint32_t hits[SS_GROUP_TILE];
     uint32_t ends[1u << SS_GROUP_PART_BITS];
 } ss_group_join;
