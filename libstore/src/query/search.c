@@ -131,20 +131,20 @@ static sstore_status count_candidates(const ss_search *self, const ss_visit *vis
 
 /* The bits that are not known before decoding, those of the upper half behind the prefix, and of the prefix where it may have flips,
  * are taken to differ all. */
-uint64_t ss_leave_out_found(const ss_segment *segment, const ss_query_plan *plan, uint32_t table, const ss_block *block,
-                            uint32_t group, uint32_t query, uint64_t which)
+bool ss_may_be_new(const ss_segment *segment, const ss_query_plan *plan, uint32_t table, const ss_block *block, uint32_t group,
+                   uint32_t query, uint64_t which)
 {
     const ss_plan *tables = &segment->facts.plan;
     const uint64_t behind_prefix = plan->radii[table] == 0 ? ss_low_mask(64 - tables->tables[table].prefix_bits) : ~UINT64_C(0);
     const uint64_t unknown = behind_prefix & ~ss_low_mask(SS_COLUMN_BITS);
-    uint64_t left = table == 0 ? which : 0;
-    for (; table != 0 && which != 0; which &= which - 1) {
+    bool is_new = table == 0;
+    for (; !is_new && which != 0; which &= which - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(which);
         const uint32_t differing = ss_block_lower(block, group * SS_GROUP_SIZE + i) ^ query;
         const uint64_t pattern = ss_unpermute(&segment->tables[table].permutation, unknown | differing);
-        left |= (uint64_t)(ss_plan_first_cover(tables, plan->radii, pattern) >= table) << i;
+        is_new = ss_plan_first_cover(tables, plan->radii, pattern) >= table;
     }
-    return left;
+    return is_new;
 }
 
 /* Test the span's lower halves, and ask for the groups where some are near. */
@@ -159,8 +159,7 @@ static sstore_status test_span(const ss_search *self, const ss_span *span)
         group = ss_block_find_lower(&visit->block, group, span->end, lower, span->lower_distance, &which);
         if (SS_LIKELY(group == span->end))
             break;
-        which = ss_leave_out_found(self->segment, self->plan, visit->table, &visit->block, group, lower, which);
-        if (which == 0)
+        if (!ss_may_be_new(self->segment, self->plan, visit->table, &visit->block, group, lower, which))
             continue;
         ss_block_prefetch_group(&visit->block, group);
         cursor->candidates[cursor->candidate_count++] = (ss_candidates){.span = span, .group = group, .which = which};

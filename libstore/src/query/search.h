@@ -37,10 +37,10 @@ typedef struct ss_search {
  * take longer. */
 sstore_status ss_search_run(const ss_search *search);
 
-/* Of a group's fingerprints whose lower halves are near the query's, permuted: those that may not have been found in a table before
- * `table`, so that decoding them can tell something. */
-uint64_t ss_leave_out_found(const ss_segment *segment, const ss_query_plan *plan, uint32_t table, const ss_block *block,
-                            uint32_t group, uint32_t query, uint64_t which);
+/* Whether any of a group's fingerprints `which`, whose lower halves are near the query's, permuted, may not have been found in a table
+ * before `table`, so that decoding the group can tell something. */
+bool ss_may_be_new(const ss_segment *segment, const ss_query_plan *plan, uint32_t table, const ss_block *block, uint32_t group,
+                   uint32_t query, uint64_t which);
 
 /* What a search is expected to take in a table that is probed, and in all of them in nanoseconds, by the fingerprints that share
  * the query's prefixes as the directory shows. */
