@@ -21,6 +21,10 @@ typedef struct ss_coded_group {
 #define SS_PAIR_PADDING (2 * SS_PAIR_LANES) /* behind the last value that are read, whatever they are */
 #define SS_MOST_GATHERED 16u
 
+/* Up to this distance 32 bits of a fingerprint, its lower half or its fold, tell almost all that are not near. Those that have nothing
+ * to do with each other differ in 16 of them on average, so that beyond it whole fingerprints are compared. */
+#define SS_HALVES_TELL 8u
+
 /* Values among which pairs are looked for. The fold of a value is the exclusive or of its halves: folds of two values differ in no more
  * bits than the values do, and those of values that have nothing to do with each other in as many as other numbers of 32 bits. */
 typedef struct ss_folded {

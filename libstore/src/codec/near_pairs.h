@@ -3,10 +3,6 @@
 #define ROW_VECTORS (SS_PAIR_LANES / VECTOR_WORDS)
 #define SHIFTS 4u /* looked at together: few have a hit, so one comparison stands for all */
 
-/* Up to this distance folds tell almost all values that are not near. Folds that have nothing to do with each other differ in 16 bits
- * on average, so that beyond it whole values are compared. */
-#define FOLDS_TELL 8u
-
 /* Eight values, or the differences of eight pairs. */
 typedef struct OF_FORM(row) {
     words folds[ROW_VECTORS], uppers[ROW_VECTORS];
@@ -55,7 +51,7 @@ TARGET INLINE bool OF_FORM(may_be_near)(const row *rows, uint32_t count, uint32_
     words noted = NONE_NOTED;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < ROW_VECTORS; j++)
-            noted = OF_FORM(note_left)(noted, distance > FOLDS_TELL ? OF_FORM(count_whole)(&rows[i], j)
+            noted = OF_FORM(note_left)(noted, distance > SS_HALVES_TELL ? OF_FORM(count_whole)(&rows[i], j)
                                                                     : OF_FORM(take_ones)(rows[i].folds[j], distance), distance);
     return OF_FORM(noted_any)(noted, distance);
 }
@@ -108,7 +104,7 @@ TARGET INLINE uint32_t OF_FORM(list_between)(const ss_folded *values, uint32_t v
 TARGET static uint32_t OF_FORM(pairs_within)(const ss_folded *values, uint32_t begin, uint32_t end, uint32_t distance, uint32_t *hits)
 {
 #define PAIRS(distance) OF_FORM(list_within)(values, begin, end, distance, hits)
-    if (distance > FOLDS_TELL)
+    if (distance > SS_HALVES_TELL)
         return PAIRS(distance);
     BY_DISTANCE(distance, PAIRS)
 #undef PAIRS
@@ -118,7 +114,7 @@ TARGET static uint32_t OF_FORM(pairs_between)(const ss_folded *values, uint32_t 
                                               uint32_t distance, uint32_t *hits)
 {
 #define PAIRS(distance) OF_FORM(list_between)(values, value_count, others, count, distance, hits)
-    if (distance > FOLDS_TELL)
+    if (distance > SS_HALVES_TELL)
         return PAIRS(distance);
     BY_DISTANCE(distance, PAIRS)
 #undef PAIRS
@@ -127,4 +123,3 @@ TARGET static uint32_t OF_FORM(pairs_between)(const ss_folded *values, uint32_t 
 #undef row
 #undef ROW_VECTORS
 #undef SHIFTS
-#undef FOLDS_TELL
