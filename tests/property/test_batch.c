@@ -67,14 +67,18 @@ static void check_batch(fixture *self, size_t count, uint32_t distance, sstore_s
     sstore_close(store);
 }
 
-static void check_everything(uint64_t seed, data_kind kind, data_ids ids, const char *plan)
+/* Distances at which probing, if it is forced, would take long. */
+static const sstore_strategy strategies_beyond[] = {SSTORE_STRATEGY_AUTO, SSTORE_STRATEGY_AUTO, SSTORE_STRATEGY_SCAN};
+
+static void check_everything(uint64_t seed, data_kind kind, data_ids ids, const char *plan, uint32_t block_bytes)
 {
     fixture self;
-    set_up(&self, seed, kind, ids, 8000, plan, 1024);
+    set_up(&self, seed, kind, ids, 8000, plan, block_bytes);
     for (int strategy = SSTORE_STRATEGY_AUTO; strategy <= SSTORE_STRATEGY_SCAN; strategy++) {
         check_batch(&self, QUERIES, 3, (sstore_strategy)strategy, 2);
         check_batch(&self, 100, (uint32_t)rng_below(&self.random, 4), (sstore_strategy)strategy, 3);
         check_batch(&self, 40, 5, (sstore_strategy)strategy, 1);
+        check_batch(&self, 40, (uint32_t)rng_between(&self.random, 9, 20), strategies_beyond[strategy], 2); /* blocks decoded whole */
         check_batch(&self, 1, 3, (sstore_strategy)strategy, 4);
         check_batch(&self, 0, 3, (sstore_strategy)strategy, 1);
     }
@@ -84,11 +88,11 @@ static void check_everything(uint64_t seed, data_kind kind, data_ids ids, const 
 static void test_plans(void **state)
 {
     const uint64_t seed = *(const uint64_t *)*state;
-    check_everything(seed, DATA_CLUSTERED, DATA_IDS, "4");
-    check_everything(seed + 1, DATA_CLUSTERED, DATA_ORDINALS, "3");
-    check_everything(seed + 2, DATA_SKEWED, DATA_IDS, "2");
-    check_everything(seed + 3, DATA_SKEWED, DATA_NO_IDS, "5c2");
-    check_everything(seed + 4, DATA_DENSE, DATA_ORDINALS, "3");
+    check_everything(seed, DATA_CLUSTERED, DATA_IDS, "4", 1024);
+    check_everything(seed + 1, DATA_CLUSTERED, DATA_ORDINALS, "3", 65536);
+    check_everything(seed + 2, DATA_SKEWED, DATA_IDS, "2", 4096);
+    check_everything(seed + 3, DATA_SKEWED, DATA_NO_IDS, "5c2", 1024);
+    check_everything(seed + 4, DATA_DENSE, DATA_ORDINALS, "3", 1024);
 }
 
 static void check_sweeps(fixture *self)
@@ -96,6 +100,8 @@ static void check_sweeps(fixture *self)
     check_batch(self, QUERIES / 8, 3, SSTORE_STRATEGY_PROBE, 2);
     check_batch(self, QUERIES / 8, (uint32_t)rng_below(&self->random, 3), SSTORE_STRATEGY_PROBE, 1);
     check_batch(self, 50, 4, SSTORE_STRATEGY_PROBE, 3);
+    check_batch(self, 50, (uint32_t)rng_between(&self->random, 1, 8), SSTORE_STRATEGY_SCAN, 2);
+    check_batch(self, 50, (uint32_t)rng_between(&self->random, 9, 20), SSTORE_STRATEGY_SCAN, 3);
 }
 
 /* So many fingerprints that a table is swept in several slices, of unequal depth where the data is skewed. */

@@ -147,13 +147,15 @@ static inline uint32_t ss_block_find_lower(const ss_block *block, uint32_t group
 /* A search of some groups for fingerprints within `distance` of `query`, whose lower halves are within `lower_distance` of the
  * query's. */
 typedef struct ss_near {
+    const uint64_t *decoded; /* all fingerprints of the block: whole ones are tested; NULL: groups are decoded where lower halves are near */
     uint64_t query;
     uint32_t distance, lower_distance;
     uint32_t group, end;            /* groups `group` to end - 1 are still to be searched */
     bool any;                       /* set to false where the search begins: something was found before, */
     uint64_t last;                  /* up to this; for ss_block_source_find_near() */
     uint64_t which;                 /* of the group's fingerprints, by bits: those found, or to be looked at */
-    uint64_t values[SS_GROUP_SIZE]; /* the group's fingerprints up to the last one found, once it was decoded */
+    const uint64_t *values;         /* the group's fingerprints up to the last one found */
+    uint64_t buffer[SS_GROUP_SIZE]; /* for them */
 } ss_near;
 
 /* Decode the group near->group up to the last one of near->which, and keep those of them that are within the distance. False if the

@@ -141,8 +141,9 @@ void ss_block_find_groups(const ss_block *block, uint32_t low, uint32_t high, ui
 bool ss_block_keep_near(const ss_block *block, ss_near *near)
 {
     uint64_t kept = 0;
-    if (!ss_block_decode_group(block, near->group, ss_count_up_to(near->which), near->values))
+    if (!ss_block_decode_group(block, near->group, ss_count_up_to(near->which), near->buffer))
         return false;
+    near->values = near->buffer;
     for (uint64_t which = near->which; which != 0; which &= which - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(which);
         kept |= (uint64_t)(ss_popcount(near->values[i] ^ near->query) <= near->distance) << i;
@@ -151,8 +152,26 @@ bool ss_block_keep_near(const ss_block *block, ss_near *near)
     return true;
 }
 
+static void find_decoded(const ss_block *block, ss_near *near)
+{
+    uint32_t found[SS_GROUP_SIZE];
+    for (; near->group != near->end; near->group++) {
+        near->values = near->decoded + (size_t)near->group * SS_GROUP_SIZE;
+        uint32_t count = block->code->kernels->near_values(near->values, ss_block_group_size(block, near->group), near->query,
+                                                           near->distance, found);
+        for (near->which = 0; count > 0; count--)
+            near->which |= UINT64_C(1) << found[count - 1];
+        if (near->which != 0)
+            return;
+    }
+}
+
 bool ss_block_find_near(const ss_block *block, ss_near *near)
 {
+    if (near->decoded != NULL) {
+        find_decoded(block, near);
+        return true;
+    }
     for (;; near->group++) {
         near->group = ss_block_find_lower(block, near->group, near->end, (uint32_t)near->query, near->lower_distance, &near->which);
         if (SS_LIKELY(near->group == near->end))

@@ -15,7 +15,7 @@
 #define PROBE_NS 20.0         /* one more prefix whose block is at hand */
 #define CANDIDATE_NS 0.6      /* test one lower half of a probe's groups */
 #define SCAN_READ_NS 0.35     /* for each fingerprint that a scan reads, checksum included */
-#define SCAN_TEST_NS 0.15     /* test its lower half for one query */
+#define SCAN_TEST_NS 0.15     /* test its lower half */
 #define DECODE_NS 2.0         /* decode one fingerprint of a group in which some lower half is near */
 #define COMPARE_NS 4.0        /* look at one whose lower half is near */
 #define PROBE_LIMIT_NS 4e8    /* beyond it probing is not even forced */
@@ -128,15 +128,15 @@ static double whole_block_ns(const ss_cost_model *model, uint32_t distance)
     return block_ns(model) + count * (CANDIDATE_NS + near_ns(distance));
 }
 
-double ss_scan_cost(const ss_cost_model *model, uint32_t distance, double query_count)
+double ss_scan_cost(const ss_cost_model *model, uint32_t distance)
 {
-    return model->fingerprint_count * (SCAN_READ_NS + query_count * (SCAN_TEST_NS + near_ns(distance))) + READ_BLOCK_NS;
+    return model->fingerprint_count * (SCAN_READ_NS + SCAN_TEST_NS + near_ns(distance)) + READ_BLOCK_NS;
 }
 
 /* Nanoseconds: where probing costs as much or more, a scan is chosen. */
 static double probe_limit(const ss_cost_model *model, uint32_t distance)
 {
-    return model->strategy == SSTORE_STRATEGY_PROBE ? PROBE_LIMIT_NS : ss_scan_cost(model, distance, 1);
+    return model->strategy == SSTORE_STRATEGY_PROBE ? PROBE_LIMIT_NS : ss_scan_cost(model, distance);
 }
 
 uint64_t ss_most_probes(double fingerprint_count, sstore_strategy strategy)
@@ -265,7 +265,7 @@ static void weigh(ss_query_plan *query_plan, const ss_plan *plan, const ss_cost_
 {
     ss_plan_table whole = {.prefix_bits = SS_FINGERPRINT_BITS};
     const uint32_t distance = query_plan->distance;
-    query_plan->scan_cost = ss_scan_cost(model, distance, 1);
+    query_plan->scan_cost = ss_scan_cost(model, distance);
     query_plan->most_blocks = query_plan->scan_cost / whole_block_ns(model, distance);
     query_plan->probe_cost = query_plan->exact ? table_cost(&whole, 0, distance, model)
                                                : total_cost(plan, query_plan->radii, distance, model);

@@ -69,8 +69,8 @@ static inline uint32_t ss_query_prefix_bits(const ss_query_plan *query_plan, con
     return query_plan->exact ? SS_FINGERPRINT_BITS : plan->tables[table].prefix_bits;
 }
 
-/* Nanoseconds of reading all of one table, once for so many queries. */
-double ss_scan_cost(const ss_cost_model *model, uint32_t distance, double query_count);
+/* Nanoseconds of reading all of one table. */
+double ss_scan_cost(const ss_cost_model *model, uint32_t distance);
 
 /* The most prefixes that one query looks up in a segment, at any distance: more would be estimated to take longer than a scan, or
  * than probing is forced. `fingerprint_count`: the most that the blocks can hold, whatever the manifest says. */

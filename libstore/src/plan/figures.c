@@ -83,7 +83,7 @@ void ss_plan_figures_init(ss_plan_figures *figures, const ss_plan *plan, const s
     double blocks = ceil(store->fingerprint_count / in_block);
     const ss_cost_model model = {
         .fingerprint_count = store->fingerprint_count, .block_count = blocks, .io = SSTORE_IO_MMAP};
-    const double scan_ns = ss_scan_cost(&model, plan->distance, 1);
+    const double scan_ns = ss_scan_cost(&model, plan->distance);
     *figures = (ss_plan_figures){.bits = 0};
     set_sizes(figures, plan, store, blocks);
     add_probes(figures, plan, store, &model);

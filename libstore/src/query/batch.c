@@ -118,12 +118,12 @@ static way choose_way(const ss_batch *batch)
     if (batch->count == 1 || batch->segment->facts.distinct_count == 0)
         return ONE_BY_ONE;
     double single = batch->count * fmin(plan->scan_cost, mean_cost(batch));
-    double scanned = TOGETHER_NS + ss_scan_cost(&batch->segment->costs, batch->distance, batch->count);
+    double scanned = TOGETHER_NS + ss_batch_sweep_cost(batch, true);
     if (strategy == SSTORE_STRATEGY_SCAN || (plan->scan && scanned < single))
         return SCANNED;
     if (plan->scan)
         return ONE_BY_ONE;
-    double swept = TOGETHER_NS + ss_batch_sweep_cost(batch);
+    double swept = TOGETHER_NS + ss_batch_sweep_cost(batch, false);
     if (strategy == SSTORE_STRATEGY_AUTO && scanned < single && scanned < swept)
         return SCANNED;
     return swept < single ? SWEPT : ONE_BY_ONE;
@@ -133,12 +133,8 @@ static way choose_way(const ss_batch *batch)
 
 static sstore_status find_in_segment(const ss_batch *batch, sstore_error *error)
 {
-    switch (choose_way(batch)) {
-    case SWEPT: return ss_batch_sweep(batch, error);
-    case SCANNED: return ss_batch_scan(batch, error);
-    case ONE_BY_ONE: break;
-    }
-    return find_one_by_one(batch, error);
+    const way chosen = choose_way(batch);
+    return chosen == ONE_BY_ONE ? find_one_by_one(batch, error) : ss_batch_sweep(batch, chosen == SCANNED, error);
 }
 
 /* Find the hits in all segments of records. */

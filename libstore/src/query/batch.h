@@ -2,9 +2,9 @@
  * batch.h - many queries at once. A round of queries is answered in one of three ways, whichever is estimated to take
  * least:
  *   one by one   each query for itself, on all threads
- *   swept        every table that is probed is decoded once, in slices that stay in the cache while all queries with a
- *                probe there are tested
- *   scanned      every block of table 0 is decoded once, and all queries tested against it
+ *   swept        the blocks of every table that is probed are got once, in slices that stay in the cache while all queries with
+ *                a probe there are tested
+ *   scanned      so are those of table 0, and all queries tested against them
  * Hits (a query and a matching fingerprint) are gathered in any order; these are then turned into matches with ids,
  * put in the order of the queries and handed on. A round that finds too much is taken again in halves.
  */
@@ -54,12 +54,11 @@ sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_
 /* Forget all hits. */
 void ss_batch_clear_hits(const ss_batch *batch);
 
-/* Find the hits of all queries, by decoding all tables that the plan probes, or by a scan of table 0. */
-sstore_status ss_batch_sweep(const ss_batch *batch, sstore_error *error);
-sstore_status ss_batch_scan(const ss_batch *batch, sstore_error *error);
+/* Find the hits of all queries, by a sweep of all tables that the plan probes, or by a scan of table 0. */
+sstore_status ss_batch_sweep(const ss_batch *batch, bool scan, sstore_error *error);
 
-/* What a sweep takes, in estimated nanoseconds of one thread. */
-double ss_batch_sweep_cost(const ss_batch *batch);
+/* What it takes, in estimated nanoseconds of one thread. */
+double ss_batch_sweep_cost(const ss_batch *batch, bool scan);
 
 /* Turn the hits into matches, in the order of the queries, those of one query by (distance, fingerprint, id), and hand them
  * to on_match; the first query of the round has the index `first_index`. STOPPED also where there are more than

@@ -8,6 +8,9 @@
  * core's cache while the queries pass by. The index's buckets are prefixes too, mostly shorter than the table's: a
  * probe that is too short finds more candidates, never fewer, and a few of these are tested in less time than a longer
  * prefix is made.
+ *
+ * Where no table is to be probed, table 0 is swept in the same way, without an index: each slice is tested whole against the
+ * queries whose leading bits are within the distance.
  */
 #include <math.h>
 
@@ -21,12 +24,16 @@
 #define SLICE_FINGERPRINTS 64000.0 /* on average, if its blocks are as full as all */
 #define MOST_BLOCKS_TIMES 2u       /* as many blocks as a slice should have are got together, */
 #define MOST_BYTES (4u << 20)      /* but no more than have so many bytes, where blocks are far from full */
-#define INDEX_BITS 11u
+#define SLICES_A_THREAD 8u         /* where a small table is scanned, */
+#define SCANNED_BLOCKS 16u         /* but with so many blocks in each */
+#define INDEX_BITS 11u /* at most, */
+#define BUCKET_LEAST 16.0 /* and no more than give a bucket so many fingerprints on average */
 #define LOW_BITS 3u                /* of a bucket: those that differ in these are tested together where flips are left */
 #define DEAL_BITS 6u /* queries are dealt out by these leading bits and then sorted by several threads */
 
 /* Nanoseconds of one thread, measured by bench_batch (bench/README.md). */
 #define BLOCK_NS 850.0   /* get a block, check it and index its groups */
+#define DECODE_NS 2.2    /* decode a fingerprint, beyond SS_HALVES_TELL */
 #define BUCKET_NS 12.0   /* find a bucket */
 #define TEST_NS 0.15     /* test one of its fingerprints */
 #define BUCKET_MEAN 64.0 /* how many it has, unless the prefix is too short */
@@ -43,13 +50,16 @@ typedef struct sliced_block {
     uint64_t number, rank; /* rank: of its first fingerprint, in table 0 */
     uint32_t first_group;  /* of all groups of the slice */
     ss_block block;
+    uint64_t *decoded; /* all of it, or NULL: only groups where a lower half is near are decoded */
 } sliced_block;
 
 /* What a thread needs to work on a slice. */
 typedef struct workplace {
     uint8_t *buffers;     /* for the blocks, in pread mode */
+    uint64_t *decoded;    /* for the blocks, where they are decoded */
     sliced_block *blocks; /* and one behind them, of which only first_group counts */
     uint32_t block_count, capacity;
+    uint64_t begin_block, end_block; /* those that are here, once a query needed them; until then the end is the begin */
     uint32_t *block_of;   /* each group's block */
     ss_near near;
     ss_block_walk walk; /* of the slices in their order */
@@ -60,6 +70,7 @@ typedef struct workplace {
 typedef struct sweep {
     const ss_batch *batch;
     const ss_table *table;
+    bool scans;      /* the table: all that is in it may be a match */
     uint32_t number; /* of the table */
     uint32_t prefix_bits;
     int32_t radius;
@@ -69,6 +80,7 @@ typedef struct sweep {
     slice *slices;
     size_t slice_count, slice_capacity;
     uint64_t slice_blocks; /* in a slice at most, unless they have one prefix */
+    double block_mean;     /* fingerprints in a block */
     workplace *places;     /* one a thread */
 } sweep;
 
@@ -79,9 +91,79 @@ typedef struct sliced {
     workplace *place;
     uint32_t worker;
     uint32_t index_bits, suffix_bits; /* a fingerprint is the slice's bits, the bucket's, and the suffix */
-    uint32_t shift;                   /* the suffix's bits; 63 where all 64 are */
     sstore_error *error;
 } sliced;
+
+/* ----- a slice's blocks ----- */
+
+/* Get blocks from the place's begin on, up to the slice's end or as many as there is room for. */
+static sstore_status get_blocks(const sliced *self)
+{
+    const ss_table *table = self->of->table;
+    const uint32_t block_bytes = table->blocks.header.block_bytes;
+    workplace *place = self->place;
+    uint32_t groups = 0;
+    place->block_count = 0;
+    for (uint64_t number = place->begin_block; number < self->cut->end_block && place->block_count < place->capacity; number++) {
+        const uint8_t *bytes;
+        sliced_block *in = &place->blocks[place->block_count];
+        uint8_t *buffer = place->buffers != NULL ? place->buffers + (size_t)place->block_count * block_bytes : NULL;
+        ss_block_reader_ahead(&table->blocks, number, &place->walk);
+        sstore_status status = ss_block_reader_get(&table->blocks, number, buffer, &bytes, self->error);
+        if (status == SSTORE_OK)
+            status = ss_block_source_open(&table->source, number, bytes, &in->block, self->error);
+        if (status != SSTORE_OK)
+            return status;
+        in->number = number;
+        in->rank = self->of->number == 0 ? ss_array_at(&self->of->batch->segment->ranks, number) : 0;
+        in->decoded = place->decoded != NULL ? place->decoded + (size_t)place->block_count * ss_block_most(block_bytes) : NULL;
+        if (in->decoded != NULL)
+            status = ss_block_source_decode(&table->source, number, &in->block, in->decoded, self->error);
+        if (status != SSTORE_OK)
+            return status;
+        in->first_group = groups;
+        for (uint32_t i = 0; i < in->block.group_count; i++)
+            place->block_of[groups++] = place->block_count;
+        place->block_count++;
+    }
+    place->blocks[place->block_count].first_group = groups;
+    place->end_block = place->begin_block + place->block_count;
+    return SSTORE_OK;
+}
+
+/* The first bucket that begins at or above a fingerprint; behind the last one if there is none. */
+static uint64_t bucket_from(const sliced *self, uint64_t fingerprint)
+{
+    const slice *cut = self->cut;
+    const uint64_t end = (UINT64_C(1) << self->index_bits) + 1;
+    if (fingerprint <= cut->first)
+        return 0;
+    if (fingerprint - cut->first > ss_low_mask(64 - cut->bits))
+        return end;
+    return ss_min_u64(((fingerprint - cut->first - 1) >> self->suffix_bits) + 1, end);
+}
+
+/* Note for each bucket in which group its first fingerprint would be. */
+static sstore_status index_groups(const sliced *self)
+{
+    workplace *place = self->place;
+    const uint64_t end = (UINT64_C(1) << self->index_bits) + 1;
+    uint32_t group = 0;
+    uint64_t bucket = 0;
+    for (uint32_t i = 0; i < place->block_count; i++) {
+        const sliced_block *in = &place->blocks[i];
+        for (uint32_t j = 0; j < in->block.group_count; j++, group++) {
+            uint64_t first;
+            if (!ss_block_group_first(&in->block, j, &first))
+                return ss_block_reader_malformed(&self->of->table->blocks, in->number, SS_MALFORMED_GROUP, self->error);
+            for (const uint64_t from = bucket_from(self, first); bucket < from; bucket++)
+                place->begins[bucket] = group > 0 ? group - 1 : 0;
+        }
+    }
+    for (; bucket < end; bucket++)
+        place->begins[bucket] = group - 1;
+    return SSTORE_OK;
+}
 
 /* ----- testing ----- */
 
@@ -90,7 +172,7 @@ static sstore_status match(const sliced *self, const sstore_record *query, uint6
     const sweep *of = self->of;
     const ss_batch *batch = of->batch;
     const uint64_t pattern = ss_unpermute(&of->table->permutation, permuted ^ query->fingerprint);
-    if (ss_plan_first_cover(&batch->segment->facts.plan, batch->plan->radii, pattern) != of->number)
+    if (!of->scans && ss_plan_first_cover(&batch->segment->facts.plan, batch->plan->radii, pattern) != of->number)
         return SSTORE_OK;
     const ss_batch_hit hit = {.fingerprint = ss_unpermute(&of->table->permutation, permuted),
                               .rank = of->number == 0 ? rank : SS_NO_RANK,
@@ -113,20 +195,34 @@ static sstore_status report_near(const sliced *self, const sstore_record *query,
     return status;
 }
 
-/* Test groups of a block. */
-static sstore_status test_groups(const sliced *self, const sstore_record *query, const sliced_block *in, uint64_t first, uint64_t last)
+/* Find the next group that has something near, and perhaps new. */
+static sstore_status find_near(const sliced *self, const sstore_record *query, const sliced_block *in)
 {
     const ss_batch *batch = self->of->batch;
+    const ss_block_source *source = &self->of->table->source;
     const uint32_t lower = (uint32_t)query->fingerprint;
     ss_near *near = &self->place->near;
-    sstore_status status = SSTORE_OK;
-    for (; status == SSTORE_OK; near->group++) {
+    near->decoded = in->decoded;
+    if (near->decoded != NULL)
+        return ss_block_source_find_near(source, in->number, &in->block, near, self->error);
+    for (;; near->group++) {
         near->group = ss_block_find_lower(&in->block, near->group, near->end, lower, near->lower_distance, &near->which);
         if (SS_LIKELY(near->group == near->end))
             return SSTORE_OK;
-        near->which = ss_leave_out_found(batch->segment, batch->plan, self->of->number, &in->block, near->group, lower, near->which);
-        if (near->which != 0)
-            status = ss_block_source_keep_near(&self->of->table->source, in->number, &in->block, near, self->error);
+        if (ss_may_be_new(batch->segment, batch->plan, self->of->number, &in->block, near->group, lower, near->which))
+            return ss_block_source_keep_near(source, in->number, &in->block, near, self->error);
+    }
+}
+
+/* Test groups of a block. */
+static sstore_status test_groups(const sliced *self, const sstore_record *query, const sliced_block *in, uint64_t first, uint64_t last)
+{
+    ss_near *near = &self->place->near;
+    sstore_status status = SSTORE_OK;
+    for (; status == SSTORE_OK; near->group++) {
+        status = find_near(self, query, in);
+        if (SS_LIKELY(near->group == near->end))
+            break;
         if (status == SSTORE_OK)
             status = report_near(self, query, in, first, last);
     }
@@ -139,7 +235,7 @@ static sstore_status test_buckets(const sliced *self, const sstore_record *query
     const workplace *place = self->place;
     const uint64_t first_bucket = bucket & ~ss_low_mask(low_bits), last_bucket = bucket | ss_low_mask(low_bits);
     const uint64_t unknown = ss_low_mask(self->suffix_bits + low_bits);
-    const uint64_t first = self->cut->first | first_bucket << self->shift, last = first | unknown;
+    const uint64_t first = self->cut->first | first_bucket << self->suffix_bits, last = first | unknown;
     const uint32_t known = ss_popcount((first ^ query->fingerprint) & ~unknown & ~UINT64_C(0) << SS_UPPER_BITS);
     const uint32_t distance = self->of->batch->distance;
     const uint32_t last_group = place->begins[last_bucket + 1];
@@ -186,8 +282,14 @@ static size_t find_query(const sweep *of, uint64_t target)
 
 static sstore_status test_query(const sliced *self, const sstore_record *query, int32_t flips)
 {
-    uint64_t bucket = query->fingerprint >> self->shift & ss_low_mask(self->index_bits);
-    return test_near(self, query, bucket, self->index_bits, flips);
+    uint64_t bucket = query->fingerprint >> self->suffix_bits & ss_low_mask(self->index_bits);
+    sstore_status status = SSTORE_OK;
+    if (self->place->end_block == self->place->begin_block) {
+        status = get_blocks(self);
+        if (status == SSTORE_OK)
+            status = index_groups(self);
+    }
+    return status == SSTORE_OK ? test_near(self, query, bucket, self->index_bits, flips) : status;
 }
 
 /* The queries whose leading bits are those of `leading`, which took all flips but so many to become the slice's. */
@@ -244,112 +346,34 @@ static sstore_status test_slice(const sliced *self, const slice *cut)
     return test_queries_near(self, cut->first, cut->bits, cut->bits, self->of->radius);
 }
 
-/* ----- a slice's blocks ----- */
-
-/* Get blocks from `begin` on, up to `end` or as many as there is room for. Returns through *end_out where it stopped. */
-static sstore_status get_blocks(const sliced *self, uint64_t begin, uint64_t end, uint64_t *end_out)
-{
-    const ss_table *table = self->of->table;
-    const uint32_t block_bytes = table->blocks.header.block_bytes;
-    workplace *place = self->place;
-    uint32_t groups = 0;
-    place->block_count = 0;
-    for (uint64_t number = begin; number < end && place->block_count < place->capacity; number++) {
-        const uint8_t *bytes;
-        sliced_block *in = &place->blocks[place->block_count];
-        uint8_t *buffer = place->buffers != NULL ? place->buffers + (size_t)place->block_count * block_bytes : NULL;
-        ss_block_reader_ahead(&table->blocks, number, &place->walk);
-        sstore_status status = ss_block_reader_get(&table->blocks, number, buffer, &bytes, self->error);
-        if (status == SSTORE_OK)
-            status = ss_block_source_open(&table->source, number, bytes, &in->block, self->error);
-        if (status != SSTORE_OK)
-            return status;
-        in->number = number;
-        in->rank = self->of->number == 0 ? ss_array_at(&self->of->batch->segment->ranks, number) : 0;
-        in->first_group = groups;
-        for (uint32_t i = 0; i < in->block.group_count; i++)
-            place->block_of[groups++] = place->block_count;
-        place->block_count++;
-    }
-    place->blocks[place->block_count].first_group = groups;
-    *end_out = begin + place->block_count;
-    return SSTORE_OK;
-}
-
-/* The first bucket that begins at or above a fingerprint; behind the last one if there is none. */
-static uint64_t bucket_from(const sliced *self, uint64_t fingerprint)
-{
-    const slice *cut = self->cut;
-    const uint64_t end = (UINT64_C(1) << self->index_bits) + 1;
-    if (fingerprint <= cut->first)
-        return 0;
-    if (fingerprint - cut->first > ss_low_mask(64 - cut->bits))
-        return end;
-    return ss_min_u64(((fingerprint - cut->first - 1) >> self->shift) + 1, end);
-}
-
-/* Note for each bucket in which group its first fingerprint would be. */
-static sstore_status index_groups(const sliced *self)
-{
-    workplace *place = self->place;
-    const uint64_t end = (UINT64_C(1) << self->index_bits) + 1;
-    uint32_t group = 0;
-    uint64_t bucket = 0;
-    for (uint32_t i = 0; i < place->block_count; i++) {
-        const sliced_block *in = &place->blocks[i];
-        for (uint32_t j = 0; j < in->block.group_count; j++, group++) {
-            uint64_t first;
-            if (!ss_block_group_first(&in->block, j, &first))
-                return ss_block_reader_malformed(&self->of->table->blocks, in->number, SS_MALFORMED_GROUP, self->error);
-            for (const uint64_t from = bucket_from(self, first); bucket < from; bucket++)
-                place->begins[bucket] = group > 0 ? group - 1 : 0;
-        }
-    }
-    for (; bucket < end; bucket++)
-        place->begins[bucket] = group - 1;
-    return SSTORE_OK;
-}
-
 /* ----- slices ----- */
 
-static bool has_queries_near(const sweep *of, uint64_t leading, uint32_t bits, uint32_t from, int32_t flips)
+/* So many that a bucket has some fingerprints, if the slice's are spread evenly. A scan needs no index, but the one bit that leaves a
+ * suffix of 63 bits. */
+static uint32_t choose_index_bits(const sweep *of, const slice *cut)
 {
-    size_t first = find_query(of, leading);
-    bool has = first < of->batch->count && of->queries[first].fingerprint <= (leading | ss_low_mask(64 - bits));
-    for (uint32_t bit = 0; !has && flips > 0 && bit < from; bit++)
-        has = has_queries_near(of, leading ^ UINT64_C(1) << (63 - bit), bits, bit, flips - 1);
-    return has;
-}
-
-static bool has_queries(const sweep *of, const slice *cut)
-{
-    if (!near_too_many(of, cut))
-        return has_queries_near(of, cut->first, cut->bits, cut->bits, of->radius);
-    for (size_t i = 0; i < of->batch->count; i++)
-        if (flips_left(of, cut, of->queries[i].fingerprint) >= 0)
-            return true;
-    return false;
+    uint64_t left = of->scans ? 0 : (uint64_t)((double)(cut->end_block - cut->begin_block) * of->block_mean / BUCKET_LEAST);
+    uint32_t bits = 1;
+    for (; bits < INDEX_BITS && left > 1; left /= 2)
+        bits++;
+    return bits;
 }
 
 static sstore_status run_slice(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
     const sweep *of = context;
     const slice *cut = &of->slices[task];
-    sliced self = {.of = of, .cut = cut, .place = &of->places[worker], .worker = worker, .error = error};
+    workplace *place = &of->places[worker];
+    sliced self = {.of = of, .cut = cut, .place = place, .worker = worker, .error = error};
     sstore_status status = SSTORE_OK;
-    self.index_bits = (uint32_t)ss_min_u64(INDEX_BITS, of->prefix_bits - cut->bits);
+    self.index_bits = ss_min_u32(choose_index_bits(of, cut), of->prefix_bits - cut->bits);
     self.suffix_bits = 64 - cut->bits - self.index_bits;
-    self.shift = (uint32_t)ss_min_u64(63, self.suffix_bits);
-    if (!has_queries(of, cut))
-        return SSTORE_OK;
     /* More than one round only where a single prefix has as many blocks, or they are much fuller than most. */
-    for (uint64_t begin = cut->begin_block, end = begin; status == SSTORE_OK && begin < cut->end_block; begin = end) {
-        status = get_blocks(&self, begin, cut->end_block, &end);
-        if (status == SSTORE_OK)
-            status = index_groups(&self);
-        if (status == SSTORE_OK)
-            status = test_slice(&self, cut);
-    }
+    place->end_block = cut->begin_block;
+    do {
+        place->begin_block = place->end_block;
+        status = test_slice(&self, cut);
+    } while (status == SSTORE_OK && place->begin_block < place->end_block && place->end_block < cut->end_block);
     return status;
 }
 
@@ -437,6 +461,7 @@ static void free_places(workplace *places, uint32_t count)
 {
     for (uint32_t i = 0; places != NULL && i < count; i++) {
         ss_free(places[i].buffers);
+        ss_free(places[i].decoded);
         ss_free(places[i].blocks);
         ss_free(places[i].block_of);
     }
@@ -448,7 +473,8 @@ static sstore_status make_places(const ss_batch *batch, uint32_t capacity, workp
 {
     const uint32_t block_bytes = batch->segment->facts.block_bytes;
     const size_t most_groups = (size_t)capacity * ss_group_count(ss_block_most(block_bytes));
-    const bool buffered = batch->store->options.io == SSTORE_IO_PREAD;
+    const bool buffered = batch->store->options.io == SSTORE_IO_PREAD, decoded = batch->distance > SS_HALVES_TELL;
+    const size_t decoded_bytes = ss_block_most(block_bytes) * sizeof *places_out[0]->decoded;
     workplace *places = ss_alloc(batch->threads, sizeof *places);
     bool made = places != NULL;
     for (uint32_t i = 0; made && i < batch->threads; i++) {
@@ -456,54 +482,66 @@ static sstore_status make_places(const ss_batch *batch, uint32_t capacity, workp
         places[i].blocks = ss_alloc(capacity + 1, sizeof *places[i].blocks);
         places[i].block_of = ss_realloc(NULL, most_groups, sizeof *places[i].block_of);
         places[i].buffers = buffered ? ss_realloc(NULL, capacity, block_bytes) : NULL;
-        made = places[i].blocks != NULL && places[i].block_of != NULL && (!buffered || places[i].buffers != NULL);
+        places[i].decoded = decoded ? ss_realloc(NULL, capacity, decoded_bytes) : NULL;
+        made = places[i].blocks != NULL && places[i].block_of != NULL && (!buffered || places[i].buffers != NULL) &&
+               (!decoded || places[i].decoded != NULL);
     }
     *places_out = places;
     if (made)
         return SSTORE_OK;
     free_places(places, batch->threads);
-    return ss_fail_memory(error, (uint64_t)batch->threads * capacity * (block_bytes + sizeof *places->blocks));
+    return ss_fail_memory(error, (uint64_t)batch->threads * capacity * (block_bytes + decoded_bytes + sizeof *places->blocks));
 }
 
-sstore_status ss_batch_sweep(const ss_batch *batch, sstore_error *error)
+static bool sweeps_table(const ss_batch *batch, uint32_t number, bool scan)
+{
+    return scan ? number == 0 : batch->plan->radii[number] != SS_NO_PROBE;
+}
+
+sstore_status ss_batch_sweep(const ss_batch *batch, bool scan, sstore_error *error)
 {
     const ss_plan *plan = &batch->segment->facts.plan;
     const ss_cost_model *costs = &batch->segment->costs;
-    const uint64_t slice_blocks = 1 + (uint64_t)(SLICE_FINGERPRINTS * costs->block_count / (costs->fingerprint_count + 1));
+    const uint64_t in_cache = (uint64_t)(SLICE_FINGERPRINTS * costs->block_count / (costs->fingerprint_count + 1));
+    const uint64_t shared = ss_max_u64((uint64_t)costs->block_count / (SLICES_A_THREAD * batch->threads), SCANNED_BLOCKS);
+    const uint64_t slice_blocks = 1 + (scan ? ss_min_u64(in_cache, shared) : in_cache);
     workplace *places;
     const uint64_t most = ss_max_u64(1, MOST_BYTES / batch->segment->facts.block_bytes);
     sstore_status status = make_places(batch, (uint32_t)ss_min_u64(MOST_BLOCKS_TIMES * slice_blocks, most), &places, error);
     if (status != SSTORE_OK)
         return status;
     for (uint32_t i = 0; status == SSTORE_OK && i < plan->table_count; i++) {
-        if (batch->plan->radii[i] == SS_NO_PROBE)
+        if (!sweeps_table(batch, i, scan))
             continue;
         sweep self = {.batch = batch,
+                      .scans = scan,
                       .table = &batch->segment->tables[i],
                       .number = i,
                       .places = places,
                       .slice_blocks = slice_blocks,
-                      .prefix_bits = ss_query_prefix_bits(batch->plan, plan, i),
-                      .radius = batch->plan->radii[i]};
+                      .block_mean = costs->fingerprint_count / fmax(1, costs->block_count),
+                      .prefix_bits = scan ? SS_FINGERPRINT_BITS : ss_query_prefix_bits(batch->plan, plan, i),
+                      .radius = scan ? (int32_t)batch->distance : batch->plan->radii[i]};
         status = sweep_table(&self, error);
     }
     free_places(places, batch->threads);
     return status;
 }
 
-double ss_batch_sweep_cost(const ss_batch *batch)
+double ss_batch_sweep_cost(const ss_batch *batch, bool scan)
 {
     const ss_cost_model *costs = &batch->segment->costs;
-    double cost = 0, useful_bits = log2(fmax(1, costs->fingerprint_count / BUCKET_MEAN));
-    for (uint32_t i = 0; i < batch->segment->facts.plan.table_count; i++) {
-        uint32_t prefix_bits = ss_query_prefix_bits(batch->plan, &batch->segment->facts.plan, i);
-        if (batch->plan->radii[i] == SS_NO_PROBE)
+    const ss_plan *plan = &batch->segment->facts.plan;
+    const double decode_ns = batch->distance > SS_HALVES_TELL ? DECODE_NS : 0;
+    const double useful_bits = scan ? 0 : log2(fmax(1, costs->fingerprint_count / BUCKET_MEAN));
+    double cost = 0;
+    for (uint32_t i = 0; i < plan->table_count; i++) {
+        if (!sweeps_table(batch, i, scan))
             continue;
-        uint32_t bits = (uint32_t)fmin(prefix_bits, useful_bits);
-        double buckets = batch->count * ss_probe_count(bits, batch->plan->radii[i]);
-        double candidates = buckets * costs->fingerprint_count / ldexp(1, (int)bits);
-        cost += costs->block_count * BLOCK_NS + buckets * BUCKET_NS +
-                candidates * TEST_NS;
+        const uint32_t bits = (uint32_t)fmin(ss_query_prefix_bits(batch->plan, plan, i), useful_bits);
+        const double buckets = batch->count * (scan ? 1 : ss_probe_count(bits, batch->plan->radii[i]));
+        const double candidates = buckets * costs->fingerprint_count / ldexp(1, (int)bits);
+        cost += costs->block_count * BLOCK_NS + costs->fingerprint_count * decode_ns + buckets * BUCKET_NS + candidates * TEST_NS;
     }
     return cost;
 }
