@@ -1,6 +1,7 @@
 /*
- * test_named_plans.c - every named plan answers the same queries as brute force does, record for record, on one large
- * clustered set with ids. SSTORE_TEST_LONG makes it 10 million records and 1,000 queries.
+ * test_named_plans.c - stores of every named plan, and of what `auto` chooses for each distance, answer the same queries as brute
+ * force does, at each distance from 0 to 10, record for record, on one large clustered set with ids. SSTORE_TEST_LONG makes it
+ * 10 million records and 1,000 queries.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,13 +14,15 @@
 #include "support/testing.h"
 #include "support/use_store.h"
 
+#define MAX_DISTANCE 10u
+
 static const char *const plans[] = {"20", "16", "10", "4", "3", "2", "1"};
 
-/* Queries and their right answers, made once for all plans. */
+/* Queries and their right answers, made once for all stores. */
 typedef struct questions {
     size_t count;
     uint64_t *fingerprints;
-    matches wanted;
+    matches wanted[MAX_DISTANCE + 1]; /* at each distance */
 } questions;
 
 static questions ask(rng *random, const data_set *data, const oracle *truth, size_t count)
@@ -27,46 +30,93 @@ static questions ask(rng *random, const data_set *data, const oracle *truth, siz
     questions made = {.count = count, .fingerprints = calloc(count, sizeof(uint64_t))};
     assert_non_null(made.fingerprints);
     for (size_t i = 0; i < count; i++) {
-        made.fingerprints[i] = data_query(random, data, 3);
-        oracle_query(truth, made.fingerprints[i], 3, i, &made.wanted);
+        matches found = {0};
+        made.fingerprints[i] = data_query(random, data, MAX_DISTANCE);
+        oracle_query(truth, made.fingerprints[i], MAX_DISTANCE, i, &found);
+        for (uint32_t distance = 0; distance <= MAX_DISTANCE; distance++)
+            for (size_t j = 0; j < found.count; j++)
+                if (found.items[j].distance <= distance)
+                    matches_add(&made.wanted[distance], &found.items[j]);
+        matches_free(&found);
     }
     return made;
 }
 
-static void check_plan(const char *plan, const data_set *data, const questions *asked)
+static void free_questions(questions *asked)
+{
+    for (uint32_t distance = 0; distance <= MAX_DISTANCE; distance++)
+        matches_free(&asked->wanted[distance]);
+    free(asked->fingerprints);
+}
+
+/* All queries together, and one by one. */
+static void check_answers(const sstore *store, const questions *asked, uint32_t distance)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    matches together = {0}, single = {0};
+    assert_ok(store_batch(store, asked->fingerprints, asked->count, distance, 2, &together, &error), &error);
+    assert_true(matches_equal(&together, &asked->wanted[distance]));
+    sstore_cursor *cursor = store_must_cursor(store);
+    for (size_t i = 0; i < asked->count; i++) {
+        matches found = {0};
+        assert_ok(store_query_sorted(cursor, asked->fingerprints[i], distance, &found, &error), &error);
+        for (size_t j = 0; j < found.count; j++) {
+            found.items[j].query_index = i;
+            matches_add(&single, &found.items[j]);
+        }
+        matches_free(&found);
+    }
+    assert_true(matches_equal(&single, &asked->wanted[distance]));
+    sstore_cursor_free(cursor);
+    matches_free(&together);
+    matches_free(&single);
+}
+
+/* Returns how many matches were compared. */
+static size_t check_store(const char *plan, uint32_t built_for, const data_set *data, const questions *asked)
 {
     const char *path = scratch_path("store");
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     sstore_error error = {.status = SSTORE_OK};
-    matches got = {0};
+    size_t compared = 0;
     options.plan = plan;
-    testing_doing("plan %s", plan);
+    options.distance = built_for;
+    testing_doing("plan %s for distance %u", plan != NULL ? plan : "auto", (unsigned)built_for);
     assert_ok(store_build(path, &options, data, 0, &error), &error);
-    sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
-    assert_ok(store_batch(store, asked->fingerprints, asked->count, 3, 2, &got, &error), &error);
-    assert_true(matches_equal(&got, &asked->wanted));
-    printf("plan %s: %zu queries, %zu matches, as brute force has them\n", plan, asked->count, got.count);
-    matches_free(&got);
-    sstore_close(store);
+    for (uint32_t distance = 0; distance <= MAX_DISTANCE; distance++) {
+        sstore *store = store_must_open(path, distance % 2 == 0 ? SSTORE_IO_PREAD : SSTORE_IO_MMAP, SSTORE_STRATEGY_AUTO);
+        testing_doing("plan %s for distance %u, at distance %u", plan != NULL ? plan : "auto", (unsigned)built_for,
+                      (unsigned)distance);
+        check_answers(store, asked, distance);
+        compared += 2 * asked->wanted[distance].count;
+        sstore_close(store);
+    }
     scratch_remove(path);
+    return compared;
 }
 
 static void test_named_plans(void **state)
 {
     const bool all = testing_long();
+    const size_t plan_count = sizeof plans / sizeof *plans;
     data_set data;
     oracle truth;
     rng random;
+    size_t compared = 0;
     rng_init(&random, *(const uint64_t *)*state);
     data_make(&random, DATA_CLUSTERED, DATA_IDS, all ? 10000000 : 100000, true, &data);
     oracle_make(&data, &truth);
     questions asked = ask(&random, &data, &truth, all ? 1000 : 100);
-    assert_true(asked.wanted.count > asked.count / 10); /* most are near something */
-    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
-        check_plan(plans[i], &data, &asked);
+    assert_true(asked.wanted[3].count > asked.count / 10);
+    assert_true(asked.wanted[MAX_DISTANCE].count > asked.wanted[3].count);
+    for (size_t i = 0; i < plan_count; i++)
+        compared += check_store(plans[i], 3, &data, &asked);
+    for (uint32_t distance = 0; distance <= MAX_DISTANCE; distance++)
+        compared += check_store(NULL, distance, &data, &asked);
     testing_done();
-    free(asked.fingerprints);
-    matches_free(&asked.wanted);
+    printf("figure: %zu records, %zu stores, %zu queries at %u distances, in a batch and one by one: %zu matches, 0 wrong\n",
+           data.count, plan_count + MAX_DISTANCE + 1, asked.count, MAX_DISTANCE + 1, compared);
+    free_questions(&asked);
     oracle_free(&truth);
     data_free(&data);
 }
