@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 {
     const bench_usage usage = {"STORE...", "Print what each table of the stores takes.", NULL, 0};
     int first = bench_parse(argc, argv, &usage);
-    printf("# bits a fingerprint; bound: entropy(h) + rest; the directory's share is within bits\n");
+    printf("# bits a fingerprint; bound: entropy of the symbols + suffixes + column; the directory's share is within bits\n");
     printf(
         "table  prefix  radius  bits     bound bits  over bound %%  Elias-Fano  Rice    over E-F %%  directory bits\n");
     for (int i = first; i < argc; i++)

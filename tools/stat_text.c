@@ -79,9 +79,9 @@ static void print_all_tables(const store_report *report)
         if (segment->facts.removes)
             continue;
         if (report->facts.segment_count == 1)
-            output_text("\nTables (bits a fingerprint; bound is entropy(h) + rest)\n");
+            output_text("\nTables (bits a fingerprint; bound is the entropy of the symbols + suffixes + column)\n");
         else
-            output_text("\nTables of segment %" PRIu32 " (bits a fingerprint; bound is entropy(h) + rest)\n", i);
+            output_text("\nTables of segment %" PRIu32 " (bits a fingerprint; bound is the entropy of the symbols + suffixes + column)\n", i);
         print_tables(segment);
     }
 }

@@ -112,18 +112,17 @@ typedef struct sstore_cursor sstore_cursor;
 
 /* How blocks are read. Every mode gives the same answers. */
 typedef enum sstore_io {
-    SSTORE_IO_PREAD = 0,  /* each block read by pread() and its checksum checked whenever it is read (a cursor may keep
-                             a few); a fault of the disk is always an error code */
-    SSTORE_IO_MMAP = 1,   /* files mapped, a block read and its checksum checked before its first use. Pages
-                             are the page cache's: they count as resident, and the system takes them back where memory is
-                             scarce. A file that cannot be read, or was cut short, is an error code; but a block that was
-                             checked, and cannot be read again after the system took it back, ends the process with
-                             SIGBUS */
-    SSTORE_IO_MEMORY = 2, /* all block files loaded and checked at open; the store's size in memory */
-    SSTORE_IO_AUTO = 3    /* the default: sstore_open() chooses MMAP if the files fit into half of the available memory, else
-                             PREAD. That is the smallest of the machine's memory, RLIMIT_AS, the limits of the process's
-                             memory cgroups, and max_memory if it is set. Where what PREAD buffers is above max_memory, it is
-                             MMAP all the same. sstore_reopen() does not choose again */
+    SSTORE_IO_PREAD = 0,  /* Each block is read by pread() and checked whenever it is read (a cursor may keep a few). A disk
+                             fault is always an error code */
+    SSTORE_IO_MMAP = 1,   /* Files are mapped. A block is read and checked before its first use; later changes are not noticed.
+                             If a file is cut short or cannot be read, the call fails. One risk remains: the system may take
+                             back the memory of a checked block. If the block then cannot be read again, the process ends with
+                             SIGBUS. Mapped pages belong to the page cache: they count as resident */
+    SSTORE_IO_MEMORY = 2, /* All block files are loaded and checked at open. It takes the store's size in memory */
+    SSTORE_IO_AUTO = 3    /* The default: MMAP if all files fit into half of the memory limit, otherwise PREAD. The limit is the
+                             smallest of the machine's memory, RLIMIT_AS, the limits of the process's memory cgroups, and
+                             max_memory if it is set. If the buffers of PREAD exceed max_memory, AUTO chooses MMAP.
+                             sstore_reopen() keeps the mode */
 } sstore_io;
 
 /* How queries are answered. All three give the same answers; other than AUTO is for measuring and testing. */
@@ -159,15 +158,13 @@ typedef struct sstore_open_options {
  * sstore_cursor_create() says, a batch what sstore_query_batch() says.
  *
  * Each segment also takes some 20 KiB, and a file descriptor for each table, one for the ids and one for the directory. One
- * more is for the store's folder, and two while it is opened. Where the process may not have as many, it is IO, with
- * system_errno EMFILE. The directory is copied into memory, in what is a file to the system: where RLIMIT_FSIZE is less
- * than a directory's size it is IO, with system_errno EFBIG. The copy is opened by /proc/self/fd: /proc has to be
- * mounted.
+ * more is for the store's folder, and two while it is opened. If the process may not open as many, the call fails with IO and
+ * system_errno EMFILE. The directory is copied into a memfd, which counts against RLIMIT_FSIZE: if a directory is larger, the
+ * call fails with IO and system_errno EFBIG. The copy is opened by /proc/self/fd: /proc must be mounted.
  *
  * A store may have been made to harm, with all its checksums right. Then answers may be wrong, but no call touches memory that
  * is not its own; none takes more of it than 8 MiB and eight bytes for each byte of the store's files, beside what a batch or
- * a join says that it takes; and each ends: a query makes at most two reads for each block of the store, and three for each
- * fingerprint that it finds; a search for the nearest, or a batch, some dozens; and none reports a record twice.
+ * a join says that it takes. Each call ends: SECURITY.md states how many reads a query may make. No call reports a record twice.
  *
  * The handle shows the state that was published at that moment for as long as it is open, whatever writers do. A
  * directory that is lost or damaged is an error here, and can be made again: sstore_reindex().
@@ -353,7 +350,7 @@ typedef struct sstore_table_statistics {
     uint64_t file_bytes;      /* header and blocks */
     uint64_t directory_bytes; /* this table's part of the directory */
     double bits;              /* (file + directory) * 8 / fingerprints */
-    double bound_bits;        /* entropy(h) + rest: what an ideal code for the same model would take */
+    double bound_bits;        /* entropy of the symbols + suffixes + column: what an ideal code of these symbols would take */
     double elias_fano_bits;   /* what Elias-Fano coding of this table would take, without any index */
     double rice_bits;         /* the same for Rice coding of the gaps with the best parameter */
 } sstore_table_statistics;
@@ -370,8 +367,8 @@ typedef int (*sstore_problem_fn)(void *context, const sstore_error *problem);
  * Read and decode everything in the store at `path`, and hold tables, ids and directory against each other and against
  * the store's own content sum, and each block against what a writer makes of its contents (format-spec/sstore-format.md,
  * section 12, "A full check"). Each damage is reported to on_problem (may be NULL), also of a store that cannot be opened, as
- * far as its files can be read; what rests on others is not held against them then. So is a file that the system does not
- * let be read, or that this version does not know. Returns SSTORE_OK only if there is no problem; SSTORE_ERROR_DAMAGED with
+ * far as its files can be read; checks that depend on unreadable files are skipped. Files that the system does not let be read,
+ * or that this version does not know, are also reported. Returns SSTORE_OK only if there is no problem; SSTORE_ERROR_DAMAGED with
  * the first damage in *error if there is any; otherwise the first problem, or what ended the search for them.
  */
 SSTORE_API sstore_status sstore_verify(const char *path, sstore_problem_fn on_problem, void *context,
@@ -812,7 +809,7 @@ typedef int (*sstore_pair_fn)(void *context, const sstore_pair *pair);
 /*
  * Report every pair of different records of the store within the distance once, the lower record (by fingerprint, then
  * id) first. In the order of (fingerprint, other_fingerprint, other_id, id), whatever memory and threads. Records with
- * equal fingerprints are pairs, too: a fingerprint with n ids has n * (n - 1) / 2 of them.
+ * equal fingerprints are also pairs: a fingerprint with n ids has n * (n - 1) / 2 of them.
  *
  * The store's fingerprints are sorted k + 1 times, each time by other bits, and compared where these are equal; its own
  * tables are not used, so any distance will do. What does not fit in memory is spilled: up to about 16 bytes a
@@ -900,7 +897,7 @@ typedef struct sstore_plan_estimate {
     double probe_count;           /* look-ups of a query; each finds one prefix, or a range that few fingerprints have */
     double block_count;           /* blocks that it reads: probes that share one read it once */
     double candidate_count;       /* fingerprints that it tests */
-    double warm_ns;               /* with all blocks cached, read by SSTORE_IO_PREAD */
+    double warm_ns;               /* with all blocks in memory, read by SSTORE_IO_MMAP */
     double cold_ns;               /* with none cached, all read side by side */
     int scans;                    /* 1: reading a whole table takes less than the probes; the figures are a scan's */
     int useful;                   /* 1: no plan with fewer tables is as fast */

@@ -8,17 +8,17 @@
 #include "base/printable.h"
 #include "store/store.h"
 
-/* Bits for all steps of a table if each h took as much as its frequency is worth, and its rest 63 - h. */
+/* Bits for all steps of a table if each symbol took as much as its frequency is worth, beside suffixes and lower halves. */
 static double bound_bits(const ss_block_header *header)
 {
+    uint64_t counts[SS_SYMBOL_COUNT];
     double total = 0, bits = 0;
-    for (uint32_t h = 0; h < SS_FINGERPRINT_BITS; h++)
-        total += (double)header->h_counts[h];
-    for (uint32_t h = 0; h < SS_FINGERPRINT_BITS; h++) {
-        double count = (double)header->h_counts[h];
-        if (count > 0)
-            bits += count * (log2(total / count) + 63 - h);
-    }
+    ss_symbol_counts(header->h_counts, counts);
+    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
+        total += (double)counts[h];
+    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
+        if (counts[h] > 0)
+            bits += (double)counts[h] * (log2(total / (double)counts[h]) + ss_rest_bits(h) + SS_COLUMN_BITS);
     return bits;
 }
 
