@@ -42,6 +42,8 @@ ALWAYS_INLINE uint32_t near_values(const uint64_t *values, uint32_t count, uint6
                                    uint32_t *hits, count_ones_fn count_ones)
 {
     uint32_t found = 0, begin = 0;
+    if (SS_LIKELY(count < STRIDE)) /* without vectors, whose registers would have to be set up */
+        return list_near_values(values, 0, count, query, distance, hits, 0, count_ones);
     if (distance <= FEW_ONES)
         for (; begin + STRIDE <= count; begin += STRIDE)
             if (SS_UNLIKELY(is_any_near(values + begin, query, distance)))

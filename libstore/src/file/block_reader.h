@@ -84,6 +84,13 @@ static inline uint64_t ss_block_offset(const ss_block_reader *reader, uint64_t b
     return SS_HEADER_BYTES + block * reader->header.block_bytes;
 }
 
+/* Bring the end of a block, which is read first, into the cache, if the file is in memory. */
+static inline void ss_block_reader_touch(const ss_block_reader *reader, uint64_t block)
+{
+    if (reader->base != NULL)
+        __builtin_prefetch(reader->base + ss_block_offset(reader, block + 1) - 1);
+}
+
 /* Report a block whose checksum is right and whose contents are not. */
 sstore_status ss_block_reader_malformed(const ss_block_reader *reader, uint64_t block, const char *reason,
                                         sstore_error *error);

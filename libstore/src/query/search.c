@@ -300,6 +300,7 @@ static uint64_t find_blocks(const ss_search *self)
         probe->block = probe->blocks_end = goes_on ? probe[-1].blocks_end - 1 : ss_key_index_find(index, probe->first);
         if (probe->block == index->keys.count)
             continue;
+        ss_block_reader_touch(&self->segment->tables[probe->table].blocks, probe->block);
         key = ss_array_at(&index->keys, probe->blocks_end++);
         if (SS_UNLIKELY(key < probe->last)) {
             probe->blocks_end = ss_min_u64(ss_key_index_find(index, probe->last) + 1, index->keys.count);
