@@ -10,6 +10,7 @@
 
 #include "support/dataset.h"
 #include "support/must.h"
+#include "support/parameters.h"
 
 #define USAGE                                                                                                          \
     "usage: bench_data uniform|clustered COUNT SEED [FORMAT] > FILE\n"                                                 \
@@ -106,7 +107,9 @@ int main(int argc, char **argv)
 {
     bench_rule rule = argc == 4 || argc == 5 ? bench_rule_named(argv[1]) : NULL;
     const char *format = argc == 5 ? argv[4] : "u64";
-    if (format_named(format) == NULL)
+    uint64_t count = 0, seed = 0;
+    if (format_named(format) == NULL ||
+        (rule != NULL && (!bench_parse_number(argv[2], 1000, &count) || !bench_parse_number(argv[3], 1000, &seed))))
         rule = NULL;
     if (rule == NULL && (argc != 2 || strcmp(argv[1], "hex") != 0)) {
         fputs(USAGE, stderr);
@@ -115,7 +118,7 @@ int main(int argc, char **argv)
     if (rule == NULL)
         convert_lines();
     else
-        put_all(rule, strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10), format);
+        put_all(rule, count, seed, format);
     bench_must_do(fflush(stdout) == 0, "writing", NULL);
     return 0;
 }

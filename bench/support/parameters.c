@@ -32,7 +32,7 @@ static _Noreturn void refuse(const bench_usage *usage, const char *argument, con
     exit(2);
 }
 
-static bool parse_number(const char *text, uint64_t step, uint64_t *out)
+bool bench_parse_number(const char *text, uint64_t step, uint64_t *out)
 {
     static const char suffixes[] = "KMGT";
     char *end;
@@ -57,8 +57,8 @@ static bool parse_value(const bench_parameter *parameter, const char *text)
 {
     char *end;
     switch (parameter->kind) {
-    case BENCH_COUNT: return parse_number(text, 1000, parameter->value);
-    case BENCH_SIZE: return parse_number(text, 1024, parameter->value);
+    case BENCH_COUNT: return bench_parse_number(text, 1000, parameter->value);
+    case BENCH_SIZE: return bench_parse_number(text, 1024, parameter->value);
     case BENCH_REAL: *(double *)parameter->value = strtod(text, &end); return end != text && *end == '\0';
     case BENCH_TEXT: *(const char **)parameter->value = text; return true;
     }

@@ -4,7 +4,9 @@
 #ifndef BENCH_PARAMETERS_H
 #define BENCH_PARAMETERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* What VALUE is, and what `value` points to. */
 typedef enum bench_kind {
@@ -36,5 +38,8 @@ typedef struct bench_usage {
  * with 2, --help with 0.
  */
 int bench_parse(int argc, char **argv, const bench_usage *usage);
+
+/* A number, perhaps with one of the suffixes K, M, G and T, each worth `step` of the one before. False if it is none. */
+bool bench_parse_number(const char *text, uint64_t step, uint64_t *out);
 
 #endif
