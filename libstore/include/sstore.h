@@ -234,7 +234,7 @@ SSTORE_API sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fi
  * of the queries, those of one query ascending by (distance, fingerprint, id); `query_index` is the query's index in
  * `fingerprints`. on_match is called in the caller's thread only.
  *
- * Chooses by itself between asking one by one, decoding the tables slice by slice with all queries that probe there,
+ * Chooses by itself between asking one by one, reading the tables slice by slice with all queries that probe there,
  * and one scan for all. Memory, whatever `count`: about 32 bytes for each of up to 2^20 queries, 8 MiB a thread, and
  * up to 2^21 matches of 170 bytes; only one query that alone has more matches takes more.
  * Errors: as sstore_query(), and MEMORY.

@@ -468,7 +468,14 @@ static void free_places(workplace *places, uint32_t count)
     ss_free(places);
 }
 
-/* Room for so many blocks at each of `count` places. */
+/* What a block takes of a thread's memory, decoded as well where that is done. */
+static size_t place_bytes(const ss_batch *batch)
+{
+    const uint32_t block_bytes = batch->segment->facts.block_bytes;
+    return block_bytes + (batch->distance > SS_HALVES_TELL ? ss_block_most(block_bytes) * sizeof(uint64_t) : 0);
+}
+
+/* Room for so many blocks at each of the threads' places. */
 static sstore_status make_places(const ss_batch *batch, uint32_t capacity, workplace **places_out, sstore_error *error)
 {
     const uint32_t block_bytes = batch->segment->facts.block_bytes;
@@ -490,7 +497,7 @@ static sstore_status make_places(const ss_batch *batch, uint32_t capacity, workp
     if (made)
         return SSTORE_OK;
     free_places(places, batch->threads);
-    return ss_fail_memory(error, (uint64_t)batch->threads * capacity * (block_bytes + decoded_bytes + sizeof *places->blocks));
+    return ss_fail_memory(error, (uint64_t)batch->threads * capacity * (place_bytes(batch) + sizeof *places->blocks));
 }
 
 static bool sweeps_table(const ss_batch *batch, uint32_t number, bool scan)
@@ -505,9 +512,10 @@ sstore_status ss_batch_sweep(const ss_batch *batch, bool scan, sstore_error *err
     const uint64_t in_cache = (uint64_t)(SLICE_FINGERPRINTS * costs->block_count / (costs->fingerprint_count + 1));
     const uint64_t shared = ss_max_u64((uint64_t)costs->block_count / (SLICES_A_THREAD * batch->threads), SCANNED_BLOCKS);
     const uint64_t slice_blocks = 1 + (scan ? ss_min_u64(in_cache, shared) : in_cache);
+    const uint64_t wanted = ss_min_u64(MOST_BLOCKS_TIMES * slice_blocks, (uint64_t)costs->block_count + 1);
     workplace *places;
-    const uint64_t most = ss_max_u64(1, MOST_BYTES / batch->segment->facts.block_bytes);
-    sstore_status status = make_places(batch, (uint32_t)ss_min_u64(MOST_BLOCKS_TIMES * slice_blocks, most), &places, error);
+    const uint64_t most = ss_max_u64(1, MOST_BYTES / place_bytes(batch));
+    sstore_status status = make_places(batch, (uint32_t)ss_min_u64(wanted, most), &places, error);
     if (status != SSTORE_OK)
         return status;
     for (uint32_t i = 0; status == SSTORE_OK && i < plan->table_count; i++) {
