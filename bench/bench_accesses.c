@@ -3,6 +3,7 @@
  * memory: the last line of each, then some lines whose place depends on it, all prefetched in stages as a query does it.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,23 +18,25 @@
 #define BLOCK_BYTES 4096u
 #define LINE_BYTES 64u
 #define MOST_BLOCKS 256u
+#define MOST_LINES 32u
 #define ROUNDS 5u
 
 static uint64_t bytes = 1u << 30, blocks = 24, lines = 5, queries = 200000, seed = 1;
 static const char *pages = "small";
 
-static uint8_t *make_memory(void)
+static uint8_t *make_memory(bool huge)
 {
     uint8_t *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     bench_must_do(memory != MAP_FAILED, "mapping memory", NULL);
-    bench_must_do(madvise(memory, bytes, strcmp(pages, "huge") == 0 ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) == 0, "madvise", NULL);
+    bench_must_do(madvise(memory, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) == 0, "madvise", NULL);
     memset(memory, 1, bytes);
     return memory;
 }
 
-/* Microseconds a query. Adds what it read to *sum, so that nothing is left out. */
-static double time_round(const uint8_t *memory, bench_random *random, uint64_t *sum)
+/* Microseconds a query. Adds what it read to *sum_out, so that nothing is left out. */
+static double time_round(const uint8_t *memory, bench_random *random, uint64_t *sum_out)
 {
+    uint64_t sum = 0;
     const uint8_t *block[MOST_BLOCKS], *group[MOST_BLOCKS];
     const uint64_t block_count = bytes / BLOCK_BYTES, places = BLOCK_BYTES / LINE_BYTES - lines - 1;
     const double begin = bench_now_ns();
@@ -49,8 +52,9 @@ static double time_round(const uint8_t *memory, bench_random *random, uint64_t *
         }
         for (uint64_t i = 0; i < blocks; i++)
             for (uint64_t line = 0; line < lines; line++)
-                *sum += group[i][line * LINE_BYTES];
+                sum += group[i][line * LINE_BYTES];
     }
+    *sum_out += sum;
     return (bench_now_ns() - begin) / 1000 / (double)queries;
 }
 
@@ -67,9 +71,12 @@ int main(int argc, char **argv)
     const bench_usage usage = {"", "Time the memory accesses of a query alone.", parameters,
                                sizeof parameters / sizeof *parameters};
     bench_parse(argc, argv, &usage);
-    bench_must_do(bytes >= BLOCK_BYTES && blocks >= 1 && blocks <= MOST_BLOCKS && lines >= 1 && lines <= 32 && queries > 0,
-                  "taking the parameters", NULL);
-    uint8_t *memory = make_memory();
+    const bool huge = strcmp(pages, "huge") == 0;
+    if (bytes < BLOCK_BYTES || blocks < 1 || blocks > MOST_BLOCKS || lines < 1 || lines > MOST_LINES || queries == 0)
+        bench_fail("bytes, blocks, lines or queries are out of range; see --help");
+    if (!huge && strcmp(pages, "small") != 0)
+        bench_fail("--pages=%s: small or huge", pages);
+    uint8_t *memory = make_memory(huge);
     bench_random random = bench_random_at(seed, 0);
     double rounds[ROUNDS];
     uint64_t sum = 0;

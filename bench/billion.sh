@@ -41,7 +41,10 @@ watch_disk() {
 
 # Asks a store within the memory. To be killed for want of it is a finding, and the next mode is measured all the same.
 ask() { # MODE ARGUMENT...
-  "$bench/held.sh" "$held" "$(command -v bench_latency)" --io="$1" --queries="$queries" "${@:2}" || echo "# ended with status $?"
+  "$bench/held.sh" "$held" "$(command -v bench_latency)" --io="$1" --queries="$queries" "${@:2}" && return
+  local status=$?
+  ((status == 137)) || return "$status"
+  echo "# killed for want of memory"
 }
 
 run() { # NAME PLAN

@@ -115,9 +115,9 @@ typedef enum sstore_io {
     SSTORE_IO_PREAD = 0,  /* Each block is read by pread() and checked whenever it is read (a cursor may keep a few). A disk
                              fault is always an error code */
     SSTORE_IO_MMAP = 1,   /* Files are mapped. A block is read and checked before its first use; later changes are not noticed.
-                             If a file is cut short or cannot be read, the call fails. One risk remains: the system may take
-                             back the memory of a checked block. If the block then cannot be read again, the process ends with
-                             SIGBUS. Mapped pages belong to the page cache: they count as resident */
+                             If a block cannot be read then, the call fails. One risk remains: if a file is cut short after its
+                             block was read, or the system took back the block's memory and the disk then fails, the next
+                             access to that block ends the process with SIGBUS. Mapped pages count as resident */
     SSTORE_IO_MEMORY = 2, /* All block files are loaded and checked at open. It takes the store's size in memory */
     SSTORE_IO_AUTO = 3    /* The default: MMAP if all files fit into half of the memory limit, otherwise PREAD. The limit is the
                              smallest of the machine's memory, RLIMIT_AS, the limits of the process's memory cgroups, and

@@ -500,6 +500,56 @@ static int tell(void **state)
     return 0;
 }
 
+#define BATCH_QUERIES 20000u
+#define BATCH_THREADS 17u
+#define THREAD_BYTES ((long)8 << 20) /* of a batch, for each thread: sstore.h */
+
+static long batch_peak(const sstore *store, const uint64_t *queries, uint32_t distance, uint32_t threads)
+{
+    sstore_error error;
+    matches found = {0};
+    interpose_watch_peak();
+    assert_ok(store_batch(store, queries, BATCH_QUERIES, distance, threads, &found, &error), &error);
+    matches_free(&found);
+    return interpose_peak_bytes();
+}
+
+/* An honest store whose few blocks are large and nearly empty: room for many of them, and for what they are decoded to. */
+static void test_batches_keep_to_their_memory(void **state)
+{
+    (void)state;
+    const sstore_io modes[] = {SSTORE_IO_PREAD, SSTORE_IO_MMAP};
+    const sstore_strategy strategies[] = {SSTORE_STRATEGY_AUTO, SSTORE_STRATEGY_PROBE};
+    rng random;
+    data_set set;
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    long most = 0;
+    rng_init(&random, run_seed);
+    data_make(&random, DATA_UNIFORM, DATA_NO_IDS, 1000, false, &set);
+    uint64_t *queries = calloc(BATCH_QUERIES, sizeof *queries);
+    assert_non_null(queries);
+    for (size_t i = 0; i < BATCH_QUERIES; i++)
+        queries[i] = rng_next(&random);
+    options.block_bytes = 65536;
+    options.distance = 9;
+    options.plan = "10c1";
+    scratch_remove(path);
+    store_must_build(path, &options, &set);
+    for (size_t i = 0; i < 4; i++) {
+        sstore *store = store_must_open(path, modes[i / 2], strategies[i % 2]);
+        for (uint32_t distance = 8; distance <= 9; distance++) {
+            const long one = batch_peak(store, queries, distance, 1), many = batch_peak(store, queries, distance, BATCH_THREADS);
+            const long each = (many - one) / (BATCH_THREADS - 1);
+            most = each > most ? each : most;
+        }
+        sstore_close(store);
+    }
+    testing_figure("batches: at most %.2f MiB for each thread", (double)most / 0x1p20);
+    assert_true(most > 0 && most <= THREAD_BYTES);
+    free(queries);
+    data_free(&set);
+}
+
 int main(void)
 {
     run_seed = rng_run_seed();
@@ -511,6 +561,7 @@ int main(void)
         cmocka_unit_test_teardown(test_ids_up_and_down, testing_teardown),
         cmocka_unit_test_teardown(test_large_blocks_in_many_segments, testing_teardown),
         cmocka_unit_test_teardown(test_many_removing_segments, testing_teardown),
+        cmocka_unit_test_teardown(test_batches_keep_to_their_memory, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, tell);
 }

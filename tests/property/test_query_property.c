@@ -5,6 +5,7 @@
  * A failing case prints its seed; SSTORE_TEST_SEED=<seed> SSTORE_TEST_CASES=1 runs that case first and alone.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -125,6 +126,26 @@ static sstore_build_options choose_options(rng *random)
     return options;
 }
 
+/* Bits a fingerprint of table 0, by the entropy of where the upper halves of neighbours first differ, what follows that bit, and
+ * the lower half. */
+static double bound_of(const oracle *truth)
+{
+    uint64_t counts[33] = {0}, steps = 0;
+    double bits = 0;
+    for (size_t i = 1; i < truth->count; i++) {
+        const uint64_t before = truth->records[i - 1].fingerprint, value = truth->records[i].fingerprint;
+        const uint32_t differing = (uint32_t)((before ^ value) >> 32);
+        if (before == value)
+            continue;
+        counts[differing == 0 ? 32 : __builtin_clz(differing)]++;
+        steps++;
+    }
+    for (uint32_t h = 0; h < 33; h++)
+        if (counts[h] > 0)
+            bits += (double)counts[h] * (log2((double)steps / (double)counts[h]) + (h < 32 ? 31 - h : 0) + 32);
+    return truth->distinct_count == 0 ? 0 : bits / (double)truth->distinct_count;
+}
+
 /* ----- checking ----- */
 
 static void check_statistics(const sstore *store, const test_case *now)
@@ -143,6 +164,8 @@ static void check_statistics(const sstore *store, const test_case *now)
         assert_ok(sstore_stat_table(store, 0, table, &part, &error), &error);
         assert_int_equal(part.prefix_bits, __builtin_popcountll(part.key_mask));
         assert_true(part.block_count > 0 || now->truth.count == 0);
+        if (table == 0)
+            assert_true(fabs(part.bound_bits - bound_of(&now->truth)) < 1e-6);
     }
 }
 

@@ -23,7 +23,7 @@
 
 #define SLICE_FINGERPRINTS 64000.0 /* on average, if its blocks are as full as all */
 #define MOST_BLOCKS_TIMES 2u       /* as many blocks as a slice should have are got together, */
-#define MOST_BYTES (4u << 20)      /* but no more than have so many bytes, where blocks are far from full */
+#define MOST_BYTES (4u << 20)      /* but no more than have so many bytes, decoded ones as well, where blocks are far from full */
 #define SLICES_A_THREAD 8u         /* where a small table is scanned, */
 #define SCANNED_BLOCKS 16u         /* but with so many blocks in each */
 #define INDEX_BITS 11u /* at most, */
@@ -468,11 +468,10 @@ static void free_places(workplace *places, uint32_t count)
     ss_free(places);
 }
 
-/* What a block takes of a thread's memory, decoded as well where that is done. */
-static size_t place_bytes(const ss_batch *batch)
+/* What a block is decoded to, where that is done. */
+static size_t decoded_bytes_of(const ss_batch *batch)
 {
-    const uint32_t block_bytes = batch->segment->facts.block_bytes;
-    return block_bytes + (batch->distance > SS_HALVES_TELL ? ss_block_most(block_bytes) * sizeof(uint64_t) : 0);
+    return batch->distance > SS_HALVES_TELL ? ss_block_most(batch->segment->facts.block_bytes) * sizeof(uint64_t) : 0;
 }
 
 /* Room for so many blocks at each of the threads' places. */
@@ -480,8 +479,8 @@ static sstore_status make_places(const ss_batch *batch, uint32_t capacity, workp
 {
     const uint32_t block_bytes = batch->segment->facts.block_bytes;
     const size_t most_groups = (size_t)capacity * ss_group_count(ss_block_most(block_bytes));
-    const bool buffered = batch->store->options.io == SSTORE_IO_PREAD, decoded = batch->distance > SS_HALVES_TELL;
-    const size_t decoded_bytes = ss_block_most(block_bytes) * sizeof *places_out[0]->decoded;
+    const size_t decoded_bytes = decoded_bytes_of(batch);
+    const bool buffered = batch->store->options.io == SSTORE_IO_PREAD, decoded = decoded_bytes > 0;
     workplace *places = ss_alloc(batch->threads, sizeof *places);
     bool made = places != NULL;
     for (uint32_t i = 0; made && i < batch->threads; i++) {
@@ -497,7 +496,7 @@ static sstore_status make_places(const ss_batch *batch, uint32_t capacity, workp
     if (made)
         return SSTORE_OK;
     free_places(places, batch->threads);
-    return ss_fail_memory(error, (uint64_t)batch->threads * capacity * (place_bytes(batch) + sizeof *places->blocks));
+    return ss_fail_memory(error, (uint64_t)batch->threads * capacity * (block_bytes + decoded_bytes + sizeof *places->blocks));
 }
 
 static bool sweeps_table(const ss_batch *batch, uint32_t number, bool scan)
@@ -514,7 +513,7 @@ sstore_status ss_batch_sweep(const ss_batch *batch, bool scan, sstore_error *err
     const uint64_t slice_blocks = 1 + (scan ? ss_min_u64(in_cache, shared) : in_cache);
     const uint64_t wanted = ss_min_u64(MOST_BLOCKS_TIMES * slice_blocks, (uint64_t)costs->block_count + 1);
     workplace *places;
-    const uint64_t most = ss_max_u64(1, MOST_BYTES / place_bytes(batch));
+    const uint64_t most = ss_max_u64(1, MOST_BYTES / (batch->segment->facts.block_bytes + decoded_bytes_of(batch)));
     sstore_status status = make_places(batch, (uint32_t)ss_min_u64(wanted, most), &places, error);
     if (status != SSTORE_OK)
         return status;

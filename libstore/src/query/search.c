@@ -296,7 +296,8 @@ static uint64_t find_blocks(const ss_search *self)
     for (uint32_t i = 0; i < cursor->probe_count; i++) {
         ss_probe *probe = &cursor->probes[i];
         const ss_key_index *index = &self->segment->tables[probe->table].keys;
-        const bool goes_on = i > 0 && probe->table == probe[-1].table && probe[-1].block < probe[-1].blocks_end && probe->first <= key;
+        const bool found_before = i > 0 && probe->table == probe[-1].table && probe[-1].block < probe[-1].blocks_end;
+        const bool goes_on = found_before && probe->first <= key;
         probe->block = probe->blocks_end = goes_on ? probe[-1].blocks_end - 1 : ss_key_index_find(index, probe->first);
         if (probe->block == index->keys.count)
             continue;
