@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/pool.h"
-#include "join/join_tables.h"
-#include "plan/permute.h"
+#include "base/tasks.h"
+#include "join/table_join.h"
+#include "plan/plan.h"
 #include "sort/radix.h"
 #include "support/clock.h"
 #include "support/dataset.h"

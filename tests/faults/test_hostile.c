@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/le.h"
+#include "base/bytes.h"
 #include "codec/block.h"
 #include "faults/interpose.h"
 #include "support/data.h"

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
+#include "base/memory.h"
 #include "faults/interpose.h"
-#include "file/manifest.h"
+#include "store/manifest.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/use_store.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checksum.h"
+#include "base/bytes.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/use_store.h"

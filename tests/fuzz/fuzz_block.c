@@ -5,7 +5,7 @@
  * be written again, whatever it is.
  *   1 byte: block size; 33 bytes: counts that the code is made from; 11 bytes: a query; then the block
  */
-#include "store/canonical.h"
+#include "read/block_check.h"
 #include "support/fuzzing.h"
 #include "support/slow_block.h"
 

@@ -2,7 +2,7 @@
  * fuzz_block_header.c - any bytes as the header of a block file: as they are, and with a checksum that fits, so that
  * what lies behind it is reached. What is accepted is written again as it was read.
  */
-#include "file/block_header.h"
+#include "store/block_file.h"
 #include "support/fuzzing.h"
 
 #define AT_CHECKSUM (SS_HEADER_BYTES - 16)

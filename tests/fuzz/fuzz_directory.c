@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file/directory.h"
+#include "store/directory.h"
 #include "support/fuzzing.h"
 #include "support/scratch.h"
 

@@ -3,7 +3,7 @@
  * are. It can be written again, whatever is in it.
  *   1 byte: block size; then the block
  */
-#include "store/canonical.h"
+#include "read/block_check.h"
 #include "support/fuzzing.h"
 
 /* Bit 0 of the starts is 0 in every block that a writer makes; others may be found at other places. */

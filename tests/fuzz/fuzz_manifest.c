@@ -2,7 +2,7 @@
  * fuzz_manifest.c - any bytes as a manifest: as they are; with size and checksum that fit; and with segment ids that
  * fit as well, so that the plans behind them are looked at.
  */
-#include "file/manifest.h"
+#include "store/manifest.h"
 #include "support/fuzzing.h"
 
 #define CHECKSUM_BYTES 16u

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/simd.h"
-#include "build/builder.h"
+#include "write/builder.h"
 #include "support/answers.h"
 #include "support/scratch.h"
 #include "support/testing.h"

@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file/block_writer.h"
-#include "file/directory.h"
-#include "file/manifest.h"
+#include "store/block_file.h"
+#include "store/directory.h"
+#include "store/manifest.h"
 #include "support/data.h"
 #include "support/scratch.h"
 #include "support/store_offsets.h"

@@ -1,7 +1,7 @@
 #include "support/one_lie.h"
 
-#include "file/directory.h"
-#include "file/manifest.h"
+#include "store/directory.h"
+#include "store/manifest.h"
 #include "support/random.h"
 #include "support/slow_block.h"
 #include "support/slow_ids.h"

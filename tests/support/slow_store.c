@@ -1,6 +1,6 @@
 #include "support/slow_store.h"
 
-#include "file/manifest.h"
+#include "store/manifest.h"
 #include "support/slow_block.h"
 #include "support/slow_ids.h"
 #include "support/store_offsets.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "file/block_reader.h"
+#include "store/block_file.h"
 #include "plan/plan.h"
 
 static work done;         /* by one thread: the calls that are counted use no more */

@@ -3,8 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "file/block_reader.h"
-#include "file/block_writer.h"
+#include "store/block_file.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/testing.h"

@@ -1,5 +1,5 @@
 /* A block file's header: read as it was written, and refused with anything changed or impossible. */
-#include "file/block_header.h"
+#include "store/block_file.h"
 
 #include <string.h>
 

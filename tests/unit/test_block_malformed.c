@@ -1,7 +1,7 @@
 /* The block codec on blocks that no writer made: no bytes whatever lead outside the block, what the format refuses is
  * passed only where fingerprints ascend all the same and writing them again gives other bytes, and all forms say the
  * same. */
-#include "store/canonical.h"
+#include "read/block_check.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

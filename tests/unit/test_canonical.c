@@ -1,6 +1,6 @@
 /* What writers make is passed, and every other way to write the same is not: each bit flipped that leaves a block such
  * that it can be decoded, which is then as sound as it is passed; and blocks that end too early. */
-#include "store/canonical.h"
+#include "read/block_check.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

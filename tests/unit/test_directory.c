@@ -1,5 +1,5 @@
 /* The directory: arrays written by several threads come back as they were, and no changed byte reaches LMDB. */
-#include "file/directory.h"
+#include "store/directory.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "base/pool.h"
+#include "base/tasks.h"
 #include "support/pair_list.h"
 #include "support/testing.h"
 

@@ -1,11 +1,11 @@
 /* The static index in memory against trying every value: all kinds of data, distances and numbers of fingerprints, in
  * the order given and in that of a table's keys. */
-#include "query/fingerprint_index.h"
+#include "stream/memory_index.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/alloc.h"
+#include "base/memory.h"
 #include "sort/radix.h"
 #include "support/answers.h"
 #include "support/testing.h"

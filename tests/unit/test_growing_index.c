@@ -1,5 +1,5 @@
 /* The growing index against trying every record that was added so far. */
-#include "query/growing_index.h"
+#include "stream/memory_index.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
 /* The id column's blocks: what is encoded is found again by rank, and no bytes whatever lead outside the block. */
-#include "file/ids.h"
+#include "codec/ids.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/le.h"
+#include "base/bytes.h"
 #include "support/guard.h"
 #include "support/random.h"
 #include "support/testing.h"

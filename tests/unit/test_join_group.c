@@ -1,5 +1,5 @@
 /* Joins in memory against looking at every pair, on data of all kinds, and how much work they take on hard ones. */
-#include "join/join_group.h"
+#include "join/group_join.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

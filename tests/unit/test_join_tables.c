@@ -1,6 +1,6 @@
 /* Joins within a memory against looking at every pair: data of all kinds, so little memory that it spills and groups go
  * through several pieces and beyond a thread's room, on one thread and several. */
-#include "join/join_tables.h"
+#include "join/table_join.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* test_key_index.c - look-ups in the index of block keys equal a walk through the keys, however these are spread. */
-#include "store/key_index.h"
+#include "store/segment.h"
 
 #include <stdlib.h>
 
-#include "base/alloc.h"
+#include "base/memory.h"
 #include "support/random.h"
 #include "support/testing.h"
 

@@ -1,5 +1,5 @@
 /* The manifest: read as it was written, and refused with anything changed, cut or impossible. */
-#include "file/manifest.h"
+#include "store/manifest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file/directory.h"
+#include "store/directory.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/testing.h"

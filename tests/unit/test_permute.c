@@ -1,7 +1,6 @@
 /* Permutations: the key bits lead in their order, distances are kept, and it all goes back. */
-#include "plan/permute.h"
-
 #include "plan/plan.h"
+
 #include "support/random.h"
 #include "support/testing.h"
 

@@ -1,5 +1,5 @@
 /* Tasks on several threads: all run, each once, and of those that fail the lowest is told. */
-#include "base/pool.h"
+#include "base/tasks.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

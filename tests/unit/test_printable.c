@@ -1,12 +1,11 @@
 /* Text made fit for a terminal's line: what stays, what is escaped, what is cut; and error messages, which all are. */
-#include "base/printable.h"
+#include "base/error.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/utf8.h"
 #include "support/random.h"
 #include "support/testing.h"

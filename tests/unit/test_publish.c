@@ -1,5 +1,5 @@
 /* A store's folder while it is written: claimed by one, cleared of what the dead left, and never half published. */
-#include "build/publish.h"
+#include "store/commit.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

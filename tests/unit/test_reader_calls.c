@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/memory_limit.h"
+#include "base/memory.h"
 #include "store/store.h"
 #include "support/data.h"
 #include "support/scratch.h"

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "codec/block.h"
-#include "file/block_writer.h"
-#include "file/directory.h"
-#include "file/manifest.h"
+#include "store/block_file.h"
+#include "store/directory.h"
+#include "store/manifest.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/use_store.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pool.h"
+#include "base/tasks.h"
 #include "sort/radix.h"
 #include "support/random.h"
 #include "support/scratch.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "file/format.h"
+#include "store/block_file.h"
 #include "support/data.h"
 #include "support/random.h"
 #include "support/scratch.h"

@@ -1,6 +1,4 @@
-/*
- * common.h - the few words that every module uses: bit numbering, bit counting, branch hints.
- */
+/* common.h - what every module uses: bit numbering, bit counting, branch hints, budgets of work. */
 #ifndef SS_COMMON_H
 #define SS_COMMON_H
 
@@ -10,6 +8,10 @@
 #include <stdint.h>
 
 #include "sstore.h"
+
+/* ----- common ----- */
+
+/* The few words that every module uses: bit numbering, bit counting, branch hints. */
 
 #define SS_FINGERPRINT_BITS 64u
 
@@ -68,6 +70,30 @@ static inline uint64_t ss_min_u64(uint64_t a, uint64_t b)
 static inline uint64_t ss_max_u64(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
+}
+
+/* ----- steps ----- */
+
+/*
+ * A budget of work. What the bytes of a store can make a call do beyond reading them once is counted in steps: a step
+ * of a proof or a prefix that is looked up, of a microsecond at most, or a block that is fetched and checked. SECURITY.md states
+ * how many a call has.
+ */
+
+typedef struct ss_steps {
+    uint64_t left;
+} ss_steps;
+
+/* What a call has for proving plans complete, naming them, and finding radii: for all segments together. Plans in use take some
+ * thousand for a proof and a hundred thousand for radii. */
+#define SS_CALL_STEPS (UINT64_C(1) << 22)
+
+/* Take steps. False if fewer are left; then none is left, so that all further calls fail as well. */
+static inline bool ss_steps_take(ss_steps *steps, uint64_t count)
+{
+    const bool enough = count <= steps->left;
+    steps->left = enough ? steps->left - count : 0;
+    return enough;
 }
 
 #endif

@@ -1,10 +1,12 @@
-/*
- * error.h - filling an sstore_error. The site that detects an error fills it once; the layers above pass the status on.
- */
+/* error.h - filling an sstore_error, and text that is safe to show. */
 #ifndef SS_ERROR_H
 #define SS_ERROR_H
 
 #include "base/common.h"
+
+/* ----- error ----- */
+
+/* Filling an sstore_error. The site that detects an error fills it once; the layers above pass the status on. */
 
 /* Fill *error (if not NULL) and return `status`. `file` may be NULL. The message becomes "FILE: TEXT", and
  * "FILE: TEXT: STRERROR" where system_errno is not 0. */
@@ -30,5 +32,13 @@ static inline sstore_status ss_fail_memory(sstore_error *error, uint64_t bytes)
 /* Whether it is about what one file is, so that others may be read all the same: lost, damaged, of another version, not for
  * this user to read, or on a disk that fails. */
 bool ss_is_of_one_file(const sstore_error *error);
+
+/* ----- printable ----- */
+
+/* Names, recipes and other text from files or arguments, made safe to show on a terminal. */
+
+/* Copy `text` to `to`, which has room for `size` > 0 bytes with the closing 0, as sstore_escape() does without doubling
+ * backslashes. What does not fit is left out, a character as a whole. */
+void ss_printable(const char *text, char *to, size_t size);
 
 #endif

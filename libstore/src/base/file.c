@@ -14,9 +14,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/checksum.h"
+#include "base/bytes.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 #define MAX_PARTS 1024u /* that the system takes at once */
 #define MAX_TRANSFER ((size_t)1 << 30) /* Linux moves at most 2 GiB - 4 KiB in one call */

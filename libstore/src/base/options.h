@@ -1,6 +1,4 @@
-/*
- * options.h - public structs that grow: a caller compiled against an older header hands over a shorter one.
- */
+/* options.h - public structs that grow: a caller compiled against an older header hands over a shorter one. */
 #ifndef SS_OPTIONS_H
 #define SS_OPTIONS_H
 

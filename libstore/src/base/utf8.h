@@ -1,5 +1,5 @@
 /*
- * utf8.h - UTF-8 to code points and back. Bytes that are not well-formed become U+FFFD, one for each "maximal subpart"
+ * utf8.h - uTF-8 to code points and back. Bytes that are not well-formed become U+FFFD, one for each "maximal subpart"
  * (The Unicode Standard, section 3.9, table 3-7 and "U+FFFD Substitution of Maximal Subparts"), as in web browsers and
  * in Python's errors="replace".
  */

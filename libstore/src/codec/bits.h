@@ -1,14 +1,18 @@
+/* bits.h - bit fields in a block, and the entries of a code's look-up table. */
+#ifndef SS_BITS_H
+#define SS_BITS_H
+
+#include "base/bytes.h"
+#include "base/common.h"
+
+/* ----- bits ----- */
+
 /*
- * bits.h - bit fields in a block, least significant bit first: bit b of a block is bit b % 8 of byte b / 8.
+ * Bit fields in a block, least significant bit first: bit b of a block is bit b % 8 of byte b / 8.
  *
  * A block ends in an 8-byte trailer (its checksum), so that a 64-bit access that begins before the trailer never leaves
  * the block. That is the only bounds rule here: a field must end at or before the trailer.
  */
-#ifndef SS_BITS_H
-#define SS_BITS_H
-
-#include "base/common.h"
-#include "base/le.h"
 
 #define SS_PEEK_BITS 57u
 
@@ -25,6 +29,38 @@ static inline uint64_t ss_bits_get(const uint8_t *block, uint32_t at, uint32_t w
     if (SS_UNLIKELY((at & 7) + width > 64)) /* it reaches into a ninth byte */
         bits |= (uint64_t)block[(at >> 3) + 8] << (64 - (at & 7));
     return bits & ((UINT64_C(1) << width) - 1);
+}
+
+/* ----- lookup ----- */
+
+/* The entry of a code's look-up table: what some bits of the stream hold. */
+
+#define SS_MAX_CODE_BITS 11u /* one look-up decodes any code, and 16 KiB of look-up table stay in the L1 cache */
+#define SS_LOOKUP_SYMBOLS 4u /* symbols that one look-up yields at most */
+
+/* Codes are looked up in rounds: so many look-ups of at most 11 bits a load of 64 bits is enough for, wherever it begins. */
+#define SS_LOOKUPS_A_ROUND 5u
+
+/*
+ * What the next 11 bits of the stream hold: all symbols that lie within them whole, at most four. Bits 0-7 are the number of
+ * code bits, bits 8-15 that of symbols. The upper half holds the symbols, a byte each, the first one lowest: each as its span,
+ * 32 - h, the number of bits from bit h on. 0: no code begins like this.
+ */
+typedef uint64_t ss_lookup;
+
+static inline uint32_t ss_lookup_code_bits(ss_lookup entry)
+{
+    return entry & 255u;
+}
+
+static inline uint32_t ss_lookup_symbols(ss_lookup entry)
+{
+    return entry >> 8 & 255u;
+}
+
+static inline uint32_t ss_lookup_spans(ss_lookup entry)
+{
+    return (uint32_t)(entry >> 32);
 }
 
 #endif

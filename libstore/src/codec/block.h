@@ -18,8 +18,8 @@
 #ifndef SS_BLOCK_H
 #define SS_BLOCK_H
 
+#include "base/bytes.h"
 #include "base/common.h"
-#include "base/le.h"
 #include "codec/huffman.h"
 
 #define SS_BLOCK_MIN_BYTES 256u

@@ -1,17 +1,22 @@
+/* huffman.h - a table's Huffman code, and the counts that it is made from. */
+#ifndef SS_HUFFMAN_H
+#define SS_HUFFMAN_H
+
+#include "base/bitcount.h"
+#include "base/common.h"
+#include "codec/bits.h"
+#include "codec/kernels.h"
+
+/* ----- huffman ----- */
+
 /*
- * huffman.h - the canonical, length-limited Huffman code over h, the position of the first bit in which the upper half of a
+ * The canonical, length-limited Huffman code over h, the position of the first bit in which the upper half of a
  * fingerprint differs from that of the one before: 0 to 31, or 32 where they are equal.
  *
  * One code serves one table. Only its lengths are stored; codes are assigned in the canonical order, shorter first and
  * equal lengths by h, and stand in the bit stream most significant bit first (so that they are reversed here, where the
  * stream is read from its least significant bit). Source: format-spec/block-codec.md; the paper, section 3.2.
  */
-#ifndef SS_HUFFMAN_H
-#define SS_HUFFMAN_H
-
-#include "base/common.h"
-#include "codec/kernels.h"
-#include "codec/lookup.h"
 
 #define SS_SYMBOL_COUNT 33u
 
@@ -45,5 +50,36 @@ bool ss_huffman_valid(const uint8_t lengths[SS_SYMBOL_COUNT], const char **reaso
 
 /* Make codes and look-up table from valid lengths. */
 void ss_code_init(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT]);
+
+/* ----- table counts ----- */
+
+/*
+ * How the neighbours of a table differ: what its code is made from, and the facts that its header
+ * keeps. Counted piece by piece, side by side, and joined.
+ */
+
+typedef struct ss_table_counts {
+    uint64_t count; /* fingerprints */
+    uint64_t h_counts[SS_FINGERPRINT_BITS];
+    ss_bit_counter gap_bits;
+} ss_table_counts;
+
+void ss_table_counts_init(ss_table_counts *counts);
+
+/* Count ascending, distinct fingerprints and the neighbours among them. */
+void ss_table_counts_add(ss_table_counts *counts, const uint64_t *values, size_t count);
+
+/* Count a pair of neighbours of which each was added with others. */
+void ss_table_counts_add_pair(ss_table_counts *counts, uint64_t lower, uint64_t upper);
+
+/* What is known of a whole table: the sums over all its pieces. */
+typedef struct ss_table_facts {
+    uint64_t count;
+    uint64_t h_counts[SS_FINGERPRINT_BITS];
+    uint64_t gap_bit_counts[SS_FINGERPRINT_BITS];
+} ss_table_facts;
+
+/* Add what was counted to the facts, which begin zeroed. */
+void ss_table_facts_add(ss_table_facts *facts, ss_table_counts *counts);
 
 #endif

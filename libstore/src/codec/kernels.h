@@ -6,7 +6,7 @@
 #define SS_KERNELS_H
 
 #include "base/simd.h"
-#include "codec/lookup.h"
+#include "codec/bits.h"
 
 /* A group to decode. */
 typedef struct ss_coded_group {

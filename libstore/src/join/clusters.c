@@ -2,14 +2,13 @@
  * clusters.c - the connected groups of records: two within the distance are in one. Pairs of fingerprints that connect
  * what is to be connected give each fingerprint a root; its records, sorted by root, are the clusters.
  */
-#include "base/alloc.h"
 #include "base/error.h"
-#include "base/pool.h"
+#include "base/memory.h"
+#include "base/tasks.h"
 #include "join/components.h"
-#include "join/join_tables.h"
-#include "join/pair_ids.h"
-#include "join/record_walk.h"
-#include "join/store_source.h"
+#include "join/join_call.h"
+#include "join/pairs.h"
+#include "join/table_join.h"
 
 /* Where a call's work is done, by measurement (bench/README.md). */
 #define CONNECTED_SHARE 0.6

@@ -1,11 +1,110 @@
 #include "join/components.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
-#include "base/pool.h"
-#include "base/turnstile.h"
-#include "join/node_forest.h"
+#include "base/memory.h"
+#include "base/tasks.h"
 #include "sort/sorter.h"
+
+/* ----- node forest ----- */
+
+#define LEAST_BITS 4u
+#define MOST_BITS 30u
+
+/* The leading bits that tell evenly spread nodes apart, but for one or two. */
+static uint32_t choose_bits(uint64_t capacity)
+{
+    uint32_t bits = LEAST_BITS;
+    while (bits < MOST_BITS && capacity >> bits > 1)
+        bits++;
+    return bits;
+}
+
+uint64_t ss_node_forest_bytes(uint64_t capacity)
+{
+    if (capacity >= UINT32_MAX)
+        return UINT64_MAX;
+    return capacity * (sizeof(uint64_t) + sizeof(uint32_t)) + sizeof(uint32_t) * ((uint64_t)1 << choose_bits(capacity));
+}
+
+static uint32_t leading_bits(const ss_node_forest *forest, uint64_t node)
+{
+    return (uint32_t)((node - forest->least) >> forest->shift);
+}
+
+sstore_status ss_node_forest_open(ss_node_forest *forest, size_t capacity, uint64_t least, uint64_t greatest,
+                                  sstore_error *error)
+{
+    const uint32_t bits = choose_bits(capacity);
+    *forest = (ss_node_forest){.least = least, .capacity = capacity};
+    while ((greatest - least) >> forest->shift >> bits > 0)
+        forest->shift++;
+    forest->nodes = ss_alloc_large(capacity * sizeof *forest->nodes);
+    forest->parents = ss_alloc_large(capacity * sizeof *forest->parents);
+    forest->begins = ss_alloc_large(((size_t)1 << bits) * sizeof *forest->begins);
+    if (forest->nodes != NULL && forest->parents != NULL && forest->begins != NULL)
+        return SSTORE_OK;
+    return ss_fail_memory(error, ss_node_forest_bytes(capacity));
+}
+
+void ss_node_forest_close(ss_node_forest *forest)
+{
+    ss_free(forest->nodes);
+    ss_free(forest->parents);
+    ss_free(forest->begins);
+    *forest = (ss_node_forest){.nodes = NULL};
+}
+
+void ss_node_forest_add(ss_node_forest *forest, uint64_t node)
+{
+    if (forest->count > 0 && forest->nodes[forest->count - 1] == node)
+        return;
+    assert(forest->count < forest->capacity && (forest->count == 0 || forest->nodes[forest->count - 1] < node));
+    const uint32_t leading = leading_bits(forest, node);
+    while (forest->begun <= leading)
+        forest->begins[forest->begun++] = (uint32_t)forest->count;
+    forest->nodes[forest->count] = node;
+    forest->parents[forest->count] = (uint32_t)forest->count;
+    forest->count++;
+}
+
+/* The index of a node that is there. */
+static uint32_t index_of(const ss_node_forest *forest, uint64_t node)
+{
+    const uint32_t leading = leading_bits(forest, node);
+    uint32_t low = forest->begins[leading];
+    uint32_t high = leading + 1 < forest->begun ? forest->begins[leading + 1] : (uint32_t)forest->count;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (forest->nodes[middle] <= node)
+            low = middle;
+        else
+            high = middle;
+    }
+    assert(forest->nodes[low] == node);
+    return low;
+}
+
+static uint32_t root_of(uint32_t *parents, uint32_t index)
+{
+    while (parents[index] != index)
+        index = parents[index] = parents[parents[index]];
+    return index;
+}
+
+void ss_node_forest_connect(ss_node_forest *forest, uint64_t node)
+{
+    const uint32_t a = root_of(forest->parents, (uint32_t)forest->count - 1);
+    const uint32_t b = root_of(forest->parents, index_of(forest, node));
+    forest->parents[a > b ? a : b] = a > b ? b : a;
+}
+
+void ss_node_forest_flatten(ss_node_forest *forest)
+{
+    for (size_t i = 0; i < forest->count; i++) /* a parent comes before its children, so it is flat already */
+        forest->parents[i] = forest->parents[forest->parents[i]];
+}
+
+/* ----- components ----- */
 
 #define ADDED_AT_ONCE 1024u
 #define WORKERS_SHARE 8u /* of memory, that pieces take while they are worked on: 1/8 */
@@ -206,7 +305,7 @@ static sstore_status small_star_edge(const ss_components *components, uint32_t w
 typedef struct step {
     ss_components *components;
     edge_fn on_edge;
-    ss_turnstile turnstile; /* guards the one below */
+    ss_sequencer turnstile; /* guards the one below */
     star last;              /* of the pieces so far */
 } step;
 
@@ -242,15 +341,15 @@ static sstore_status step_piece(void *context, uint64_t task, uint32_t index, ss
     sstore_status status = ss_sorter_load(components->sorters[components->newest], (size_t)task, worker->items,
                                           worker->scratch, &count, error);
     if (status != SSTORE_OK) {
-        ss_turnstile_break(&self->turnstile);
+        ss_sequencer_break(&self->turnstile);
         return status;
     }
-    if (!ss_turnstile_enter(&self->turnstile, task))
+    if (!ss_sequencer_enter(&self->turnstile, task))
         return SSTORE_OK; /* whoever failed reports it */
     const star before = self->last;
     if (count > 0)
         self->last = last_star(worker->items, count, &before);
-    ss_turnstile_leave(&self->turnstile);
+    ss_sequencer_leave(&self->turnstile);
     status = step_over(self, index, worker->items, count, before, error);
     return status == SSTORE_OK ? ss_progress_add(components->progress, index, count) : status;
 }
@@ -267,11 +366,11 @@ static sstore_status run_step(ss_components *components, edge_fn on_edge, double
                       progress->end_share + (end_share - progress->end_share) * STEP_SHARE);
     close_sorter(components, to);
     sstore_status status = open_sorter(components, to, 2 * count, error); /* an edge becomes two at most */
-    ss_turnstile_init(&self.turnstile);
+    ss_sequencer_init(&self.turnstile);
     if (status == SSTORE_OK)
         status = ss_pool_run(components->threads, ss_sorter_piece_count(components->sorters[from]), step_piece, &self,
                              error);
-    ss_turnstile_destroy(&self.turnstile);
+    ss_sequencer_destroy(&self.turnstile);
     for (uint32_t i = 0; status == SSTORE_OK && i < components->threads; i++)
         status = flush(components, i, error);
     for (uint32_t i = 0; i < components->threads; i++) {

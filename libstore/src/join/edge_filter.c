@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 #define UNKNOWN SS_EDGE_FILTER_UNKNOWN
 #define BUCKET 8u                                /* places */

@@ -1,12 +1,86 @@
-/*
- * join_call.h - what one call that joins has of its caller, and how it shares out the memory that it may take.
- */
+/* join_call.h - what the calls that join have in common. */
 #ifndef SS_JOIN_CALL_H
 #define SS_JOIN_CALL_H
 
-#include "base/call_progress.h"
 #include "base/file.h"
+#include "base/tasks.h"
+#include "join/table_join.h"
+#include "sort/radix.h"
+#include "sort/sorter.h"
+#include "store/record_iterator.h"
 #include "store/store.h"
+
+/* ----- sort stage ----- */
+
+/* Items that one step of a join leaves for the next: sorted within a memory of their own. */
+
+typedef struct ss_sort_stage {
+    uint32_t item_words;
+    size_t piece_capacity;
+    ss_chunk_pool pool;
+    ss_sorter *sorter;
+} ss_sort_stage;
+
+/* For items of 1 to 3 words from up to `threads` writers, which take `memory_bytes`. MEMORY. */
+sstore_status ss_sort_stage_open(ss_sort_stage *stage, uint32_t item_words, uint32_t threads, uint64_t memory_bytes,
+                                 size_t piece_capacity, const ss_dir *tmp_dir, sstore_error *error);
+/* Also of a zeroed one, or of one that could not be opened. */
+void ss_sort_stage_close(ss_sort_stage *stage);
+
+/* All items are there. MEMORY, IO, STOPPED. */
+sstore_status ss_sort_stage_seal(ss_sort_stage *stage, ss_progress *progress, sstore_error *error);
+
+/* Room for a piece and for sorting it. */
+typedef struct ss_piece_room {
+    void *items, *scratch;
+    size_t count; /* of the items that were loaded */
+} ss_piece_room;
+
+/* MEMORY. */
+sstore_status ss_piece_room_open(ss_piece_room *room, const ss_sort_stage *stage, sstore_error *error);
+/* Also of a zeroed one. */
+void ss_piece_room_close(ss_piece_room *room);
+/* Load a piece of a sealed stage. IO. */
+sstore_status ss_piece_room_load(ss_piece_room *room, const ss_sort_stage *stage, size_t piece, sstore_error *error);
+
+/* ----- record walk ----- */
+
+/* The records of ascending fingerprints, wherever they lie in a store. */
+
+typedef struct ss_record_walk {
+    ss_record_merge records;
+    sstore_record next; /* the record that the walk stands before */
+    bool more;          /* there is one */
+} ss_record_walk;
+
+/* MEMORY. The walk stands nowhere yet. */
+sstore_status ss_record_walk_open(ss_record_walk *walk, const sstore *store, sstore_error *error);
+/* Also of a zeroed one. */
+void ss_record_walk_close(ss_record_walk *walk);
+
+/* Stand before the first record whose fingerprint is at least this, anywhere. IO, DAMAGED. */
+sstore_status ss_record_walk_begin(ss_record_walk *walk, uint64_t fingerprint, sstore_error *error);
+/* The same further on; not back. */
+sstore_status ss_record_walk_to(ss_record_walk *walk, uint64_t fingerprint, sstore_error *error);
+/* Step over a record. */
+sstore_status ss_record_walk_step(ss_record_walk *walk, sstore_error *error);
+
+/* Pass by records behind the next one, of which each is its fingerprint's only one in the store, if it has one segment. Returns how
+ * many. */
+static inline uint32_t ss_record_walk_pass_singles(ss_record_walk *walk)
+{
+    return walk->records.input_count == 1 ? ss_record_stream_pass_singles(&walk->records.inputs[0].stream) : 0;
+}
+
+/* Whether the walk stands before a record of the fingerprint. */
+static inline bool ss_record_walk_at(const ss_record_walk *walk, uint64_t fingerprint)
+{
+    return walk->more && walk->next.fingerprint == fingerprint;
+}
+
+/* ----- join call ----- */
+
+/* What one call that joins has of its caller, and how it shares out the memory that it may take. */
 
 typedef struct ss_join_call {
     const sstore *left, *right; /* the same where a store is joined with itself */
@@ -28,5 +102,36 @@ static inline bool ss_join_call_is_self(const ss_join_call *call)
 {
     return call->left == call->right;
 }
+
+/* ----- store source ----- */
+
+/* The distinct fingerprints of a store, in parts that several threads read at once. */
+
+#define SS_MOST_PARTS 256u
+
+typedef struct ss_store_source {
+    const sstore *store; /* borrowed */
+    uint32_t part_count;
+    bool is_plain;       /* one segment: its blocks are the parts */
+    uint64_t *blocks;    /* of the largest segment: part_count + 1 bounds */
+    uint64_t *firsts;    /* the least fingerprint that a part may have */
+    bool keeps;          /* parts that were read stay in memory */
+    struct ss_kept_part *kept; /* one a part */
+} ss_store_source;
+
+/* All fingerprints are kept in memory, once they were read, if they take at most `most_kept_bytes`. MEMORY. */
+sstore_status ss_store_source_open(ss_store_source *source, const sstore *store, uint64_t most_kept_bytes,
+                                   sstore_error *error);
+/* Also of a zeroed one. */
+void ss_store_source_close(ss_store_source *source);
+
+/* As a join takes it; the store source must stay where it is. */
+ss_fingerprint_source ss_store_source_fingerprints(ss_store_source *source);
+
+/* The bytes that are kept, or will be. */
+uint64_t ss_store_source_kept_bytes(const ss_store_source *source);
+
+/* The bytes that reading it on so many threads takes, about. */
+uint64_t ss_store_source_bytes(const sstore *store, uint32_t threads);
 
 #endif

@@ -1,12 +1,364 @@
+#include "join/pairs.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/tasks.h"
+#include "join/join_call.h"
+#include "join/table_join.h"
+
+/* ----- pair ids ----- */
+
+#define TOGETHER 1024u
+
+/* What a thread has. */
+typedef struct ids_worker {
+    ss_piece_room room;
+    ss_record_walk walk;
+    size_t count;
+    ss_triple triples[TOGETHER]; /* on their way */
+} ids_worker;
+
+typedef struct ids_run {
+    ss_join_call *call;
+    const ss_sort_stage *pairs;
+    ss_sort_stage *triples;
+    ss_store_source parts;
+    ids_worker *workers;
+} ids_run;
+
+/* ----- threads ----- */
+
+static sstore_status open_workers(ids_run *self, sstore_error *error)
+{
+    const ss_join_call *call = self->call;
+    sstore_status status = SSTORE_OK;
+    self->workers = ss_alloc(call->threads, sizeof *self->workers);
+    if (self->workers == NULL)
+        return ss_fail_memory(error, call->threads * sizeof *self->workers);
+    for (uint32_t i = 0; status == SSTORE_OK && i < call->threads; i++) {
+        status = ss_record_walk_open(&self->workers[i].walk, call->right, error);
+        if (status == SSTORE_OK && self->pairs != NULL)
+            status = ss_piece_room_open(&self->workers[i].room, self->pairs, error);
+    }
+    return status;
+}
+
+static void close_workers(ids_run *self)
+{
+    for (uint32_t i = 0; self->workers != NULL && i < self->call->threads; i++) {
+        ss_record_walk_close(&self->workers[i].walk);
+        ss_piece_room_close(&self->workers[i].room);
+    }
+    ss_free(self->workers);
+}
+
+static sstore_status flush(const ids_run *self, uint32_t index, sstore_error *error)
+{
+    ids_worker *of = &self->workers[index];
+    size_t count = of->count;
+    of->count = 0;
+    return ss_sorter_add_items(self->triples->sorter, index, of->triples, count, error);
+}
+
+static sstore_status add_triple(const ids_run *self, uint32_t index, ss_triple triple, sstore_error *error)
+{
+    ids_worker *of = &self->workers[index];
+    of->triples[of->count++] = triple;
+    return of->count == TOGETHER ? flush(self, index, error) : SSTORE_OK;
+}
+
+static sstore_status run(ids_run *self, uint64_t tasks, ss_task_fn task, sstore_error *error)
+{
+    const uint32_t threads = self->call->threads;
+    sstore_status status = open_workers(self, error);
+    if (status == SSTORE_OK)
+        status = ss_pool_run(threads, tasks, task, self, error);
+    for (uint32_t i = 0; status == SSTORE_OK && i < threads; i++)
+        status = flush(self, i, error);
+    close_workers(self);
+    return status;
+}
+
+/* ----- ids of pairs ----- */
+
+/* The ids of one fingerprint for all pairs[0 .. count-1], which have it for their second one. */
+static sstore_status add_ids(const ids_run *self, uint32_t index, const sstore_record *pairs, size_t count,
+                             sstore_error *error)
+{
+    ss_record_walk *walk = &self->workers[index].walk;
+    const uint64_t second = pairs[0].fingerprint;
+    sstore_status status = ss_record_walk_to(walk, second, error);
+    while (status == SSTORE_OK && ss_record_walk_at(walk, second)) {
+        for (size_t i = 0; status == SSTORE_OK && i < count; i++)
+            status = add_triple(self, index, (ss_triple){pairs[i].id, second, walk->next.id}, error);
+        if (status == SSTORE_OK)
+            status = ss_record_walk_step(walk, error);
+    }
+    return status;
+}
+
+static sstore_status add_piece(void *context, uint64_t task, uint32_t index, sstore_error *error)
+{
+    const ids_run *self = context;
+    ids_worker *of = &self->workers[index];
+    const sstore_record *pairs = of->room.items;
+    sstore_status status = ss_piece_room_load(&of->room, self->pairs, (size_t)task, error);
+    const size_t count = status == SSTORE_OK ? of->room.count : 0;
+    if (count > 0)
+        status = ss_record_walk_begin(&of->walk, pairs[0].fingerprint, error);
+    for (size_t begin = 0, end; status == SSTORE_OK && begin < count; begin = end) {
+        for (end = begin + 1; end < count && pairs[end].fingerprint == pairs[begin].fingerprint;)
+            end++;
+        status = add_ids(self, index, pairs + begin, end - begin, error);
+    }
+    return status == SSTORE_OK ? ss_progress_add(&self->call->progress, index, count) : status;
+}
+
+sstore_status ss_pair_ids_add(ss_join_call *call, const ss_sort_stage *pairs, ss_sort_stage *triples, double end_share,
+                              sstore_error *error)
+{
+    ids_run self = {.call = call, .pairs = pairs, .triples = triples};
+    ss_progress_begin(&call->progress, "identifying", 0, ss_sorter_count(pairs->sorter), end_share);
+    return run(&self, ss_sorter_piece_count(pairs->sorter), add_piece, error);
+}
+
+/* ----- equal fingerprints ----- */
+
+bool ss_pair_ids_may_repeat(const sstore *store)
+{
+    const ss_manifest *manifest = &store->manifest;
+    if (!manifest->has_ids || manifest->segment_count == 0)
+        return false;
+    return manifest->segment_count > 1 || manifest->segments[0].record_count > manifest->segments[0].distinct_count;
+}
+
+/* A part's fingerprints so far. */
+typedef struct repeats {
+    const ids_run *run;
+    uint32_t index;
+    bool any;
+    sstore_record first; /* the first record of the last fingerprint */
+    bool added;          /* it was given, since a second one followed */
+} repeats;
+
+static sstore_status add_repeat(repeats *self, const sstore_record *record, sstore_error *error)
+{
+    const uint64_t fingerprint = record->fingerprint;
+    sstore_status status = SSTORE_OK;
+    if (!self->any || self->first.fingerprint != fingerprint) {
+        self->first = *record;
+        self->any = true;
+        self->added = false;
+        return SSTORE_OK;
+    }
+    if (!self->added)
+        status = add_triple(self->run, self->index, (ss_triple){fingerprint, fingerprint, self->first.id}, error);
+    self->added = true;
+    if (status == SSTORE_OK)
+        status = add_triple(self->run, self->index, (ss_triple){fingerprint, fingerprint, record->id}, error);
+    return status;
+}
+
+static sstore_status add_part(void *context, uint64_t task, uint32_t index, sstore_error *error)
+{
+    const ids_run *self = context;
+    ss_record_walk *walk = &self->workers[index].walk;
+    const bool is_last = task + 1 == self->parts.part_count;
+    repeats found = {.run = self, .index = index};
+    uint64_t count = 0;
+    sstore_status status = ss_record_walk_begin(walk, self->parts.firsts[task], error);
+    while (status == SSTORE_OK && walk->more &&
+           (is_last || walk->next.fingerprint < self->parts.firsts[task + 1])) {
+        status = add_repeat(&found, &walk->next, error);
+        if (status == SSTORE_OK)
+            status = ss_record_walk_step(walk, error);
+        count += 1 + ss_record_walk_pass_singles(walk);
+    }
+    return status == SSTORE_OK ? ss_progress_add(&self->call->progress, index, count) : status;
+}
+
+sstore_status ss_pair_ids_add_repeated(ss_join_call *call, ss_sort_stage *triples, double end_share,
+                                       sstore_error *error)
+{
+    ids_run self = {.call = call, .triples = triples};
+    ss_manifest_totals totals;
+    (void)ss_manifest_counts(&call->right->manifest, &totals);
+    ss_progress_begin(&call->progress, "identifying", 0, totals.record_count, end_share);
+    sstore_status status = ss_store_source_open(&self.parts, call->right, 0, error);
+    if (status == SSTORE_OK)
+        status = run(&self, self.parts.part_count, add_part, error);
+    ss_store_source_close(&self.parts);
+    return status;
+}
+
+/* ----- pair report ----- */
+
+/* A piece on its way: loaded and looked up by any thread, reported by the caller's. */
+typedef struct slot {
+    ss_piece_room room;
+    ss_record_walk walk;
+    size_t record_count, record_capacity;
+    sstore_record *records; /* of the piece's first fingerprints, ascending */
+    bool too_many;          /* there are more of them than there is room for: each is looked up when it is reported */
+} slot;
+
+typedef struct report {
+    ss_join_call *call;
+    const ss_sort_stage *pairs;
+    slot *slots;     /* one a thread */
+    size_t first;    /* the piece of slots[0] */
+    sstore_pair_fn on_pair;
+    void *context;
+} report;
+
+static ss_triple triple_at(const report *self, const slot *of, size_t i)
+{
+    const sstore_record *records = of->room.items;
+    if (self->pairs->item_words == 3)
+        return ((const ss_triple *)of->room.items)[i];
+    return (ss_triple){records[i].fingerprint, records[i].id, 0};
+}
+
+/* ----- looking up, side by side ----- */
+
+/* Keep the records of one fingerprint. */
+static sstore_status keep_records(slot *of, uint64_t fingerprint, size_t most, sstore_error *error)
+{
+    sstore_status status = ss_record_walk_to(&of->walk, fingerprint, error);
+    while (status == SSTORE_OK && !of->too_many && ss_record_walk_at(&of->walk, fingerprint)) {
+        sstore_record *records =
+            ss_grow(of->records, of->record_count, &of->record_capacity, 1024, sizeof *records);
+        if (records == NULL)
+            return ss_fail_memory(error, 2 * of->record_capacity * sizeof *records);
+        of->records = records;
+        records[of->record_count++] = of->walk.next;
+        of->too_many = of->record_count > most;
+        status = ss_record_walk_step(&of->walk, error);
+    }
+    return status;
+}
+
+static sstore_status prepare_piece(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+{
+    report *self = context;
+    slot *of = &self->slots[task];
+    const size_t most = self->pairs->piece_capacity;
+    (void)worker;
+    of->record_count = 0;
+    of->too_many = false;
+    sstore_status status = ss_piece_room_load(&of->room, self->pairs, self->first + (size_t)task, error);
+    if (status != SSTORE_OK || of->room.count == 0)
+        return status;
+    uint64_t last = triple_at(self, of, 0).first;
+    status = ss_record_walk_begin(&of->walk, last, error);
+    for (size_t i = 0; status == SSTORE_OK && !of->too_many && i < of->room.count; i++) {
+        const uint64_t first = triple_at(self, of, i).first;
+        if (i == 0 || first != last)
+            status = keep_records(of, first, most, error);
+        last = first;
+    }
+    return status;
+}
+
+/* ----- reporting, in order ----- */
+
+static sstore_status report_pair(const report *self, const ss_triple *triple, uint64_t first_id)
+{
+    const sstore_pair pair = {.fingerprint = triple->first,
+                              .id = first_id,
+                              .other_fingerprint = triple->second,
+                              .other_id = triple->third,
+                              .distance = sstore_hamming_distance(triple->first, triple->second)};
+    if (ss_join_call_is_self(self->call) && pair.distance == 0 && first_id >= triple->third)
+        return SSTORE_OK; /* it comes the other way round, or is the record itself */
+    return self->on_pair(self->context, &pair) == 0 ? SSTORE_OK : SSTORE_STOPPED;
+}
+
+static sstore_status report_by_looking_up(const report *self, slot *of, const ss_triple *triple, sstore_error *error)
+{
+    sstore_status status = ss_record_walk_begin(&of->walk, triple->first, error);
+    while (status == SSTORE_OK && ss_record_walk_at(&of->walk, triple->first)) {
+        status = report_pair(self, triple, of->walk.next.id);
+        if (status == SSTORE_OK)
+            status = ss_record_walk_step(&of->walk, error);
+    }
+    return status;
+}
+
+static sstore_status report_piece(const report *self, slot *of, sstore_error *error)
+{
+    size_t begin = 0; /* of the records of the pair's first fingerprint */
+    sstore_status status = SSTORE_OK;
+    for (size_t i = 0; status == SSTORE_OK && i < of->room.count; i++) {
+        const ss_triple triple = triple_at(self, of, i);
+        if (of->too_many) {
+            status = report_by_looking_up(self, of, &triple, error);
+            continue;
+        }
+        while (begin < of->record_count && of->records[begin].fingerprint < triple.first)
+            begin++;
+        for (size_t j = begin; status == SSTORE_OK && j < of->record_count; j++) {
+            if (of->records[j].fingerprint != triple.first)
+                break;
+            status = report_pair(self, &triple, of->records[j].id);
+        }
+    }
+    return status;
+}
+
+/* ----- all pieces ----- */
+
+static sstore_status open_slots(report *self, sstore_error *error)
+{
+    const ss_join_call *call = self->call;
+    sstore_status status = SSTORE_OK;
+    self->slots = ss_alloc(call->threads, sizeof *self->slots);
+    if (self->slots == NULL)
+        return ss_fail_memory(error, call->threads * sizeof *self->slots);
+    for (uint32_t i = 0; status == SSTORE_OK && i < call->threads; i++) {
+        status = ss_piece_room_open(&self->slots[i].room, self->pairs, error);
+        if (status == SSTORE_OK)
+            status = ss_record_walk_open(&self->slots[i].walk, call->left, error);
+    }
+    return status;
+}
+
+static void close_slots(report *self)
+{
+    for (uint32_t i = 0; self->slots != NULL && i < self->call->threads; i++) {
+        ss_piece_room_close(&self->slots[i].room);
+        ss_record_walk_close(&self->slots[i].walk);
+        ss_free(self->slots[i].records);
+    }
+    ss_free(self->slots);
+}
+
+sstore_status ss_pair_report(ss_join_call *call, const ss_sort_stage *pairs, sstore_pair_fn on_pair, void *context,
+                             double end_share, sstore_error *error)
+{
+    report self = {.call = call, .pairs = pairs, .on_pair = on_pair, .context = context};
+    const size_t piece_count = ss_sorter_piece_count(pairs->sorter);
+    ss_progress_begin(&call->progress, "reporting", 0, ss_sorter_count(pairs->sorter), end_share);
+    sstore_status status = open_slots(&self, error);
+    for (; status == SSTORE_OK && self.first < piece_count; self.first += call->threads) {
+        const uint64_t count = ss_min_u64(piece_count - self.first, call->threads);
+        status = ss_pool_run(call->threads, count, prepare_piece, &self, error);
+        for (uint64_t i = 0; status == SSTORE_OK && i < count; i++) {
+            status = report_piece(&self, &self.slots[i], error);
+            if (status == SSTORE_OK)
+                status = ss_progress_add(&call->progress, 0, self.slots[i].room.count);
+        }
+    }
+    close_slots(&self);
+    return status;
+}
+
+/* ----- pairs ----- */
+
 /*
- * pairs.c - all pairs of records within a distance: of one store, or of two. First the pairs of fingerprints, sorted by
+ * All pairs of records within a distance: of one store, or of two. First the pairs of fingerprints, sorted by
  * the second one; then that one's ids, sorted by the first one; then the first one's ids, on the way to the caller.
  */
-#include "base/error.h"
-#include "join/join_tables.h"
-#include "join/pair_ids.h"
-#include "join/pair_report.h"
-#include "join/store_source.h"
 
 /* Where a call's work is done, by measurement of joins with ids (bench/README.md). */
 #define FOUND_SHARE 0.6

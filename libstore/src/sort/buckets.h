@@ -1,5 +1,79 @@
+/* buckets.h - TODO */
+#ifndef SS_BUCKETS_H
+#define SS_BUCKETS_H
+
+#include <pthread.h>
+
+#include "base/common.h"
+#include "base/file.h"
+
+/* ----- chunk pool ----- */
+
 /*
- * buckets.h - items dealt out by some leading bits of theirs, so that each bucket can be sorted alone: the first pass
+ * A fixed memory, in equal chunks that several threads take and give back. Taken from the system as it
+ * is needed, a slab at a time, and kept until the pool is closed.
+ */
+
+#define SS_NO_CHUNK UINT32_MAX
+
+typedef struct ss_chunk_pool {
+    pthread_mutex_t lock; /* guards all below but next[] and the chunks themselves */
+    size_t chunk_bytes;   /* a power of two; chunks are aligned to it */
+    uint32_t slab_chunks, max_chunks;
+    uint32_t made;        /* chunks handed out at least once */
+    uint32_t taken;       /* chunks that are out */
+    uint32_t free_chunk;  /* the first of those that came back, linked by next[] */
+    void **slabs;         /* as allocated */
+    uint8_t **bases;      /* where a slab's first chunk is */
+    uint32_t *next;       /* of a chunk: whoever has it links it by this */
+} ss_chunk_pool;
+
+/* A pool of at most `bytes`, in chunks of `chunk_bytes`; at least one chunk. MEMORY. */
+sstore_status ss_chunk_pool_open(ss_chunk_pool *pool, uint64_t bytes, size_t chunk_bytes, sstore_error *error);
+/* Take a chunk. SS_NO_CHUNK: all are taken, or the system has no memory for another slab. */
+uint32_t ss_chunk_pool_take(ss_chunk_pool *pool);
+void ss_chunk_pool_give(ss_chunk_pool *pool, uint32_t chunk);
+/* Also of a zeroed pool that was never opened, and of one that could not be. */
+void ss_chunk_pool_close(ss_chunk_pool *pool);
+
+static inline uint8_t *ss_chunk_at(const ss_chunk_pool *pool, uint32_t chunk)
+{
+    return pool->bases[chunk / pool->slab_chunks] + (size_t)(chunk % pool->slab_chunks) * pool->chunk_bytes;
+}
+
+/* ----- spill file ----- */
+
+/*
+ * Where items go that memory has no room for: a nameless file that exists only while it is open,
+ * written by several threads at once, each run behind the last. In the machine's own byte order: nobody but this
+ * process reads it.
+ */
+
+typedef struct ss_spill_file {
+    const ss_dir *dir; /* where the file goes; borrowed */
+    pthread_mutex_t lock; /* guards the two below until the file is made */
+    ss_file file;
+    uint64_t bytes; /* handed out */
+} ss_spill_file;
+
+/* Open the folder for the spills of a call: `path`; where that is NULL, the one that TMPDIR names; where that says nothing,
+ * `usual`, or the working folder where that is NULL, too. So /tmp, which all share, is never taken unasked. NOT_FOUND, IO,
+ * MEMORY. */
+sstore_status ss_spill_dir_open(const char *path, const ss_dir *usual, ss_dir *dir_out, sstore_error *error);
+
+/* Makes no file yet. */
+void ss_spill_file_open(ss_spill_file *spill, const ss_dir *dir);
+/* Reserve room for a run of `bytes`; *offset_out is where it goes. Makes the file if there is none. IO, MEMORY. */
+sstore_status ss_spill_file_reserve(ss_spill_file *spill, uint64_t bytes, uint64_t *offset_out, sstore_error *error);
+/* The room is not needed any more. */
+void ss_spill_file_drop(const ss_spill_file *spill, uint64_t offset, uint64_t bytes);
+/* Also of a zeroed one that was never opened. */
+void ss_spill_file_close(ss_spill_file *spill);
+
+/* ----- buckets ----- */
+
+/*
+ * Items dealt out by some leading bits of theirs, so that each bucket can be sorted alone: the first pass
  * of a radix sort of more than memory holds.
  *
  * An item is one to three u64 words: a key, a record (sstore_record), a triple (ss_triple). It is dealt by one of them.
@@ -7,11 +81,6 @@
  * its share of the pool is used up, of runs in the spill file, which hold all of the writer's buckets one after the
  * other. Within a bucket items have no order.
  */
-#ifndef SS_BUCKETS_H
-#define SS_BUCKETS_H
-
-#include "sort/chunk_pool.h"
-#include "sort/spill_file.h"
 
 /* What one writer put into the spill file at once. */
 typedef struct ss_spilled_run {

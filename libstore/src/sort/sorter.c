@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "sort/buckets.h"
 #include "sort/radix.h"
 

@@ -11,9 +11,9 @@
 #define SS_SORTER_H
 
 #include "base/common.h"
-#include "base/call_progress.h"
 #include "base/file.h"
-#include "sort/chunk_pool.h"
+#include "base/tasks.h"
+#include "sort/buckets.h"
 
 typedef struct ss_sorter ss_sorter;
 

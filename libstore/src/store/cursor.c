@@ -1,7 +1,7 @@
 #include "store/cursor.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 #define NOT_PLANNED UINT32_MAX
 #define ALIKE 4 /* times as many fingerprints, at most */

@@ -5,8 +5,8 @@
 #ifndef SS_CURSOR_H
 #define SS_CURSOR_H
 
-#include "file/block_slot.h"
-#include "store/presence.h"
+#include "store/block_file.h"
+#include "store/lookup.h"
 #include "store/store.h"
 
 /* A prefix that a table is searched for: the fingerprints first .. last (permuted). */

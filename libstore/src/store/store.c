@@ -2,9 +2,8 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
-#include "base/memory_limit.h"
+#include "base/memory.h"
 #include "base/options.h"
 #include "store/cursor.h"
 

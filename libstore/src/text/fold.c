@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 typedef struct range {
     uint32_t first, last;

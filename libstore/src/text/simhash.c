@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/checksum.h"
+#include "base/bytes.h"
 #include "base/error.h"
 
 #define PARTIAL_MAX 2048u

@@ -1,0 +1,134 @@
+/* bytes.h - numbers and hashes as bytes. */
+#ifndef SS_BYTES_H
+#define SS_BYTES_H
+
+#include <stdint.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/common.h"
+
+/* ----- le ----- */
+
+/* Little-endian loads and stores at any alignment. Everything on disk is read and written through these. */
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define SS_LE16(x) __builtin_bswap16(x)
+#define SS_LE32(x) __builtin_bswap32(x)
+#define SS_LE64(x) __builtin_bswap64(x)
+#else
+#define SS_LE16(x) (x)
+#define SS_LE32(x) (x)
+#define SS_LE64(x) (x)
+#endif
+
+static inline uint16_t ss_load_le16(const void *from)
+{
+    uint16_t x;
+    memcpy(&x, from, sizeof x);
+    return SS_LE16(x);
+}
+
+static inline uint32_t ss_load_le32(const void *from)
+{
+    uint32_t x;
+    memcpy(&x, from, sizeof x);
+    return SS_LE32(x);
+}
+
+static inline uint64_t ss_load_le64(const void *from)
+{
+    uint64_t x;
+    memcpy(&x, from, sizeof x);
+    return SS_LE64(x);
+}
+
+static inline void ss_store_le16(void *to, uint16_t x)
+{
+    x = SS_LE16(x);
+    memcpy(to, &x, sizeof x);
+}
+
+static inline void ss_store_le32(void *to, uint32_t x)
+{
+    x = SS_LE32(x);
+    memcpy(to, &x, sizeof x);
+}
+
+static inline void ss_store_le64(void *to, uint64_t x)
+{
+    x = SS_LE64(x);
+    memcpy(to, &x, sizeof x);
+}
+
+/* ----- checksum ----- */
+
+/*
+ * The only place that knows xxHash. XXH3 in its 64-bit and 128-bit forms, seed 0; as bytes on disk both
+ * are little-endian (the low half of the 128-bit form first).
+ */
+
+/* A 128-bit number, used as checksum and as identity. */
+typedef struct ss_u128 {
+    uint64_t low, high;
+} ss_u128;
+
+static inline uint64_t ss_hash64(const void *data, size_t size)
+{
+    return XXH3_64bits(data, size);
+}
+
+static inline ss_u128 ss_hash128(const void *data, size_t size)
+{
+    XXH128_hash_t hash = XXH3_128bits(data, size);
+    return (ss_u128){.low = hash.low64, .high = hash.high64};
+}
+
+static inline bool ss_u128_equal(ss_u128 a, ss_u128 b)
+{
+    return a.low == b.low && a.high == b.high;
+}
+
+/* a + b modulo 2^128. */
+static inline ss_u128 ss_u128_add(ss_u128 a, ss_u128 b)
+{
+    ss_u128 sum = {.low = a.low + b.low, .high = a.high + b.high};
+    sum.high += sum.low < a.low;
+    return sum;
+}
+
+static inline ss_u128 ss_load_u128(const uint8_t *from)
+{
+    return (ss_u128){.low = ss_load_le64(from), .high = ss_load_le64(from + 8)};
+}
+
+static inline void ss_store_u128(uint8_t *to, ss_u128 x)
+{
+    ss_store_le64(to, x.low);
+    ss_store_le64(to + 8, x.high);
+}
+
+/* The 128-bit sum of a stream of bytes, fed in pieces. */
+typedef struct ss_hash_stream {
+    XXH3_state_t state;
+} ss_hash_stream;
+
+static inline void ss_hash_stream_init(ss_hash_stream *stream)
+{
+    XXH3_INITSTATE(&stream->state);
+    (void)XXH3_128bits_reset(&stream->state);
+}
+
+static inline void ss_hash_stream_add(ss_hash_stream *stream, const void *data, size_t size)
+{
+    (void)XXH3_128bits_update(&stream->state, data, size);
+}
+
+static inline ss_u128 ss_hash_stream_sum(const ss_hash_stream *stream)
+{
+    XXH128_hash_t hash = XXH3_128bits_digest(&stream->state);
+    return (ss_u128){.low = hash.low64, .high = hash.high64};
+}
+
+#endif

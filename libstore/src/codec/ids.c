@@ -1,0 +1,213 @@
+#include "codec/ids.h"
+
+#include <string.h>
+
+enum {
+    AT_FIRST_RANK = 0,
+    AT_LEAST = 8,
+    AT_COUNT = 16, /* 2 bytes */
+    AT_WIDTH = 18, /* 1 byte */
+    AT_FLAGS = 19, /* 1 byte */
+    FRAME_BYTES = 20
+};
+
+#define FLAG_HAS_STARTS 1u
+#define FLAG_GOES_ON 2u
+
+/* Bits needed for 0 .. greatest - least. */
+static uint32_t width_of(uint64_t least, uint64_t greatest)
+{
+    return greatest == least ? 0 : 64 - (uint32_t)__builtin_clzll(greatest - least);
+}
+
+/* Size of a block's contents without the trailer. */
+static uint64_t content_bytes(uint32_t count, uint32_t width, bool has_starts)
+{
+    uint64_t starts_bytes = has_starts ? ((uint64_t)count + 7) / 8 : 0;
+    return FRAME_BYTES + starts_bytes + ((uint64_t)count * width + 7) / 8;
+}
+
+/* How many records a block takes at most. */
+static uint32_t most_records(uint32_t block_bytes, uint32_t width, bool has_starts)
+{
+    const uint32_t room = block_bytes - SS_BLOCK_TRAILER_BYTES;
+    uint64_t bits = width + (has_starts ? 1u : 0u);
+    uint64_t most = SS_IDS_BLOCK_MOST;
+    if (bits > 0)
+        most = ss_min_u64((room - FRAME_BYTES) * UINT64_C(8) / bits, most);
+    while (content_bytes((uint32_t)most, width, has_starts) > room) /* each of the two parts takes whole bytes */
+        most--;
+    return (uint32_t)most;
+}
+
+uint32_t ss_ids_fit(uint32_t block_bytes, const uint64_t *ids, const uint8_t *starts, size_t count,
+                    ss_ids_frame *frame_out)
+{
+    uint64_t least = ids[0], greatest = ids[0];
+    bool has_starts = false;
+    uint32_t fitting = 1, most = most_records(block_bytes, 0, false);
+    for (; fitting < count; fitting++) {
+        uint64_t id = ids[fitting];
+        bool repeats = starts[fitting] == 0;
+        if (SS_UNLIKELY(id < least || id > greatest || repeats > has_starts)) {
+            uint64_t lower = id < least ? id : least, higher = id > greatest ? id : greatest;
+            uint32_t fewer = most_records(block_bytes, width_of(lower, higher), has_starts || repeats);
+            if (fitting >= fewer)
+                break;
+            least = lower;
+            greatest = higher;
+            has_starts |= repeats;
+            most = fewer;
+        }
+        if (fitting >= most)
+            break;
+    }
+    *frame_out = (ss_ids_frame){
+        .count = fitting, .width = width_of(least, greatest), .least = least, .has_starts = has_starts};
+    return fitting;
+}
+
+static void write_starts(const uint8_t *starts, uint32_t count, uint8_t *to)
+{
+    memset(to, 0, (count + 7) / 8);
+    for (uint32_t i = 1; i < count; i++)
+        to[i / 8] = (uint8_t)(to[i / 8] | starts[i] << i % 8);
+}
+
+/* Write fields of `width` bits one behind the other. Up to 8 bytes behind them are spoilt. */
+static void write_values(const uint64_t *ids, uint32_t count, uint64_t least, uint32_t width, uint8_t *to)
+{
+    const uint32_t low_width = width > 32 ? 32 : width;
+    uint64_t bits = 0;
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t value = ids[i] - least;
+        bits |= (value & ss_low_mask(low_width)) << used;
+        used += low_width;
+        for (uint32_t left = width - low_width;; left = 0) {
+            ss_store_le64(to, bits);
+            to += used >> 3;
+            bits >>= used & ~7u;
+            used &= 7;
+            if (left == 0)
+                break;
+            bits |= (value >> 32) << used;
+            used += left;
+        }
+    }
+}
+
+void ss_ids_encode(uint32_t block_bytes, const ss_ids_frame *frame, const uint64_t *ids, const uint8_t *starts,
+                   uint64_t first_rank, bool goes_on, uint8_t *to)
+{
+    const uint32_t count = frame->count, width = frame->width;
+    const uint64_t base = width == 64 ? 0 : frame->least;
+    uint8_t *values = to + FRAME_BYTES + (frame->has_starts ? (count + 7) / 8 : 0);
+    uint8_t *end = to + content_bytes(count, width, frame->has_starts);
+    ss_store_le64(to + AT_FIRST_RANK, first_rank);
+    ss_store_le64(to + AT_LEAST, base);
+    ss_store_le16(to + AT_COUNT, (uint16_t)count);
+    to[AT_WIDTH] = (uint8_t)width;
+    to[AT_FLAGS] = (uint8_t)((frame->has_starts ? FLAG_HAS_STARTS : 0) | (goes_on ? FLAG_GOES_ON : 0));
+    if (frame->has_starts)
+        write_starts(starts, count, to + FRAME_BYTES);
+    write_values(ids, count, base, width, values);
+    memset(end, 0, (size_t)(to + block_bytes - end));
+}
+
+bool ss_ids_block_open(ss_ids_block *block, const uint8_t *bytes, uint32_t block_bytes, const char **reason)
+{
+    uint8_t flags = bytes[AT_FLAGS];
+    *block = (ss_ids_block){.bytes = bytes,
+                            .count = ss_load_le16(bytes + AT_COUNT),
+                            .width = bytes[AT_WIDTH],
+                            .first_rank = ss_load_le64(bytes + AT_FIRST_RANK),
+                            .least = ss_load_le64(bytes + AT_LEAST),
+                            .starts = (flags & FLAG_HAS_STARTS) != 0 ? bytes + FRAME_BYTES : NULL,
+                            .goes_on = (flags & FLAG_GOES_ON) != 0};
+    *reason = "an unknown flag is set";
+    if ((flags & ~(FLAG_HAS_STARTS | FLAG_GOES_ON)) != 0)
+        return false;
+    *reason = "its records do not fit into it";
+    if (block->count == 0 || block->width > 64 ||
+        content_bytes(block->count, block->width, block->starts != NULL) > block_bytes - SS_BLOCK_TRAILER_BYTES)
+        return false;
+    *reason = "its first record starts a rank twice";
+    if (block->starts != NULL && (block->starts[0] & 1) != 0)
+        return false;
+    *reason = "it has a base beside whole ids";
+    if (block->width == 64 && block->least != 0)
+        return false;
+    block->ids_bit = 8 * (FRAME_BYTES + (block->starts != NULL ? (block->count + 7) / 8 : 0));
+    return true;
+}
+
+/* The index of the first record whose rank is first_rank + steps; count if there is none. 64 bits are counted at a time. */
+static uint32_t find_start(const ss_ids_block *block, uint64_t steps)
+{
+    if (steps == 0)
+        return 0;
+    for (uint32_t at = 0; at < block->count; at += 64) {
+        uint64_t bits = ss_load_le64(block->starts + at / 8); /* may hold bits of ids behind the last record's */
+        if (block->count - at < 64)
+            bits &= ss_low_mask(block->count - at);
+        uint32_t ones = ss_popcount(bits);
+        if (steps > ones) {
+            steps -= ones;
+            continue;
+        }
+        while (--steps > 0)
+            bits &= bits - 1;
+        return at + (uint32_t)__builtin_ctzll(bits);
+    }
+    return block->count;
+}
+
+uint64_t ss_ids_block_last_rank(const ss_ids_block *block)
+{
+    uint64_t steps = 0;
+    if (block->starts == NULL)
+        return block->first_rank + block->count - 1;
+    for (uint32_t at = 0; at < block->count; at += 64) {
+        uint64_t bits = ss_load_le64(block->starts + at / 8);
+        if (block->count - at < 64)
+            bits &= ss_low_mask(block->count - at);
+        steps += ss_popcount(bits);
+    }
+    return block->first_rank + steps;
+}
+
+uint32_t ss_ids_block_singles(const ss_ids_block *block, uint32_t first)
+{
+    if (block->starts == NULL)
+        return block->count - first;
+    /* The last one of those before a record that starts no rank has that for a second one. */
+    for (uint32_t at = first / 64 * 64; at < block->count; at += 64) {
+        uint64_t others = ~ss_load_le64(block->starts + at / 8);
+        if (at < first)
+            others &= ~ss_low_mask(first - at);
+        if (block->count - at < 64)
+            others &= ss_low_mask(block->count - at);
+        if (others != 0)
+            return at + (uint32_t)__builtin_ctzll(others) - 1 - first;
+    }
+    return block->count - first;
+}
+
+void ss_ids_block_find(const ss_ids_block *block, uint64_t rank, uint32_t *begin_out, uint32_t *end_out)
+{
+    *begin_out = *end_out = block->count;
+    if (rank < block->first_rank)
+        return;
+    uint64_t steps = rank - block->first_rank;
+    if (block->starts == NULL) {
+        *begin_out = (uint32_t)ss_min_u64(steps, block->count);
+        *end_out = (uint32_t)ss_min_u64(*begin_out + UINT64_C(1), block->count);
+        return;
+    }
+    *begin_out = find_start(block, steps);
+    uint32_t end = *begin_out;
+    while (end < block->count && (end == *begin_out || !ss_ids_block_starts_rank(block, end)))
+        end++;
+    *end_out = end;
+}

@@ -1,0 +1,77 @@
+/*
+ * ids.h - the id column's blocks: the ids of all records, in the order of table 0, found by rank.
+ *
+ * A fingerprint's rank is its position in table 0, from 0. A block holds consecutive records; the rank of the first is
+ * stored, and a bit a record says where the next rank begins, left out where every record has a rank of its own. Ids
+ * are packed to the width of the block's largest difference from its least id. Ids of one rank ascend; a flag says
+ * that those of the block's last rank go on in the next block. A block's key in the directory is its last record's
+ * rank. Layout: format-spec/sstore-format.md, "Id column".
+ */
+#ifndef SS_IDS_H
+#define SS_IDS_H
+
+#include "codec/bits.h"
+#include "codec/block.h"
+
+/* ----- encoding ----- */
+
+#define SS_IDS_BLOCK_MOST 65535u /* records */
+
+/* What a block's records have in common. */
+typedef struct ss_ids_frame {
+    uint32_t count, width;
+    uint64_t least;
+    bool has_starts; /* some rank has two records in the block */
+} ss_ids_frame;
+
+/*
+ * How many of `count` records (at least one) the block takes that begins with the first of them, and their frame.
+ * Where it takes all, it may have room for more. starts[i] is 1 if record i has another rank than the one before it,
+ * the next one, and else 0.
+ */
+uint32_t ss_ids_fit(uint32_t block_bytes, const uint64_t *ids, const uint8_t *starts, size_t count,
+                    ss_ids_frame *frame_out);
+
+/* Write the block of these records, all but its trailer. `goes_on`: the record behind them has the last one's rank. */
+void ss_ids_encode(uint32_t block_bytes, const ss_ids_frame *frame, const uint64_t *ids, const uint8_t *starts,
+                   uint64_t first_rank, bool goes_on, uint8_t *to);
+
+/* ----- decoding ----- */
+
+/* A block in memory, its frame checked. Borrowed bytes. */
+typedef struct ss_ids_block {
+    const uint8_t *bytes;
+    const uint8_t *starts; /* a bit a record: it has another rank than the one before it. NULL: every one has */
+    uint32_t count, width;
+    uint64_t first_rank, least;
+    bool goes_on; /* the last rank has more records in the next block */
+    uint32_t ids_bit; /* where the packed ids begin */
+} ss_ids_block;
+
+bool ss_ids_block_open(ss_ids_block *block, const uint8_t *bytes, uint32_t block_bytes, const char **reason);
+
+/* The id of record `index` (below count). */
+static inline uint64_t ss_ids_block_id(const ss_ids_block *block, uint32_t index)
+{
+    uint32_t at = block->ids_bit + index * block->width;
+    if (block->width == 64)
+        return ss_bits_get(block->bytes, at, 32) | ss_bits_get(block->bytes, at + 32, 32) << 32;
+    return block->least + ss_bits_get(block->bytes, at, block->width);
+}
+
+/* Whether record `index` has another rank than the one before it; false for the first of the block. */
+static inline bool ss_ids_block_starts_rank(const ss_ids_block *block, uint32_t index)
+{
+    return index > 0 && (block->starts == NULL || (block->starts[index / 8] >> index % 8 & 1));
+}
+
+/* The rank of the last record. */
+uint64_t ss_ids_block_last_rank(const ss_ids_block *block);
+
+/* How many records from `first` (above 0, a rank's first) on are the only ones of their ranks within the block. */
+uint32_t ss_ids_block_singles(const ss_ids_block *block, uint32_t first);
+
+/* The records of `rank` within the block: *begin_out to *end_out - 1. Empty if there are none. */
+void ss_ids_block_find(const ss_ids_block *block, uint64_t rank, uint32_t *begin_out, uint32_t *end_out);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * table_join.h - all pairs within a Hamming distance among any number of fingerprints, within a fixed memory, on
+ * several threads.
+ *
+ * By the method of Manku, Jain and Das Sarma (2007), section 3: the 64 bits are cut into k + 1 blocks, so two
+ * fingerprints within k agree in one of them at least. For each block all fingerprints are sorted, permuted so that the
+ * block leads, and the groups that are equal in it are joined in memory (join_group.h). A pair counts in the first
+ * block in which it agrees. From a distance on at which blocks are so narrow that they save nothing, all are one group.
+ */
+#ifndef SS_TABLE_JOIN_H
+#define SS_TABLE_JOIN_H
+
+#include "base/file.h"
+#include "base/tasks.h"
+#include "join/group_join.h"
+
+typedef sstore_status (*ss_values_fn)(void *sink, const uint64_t *values, size_t count, sstore_error *error);
+
+/* Distinct fingerprints, in parts that are disjoint. */
+typedef struct ss_fingerprint_source {
+    void *context;
+    uint32_t part_count;
+    uint64_t count; /* of all parts' fingerprints */
+    /* Give a part to `on_values`, in pieces of any size, and return what it does where that is not OK. Called from
+     * several threads for different parts, and for each part once a block; no two calls at once have the same
+     * `worker`. */
+    sstore_status (*read)(void *context, uint32_t part, uint32_t worker, ss_values_fn on_values, void *sink,
+                          sstore_error *error);
+} ss_fingerprint_source;
+
+/* Takes pairs, at most SS_GROUP_PAIRS. `worker` is below ss_pool_threads(threads), and no two calls at once have the
+ * same. Any status but OK ends the join, which returns it. */
+typedef sstore_status (*ss_join_pairs_fn)(void *context, uint32_t worker, const ss_fingerprint_pair *pairs,
+                                          size_t count, sstore_error *error);
+
+typedef struct ss_join_options {
+    uint32_t distance;     /* k, 0 to 16 */
+    uint32_t threads;      /* 0: all available ones */
+    uint64_t memory_bytes; /* beside the process; enforced from 58 MiB on. With little, fewer threads work */
+    const ss_dir *tmp_dir; /* where to spill; borrowed */
+    ss_progress *progress; /* goes from its end_share to this one */
+    double end_share;
+    ss_join_pairs_fn on_pairs;
+    void *context;
+} ss_join_options;
+
+/*
+ * Self: every pair of two different fingerprints within the distance once, the lower one first. Cross: every pair of a
+ * left and a right one once, the left one first; a fingerprint that is in both has the distance 0. Spanning: pairs
+ * within the distance, in any order and some perhaps repeatedly, that connect whatever all of them connect.
+ * Errors: IO, MEMORY, STOPPED by progress, and what the source and on_pairs return.
+ */
+sstore_status ss_join_self(const ss_fingerprint_source *source, const ss_join_options *options, sstore_error *error);
+sstore_status ss_join_cross(const ss_fingerprint_source *left, const ss_fingerprint_source *right,
+                            const ss_join_options *options, sstore_error *error);
+sstore_status ss_join_spanning(const ss_fingerprint_source *source, const ss_join_options *options,
+                               sstore_error *error);
+
+#endif

@@ -1,0 +1,413 @@
+#include "read/query.h"
+
+#include <math.h>
+
+#include "base/error.h"
+#include "read/search.h"
+#include "store/lookup.h"
+
+/* ----- query ----- */
+
+sstore_status ss_query_segment(sstore_cursor *cursor, uint32_t segment, uint64_t fingerprint, uint32_t distance,
+                               ss_hit_fn on_hit, void *context, sstore_error *error)
+{
+    const sstore *store = cursor->store;
+    ss_search search = {.cursor = cursor,
+                        .segment = store->segments[segment],
+                        .segment_number = segment,
+                        .plan = &ss_cursor_plans(cursor, distance)[segment],
+                        .fingerprint = fingerprint,
+                        .distance = distance,
+                        .on_hit = on_hit,
+                        .context = context,
+                        .error = error};
+    return ss_search_run(&search);
+}
+
+sstore_status ss_query_fingerprints(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, ss_hit_fn on_hit,
+                                    void *context, sstore_error *error)
+{
+    const sstore *store = cursor->store;
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = store->manifest.segment_count; status == SSTORE_OK && i-- > 0;)
+        if (!ss_segment_removes(store->segments[i]))
+            status = ss_query_segment(cursor, i, fingerprint, distance, on_hit, context, error);
+    return status;
+}
+
+/* ----- from a hit to its records ----- */
+
+/* Ask for a block, in one of the cursor's slots. The hits before have taken `*used` of them; if the last one asked for the
+ * same block, it is shared, and if another one still holds it from before, it comes next. */
+static ss_block_slot *ask_for(sstore_cursor *cursor, uint32_t *used, const ss_block_reader *reader, uint64_t number)
+{
+    ss_block_slot *slots = cursor->slots;
+    if (*used > 0 && ss_block_slot_is(&slots[*used - 1], reader, number))
+        return &slots[*used - 1];
+    for (uint32_t i = *used + 1; i < SS_HITS_TOGETHER; i++) {
+        if (ss_block_slot_is(&slots[i], reader, number)) {
+            ss_block_slot held = slots[i];
+            slots[i] = slots[*used];
+            slots[*used] = held;
+            break;
+        }
+    }
+    ss_block_slot_ask(&slots[*used], reader, number);
+    return &slots[(*used)++];
+}
+
+static sstore_status fail_not_in_table_0(const ss_hit *hit, sstore_error *error)
+{
+    return ss_fail_damaged(error, hit->segment->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
+                           "fingerprint %016llx stands in another table, but not in table 0",
+                           (unsigned long long)hit->fingerprint);
+}
+
+static sstore_status find_rank(ss_hit *hit, ss_block_slot *slot, sstore_error *error)
+{
+    sstore_status status = ss_find_rank(hit->segment, hit->fingerprint, slot, &hit->rank, error);
+    hit->has_rank = status == SSTORE_OK && hit->rank != SS_NO_RANK;
+    return status == SSTORE_OK && !hit->has_rank ? fail_not_in_table_0(hit, error) : status;
+}
+
+/* Ask for the group in which a fingerprint probably is, as if all were spread evenly. */
+static void prefetch_likely(const ss_table *table, uint64_t number, uint64_t fingerprint)
+{
+    const ss_block_header *header = &table->blocks.header;
+    const double share = ss_key_index_share(&table->keys, number, fingerprint);
+    const double count = (double)header->item_count / (double)header->block_count;
+    const uint32_t group = (uint32_t)(share * count) / SS_GROUP_SIZE;
+    ss_block_reader_prefetch(&table->blocks, number, group * SS_GROUP_SIZE * SS_LOWER_BYTES, SS_GROUP_SIZE * SS_LOWER_BYTES);
+}
+
+/* Find the ranks of those that were found through other tables than 0. */
+static sstore_status find_ranks(sstore_cursor *cursor, ss_hit *hits, uint32_t count, sstore_error *error)
+{
+    ss_block_slot *slots[SS_HITS_TOGETHER];
+    uint32_t used = 0;
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; i < count; i++) {
+        const ss_table *table = &hits[i].segment->tables[0];
+        if (hits[i].has_rank)
+            continue;
+        uint64_t number = ss_key_index_find(&table->keys, hits[i].fingerprint);
+        if (number == table->keys.keys.count)
+            return fail_not_in_table_0(&hits[i], error);
+        slots[i] = ask_for(cursor, &used, &table->blocks, number);
+        prefetch_likely(table, number, hits[i].fingerprint);
+    }
+    for (uint32_t i = 0; status == SSTORE_OK && i < count; i++)
+        if (!hits[i].has_rank) /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): so the slot was asked for */
+            status = find_rank(&hits[i], slots[i], error);
+    return status;
+}
+
+/* Where the records of hits go. */
+typedef struct record_sink {
+    sstore_cursor *cursor;
+    sstore_match_fn on_match;
+    void *context;
+} record_sink;
+
+/* Report a record of a hit, unless a newer segment also has it: that one removes it, or reports it itself. */
+static sstore_status report_record(const record_sink *sink, const ss_hit *hit, uint64_t id, sstore_error *error)
+{
+    const sstore_match match = {
+        .query_index = hit->query, .fingerprint = hit->fingerprint, .id = id, .distance = hit->distance};
+    if (SS_UNLIKELY(hit->maybe_in_newer || hit->segment_number < sink->cursor->store->removal_end)) {
+        const sstore_record record = {.fingerprint = hit->fingerprint, .id = id};
+        bool is_newer;
+        sstore_status status = ss_presence_in_newer(&sink->cursor->newer, hit->segment_number, &record, hit->maybe_in_newer,
+                                                    &is_newer, error);
+        if (status != SSTORE_OK || is_newer)
+            return status;
+    }
+    return sink->on_match(sink->context, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
+}
+
+/* Report the ids of a hit, which begin in the slot's block and may go on in the next ones. */
+static sstore_status report_ids(const record_sink *sink, const ss_hit *hit, ss_block_slot *slot, sstore_error *error)
+{
+    ss_rank_ids ids;
+    bool more = true;
+    ss_rank_ids_init(&ids, hit->segment, hit->rank, slot->number, slot);
+    for (;;) {
+        sstore_status status = ss_rank_ids_next(&ids, &more, error);
+        if (status != SSTORE_OK || !more)
+            return status;
+        for (uint32_t i = ids.begin; status == SSTORE_OK && i < ids.end; i++) {
+            uint64_t id;
+            status = ss_rank_ids_take(&ids, i, &id, error);
+            if (status == SSTORE_OK)
+                status = report_record(sink, hit, id, error);
+        }
+        if (status != SSTORE_OK)
+            return status;
+    }
+}
+
+static sstore_status report_all_ids(const record_sink *sink, const ss_hit *hits, uint32_t count, sstore_error *error)
+{
+    ss_block_slot *slots[SS_HITS_TOGETHER];
+    uint32_t used = 0;
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; i < count; i++) {
+        const ss_segment *segment = hits[i].segment;
+        uint64_t number = ss_key_index_find(&segment->ids_keys, hits[i].rank);
+        if (number == segment->ids_keys.keys.count)
+            return ss_fail_ids_missing(segment, hits[i].rank, error);
+        slots[i] = ask_for(sink->cursor, &used, &segment->ids, number);
+        const double share = ss_key_index_share(&segment->ids_keys, number, hits[i].rank);
+        ss_block_reader_prefetch(&segment->ids, number, (uint32_t)(share * segment->facts.block_bytes), 1);
+    }
+    for (uint32_t i = 0; status == SSTORE_OK && i < count; i++) {
+        /* A hit that shares the slot may have gone on to later blocks in it; then this one asks again. */
+        ss_block_slot_ask(slots[i], &hits[i].segment->ids, ss_key_index_find(&hits[i].segment->ids_keys, hits[i].rank));
+        status = report_ids(sink, &hits[i], slots[i], error);
+    }
+    return status;
+}
+
+sstore_status ss_report_records(sstore_cursor *cursor, ss_hit *hits, uint32_t count, sstore_match_fn on_match,
+                                void *context, sstore_error *error)
+{
+    const record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
+    const bool has_ids = cursor->store->manifest.has_ids;
+    sstore_status status = SSTORE_OK;
+    /* Newer segments are asked through their tables 0, so what another table gave must also be in table 0. */
+    if (has_ids || cursor->store->several_add)
+        status = find_ranks(cursor, hits, count, error);
+    if (has_ids)
+        return status == SSTORE_OK ? report_all_ids(&sink, hits, count, error) : status;
+    for (uint32_t i = 0; status == SSTORE_OK && i < count; i++)
+        status = report_record(&sink, &hits[i], 0, error);
+    return status;
+}
+
+/* ----- the public functions ----- */
+
+uint32_t sstore_hamming_distance(uint64_t a, uint64_t b)
+{
+    return ss_popcount(a ^ b);
+}
+
+static sstore_status report_found(const record_sink *sink, sstore_error *error)
+{
+    sstore_cursor *cursor = sink->cursor;
+    uint32_t count = cursor->found_count;
+    cursor->found_count = 0;
+    return ss_report_records(cursor, cursor->found, count, sink->on_match, sink->context, error);
+}
+
+/* Add a fingerprint. Returns whether it may have been there before. */
+static bool add_seen(ss_seen *seen, uint64_t fingerprint)
+{
+    const uint64_t hash = fingerprint * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SS_SEEN_BITS); /* Fibonacci hashing */
+    uint64_t *word = &seen->words[hash / 64], bit = UINT64_C(1) << hash % 64;
+    const bool was_there = (*word & bit) != 0;
+    *word |= bit;
+    seen->any = true;
+    return was_there;
+}
+
+static void forget_seen(ss_seen *seen)
+{
+    if (seen->any)
+        *seen = (ss_seen){.any = false};
+}
+
+static sstore_status keep_hit(void *context, const ss_hit *hit, sstore_error *error)
+{
+    const record_sink *sink = context;
+    sstore_cursor *cursor = sink->cursor;
+    ss_hit *kept = &cursor->found[cursor->found_count++];
+    *kept = *hit;
+    kept->maybe_in_newer = cursor->store->several_add && add_seen(&cursor->seen, hit->fingerprint);
+    return cursor->found_count == SS_HITS_TOGETHER ? report_found(sink, error) : SSTORE_OK;
+}
+
+/* Report all records within the distance. */
+static sstore_status query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_match_fn on_match,
+                           void *context, sstore_error *error)
+{
+    record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
+    cursor->found_count = 0;
+    forget_seen(&cursor->seen);
+    ss_cursor_renew(cursor);
+    sstore_status status = ss_query_fingerprints(cursor, fingerprint, distance, keep_hit, &sink, error);
+    return status == SSTORE_OK && cursor->found_count > 0 ? report_found(&sink, error) : status;
+}
+
+sstore_status sstore_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_match_fn on_match,
+                           void *context, sstore_error *error)
+{
+    if (cursor == NULL || on_match == NULL || distance > SSTORE_MAX_DISTANCE)
+        return ss_fail_argument(error, "sstore_query: cursor and on_match must not be NULL, nor the distance above 64");
+    ss_cursor_begin(cursor);
+    return query(cursor, fingerprint, distance, on_match, context, error);
+}
+
+static sstore_status note_distance(void *context, const ss_hit *hit, sstore_error *error)
+{
+    uint32_t *smallest = context;
+    (void)error;
+    if (hit->distance < *smallest)
+        *smallest = hit->distance;
+    return *smallest == 0 ? SSTORE_STOPPED : SSTORE_OK;
+}
+
+static int note_match(void *context, const sstore_match *match)
+{
+    uint32_t *smallest = context;
+    if (match->distance < *smallest)
+        *smallest = match->distance;
+    return *smallest == 0;
+}
+
+/* Lower *smallest to the smallest distance of any record within `distance`. Where nothing was removed the fingerprints say
+ * it, and no ids have to be looked up. */
+static sstore_status find_smallest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, uint32_t *smallest,
+                                   sstore_error *error)
+{
+    ss_cursor_renew(cursor);
+    sstore_status status =
+        cursor->store->removal_end == 0
+            ? ss_query_fingerprints(cursor, fingerprint, distance, note_distance, smallest, error)
+            : query(cursor, fingerprint, distance, note_match, smallest, error);
+    return status == SSTORE_STOPPED ? SSTORE_OK : status;
+}
+
+/* The distance to try after `tried` found nothing: one more, as long as all that was spent on trying stays below what a scan
+ * costs, which finds the nearest at whatever distance; then the largest. */
+static uint32_t next_distance(sstore_cursor *cursor, uint32_t tried, uint32_t max_distance, double *spent)
+{
+    const ss_query_plan *plans = ss_cursor_plans(cursor, tried + 1);
+    double scan_cost = 0;
+    for (uint32_t i = 0; i < cursor->store->manifest.segment_count; i++) {
+        if (ss_segment_removes(cursor->store->segments[i]))
+            continue;
+        *spent += plans[i].scan ? plans[i].scan_cost : plans[i].probe_cost;
+        scan_cost += plans[i].scan_cost;
+    }
+    return *spent >= scan_cost ? max_distance : tried + 1;
+}
+
+sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance,
+                                   sstore_match_fn on_match, void *context, sstore_error *error)
+{
+    const uint32_t none = UINT32_MAX;
+    uint32_t smallest = none;
+    if (cursor == NULL || on_match == NULL || max_distance > SSTORE_MAX_DISTANCE)
+        return ss_fail_argument(
+            error, "sstore_query_nearest: cursor and on_match must not be NULL, nor the distance above 64");
+    uint32_t distance = (uint32_t)ss_min_u64(max_distance, cursor->store->manifest.distance);
+    double spent = 0; /* estimated nanoseconds */
+    ss_cursor_begin(cursor);
+    for (;; distance = next_distance(cursor, distance, max_distance, &spent)) {
+        sstore_status status = find_smallest(cursor, fingerprint, distance, &smallest, error);
+        if (status != SSTORE_OK)
+            return status;
+        if (smallest != none)
+            return query(cursor, fingerprint, smallest, on_match, context, error);
+        if (distance == max_distance)
+            return SSTORE_OK;
+    }
+}
+
+/* ----- explain ----- */
+
+/* What a query was expected to read of each table, and what it read. */
+
+static sstore_status ignore_hit(void *context, const ss_hit *hit, sstore_error *error)
+{
+    (void)context, (void)hit, (void)error;
+    return SSTORE_OK;
+}
+
+/* A query of one segment, done and counted. */
+typedef struct explained {
+    const ss_segment *segment;
+    uint64_t number;
+    const ss_query_plan *plan;
+    uint64_t fingerprint;
+    bool scanned;
+    double probe_ns;
+    ss_search_counts counts[SS_MAX_TABLES];
+} explained;
+
+static sstore_table_explanation explain_table(const explained *of, uint32_t number)
+{
+    const ss_plan_table *table = &of->segment->facts.plan.tables[number];
+    const ss_search_counts *counts = &of->counts[number];
+    const int32_t radius = of->scanned ? SS_NO_PROBE : of->plan->radii[number];
+    ss_table_cost expected = {.probe_count = 0};
+    if (radius != SS_NO_PROBE)
+        expected = ss_search_table_cost(of->segment, of->plan, of->fingerprint, number);
+    sstore_table_explanation explanation = {
+        .struct_size = sizeof explanation,
+        .segment = of->number,
+        .table = number,
+        .key_mask = table->key_mask,
+        .prefix_bits = radius != SS_NO_PROBE ? ss_query_prefix_bits(of->plan, &of->segment->facts.plan, number)
+                                             : table->prefix_bits,
+        .radius = radius,
+        .scanned = of->scanned && number == 0,
+        .expected_block_count = expected.block_count,
+        .expected_candidate_count = expected.candidate_count,
+        .probe_count = counts->probes,
+        .block_count = counts->blocks,
+        .candidate_count = counts->candidates,
+        .match_count = counts->matches,
+        .probe_ns = of->probe_ns,
+        .scan_ns = of->plan->scan_cost,
+    };
+    if (explanation.scanned) {
+        explanation.expected_block_count = of->segment->costs.block_count;
+        explanation.expected_candidate_count = of->segment->costs.fingerprint_count;
+    }
+    return explanation;
+}
+
+static sstore_status report_segment(const explained *of, sstore_explain_fn on_table, void *context)
+{
+    for (uint32_t i = 0; i < of->segment->facts.plan.table_count; i++) {
+        sstore_table_explanation explanation = explain_table(of, i);
+        if (on_table(context, &explanation) != 0)
+            return SSTORE_STOPPED;
+    }
+    return SSTORE_OK;
+}
+
+sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_explain_fn on_table,
+                             void *context, sstore_error *error)
+{
+    if (cursor == NULL || on_table == NULL || distance > SSTORE_MAX_DISTANCE)
+        return ss_fail_argument(error,
+                                "sstore_explain: cursor and on_table must not be NULL, nor the distance above 64");
+    const sstore *store = cursor->store;
+    ss_cursor_begin(cursor);
+    const ss_query_plan *plans = ss_cursor_plans(cursor, distance);
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count; i++) {
+        if (ss_segment_removes(store->segments[i]))
+            continue;
+        explained done = {.segment = store->segments[i], .number = i, .plan = &plans[i], .fingerprint = fingerprint};
+        done.probe_ns = plans[i].scan ? plans[i].probe_cost : ss_search_cost(done.segment, done.plan, fingerprint);
+        ss_search search = {.cursor = cursor,
+                            .segment = done.segment,
+                            .segment_number = i,
+                            .plan = done.plan,
+                            .fingerprint = fingerprint,
+                            .distance = distance,
+                            .on_hit = ignore_hit,
+                            .counts = done.counts,
+                            .error = error};
+        status = ss_search_run(&search);
+        done.scanned = cursor->scanned;
+        if (done.scanned && !plans[i].scan) /* the probes led to more blocks than a scan has */
+            done.probe_ns = fmax(done.probe_ns, plans[i].scan_cost);
+        if (status == SSTORE_OK)
+            status = report_segment(&done, on_table, context);
+    }
+    return status;
+}

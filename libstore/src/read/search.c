@@ -1,0 +1,478 @@
+#include "read/search.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+
+#define CACHE_LINE 64u
+#define MOST_BYTES_AHEAD 1024u /* of a span's lower halves; what follows them the processor sees coming */
+#define STEPS_A_HIT 3u     /* that it may take to look up what belongs to it: its rank, and ids in a block or two */
+#define STEPS_A_SEGMENT 2u /* and to see whether a newer segment has it: a block of table 0, and one of ids */
+
+static sstore_status hit(const ss_search *self, uint64_t fingerprint, bool has_rank, uint64_t rank)
+{
+    sstore_cursor *cursor = self->cursor;
+    cursor->steps.left += STEPS_A_HIT + STEPS_A_SEGMENT * cursor->newer.finder_count;
+    ss_hit found = {.segment = self->segment,
+                    .segment_number = self->segment_number,
+                    .fingerprint = fingerprint,
+                    .distance = ss_popcount(fingerprint ^ self->fingerprint),
+                    .has_rank = has_rank,
+                    .rank = rank};
+    return self->on_hit(self->context, &found, self->error);
+}
+
+/* Where to count what is done in a table, or NULL. */
+static ss_search_counts *counts_of(const ss_search *self, uint32_t table)
+{
+    return SS_UNLIKELY(self->counts != NULL) ? &self->counts[table] : NULL;
+}
+
+static const ss_table *table_of(const ss_search *self, const ss_visit *visit)
+{
+    return &self->segment->tables[visit->table];
+}
+
+/* ----- the fourth stage: testing fingerprints ----- */
+
+/* Whether a fingerprint within the distance is above the one found before in the table, since blocks, groups and fingerprints
+ * are looked at in their order. One that stood there again and again would be reported, with all its ids, as often. */
+static bool follows_last(const ss_search *self, uint32_t table, uint64_t permuted)
+{
+    sstore_cursor *cursor = self->cursor;
+    const bool follows = table != cursor->last_table || permuted > cursor->last_found;
+    cursor->last_table = table;
+    cursor->last_found = permuted;
+    return follows;
+}
+
+/*
+ * A fingerprint within the distance was found. It counts only if its table covers its error pattern and none before it does: so
+ * every match is reported once, and nothing has to be remembered. A table that covers it is probed for its prefix.
+ */
+static sstore_status match(const ss_search *self, const ss_visit *visit, uint64_t permuted, uint32_t index)
+{
+    const uint64_t fingerprint = ss_unpermute(&table_of(self, visit)->permutation, permuted);
+    if (SS_UNLIKELY(!follows_last(self, visit->table, permuted)))
+        return ss_block_reader_malformed(&table_of(self, visit)->blocks, visit->slot.number, "its fingerprints do not ascend",
+                                         self->error);
+    if (!self->cursor->scanned &&
+        ss_plan_first_cover(&self->segment->facts.plan, self->plan->radii, fingerprint ^ self->fingerprint) != visit->table)
+        return SSTORE_OK;
+    ss_search_counts *counts = counts_of(self, visit->table);
+    if (counts != NULL)
+        counts->matches++;
+    if (visit->table != 0)
+        return hit(self, fingerprint, false, 0);
+    return hit(self, fingerprint, true, ss_array_at(&self->segment->ranks, visit->slot.number) + index);
+}
+
+/* Report those of some candidates that are between the span's prefixes and within the distance. */
+static sstore_status report_candidates(const ss_search *self, const ss_candidates *of)
+{
+    sstore_cursor *cursor = self->cursor;
+    const ss_span *span = of->span;
+    const ss_visit *visit = &cursor->visits[span->visit];
+    const uint64_t query = cursor->queries[visit->table];
+    sstore_status status = SSTORE_OK;
+    for (uint64_t which = of->which; status == SSTORE_OK && which != 0; which &= which - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctzll(which);
+        const uint64_t value = cursor->values[i];
+        if (value >= span->first && value <= span->last && ss_popcount(value ^ query) <= self->distance)
+            status = match(self, visit, value, of->group * SS_GROUP_SIZE + i);
+    }
+    return status;
+}
+
+/* Decode the groups that have candidates. */
+static sstore_status run_candidates(const ss_search *self)
+{
+    sstore_cursor *cursor = self->cursor;
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->candidate_count; i++) {
+        const ss_candidates *of = &cursor->candidates[i];
+        const ss_visit *visit = &cursor->visits[of->span->visit];
+        status = ss_block_source_decode_group(&table_of(self, visit)->source, visit->slot.number, &visit->block, of->group,
+                                              ss_count_up_to(of->which), cursor->values, self->error);
+        if (status == SSTORE_OK)
+            status = report_candidates(self, of);
+    }
+    cursor->candidate_count = 0;
+    return status;
+}
+
+static bool is_probed(const ss_search *self, uint32_t table, uint64_t permuted)
+{
+    const uint32_t prefix_bits = ss_query_prefix_bits(self->plan, &self->segment->facts.plan, table);
+    const uint64_t pattern = (permuted ^ self->cursor->queries[table]) & ss_high_mask(prefix_bits);
+    return (int32_t)ss_popcount(pattern) <= self->plan->radii[table];
+}
+
+/* Only those with a probed prefix are candidates, whatever else was tested. Their groups are decoded for this alone: only where
+ * counts are wanted. */
+static sstore_status count_candidates(const ss_search *self, const ss_visit *visit, const ss_span *span)
+{
+    ss_search_counts *counts = counts_of(self, visit->table);
+    uint64_t *values = self->cursor->values;
+    if (self->cursor->scanned)
+        counts->candidates += visit->block.count;
+    for (uint32_t group = span->group; !self->cursor->scanned && group < span->end; group++) {
+        const uint32_t count = ss_block_group_size(&visit->block, group);
+        const sstore_status status = ss_block_source_decode_group(&table_of(self, visit)->source, visit->slot.number,
+                                                                  &visit->block, group, count, values, self->error);
+        if (status != SSTORE_OK)
+            return status;
+        for (uint32_t i = 0; i < count; i++)
+            counts->candidates += values[i] >= span->first && values[i] <= span->last && is_probed(self, visit->table, values[i]);
+    }
+    return SSTORE_OK;
+}
+
+/* The bits that are not known before decoding, those of the upper half behind the prefix, and of the prefix where it may have flips,
+ * are taken to differ all. */
+bool ss_may_be_new(const ss_segment *segment, const ss_query_plan *plan, uint32_t table, const ss_block *block, uint32_t group,
+                   uint32_t query, uint64_t which)
+{
+    const ss_plan *tables = &segment->facts.plan;
+    const uint64_t behind_prefix = plan->radii[table] == 0 ? ss_low_mask(64 - tables->tables[table].prefix_bits) : ~UINT64_C(0);
+    const uint64_t unknown = behind_prefix & ~ss_low_mask(SS_COLUMN_BITS);
+    bool is_new = table == 0;
+    for (; !is_new && which != 0; which &= which - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctzll(which);
+        const uint32_t differing = ss_block_lower(block, group * SS_GROUP_SIZE + i) ^ query;
+        const uint64_t pattern = ss_unpermute(&segment->tables[table].permutation, unknown | differing);
+        is_new = ss_plan_first_cover(tables, plan->radii, pattern) >= table;
+    }
+    return is_new;
+}
+
+/* Test the span's lower halves, and ask for the groups where some are near. */
+static sstore_status test_span(const ss_search *self, const ss_span *span)
+{
+    sstore_cursor *cursor = self->cursor;
+    const ss_visit *visit = &cursor->visits[span->visit];
+    const uint32_t lower = (uint32_t)cursor->queries[visit->table];
+    sstore_status status = SS_UNLIKELY(self->counts != NULL) ? count_candidates(self, visit, span) : SSTORE_OK;
+    for (uint32_t group = span->group; status == SSTORE_OK; group++) {
+        uint64_t which;
+        group = ss_block_find_lower(&visit->block, group, span->end, lower, span->lower_distance, &which);
+        if (SS_LIKELY(group == span->end))
+            break;
+        if (!ss_may_be_new(self->segment, self->plan, visit->table, &visit->block, group, lower, which))
+            continue;
+        ss_block_prefetch_group(&visit->block, group);
+        cursor->candidates[cursor->candidate_count++] = (ss_candidates){.span = span, .group = group, .which = which};
+        if (cursor->candidate_count == SS_TOGETHER)
+            status = run_candidates(self);
+    }
+    return status;
+}
+
+/* ----- the third stage: finding groups in blocks ----- */
+
+static sstore_status open_visit(const ss_search *self, ss_visit *visit)
+{
+    sstore_status status = ss_block_slot_wait(&visit->slot, self->error);
+    if (status == SSTORE_OK)
+        status = ss_block_source_open(&table_of(self, visit)->source, visit->slot.number, visit->slot.bytes, &visit->block,
+                                      self->error);
+    ss_search_counts *counts = counts_of(self, visit->table);
+    if (counts != NULL)
+        counts->blocks++;
+    visit->opened = status == SSTORE_OK;
+    return status;
+}
+
+/* Find the groups where the span's fingerprints can be. */
+static sstore_status enter_span(const ss_search *self, ss_span *span)
+{
+    ss_visit *visit = &self->cursor->visits[span->visit];
+    const sstore_status status = visit->opened ? SSTORE_OK : open_visit(self, visit);
+    if (status != SSTORE_OK)
+        return status;
+    ss_block_find_groups(&visit->block, ss_upper(span->first), ss_upper(span->last), &span->group, &span->end);
+    span->end++;
+    return SSTORE_OK;
+}
+
+/* Ask for the lower halves of groups of the span. */
+static void prefetch_span(const ss_search *self, const ss_span *span, uint32_t group)
+{
+    const uint8_t *column = self->cursor->visits[span->visit].block.bytes;
+    const uint32_t begin = group * SS_GROUP_SIZE * SS_LOWER_BYTES, end = span->end * SS_GROUP_SIZE * SS_LOWER_BYTES;
+    for (uint32_t at = begin; at < end && at - begin < MOST_BYTES_AHEAD; at += CACHE_LINE)
+        __builtin_prefetch(column + at);
+}
+
+/* Enter all spans. Those whose groups overlap become one, so that each group is tested once: spans of a block ascend, and what is
+ * between two of them was not asked for, but no match that counts is there. */
+static sstore_status enter_spans(const ss_search *self)
+{
+    sstore_cursor *cursor = self->cursor;
+    sstore_status status = SSTORE_OK;
+    uint32_t entered = 0;
+    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->span_count; i++) {
+        ss_span span = cursor->spans[i], *last = entered > 0 ? &cursor->spans[entered - 1] : NULL;
+        status = enter_span(self, &span);
+        if (last != NULL && last->visit == span.visit && span.group < last->end) {
+            const uint32_t asked = last->end;
+            last->last = span.last;
+            last->lower_distance = ss_max_u32(last->lower_distance, span.lower_distance);
+            last->end = ss_max_u32(last->end, span.end);
+            prefetch_span(self, last, asked);
+        } else {
+            prefetch_span(self, &span, span.group);
+            cursor->spans[entered++] = span;
+        }
+    }
+    cursor->span_count = entered;
+    return status;
+}
+
+/* The last visit stays, buffer and all: the next probe may begin in the same block. */
+static void keep_last_visit(sstore_cursor *cursor)
+{
+    ss_visit first = cursor->visits[0];
+    if (cursor->visit_count > 1) {
+        cursor->visits[0] = cursor->visits[cursor->visit_count - 1];
+        cursor->visits[cursor->visit_count - 1] = first;
+        cursor->visit_count = 1;
+    }
+}
+
+static sstore_status run_spans(const ss_search *self)
+{
+    sstore_cursor *cursor = self->cursor;
+    sstore_status status = enter_spans(self);
+    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->span_count; i++)
+        status = test_span(self, &cursor->spans[i]);
+    if (status == SSTORE_OK)
+        status = run_candidates(self);
+    cursor->span_count = 0;
+    keep_last_visit(cursor);
+    return status;
+}
+
+/* ----- the second stage: finding blocks ----- */
+
+/* Begin to visit a block, or go on with the last one. */
+static void visit_block(const ss_search *self, uint32_t table, uint64_t number)
+{
+    sstore_cursor *cursor = self->cursor;
+    const ss_block_reader *blocks = &self->segment->tables[table].blocks;
+    if (cursor->visit_count > 0 && ss_block_slot_is(&cursor->visits[cursor->visit_count - 1].slot, blocks, number))
+        return;
+    ss_visit *visit = &cursor->visits[cursor->visit_count++];
+    visit->table = table;
+    visit->opened = false;
+    if (table == 0) /* opening it compares its count with them */
+        ss_array_prefetch(&self->segment->ranks, number);
+    ss_block_slot_ask(&visit->slot, blocks, number);
+}
+
+static sstore_status add_span(const ss_search *self, const ss_probe *probe, uint64_t number)
+{
+    sstore_cursor *cursor = self->cursor;
+    if (cursor->span_count == SS_TOGETHER || cursor->visit_count == cursor->visit_capacity) {
+        sstore_status status = run_spans(self);
+        if (status != SSTORE_OK)
+            return status;
+    }
+    visit_block(self, probe->table, number);
+    cursor->spans[cursor->span_count++] = (ss_span){.first = probe->first,
+                                                    .last = probe->last,
+                                                    .lower_distance = probe->lower_distance,
+                                                    .visit = cursor->visit_count - 1};
+    return SSTORE_OK;
+}
+
+/* Look up where the probes' fingerprints begin. Returns how many blocks they take: of most prefixes it is one, unless they run
+ * over a block's end. Probes of a table ascend, so that the next one often begins where the last one ended. */
+static uint64_t find_blocks(const ss_search *self)
+{
+    sstore_cursor *cursor = self->cursor;
+    uint64_t key = 0, count = 0; /* the key of the last block of the probe before */
+    for (uint32_t i = 0; i < cursor->probe_count; i++) {
+        ss_probe *probe = &cursor->probes[i];
+        const ss_key_index *index = &self->segment->tables[probe->table].keys;
+        const bool found_before = i > 0 && probe->table == probe[-1].table && probe[-1].block < probe[-1].blocks_end;
+        const bool goes_on = found_before && probe->first <= key;
+        probe->block = probe->blocks_end = goes_on ? probe[-1].blocks_end - 1 : ss_key_index_find(index, probe->first);
+        if (probe->block == index->keys.count)
+            continue;
+        ss_block_reader_touch(&self->segment->tables[probe->table].blocks, probe->block);
+        key = ss_array_at(&index->keys, probe->blocks_end++);
+        if (SS_UNLIKELY(key < probe->last)) {
+            probe->blocks_end = ss_min_u64(ss_key_index_find(index, probe->last) + 1, index->keys.count);
+            key = ss_array_at(&index->keys, probe->blocks_end - 1);
+        }
+        count += probe->blocks_end - probe->block - goes_on;
+    }
+    return count;
+}
+
+/* Whether the blocks that a query's first probes lead to take longer than a scan. The plan was chosen as if data were uniform;
+ * the directory shows where many fingerprints share the query's prefixes. Asked only before the first probes are read, since
+ * nothing may have been reported when a scan begins. */
+static bool should_scan(const ss_search *self, uint64_t block_count)
+{
+    return !self->cursor->any_probed && self->segment->costs.strategy == SSTORE_STRATEGY_AUTO &&
+           (double)block_count > self->plan->most_blocks;
+}
+
+/* Read and test what the probes lead to. STOPPED where a scan is to be made instead. */
+static sstore_status run_probes(const ss_search *self)
+{
+    sstore_cursor *cursor = self->cursor;
+    sstore_status status = SSTORE_OK;
+    if (SS_UNLIKELY(!ss_steps_take(&cursor->steps, cursor->probe_count)))
+        return ss_fail_steps(&self->segment->tables[cursor->probes[0].table].blocks, self->error);
+    cursor->scanned = should_scan(self, find_blocks(self));
+    cursor->any_probed = true;
+    if (cursor->scanned)
+        return SSTORE_STOPPED;
+    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->probe_count; i++) {
+        const ss_probe *probe = &cursor->probes[i];
+        for (uint64_t block = probe->block; status == SSTORE_OK && block < probe->blocks_end; block++)
+            status = add_span(self, probe, block);
+    }
+    if (status == SSTORE_OK)
+        status = run_spans(self);
+    cursor->probe_count = 0;
+    return status;
+}
+
+/* ----- the first stage: making probes ----- */
+
+/* The bits of the prefix that stand in upper halves are known to differ or not: they leave less for the lower halves. */
+static uint32_t lower_distance(const ss_search *self, uint32_t table, uint64_t first, uint32_t prefix_bits)
+{
+    const uint64_t differing = (first ^ self->cursor->queries[table]) & ss_high_mask(prefix_bits);
+    const uint32_t known = ss_popcount(differing >> SS_UPPER_BITS);
+    return self->distance > known ? self->distance - known : 0;
+}
+
+static sstore_status add_probe(const ss_search *self, uint32_t table, uint64_t first, uint32_t prefix_bits)
+{
+    sstore_cursor *cursor = self->cursor;
+    ss_search_counts *counts = counts_of(self, table);
+    if (counts != NULL)
+        counts->probes++;
+    ss_key_index_prefetch(&self->segment->tables[table].keys, first);
+    cursor->probes[cursor->probe_count++] = (ss_probe){.first = first,
+                                                       .last = first | ss_low_mask(SS_FINGERPRINT_BITS - prefix_bits),
+                                                       .table = table,
+                                                       .lower_distance = lower_distance(self, table, first, prefix_bits)};
+    return cursor->probe_count == SS_TOGETHER ? run_probes(self) : SSTORE_OK;
+}
+
+/* A table that is probed. */
+typedef struct probed_table {
+    uint32_t number, prefix_bits;
+    uint32_t single_bits; /* of the prefix, the highest ones, which are flipped one by one */
+} probed_table;
+
+/* Probe with every prefix that differs from `prefix` in at most `flips` of the bits from `bit` down to the prefix's lowest,
+ * ascending: so the blocks of a table are visited in their order, each once. Where flips are left for the bits behind the single
+ * ones, one probe takes all prefixes that differ in those. */
+static sstore_status probe_near(const ss_search *self, const probed_table *table, uint64_t prefix, uint64_t bit, int32_t flips)
+{
+    if (flips == 0)
+        return add_probe(self, table->number, prefix, table->prefix_bits);
+    if ((bit & ss_high_mask(table->single_bits)) == 0)
+        return add_probe(self, table->number, prefix & ss_high_mask(table->single_bits), table->single_bits);
+    bool is_set = (prefix & bit) != 0;
+    sstore_status status = probe_near(self, table, prefix & ~bit, bit >> 1, is_set ? flips - 1 : flips);
+    return status == SSTORE_OK ? probe_near(self, table, prefix | bit, bit >> 1, is_set ? flips : flips - 1) : status;
+}
+
+static sstore_status probe_table(const ss_search *self, uint32_t number)
+{
+    const uint64_t query = ss_permute(&self->segment->tables[number].permutation, self->fingerprint);
+    const uint32_t prefix_bits = ss_query_prefix_bits(self->plan, &self->segment->facts.plan, number);
+    const uint32_t range_bits = ss_range_bits(prefix_bits, self->segment->costs.fingerprint_count);
+    const probed_table table = {.number = number, .prefix_bits = prefix_bits, .single_bits = prefix_bits - range_bits};
+    self->cursor->queries[number] = query;
+    return probe_near(self, &table, query & ss_high_mask(prefix_bits), UINT64_C(1) << 63, self->plan->radii[number]);
+}
+
+/* ----- scanning ----- */
+
+/* Test every fingerprint of table 0. */
+static sstore_status scan(const ss_search *self)
+{
+    sstore_cursor *cursor = self->cursor;
+    const ss_table *table = &self->segment->tables[0];
+    ss_visit *visit = &cursor->visits[0];
+    ss_block_walk walk = ss_block_walk_from(0, UINT64_MAX);
+    sstore_status status = SSTORE_OK;
+    cursor->queries[0] = self->fingerprint;
+    for (uint64_t number = 0; status == SSTORE_OK && number < table->blocks.header.block_count; number++) {
+        ss_block_reader_ahead(&table->blocks, number, &walk);
+        ss_block_slot_ask(&visit->slot, &table->blocks, number);
+        visit->table = 0;
+        status = open_visit(self, visit);
+        const ss_span span = {.last = UINT64_MAX, .lower_distance = self->distance, .end = visit->block.group_count};
+        if (status == SSTORE_OK)
+            status = test_span(self, &span);
+        if (status == SSTORE_OK)
+            status = run_candidates(self);
+    }
+    return status;
+}
+
+sstore_status ss_search_run(const ss_search *search)
+{
+    const uint32_t table_count = search->segment->facts.plan.table_count;
+    sstore_status status = SSTORE_OK;
+    sstore_cursor *cursor = search->cursor; /* an error may have left something in it */
+    cursor->probe_count = cursor->span_count = cursor->visit_count = cursor->candidate_count = 0;
+    cursor->last_table = SS_MAX_TABLES;
+    cursor->any_probed = false;
+    cursor->scanned = search->plan->scan;
+    for (uint32_t table = 0; status == SSTORE_OK && !cursor->scanned && table < table_count; table++)
+        if (search->plan->radii[table] != SS_NO_PROBE)
+            status = probe_table(search, table);
+    if (status == SSTORE_OK && !cursor->scanned)
+        status = run_probes(search);
+    if (!cursor->scanned)
+        return status;
+    if (search->counts != NULL)
+        memset(search->counts, 0, table_count * sizeof *search->counts);
+    return scan(search);
+}
+
+/* ----- what it is expected to take ----- */
+
+#define FLIPS_LOOKED_AT 8u
+
+/* The share of a table's fingerprints that have a prefix, by the number of keys that do; where that says nothing, as if data
+ * were uniform. */
+static double share_of(const ss_key_index *keys, uint64_t first, uint64_t suffix_mask)
+{
+    const double count = (double)(ss_key_index_find(keys, first | suffix_mask) - ss_key_index_find(keys, first));
+    return fmax(count / fmax(1, (double)keys->keys.count), ldexp((double)suffix_mask + 1, -64));
+}
+
+ss_table_cost ss_search_table_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint, uint32_t table)
+{
+    const ss_key_index *keys = &segment->tables[table].keys;
+    const uint32_t prefix_bits = ss_query_prefix_bits(plan, &segment->facts.plan, table);
+    const ss_plan_table shape = {.prefix_bits = prefix_bits};
+    const uint64_t suffix_mask = ss_low_mask(64 - prefix_bits);
+    const uint64_t prefix = ss_permute(&segment->tables[table].permutation, fingerprint) & ~suffix_mask;
+    double shares[2] = {share_of(keys, prefix, suffix_mask), 0};
+    for (uint32_t i = 0; i < FLIPS_LOOKED_AT; i++)
+        shares[1] += share_of(keys, prefix ^ UINT64_C(1) << (63 - i * prefix_bits / FLIPS_LOOKED_AT), suffix_mask) / FLIPS_LOOKED_AT;
+    return ss_table_cost_of(&shape, plan->radii[table], plan->distance, &segment->costs, shares);
+}
+
+double ss_search_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint)
+{
+    double cost = 0;
+    for (uint32_t i = 0; !plan->scan && i < segment->facts.plan.table_count; i++)
+        if (plan->radii[i] != SS_NO_PROBE)
+            cost += ss_search_table_cost(segment, plan, fingerprint, i).warm_ns;
+    return plan->scan ? plan->scan_cost : cost;
+}

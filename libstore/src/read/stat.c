@@ -1,0 +1,184 @@
+/* stat.c - facts about an open store, computed from manifest and headers without reading blocks. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/options.h"
+#include "store/store.h"
+
+/* Bits for all steps of a table if each symbol took as much as its frequency is worth, beside suffixes and lower halves. */
+static double bound_bits(const ss_block_header *header)
+{
+    uint64_t counts[SS_SYMBOL_COUNT];
+    double total = 0, bits = 0;
+    ss_symbol_counts(header->h_counts, counts);
+    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
+        total += (double)counts[h];
+    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
+        if (counts[h] > 0)
+            bits += (double)counts[h] * (log2(total / (double)counts[h]) + ss_rest_bits(h) + SS_COLUMN_BITS);
+    return bits;
+}
+
+/*
+ * Bits that Rice coding of the gaps takes with the best parameter b: b bits below, the rest of the gap in unary and a
+ * stop bit. The sum of (gap >> b) over all gaps follows exactly from how many gaps have a 1 at each bit.
+ */
+static double rice_bits(const ss_block_header *header)
+{
+    double count = (double)header->item_count - 1, best = INFINITY;
+    for (uint32_t b = 0; b < SS_FINGERPRINT_BITS; b++) {
+        double unary = 0;
+        for (uint32_t bit = b; bit < SS_FINGERPRINT_BITS; bit++)
+            unary += (double)header->gap_bit_counts[63 - bit] * ldexp(1.0, (int)(bit - b));
+        best = fmin(best, unary + count * (b + 1));
+    }
+    return best;
+}
+
+/* Bits that Elias-Fano coding takes: the low l bits of each, the high ones as a bitmap of n ones and last >> l zeros. */
+static double elias_fano_bits(double count, uint64_t last)
+{
+    double best = INFINITY;
+    for (uint32_t low = 0; low < SS_FINGERPRINT_BITS; low++)
+        best = fmin(best, count * (low + 1) + (double)(last >> low));
+    return best;
+}
+
+static double per_fingerprint(double bits, uint64_t count)
+{
+    return count == 0 ? 0 : bits / (double)count;
+}
+
+static uint64_t file_bytes(uint64_t block_count, uint32_t block_bytes)
+{
+    return SS_HEADER_BYTES + block_count * block_bytes;
+}
+
+sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t table,
+                                sstore_table_statistics *statistics_out, sstore_error *error)
+{
+    if (store == NULL || statistics_out == NULL || segment >= store->manifest.segment_count ||
+        table >= store->manifest.segments[segment].plan.table_count)
+        return ss_fail_argument(error, "sstore_stat_table: a NULL argument, or no such segment or table");
+    const ss_segment *of = store->segments[segment];
+    const ss_plan_table *plan = &of->facts.plan.tables[table];
+    const ss_block_header *header = &of->tables[table].blocks.header;
+    const ss_array *keys = &of->tables[table].keys.keys;
+    uint64_t count = header->item_count;
+    uint64_t last = keys->count > 0 ? ss_array_at(keys, keys->count - 1) : 0;
+    sstore_table_statistics statistics = {
+        .key_mask = plan->key_mask,
+        .prefix_bits = plan->prefix_bits,
+        .radius = (uint32_t)plan->radius,
+        .block_count = header->block_count,
+        .file_bytes = file_bytes(header->block_count, header->block_bytes),
+        .directory_bytes = ss_table_directory_bytes(of, table),
+    };
+    statistics.bits = per_fingerprint(8.0 * (double)(statistics.file_bytes + statistics.directory_bytes), count);
+    statistics.bound_bits = per_fingerprint(bound_bits(header), count);
+    statistics.elias_fano_bits = count > 0 ? per_fingerprint(elias_fano_bits((double)count, last), count) : 0;
+    statistics.rice_bits = count > 0 ? per_fingerprint(rice_bits(header), count) : 0;
+    if (!ss_give_facts(statistics_out, &statistics, sizeof statistics, sizeof statistics))
+        return ss_fail_argument(error, "sstore_stat_table: struct_size is not set");
+    return SSTORE_OK;
+}
+
+/* As text. */
+static void name_writer(uint32_t writer, char *name, size_t capacity)
+{
+    const uint32_t major = writer >> 16 & 0xff, minor = writer >> 8 & 0xff, patch = writer & 0xff;
+    if (writer >> 24 == SS_WRITER_SSTORE)
+        snprintf(name, capacity, "sstore %u.%u.%u", major, minor, patch);
+    else if (writer != 0)
+        snprintf(name, capacity, "writer %u, %u.%u.%u", writer >> 24, major, minor, patch);
+    else
+        name[0] = '\0';
+}
+
+static void fill_segment(const ss_segment *segment, bool has_ids, sstore_segment_statistics *to)
+{
+    const ss_manifest_segment *facts = &segment->facts;
+    const uint32_t block_bytes = facts->block_bytes;
+    *to = (sstore_segment_statistics){
+        .removes = ss_segment_removes(segment),
+        .record_count = facts->record_count,
+        .distinct_count = facts->distinct_count,
+        .table_count = facts->plan.table_count,
+        .block_bytes = block_bytes,
+        .ids_block_count = has_ids ? facts->ids.block_count : 0,
+        .ids_bytes = has_ids ? file_bytes(facts->ids.block_count, block_bytes) : 0,
+        .directory_bytes = facts->directory_bytes,
+    };
+    for (uint32_t i = 0; i < facts->plan.table_count; i++)
+        to->tables_bytes += file_bytes(facts->tables[i].block_count, block_bytes);
+    to->total_bytes = to->tables_bytes + to->ids_bytes + to->directory_bytes;
+    ss_folder_name(to->folder, SS_SEGMENT_PREFIX, facts->folder_number);
+    ss_plan_format(&facts->plan, to->plan, sizeof to->plan);
+    name_writer(facts->writer, to->writer, sizeof to->writer);
+}
+
+sstore_status sstore_stat_segment(const sstore *store, uint32_t segment, sstore_segment_statistics *statistics_out,
+                                  sstore_error *error)
+{
+    sstore_segment_statistics statistics;
+    if (store == NULL || statistics_out == NULL || segment >= store->manifest.segment_count)
+        return ss_fail_argument(error, "sstore_stat_segment: a NULL argument, or no such segment");
+    fill_segment(store->segments[segment], store->manifest.has_ids, &statistics);
+    if (!ss_give_facts(statistics_out, &statistics, sizeof statistics, sizeof statistics))
+        return ss_fail_argument(error, "sstore_stat_segment: struct_size is not set");
+    return SSTORE_OK;
+}
+
+/* Add what a segment takes. */
+static void add_segment(const sstore_segment_statistics *segment, sstore_statistics *to)
+{
+    to->distinct_count += segment->removes ? 0 : segment->distinct_count;
+    to->tables_bytes += segment->tables_bytes;
+    to->ids_bytes += segment->ids_bytes;
+    to->ids_block_count += segment->ids_block_count;
+    to->directory_bytes += segment->directory_bytes;
+}
+
+/* Show the form of one segment as the store's. */
+static void show_form(const sstore_segment_statistics *segment, sstore_statistics *to)
+{
+    to->table_count = segment->table_count;
+    to->block_bytes = segment->block_bytes;
+    memcpy(to->plan, segment->plan, sizeof to->plan);
+}
+
+sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out, sstore_error *error)
+{
+    if (store == NULL || statistics_out == NULL)
+        return ss_fail_argument(error, "sstore_stat: store and statistics_out must not be NULL");
+    const ss_manifest *manifest = &store->manifest;
+    ss_manifest_totals totals;
+    (void)ss_manifest_counts(manifest, &totals); /* it fits, or the manifest would not have been read */
+    sstore_statistics statistics = {
+        .record_count = totals.record_count,
+        .removed_count = totals.removed_count,
+        .segment_count = manifest->segment_count,
+        .fingerprint_bits = SS_FINGERPRINT_BITS,
+        .distance = manifest->distance,
+        .has_ids = manifest->has_ids,
+        .next_ordinal = manifest->next_ordinal,
+        .manifest_bytes = manifest->identity.size,
+        .memory_bytes = ss_store_memory_bytes(manifest, store->options.io),
+        .total_bytes = ss_manifest_total_bytes(manifest),
+    };
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < manifest->segment_count; i++) {
+        sstore_segment_statistics segment;
+        fill_segment(store->segments[i], manifest->has_ids, &segment);
+        add_segment(&segment, &statistics);
+        if (statistics.table_count == 0 || (!segment.removes && segment.record_count > largest))
+            show_form(&segment, &statistics);
+        largest = segment.removes ? largest : ss_max_u64(largest, segment.record_count);
+    }
+    ss_printable(manifest->recipe, statistics.recipe, sizeof statistics.recipe);
+    if (!ss_give_facts(statistics_out, &statistics, sizeof statistics, sizeof statistics))
+        return ss_fail_argument(error, "sstore_stat: struct_size is not set");
+    return SSTORE_OK;
+}

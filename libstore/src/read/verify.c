@@ -1,0 +1,458 @@
+/*
+ * verify.c - reads and decodes everything in a store, and holds its parts against each other: blocks against their
+ * checksums and against what a writer makes of their contents, each table against the directory and its own header, the
+ * tables against table 0, the ids against the ranks, and all records against the content sum that gave the segment its id.
+ * A store that cannot be opened is verified segment by segment and file by file, as far as they can be read.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "codec/huffman.h"
+#include "read/block_check.h"
+#include "store/record_iterator.h"
+
+#define MAX_ATTEMPTS 10 /* at a store that writers replace meanwhile */
+
+typedef struct verification {
+    sstore_problem_fn on_problem;
+    void *context;
+    bool stopped; /* by on_problem, or since writers have replaced what is looked at */
+    uint64_t problem_count;
+    sstore_error worst; /* the first damage; as long as there is none, the first problem */
+    uint64_t least_ordinal; /* that the store may give to a record to come: above all ids, if there are higher numbers */
+} verification;
+
+/* Take note of a problem and go on. */
+static void note(verification *self, const sstore_error *problem)
+{
+    if (self->problem_count++ == 0 ||
+        (problem->status == SSTORE_ERROR_DAMAGED && self->worst.status != SSTORE_ERROR_DAMAGED))
+        self->worst = *problem;
+    if (self->on_problem != NULL && self->on_problem(self->context, problem) != 0)
+        self->stopped = true;
+}
+
+static void note_block(verification *self, const ss_block_reader *reader, uint64_t block, const char *reason)
+{
+    sstore_error problem;
+    (void)ss_block_reader_malformed(reader, block, reason, &problem);
+    note(self, &problem);
+}
+
+static void note_file(verification *self, const ss_block_reader *reader, const char *reason)
+{
+    sstore_error problem;
+    (void)ss_fail_damaged(&problem, reader->file.path, SSTORE_NO_OFFSET, "%s", reason);
+    note(self, &problem);
+}
+
+/* Whether a block file is there to be read; if not, that is known. */
+static bool is_open(const ss_block_reader *blocks)
+{
+    return blocks->file.path != NULL;
+}
+
+/* ----- one table ----- */
+
+/* What is gathered while a table is read. */
+typedef struct table_check {
+    const ss_segment *segment;
+    uint32_t number;
+    ss_canonical_table canonical;
+    ss_table_counts counts;
+    uint64_t last; /* of those counted */
+    ss_u128 sum; /* of the fingerprints, unpermuted: the same for all tables */
+    bool whole;  /* no block was unreadable so far */
+} table_check;
+
+static void check_block(verification *self, table_check *check, uint64_t block, const uint8_t *bytes,
+                        const uint64_t *values, uint32_t count)
+{
+    const ss_table *table = &check->segment->tables[check->number];
+    const char *reason;
+    if (!ss_canonical_table_next(&check->canonical, bytes, values, count, &reason))
+        note_block(self, &table->blocks, block, reason);
+    if (check->counts.count > 0 && check->whole)
+        ss_table_counts_add_pair(&check->counts, check->last, values[0]);
+    ss_table_counts_add(&check->counts, values, count);
+    check->last = values[count - 1];
+    for (uint32_t i = 0; i < count; i++)
+        ss_content_add(&check->sum, false, ss_unpermute(&table->permutation, values[i]), 0);
+}
+
+static void check_totals(verification *self, table_check *check)
+{
+    const ss_block_reader *blocks = &check->segment->tables[check->number].blocks;
+    uint64_t gap_bits[SS_FINGERPRINT_BITS];
+    ss_bit_counter_counts(&check->counts.gap_bits, gap_bits);
+    if (check->counts.count != check->segment->facts.distinct_count)
+        note_file(self, blocks, "the table has another number of fingerprints than the manifest says");
+    if (memcmp(check->counts.h_counts, blocks->header.h_counts, sizeof blocks->header.h_counts) != 0 ||
+        memcmp(gap_bits, blocks->header.gap_bit_counts, sizeof gap_bits) != 0)
+        note_file(self, blocks, "the header's counts are not those of the table");
+}
+
+/* Read a table. *sum_out is the sum of its fingerprints; *whole_out whether that means anything. */
+static sstore_status verify_table(verification *self, const ss_segment *segment, uint32_t number, ss_u128 *sum_out,
+                                  bool *whole_out, sstore_error *error)
+{
+    const ss_table *table = &segment->tables[number];
+    ss_table_stream stream;
+    table_check check = {.segment = segment, .number = number, .whole = true};
+    ss_table_counts_init(&check.counts);
+    sstore_status status = ss_table_stream_open(&stream, &table->source, error);
+    if (status == SSTORE_OK)
+        status = ss_canonical_table_init(&check.canonical, segment->facts.block_bytes, &table->code, error);
+    while (status == SSTORE_OK && !self->stopped && stream.next_block < table->blocks.header.block_count) {
+        sstore_error problem;
+        const uint64_t *values;
+        uint32_t count;
+        uint64_t block = stream.next_block;
+        if (ss_table_stream_next(&stream, &values, &count, &problem) == SSTORE_OK) {
+            check_block(self, &check, block, stream.bytes, values, count);
+        } else {
+            note(self, &problem);
+            check.whole = false;
+            ss_canonical_table_skip(&check.canonical);
+        }
+    }
+    ss_table_stream_close(&stream);
+    ss_canonical_table_free(&check.canonical);
+    if (status == SSTORE_OK && !self->stopped && check.whole)
+        check_totals(self, &check);
+    *sum_out = check.sum;
+    *whole_out = check.whole;
+    return status;
+}
+
+static sstore_status verify_tables(verification *self, const ss_segment *segment, bool *first_whole_out,
+                                   sstore_error *error)
+{
+    ss_u128 first_sum = {0}, sum;
+    bool whole;
+    *first_whole_out = false;
+    for (uint32_t i = 0; i < segment->facts.plan.table_count && !self->stopped; i++) {
+        if (!is_open(&segment->tables[i].blocks))
+            continue;
+        sstore_status status = verify_table(self, segment, i, &sum, &whole, error);
+        if (status != SSTORE_OK)
+            return status;
+        if (i == 0) {
+            first_sum = sum;
+            *first_whole_out = whole;
+        } else if (whole && *first_whole_out && !self->stopped && !ss_u128_equal(sum, first_sum)) {
+            note_file(self, &segment->tables[i].blocks, "the table does not hold the same fingerprints as table 0");
+        }
+    }
+    return SSTORE_OK;
+}
+
+/* ----- the id column ----- */
+
+/* Where the id column stands between two blocks. */
+typedef struct ids_check {
+    uint64_t next_rank; /* that a block may begin with, unless the last one goes on */
+    bool goes_on;
+    uint64_t last_id; /* of the rank that goes on */
+    uint64_t least_ordinal;
+    uint64_t record_count;
+    ss_canonical_ids canonical;
+} ids_check;
+
+/* `key`: that the directory has for the block; NULL: there is none. */
+static const char *check_ids_block(ids_check *check, const ss_ids_block *block, const uint64_t *key)
+{
+    uint64_t rank = block->first_rank, last_id = check->last_id, least_ordinal = check->least_ordinal;
+    bool repeated = check->goes_on; /* the record has the rank of the one before */
+    const char *reason;
+    if (rank != check->next_rank - (check->goes_on ? 1 : 0))
+        return "it does not begin with the rank after the block before";
+    for (uint32_t i = 0; i < block->count; i++) {
+        uint64_t id = ss_ids_block_id(block, i);
+        if (i > 0) {
+            repeated = !ss_ids_block_starts_rank(block, i);
+            rank += !repeated;
+        }
+        if (repeated && id <= last_id)
+            return SS_IDS_DO_NOT_ASCEND;
+        last_id = id;
+        least_ordinal = ss_max_u64(least_ordinal, id + (id < UINT64_MAX));
+    }
+    check->next_rank = rank + 1;
+    check->goes_on = block->goes_on;
+    check->last_id = last_id;
+    check->least_ordinal = least_ordinal;
+    check->record_count += block->count;
+    if (key != NULL && rank != *key)
+        return SS_OTHER_LAST_RANK;
+    return ss_canonical_ids_next(&check->canonical, block, &reason) ? NULL : reason;
+}
+
+static sstore_status verify_ids(verification *self, const ss_segment *segment, sstore_error *error)
+{
+    const ss_block_reader *ids = &segment->ids;
+    ids_check check = {.next_rank = 0, .least_ordinal = self->least_ordinal};
+    uint64_t problems_before = self->problem_count;
+    ss_block_walk walk = ss_block_walk_from(0, UINT64_MAX);
+    uint8_t *buffer = ss_alloc(1, ids->header.block_bytes);
+    sstore_status status = buffer != NULL ? SSTORE_OK : ss_fail_memory(error, ids->header.block_bytes);
+    if (status == SSTORE_OK)
+        status = ss_canonical_ids_init(&check.canonical, ids->header.block_bytes, error);
+    for (uint64_t number = 0; status == SSTORE_OK && number < ids->header.block_count && !self->stopped; number++) {
+        sstore_error problem;
+        const uint8_t *bytes;
+        const char *reason;
+        ss_ids_block block;
+        ss_block_reader_ahead(ids, number, &walk);
+        if (ss_block_reader_get(ids, number, buffer, &bytes, &problem) != SSTORE_OK) {
+            note(self, &problem);
+            continue;
+        }
+        const bool has_directory = segment->directory != NULL;
+        const uint64_t key = has_directory ? ss_array_at(&segment->ids_keys.keys, number) : 0;
+        if (ss_ids_block_open(&block, bytes, ids->header.block_bytes, &reason))
+            /* After a block that could not be read the ranks cannot be followed any more. */
+            reason = self->problem_count == problems_before
+                         ? check_ids_block(&check, &block, has_directory ? &key : NULL)
+                         : NULL;
+        if (reason != NULL)
+            note_block(self, ids, number, reason);
+    }
+    if (status == SSTORE_OK && self->problem_count == problems_before &&
+        (check.goes_on || check.next_rank != segment->facts.distinct_count ||
+         check.record_count != segment->facts.record_count))
+        note_file(self, ids, "the ids are not those of the store's fingerprints");
+    self->least_ordinal = check.least_ordinal;
+    ss_canonical_ids_free(&check.canonical);
+    ss_free(buffer);
+    return status;
+}
+
+/* ----- all records ----- */
+
+static sstore_status verify_content(verification *self, const ss_segment *segment, bool has_ids, sstore_error *error)
+{
+    ss_record_stream stream;
+    sstore_record record;
+    sstore_error problem;
+    ss_u128 sum = {0};
+    uint64_t count = 0;
+    bool more = true;
+    sstore_status status = ss_record_stream_open(&stream, segment, has_ids, error);
+    sstore_status found = status;
+    while (found == SSTORE_OK && more) {
+        found = ss_record_stream_next(&stream, &record, &more, &problem);
+        if (found == SSTORE_OK && more) {
+            ss_content_add(&sum, has_ids, record.fingerprint, record.id);
+            count++;
+        }
+    }
+    if (status == SSTORE_OK && found != SSTORE_OK)
+        note(self, &problem);
+    else if (status == SSTORE_OK &&
+             (count != segment->facts.record_count || !ss_u128_equal(sum, segment->facts.content_sum)))
+        note_file(self, &segment->tables[0].blocks, "the records are not those that the manifest's content sum was made of");
+    ss_record_stream_close(&stream);
+    return status;
+}
+
+static sstore_status verify_segment(verification *self, const ss_segment *segment, bool has_ids, sstore_error *error)
+{
+    bool first_whole;
+    sstore_status status = verify_tables(self, segment, &first_whole, error);
+    uint64_t problems_before = self->problem_count;
+    const bool reads_ids = has_ids && is_open(&segment->ids);
+    if (status == SSTORE_OK && reads_ids && !self->stopped)
+        status = verify_ids(self, segment, error);
+    /* Where table 0 or the ids are damaged, the sum says nothing new. */
+    if (status == SSTORE_OK && !self->stopped && first_whole && has_ids == reads_ids &&
+        self->problem_count == problems_before)
+        status = verify_content(self, segment, has_ids, error);
+    return status;
+}
+
+/* ----- segments that cannot be opened ----- */
+
+/* What is wrong with the files of a segment, beside the problem that is known already. */
+typedef struct file_problems {
+    verification *of;
+    const sstore_error *known;
+} file_problems;
+
+/* Where a file is not there, the store is damaged. */
+static void note_segment_problem(verification *self, const sstore_error *problem)
+{
+    sstore_error noted = *problem;
+    if (noted.status == SSTORE_ERROR_NOT_FOUND)
+        noted.status = SSTORE_ERROR_DAMAGED;
+    note(self, &noted);
+}
+
+static void note_file_problem(void *context, const sstore_error *problem)
+{
+    const file_problems *self = context;
+    if (strcmp(problem->message, self->known->message) != 0 && !self->of->stopped)
+        note_segment_problem(self->of, problem);
+}
+
+static void check_directory(file_problems *self, const ss_dir *store, const ss_manifest_segment *facts)
+{
+    char name[SS_NAME_CAPACITY];
+    ss_dir dir;
+    ss_directory *directory = NULL;
+    sstore_error problem;
+    ss_folder_name(name, SS_SEGMENT_PREFIX, facts->folder_number);
+    if (ss_dir_open_at(store, name, &dir, NULL) != SSTORE_OK)
+        return;
+    const sstore_status status = ss_directory_open(&dir, facts->lmdb_format, facts->directory_bytes, facts->directory_sum,
+                                                   &directory, &problem);
+    if (status != SSTORE_OK && ss_is_of_one_file(&problem))
+        note_file_problem(self, &problem);
+    ss_directory_close(directory);
+    ss_dir_close(&dir);
+}
+
+/* Open a segment; if that cannot be, note why, and open it with those files that can be read. *segment_out is NULL where there
+ * are none, or where a writer has replaced the segment. */
+static sstore_status open_apart(verification *self, const ss_dir *store, const ss_manifest *manifest, uint32_t number,
+                                ss_segment **segment_out, sstore_error *error)
+{
+    sstore_error problem;
+    file_problems beside = {self, &problem};
+    const ss_manifest_segment *facts = &manifest->segments[number];
+    const ss_segment_use whole = {.has_ids = manifest->has_ids};
+    const ss_segment_use files = {
+        .has_ids = manifest->has_ids, .blocks_only = true, .on_problem = note_file_problem, .context = &beside};
+    sstore_status status = ss_segment_open(store, facts, &whole, segment_out, &problem);
+    if (status == SSTORE_OK)
+        return status;
+    if (!ss_is_of_one_file(&problem)) {
+        if (error != NULL)
+            *error = problem;
+        return status;
+    }
+    if (!ss_manifest_is_newest(store, manifest)) {
+        self->stopped = true;
+        return SSTORE_OK;
+    }
+    note_segment_problem(self, &problem);
+    if (self->stopped)
+        return SSTORE_OK;
+    sstore_error ending;
+    status = ss_segment_open(store, facts, &files, segment_out, &ending);
+    if (status == SSTORE_OK)
+        check_directory(&beside, store, facts);
+    else if (ss_is_of_one_file(&ending)) /* not even the folder is there */
+        status = SSTORE_OK;
+    else if (error != NULL)
+        *error = ending;
+    return status;
+}
+
+static sstore_status verify_apart(verification *self, const ss_dir *store, const ss_manifest *manifest, uint32_t number,
+                                  sstore_error *error)
+{
+    ss_segment *segment = NULL;
+    sstore_status status = open_apart(self, store, manifest, number, &segment, error);
+    if (status == SSTORE_OK && segment != NULL && !self->stopped)
+        status = verify_segment(self, segment, manifest->has_ids, error);
+    ss_segment_release(segment);
+    return status;
+}
+
+/* Verify a store that cannot be opened. Without any problem, writers have replaced it meanwhile. */
+static sstore_status verify_damaged(verification *self, const char *path, sstore_error *error)
+{
+    ss_dir store;
+    ss_manifest manifest;
+    sstore_error problem;
+    sstore_status status = ss_dir_open(path, &store, error);
+    if (status != SSTORE_OK)
+        return status;
+    status = ss_manifest_read(&store, &manifest, &problem);
+    if (status == SSTORE_OK) {
+        for (uint32_t i = 0; status == SSTORE_OK && i < manifest.segment_count && !self->stopped; i++)
+            status = verify_apart(self, &store, &manifest, i, error);
+        ss_manifest_free(&manifest);
+    } else if (status == SSTORE_ERROR_DAMAGED) {
+        note(self, &problem);
+        status = SSTORE_OK;
+    } else if (error != NULL) {
+        *error = problem;
+    }
+    ss_dir_close(&store);
+    return status;
+}
+
+/* ----- all segments ----- */
+
+/* Hold the segments against each other: each adds only what is not there, and removes only what is. */
+static sstore_status verify_order(verification *self, const sstore *store, sstore_error *error)
+{
+    ss_record_merge records;
+    sstore_record record;
+    sstore_error problem;
+    bool more = true;
+    ss_record_merge_init(&records, store->manifest.has_ids);
+    sstore_status status = ss_record_merge_add_store(&records, store, error);
+    sstore_status found = status == SSTORE_OK ? ss_record_merge_rewind(&records, &problem) : SSTORE_OK;
+    while (status == SSTORE_OK && found == SSTORE_OK && more)
+        found = ss_record_merge_next(&records, &record, &more, &problem);
+    if (found != SSTORE_OK)
+        note(self, &problem);
+    ss_record_merge_close(&records);
+    return status;
+}
+
+/* Of the records that are there, and of those that were removed. */
+static void verify_next_ordinal(verification *self, const sstore *store)
+{
+    sstore_error problem;
+    if (store->manifest.next_ordinal >= self->least_ordinal)
+        return;
+    (void)ss_fail_damaged(&problem, store->dir.path, SSTORE_NO_OFFSET,
+                          "the manifest's next ordinal is not above all ids");
+    note(self, &problem);
+}
+
+static sstore_status verify_store(verification *self, const sstore *store, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count && !self->stopped; i++)
+        status = verify_segment(self, store->segments[i], store->manifest.has_ids, error);
+    if (status == SSTORE_OK && store->manifest.segment_count > 1 && self->problem_count == 0 && !self->stopped)
+        status = verify_order(self, store, error);
+    if (status == SSTORE_OK && store->manifest.has_ids && self->problem_count == 0 && !self->stopped)
+        verify_next_ordinal(self, store);
+    return status;
+}
+
+sstore_status sstore_verify(const char *path, sstore_problem_fn on_problem, void *context, sstore_error *error)
+{
+    verification self = {.on_problem = on_problem, .context = context};
+    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
+    sstore_status status = SSTORE_OK;
+    sstore *store = NULL;
+    options.io = SSTORE_IO_PREAD; /* every fault is to be reported */
+    if (path == NULL)
+        return ss_fail_argument(error, "sstore_verify: path must not be NULL");
+    for (int attempt = 0; store == NULL && status == SSTORE_OK && self.problem_count == 0; attempt++) {
+        sstore_error problem;
+        self.stopped = false;
+        status = sstore_open(path, &options, &store, &problem);
+        if (status == SSTORE_OK) {
+            status = verify_store(&self, store, error);
+        } else if (status != SSTORE_ERROR_NOT_FOUND && ss_is_of_one_file(&problem) && attempt < MAX_ATTEMPTS) {
+            status = verify_damaged(&self, path, error);
+        } else if (error != NULL) {
+            *error = problem;
+        }
+    }
+    sstore_close(store);
+    if (status != SSTORE_OK || self.problem_count == 0)
+        return status;
+    if (error != NULL)
+        *error = self.worst;
+    return self.worst.status;
+}

@@ -1,0 +1,452 @@
+#include "store/block_file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+/* ----- format ----- */
+
+void ss_folder_name(char name[SS_NAME_CAPACITY], const char *prefix, uint64_t number)
+{
+    snprintf(name, SS_NAME_CAPACITY, "%s%016" PRIx64, prefix, number);
+}
+
+void ss_block_file_name(char name[SS_NAME_CAPACITY], uint32_t number)
+{
+    if (number == SS_IDS_NUMBER)
+        snprintf(name, SS_NAME_CAPACITY, "%s", SS_IDS_NAME);
+    else
+        snprintf(name, SS_NAME_CAPACITY, "table-%02u.blk", number);
+}
+
+/* ----- block header ----- */
+
+static const uint8_t magic[8] = {'s', 's', 't', 'o', 'r', 'B', 'L', 'K'};
+
+enum {
+    AT_MAGIC = 0,
+    AT_VERSION = 8,
+    AT_HEADER_BYTES = 12,
+    AT_SEGMENT_ID = 16,
+    AT_NUMBER = 32,
+    AT_BLOCK_BYTES = 36,
+    AT_COLUMN_BITS = 40,
+    AT_FINGERPRINT_BITS = 44,
+    AT_BLOCK_COUNT = 48,
+    AT_ITEM_COUNT = 56,
+    AT_TABLE_COUNT = 64,
+    AT_DISTANCE = 68,
+    AT_RADIUS = 72,
+    AT_RESERVED = 76,
+    AT_KEY_MASK = 80,
+    AT_CODE_LENGTHS = 88,
+    AT_H_COUNTS = 152,
+    AT_GAP_BIT_COUNTS = 664,
+    AT_CHECKSUM = SS_HEADER_BYTES - 16
+};
+
+uint64_t ss_block_file_key(const ss_block_header *header)
+{
+    uint8_t bytes[20 + SS_SYMBOL_COUNT];
+    ss_store_u128(bytes, header->segment_id);
+    ss_store_le32(bytes + 16, header->number);
+    memcpy(bytes + 20, header->code_lengths, SS_SYMBOL_COUNT);
+    return ss_hash64(bytes, sizeof bytes);
+}
+
+/* The width of the column; there is none in the id column. */
+static uint32_t column_bits(uint32_t number)
+{
+    return number == SS_IDS_NUMBER ? 0 : SS_COLUMN_BITS;
+}
+
+ss_u128 ss_block_header_encode(const ss_block_header *header, uint8_t bytes[SS_HEADER_BYTES])
+{
+    memset(bytes, 0, SS_HEADER_BYTES);
+    memcpy(bytes + AT_MAGIC, magic, sizeof magic);
+    ss_store_le32(bytes + AT_VERSION, SS_FORMAT_VERSION);
+    ss_store_le32(bytes + AT_HEADER_BYTES, SS_HEADER_BYTES);
+    ss_store_le32(bytes + AT_FINGERPRINT_BITS, SS_FINGERPRINT_BITS);
+    ss_store_u128(bytes + AT_SEGMENT_ID, header->segment_id);
+    ss_store_le32(bytes + AT_NUMBER, header->number);
+    ss_store_le32(bytes + AT_BLOCK_BYTES, header->block_bytes);
+    ss_store_le32(bytes + AT_COLUMN_BITS, column_bits(header->number));
+    ss_store_le64(bytes + AT_BLOCK_COUNT, header->block_count);
+    ss_store_le64(bytes + AT_ITEM_COUNT, header->item_count);
+    ss_store_le32(bytes + AT_TABLE_COUNT, header->table_count);
+    ss_store_le32(bytes + AT_DISTANCE, header->distance);
+    ss_store_le32(bytes + AT_RADIUS, header->radius);
+    ss_store_le64(bytes + AT_KEY_MASK, header->key_mask);
+    memcpy(bytes + AT_CODE_LENGTHS, header->code_lengths, SS_SYMBOL_COUNT);
+    for (size_t i = 0; i < SS_FINGERPRINT_BITS; i++) {
+        ss_store_le64(bytes + AT_H_COUNTS + 8 * i, header->h_counts[i]);
+        ss_store_le64(bytes + AT_GAP_BIT_COUNTS + 8 * i, header->gap_bit_counts[i]);
+    }
+    ss_u128 checksum = ss_hash128(bytes, AT_CHECKSUM);
+    ss_store_u128(bytes + AT_CHECKSUM, checksum);
+    return checksum;
+}
+
+static sstore_status check_ranges(const ss_block_header *header, const char *file, sstore_error *error)
+{
+    const char *reason;
+    if (!ss_block_bytes_valid(header->block_bytes))
+        return ss_fail_damaged(error, file, AT_BLOCK_BYTES, "the block size is impossible");
+    if (header->block_count > SS_MAX_BLOCK_COUNT || header->item_count < header->block_count ||
+        header->item_count > UINT16_MAX * header->block_count)
+        return ss_fail_damaged(error, file, AT_BLOCK_COUNT, "the numbers of blocks and items do not fit together");
+    if (!ss_huffman_valid(header->code_lengths, &reason))
+        return ss_fail_damaged(error, file, AT_CODE_LENGTHS, "%s", reason);
+    return SSTORE_OK;
+}
+
+sstore_status ss_block_header_decode(const uint8_t bytes[SS_HEADER_BYTES], const char *file, ss_block_header *header_out,
+                                     ss_u128 *checksum_out, sstore_error *error)
+{
+    if (memcmp(bytes + AT_MAGIC, magic, sizeof magic) != 0)
+        return ss_fail_damaged(error, file, AT_MAGIC, "is not a block file of a store");
+    *checksum_out = ss_hash128(bytes, AT_CHECKSUM);
+    if (!ss_u128_equal(*checksum_out, ss_load_u128(bytes + AT_CHECKSUM)))
+        return ss_fail_damaged(error, file, 0, "the header's checksum is wrong");
+    uint32_t version = ss_load_le32(bytes + AT_VERSION), bits = ss_load_le32(bytes + AT_FINGERPRINT_BITS);
+    if (version != SS_FORMAT_VERSION || bits != SS_FINGERPRINT_BITS ||
+        ss_load_le32(bytes + AT_HEADER_BYTES) != SS_HEADER_BYTES)
+        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
+                       "format version %u with fingerprints of %u bits is not known to this version of sstore", version,
+                       bits);
+    const uint32_t number = ss_load_le32(bytes + AT_NUMBER), width = ss_load_le32(bytes + AT_COLUMN_BITS);
+    if (width != column_bits(number))
+        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_COLUMN_BITS,
+                       "blocks with columns of %u bits are not known to this version of sstore", width);
+    *header_out = (ss_block_header){
+        .segment_id = ss_load_u128(bytes + AT_SEGMENT_ID),
+        .number = number,
+        .block_bytes = ss_load_le32(bytes + AT_BLOCK_BYTES),
+        .block_count = ss_load_le64(bytes + AT_BLOCK_COUNT),
+        .item_count = ss_load_le64(bytes + AT_ITEM_COUNT),
+        .table_count = ss_load_le32(bytes + AT_TABLE_COUNT),
+        .distance = ss_load_le32(bytes + AT_DISTANCE),
+        .radius = ss_load_le32(bytes + AT_RADIUS),
+        .key_mask = ss_load_le64(bytes + AT_KEY_MASK),
+    };
+    memcpy(header_out->code_lengths, bytes + AT_CODE_LENGTHS, SS_SYMBOL_COUNT);
+    for (size_t i = 0; i < SS_FINGERPRINT_BITS; i++) {
+        header_out->h_counts[i] = ss_load_le64(bytes + AT_H_COUNTS + 8 * i);
+        header_out->gap_bit_counts[i] = ss_load_le64(bytes + AT_GAP_BIT_COUNTS + 8 * i);
+    }
+    return check_ranges(header_out, file, error);
+}
+
+/* ----- block reader ----- */
+
+#define CACHE_LINE 64u
+#define FRAME_BYTES_A_LINE 4096u        /* of a table's block whose frame, at its end, takes a line more */
+#define AHEAD_BYTES (UINT64_C(2) << 20) /* of a walk in order, at most */
+#define FIRST_SHARE 32u                 /* of this, at first: 64 KiB, one of the largest blocks */
+
+static sstore_status fail_checksum(const ss_block_reader *reader, uint64_t block, sstore_error *error)
+{
+    return ss_fail_damaged(
+        error, reader->file.path, ss_block_offset(reader, block),
+        "block %llu at offset %llu is damaged: its checksum is wrong; restore the file from a copy or "
+        "build the store again",
+        (unsigned long long)block, (unsigned long long)ss_block_offset(reader, block));
+}
+
+sstore_status ss_block_reader_malformed(const ss_block_reader *reader, uint64_t block, const char *reason,
+                                        sstore_error *error)
+{
+    return ss_fail_damaged(error, reader->file.path, ss_block_offset(reader, block),
+                           "block %llu at offset %llu is malformed although its checksum is right: %s",
+                           (unsigned long long)block, (unsigned long long)ss_block_offset(reader, block), reason);
+}
+
+static bool intact(const ss_block_reader *reader, uint64_t block, const uint8_t *bytes)
+{
+    return ss_block_intact(bytes, reader->header.block_bytes, ss_block_salt(reader->file_key, block));
+}
+
+sstore_status ss_block_reader_check(const ss_block_reader *reader, uint64_t block, const uint8_t *bytes,
+                                    sstore_error *error)
+{
+    return intact(reader, block, bytes) ? SSTORE_OK : fail_checksum(reader, block, error);
+}
+
+static sstore_status check_header(ss_block_reader *reader, const ss_block_file_facts *facts, sstore_error *error)
+{
+    uint8_t bytes[SS_HEADER_BYTES];
+    ss_u128 checksum;
+    sstore_status status = ss_file_read_at(&reader->file, 0, bytes, sizeof bytes, error);
+    if (status == SSTORE_OK)
+        status = ss_block_header_decode(bytes, reader->file.path, &reader->header, &checksum, error);
+    if (status != SSTORE_OK)
+        return status;
+    const ss_block_header *header = &reader->header;
+    reader->file_key = ss_block_file_key(header);
+    if (!ss_u128_equal(checksum, facts->header_checksum) || !ss_u128_equal(header->segment_id, facts->segment_id) ||
+        header->number != facts->number || header->block_bytes != facts->block_bytes ||
+        header->block_count != facts->block_count)
+        return ss_fail_damaged(
+            error, reader->file.path, 0,
+            "the header is not the one that the manifest names: the file belongs to another store or "
+            "another place");
+    return SSTORE_OK;
+}
+
+static sstore_status load(ss_block_reader *reader, sstore_error *error)
+{
+    uint8_t *bytes = ss_alloc_large(reader->file_bytes);
+    if (bytes == NULL)
+        return ss_fail_memory(error, reader->file_bytes);
+    reader->base = bytes;
+    sstore_status status = ss_file_read_at(&reader->file, 0, bytes, reader->file_bytes, error);
+    for (uint64_t block = 0; status == SSTORE_OK && block < reader->header.block_count; block++)
+        if (!intact(reader, block, bytes + ss_block_offset(reader, block)))
+            status = fail_checksum(reader, block, error);
+    return status;
+}
+
+static sstore_status map(ss_block_reader *reader, sstore_error *error)
+{
+    reader->checked = ss_alloc(reader->header.block_count / 8 + 1, sizeof *reader->checked);
+    if (reader->checked == NULL)
+        return ss_fail_memory(error, reader->header.block_count / 8);
+    return ss_file_map(&reader->file, reader->file_bytes, &reader->base, error);
+}
+
+/* The header was read just now. */
+static bool can_try(const ss_block_reader *reader)
+{
+    uint8_t bytes[SS_HEADER_BYTES];
+    return ss_file_try_read(&reader->file, 0, bytes, sizeof bytes);
+}
+
+sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, const ss_block_file_facts *facts,
+                                   sstore_io io, sstore_error *error)
+{
+    char name[SS_NAME_CAPACITY];
+    uint64_t expected = SS_HEADER_BYTES + facts->block_count * facts->block_bytes;
+    *reader = (ss_block_reader){.file = SS_FILE_NONE, .io = io};
+    ss_block_file_name(name, facts->number);
+    sstore_status status = ss_file_open_at(dir, name, &reader->file, error);
+    if (status == SSTORE_OK)
+        status = ss_file_size(&reader->file, &reader->file_bytes, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (reader->file_bytes != expected)
+        return ss_fail_damaged(error, reader->file.path, ss_min_u64(reader->file_bytes, expected),
+                               "the file has %llu bytes instead of %llu", (unsigned long long)reader->file_bytes,
+                               (unsigned long long)expected);
+    status = check_header(reader, facts, error);
+    if (status == SSTORE_OK && io == SSTORE_IO_MEMORY)
+        status = load(reader, error);
+    else if (status == SSTORE_OK && io == SSTORE_IO_MMAP)
+        status = map(reader, error);
+    else if (status == SSTORE_OK)
+        reader->can_try = can_try(reader);
+    if (io != SSTORE_IO_MEMORY)
+        ss_file_expect_random(&reader->file); /* a walk in order asks for what comes itself */
+    return status;
+}
+
+void ss_block_reader_close(ss_block_reader *reader)
+{
+    if (reader->io == SSTORE_IO_MMAP)
+        ss_unmap(reader->base, reader->file_bytes);
+    else
+        ss_free((void *)(uintptr_t)reader->base);
+    ss_free(reader->checked);
+    if (reader->file.path != NULL)
+        ss_file_close(&reader->file);
+    reader->base = NULL;
+    reader->checked = NULL;
+}
+
+static bool was_checked(const ss_block_reader *reader, uint64_t block)
+{
+    return reader->checked == NULL || (atomic_load_explicit(&reader->checked[block / 8], memory_order_relaxed) >> block % 8 & 1) != 0;
+}
+
+static sstore_status read_block(const ss_block_reader *reader, uint64_t block, uint8_t *buffer, sstore_error *error)
+{
+    const sstore_status status =
+        ss_file_read_at(&reader->file, ss_block_offset(reader, block), buffer, reader->header.block_bytes, error);
+    return status == SSTORE_OK ? ss_block_reader_check(reader, block, buffer, error) : status;
+}
+
+sstore_status ss_block_reader_get_once(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
+                                       const uint8_t **bytes_out, sstore_error *error)
+{
+    if (reader->io == SSTORE_IO_MEMORY)
+        return ss_block_reader_get(reader, block, buffer, bytes_out, error);
+    *bytes_out = buffer;
+    return read_block(reader, block, buffer, error);
+}
+
+sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
+                                  const uint8_t **bytes_out, sstore_error *error)
+{
+    uint64_t offset = ss_block_offset(reader, block);
+    assert(block < reader->header.block_count);
+    if (reader->base == NULL) {
+        *bytes_out = buffer;
+        return read_block(reader, block, buffer, error);
+    }
+    *bytes_out = reader->base + offset;
+    /* Two threads may both check a block: no harm. */
+    if (was_checked(reader, block))
+        return SSTORE_OK;
+    const sstore_status status = ss_file_map_read(&reader->file, reader->base, offset, reader->header.block_bytes, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (!intact(reader, block, *bytes_out))
+        return fail_checksum(reader, block, error);
+    atomic_fetch_or_explicit(&reader->checked[block / 8], (unsigned char)(1u << block % 8), memory_order_relaxed);
+    return SSTORE_OK;
+}
+
+bool ss_block_reader_ask(const ss_block_reader *reader, uint64_t block, uint8_t *buffer)
+{
+    uint64_t offset = ss_block_offset(reader, block);
+    uint32_t block_bytes = reader->header.block_bytes;
+    if (reader->base == NULL) {
+        if (reader->can_try && ss_file_try_read(&reader->file, offset, buffer, block_bytes))
+            return true;
+        ss_file_will_need(&reader->file, offset, block_bytes);
+    } else if (was_checked(reader, block)) {
+        const uint8_t *bytes = reader->base + offset;
+        if (reader->header.number == SS_IDS_NUMBER) {
+            __builtin_prefetch(bytes);
+        } else {
+            for (uint32_t at = 0; at < block_bytes; at += FRAME_BYTES_A_LINE)
+                __builtin_prefetch(bytes + block_bytes - (size_t)(at / FRAME_BYTES_A_LINE + 1) * CACHE_LINE);
+        }
+    } else {
+        ss_file_will_need(&reader->file, offset, block_bytes);
+    }
+    return false;
+}
+
+void ss_block_reader_prefetch(const ss_block_reader *reader, uint64_t block, uint32_t at, uint32_t bytes)
+{
+    if (reader->base == NULL || !was_checked(reader, block))
+        return;
+    const uint32_t end = ss_min_u32(at + bytes, reader->header.block_bytes);
+    for (at &= ~(CACHE_LINE - 1); at < end; at += CACHE_LINE)
+        __builtin_prefetch(reader->base + ss_block_offset(reader, block) + at);
+}
+
+void ss_block_reader_ahead(const ss_block_reader *reader, uint64_t block, ss_block_walk *walk)
+{
+    const uint64_t most = AHEAD_BYTES / reader->header.block_bytes;
+    if (reader->io == SSTORE_IO_MEMORY || block + walk->step < walk->asked)
+        return;
+    walk->step = walk->step == 0 ? most / FIRST_SHARE : ss_min_u64(2 * walk->step, most);
+    uint64_t from = ss_max_u64(walk->asked, block);
+    uint64_t to = ss_min_u64(block + 2 * walk->step, ss_min_u64(walk->end, reader->header.block_count));
+    walk->asked = block + 2 * walk->step;
+    if (from < to)
+        ss_file_will_need(&reader->file, ss_block_offset(reader, from), (to - from) * reader->header.block_bytes);
+}
+
+/* ----- block slot ----- */
+
+sstore_status ss_fail_steps(const ss_block_reader *reader, sstore_error *error)
+{
+    return ss_fail_damaged(error, reader->file.path, SSTORE_NO_OFFSET,
+                           "the call needs more steps than a sound store of this size can need: the store is damaged or made "
+                           "to harm; 'sstore verify' says more");
+}
+
+void ss_block_slot_ask(ss_block_slot *slot, const ss_block_reader *reader, uint64_t number)
+{
+    if (ss_block_slot_is(slot, reader, number))
+        return;
+    slot->reader = reader;
+    slot->number = number;
+    slot->bytes = NULL;
+    slot->at_hand = ss_block_reader_ask(reader, number, slot->buffer);
+}
+
+sstore_status ss_block_slot_wait(ss_block_slot *slot, sstore_error *error)
+{
+    if (slot->bytes != NULL)
+        return SSTORE_OK;
+    const ss_block_reader *reader = slot->reader;
+    if (slot->steps != NULL && SS_UNLIKELY(!ss_steps_take(slot->steps, 1))) {
+        slot->reader = NULL;
+        return ss_fail_steps(reader, error);
+    }
+    sstore_status status = slot->at_hand ? ss_block_reader_check(reader, slot->number, slot->buffer, error)
+                                         : ss_block_reader_get(reader, slot->number, slot->buffer, &slot->bytes, error);
+    if (status != SSTORE_OK)
+        slot->reader = NULL;
+    else if (slot->at_hand)
+        slot->bytes = slot->buffer;
+    return status;
+}
+
+/* ----- block writer ----- */
+
+uint64_t ss_block_salt(uint64_t file_key, uint64_t block)
+{
+    uint8_t place[16];
+    ss_store_le64(place, file_key);
+    ss_store_le64(place + 8, block);
+    return ss_hash64(place, sizeof place);
+}
+
+static uint64_t salted_checksum(const uint8_t *bytes, uint32_t block_bytes, uint64_t salt)
+{
+    return ss_hash64(bytes, block_bytes - SS_BLOCK_TRAILER_BYTES) ^ salt;
+}
+
+bool ss_block_intact(const uint8_t *bytes, uint32_t block_bytes, uint64_t salt)
+{
+    return salted_checksum(bytes, block_bytes, salt) == ss_load_le64(bytes + block_bytes - SS_BLOCK_TRAILER_BYTES);
+}
+
+sstore_status ss_block_writer_open(ss_block_writer *writer, const ss_dir *dir, const ss_block_header *header,
+                                   sstore_error *error)
+{
+    char name[SS_NAME_CAPACITY];
+    *writer = (ss_block_writer){.file = SS_FILE_NONE, .header = *header, .file_key = ss_block_file_key(header)};
+    ss_block_file_name(name, header->number);
+    return ss_file_create_at(dir, name, &writer->file, error);
+}
+
+sstore_status ss_block_writer_put(const ss_block_writer *writer, uint64_t first_block, uint8_t *bytes, uint32_t count,
+                                  sstore_error *error)
+{
+    uint32_t block_bytes = writer->header.block_bytes;
+    uint64_t offset = SS_HEADER_BYTES + first_block * block_bytes, size = (uint64_t)count * block_bytes;
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t *block = bytes + (size_t)i * block_bytes;
+        ss_store_le64(block + block_bytes - SS_BLOCK_TRAILER_BYTES,
+                      salted_checksum(block, block_bytes, ss_block_salt(writer->file_key, first_block + i)));
+    }
+    sstore_status status = ss_file_write_at(&writer->file, offset, bytes, size, error);
+    if (status == SSTORE_OK)
+        ss_file_start_writing(&writer->file, offset, size);
+    return status;
+}
+
+sstore_status ss_block_writer_finish(ss_block_writer *writer, uint64_t block_count, uint64_t item_count,
+                                     ss_u128 *checksum_out, sstore_error *error)
+{
+    uint8_t bytes[SS_HEADER_BYTES];
+    writer->header.block_count = block_count;
+    writer->header.item_count = item_count;
+    *checksum_out = ss_block_header_encode(&writer->header, bytes);
+    sstore_status status = ss_file_write_at(&writer->file, 0, bytes, sizeof bytes, error);
+    return status == SSTORE_OK ? ss_file_sync(&writer->file, error) : status;
+}
+
+void ss_block_writer_close(ss_block_writer *writer)
+{
+    if (writer->file.path != NULL)
+        ss_file_close(&writer->file);
+}

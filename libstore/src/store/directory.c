@@ -1,0 +1,373 @@
+#include "store/directory.h"
+
+#include <errno.h>
+#include <lmdb.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "store/lmdb_check.h"
+
+#define KEY_BYTES 9u /* kind, file number, chunk: big-endian, so that LMDB's order is theirs */
+#define LMDB_DATA_VERSION 1u
+
+#define DESCRIPTORS "/proc/self/fd"
+
+/* Room for LMDB's own pages beside the arrays. The map is address space only; the file grows as needed. */
+#define MAP_SLACK_BYTES ((uint64_t)16 << 20)
+
+uint32_t ss_directory_lmdb_format(void)
+{
+    uint32_t byte_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1 : 2;
+    return LMDB_DATA_VERSION | (uint32_t)sizeof(size_t) << 8 | byte_order << 16;
+}
+
+sstore_status ss_directory_check_format(uint32_t lmdb_format, const char *path, sstore_error *error)
+{
+    if (lmdb_format == ss_directory_lmdb_format())
+        return SSTORE_OK;
+    return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, path, SSTORE_NO_OFFSET,
+                   "the directory was written by an LMDB of another file format (%06x, here %06x); "
+                   SS_DIRECTORY_ADVICE, lmdb_format, ss_directory_lmdb_format());
+}
+
+bool ss_directory_is_lost(const sstore_error *error)
+{
+    switch (error->status) {
+    case SSTORE_ERROR_NOT_FOUND:
+    case SSTORE_ERROR_DAMAGED:
+    case SSTORE_ERROR_UNSUPPORTED: return true;
+    default: return error->system_errno == EIO;
+    }
+}
+
+static void encode_key(uint8_t key[KEY_BYTES], ss_array_kind kind, uint32_t number, uint32_t chunk)
+{
+    key[0] = (uint8_t)kind;
+    for (uint32_t i = 0; i < 4; i++) {
+        key[1 + i] = (uint8_t)(number >> (24 - 8 * i));
+        key[5 + i] = (uint8_t)(chunk >> (24 - 8 * i));
+    }
+}
+
+/* LMDB returns its own negative codes and errno's positive ones. */
+static sstore_status fail_lmdb(sstore_error *error, const char *path, int code, const char *what)
+{
+    if (code == ENOMEM)
+        return ss_fail(error, SSTORE_ERROR_MEMORY, 0, path, SSTORE_NO_OFFSET, "%s failed: out of memory", what);
+    if (code == MDB_INVALID || code == MDB_VERSION_MISMATCH || code == MDB_CORRUPTED || code == MDB_PAGE_NOTFOUND)
+        return ss_fail_damaged(error, path, SSTORE_NO_OFFSET, "%s failed: %s", what, mdb_strerror(code));
+    if (code > 0)
+        return ss_fail(error, SSTORE_ERROR_IO, code, path, SSTORE_NO_OFFSET, "%s failed", what);
+    return ss_fail(error, SSTORE_ERROR_IO, 0, path, SSTORE_NO_OFFSET, "%s failed: %s", what, mdb_strerror(code));
+}
+
+/* LMDB takes paths only, and those of what is open lead through /proc: without it they are not there, though the file is. */
+static sstore_status fail_to_open(sstore_error *error, const char *path, int code, const char *what)
+{
+    if (code != ENOENT || access(DESCRIPTORS, F_OK) == 0)
+        return fail_lmdb(error, path, code, what);
+    return ss_fail(error, SSTORE_ERROR_IO, 0, path, SSTORE_NO_OFFSET,
+                   "%s failed: LMDB needs /proc for it, and there is no " DESCRIPTORS "; mount /proc", what);
+}
+
+/* ----- writing ----- */
+
+struct ss_directory_writer {
+    ss_file file; /* for size, sum and errors; LMDB has a handle of its own */
+    MDB_env *env;
+    MDB_dbi dbi;
+    pthread_mutex_t lock; /* LMDB has one writer at a time; without its own lock file we keep the order */
+};
+
+/* LMDB takes a write that was done in part, as where the disk is full, for one that failed, and a failed one at first for a
+ * full disk. What the system says of more bytes behind the file's end, it says of the rest. */
+static sstore_status fail_to_write(ss_directory_writer *writer, int code, const char *what, sstore_error *error)
+{
+    static const uint8_t more[4096];
+    sstore_error refusal;
+    uint64_t bytes;
+    if ((code == EIO || code == ENOSPC) && ss_file_size(&writer->file, &bytes, NULL) == SSTORE_OK &&
+        ss_file_write_at(&writer->file, bytes, more, sizeof more, &refusal) != SSTORE_OK && refusal.system_errno != 0)
+        code = refusal.system_errno;
+    return fail_lmdb(error, writer->file.path, code, what);
+}
+
+static sstore_status open_env(ss_directory_writer *writer, const ss_dir *dir, uint64_t max_bytes, sstore_error *error)
+{
+    /* Our segment's folder by handle: it may be renamed by others, and LMDB takes paths only. */
+    char path[64];
+    snprintf(path, sizeof path, DESCRIPTORS "/%d/" SS_DIRECTORY_NAME, dir->fd);
+    /* Overflow pages are whole pages, and a page that a commit frees is not used again by the next: twice is ample. */
+    uint64_t map_bytes = (2 * max_bytes + MAP_SLACK_BYTES) & ~(MAP_SLACK_BYTES - 1);
+    MDB_txn *txn = NULL;
+    int code = mdb_env_create(&writer->env);
+    if (code == 0)
+        code = mdb_env_set_mapsize(writer->env, map_bytes);
+    if (code == 0)
+        code = mdb_env_open(writer->env, path, MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC, 0666);
+    if (code == 0)
+        code = mdb_txn_begin(writer->env, NULL, 0, &txn);
+    if (code == 0)
+        code = mdb_dbi_open(txn, NULL, 0, &writer->dbi);
+    if (code == 0)
+        code = mdb_txn_commit(txn);
+    else if (txn != NULL)
+        mdb_txn_abort(txn);
+    if (code == ENOENT)
+        return fail_to_open(error, dir->path, code, "creating the directory");
+    return code == 0 ? SSTORE_OK : fail_to_write(writer, code, "creating the directory", error);
+}
+
+sstore_status ss_directory_writer_open(const ss_dir *dir, uint64_t max_bytes, ss_directory_writer **writer_out,
+                                       sstore_error *error)
+{
+    *writer_out = NULL;
+    ss_directory_writer *writer = ss_alloc(1, sizeof *writer);
+    if (writer == NULL)
+        return ss_fail_memory(error, sizeof *writer);
+    *writer = (ss_directory_writer){.file = SS_FILE_NONE, .lock = PTHREAD_MUTEX_INITIALIZER};
+    sstore_status status = ss_file_create_at(dir, SS_DIRECTORY_NAME, &writer->file, error);
+    if (status == SSTORE_OK)
+        status = open_env(writer, dir, max_bytes, error);
+    if (status == SSTORE_OK)
+        *writer_out = writer;
+    else
+        ss_directory_writer_close(writer);
+    return status;
+}
+
+sstore_status ss_directory_writer_put(ss_directory_writer *writer, ss_array_kind kind, uint32_t number, uint32_t chunk,
+                                      const uint64_t *values, size_t count, sstore_error *error)
+{
+    uint8_t name[KEY_BYTES];
+    encode_key(name, kind, number, chunk);
+    MDB_val key = {.mv_size = sizeof name, .mv_data = name};
+    MDB_val value = {.mv_size = count * sizeof *values};
+    MDB_txn *txn = NULL;
+    pthread_mutex_lock(&writer->lock);
+    int code = mdb_txn_begin(writer->env, NULL, 0, &txn);
+    if (code == 0)
+        code = mdb_put(txn, writer->dbi, &key, &value, MDB_RESERVE | MDB_NOOVERWRITE);
+    if (code == 0) {
+        for (size_t i = 0; i < count; i++)
+            ss_store_le64((uint8_t *)value.mv_data + 8 * i, values[i]);
+        code = mdb_txn_commit(txn);
+    } else if (txn != NULL) {
+        mdb_txn_abort(txn);
+    }
+    pthread_mutex_unlock(&writer->lock);
+    return code == 0 ? SSTORE_OK : fail_to_write(writer, code, "writing to the directory", error);
+}
+
+static sstore_status hash_file(const ss_file *file, uint64_t *bytes_out, ss_u128 *sum_out, sstore_error *error)
+{
+    const size_t chunk_bytes = SS_COPY_BYTES;
+    uint8_t *chunk = ss_alloc(1, chunk_bytes);
+    if (chunk == NULL)
+        return ss_fail_memory(error, chunk_bytes);
+    ss_hash_stream sum;
+    ss_hash_stream_init(&sum);
+    sstore_status status = ss_file_size(file, bytes_out, error);
+    for (uint64_t offset = 0; status == SSTORE_OK && offset < *bytes_out;) {
+        size_t piece = (size_t)ss_min_u64(*bytes_out - offset, chunk_bytes);
+        status = ss_file_read_at(file, offset, chunk, piece, error);
+        ss_hash_stream_add(&sum, chunk, piece);
+        offset += piece;
+    }
+    *sum_out = ss_hash_stream_sum(&sum);
+    ss_free(chunk);
+    return status;
+}
+
+sstore_status ss_directory_writer_finish(ss_directory_writer *writer, uint64_t *bytes_out, ss_u128 *sum_out,
+                                         sstore_error *error)
+{
+    int code = mdb_env_sync(writer->env, 1);
+    if (code != 0)
+        return fail_to_write(writer, code, "syncing the directory", error);
+    return hash_file(&writer->file, bytes_out, sum_out, error);
+}
+
+void ss_directory_writer_close(ss_directory_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    if (writer->env != NULL)
+        mdb_env_close(writer->env);
+    ss_file_close(&writer->file);
+    pthread_mutex_destroy(&writer->lock);
+    ss_free(writer);
+}
+
+void ss_array_writer_init(ss_array_writer *array, ss_directory_writer *writer, ss_array_kind kind, uint32_t number)
+{
+    *array = (ss_array_writer){.writer = writer, .kind = kind, .number = number};
+}
+
+static sstore_status put_chunk(ss_array_writer *array, sstore_error *error)
+{
+    sstore_status status = ss_directory_writer_put(array->writer, array->kind, array->number, array->chunk,
+                                                   array->values, array->count, error);
+    array->chunk++;
+    array->count = 0;
+    return status;
+}
+
+sstore_status ss_array_writer_add(ss_array_writer *array, uint64_t value, sstore_error *error)
+{
+    uint64_t *values = ss_grow(array->values, array->count, &array->capacity, 512, sizeof *values);
+    if (values == NULL)
+        return ss_fail_memory(error, 2 * array->capacity * sizeof *values);
+    array->values = values;
+    array->values[array->count++] = value;
+    return array->count == SS_CHUNK_KEYS ? put_chunk(array, error) : SSTORE_OK;
+}
+
+sstore_status ss_array_writer_finish(ss_array_writer *array, sstore_error *error)
+{
+    return array->count > 0 ? put_chunk(array, error) : SSTORE_OK;
+}
+
+void ss_array_writer_free(ss_array_writer *array)
+{
+    ss_free(array->values);
+    array->values = NULL;
+}
+
+/* ----- reading ----- */
+
+struct ss_directory {
+    ss_file memory;
+    MDB_env *env;
+    MDB_txn *txn; /* one read transaction for as long as the directory is open: the file never changes */
+    MDB_dbi dbi;
+};
+
+static sstore_status check_copy(const ss_file *memory, uint64_t bytes, sstore_error *error)
+{
+    const uint8_t *map;
+    sstore_status status = ss_file_map(memory, bytes, &map, error);
+    if (status == SSTORE_OK)
+        status = ss_lmdb_check(map, bytes, memory->path, error);
+    ss_unmap(map, bytes);
+    return status;
+}
+
+static sstore_status open_copy(ss_directory *directory, uint64_t bytes, sstore_error *error)
+{
+    char path[32];
+    snprintf(path, sizeof path, DESCRIPTORS "/%d", directory->memory.fd);
+    int code = mdb_env_create(&directory->env);
+    if (code == 0)
+        code = mdb_env_set_mapsize(directory->env, bytes);
+    if (code == 0)
+        code = mdb_env_open(directory->env, path, MDB_NOSUBDIR | MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS, 0);
+    if (code == 0)
+        code = mdb_txn_begin(directory->env, NULL, MDB_RDONLY, &directory->txn);
+    if (code == 0)
+        code = mdb_dbi_open(directory->txn, NULL, 0, &directory->dbi);
+    ss_file_release(&directory->memory); /* LMDB has a handle of its own */
+    return code == 0 ? SSTORE_OK : fail_to_open(error, directory->memory.path, code, "opening the directory");
+}
+
+/* Load the file into memory, if it is the one that is meant. */
+static sstore_status load_file(ss_directory *directory, const ss_dir *dir, uint32_t lmdb_format, uint64_t bytes,
+                               ss_u128 sum, sstore_error *error)
+{
+    ss_file file = SS_FILE_NONE;
+    uint64_t actual_bytes;
+    ss_u128 actual_sum;
+    sstore_status status = ss_file_open_at(dir, SS_DIRECTORY_NAME, &file, error);
+    if (status == SSTORE_OK)
+        status = ss_directory_check_format(lmdb_format, file.path, error);
+    if (status == SSTORE_OK)
+        status = ss_file_size(&file, &actual_bytes, error);
+    if (status == SSTORE_OK && actual_bytes != bytes)
+        status = ss_fail_damaged(error, file.path, ss_min_u64(actual_bytes, bytes), "the file has %llu bytes instead of %llu",
+                                 (unsigned long long)actual_bytes, (unsigned long long)bytes);
+    if (status == SSTORE_OK)
+        status = ss_file_load_sealed(&file, bytes, &directory->memory, &actual_sum, error);
+    if (status == SSTORE_OK && !ss_u128_equal(actual_sum, sum))
+        status = ss_fail_damaged(error, file.path, SSTORE_NO_OFFSET, "the directory's checksum is wrong");
+    ss_file_close(&file);
+    return status;
+}
+
+sstore_status ss_directory_open(const ss_dir *dir, uint32_t lmdb_format, uint64_t bytes, ss_u128 sum,
+                                ss_directory **directory_out, sstore_error *error)
+{
+    *directory_out = NULL;
+    ss_directory *directory = ss_alloc(1, sizeof *directory);
+    if (directory == NULL)
+        return ss_fail_memory(error, sizeof *directory);
+    directory->memory = SS_FILE_NONE;
+    sstore_status status = load_file(directory, dir, lmdb_format, bytes, sum, error);
+    if (status == SSTORE_OK)
+        status = check_copy(&directory->memory, bytes, error);
+    if (status == SSTORE_OK)
+        status = open_copy(directory, bytes, error);
+    if (status == SSTORE_OK) {
+        *directory_out = directory;
+        return SSTORE_OK;
+    }
+    if (status != SSTORE_ERROR_UNSUPPORTED && error != NULL && ss_directory_is_lost(error))
+        ss_advise(error, SS_DIRECTORY_ADVICE);
+    ss_directory_close(directory);
+    return status;
+}
+
+void ss_directory_close(ss_directory *directory)
+{
+    if (directory == NULL)
+        return;
+    if (directory->txn != NULL)
+        mdb_txn_abort(directory->txn);
+    if (directory->env != NULL)
+        mdb_env_close(directory->env);
+    ss_file_close(&directory->memory);
+    ss_free(directory);
+}
+
+sstore_status ss_directory_get(const ss_directory *directory, ss_array_kind kind, uint32_t number, uint64_t count,
+                               ss_array *array_out, sstore_error *error)
+{
+    uint64_t chunk_count = (count + SS_CHUNK_KEYS - 1) / SS_CHUNK_KEYS;
+    *array_out = (ss_array){.count = count, .chunks = ss_alloc(chunk_count, sizeof *array_out->chunks)};
+    if (array_out->chunks == NULL)
+        return ss_fail_memory(error, chunk_count * sizeof *array_out->chunks);
+    for (uint64_t chunk = 0; chunk < chunk_count; chunk++) {
+        uint8_t name[KEY_BYTES];
+        encode_key(name, kind, number, (uint32_t)chunk);
+        MDB_val key = {.mv_size = sizeof name, .mv_data = name}, value;
+        uint64_t expected = 8 * ss_min_u64(count - chunk * SS_CHUNK_KEYS, SS_CHUNK_KEYS);
+        int code = mdb_get(directory->txn, directory->dbi, &key, &value);
+        if (code == ENOMEM)
+            return fail_lmdb(error, directory->memory.path, code, "reading the directory");
+        if (code != 0 || value.mv_size != expected)
+            return ss_fail_damaged(error, directory->memory.path, SSTORE_NO_OFFSET,
+                                   "the directory has no entry of the right size for file %u, kind %d, chunk %llu; "
+                                   SS_DIRECTORY_ADVICE, number, (int)kind, (unsigned long long)chunk);
+        array_out->chunks[chunk] = value.mv_data;
+    }
+    return SSTORE_OK;
+}
+
+void ss_array_free(ss_array *array)
+{
+    ss_free(array->chunks);
+    array->chunks = NULL;
+}
+
+bool ss_array_ascends(const ss_array *array, bool strictly)
+{
+    for (uint64_t i = 1; i < array->count; i++) {
+        uint64_t before = ss_array_at(array, i - 1), value = ss_array_at(array, i);
+        if (value < before || (strictly && value == before))
+            return false;
+    }
+    return true;
+}

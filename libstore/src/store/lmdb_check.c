@@ -1,0 +1,206 @@
+#include "store/lmdb_check.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+/* The layout of LMDB 0.9's files on hosts whose words have 64 bits, in the host's byte order. A file is pages of one size:
+ * two meta pages, of which the one with the higher transaction counts, trees of branch and leaf pages, and runs of overflow
+ * pages with values that are too long for a leaf. */
+#define MAGIC 0xBEEFC0DEu
+#define DATA_VERSION 1u
+#define META_PAGES 2u
+#define LEAST_PAGE_BYTES 512u
+#define MOST_PAGE_BYTES 65536u
+#define MOST_DEPTH 32u /* of a tree, that LMDB's cursors have room for */
+#define NO_ROOT UINT64_MAX
+
+/* A page: its number (u64), 2 bytes, its flags (u16), then where its offsets end (u16) and its nodes begin (u16), then the
+ * nodes' offsets (u16 each), in the order of their keys. */
+#define PAGE_FLAGS 10u
+#define PAGE_LOWER 12u
+#define PAGE_UPPER 14u
+#define PAGE_HEADER_BYTES 16u
+#define FLAG_BRANCH 1u
+#define FLAG_LEAF 2u
+#define FLAG_META 8u
+
+/* A node: 32 bits of its value's size, or of its child's number; its flags (u16), which are the child number's upper bits in
+ * a branch; its key's size (u16); the key; the value, or the number (u64) of the first page that holds it. */
+#define NODE_FLAGS 4u
+#define NODE_KEY_SIZE 6u
+#define NODE_HEADER_BYTES 8u
+#define FLAG_OVERFLOW 1u
+
+/* A meta page, behind its header: magic, version (u32), address, map size (u64), of two trees 48 bytes each, the last page's
+ * number and the transaction's (u64). A tree: a number (u32), in the first one the page size; flags (u16), depth (u16), four
+ * counts (u64) and the root's number (u64). */
+#define META_MAGIC 0u
+#define META_VERSION 4u
+#define META_PAGE_BYTES 24u
+#define META_TREE 72u
+#define META_LAST_PAGE 120u
+#define META_TRANSACTION 128u
+#define TREE_FLAGS 4u
+#define TREE_DEPTH 6u
+#define TREE_ROOT 40u
+
+typedef struct lmdb_file {
+    const uint8_t *bytes;
+    const char *path;
+    uint64_t page_bytes, page_count; /* that are in use */
+    uint64_t visits;                 /* of pages of the tree */
+    uint32_t depth;                  /* of all leaves */
+} lmdb_file;
+
+static uint16_t load16(const uint8_t *from)
+{
+    uint16_t value;
+    memcpy(&value, from, sizeof value);
+    return value;
+}
+
+static uint32_t load32(const uint8_t *from)
+{
+    uint32_t value;
+    memcpy(&value, from, sizeof value);
+    return value;
+}
+
+static uint64_t load64(const uint8_t *from)
+{
+    uint64_t value;
+    memcpy(&value, from, sizeof value);
+    return value;
+}
+
+static sstore_status fail(const lmdb_file *file, uint64_t page, sstore_error *error, const char *what)
+{
+    return ss_fail_damaged(error, file->path, page * file->page_bytes, "the directory has a page that is not LMDB's: %s",
+                           what);
+}
+
+/* ----- meta pages ----- */
+
+static sstore_status check_meta(const lmdb_file *file, uint64_t page, sstore_error *error)
+{
+    const uint8_t *header = file->bytes + page * file->page_bytes, *meta = header + PAGE_HEADER_BYTES;
+    if ((load16(header + PAGE_FLAGS) & FLAG_META) == 0 || load32(meta + META_MAGIC) != MAGIC ||
+        load32(meta + META_VERSION) != DATA_VERSION)
+        return fail(file, page, error, "a meta page without its marks");
+    if (load32(meta + META_PAGE_BYTES) != file->page_bytes)
+        return fail(file, page, error, "a meta page with another page size");
+    return SSTORE_OK;
+}
+
+/* Find the pages' size and the newer meta page. */
+static sstore_status find_meta(lmdb_file *file, uint64_t size, const uint8_t **meta_out, sstore_error *error)
+{
+    if (size < META_PAGES * LEAST_PAGE_BYTES)
+        return fail(file, 0, error, "the file is too short");
+    const uint64_t page_bytes = load32(file->bytes + PAGE_HEADER_BYTES + META_PAGE_BYTES);
+    if (page_bytes < LEAST_PAGE_BYTES || page_bytes > MOST_PAGE_BYTES || (page_bytes & (page_bytes - 1)) != 0)
+        return fail(file, 0, error, "a size that pages do not have");
+    if (size < META_PAGES * page_bytes)
+        return fail(file, 0, error, "the file is too short");
+    file->page_bytes = page_bytes;
+    for (uint64_t page = 0; page < META_PAGES; page++) {
+        const sstore_status status = check_meta(file, page, error);
+        if (status != SSTORE_OK)
+            return status;
+    }
+    const uint8_t *first = file->bytes + PAGE_HEADER_BYTES, *second = first + page_bytes;
+    *meta_out = load64(first + META_TRANSACTION) < load64(second + META_TRANSACTION) ? second : first;
+    const uint64_t last = load64(*meta_out + META_LAST_PAGE);
+    if (last < META_PAGES - 1 || last >= size / page_bytes)
+        return fail(file, *meta_out == first ? 0 : 1, error, "its last page is not in the file");
+    file->page_count = last + 1;
+    return SSTORE_OK;
+}
+
+/* ----- trees ----- */
+
+static bool is_tree_page(const lmdb_file *file, uint64_t page)
+{
+    return page >= META_PAGES && page < file->page_count;
+}
+
+static bool value_is_inside(const lmdb_file *file, uint64_t first_page, uint64_t bytes)
+{
+    const uint64_t room = is_tree_page(file, first_page) ? (file->page_count - first_page) * file->page_bytes : 0;
+    return room >= PAGE_HEADER_BYTES && bytes <= room - PAGE_HEADER_BYTES;
+}
+
+static bool leaf_node_is_right(const lmdb_file *file, const uint8_t *node, uint64_t room)
+{
+    const uint64_t key_bytes = load16(node + NODE_KEY_SIZE), bytes = load32(node);
+    const uint16_t flags = load16(node + NODE_FLAGS);
+    const uint64_t left = room - NODE_HEADER_BYTES;
+    if (flags == 0)
+        return key_bytes + bytes <= left;
+    return flags == FLAG_OVERFLOW && key_bytes + 8 <= left &&
+           value_is_inside(file, load64(node + NODE_HEADER_BYTES + key_bytes), bytes);
+}
+
+static sstore_status check_page(lmdb_file *file, uint64_t page, uint32_t depth, sstore_error *error);
+
+static sstore_status check_branch_node(lmdb_file *file, uint64_t page, const uint8_t *node, uint64_t room, uint32_t depth,
+                                       sstore_error *error)
+{
+    const uint64_t child = load32(node) | (uint64_t)load16(node + NODE_FLAGS) << 32;
+    if (load16(node + NODE_KEY_SIZE) > room - NODE_HEADER_BYTES)
+        return fail(file, page, error, "a key that is not in it");
+    if (!is_tree_page(file, child))
+        return fail(file, page, error, "a branch to nowhere");
+    return check_page(file, child, depth + 1, error);
+}
+
+/* Check a page and all below it, at `depth` of the tree, whose root is at 1. */
+static sstore_status check_page(lmdb_file *file, uint64_t page, uint32_t depth, sstore_error *error)
+{
+    const uint8_t *header = file->bytes + page * file->page_bytes;
+    const uint32_t lower = load16(header + PAGE_LOWER), upper = load16(header + PAGE_UPPER);
+    const bool is_leaf = depth == file->depth;
+    if (++file->visits > file->page_count)
+        return fail(file, page, error, "branches that run in circles");
+    if (load16(header + PAGE_FLAGS) != (is_leaf ? FLAG_LEAF : FLAG_BRANCH))
+        return fail(file, page, error, "neither branch nor leaf, or at a wrong depth");
+    const uint32_t count = lower >= PAGE_HEADER_BYTES ? (lower - PAGE_HEADER_BYTES) / 2 : 0;
+    if (lower > upper || upper >= file->page_bytes || lower % 2 != 0 || count < (is_leaf ? 1 : 2))
+        return fail(file, page, error, "too few nodes, or more than it has room for");
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t at = load16(header + PAGE_HEADER_BYTES + 2 * i);
+        if (at < upper || at % 2 != 0 || at + NODE_HEADER_BYTES > file->page_bytes)
+            return fail(file, page, error, "a node that is not in it");
+        const uint64_t room = file->page_bytes - at;
+        sstore_status status = SSTORE_OK;
+        if (!is_leaf)
+            status = check_branch_node(file, page, header + at, room, depth, error);
+        else if (!leaf_node_is_right(file, header + at, room))
+            status = fail(file, page, error, "a value that is not in the file");
+        if (status != SSTORE_OK)
+            return status;
+    }
+    return SSTORE_OK;
+}
+
+sstore_status ss_lmdb_check(const uint8_t *bytes, uint64_t size, const char *path, sstore_error *error)
+{
+    _Static_assert(sizeof(size_t) == 8, "LMDB's files are laid out otherwise where words are not of 64 bits");
+    lmdb_file file = {.bytes = bytes, .path = path};
+    const uint8_t *meta = NULL;
+    const sstore_status status = find_meta(&file, size, &meta, error);
+    if (status != SSTORE_OK)
+        return status;
+    assert(file.page_bytes != 0);
+    const uint8_t *tree = meta + META_TREE;
+    const uint64_t page = (uint64_t)(meta - bytes) / file.page_bytes, root = load64(tree + TREE_ROOT);
+    if (load16(tree + TREE_FLAGS) != 0)
+        return fail(&file, page, error, "a database of another kind");
+    if (root == NO_ROOT)
+        return SSTORE_OK;
+    file.depth = load16(tree + TREE_DEPTH);
+    if (!is_tree_page(&file, root) || file.depth < 1 || file.depth > MOST_DEPTH)
+        return fail(&file, page, error, "a tree without a root");
+    return check_page(&file, root, 1, error);
+}

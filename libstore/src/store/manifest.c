@@ -1,0 +1,579 @@
+#include "store/manifest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+static const uint8_t magic[8] = {'s', 's', 't', 'o', 'r', 'M', 'A', 'N'};
+
+/* The fixed part. */
+enum {
+    AT_MAGIC = 0,
+    AT_VERSION = 8,
+    AT_SIZE = 12,
+    AT_REQUIRED_FEATURES = 16,
+    AT_OPTIONAL_FEATURES = 24,
+    AT_FINGERPRINT_BITS = 32,
+    AT_DISTANCE = 36,
+    AT_FLAGS = 40,
+    AT_RESERVED = 44,
+    AT_NEXT_ORDINAL = 48,
+    AT_RECIPE_BYTES = 56,
+    AT_SEGMENT_COUNT = 60,
+    FIXED_BYTES = 64
+};
+
+/* A segment, without its tables. */
+enum {
+    AT_SEGMENT_ID = 0,
+    AT_FOLDER_NUMBER = 16,
+    AT_RECORD_COUNT = 24,
+    AT_DISTINCT_COUNT = 32,
+    AT_CONTENT_SUM = 40,
+    AT_BLOCK_BYTES = 56,
+    AT_COLUMN_BITS = 60,
+    AT_DIRECTORY_BYTES = 64,
+    AT_DIRECTORY_SUM = 72,
+    AT_IDS_BLOCK_COUNT = 88,
+    AT_IDS_HEADER = 96,
+    AT_KIND = 112,
+    AT_TABLE_COUNT = 116,
+    AT_LMDB_FORMAT = 120,
+    AT_WRITER = 124,
+    SEGMENT_BYTES = 128
+};
+
+/* A table of a segment. */
+enum {
+    AT_KEY_MASK = 0,
+    AT_PREFIX_BITS = 8,
+    AT_RADIUS = 12,
+    AT_BLOCK_COUNT = 16,
+    AT_TABLE_HEADER = 24,
+    TABLE_BYTES = 40
+};
+
+#define CHECKSUM_BYTES 16u
+#define FLAG_HAS_IDS 1u
+#define FLAG_PLAN_GIVEN 2u
+#define REQUIRED_FEATURES UINT64_C(0) /* that this version writes, and knows */
+#define MAX_FILE_BYTES ((uint64_t)16 << 20)
+
+void ss_manifest_free(ss_manifest *manifest)
+{
+    ss_free(manifest->recipe);
+    ss_free(manifest->segments);
+    manifest->recipe = NULL;
+    manifest->segments = NULL;
+}
+
+sstore_status ss_manifest_copy(const ss_manifest *manifest, ss_manifest *copy_out, sstore_error *error)
+{
+    const size_t bytes = manifest->segment_count * sizeof *manifest->segments;
+    *copy_out = *manifest;
+    copy_out->recipe = ss_strdup(manifest->recipe);
+    copy_out->segments = ss_alloc(manifest->segment_count, sizeof *manifest->segments);
+    if (copy_out->recipe == NULL || copy_out->segments == NULL) {
+        ss_manifest_free(copy_out);
+        return ss_fail_memory(error, bytes);
+    }
+    if (bytes > 0)
+        memcpy(copy_out->segments, manifest->segments, bytes);
+    return SSTORE_OK;
+}
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+ss_block_file_facts ss_manifest_file_facts(const ss_manifest_segment *segment, uint32_t number)
+{
+    const ss_manifest_file *file = number == SS_IDS_NUMBER ? &segment->ids : &segment->tables[number];
+    return (ss_block_file_facts){.segment_id = segment->segment_id,
+                                 .number = number,
+                                 .block_bytes = segment->block_bytes,
+                                 .block_count = file->block_count,
+                                 .header_checksum = file->header_checksum};
+}
+
+ss_u128 ss_segment_id(const ss_manifest_segment *segment, bool has_ids)
+{
+    uint8_t bytes[72 + 16 * SS_MAX_TABLES];
+    const ss_plan *plan = &segment->plan;
+    ss_store_u128(bytes, segment->content_sum);
+    ss_store_le64(bytes + 16, segment->record_count);
+    ss_store_le64(bytes + 24, segment->distinct_count);
+    const uint32_t words[8] = {SS_FORMAT_VERSION, SS_FINGERPRINT_BITS, has_ids ? FLAG_HAS_IDS : 0, segment->kind,
+                               segment->block_bytes, SS_COLUMN_BITS, plan->distance,
+                               plan->table_count};
+    for (size_t i = 0; i < 8; i++)
+        ss_store_le32(bytes + 32 + 4 * i, words[i]);
+    ss_store_le64(bytes + 64, REQUIRED_FEATURES);
+    for (size_t i = 0; i < plan->table_count; i++) {
+        ss_store_le64(bytes + 72 + 16 * i, plan->tables[i].key_mask);
+        ss_store_le32(bytes + 80 + 16 * i, plan->tables[i].prefix_bits);
+        ss_store_le32(bytes + 84 + 16 * i, (uint32_t)plan->tables[i].radius);
+    }
+    return ss_hash128(bytes, 72 + 16 * (size_t)plan->table_count);
+}
+
+bool ss_manifest_counts(const ss_manifest *manifest, ss_manifest_totals *totals_out)
+{
+    ss_manifest_totals totals = {0};
+    bool fits = true;
+    for (uint32_t i = 0; i < manifest->segment_count; i++) {
+        const ss_manifest_segment *segment = &manifest->segments[i];
+        uint64_t *to = segment->kind == SS_SEGMENT_REMOVED ? &totals.removed_count : &totals.added_count;
+        fits &= !__builtin_add_overflow(*to, segment->record_count, to) && totals.removed_count <= totals.added_count;
+    }
+    totals.record_count = totals.added_count - totals.removed_count;
+    if (totals_out != NULL)
+        *totals_out = totals;
+    return fits;
+}
+
+/* ----- encoding ----- */
+
+static size_t segment_bytes(const ss_manifest_segment *segment)
+{
+    return SEGMENT_BYTES + TABLE_BYTES * (size_t)segment->plan.table_count;
+}
+
+static void encode_segment(const ss_manifest_segment *segment, uint8_t *to)
+{
+    ss_store_u128(to + AT_SEGMENT_ID, segment->segment_id);
+    ss_store_le64(to + AT_FOLDER_NUMBER, segment->folder_number);
+    ss_store_le64(to + AT_RECORD_COUNT, segment->record_count);
+    ss_store_le64(to + AT_DISTINCT_COUNT, segment->distinct_count);
+    ss_store_u128(to + AT_CONTENT_SUM, segment->content_sum);
+    ss_store_le32(to + AT_BLOCK_BYTES, segment->block_bytes);
+    ss_store_le32(to + AT_COLUMN_BITS, SS_COLUMN_BITS);
+    ss_store_le64(to + AT_DIRECTORY_BYTES, segment->directory_bytes);
+    ss_store_u128(to + AT_DIRECTORY_SUM, segment->directory_sum);
+    ss_store_le64(to + AT_IDS_BLOCK_COUNT, segment->ids.block_count);
+    ss_store_u128(to + AT_IDS_HEADER, segment->ids.header_checksum);
+    ss_store_le32(to + AT_KIND, segment->kind);
+    ss_store_le32(to + AT_TABLE_COUNT, segment->plan.table_count);
+    ss_store_le32(to + AT_LMDB_FORMAT, segment->lmdb_format);
+    ss_store_le32(to + AT_WRITER, segment->writer);
+    to += SEGMENT_BYTES;
+    for (uint32_t i = 0; i < segment->plan.table_count; i++, to += TABLE_BYTES) {
+        const ss_plan_table *table = &segment->plan.tables[i];
+        ss_store_le64(to + AT_KEY_MASK, table->key_mask);
+        ss_store_le32(to + AT_PREFIX_BITS, table->prefix_bits);
+        ss_store_le32(to + AT_RADIUS, (uint32_t)table->radius);
+        ss_store_le64(to + AT_BLOCK_COUNT, segment->tables[i].block_count);
+        ss_store_u128(to + AT_TABLE_HEADER, segment->tables[i].header_checksum);
+    }
+}
+
+static size_t manifest_bytes(const ss_manifest *manifest)
+{
+    size_t size = FIXED_BYTES + padded(strlen(manifest->recipe)) + CHECKSUM_BYTES;
+    for (uint32_t i = 0; i < manifest->segment_count; i++)
+        size += segment_bytes(&manifest->segments[i]);
+    return size;
+}
+
+static uint64_t block_file_bytes(const ss_manifest_segment *segment, const ss_manifest_file *file)
+{
+    return SS_HEADER_BYTES + file->block_count * segment->block_bytes;
+}
+
+uint64_t ss_manifest_total_bytes(const ss_manifest *manifest)
+{
+    uint64_t bytes = manifest_bytes(manifest);
+    for (uint32_t i = 0; i < manifest->segment_count; i++) {
+        const ss_manifest_segment *segment = &manifest->segments[i];
+        bytes += segment->directory_bytes + (manifest->has_ids ? block_file_bytes(segment, &segment->ids) : 0);
+        for (uint32_t j = 0; j < segment->plan.table_count; j++)
+            bytes += block_file_bytes(segment, &segment->tables[j]);
+    }
+    return bytes;
+}
+
+static void encode_manifest(const ss_manifest *manifest, uint8_t *bytes, size_t size)
+{
+    size_t recipe_bytes = strlen(manifest->recipe);
+    memcpy(bytes + AT_MAGIC, magic, sizeof magic);
+    ss_store_le32(bytes + AT_VERSION, SS_FORMAT_VERSION);
+    ss_store_le32(bytes + AT_SIZE, (uint32_t)size);
+    ss_store_le32(bytes + AT_FINGERPRINT_BITS, SS_FINGERPRINT_BITS);
+    ss_store_le32(bytes + AT_DISTANCE, manifest->distance);
+    ss_store_le64(bytes + AT_REQUIRED_FEATURES, REQUIRED_FEATURES);
+    ss_store_le32(bytes + AT_FLAGS,
+                  (manifest->has_ids ? FLAG_HAS_IDS : 0) | (manifest->plan_given ? FLAG_PLAN_GIVEN : 0));
+    ss_store_le64(bytes + AT_NEXT_ORDINAL, manifest->next_ordinal);
+    ss_store_le32(bytes + AT_RECIPE_BYTES, (uint32_t)recipe_bytes);
+    ss_store_le32(bytes + AT_SEGMENT_COUNT, manifest->segment_count);
+    memcpy(bytes + FIXED_BYTES, manifest->recipe, recipe_bytes);
+    uint8_t *to = bytes + FIXED_BYTES + padded(recipe_bytes);
+    for (uint32_t i = 0; i < manifest->segment_count; i++) {
+        encode_segment(&manifest->segments[i], to);
+        to += segment_bytes(&manifest->segments[i]);
+    }
+    ss_store_u128(to, ss_hash128(bytes, size - CHECKSUM_BYTES));
+}
+
+static uint8_t *encode(const ss_manifest *manifest, size_t *size_out, sstore_error *error)
+{
+    *size_out = manifest_bytes(manifest);
+    uint8_t *bytes = ss_alloc(1, *size_out);
+    if (bytes == NULL)
+        (void)ss_fail_memory(error, *size_out);
+    else
+        encode_manifest(manifest, bytes, *size_out);
+    return bytes;
+}
+
+sstore_status ss_manifest_check(const ss_manifest *manifest, const char *store, sstore_error *error)
+{
+    ss_manifest again;
+    sstore_error problem;
+    size_t size;
+    uint8_t *bytes = encode(manifest, &size, error);
+    if (bytes == NULL)
+        return SSTORE_ERROR_MEMORY;
+    const sstore_status status = ss_manifest_decode(bytes, size, store, &again, &problem);
+    ss_free(bytes);
+    if (status == SSTORE_ERROR_MEMORY)
+        return ss_fail_memory(error, size);
+    if (status != SSTORE_OK)
+        return ss_fail_argument(error, "%s; readers would refuse the changed store, so it stays as it was", problem.message);
+    ss_manifest_free(&again);
+    return SSTORE_OK;
+}
+
+sstore_status ss_manifest_write_new(const ss_dir *store, const ss_manifest *manifest, sstore_error *error)
+{
+    ss_file file = SS_FILE_NONE;
+    size_t size;
+    uint8_t *bytes = encode(manifest, &size, error);
+    if (bytes == NULL)
+        return SSTORE_ERROR_MEMORY;
+    ss_dir_unlink(store, SS_MANIFEST_NEW_NAME);
+    sstore_status status = ss_file_create_at(store, SS_MANIFEST_NEW_NAME, &file, error);
+    if (status == SSTORE_OK)
+        status = ss_file_write_at(&file, 0, bytes, size, error);
+    if (status == SSTORE_OK)
+        status = ss_file_sync(&file, error);
+    ss_file_close(&file);
+    ss_free(bytes);
+    if (status != SSTORE_OK)
+        ss_dir_unlink(store, SS_MANIFEST_NEW_NAME);
+    return status;
+}
+
+/* ----- decoding ----- */
+
+/* The bytes still to be decoded. */
+typedef struct input {
+    const uint8_t *at, *begin;
+    size_t left;
+    const char *file;
+    sstore_error *error;
+} input;
+
+static sstore_status fail_at(const input *from, const char *reason)
+{
+    return ss_fail_damaged(from->error, from->file, (uint64_t)(from->at - from->begin), "%s", reason);
+}
+
+/* Take `size` bytes off the input; NULL if there are fewer. */
+static const uint8_t *take(input *from, size_t size)
+{
+    const uint8_t *bytes = from->at;
+    if (size > from->left)
+        return NULL;
+    from->at += size;
+    from->left -= size;
+    return bytes;
+}
+
+static sstore_status check_frame(const uint8_t *bytes, size_t size, const char *file, sstore_error *error)
+{
+    if (size < FIXED_BYTES + CHECKSUM_BYTES || memcmp(bytes + AT_MAGIC, magic, sizeof magic) != 0)
+        return ss_fail_damaged(error, file, 0, "is not the manifest of a store");
+    if (!ss_u128_equal(ss_hash128(bytes, size - CHECKSUM_BYTES), ss_load_u128(bytes + size - CHECKSUM_BYTES)) ||
+        ss_load_le32(bytes + AT_SIZE) != size)
+        return ss_fail_damaged(error, file, 0, "the manifest's checksum or size is wrong");
+    uint32_t version = ss_load_le32(bytes + AT_VERSION), bits = ss_load_le32(bytes + AT_FINGERPRINT_BITS);
+    uint64_t features = ss_load_le64(bytes + AT_REQUIRED_FEATURES);
+    uint32_t flags = ss_load_le32(bytes + AT_FLAGS);
+    if (version < SS_FORMAT_VERSION)
+        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
+                       "the store has format version %u, which this version of sstore does not read; build it again from its "
+                       "input, or from what 'sstore dump' of the version that wrote it prints",
+                       version);
+    if (version != SS_FORMAT_VERSION || bits != SS_FINGERPRINT_BITS || (features & ~REQUIRED_FEATURES) != 0 ||
+        (flags & ~(FLAG_HAS_IDS | FLAG_PLAN_GIVEN)) != 0)
+        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
+                       "the store has format version %u, fingerprints of %u bits, features %llx and flags %x; this version "
+                       "of sstore knows version %u, %u bits, no features and flags 1 and 2",
+                       version, bits, (unsigned long long)features, flags, SS_FORMAT_VERSION, SS_FINGERPRINT_BITS);
+    return SSTORE_OK;
+}
+
+static sstore_status decode_recipe(input *from, size_t size, ss_manifest *manifest)
+{
+    const uint8_t *recipe = size <= SS_MAX_RECIPE_BYTES ? take(from, padded(size)) : NULL;
+    if (recipe == NULL || memchr(recipe, 0, size) != NULL)
+        return fail_at(from, "the recipe is malformed");
+    manifest->recipe = ss_alloc(size + 1, 1);
+    if (manifest->recipe == NULL)
+        return ss_fail_memory(from->error, size + 1);
+    memcpy(manifest->recipe, recipe, size);
+    return SSTORE_OK;
+}
+
+static void decode_table(const uint8_t *bytes, ss_plan_table *table, ss_manifest_file *file)
+{
+    uint32_t radius = ss_load_le32(bytes + AT_RADIUS);
+    *table = (ss_plan_table){.key_mask = ss_load_le64(bytes + AT_KEY_MASK),
+                             .prefix_bits = ss_load_le32(bytes + AT_PREFIX_BITS),
+                             .radius = radius <= SS_FINGERPRINT_BITS ? (int32_t)radius : SS_NO_PROBE};
+    *file = (ss_manifest_file){.block_count = ss_load_le64(bytes + AT_BLOCK_COUNT),
+                               .header_checksum = ss_load_u128(bytes + AT_TABLE_HEADER)};
+}
+
+/* A bound for the directory's size, so that nobody is made to read gigabytes for a small store: its arrays, and as much again
+ * for pages that commits have left behind, with room for LMDB's own. */
+static uint64_t largest_directory(const ss_manifest_segment *segment)
+{
+    uint64_t keys = segment->ids.block_count + segment->tables[0].block_count;
+    for (uint32_t i = 0; i < segment->plan.table_count; i++)
+        keys += segment->tables[i].block_count;
+    return 16 * keys + ((uint64_t)16 << 20);
+}
+
+/* Whether a segment's numbers can be true, so that what is computed from them does not overflow. */
+static bool segment_plausible(const ss_manifest_segment *segment, bool has_ids, const char **reason)
+{
+    uint64_t records = segment->record_count, distinct = segment->distinct_count;
+    *reason = "the block size is impossible";
+    if (!ss_block_bytes_valid(segment->block_bytes))
+        return false;
+    *reason = "the numbers of records, fingerprints and blocks do not fit together";
+    if (distinct > records || (records > 0) != (distinct > 0) || (!has_ids && records != distinct))
+        return false;
+    for (uint32_t i = 0; i <= segment->plan.table_count; i++) {
+        bool is_ids = i == segment->plan.table_count;
+        uint64_t items = is_ids ? (has_ids ? records : 0) : distinct;
+        uint64_t blocks = is_ids ? segment->ids.block_count : segment->tables[i].block_count;
+        if (blocks > SS_MAX_BLOCK_COUNT || blocks > items || (items > 0) != (blocks > 0))
+            return false;
+    }
+    *reason = "the directory is larger than the segment's blocks can need";
+    if (segment->directory_bytes > largest_directory(segment))
+        return false;
+    *reason = "the segment's id does not fit its contents";
+    return ss_u128_equal(segment->segment_id, ss_segment_id(segment, has_ids));
+}
+
+/* What is left for all plans of a manifest. */
+typedef struct plan_steps {
+    ss_steps proofs, names;
+} plan_steps;
+
+#define PLANS_BEFORE 2 /* segments to compare with: those that add and those that remove may alternate, with a plan each */
+
+/* Whether a segment's plan is one; finds its name. Most segments have that of one just before, which needs no second proof; of
+ * those that need one, whoever made the manifest may have made each as slow as can be. */
+static bool prove_plan(const ss_manifest *manifest, ss_manifest_segment *segment, plan_steps *steps, const char **reason)
+{
+    for (ptrdiff_t before = 1; before <= PLANS_BEFORE && segment - manifest->segments >= before; before++) {
+        if (ss_plan_same_tables(&segment->plan, &segment[-before].plan)) {
+            segment->plan = segment[-before].plan;
+            return true;
+        }
+    }
+    if (!ss_plan_valid_within(&segment->plan, &steps->proofs, reason))
+        return false;
+    ss_plan_find_name(&segment->plan, &steps->names);
+    return true;
+}
+
+static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss_manifest_segment *segment,
+                                    plan_steps *steps)
+{
+    const uint8_t *bytes = take(from, SEGMENT_BYTES);
+    const char *reason;
+    if (bytes == NULL)
+        return fail_at(from, "a segment is cut short");
+    segment->kind = ss_load_le32(bytes + AT_KIND);
+    if (segment->kind > SS_SEGMENT_REMOVED)
+        return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file, (uint64_t)(bytes - from->begin),
+                       "a segment is of kind %u, which this version of sstore does not know",
+                       segment->kind);
+    segment->segment_id = ss_load_u128(bytes + AT_SEGMENT_ID);
+    segment->folder_number = ss_load_le64(bytes + AT_FOLDER_NUMBER);
+    segment->record_count = ss_load_le64(bytes + AT_RECORD_COUNT);
+    segment->distinct_count = ss_load_le64(bytes + AT_DISTINCT_COUNT);
+    segment->content_sum = ss_load_u128(bytes + AT_CONTENT_SUM);
+    segment->block_bytes = ss_load_le32(bytes + AT_BLOCK_BYTES);
+    const uint32_t column_bits = ss_load_le32(bytes + AT_COLUMN_BITS);
+    if (column_bits != SS_COLUMN_BITS)
+        return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file, (uint64_t)(bytes + AT_COLUMN_BITS - from->begin),
+                       "a segment's blocks have columns of %u bits, which this version of sstore does not know", column_bits);
+    segment->directory_bytes = ss_load_le64(bytes + AT_DIRECTORY_BYTES);
+    segment->directory_sum = ss_load_u128(bytes + AT_DIRECTORY_SUM);
+    segment->ids = (ss_manifest_file){.block_count = ss_load_le64(bytes + AT_IDS_BLOCK_COUNT),
+                                      .header_checksum = ss_load_u128(bytes + AT_IDS_HEADER)};
+    segment->writer = ss_load_le32(bytes + AT_WRITER);
+    segment->lmdb_format = ss_load_le32(bytes + AT_LMDB_FORMAT);
+    segment->plan.distance = manifest->distance;
+    segment->plan.table_count = ss_load_le32(bytes + AT_TABLE_COUNT);
+    if (segment->plan.table_count > SS_MAX_TABLES)
+        return fail_at(from, "a segment has too many tables");
+    for (uint32_t i = 0; i < segment->plan.table_count; i++) {
+        const uint8_t *table = take(from, TABLE_BYTES);
+        if (table == NULL)
+            return fail_at(from, "a table is cut short");
+        decode_table(table, &segment->plan.tables[i], &segment->tables[i]);
+    }
+    if (!segment_plausible(segment, manifest->has_ids, &reason))
+        return fail_at(from, reason);
+    if (!prove_plan(manifest, segment, steps, &reason))
+        return ss_fail_damaged(from->error, from->file, (uint64_t)(from->at - from->begin),
+                               "the plan of a segment cannot be used: %s", reason);
+    return SSTORE_OK;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* Each segment has a folder of its own. */
+static sstore_status check_folders(const input *from, const ss_manifest *manifest)
+{
+    const uint32_t count = manifest->segment_count;
+    uint64_t *numbers = ss_alloc(count, sizeof *numbers);
+    bool all_differ = true;
+    if (numbers == NULL)
+        return ss_fail_memory(from->error, count * sizeof *numbers);
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i] = manifest->segments[i].folder_number;
+    qsort(numbers, count, sizeof *numbers, compare_numbers);
+    for (uint32_t i = 1; i < count; i++)
+        all_differ &= numbers[i] != numbers[i - 1];
+    ss_free(numbers);
+    return all_differ ? SSTORE_OK : fail_at(from, "two segments have the same folder");
+}
+
+static sstore_status decode_body(input *from, ss_manifest *manifest)
+{
+    const uint8_t *fixed = take(from, FIXED_BYTES);
+    assert(fixed != NULL); /* check_frame() has found them */
+    uint32_t flags = ss_load_le32(fixed + AT_FLAGS);
+    manifest->distance = ss_load_le32(fixed + AT_DISTANCE);
+    manifest->has_ids = (flags & FLAG_HAS_IDS) != 0;
+    manifest->plan_given = (flags & FLAG_PLAN_GIVEN) != 0;
+    manifest->next_ordinal = ss_load_le64(fixed + AT_NEXT_ORDINAL);
+    uint32_t segment_count = ss_load_le32(fixed + AT_SEGMENT_COUNT);
+    if (manifest->distance > SSTORE_MAX_BUILD_DISTANCE)
+        return fail_at(from, "the distance is out of range");
+    if (!manifest->has_ids && manifest->next_ordinal != 0)
+        return fail_at(from, "a store without ids has a next ordinal");
+    sstore_status status = decode_recipe(from, ss_load_le32(fixed + AT_RECIPE_BYTES), manifest);
+    if (status != SSTORE_OK)
+        return status;
+    if (segment_count > SS_MAX_SEGMENTS || segment_count > from->left / SEGMENT_BYTES)
+        return fail_at(from, "there are more segments than the manifest has room for");
+    manifest->segments = ss_alloc(segment_count, sizeof *manifest->segments);
+    if (manifest->segments == NULL)
+        return ss_fail_memory(from->error, segment_count * sizeof *manifest->segments);
+    manifest->segment_count = segment_count;
+    plan_steps steps = {.proofs = {.left = SS_CALL_STEPS}, .names = {.left = SS_CALL_STEPS}};
+    for (uint32_t i = 0; i < segment_count; i++) {
+        status = decode_segment(from, manifest, &manifest->segments[i], &steps);
+        if (status != SSTORE_OK)
+            return status;
+    }
+    if (from->left != CHECKSUM_BYTES)
+        return fail_at(from, "something follows the last segment");
+    if (!ss_manifest_counts(manifest, NULL))
+        return fail_at(from, "more records were removed than there are");
+    return check_folders(from, manifest);
+}
+
+sstore_status ss_manifest_decode(const uint8_t *bytes, size_t size, const char *file, ss_manifest *manifest_out,
+                                 sstore_error *error)
+{
+    *manifest_out = (ss_manifest){.segment_count = 0};
+    sstore_status status = check_frame(bytes, size, file, error);
+    if (status != SSTORE_OK)
+        return status;
+    manifest_out->checksum = ss_load_u128(bytes + size - CHECKSUM_BYTES);
+    input from = {.at = bytes, .begin = bytes, .left = size, .file = file, .error = error};
+    status = decode_body(&from, manifest_out);
+    if (status != SSTORE_OK)
+        ss_manifest_free(manifest_out);
+    return status;
+}
+
+static sstore_status read_named(const ss_dir *store, const char *name, ss_manifest *manifest_out, sstore_error *error)
+{
+    ss_file file = SS_FILE_NONE;
+    uint8_t *bytes = NULL;
+    ss_file_identity identity = {.size = 0};
+    sstore_status status = ss_file_open_at(store, name, &file, error);
+    if (status != SSTORE_OK)
+        return status;
+    status = ss_file_identify(&file, &identity, error);
+    if (status == SSTORE_OK && identity.size > MAX_FILE_BYTES)
+        status = ss_fail_damaged(error, file.path, 0, "is too large to be the manifest of a store");
+    if (status == SSTORE_OK && (bytes = ss_alloc(identity.size, 1)) == NULL)
+        status = ss_fail_memory(error, identity.size);
+    if (status == SSTORE_OK)
+        status = ss_file_read_at(&file, 0, bytes, identity.size, error);
+    if (status == SSTORE_OK)
+        status = ss_manifest_decode(bytes, identity.size, file.path, manifest_out, error);
+    if (status == SSTORE_OK)
+        manifest_out->identity = identity;
+    ss_free(bytes);
+    ss_file_close(&file);
+    return status;
+}
+
+sstore_status ss_manifest_read(const ss_dir *store, ss_manifest *manifest_out, sstore_error *error)
+{
+    return read_named(store, SS_MANIFEST_NAME, manifest_out, error);
+}
+
+sstore_status ss_manifest_read_new(const ss_dir *store, ss_manifest *manifest_out, sstore_error *error)
+{
+    return read_named(store, SS_MANIFEST_NEW_NAME, manifest_out, error);
+}
+
+bool ss_manifest_is_newest(const ss_dir *store, const ss_manifest *manifest)
+{
+    ss_file file = SS_FILE_NONE;
+    ss_file_identity identity;
+    uint8_t sum[CHECKSUM_BYTES];
+    const bool is_newest = ss_file_open_at(store, SS_MANIFEST_NAME, &file, NULL) == SSTORE_OK &&
+                           ss_file_identify(&file, &identity, NULL) == SSTORE_OK &&
+                           ss_file_same(&identity, &manifest->identity) &&
+                           ss_file_read_at(&file, identity.size - sizeof sum, sum, sizeof sum, NULL) == SSTORE_OK &&
+                           ss_u128_equal(ss_load_u128(sum), manifest->checksum);
+    ss_file_close(&file);
+    return is_newest;
+}
+
+bool ss_manifest_has_files(const ss_manifest *manifest, const ss_manifest_segment *segment, const ss_dir *folder)
+{
+    const uint32_t table_count = segment->plan.table_count;
+    bool has_all = true;
+    for (uint32_t i = 0; has_all && i < table_count + (manifest->has_ids ? 1 : 0); i++) {
+        const uint32_t number = i < table_count ? i : SS_IDS_NUMBER;
+        const ss_manifest_file *file = i < table_count ? &segment->tables[i] : &segment->ids;
+        char name[SS_NAME_CAPACITY];
+        ss_block_file_name(name, number);
+        has_all = ss_dir_has_file(folder, name, block_file_bytes(segment, file));
+    }
+    return has_all;
+}

@@ -1,0 +1,517 @@
+#include "stream/memory_index.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/tasks.h"
+#include "plan/cost.h"
+#include "sort/radix.h"
+
+/* ----- fingerprint index ----- */
+
+#define PROBES 64u /* looked up together: more than a core keeps reads in flight */
+#define SLICE 256u /* values that are tested at once */
+#define LINE_VALUES 8u
+#define MOST_LINES_AHEAD 4u /* of a probe's values; what follows them the processor sees coming */
+#define MOST_KEY_BITS 26u
+#define SPARSE_KEY_BITS 14u /* up to which there may be more keys than fingerprints: they fit into a cache anyhow */
+#define PART_BITS 8u        /* at most: more parts would be written to more places than a cache has room for */
+#define PART_BYTES (1u << 15)
+#define PART_PROBES 64u
+
+/* Nanoseconds, about: of a probe, of one that finds any values, and of one value. What matters is how they compare. */
+#define PROBE_NS 8.0
+#define FOUND_NS 17.0
+#define VALUE_NS 0.35
+
+/* ----- choosing tables ----- */
+
+/* How the 64 bits are used: a table for each of `table_count` groups of equal width. */
+typedef struct layout {
+    uint32_t table_count, key_bits;
+    double cost;
+} layout;
+
+/* All radii together cover k flips where the sum of (radius + 1) is above k; the first tables get what is left over. */
+static int32_t radius_of(uint32_t table, uint32_t table_count, uint32_t distance)
+{
+    uint32_t each = (distance + 1) / table_count, left = (distance + 1) % table_count;
+    return (int32_t)(each + (table < left)) - 1;
+}
+
+static double search_cost(const layout *of, uint32_t count, uint32_t distance)
+{
+    double probes = 0;
+    for (uint32_t table = 0; table < of->table_count; table++)
+        probes += ss_probe_count(of->key_bits, radius_of(table, of->table_count, distance));
+    double values = ldexp(count, -(int)of->key_bits);
+    return probes * (PROBE_NS + FOUND_NS * fmin(1, values) + VALUE_NS * values);
+}
+
+/* Whether keys may be as long: no more of them than some for each fingerprint. */
+static bool is_fitting(uint32_t key_bits, uint32_t table_count, uint32_t count)
+{
+    const uint32_t spare_bits = key_bits <= SPARSE_KEY_BITS ? 2 : 0;
+    return key_bits == 0 || (key_bits <= 64 / table_count && key_bits <= MOST_KEY_BITS &&
+                             (uint64_t)count << spare_bits >> (key_bits - 1) > 0);
+}
+
+/* Try every number of tables, and every length of keys. */
+static layout choose_layout(uint32_t count, uint32_t distance)
+{
+    layout best = {.table_count = 0};
+    for (uint32_t tables = 1; tables <= distance + 1; tables++) {
+        for (uint32_t bits = 0; is_fitting(bits, tables, count); bits++) {
+            layout next = {.table_count = tables, .key_bits = bits};
+            next.cost = search_cost(&next, count, distance);
+            if (best.table_count == 0 || next.cost < best.cost)
+                best = next;
+        }
+    }
+    return best;
+}
+
+/* ----- opening ----- */
+
+static void set_layout(ss_fingerprint_index *index)
+{
+    const layout chosen = choose_layout(index->count, index->distance);
+    assert(chosen.table_count > 0);
+    const uint32_t width = 64 / chosen.table_count;
+    index->key_bits = chosen.key_bits;
+    index->plan = (ss_plan){.distance = index->distance, .table_count = chosen.table_count};
+    for (uint32_t i = 0; i < chosen.table_count; i++) {
+        const uint32_t shift = chosen.key_bits == 0 ? 0 : 64 - i * width - chosen.key_bits;
+        const uint64_t key_mask = ss_low_mask(chosen.key_bits) << shift;
+        index->radii[i] = radius_of(i, chosen.table_count, index->distance);
+        index->tables[i].shift = shift;
+        index->plan.tables[i] = (ss_plan_table){.key_mask = key_mask,
+                                                .prefix_bits = chosen.key_bits,
+                                                .radius = index->radii[i]};
+    }
+}
+
+/* The next larger number with as many ones. */
+static uint32_t next_of_equal_weight(uint32_t x)
+{
+    uint32_t lowest = x & -x, carried = x + lowest;
+    return carried | ((x ^ carried) / lowest >> 2);
+}
+
+static sstore_status make_flips(ss_fingerprint_index *index, sstore_error *error)
+{
+    const uint32_t bits = index->key_bits;
+    index->flip_count = (uint32_t)ss_probe_count(bits, index->radii[0]);
+    index->flips = ss_realloc(NULL, index->flip_count, sizeof *index->flips);
+    if (index->flips == NULL)
+        return ss_fail_memory(error, (uint64_t)index->flip_count * sizeof *index->flips);
+    uint32_t made = 0;
+    index->flips[made++] = 0;
+    for (uint32_t weight = 1; made < index->flip_count; weight++)
+        for (uint32_t x = (1u << weight) - 1; x >> bits == 0; x = next_of_equal_weight(x))
+            index->flips[made++] = x;
+    for (uint32_t i = 0; i < index->plan.table_count; i++)
+        index->tables[i].flip_count = (uint32_t)ss_probe_count(bits, index->radii[i]);
+    return SSTORE_OK;
+}
+
+static uint32_t key_of(const ss_fingerprint_index *index, const ss_index_table *table, uint64_t fingerprint)
+{
+    return (uint32_t)(fingerprint >> table->shift & ss_low_mask(index->key_bits));
+}
+
+static sstore_status make_table(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+{
+    ss_fingerprint_index *index = context;
+    ss_index_table *table = &index->tables[task];
+    const uint64_t *from = ss_fingerprint_index_values(index);
+    const size_t keys = (size_t)1 << index->key_bits;
+    (void)worker;
+    table->begins = ss_alloc_large((keys + 1) * sizeof *table->begins);
+    if (task > 0)
+        table->values = ss_alloc_large(index->count * sizeof *table->values);
+    if (table->begins == NULL || table->values == NULL)
+        return ss_fail_memory(error, index->count * sizeof *table->values + (keys + 1) * sizeof *table->begins);
+    uint32_t *begins = table->begins;
+    memset(begins, 0, (keys + 1) * sizeof *begins);
+    for (uint32_t i = 0; i < index->count; i++)
+        begins[key_of(index, table, from[i])]++;
+    for (size_t key = 0; key < keys; key++)
+        begins[key + 1] += begins[key]; /* now where the key's values end */
+    for (uint32_t i = index->count; i-- > 0;) {
+        uint32_t at = --begins[key_of(index, table, from[i])];
+        if (task > 0)
+            table->values[at] = from[i];
+    }
+    return SSTORE_OK;
+}
+
+sstore_status ss_fingerprint_index_open(ss_fingerprint_index *index, uint64_t *values, uint32_t count,
+                                        uint32_t distance, uint32_t threads, sstore_error *error)
+{
+    assert(distance <= SS_INDEX_MAX_DISTANCE);
+    *index = (ss_fingerprint_index){.count = count, .distance = distance, .kernels = ss_kernels_best()};
+    index->tables[0].values = values;
+    set_layout(index);
+    sstore_status status = make_flips(index, error);
+    if (status == SSTORE_OK)
+        status = ss_pool_run(threads, index->plan.table_count, make_table, index, error);
+    return status;
+}
+
+void ss_fingerprint_index_close(ss_fingerprint_index *index)
+{
+    for (uint32_t i = 0; i < SS_INDEX_MAX_TABLES; i++) {
+        ss_free(index->tables[i].begins);
+        ss_free(index->tables[i].values);
+    }
+    ss_free(index->flips);
+    *index = (ss_fingerprint_index){.count = 0};
+}
+
+uint64_t ss_fingerprint_index_bytes(const ss_fingerprint_index *index)
+{
+    const uint64_t begins = ((UINT64_C(1) << index->key_bits) + 1) * sizeof(uint32_t);
+    return index->plan.table_count * (begins + (uint64_t)index->count * sizeof(uint64_t)) +
+           (uint64_t)index->flip_count * sizeof *index->flips;
+}
+
+uint32_t ss_fingerprint_index_rank(const ss_fingerprint_index *index, uint64_t value)
+{
+    const ss_index_table *table = &index->tables[0];
+    const uint32_t *begins = table->begins + key_of(index, table, value);
+    uint32_t low = begins[0], high = begins[1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (table->values[middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ----- searching ----- */
+
+/* A key that is to be looked up: at first where its values begin is known, then the values. */
+typedef struct probe {
+    const uint32_t *begins;
+    const uint64_t *values;
+    uint32_t count, at, table; /* `at`: the place of the fingerprint that it is for */
+} probe;
+
+typedef struct search {
+    const ss_fingerprint_index *index;
+    const uint64_t *fingerprints;
+    const uint32_t *numbers; /* that callers know the fingerprints by; NULL: their places */
+    uint32_t distance;
+    ss_index_hit_fn on_hit;
+    void *context;
+    sstore_error *error;
+    uint32_t probe_count;
+    probe probes[PROBES];
+} search;
+
+static sstore_status test_values(const search *self, const probe *of, const uint64_t *values, uint32_t count)
+{
+    const ss_fingerprint_index *index = self->index;
+    const uint64_t fingerprint = self->fingerprints[of->at];
+    const uint32_t number = self->numbers != NULL ? self->numbers[of->at] : of->at;
+    uint32_t hits[SLICE];
+    sstore_status status = SSTORE_OK;
+    uint32_t found = index->kernels->near_values(values, count, fingerprint, self->distance, hits);
+    for (uint32_t i = 0; status == SSTORE_OK && i < found; i++) {
+        uint64_t value = values[hits[i]];
+        if (ss_plan_first_cover(&index->plan, index->radii, value ^ fingerprint) == of->table)
+            status = self->on_hit(self->context, number, value, self->error);
+    }
+    return status;
+}
+
+static sstore_status run_probes(search *self)
+{
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; i < self->probe_count; i++) {
+        probe *of = &self->probes[i];
+        const uint32_t begin = of->begins[0];
+        of->values = self->index->tables[of->table].values + begin;
+        of->count = of->begins[1] - begin;
+        for (uint32_t line = 0; line <= of->count / LINE_VALUES && line < MOST_LINES_AHEAD; line++)
+            __builtin_prefetch(of->values + line * LINE_VALUES);
+    }
+    for (uint32_t i = 0; status == SSTORE_OK && i < self->probe_count; i++) {
+        const probe *of = &self->probes[i];
+        for (uint32_t done = 0; status == SSTORE_OK && done < of->count; done += SLICE)
+            status = test_values(self, of, of->values + done, (uint32_t)ss_min_u64(of->count - done, SLICE));
+    }
+    self->probe_count = 0;
+    return status;
+}
+
+/* Order fingerprints by the leading bits of their keys, so that probes one after the other stay in a part of the table
+ * that a cache holds. */
+static void order_by_key(const ss_fingerprint_index *index, const ss_index_table *table, uint32_t part_bits,
+                         const uint64_t *fingerprints, uint32_t count, ss_index_order *order)
+{
+    uint32_t ends[1u << PART_BITS] = {0}, begin = 0;
+    const uint32_t shift = index->key_bits - part_bits;
+    for (uint32_t i = 0; i < count; i++)
+        ends[key_of(index, table, fingerprints[i]) >> shift]++;
+    for (uint32_t part = 0; part < 1u << part_bits; part++) {
+        uint32_t size = ends[part];
+        ends[part] = begin;
+        begin += size;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = ends[key_of(index, table, fingerprints[i]) >> shift]++;
+        order->fingerprints[at] = fingerprints[i];
+        order->numbers[at] = i;
+    }
+}
+
+/* The bits of as many parts of a table as make each fit into a cache; 0: it does as a whole, or the fingerprints are
+ * too few for parts. */
+static uint32_t choose_part_bits(const ss_fingerprint_index *index, uint32_t count)
+{
+    const uint64_t table_bytes = ss_fingerprint_index_bytes(index) / index->plan.table_count;
+    uint32_t bits = 0;
+    while (bits < PART_BITS && bits < index->key_bits && table_bytes >> bits > PART_BYTES &&
+           count >> bits > PART_PROBES)
+        bits++;
+    return bits;
+}
+
+/* Look all fingerprints up in one table. */
+static sstore_status search_table(search *self, uint32_t table, uint32_t count)
+{
+    const ss_fingerprint_index *index = self->index;
+    const ss_index_table *of = &index->tables[table];
+    sstore_status status = SSTORE_OK;
+    for (uint32_t flip = 0; flip < of->flip_count; flip++) {
+        for (uint32_t at = 0; status == SSTORE_OK && at < count; at++) {
+            uint32_t key = key_of(index, of, self->fingerprints[at]) ^ index->flips[flip];
+            self->probes[self->probe_count] = (probe){.begins = of->begins + key, .at = at, .table = table};
+            __builtin_prefetch(of->begins + key);
+            if (++self->probe_count == PROBES)
+                status = run_probes(self);
+        }
+    }
+    return status;
+}
+
+sstore_status ss_fingerprint_index_search(const ss_fingerprint_index *index, const uint64_t *fingerprints,
+                                          uint32_t count, uint32_t distance, ss_index_order *order,
+                                          ss_index_hit_fn on_hit, void *context, sstore_error *error)
+{
+    search self;
+    self.index = index, self.fingerprints = fingerprints, self.numbers = NULL;
+    self.distance = distance, self.on_hit = on_hit, self.context = context, self.error = error;
+    self.probe_count = 0;
+    sstore_status status = SSTORE_OK;
+    const uint32_t part_bits = order == NULL ? 0 : choose_part_bits(index, count);
+    assert(distance <= index->distance);
+    for (uint32_t table = 0; status == SSTORE_OK && table < index->plan.table_count; table++) {
+        if (part_bits > 0) {
+            order_by_key(index, &index->tables[table], part_bits, fingerprints, count, order);
+            self.fingerprints = order->fingerprints;
+            self.numbers = order->numbers;
+        }
+        status = search_table(&self, table, count);
+        if (status == SSTORE_OK && part_bits > 0)
+            status = run_probes(&self); /* before the order changes */
+    }
+    return status == SSTORE_OK ? run_probes(&self) : status;
+}
+
+/* ----- growing index ----- */
+
+#define NEWEST 1024u   /* records; testing them takes about as long as searching a large part */
+#define MOST_PARTS 64u /* their sizes at least halve, but for those that are too large to be put together */
+#define SLICE 256u
+
+typedef struct part {
+    ss_fingerprint_index index;
+    uint64_t *ids; /* of the index's fingerprints, in their order */
+    uint32_t count;
+} part;
+
+struct ss_growing_index {
+    uint32_t distance, newest_count, part_count;
+    const ss_kernels *kernels;
+    part parts[MOST_PARTS]; /* the oldest and largest first */
+    uint64_t newest[NEWEST], newest_ids[NEWEST];
+};
+
+sstore_status ss_growing_index_create(uint32_t distance, ss_growing_index **index_out, sstore_error *error)
+{
+    assert(distance <= SS_INDEX_MAX_DISTANCE);
+    *index_out = ss_alloc(1, sizeof **index_out);
+    if (*index_out == NULL)
+        return ss_fail_memory(error, sizeof **index_out);
+    (*index_out)->distance = distance;
+    (*index_out)->kernels = ss_kernels_best();
+    return SSTORE_OK;
+}
+
+static void close_part(part *of)
+{
+    ss_fingerprint_index_close(&of->index);
+    ss_free(of->ids);
+}
+
+void ss_growing_index_free(ss_growing_index *index)
+{
+    for (uint32_t i = 0; index != NULL && i < index->part_count; i++)
+        close_part(&index->parts[i]);
+    ss_free(index);
+}
+
+/* ----- adding ----- */
+
+/* The newest records and those of the parts from `kept` on, `count` in all, in the order of their fingerprints; and as much scratch
+ * behind them. NULL: there is no memory. */
+static sstore_record *sort_newest(const ss_growing_index *index, uint32_t kept, size_t count)
+{
+    sstore_record *records = ss_realloc(NULL, 2 * count, sizeof *records);
+    size_t made = 0;
+    if (records == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < index->newest_count; i++)
+        records[made++] = (sstore_record){.fingerprint = index->newest[i], .id = index->newest_ids[i]};
+    for (uint32_t i = kept; i < index->part_count; i++) {
+        const part *from = &index->parts[i];
+        const uint64_t *values = ss_fingerprint_index_values(&from->index);
+        for (uint32_t j = 0; j < from->count; j++)
+            records[made++] = (sstore_record){.fingerprint = values[j], .id = from->ids[j]};
+    }
+    ss_sort_records(records, records + count, count);
+    return records;
+}
+
+/* Make a part of sorted records; to be closed in any case. */
+static sstore_status open_part(part *made, const sstore_record *records, uint32_t count, uint32_t distance, sstore_error *error)
+{
+    uint64_t *values = ss_realloc(NULL, count, sizeof *values);
+    *made = (part){.ids = ss_realloc(NULL, count, sizeof *made->ids), .count = count};
+    if (values == NULL || made->ids == NULL) {
+        ss_free(values);
+        return ss_fail_memory(error, 2 * (uint64_t)count * sizeof *values);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        values[i] = records[i].fingerprint;
+        made->ids[i] = records[i].id;
+    }
+    return ss_fingerprint_index_open(&made->index, values, count, distance, 1, error);
+}
+
+/* Let the last part be one of the newest records and of all parts that are less than twice as large as what follows them. */
+static sstore_status add_part(ss_growing_index *index, sstore_error *error)
+{
+    uint32_t kept = index->part_count;
+    uint64_t count = index->newest_count;
+    part made;
+    while (kept > 0 && index->parts[kept - 1].count / 2 < count && index->parts[kept - 1].count + count <= UINT32_MAX)
+        count += index->parts[--kept].count;
+    sstore_record *records = kept < MOST_PARTS ? sort_newest(index, kept, count) : NULL;
+    if (records == NULL)
+        return ss_fail_memory(error, 2 * count * sizeof *records);
+    const sstore_status status = open_part(&made, records, (uint32_t)count, index->distance, error);
+    ss_free(records);
+    if (status != SSTORE_OK) {
+        close_part(&made);
+        return status;
+    }
+    while (index->part_count > kept)
+        close_part(&index->parts[--index->part_count]);
+    index->parts[index->part_count++] = made;
+    index->newest_count = 0;
+    return SSTORE_OK;
+}
+
+sstore_status ss_growing_index_add(ss_growing_index *index, uint64_t fingerprint, uint64_t id, sstore_error *error)
+{
+    const sstore_status status = index->newest_count == NEWEST ? add_part(index, error) : SSTORE_OK;
+    if (status != SSTORE_OK)
+        return status;
+    index->newest[index->newest_count] = fingerprint;
+    index->newest_ids[index->newest_count++] = id;
+    return SSTORE_OK;
+}
+
+/* ----- finding ----- */
+
+typedef struct finding {
+    const part *in;
+    uint64_t fingerprint;
+    sstore_match_fn on_match;
+    void *context;
+} finding;
+
+static sstore_status report(const finding *self, uint64_t fingerprint, uint64_t id)
+{
+    const sstore_match match = {.fingerprint = fingerprint,
+                                .id = id,
+                                .distance = ss_popcount(fingerprint ^ self->fingerprint)};
+    return self->on_match(self->context, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
+}
+
+static sstore_status report_value(void *context, uint32_t number, uint64_t value, sstore_error *error)
+{
+    const finding *self = context;
+    (void)number, (void)error;
+    return report(self, value, self->in->ids[ss_fingerprint_index_rank(&self->in->index, value)]);
+}
+
+static sstore_status find_newest(const ss_growing_index *index, const finding *self, uint32_t distance)
+{
+    sstore_status status = SSTORE_OK;
+    for (uint32_t begin = 0; status == SSTORE_OK && begin < index->newest_count; begin += SLICE) {
+        uint32_t hits[SLICE], count = (uint32_t)ss_min_u64(index->newest_count - begin, SLICE);
+        uint32_t found = index->kernels->near_values(index->newest + begin, count, self->fingerprint, distance, hits);
+        for (uint32_t i = 0; status == SSTORE_OK && i < found; i++)
+            status = report(self, index->newest[begin + hits[i]], index->newest_ids[begin + hits[i]]);
+    }
+    return status;
+}
+
+sstore_status ss_growing_index_find(const ss_growing_index *index, uint64_t fingerprint, uint32_t distance,
+                                    sstore_match_fn on_match, void *context)
+{
+    finding self = {.fingerprint = fingerprint, .on_match = on_match, .context = context};
+    sstore_status status = find_newest(index, &self, distance);
+    for (uint32_t i = 0; status == SSTORE_OK && i < index->part_count; i++) {
+        self.in = &index->parts[i];
+        status = ss_fingerprint_index_search(&self.in->index, &fingerprint, 1, distance, NULL, report_value, &self, NULL);
+    }
+    return status;
+}
+
+/* ----- all of it ----- */
+
+sstore_status ss_growing_index_each(const ss_growing_index *index, ss_records_fn on_records, void *context,
+                                    sstore_error *error)
+{
+    sstore_status status = on_records(context, index->newest, index->newest_ids, index->newest_count, error);
+    for (uint32_t i = 0; status == SSTORE_OK && i < index->part_count; i++)
+        status = on_records(context, ss_fingerprint_index_values(&index->parts[i].index), index->parts[i].ids,
+                            index->parts[i].count, error);
+    return status;
+}
+
+uint64_t ss_growing_index_count(const ss_growing_index *index)
+{
+    uint64_t count = index->newest_count;
+    for (uint32_t i = 0; i < index->part_count; i++)
+        count += index->parts[i].count;
+    return count;
+}
+
+uint64_t ss_growing_index_bytes(const ss_growing_index *index)
+{
+    uint64_t bytes = sizeof *index;
+    for (uint32_t i = 0; i < index->part_count; i++)
+        bytes += ss_fingerprint_index_bytes(&index->parts[i].index) + index->parts[i].count * sizeof *index->parts[i].ids;
+    return bytes;
+}

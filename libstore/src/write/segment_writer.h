@@ -1,0 +1,69 @@
+/*
+ * segment_writer.h - writes the files of one segment from sorted records, within a fixed memory and on several threads.
+ *
+ * The records are read twice, in pieces: once to count (which gives the codes, the content sum and so the segment's
+ * id), once to encode table 0 and the id column. Every other table is then made from table 0's file: decode, permute,
+ * sort, count, encode. One table is made at a time, by all threads. Equal records and options give equal files, byte
+ * for byte, whatever the memory, the threads and the pieces.
+ */
+#ifndef SS_SEGMENT_WRITER_H
+#define SS_SEGMENT_WRITER_H
+
+#include "base/tasks.h"
+#include "sort/buckets.h"
+#include "store/manifest.h"
+
+/* Sorted items in pieces, which can be loaded again and again and by several threads at once. */
+typedef struct ss_sorted_pieces {
+    void *context;
+    size_t piece_count;
+    uint64_t item_count;  /* of all pieces, with repeats if there are any: for progress */
+    size_t max_items;     /* in a piece */
+    size_t progress_each; /* how many of item_count a piece stands for, if that is not what it holds; else 0 */
+    /* Get a piece into `items`, uint64_t or, with ids, sstore_record: ascending, each once, all above those of the piece
+     * before. `scratch` has room for as many. */
+    sstore_status (*load)(void *context, size_t piece, void *items, void *scratch, size_t *count_out, sstore_error *error);
+} ss_sorted_pieces;
+
+/* How a build shares out the memory that it may take. */
+typedef struct ss_build_memory {
+    uint32_t threads;      /* as many as were asked for, unless each would have too little */
+    size_t piece_capacity; /* items that a thread sorts and encodes at once */
+    uint64_t sorter_bytes; /* for items that wait in memory */
+} ss_build_memory;
+
+/* Share out `memory_bytes`, all in all, process included, among up to `threads` threads. Below 32 MiB more is taken. */
+ss_build_memory ss_build_memory_share(uint64_t memory_bytes, uint32_t threads, bool with_ids, uint32_t block_bytes);
+
+/* The room that pieces need if there are `count` items in all. */
+static inline size_t ss_piece_capacity(size_t max, uint64_t count)
+{
+    return (size_t)ss_min_u64(max, ss_max_u64(count, 1));
+}
+
+/* The plan of a segment that removes: one table of whole fingerprints, since it is looked up, not searched. */
+#define SS_REMOVAL_PLAN "1"
+
+/* What a segment is to be. */
+typedef struct ss_segment_writer {
+    const ss_dir *dir;     /* where the files go */
+    const ss_dir *tmp_dir; /* where sorters spill */
+    bool has_ids;
+    ss_segment_kind kind;
+    ss_build_memory memory;
+    ss_chunk_pool *pool;   /* where sorters keep items */
+    const char *plan_name; /* NULL: chosen from the fingerprints */
+    uint32_t distance;
+    uint32_t block_bytes;
+    ss_progress *progress;
+} ss_segment_writer;
+
+/* Write all files. `release`, if not NULL, is called when the records are not needed any more, to free what they take. Fills
+ * *segment_out but for its folder. MEMORY, IO, DAMAGED, STOPPED. */
+sstore_status ss_segment_write(const ss_segment_writer *writer, const ss_sorted_pieces *records,
+                               void (*release)(void *context), ss_manifest_segment *segment_out, sstore_error *error);
+
+/* An upper bound of the arrays that a segment's directory holds, in bytes: known before its blocks are. */
+uint64_t ss_directory_bound_bytes(const ss_manifest_segment *segment, bool has_ids);
+
+#endif
