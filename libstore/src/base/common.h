@@ -17,6 +17,7 @@
 
 #define SS_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define SS_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define SS_ALWAYS_INLINE __attribute__((always_inline)) static inline
 #define SS_PRINTF(format_index, first_index) __attribute__((format(printf, format_index, first_index)))
 
 /* The number of leading bits in which a and b are equal; a != b. It is h, the position of the first differing bit,
@@ -70,6 +71,28 @@ static inline uint64_t ss_min_u64(uint64_t a, uint64_t b)
 static inline uint64_t ss_max_u64(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
+}
+
+/* Whether item `index` is below `target`; for ss_lower_bound(). */
+typedef bool (*ss_is_below_fn)(const void *items, uint64_t index, uint64_t target);
+
+/* The first of the ascending items low .. low + count - 1 that is not below `target`; low + count if there is none. */
+SS_ALWAYS_INLINE uint64_t ss_lower_bound(const void *items, uint64_t low, uint64_t count, uint64_t target,
+                                         ss_is_below_fn is_below)
+{
+    while (count > 0) {
+        const uint64_t half = count / 2;
+        const bool below = is_below(items, low + half, target);
+        low = below ? low + half + 1 : low;
+        count = below ? count - half - 1 : half;
+    }
+    return low;
+}
+
+/* The items are an array of uint64_t. */
+SS_ALWAYS_INLINE bool ss_word_is_below(const void *items, uint64_t index, uint64_t target)
+{
+    return ((const uint64_t *)items)[index] < target;
 }
 
 /* ----- steps ----- */

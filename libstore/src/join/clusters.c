@@ -7,7 +7,6 @@
 #include "base/tasks.h"
 #include "join/components.h"
 #include "join/join_call.h"
-#include "join/pairs.h"
 #include "join/table_join.h"
 
 /* Where a call's work is done, by measurement (bench/README.md). */

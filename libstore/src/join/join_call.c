@@ -112,23 +112,15 @@ sstore_status ss_record_walk_to(ss_record_walk *walk, uint64_t fingerprint, ssto
  * quarter each for what a step takes and what it leaves, and a quarter for what threads work on. */
 static void share_memory(ss_join_call *call, uint64_t memory_bytes)
 {
-    uint64_t fixed = FIXED_BYTES + ss_store_source_bytes(call->left, call->threads);
+    uint64_t reading = ss_record_merge_bytes(call->left, 0, call->left->manifest.segment_count);
     if (!ss_join_call_is_self(call))
-        fixed += ss_store_source_bytes(call->right, call->threads);
+        reading += ss_record_merge_bytes(call->right, 0, call->right->manifest.segment_count);
+    const uint64_t fixed = FIXED_BYTES + call->threads * reading;
     const uint64_t rest = ss_max_u64(memory_bytes - ss_min_u64(fixed, memory_bytes / 2), LEAST_MEMORY_BYTES / 2);
     call->join_bytes = rest / 2;
     call->stage_bytes = rest / 4;
     call->piece_capacity =
         (size_t)ss_max_u64(ss_min_u64(rest / 4 / ITEM_BYTES / call->threads, MOST_PIECE), LEAST_PIECE);
-}
-
-static sstore_status check_alike(const sstore *left, const sstore *right, sstore_error *error)
-{
-    if (strcmp(left->manifest.recipe, right->manifest.recipe) == 0)
-        return SSTORE_OK;
-    return ss_fail(error, SSTORE_ERROR_RECIPE, 0, right->dir.path, SSTORE_NO_OFFSET,
-                   "its fingerprints were made by the recipe '%s', but those of %s by '%s'", right->manifest.recipe,
-                   left->dir.path, left->manifest.recipe);
 }
 
 sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const sstore *right,
@@ -151,7 +143,7 @@ sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const s
     call->progress.report = taken.on_progress;
     call->progress.context = taken.progress_context;
     share_memory(call, taken.memory_bytes != 0 ? taken.memory_bytes : DEFAULT_MEMORY_BYTES);
-    sstore_status status = check_alike(left, right, error);
+    sstore_status status = ss_store_check_same_recipe(left, right, error);
     return status == SSTORE_OK ? ss_spill_dir_open(taken.tmp_dir, &left->dir, &call->tmp_dir, error) : status;
 }
 
@@ -345,12 +337,4 @@ ss_fingerprint_source ss_store_source_fingerprints(ss_store_source *source)
 uint64_t ss_store_source_kept_bytes(const ss_store_source *source)
 {
     return source->keeps ? count_fingerprints(source->store) * sizeof(uint64_t) : 0;
-}
-
-uint64_t ss_store_source_bytes(const sstore *store, uint32_t threads)
-{
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < store->manifest.segment_count; i++)
-        bytes += ss_record_stream_bytes(store->segments[i]);
-    return bytes * threads;
 }

@@ -131,7 +131,4 @@ ss_fingerprint_source ss_store_source_fingerprints(ss_store_source *source);
 /* The bytes that are kept, or will be. */
 uint64_t ss_store_source_kept_bytes(const ss_store_source *source);
 
-/* The bytes that reading it on so many threads takes, about. */
-uint64_t ss_store_source_bytes(const sstore *store, uint32_t threads);
-
 #endif

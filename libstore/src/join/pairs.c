@@ -1,5 +1,3 @@
-#include "join/pairs.h"
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/tasks.h"
@@ -114,7 +112,7 @@ static sstore_status add_piece(void *context, uint64_t task, uint32_t index, sst
     return status == SSTORE_OK ? ss_progress_add(&self->call->progress, index, count) : status;
 }
 
-sstore_status ss_pair_ids_add(ss_join_call *call, const ss_sort_stage *pairs, ss_sort_stage *triples, double end_share,
+static sstore_status pair_ids_add(ss_join_call *call, const ss_sort_stage *pairs, ss_sort_stage *triples, double end_share,
                               sstore_error *error)
 {
     ids_run self = {.call = call, .pairs = pairs, .triples = triples};
@@ -124,7 +122,7 @@ sstore_status ss_pair_ids_add(ss_join_call *call, const ss_sort_stage *pairs, ss
 
 /* ----- equal fingerprints ----- */
 
-bool ss_pair_ids_may_repeat(const sstore *store)
+static bool may_repeat(const sstore *store)
 {
     const ss_manifest *manifest = &store->manifest;
     if (!manifest->has_ids || manifest->segment_count == 0)
@@ -177,7 +175,7 @@ static sstore_status add_part(void *context, uint64_t task, uint32_t index, ssto
     return status == SSTORE_OK ? ss_progress_add(&self->call->progress, index, count) : status;
 }
 
-sstore_status ss_pair_ids_add_repeated(ss_join_call *call, ss_sort_stage *triples, double end_share,
+static sstore_status pair_ids_add_repeated(ss_join_call *call, ss_sort_stage *triples, double end_share,
                                        sstore_error *error)
 {
     ids_run self = {.call = call, .triples = triples};
@@ -333,7 +331,7 @@ static void close_slots(report *self)
     ss_free(self->slots);
 }
 
-sstore_status ss_pair_report(ss_join_call *call, const ss_sort_stage *pairs, sstore_pair_fn on_pair, void *context,
+static sstore_status pair_report(ss_join_call *call, const ss_sort_stage *pairs, sstore_pair_fn on_pair, void *context,
                              double end_share, sstore_error *error)
 {
     report self = {.call = call, .pairs = pairs, .on_pair = on_pair, .context = context};
@@ -418,9 +416,9 @@ static sstore_status identify(ss_join_call *call, ss_sort_stage *pairs, ss_sort_
     sstore_status status = ss_sort_stage_open(triples, 3, call->threads, call->stage_bytes, call->piece_capacity,
                                               &call->tmp_dir, error);
     if (status == SSTORE_OK)
-        status = ss_pair_ids_add(call, pairs, triples, IDENTIFIED_SHARE, error);
-    if (status == SSTORE_OK && ss_join_call_is_self(call) && ss_pair_ids_may_repeat(call->right))
-        status = ss_pair_ids_add_repeated(call, triples, IDENTIFIED_SHARE, error);
+        status = pair_ids_add(call, pairs, triples, IDENTIFIED_SHARE, error);
+    if (status == SSTORE_OK && ss_join_call_is_self(call) && may_repeat(call->right))
+        status = pair_ids_add_repeated(call, triples, IDENTIFIED_SHARE, error);
     ss_sort_stage_close(pairs); /* its memory goes to the report */
     return status == SSTORE_OK ? ss_sort_stage_seal(triples, &call->progress, error) : status;
 }
@@ -439,7 +437,7 @@ static sstore_status join(ss_join_call *call, sstore_pair_fn on_pair, void *cont
     if (status == SSTORE_OK && with_ids)
         status = identify(call, &pairs, &triples, error);
     if (status == SSTORE_OK)
-        status = ss_pair_report(call, with_ids ? &triples : &pairs, on_pair, context, 1, error);
+        status = pair_report(call, with_ids ? &triples : &pairs, on_pair, context, 1, error);
     ss_sort_stage_close(&pairs);
     ss_sort_stage_close(&triples);
     return status;

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/tasks.h"
-#include "read/query.h"
+#include "read/search.h"
 
 #define FIRST_CAPACITY 1024u /* of a list of hits */
 #define TASK_QUERIES 64u /* one worker's share of queries that are answered one by one */

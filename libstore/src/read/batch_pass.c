@@ -267,17 +267,15 @@ static sstore_status test_near(const sliced *self, const sstore_record *query, u
     return status;
 }
 
+SS_ALWAYS_INLINE bool query_is_below(const void *queries, uint64_t index, uint64_t target)
+{
+    return ((const sstore_record *)queries)[index].fingerprint < target;
+}
+
 /* The first query at or above a permuted fingerprint. */
 static size_t find_query(const sweep *of, uint64_t target)
 {
-    size_t low = 0, count = of->batch->count;
-    while (count > 0) {
-        size_t half = count / 2;
-        bool below = of->queries[low + half].fingerprint < target;
-        low = below ? low + half + 1 : low;
-        count = below ? count - half - 1 : half;
-    }
-    return low;
+    return (size_t)ss_lower_bound(of->queries, 0, of->batch->count, target, query_is_below);
 }
 
 static sstore_status test_query(const sliced *self, const sstore_record *query, int32_t flips)

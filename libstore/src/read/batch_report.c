@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/tasks.h"
 #include "read/batch.h"
-#include "read/query.h"
+#include "read/search.h"
 #include "sort/radix.h"
 
 #define SHARES 32u      /* of the hits at most, one a task */

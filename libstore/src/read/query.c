@@ -1,9 +1,8 @@
-#include "read/query.h"
+#include "read/search.h"
 
 #include <math.h>
 
 #include "base/error.h"
-#include "read/search.h"
 #include "store/lookup.h"
 
 /* ----- query ----- */

@@ -47,4 +47,19 @@ bool ss_may_be_new(const ss_segment *segment, const ss_query_plan *plan, uint32_
 ss_table_cost ss_search_table_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint, uint32_t table);
 double ss_search_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint);
 
+/* ----- query.c: all segments of a store, and the records of what was found ----- */
+
+/* Find every distinct fingerprint of a segment within `distance`. */
+sstore_status ss_query_segment(sstore_cursor *cursor, uint32_t segment, uint64_t fingerprint, uint32_t distance,
+                               ss_hit_fn on_hit, void *context, sstore_error *error);
+
+/* Find every distinct fingerprint within `distance` in all segments of records, the newest first. */
+sstore_status ss_query_fingerprints(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, ss_hit_fn on_hit,
+                                    void *context, sstore_error *error);
+
+/* Report the records of up to SS_HITS_TOGETHER hits: of each all its ids, or itself where the store has none. Ranks that are
+ * not known are filled in. */
+sstore_status ss_report_records(sstore_cursor *cursor, ss_hit *hits, uint32_t count, sstore_match_fn on_match,
+                                void *context, sstore_error *error);
+
 #endif

@@ -122,6 +122,16 @@ void ss_sort_keys(uint64_t *keys, uint64_t *scratch, size_t count)
     sort_keys(keys, scratch, count);
 }
 
+size_t ss_sort_unique_keys(uint64_t *keys, uint64_t *scratch, size_t count)
+{
+    size_t unique = 0;
+    ss_sort_keys(keys, scratch, count);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || keys[i] != keys[i - 1])
+            keys[unique++] = keys[i];
+    return unique;
+}
+
 void ss_sort_records(sstore_record *records, sstore_record *scratch, size_t count)
 {
     sort_records(records, scratch, count);

@@ -12,6 +12,8 @@
 
 /* Sort ascending. `scratch` has room for as many, and is left with anything in it. */
 void ss_sort_keys(uint64_t *keys, uint64_t *scratch, size_t count);
+/* The same, and keep equal keys once. Returns how many are left. */
+size_t ss_sort_unique_keys(uint64_t *keys, uint64_t *scratch, size_t count);
 
 /* Sort ascending by (fingerprint, id). */
 void ss_sort_records(sstore_record *records, sstore_record *scratch, size_t count);

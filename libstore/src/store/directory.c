@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "store/lmdb_check.h"
 
 #define KEY_BYTES 9u /* kind, file number, chunk: big-endian, so that LMDB's order is theirs */
 #define LMDB_DATA_VERSION 1u

@@ -97,4 +97,12 @@ static inline uint64_t ss_array_at(const ss_array *array, uint64_t index)
 /* Whether the values ascend: strictly, or by 0 too. */
 bool ss_array_ascends(const ss_array *array, bool strictly);
 
+/* ----- lmdb_check.c ----- */
+
+/*
+ * Check a file of LMDB 0.9, written by a host like this one, for lookups in its unnamed database. Takes time in proportion
+ * to the tree's pages. DAMAGED, with the offset of the page; `path` is for the message.
+ */
+sstore_status ss_lmdb_check(const uint8_t *bytes, uint64_t size, const char *path, sstore_error *error);
+
 #endif

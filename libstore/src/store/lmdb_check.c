@@ -1,4 +1,9 @@
-#include "store/lmdb_check.h"
+/*
+ * lmdb_check.c - whether LMDB may be let at a file. LMDB follows the page numbers, offsets and lengths in a file without
+ * looking where they lead, and asserts what it expects of them; a file made to harm, with all its checksums right, would
+ * have it read anywhere. So every page that a lookup can come to is looked at first.
+ */
+#include "store/directory.h"
 
 #include <string.h>
 

@@ -131,17 +131,9 @@ void ss_record_finder_ids(ss_record_finder *finder, uint64_t rank, ss_rank_ids *
     ss_rank_ids_init(ids_out, finder->segment, rank, ss_key_index_find(&finder->segment->ids_keys, rank), &finder->ids);
 }
 
-/* The first of the block's ids of the rank that is not below `id`; `end` if there is none. */
-static uint32_t bisect_ids(const ss_rank_ids *ids, uint64_t id)
+SS_ALWAYS_INLINE bool id_is_below(const void *block, uint64_t index, uint64_t target)
 {
-    uint32_t low = ids->begin, count = ids->end - ids->begin;
-    while (count > 0) {
-        uint32_t half = count / 2;
-        bool below = ss_ids_block_id(&ids->block, low + half) < id;
-        low = below ? low + half + 1 : low;
-        count = below ? count - half - 1 : half;
-    }
-    return low;
+    return ss_ids_block_id(block, (uint32_t)index) < target;
 }
 
 /* Whether an id is among those of the finder's rank. They ascend from block to block, so that the search goes on where the
@@ -158,7 +150,7 @@ static sstore_status has_id(ss_record_finder *finder, uint64_t id, bool *has_out
     }
     finder->last_id = id;
     while (status == SSTORE_OK && finder->more) {
-        uint32_t at = bisect_ids(ids, id);
+        const uint32_t at = (uint32_t)ss_lower_bound(&ids->block, ids->begin, ids->end - ids->begin, id, id_is_below);
         if (at < ids->end) {
             *has_out = ss_ids_block_id(&ids->block, at) == id;
             return SSTORE_OK;

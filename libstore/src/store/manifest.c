@@ -577,3 +577,11 @@ bool ss_manifest_has_files(const ss_manifest *manifest, const ss_manifest_segmen
     }
     return has_all;
 }
+
+sstore_status ss_manifest_check_recipe(const ss_manifest *manifest, const char *path, const char *recipe, sstore_error *error)
+{
+    if (recipe == NULL || strcmp(recipe, manifest->recipe) == 0)
+        return SSTORE_OK;
+    return ss_fail(error, SSTORE_ERROR_RECIPE, 0, path, SSTORE_NO_OFFSET,
+                   "its fingerprints were made by the recipe '%s', not '%s'", manifest->recipe, recipe);
+}

@@ -104,7 +104,8 @@ sstore_status ss_record_stream_open(ss_record_stream *stream, const ss_segment *
     return stream->ids_buffer != NULL ? SSTORE_OK : ss_fail_memory(error, block_bytes);
 }
 
-uint64_t ss_record_stream_bytes(const ss_segment *segment)
+/* The bytes that a stream takes, with its open segment. */
+static uint64_t record_stream_bytes(const ss_segment *segment)
 {
     return ss_table_stream_bytes(&segment->tables[0].blocks) + segment->facts.block_bytes + sizeof(ss_segment) +
            sizeof(ss_table) + OPEN_BYTES;
@@ -188,19 +189,6 @@ static bool holds(const ss_record_stream *stream, uint64_t fingerprint)
            fingerprint <= stream->values[stream->value_count - 1];
 }
 
-/* The first of the present block's values that is not below the fingerprint. */
-static uint32_t bisect_values(const ss_record_stream *stream, uint64_t fingerprint)
-{
-    uint32_t low = 0, count = stream->value_count;
-    while (count > 0) {
-        uint32_t half = count / 2;
-        bool below = stream->values[low + half] < fingerprint;
-        low = below ? low + half + 1 : low;
-        count = below ? count - half - 1 : half;
-    }
-    return low;
-}
-
 sstore_status ss_record_stream_seek(ss_record_stream *stream, uint64_t fingerprint, sstore_error *error)
 {
     const ss_segment *segment = stream->segment;
@@ -219,7 +207,7 @@ sstore_status ss_record_stream_seek(ss_record_stream *stream, uint64_t fingerpri
         if (status != SSTORE_OK || !more)
             return status;
     }
-    stream->value_index = bisect_values(stream, fingerprint);
+    stream->value_index = (uint32_t)ss_lower_bound(stream->values, 0, stream->value_count, fingerprint, ss_word_is_below);
     stream->rank = ss_array_at(&segment->ranks, stream->fingerprints.next_block - 1) + stream->value_index;
     return stream->has_ids && stream->value_index < stream->value_count ? seek_ids(stream, error) : SSTORE_OK;
 }
@@ -375,6 +363,14 @@ sstore_status ss_record_merge_add(ss_record_merge *merge, const sstore *store, u
         return ss_fail_memory(error, merge->input_count * sizeof *heap);
     merge->heap = heap;
     return status;
+}
+
+uint64_t ss_record_merge_bytes(const sstore *store, uint32_t first, uint32_t end)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = first; i < end; i++)
+        bytes += record_stream_bytes(store->segments[i]);
+    return bytes;
 }
 
 sstore_status ss_record_merge_add_store(ss_record_merge *merge, const sstore *store, sstore_error *error)

@@ -58,9 +58,6 @@ typedef struct ss_record_stream {
     ss_block_walk ids_walk;
 } ss_record_stream;
 
-/* The bytes that a stream of the segment takes. */
-uint64_t ss_record_stream_bytes(const ss_segment *segment);
-
 sstore_status ss_record_stream_open(ss_record_stream *stream, const ss_segment *segment, bool has_ids,
                                     sstore_error *error);
 void ss_record_stream_close(ss_record_stream *stream);
@@ -127,6 +124,8 @@ sstore_status ss_record_merge_add(ss_record_merge *merge, const sstore *store, u
                                   sstore_error *error);
 /* Add all segments of a store. */
 sstore_status ss_record_merge_add_store(ss_record_merge *merge, const sstore *store, sstore_error *error);
+/* The bytes that reading the segments first .. end - 1 of a store takes, with the open segments. */
+uint64_t ss_record_merge_bytes(const sstore *store, uint32_t first, uint32_t end);
 /* Go before the first record; to begin, and to start over. IO, DAMAGED. */
 sstore_status ss_record_merge_rewind(ss_record_merge *merge, sstore_error *error);
 /* Go before the first record whose fingerprint is at least this; not where a store is open for records only. IO, DAMAGED. */

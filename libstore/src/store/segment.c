@@ -55,19 +55,17 @@ void ss_key_index_free(ss_key_index *index)
     index->begins = NULL;
 }
 
+SS_ALWAYS_INLINE bool key_is_below(const void *keys, uint64_t index, uint64_t target)
+{
+    return ss_array_at(keys, index) < target;
+}
+
 uint64_t ss_key_index_find(const ss_key_index *index, uint64_t target)
 {
     if (SS_UNLIKELY(target > index->last))
         return index->keys.count;
-    uint64_t bucket = target >> index->shift;
-    uint64_t low = index->begins[bucket], count = index->begins[bucket + 1] - low;
-    while (count > 0) {
-        uint64_t half = count / 2;
-        bool below = ss_array_at(&index->keys, low + half) < target;
-        low = below ? low + half + 1 : low;
-        count = below ? count - half - 1 : half;
-    }
-    return low;
+    const uint32_t *begin = &index->begins[target >> index->shift];
+    return ss_lower_bound(&index->keys, begin[0], begin[1] - begin[0], target, key_is_below);
 }
 
 /* ----- segment ----- */

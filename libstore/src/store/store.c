@@ -141,9 +141,8 @@ static sstore_status open_manifest(sstore *store, const opening *how, sstore_err
     if (status == SSTORE_ERROR_NOT_FOUND)
         return ss_fail(error, status, 0, store->dir.path, SSTORE_NO_OFFSET,
                        "is not a store: it has no " SS_MANIFEST_NAME " (or its build has not finished)");
-    if (status == SSTORE_OK && how->recipe != NULL && strcmp(how->recipe, manifest->recipe) != 0)
-        return ss_fail(error, SSTORE_ERROR_RECIPE, 0, store->dir.path, SSTORE_NO_OFFSET,
-                       "its fingerprints were made by the recipe '%s', not '%s'", manifest->recipe, how->recipe);
+    if (status == SSTORE_OK)
+        status = ss_manifest_check_recipe(manifest, store->dir.path, how->recipe, error);
     if (status == SSTORE_OK) {
         store->options.io = choose_io(&how->options, manifest);
         status = check_memory(store, error);
@@ -242,4 +241,13 @@ void sstore_close(sstore *store)
     drop_manifest(store);
     ss_dir_close(&store->dir);
     ss_free(store);
+}
+
+sstore_status ss_store_check_same_recipe(const sstore *first, const sstore *other, sstore_error *error)
+{
+    const char *recipe = first->manifest.recipe, *other_recipe = other->manifest.recipe;
+    if (strcmp(recipe, other_recipe) == 0)
+        return SSTORE_OK;
+    return ss_fail(error, SSTORE_ERROR_RECIPE, 0, other->dir.path, SSTORE_NO_OFFSET,
+                   "its fingerprints were made by the recipe '%s', but those of %s by '%s'", other_recipe, first->dir.path, recipe);
 }

@@ -32,4 +32,7 @@ sstore_status ss_store_open_in(const ss_dir *dir, bool records_only, sstore **st
  * taken is no more, but for what the allocator adds. */
 uint64_t ss_store_memory_bytes(const ss_manifest *manifest, sstore_io io);
 
+/* Check that two stores have one recipe. RECIPE. */
+sstore_status ss_store_check_same_recipe(const sstore *first, const sstore *other, sstore_error *error);
+
 #endif

@@ -49,7 +49,6 @@ static sstore_status copy_queries(const uint64_t *queries, size_t count, uint64_
                                   sstore_error *error)
 {
     uint64_t *values = ss_realloc(NULL, count, sizeof *values), *scratch = ss_realloc(NULL, count, sizeof *scratch);
-    size_t kept = 0;
     *values_out = values;
     if (values == NULL || scratch == NULL) {
         ss_free(scratch);
@@ -57,12 +56,8 @@ static sstore_status copy_queries(const uint64_t *queries, size_t count, uint64_
     }
     for (size_t i = 0; i < count; i++)
         values[i] = queries[i];
-    ss_sort_keys(values, scratch, count);
+    *count_out = (uint32_t)ss_sort_unique_keys(values, scratch, count);
     ss_free(scratch);
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || values[i] != values[kept - 1])
-            values[kept++] = values[i];
-    *count_out = (uint32_t)kept;
     return SSTORE_OK;
 }
 

@@ -70,9 +70,6 @@ sstore_status ss_builder_open(const char *path, ss_claim claim, const sstore_bui
 sstore_status ss_builder_open_in(ss_workplace *place, const sstore_build_options *options, ss_segment_kind kind,
                                  sstore_builder **builder_out, sstore_error *error);
 
-/* Whether a store that is changed has the recipe that its changer expects; NULL: any. RECIPE. */
-sstore_status ss_builder_check_recipe(const ss_workplace *place, const char *recipe, sstore_error *error);
-
 /* Fail where one of the oldest `count` segments of a store that is changed has a directory that cannot be used here:
  * so what a writer leaves as it is can be read where it writes. UNSUPPORTED. */
 sstore_status ss_builder_check_formats(const sstore_builder *builder, uint32_t count, sstore_error *error);

@@ -54,15 +54,6 @@ static sstore_status copy_text(const char *text, char **copy_out, sstore_error *
     return *copy_out != NULL ? SSTORE_OK : ss_fail_memory(error, strlen(text));
 }
 
-sstore_status ss_builder_check_recipe(const ss_workplace *place, const char *recipe, sstore_error *error)
-{
-    const char *own = place->manifest.recipe;
-    if (recipe == NULL || strcmp(recipe, own) == 0)
-        return SSTORE_OK;
-    return ss_fail(error, SSTORE_ERROR_RECIPE, 0, place->path, SSTORE_NO_OFFSET,
-                   "its fingerprints were made by the recipe '%s', not '%s'", own, recipe);
-}
-
 sstore_status ss_builder_check_formats(const sstore_builder *builder, uint32_t count, sstore_error *error)
 {
     const ss_workplace *place = builder->place;
@@ -78,7 +69,7 @@ static sstore_status take_from_store(sstore_builder *builder, const sstore_build
     const ss_manifest *manifest = &builder->place->manifest;
     const ss_manifest_segment *first = manifest->segment_count > 0 ? &manifest->segments[0] : NULL;
     char plan[SS_PLAN_TEXT_BYTES];
-    sstore_status status = ss_builder_check_recipe(builder->place, options->recipe, error);
+    sstore_status status = ss_manifest_check_recipe(manifest, builder->place->path, options->recipe, error);
     if (status != SSTORE_OK)
         return status;
     builder->extends = true;

@@ -92,7 +92,7 @@ static sstore_status set_up(sstore_intake *intake, const char *path, sstore_erro
         status = ss_workplace_open(&intake->place, path, SS_CLAIM_EXTEND, error);
     if (status != SSTORE_OK)
         return status;
-    status = ss_builder_check_recipe(&intake->place, intake->options.build.recipe, error);
+    status = ss_manifest_check_recipe(manifest, intake->place.path, intake->options.build.recipe, error);
     intake->options.build.recipe = NULL; /* it is the store's */
     intake->distance =
         intake->options.distance == SSTORE_OWN_DISTANCE ? manifest->distance : intake->options.distance;

@@ -49,28 +49,13 @@ void ss_id_conflicts_suspect(ss_id_conflicts *conflicts, uint64_t id)
         conflicts->suspects[conflicts->count++] = id;
 }
 
-static void sort_and_make_unique(ss_id_conflicts *conflicts)
-{
-    size_t kept = 1;
-    ss_sort_keys(conflicts->suspects, conflicts->scratch, conflicts->count);
-    for (size_t i = 1; i < conflicts->count; i++)
-        if (conflicts->suspects[i] != conflicts->suspects[kept - 1])
-            conflicts->suspects[kept++] = conflicts->suspects[i];
-    conflicts->count = kept;
-}
-
 /* The mark of an id, or NULL. */
 static uint8_t *find_mark(const search *self, uint64_t id)
 {
-    size_t low = 0, count = self->count;
     if (id < self->ids[0] || id > self->ids[self->count - 1])
         return NULL;
-    while (count > 1) {
-        const size_t half = count / 2;
-        low = self->ids[low + half] <= id ? low + half : low;
-        count -= half;
-    }
-    return self->ids[low] == id ? &self->marks[low] : NULL;
+    const uint64_t at = ss_lower_bound(self->ids, 0, self->count, id, ss_word_is_below);
+    return self->ids[at] == id ? &self->marks[at] : NULL;
 }
 
 /* Of a record of the newest segment. If two of its records have one id, their fingerprints differ, since equal records are one. */
@@ -115,14 +100,6 @@ static uint64_t count_marks(const search *self, uint8_t mark, uint64_t below)
     return count;
 }
 
-static uint64_t stream_bytes(const sstore *store, uint32_t end)
-{
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < end; i++)
-        bytes += ss_record_stream_bytes(store->segments[i]);
-    return bytes;
-}
-
 /* Whether to look the suspects up in older segments. Where ids are hashes each is a suspect, and almost none is there; where
  * they are numbers, a suspect is there almost surely. */
 static bool is_worth_it(uint64_t older_count, uint64_t added_count, uint64_t next_ordinal)
@@ -139,11 +116,11 @@ void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint6
     conflicts->left_out = false;
     if (conflicts->count == 0)
         return;
-    sort_and_make_unique(conflicts);
+    conflicts->count = ss_sort_unique_keys(conflicts->suspects, conflicts->scratch, conflicts->count);
     search self = {.ids = conflicts->suspects, .count = conflicts->count, .marks = ss_alloc(conflicts->count, 1)};
     bool checked = self.marks != NULL && look_through(&self, store, newest, newest + 1, mark_added);
     if (checked && newest > 0 && count_marks(&self, MARK_ADDED, next_ordinal) > 0)
-        checked = stream_bytes(store, newest) <= MOST_STREAM_BYTES &&
+        checked = ss_record_merge_bytes(store, 0, newest) <= MOST_STREAM_BYTES &&
                   is_worth_it(change->record_count - added_count, added_count, next_ordinal) &&
                   look_through(&self, store, 0, newest, mark_older);
     change->ids_checked = change->ids_checked && checked;

@@ -200,14 +200,8 @@ static bool has_id(const id_set *set, uint64_t id)
     if (id > set->ids[set->count - 1])
         return false;
     const uint32_t *begin = &set->begins[id >> set->shift];
-    uint32_t low = begin[0], count = begin[1] - low;
-    while (count > 0) {
-        uint32_t half = count / 2;
-        bool below = set->ids[low + half] < id;
-        low = below ? low + half + 1 : low;
-        count = below ? count - half - 1 : half;
-    }
-    return low < set->count && set->ids[low] == id;
+    const uint64_t at = ss_lower_bound(set->ids, begin[0], begin[1] - begin[0], id, ss_word_is_below);
+    return at < set->count && set->ids[at] == id;
 }
 
 /* Ids are in no order that would lead to them: all records are looked through. */
@@ -235,17 +229,6 @@ static sstore_status find_by_id(const ss_removal_keys *keys, found_records *foun
 
 /* ----- both ----- */
 
-static void sort_and_make_unique(ss_removal_keys *keys)
-{
-    size_t kept = 1;
-    ss_sort_keys(keys->keys, keys->scratch, keys->count);
-    for (size_t i = 1; i < keys->count; i++) {
-        keys->keys[kept] = keys->keys[i];
-        kept += keys->keys[i] != keys->keys[kept - 1];
-    }
-    keys->count = kept;
-}
-
 sstore_status ss_removal_keys_flush(ss_removal_keys *keys, sstore_error *error)
 {
     if (keys->count == 0)
@@ -254,7 +237,7 @@ sstore_status ss_removal_keys_flush(ss_removal_keys *keys, sstore_error *error)
     if (found == NULL)
         return ss_fail_memory(error, sizeof *found);
     found->keys = keys;
-    sort_and_make_unique(keys);
+    keys->count = ss_sort_unique_keys(keys->keys, keys->scratch, keys->count);
     sstore_status status =
         keys->are_ids ? find_by_id(keys, found, error) : find_by_fingerprint(keys, found, error);
     if (status == SSTORE_OK)

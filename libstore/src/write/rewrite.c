@@ -1,5 +1,3 @@
-#include "write/rewrite.h"
-
 #include <string.h>
 
 #include "base/error.h"
@@ -9,11 +7,25 @@
 #include "store/store.h"
 #include "write/builder.h"
 
-/* ----- stream source ----- */
+/* ----- sorted pieces of the records of stores ----- */
+
+/* The records of stores are in order already. Pieces are taken from the iterator one after the other, whatever thread asks for
+ * them; what is done with them goes on side by side. */
+typedef struct record_pieces {
+    ss_record_merge *records; /* borrowed */
+    /* Whether a record is to be in a piece at all; NULL: all are. */
+    bool (*is_wanted)(void *context, const sstore_record *record);
+    void *context;
+    uint64_t next_ordinal; /* that the store to be written gets: above all ids */
+    size_t piece_count, piece_capacity;
+    ss_sequencer sequencer;
+    bool has_last;
+    sstore_record last; /* that was read */
+} record_pieces;
 
 /* Records must ascend strictly, also from piece to piece: encoders rely on that. The next ordinal must be above their ids,
  * or 'sstore verify' would reject the store that is written. */
-static sstore_status check_record(ss_stream_source *stream, const sstore_record *record, sstore_error *error)
+static sstore_status check_record(record_pieces *stream, const sstore_record *record, sstore_error *error)
 {
     const sstore_record *last = &stream->last;
     const bool ascends = !stream->has_last || record->fingerprint > last->fingerprint ||
@@ -31,7 +43,7 @@ static sstore_status check_record(ss_stream_source *stream, const sstore_record 
 }
 
 /* Take the next records off the stream, and keep those that are wanted. */
-static sstore_status take(ss_stream_source *stream, void *items, size_t *count_out, sstore_error *error)
+static sstore_status take(record_pieces *stream, void *items, size_t *count_out, sstore_error *error)
 {
     sstore_record *records = items, record;
     uint64_t *keys = items;
@@ -52,7 +64,7 @@ static sstore_status take(ss_stream_source *stream, void *items, size_t *count_o
 }
 
 /* All pieces were taken: nothing may be left, or records would be lost silently. */
-static sstore_status check_end(const ss_stream_source *stream, sstore_error *error)
+static sstore_status check_end(const record_pieces *stream, sstore_error *error)
 {
     sstore_record record;
     bool more;
@@ -66,11 +78,11 @@ static sstore_status check_end(const ss_stream_source *stream, sstore_error *err
 static sstore_status load(void *context, size_t piece, void *items, void *scratch, size_t *count_out,
                           sstore_error *error)
 {
-    ss_stream_source *stream = context;
+    record_pieces *stream = context;
     sstore_status status = SSTORE_OK;
     (void)scratch;
     *count_out = 0;
-    if (!ss_sequencer_enter(&stream->turnstile, piece))
+    if (!ss_sequencer_enter(&stream->sequencer, piece))
         return SSTORE_OK; /* a piece before could not be loaded, and whoever wanted it reports that */
     if (piece == 0) {
         stream->has_last = false;
@@ -81,20 +93,20 @@ static sstore_status load(void *context, size_t piece, void *items, void *scratc
     if (status == SSTORE_OK && piece + 1 == stream->piece_count)
         status = check_end(stream, error);
     if (status != SSTORE_OK)
-        ss_sequencer_break(&stream->turnstile);
+        ss_sequencer_break(&stream->sequencer);
     else if (piece + 1 == stream->piece_count)
-        ss_sequencer_restart(&stream->turnstile);
+        ss_sequencer_restart(&stream->sequencer);
     else
-        ss_sequencer_leave(&stream->turnstile);
+        ss_sequencer_leave(&stream->sequencer);
     return status;
 }
 
-void ss_stream_source_open(ss_stream_source *stream, uint64_t most_records, size_t capacity, ss_sorted_pieces *source_out)
+static void open_pieces(record_pieces *stream, uint64_t most_records, size_t capacity, ss_sorted_pieces *source_out)
 {
     stream->piece_capacity = capacity;
     /* One at least, so that records are read also where the manifest says that none are left: that has to be true. */
     stream->piece_count = (size_t)ss_max_u64((most_records + capacity - 1) / capacity, 1);
-    ss_sequencer_init(&stream->turnstile);
+    ss_sequencer_init(&stream->sequencer);
     *source_out = (ss_sorted_pieces){.context = stream,
                                     .piece_count = stream->piece_count,
                                     .item_count = most_records,
@@ -103,9 +115,9 @@ void ss_stream_source_open(ss_stream_source *stream, uint64_t most_records, size
                                     .load = load};
 }
 
-void ss_stream_source_close(ss_stream_source *stream)
+static void close_pieces(record_pieces *stream)
 {
-    ss_sequencer_destroy(&stream->turnstile);
+    ss_sequencer_destroy(&stream->sequencer);
 }
 
 /* ----- merge ----- */
@@ -142,11 +154,7 @@ static sstore_status check_alike(const sstore *first, const sstore *other, sstor
     if (a->has_ids != b->has_ids)
         return ss_fail_argument(error, "%s: it has %s, but %s has %s", other->dir.path, b->has_ids ? "ids" : "no ids",
                                 first->dir.path, a->has_ids ? "some" : "none");
-    if (strcmp(a->recipe, b->recipe) != 0)
-        return ss_fail(error, SSTORE_ERROR_RECIPE, 0, other->dir.path, SSTORE_NO_OFFSET,
-                       "its fingerprints were made by the recipe '%s', but those of %s by '%s'", b->recipe,
-                       first->dir.path, a->recipe);
-    return SSTORE_OK;
+    return ss_store_check_same_recipe(first, other, error);
 }
 
 static sstore_status open_inputs(inputs *from, const char *const *paths, size_t count, sstore_error *error)
@@ -198,8 +206,7 @@ static input_totals sum_up(const inputs *from)
         (void)ss_manifest_counts(manifest, &counts);
         totals.next_ordinal = ss_max_u64(totals.next_ordinal, manifest->next_ordinal);
         totals.record_count += counts.record_count;
-        for (uint32_t j = 0; j < manifest->segment_count; j++)
-            totals.memory_bytes += ss_record_stream_bytes(from->stores[i]->segments[j]);
+        totals.memory_bytes += ss_record_merge_bytes(from->stores[i], 0, manifest->segment_count);
     }
     return totals;
 }
@@ -230,15 +237,15 @@ static sstore_status build_from(inputs *from, const char *path, const sstore_bui
         sstore_builder_abort(builder);
         return status;
     }
-    ss_stream_source stream = {.records = &from->records,
+    record_pieces stream = {.records = &from->records,
                                .is_wanted = is_wanted,
                                .context = from,
                                .next_ordinal = totals.next_ordinal};
     ss_sorted_pieces source;
     size_t capacity = ss_piece_capacity(builder->build.memory.piece_capacity, totals.record_count);
-    ss_stream_source_open(&stream, totals.record_count, capacity, &source);
+    open_pieces(&stream, totals.record_count, capacity, &source);
     status = ss_builder_finish_from(builder, &source, NULL, error);
-    ss_stream_source_close(&stream);
+    close_pieces(&stream);
     return status;
 }
 
@@ -375,10 +382,10 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
     if (status == SSTORE_OK)
         status = ss_record_merge_add(&records, self->store, self->range.first, self->range.end, error);
     if (status == SSTORE_OK) {
-        ss_stream_source stream = {.records = &records, .next_ordinal = manifest->next_ordinal};
-        ss_stream_source_open(&stream, most, ss_piece_capacity(build.memory.piece_capacity, most), &source);
+        record_pieces stream = {.records = &records, .next_ordinal = manifest->next_ordinal};
+        open_pieces(&stream, most, ss_piece_capacity(build.memory.piece_capacity, most), &source);
         status = ss_segment_write(&build, &source, NULL, segment, error);
-        ss_stream_source_close(&stream);
+        close_pieces(&stream);
     }
     ss_record_merge_close(&records);
     if (status != SSTORE_OK)
@@ -450,15 +457,6 @@ static sstore_status make_and_publish(compaction *self, sstore_error *error)
     return status;
 }
 
-/* What reading the range takes of memory. */
-static uint64_t reading_bytes(const compaction *self)
-{
-    uint64_t bytes = 0;
-    for (uint32_t i = self->range.first; i < self->range.end; i++)
-        bytes += ss_record_stream_bytes(self->store->segments[i]);
-    return bytes;
-}
-
 static sstore_status run(sstore_builder *builder, compact_range range, const sstore_build_options *options,
                              sstore_error *error)
 {
@@ -466,7 +464,7 @@ static sstore_status run(sstore_builder *builder, compact_range range, const sst
     builder->in_order = true;
     sstore_status status = ss_store_open_in(&builder->place->store, true, &self.store, error);
     if (status == SSTORE_OK)
-        status = ss_builder_share_memory(builder, options, reading_bytes(&self), error);
+        status = ss_builder_share_memory(builder, options, ss_record_merge_bytes(self.store, range.first, range.end), error);
     if (status == SSTORE_OK)
         status = ss_builder_check_reserved(builder, error);
     if (status == SSTORE_OK)
