@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "input.h"
+#include "input/input.h"
 #include "support/clock.h"
 #include "support/must.h"
 #include "support/parameters.h"

@@ -12,10 +12,10 @@ declare -A owner=(
   [lmdb.h]='libstore/src/store/directory\.c'
   [xxhash.h]='libstore/src/base/bytes\.h'
   [utf8proc.h]='libstore/src/text/[^/]*\.c'
-  [jansson.h]='tools/[^/]*\.[ch]'
-  [zlib.h]='tools/decoder_gzip\.c'
-  [zstd.h]='tools/decoder_zstd\.c'
-  [zstd_errors.h]='tools/decoder_zstd\.c'
+  [jansson.h]='tools/output/json\.c'
+  [zlib.h]='tools/input/decompress\.c'
+  [zstd.h]='tools/input/decompress\.c'
+  [zstd_errors.h]='tools/input/decompress\.c'
 )
 breaches=0
 

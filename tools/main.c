@@ -1,5 +1,5 @@
 /*
- * main.c - the sstore program: the table of commands, and what is not a command's own (--help, --version).
+ * main.c - the sstore program: the table of commands, and --help and --version without a command.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
-#include "cmd.h"
-#include "output.h"
+#include "commands/cmd.h"
 
 typedef struct command {
     char *title; /* as usage messages show it; the command's name follows the space */
@@ -69,20 +69,27 @@ static void print_help(FILE *stream)
           stream);
 }
 
-static int fail_unknown(const char *name)
+/* A store has some files for each of its segments, and all are open at once: let the process have as many as the system
+ * allows. */
+static void allow_many_files(void)
 {
-    cmd_complain("'%s' is not a command; 'sstore --help' lists them", name);
-    return EXIT_USAGE;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
 }
 
 static int run_command(int argc, char **argv)
 {
     const command *found = find_command(argv[0]);
-    if (found == NULL)
-        return fail_unknown(argv[0]);
+    if (found == NULL) {
+        message_print("'%s' is not a command; 'sstore --help' lists them", argv[0]);
+        return EXIT_USAGE;
+    }
     argv[0] = "sstore";
     program_invocation_short_name = found->title;
-    cmd_allow_many_files();
+    allow_many_files();
     return found->run(argc, argv);
 }
 
@@ -118,7 +125,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-        cmd_print_version();
+        output_version();
         return EXIT_DONE;
     }
     bool help = strcmp(argv[1], "help") == 0;

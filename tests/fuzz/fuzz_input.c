@@ -3,7 +3,7 @@
  * the records, the exit code and the message are the same.
  *   1 byte: format and compression; 1 byte: how lines are read; then the input
  */
-#include "input.h"
+#include "input/input.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 /* Weights from decimal text: each is rounded once, from its exact value, to 2^-20, half to even. */
-#include "weight.h"
+#include "input/weight.h"
 
 #include <inttypes.h>
 #include <stdio.h>

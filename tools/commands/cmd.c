@@ -1,0 +1,230 @@
+/*
+ * cmd.c - operands, options and steps that several commands share.
+ */
+#include "commands/cmd.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+#include "input/interrupt.h"
+
+/* ----- operands ----- */
+
+void operands_check(operands given, int count, const char *expected, const char *missing)
+{
+    if (given.count > count)
+        message_usage_error("'%s' is one operand too many: expected %s", given.items[count], expected);
+    if (given.count < count)
+        message_usage_error("expected %s", missing);
+}
+
+const char *operands_only_store(operands given)
+{
+    operands_check(given, 1, "one STORE", "a STORE");
+    return given.items[0];
+}
+
+const char *operands_take_store(operands *given)
+{
+    if (given->count == 0)
+        message_usage_error("expected a STORE");
+    given->count--;
+    return *given->items++;
+}
+
+operands operands_as_inputs(operands given)
+{
+    static char *standard_input[] = {"-"};
+    int standard_inputs = 0;
+    for (int i = 0; i < given.count; i++)
+        standard_inputs += strcmp(given.items[i], "-") == 0;
+    if (standard_inputs > 1)
+        message_usage_error("expected '-', standard input, once, found it %d times", standard_inputs);
+    return given.count > 0 ? given : (operands){standard_input, 1};
+}
+
+/* ----- stores ----- */
+
+int store_open(const char *path, const sstore_open_options *options, sstore **store_out,
+               sstore_statistics *metadata_out)
+{
+    sstore_error error;
+    *store_out = NULL;
+    *metadata_out = (sstore_statistics){.struct_size = sizeof *metadata_out};
+    if (sstore_open(path, options, store_out, &error) != SSTORE_OK ||
+        sstore_stat(*store_out, metadata_out, &error) != SSTORE_OK)
+        return message_error(&error);
+    return EXIT_DONE;
+}
+
+int store_read_metadata(const char *path, sstore_statistics *metadata_out)
+{
+    sstore *store;
+    int code = store_open(path, NULL, &store, metadata_out);
+    sstore_close(store);
+    return code;
+}
+
+/* ----- options of input ----- */
+
+static const option_choice formats[] = {{"auto", INPUT_AUTO}, {"text", INPUT_TEXT}, {"u64", INPUT_U64},
+                                        {"rec", INPUT_REC},   {"npy", INPUT_NPY},   {0}};
+static const option_choice compressions[] = {{"auto", COMPRESSION_AUTO},
+                                             {"none", COMPRESSION_NONE},
+                                             {"gzip", COMPRESSION_GZIP},
+                                             {"zstd", COMPRESSION_ZSTD},
+                                             {0}};
+static const option_choice radices[] = {{"hex", false}, {"dec", true}, {0}};
+
+const command_option input_option_table[] = {
+    {"format", 0, "FORMAT", "auto (by suffix; the default), text, u64, rec or npy", OPTION_CHOICE,
+     OPTION_FIELD(input_options, format), .choices = formats},
+    {"compression", 0, "KIND", "auto (by suffix, of text also by its beginning; the default), none, gzip or zstd",
+     OPTION_CHOICE, OPTION_FIELD(input_options, compression), .choices = compressions},
+    {"columns", 0, "LIST", "what the fields of a line are: fingerprint, id, or - for one to skip", OPTION_TEXT,
+     OPTION_FIELD(input_options, columns)},
+    {"radix", 0, "RADIX", "of fingerprints in text: hex (the default) or dec, signed or unsigned", OPTION_CHOICE,
+     OPTION_FIELD(input_options, lines.decimal), .choices = radices},
+    {0},
+};
+
+void check_input_options(void *part)
+{
+    input_options *input = part;
+    line_fault fault;
+    if (!compression_is_known(input->compression))
+        message_usage_error("--compression: this sstore was built without %s", compression_library(input->compression));
+    /* Only now: --ids changes the meaning of the list. */
+    if (input->columns != NULL && !line_format_set_columns(&input->lines, input->columns, &fault))
+        message_usage_error("--columns: %s", fault.reason);
+}
+
+/* ----- options of long tasks ----- */
+
+static const option_choice progress_modes[] = {{"auto", PROGRESS_AUTO},
+                                               {"json", PROGRESS_JSON},
+                                               {"none", PROGRESS_NONE},
+                                               {0}};
+
+const command_option run_options[] = {
+    {"progress", 0, "HOW", "auto: on a terminal (the default), json: objects on stderr, or none", OPTION_CHOICE,
+     OPTION_FIELD(task_arguments, progress), .choices = progress_modes},
+    {"quiet", 0, NULL, "print nothing but errors", OPTION_FLAG, OPTION_FIELD(task_arguments, quiet)},
+    {0},
+};
+
+const command_option task_options[] = {
+    {"threads", 0, "N", "work on N threads (default: all processors); 1: also read on no other", OPTION_NUMBER,
+     OPTION_FIELD(task_arguments, options.threads), .max = 1024},
+    {"memory", 0, "SIZE", "what the work may take, all in all (default 1G; kept to from 64M on)", OPTION_SIZE,
+     OPTION_FIELD(task_arguments, options.memory_bytes)},
+    {"tmp-dir", 0, "DIR",
+     "where to keep what does not fit in memory (default: in STORE; of "
+     "pairs, clusters and join in TMPDIR if that is set)",
+     OPTION_TEXT, OPTION_FIELD(task_arguments, options.tmp_dir)},
+    {0},
+};
+
+const command_option write_options[] = {
+    {"ignore-free-space", 0, NULL, "begin though the disk seems too small", OPTION_FLAG,
+     OPTION_FIELD(task_arguments, options.ignore_free_space)},
+    {0},
+};
+
+const command_option segment_options[] = {
+    {"plan", 0, "PLAN", "auto, 20, 16, 10, 4, 3, 2, 1, BcC (5c2) or bits:radius,...", OPTION_TEXT,
+     OPTION_FIELD(task_arguments, options.plan)},
+    {"block-size", 0, "SIZE", "a power of two from 256 to 64K (default 4K, or the store's)", OPTION_SIZE,
+     OPTION_FIELD(task_arguments, options.block_bytes)},
+    {0},
+};
+
+const command_option build_options[] = {
+    {"force", 0, NULL, "replace STORE if it exists, once the new one is complete", OPTION_FLAG,
+     OPTION_FIELD(task_arguments, options.replace)},
+    {"allow-empty", 0, NULL, "with --force: also if there are no records", OPTION_FLAG,
+     OPTION_FIELD(task_arguments, allow_empty)},
+    {0},
+};
+
+void check_run_options(void *part)
+{
+    const task_arguments *task = part;
+    if (task->progress == PROGRESS_JSON && !json_is_available())
+        message_usage_error("--progress: this sstore was built without the jansson library, so it has no JSON");
+}
+
+/* ----- long tasks ----- */
+
+static int report_and_check(void *context, const sstore_progress *progress)
+{
+    (void)context;
+    progress_report(progress);
+    return interrupted();
+}
+
+void task_begin_reading(task_arguments *arguments)
+{
+    interrupt_catch();
+    progress_begin(arguments->quiet && arguments->progress == PROGRESS_AUTO ? PROGRESS_NONE : arguments->progress);
+    arguments->options.on_progress = report_and_check;
+}
+
+void task_begin(task_arguments *arguments)
+{
+    /* A reader that closes the pipe of progress or answers must not end the process in the middle of a change. */
+    (void)signal(SIGPIPE, SIG_IGN);
+    task_begin_reading(arguments);
+}
+
+int task_end(const char *path, sstore_status status, const sstore_error *error)
+{
+    progress_end();
+    if (status == SSTORE_STOPPED) {
+        message_print("%s: interrupted; nothing was changed", path);
+        return interrupt_exit_code();
+    }
+    return message_status(status, error);
+}
+
+static int print_summary(const char *path)
+{
+    sstore_statistics metadata;
+    int code = store_read_metadata(path, &metadata);
+    if (code != EXIT_DONE)
+        return code;
+    double each = metadata.distinct_count == 0 ? 0 : (double)metadata.total_bytes / (double)metadata.distinct_count;
+    message_print("%s: records %" PRIu64 ", distinct %" PRIu64 ", tables %" PRIu32 ", bytes %" PRIu64
+                  ", bytes a fingerprint %.1f",
+                  path, metadata.record_count, metadata.distinct_count, metadata.table_count, metadata.total_bytes,
+                  each);
+    return EXIT_DONE;
+}
+
+int task_end_build(const task_arguments *arguments, const char *path, sstore_status status, const sstore_error *error)
+{
+    int code = task_end(path, status, error);
+    return code != EXIT_DONE || arguments->quiet ? code : print_summary(path);
+}
+
+int task_check_records(const task_arguments *arguments, const char *path, uint64_t record_count)
+{
+    if (record_count > 0 || arguments->options.replace == 0 || arguments->allow_empty)
+        return EXIT_DONE;
+    progress_end();
+    message_print("%s: there are no input records, so nothing was changed; add --allow-empty to make an empty store",
+                  path);
+    return EXIT_FAILED;
+}
+
+int task_check_stores(const task_arguments *arguments, const char *path, const operands *stores)
+{
+    sstore_statistics metadata = {.record_count = 0};
+    int code = EXIT_DONE;
+    if (arguments->options.replace == 0 || arguments->allow_empty)
+        return EXIT_DONE;
+    for (int i = 0; i < stores->count && code == EXIT_DONE && metadata.record_count == 0; i++)
+        code = store_read_metadata(stores->items[i], &metadata);
+    return code == EXIT_DONE ? task_check_records(arguments, path, metadata.record_count) : code;
+}

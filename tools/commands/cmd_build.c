@@ -1,0 +1,248 @@
+/*
+ * cmd_build.c - sstore build and remove: from inputs to a store, or to one with less in it.
+ */
+#include "commands/cmd_build.h"
+
+#include <inttypes.h>
+
+#include "input/interrupt.h"
+
+#define LARGE_BYTES 1000000000u /* of disk: only larger builds print their needs */
+#define MANY_SEGMENTS 32u
+
+typedef struct build_job {
+    store_change kind;
+    sstore_builder *builder;
+    uint64_t record_count, expected_count; /* expected: of all inputs, 0 if it is not known */
+} build_job;
+
+static int add_batch(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+{
+    build_job *job = context;
+    sstore_error error;
+    if (interrupted())
+        return interrupt_exit_code();
+    sstore_status status = job->kind == STORE_REMOVE_IDS
+                               ? sstore_builder_add_ids(job->builder, fingerprints, count, &error)
+                               : sstore_builder_add(job->builder, fingerprints, ids, count, &error);
+    if (status != SSTORE_OK)
+        return message_error(&error);
+    job->record_count += count;
+    progress_reading(job->record_count, job->expected_count);
+    return EXIT_DONE;
+}
+
+static int read_inputs(build_job *job, const store_arguments *arguments)
+{
+    input_ids ids = INPUT_IDS_UNKNOWN;
+    int code = EXIT_DONE;
+    for (int i = 0; i < arguments->inputs.count && code == EXIT_DONE; i++)
+        code = input_read(arguments->inputs.items[i], &arguments->input, &ids, add_batch, job);
+    return code == EXIT_DONE && interrupted() ? interrupt_exit_code() : code;
+}
+
+static double gigabytes(uint64_t bytes)
+{
+    return (double)bytes / 1e9;
+}
+
+/* Print how much disk space a large build needs, before it begins. */
+static void state_needs(const task_arguments *arguments, const char *path, const build_job *job)
+{
+    sstore_build_needs needs = {.struct_size = sizeof needs};
+    sstore_error error;
+    if (arguments->quiet || job->expected_count == 0 ||
+        sstore_builder_needs(job->builder, job->expected_count, &needs, &error) != SSTORE_OK ||
+        needs.peak_bytes + needs.tmp_peak_bytes < LARGE_BYTES)
+        return;
+    message_print("%s: about %" PRIu64
+                  " million records; the build takes up to %.1f GB of disk, of which %.1f GB stay; "
+                  "%.1f GB are free",
+                  path, job->expected_count / 1000000, gigabytes(needs.peak_bytes), gigabytes(needs.store_bytes),
+                  gigabytes(needs.free_bytes));
+    if (needs.tmp_peak_bytes > 0)
+        message_print("%s: up to %.1f GB are spilled to %s, where %.1f GB are free", path,
+                      gigabytes(needs.tmp_peak_bytes), arguments->options.tmp_dir, gigabytes(needs.tmp_free_bytes));
+}
+
+/* Of all inputs together, if it is known of each. */
+static input_expectation expect_records(const store_arguments *arguments)
+{
+    input_expectation all = {.known = true};
+    for (int i = 0; i < arguments->inputs.count; i++) {
+        input_expectation one = input_expect(arguments->inputs.items[i], &arguments->input);
+        if (!one.known)
+            return one;
+        all.count += one.count;
+        all.largest_id = one.largest_id > all.largest_id ? one.largest_id : all.largest_id;
+    }
+    return all;
+}
+
+static sstore_status begin(store_change kind, const char *path, const sstore_build_options *options,
+                           sstore_builder **builder_out, sstore_error *error)
+{
+    if (kind == STORE_BUILD)
+        return sstore_builder_create(path, options, builder_out, error);
+    return kind == STORE_ADD ? sstore_builder_create_addition(path, options, builder_out, error)
+                             : sstore_builder_create_removal(path, options, builder_out, error);
+}
+
+static void print_change(const char *path, bool added, const sstore_change *change)
+{
+    if (added)
+        message_print("%s: added %" PRIu64 " of %" PRIu64 " records (%" PRIu64
+                      " already present or repeated); records %" PRIu64 ", segments %" PRIu32,
+                      path, change->added_count, change->given_count, change->given_count - change->added_count,
+                      change->record_count, change->segment_count);
+    else
+        message_print("%s: removed %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
+                      change->removed_count, change->record_count, change->segment_count);
+    if (change->segment_count >= MANY_SEGMENTS)
+        message_print("%s: queries look into every segment; 'sstore compact --tiered' makes few of many", path);
+}
+
+/* What the summary of a new store does not say. */
+static void tell_of_input(const char *path, bool may_be_empty, const sstore_change *change)
+{
+    if (change->given_count == 0 && !may_be_empty)
+        message_print("%s: warning: there were no input records", path);
+    if (change->given_count > change->added_count)
+        message_print("%s: %" PRIu64 " of %" PRIu64 " input records were repeated", path,
+                      change->given_count - change->added_count, change->given_count);
+}
+
+void store_warn_of_ids(const char *path, const sstore_change *change)
+{
+    if (change->conflict_count == 0)
+        return;
+    message_print("%s: warning: ids of added records that also belong to another fingerprint: %s%" PRIu64
+                  ", such as id %" PRIu64
+                  "; different documents need different ids, see 'sstore fingerprint --first-id'",
+                  path, change->ids_checked ? "" : "at least ", change->conflict_count, change->least_conflicting_id);
+}
+
+void store_take_operands(store_arguments *arguments, operands given)
+{
+    arguments->store = operands_take_store(&given);
+    arguments->inputs = operands_as_inputs(given);
+}
+
+int store_check_inputs(store_arguments *arguments)
+{
+    const sstore_build_options *options = &arguments->task.options;
+    arguments->input.ahead = options->threads != 1;
+    arguments->input.max_window_bits = input_window_bits(options->memory_bytes);
+    return input_check_all(arguments->inputs.items, arguments->inputs.count, &arguments->input);
+}
+
+/* Publish what has been read, and say what it made. */
+static int finish(build_job *job, const store_arguments *arguments, const sstore_change *change)
+{
+    const char *path = arguments->store;
+    const task_arguments *task = &arguments->task;
+    sstore_error error;
+    sstore_status status = sstore_builder_finish(job->builder, &error);
+    int code = job->kind == STORE_BUILD ? task_end_build(task, path, status, &error) : task_end(path, status, &error);
+    if (code != EXIT_DONE || task->quiet)
+        return code;
+    if (job->kind == STORE_BUILD) {
+        tell_of_input(path, task->allow_empty, change);
+    } else {
+        print_change(path, job->kind == STORE_ADD, change);
+        store_warn_of_ids(path, change);
+    }
+    return EXIT_DONE;
+}
+
+int store_change_from_inputs(store_change kind, store_arguments *arguments)
+{
+    const char *path = arguments->store;
+    task_arguments *task = &arguments->task;
+    sstore_change change = {.struct_size = sizeof change};
+    sstore_error error;
+    int code = store_check_inputs(arguments);
+    if (code != EXIT_DONE)
+        return code;
+    const input_expectation expected = expect_records(arguments);
+    build_job job = {.kind = kind, .expected_count = expected.count};
+    task_begin(task);
+    task->options.expected_record_count = expected.count;
+    task->options.expected_largest_id = expected.largest_id;
+    task->options.change = task->quiet ? NULL : &change;
+    sstore_status status = begin(kind, path, &task->options, &job.builder, &error);
+    if (status != SSTORE_OK)
+        return task_end(path, status, &error);
+    state_needs(task, path, &job);
+    code = read_inputs(&job, arguments);
+    if (code == EXIT_DONE && kind == STORE_BUILD)
+        code = task_check_records(task, path, job.record_count);
+    if (code == EXIT_DONE)
+        return finish(&job, arguments, &change);
+    sstore_builder_abort(job.builder);
+    return interrupted() ? task_end(path, SSTORE_STOPPED, NULL) : code;
+}
+
+/* ----- sstore build ----- */
+
+static const command_option build_command_options[] = {
+    {"distance", 'k', "K", "the distance to build for, 0 to 16 (default 3)", OPTION_NUMBER,
+     OPTION_FIELD(store_arguments, task.options.distance), .max = SSTORE_MAX_BUILD_DISTANCE},
+    {"recipe", 0, "TEXT", "how the fingerprints were made; kept in the store", OPTION_TEXT,
+     OPTION_FIELD(store_arguments, task.options.recipe)},
+    {"no-ids", 0, NULL, "make a store without ids; those in the input are ignored", OPTION_FLAG,
+     OPTION_FIELD(store_arguments, task.options.without_ids)},
+    {"first-ordinal", 0, "N", "the id of the first record, if the input has none (default 0)", OPTION_NUMBER,
+     OPTION_FIELD(store_arguments, task.options.first_ordinal), .max = UINT64_MAX},
+    {0},
+};
+static const command_syntax build_syntax = {
+    .options = build_command_options,
+    .groups = (const option_group[]){BUILD_OPTION_GROUPS(offsetof(store_arguments, task)),
+                                     INPUT_OPTION_GROUP(offsetof(store_arguments, input)),
+                                     {0}},
+    .operands = "STORE [INPUT...]",
+    .doc = "Make STORE, a folder, from the fingerprints in all INPUTs; - or no INPUT is stdin. Text holds one record "
+           "a line: a fingerprint of 1 to 16 hex digits, then perhaps a decimal id. Without ids a record's id is its "
+           "number over all inputs, from 0. A malformed line ends the build, and nothing is left behind."
+           "\vSizes take the suffixes K, M, G and T, powers of 1024.",
+};
+
+int cmd_build(int argc, char **argv)
+{
+    store_arguments all = STORE_ARGUMENTS_INIT;
+    const operands given = command_line_parse(&build_syntax, argc, argv, &all);
+    const sstore_build_options *made = &all.task.options;
+    if (made->without_ids != 0 && made->first_ordinal != 0)
+        message_usage_error("--first-ordinal is of no use with --no-ids");
+    store_take_operands(&all, given);
+    all.input.lines.ignore_ids = made->without_ids != 0;
+    return store_change_from_inputs(STORE_BUILD, &all);
+}
+
+/* ----- sstore remove ----- */
+
+static const command_option remove_options[] = {
+    {"ids", 0, NULL, "the input is of ids, in text the first column, decimal: remove all records with one of them",
+     OPTION_FLAG, OPTION_FIELD(store_arguments, input.lines.are_ids)},
+    {0},
+};
+static const command_syntax remove_syntax = {
+    .options = remove_options,
+    .groups = (const option_group[]){WRITE_OPTION_GROUPS(offsetof(store_arguments, task)),
+                                     INPUT_OPTION_GROUP(offsetof(store_arguments, input)),
+                                     {0}},
+    .operands = "STORE [INPUT...]",
+    .doc = "Take the records in all INPUTs, as 'sstore build' reads them, out of STORE; - or no INPUT is stdin. A "
+           "fingerprint without an id stands for all its records. What STORE does not have is ignored. Readers see "
+           "the removal at once and as a whole when all is done; the room is free after 'sstore compact'."
+           "\vSizes take the suffixes K, M, G and T, powers of 1024.",
+};
+
+int cmd_remove(int argc, char **argv)
+{
+    store_arguments all = STORE_ARGUMENTS_INIT;
+    store_take_operands(&all, command_line_parse(&remove_syntax, argc, argv, &all));
+    all.input.lines.ignore_ids = all.input.lines.are_ids;
+    return store_change_from_inputs(all.input.lines.are_ids ? STORE_REMOVE_IDS : STORE_REMOVE, &all);
+}

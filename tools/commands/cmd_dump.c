@@ -1,0 +1,67 @@
+/*
+ * cmd_dump.c - sstore dump: print all records of a store, in order.
+ */
+#include "commands/cmd.h"
+
+typedef enum dump_format { DUMP_TEXT, DUMP_REC, DUMP_U64 } dump_format;
+
+typedef struct arguments {
+    dump_format format;
+} arguments;
+
+static const option_choice formats[] = {{"text", DUMP_TEXT}, {"rec", DUMP_REC}, {"u64", DUMP_U64}, {0}};
+static const command_option options[] = {
+    {"format", 0, "FORMAT", "text (the default); rec, binary with ids; or u64, binary without", OPTION_CHOICE,
+     OPTION_FIELD(arguments, format), .choices = formats},
+    {0},
+};
+static const command_syntax syntax = {
+    .options = options,
+    .operands = "STORE",
+    .doc = "Print all records of STORE as lines of fingerprint and id, ascending. 'sstore build' reads them, in any "
+           "format, and with the same options makes the same store of them.",
+};
+
+/* What is printed of records. */
+typedef struct printer {
+    dump_format format;
+    bool has_ids;
+} printer;
+
+static int print_record(void *context, const sstore_record *record)
+{
+    const printer *how = context;
+    const uint64_t words[] = {record->fingerprint, record->id};
+    if (how->format == DUMP_TEXT)
+        return !output_record(how->has_ids, record);
+    return !output_words(words, how->format == DUMP_REC ? 2 : 1);
+}
+
+static int dump(const sstore *store, printer *how)
+{
+    sstore_error error;
+    sstore_cursor *cursor = NULL;
+    if (sstore_cursor_create(store, &cursor, &error) != SSTORE_OK)
+        return message_error(&error);
+    sstore_status status = sstore_each_record(cursor, print_record, how, &error);
+    sstore_cursor_free(cursor);
+    return message_status(status, &error);
+}
+
+int cmd_dump(int argc, char **argv)
+{
+    arguments all = {.format = DUMP_TEXT};
+    sstore *store;
+    sstore_statistics metadata;
+    const char *path = operands_only_store(command_line_parse(&syntax, argc, argv, &all));
+    int code = store_open(path, NULL, &store, &metadata);
+    printer how = {.format = all.format, .has_ids = metadata.has_ids != 0};
+    if (code == EXIT_DONE && how.format == DUMP_REC && !how.has_ids) {
+        message_print("%s: --format rec: the store has no ids; --format u64 prints its fingerprints", path);
+        code = EXIT_USAGE;
+    }
+    if (code == EXIT_DONE)
+        code = dump(store, &how);
+    sstore_close(store);
+    return code;
+}

@@ -1,0 +1,151 @@
+/*
+ * cmd_maintain.c - sstore compact, reindex and verify: the upkeep of a store.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "commands/cmd.h"
+
+typedef struct arguments {
+    task_arguments task;
+    bool tiered, all;
+} arguments;
+
+/* ----- sstore compact ----- */
+
+static const command_option compact_options[] = {
+    {"tiered", 0, NULL,
+     "only the newest segments, while the next older one is at most four times as large as "
+     "they are together, and if they are four or more",
+     OPTION_FLAG, OPTION_FIELD(arguments, tiered)},
+    {0},
+};
+static const command_syntax compact_syntax = {
+    .options = compact_options,
+    .groups = (const option_group[]){SEGMENT_OPTION_GROUPS(offsetof(arguments, task)), {0}},
+    .operands = "STORE",
+    .doc = "Make one segment of all segments of STORE, without what was removed. Readers go on meanwhile. The disk "
+           "needs room for the new segment beside the old ones. A store of one segment is made anew only with --plan "
+           "or --block-size."
+           "\vSizes take the suffixes K, M, G and T, powers of 1024.",
+};
+
+int cmd_compact(int argc, char **argv)
+{
+    arguments all = {.task = TASK_ARGUMENTS_INIT};
+    sstore_change change = {.struct_size = sizeof change};
+    sstore_error error;
+    const char *path = operands_only_store(command_line_parse(&compact_syntax, argc, argv, &all));
+    task_begin(&all.task);
+    all.task.options.change = &change;
+    sstore_status status = sstore_compact(path, all.tiered ? SSTORE_COMPACT_TIERS : SSTORE_COMPACT_ALL,
+                                          &all.task.options, &error);
+    int code = task_end(path, status, &error);
+    if (code != EXIT_DONE || all.task.quiet)
+        return code;
+    if (change.segment_count == change.segment_count_before && change.total_bytes == change.total_bytes_before)
+        message_print("%s: there is nothing to compact; records %" PRIu64 ", segments %" PRIu32 ", bytes %" PRIu64,
+                      path, change.record_count, change.segment_count, change.total_bytes);
+    else
+        message_print("%s: records %" PRIu64 ", segments %" PRIu32 ", bytes %" PRIu64 "; before: segments %" PRIu32
+                      ", bytes %" PRIu64,
+                      path, change.record_count, change.segment_count, change.total_bytes, change.segment_count_before,
+                      change.total_bytes_before);
+    return code;
+}
+
+/* ----- sstore reindex ----- */
+
+static const command_option reindex_options[] = {
+    {"all", 0, NULL, "make all directories again, also those that can be used", OPTION_FLAG,
+     OPTION_FIELD(arguments, all)},
+    {0},
+};
+static const command_syntax reindex_syntax = {
+    .options = reindex_options,
+    .groups = (const option_group[]){RUN_OPTION_GROUPS(offsetof(arguments, task)), {0}},
+    .operands = "STORE",
+    .doc = "Make the directories (directory.mdb) of STORE again that are lost or damaged, or that another kind of "
+           "machine wrote, from its tables and ids, so that it answers again. These stay as they are; where one of "
+           "them is damaged, it is named, and nothing is changed. Readers go on meanwhile.",
+};
+
+int cmd_reindex(int argc, char **argv)
+{
+    arguments all = {.task = TASK_ARGUMENTS_INIT};
+    sstore_reindex_options how = SSTORE_REINDEX_OPTIONS_INIT;
+    uint32_t made_count = 0;
+    sstore_error error;
+    const char *path = operands_only_store(command_line_parse(&reindex_syntax, argc, argv, &all));
+    task_begin(&all.task);
+    how.all = all.all;
+    how.on_progress = all.task.options.on_progress;
+    how.progress_context = all.task.options.progress_context;
+    how.made_count = &made_count;
+    sstore_status status = sstore_reindex(path, &how, &error);
+    int code = task_end(path, status, &error);
+    if (code != EXIT_DONE || all.task.quiet)
+        return code;
+    if (made_count == 0)
+        message_print("%s: all directories can be used; nothing was changed", path);
+    else
+        message_print("%s: directories made again %" PRIu32, path, made_count);
+    return code;
+}
+
+/* ----- sstore verify ----- */
+
+static const command_syntax verify_syntax = {
+    .operands = "STORE",
+    .doc = "Read and decode everything in STORE, and hold its tables, ids and directory against each other. Each "
+           "damage is printed to stderr; if there is any, the exit status is 3.",
+};
+
+/* What was found so far. */
+typedef struct findings {
+    uint64_t count;
+    sstore_error first;
+} findings;
+
+static int print_problem(void *context, const sstore_error *problem)
+{
+    findings *self = context;
+    if (self->count++ == 0)
+        self->first = *problem;
+    message_print("%s", problem->message);
+    return 0;
+}
+
+static int print_ok(const char *path)
+{
+    sstore_statistics metadata;
+    int code = store_read_metadata(path, &metadata);
+    if (code != EXIT_DONE)
+        return code;
+    output_text("ok: ");
+    output_escaped(path, false);
+    if (metadata.segment_count != 1)
+        output_text(": records %" PRIu64 ", segments %" PRIu32 ", bytes %" PRIu64 "\n", metadata.record_count,
+                    metadata.segment_count, metadata.total_bytes);
+    else
+        output_text(": records %" PRIu64 ", distinct %" PRIu64 ", tables %" PRIu32 ", bytes %" PRIu64 "\n",
+                    metadata.record_count, metadata.distinct_count, metadata.table_count, metadata.total_bytes);
+    return EXIT_DONE;
+}
+
+int cmd_verify(int argc, char **argv)
+{
+    const char *path = operands_only_store(command_line_parse(&verify_syntax, argc, argv, NULL));
+    findings found = {.count = 0};
+    sstore_error error;
+    const sstore_status status = sstore_verify(path, print_problem, &found, &error);
+    if (status == SSTORE_OK)
+        return print_ok(path);
+    const bool is_damaged = status == SSTORE_ERROR_DAMAGED;
+    /* The error repeats a problem, or is the reason why the search for problems ended. */
+    if (found.count == 0 || (!is_damaged && strcmp(error.message, found.first.message) != 0))
+        return message_error(&error);
+    message_print("%s: %s: %" PRIu64 " problem%s found", path, is_damaged ? "damaged" : "cannot be read whole",
+                  found.count, found.count == 1 ? "" : "s");
+    return is_damaged ? EXIT_DAMAGED : EXIT_FAILED;
+}

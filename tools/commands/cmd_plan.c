@@ -1,0 +1,208 @@
+/*
+ * cmd_plan.c - sstore plan: which tables to build, before there is a store.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/cmd.h"
+
+typedef struct arguments {
+    const char *sample;
+    const char *count_given; /* -n, if it is given */
+    bool json, all, no_ids;
+    sstore_plan_options plan;
+    input_options input;
+} arguments;
+
+static const option_choice objectives[] = {{"size", SSTORE_OBJECTIVE_SIZE},
+                                           {"balanced", SSTORE_OBJECTIVE_BALANCED},
+                                           {"latency", SSTORE_OBJECTIVE_LATENCY},
+                                           {0}};
+static const command_option options[] = {
+    {"records", 'n', "N", "how many records there will be, such as 10M; with --sample: as many as it has", OPTION_COUNT,
+     OPTION_FIELD(arguments, plan.record_count), .given = offsetof(arguments, count_given)},
+    {"distance", 'k', "K", "the distance to build for, 0 to 16 (default 3)", OPTION_NUMBER,
+     OPTION_FIELD(arguments, plan.distance), .max = SSTORE_MAX_BUILD_DISTANCE},
+    {"objective", 0, "WHAT", "size, balanced (the default) or latency", OPTION_CHOICE,
+     OPTION_FIELD(arguments, plan.objective), .choices = objectives},
+    {"max-bytes", 0, "SIZE", "the most that the store may take", OPTION_SIZE, OPTION_FIELD(arguments, plan.max_bytes)},
+    {"sample", 0, "FILE", "fingerprints like those to come, in the formats of 'sstore build'", OPTION_TEXT,
+     OPTION_FIELD(arguments, sample)},
+    {"no-ids", 0, NULL, "for a store without ids", OPTION_FLAG, OPTION_FIELD(arguments, no_ids)},
+    {"block-size", 0, "SIZE", "a power of two from 256 to 64K (default 4K)", OPTION_SIZE,
+     OPTION_FIELD(arguments, plan.block_bytes)},
+    {"all", 0, NULL, "print also the plans that others outdo", OPTION_FLAG, OPTION_FIELD(arguments, all)},
+    {"json", 0, NULL, "print one JSON object", OPTION_JSON, OPTION_FIELD(arguments, json)},
+    {0},
+};
+static const command_syntax syntax = {
+    .options = options,
+    .groups = (const option_group[]){INPUT_OPTION_GROUP(offsetof(arguments, input)), {0}},
+    .doc = "Print what a store of N records would take under each plan that is of use, and its queries, and mark the "
+           "one that suits. Times are estimates, to compare plans by."
+           "\vCounts take the suffixes K, M, G and T, powers of 1000; sizes take them as powers of 1024.",
+};
+
+/* ----- the sample ----- */
+
+static int read_sample(arguments *all, uint64_t **fingerprints_out)
+{
+    if (all->sample == NULL)
+        return EXIT_DONE;
+    all->input.lines.ignore_ids = true;
+    int code = input_read_all(all->sample, &all->input, fingerprints_out, &all->plan.sample_count);
+    all->plan.sample = *fingerprints_out;
+    if (all->count_given == NULL)
+        all->plan.record_count = all->plan.sample_count;
+    return code;
+}
+
+/* ----- the plans ----- */
+
+typedef struct plan_report {
+    const arguments *arguments;
+    sstore_plan_estimate *plans; /* ascending by bytes */
+    size_t count;
+} plan_report;
+
+static int keep_plan(void *context, const sstore_plan_estimate *estimate)
+{
+    plan_report *to = context;
+    if (!to->arguments->all && !estimate->useful)
+        return 0;
+    sstore_plan_estimate *grown = reallocarray(to->plans, to->count + 1, sizeof *grown);
+    if (grown == NULL)
+        return 1;
+    to->plans = grown;
+    grown[to->count++] = *estimate;
+    return 0;
+}
+
+/* ----- text ----- */
+
+/* Three figures and a unit, each a thousand times the one before. */
+static const char *scaled(char text[16], double value, const char *const *units)
+{
+    while (value >= 999.5 && units[1] != NULL) {
+        value /= 1000;
+        units++;
+    }
+    snprintf(text, 16, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, *units);
+    return text;
+}
+
+static const char *bytes_text(char text[16], double bytes)
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", NULL};
+    return scaled(text, bytes, units);
+}
+
+static const char *time_text(char text[16], double ns)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s", NULL};
+    return scaled(text, ns, units);
+}
+
+static const char *range_text(char text[16], uint32_t least, uint32_t most)
+{
+    snprintf(text, 16, least == most ? "%" PRIu32 : "%" PRIu32 "-%" PRIu32, least, most);
+    return text;
+}
+
+static int widest_name(const plan_report *report)
+{
+    size_t widest = strlen("plan");
+    for (size_t i = 0; i < report->count; i++) {
+        size_t length = strlen(report->plans[i].plan);
+        widest = length > widest ? length : widest;
+    }
+    return (int)widest;
+}
+
+static void print_plan(const sstore_plan_estimate *plan, int name_width)
+{
+    char prefix[16], radius[16], total[16], memory[16], warm[16], cold[16];
+    output_text("%c %-*s  %6" PRIu32 "  %6s  %6s  %10.2f  %8s  %9s", plan->chosen ? '*' : ' ', name_width, plan->plan,
+                plan->table_count, range_text(prefix, plan->least_prefix_bits, plan->most_prefix_bits),
+                range_text(radius, plan->least_radius, plan->most_radius), plan->bytes_each,
+                bytes_text(total, plan->total_bytes), bytes_text(memory, plan->directory_bytes));
+    if (plan->scans)
+        output_text("  %7s", "scan");
+    else
+        output_text("  %7.0f", plan->probe_count);
+    output_text("  %8.1f  %10.0f  %8s  %8s\n", plan->block_count, plan->candidate_count, time_text(warm, plan->warm_ns),
+                time_text(cold, plan->cold_ns));
+}
+
+static void print_text(const plan_report *report)
+{
+    int width = widest_name(report);
+    output_text("  %-*s  %6s  %6s  %6s  %10s  %8s  %9s  %7s  %8s  %10s  %8s  %8s\n", width, "plan", "tables", "prefix",
+                "radius", "bytes each", "bytes", "directory", "probes", "blocks", "candidates", "warm", "cold");
+    for (size_t i = 0; i < report->count; i++)
+        print_plan(&report->plans[i], width);
+    for (size_t i = 0; i < report->count; i++)
+        if (report->plans[i].chosen)
+            output_text("\n* %s: %s.\n", report->plans[i].plan, report->plans[i].reason);
+}
+
+/* ----- JSON ----- */
+
+static json_value *plan_value(const sstore_plan_estimate *plan)
+{
+    return json_value_make(
+        "{s:s, s:I, s:[I,I], s:[I,I], s:f, s:I, s:f, s:I, s:f, s:f, s:f, s:f, s:f, s:b, s:b, s:b, s:s?}", "plan",
+        plan->plan, "tables", (long long)plan->table_count, "prefix_bits", (long long)plan->least_prefix_bits,
+        (long long)plan->most_prefix_bits, "radius", (long long)plan->least_radius, (long long)plan->most_radius,
+        "bits_per_fingerprint", plan->table_bits, "bytes", (long long)plan->total_bytes, "bytes_per_record",
+        plan->bytes_each, "directory_bytes", (long long)plan->directory_bytes, "probes", plan->probe_count, "blocks",
+        plan->block_count, "candidates", plan->candidate_count, "warm_us", plan->warm_ns / 1e3, "cold_us",
+        plan->cold_ns / 1e3, "scans", plan->scans, "useful", plan->useful, "chosen", plan->chosen, "reason",
+        plan->chosen ? plan->reason : NULL);
+}
+
+static json_value *report_value(const plan_report *report)
+{
+    const sstore_plan_options *asked = &report->arguments->plan;
+    json_value *plans = json_value_make("[]");
+    for (size_t i = 0; i < report->count; i++)
+        json_value_append(&plans, plan_value(&report->plans[i]));
+    return json_value_make("{s:I, s:I, s:b, s:I, s:o}", "records", (long long)asked->record_count, "distance",
+                           (long long)asked->distance, "has_ids", asked->has_ids, "sampled",
+                           (long long)asked->sample_count, "plans", plans);
+}
+
+static int print_plans(const arguments *all)
+{
+    sstore_error error;
+    plan_report plans = {.arguments = all};
+    int code = EXIT_DONE;
+    sstore_status status = sstore_plan(&all->plan, keep_plan, &plans, &error);
+    if (status == SSTORE_STOPPED)
+        message_print("out of memory");
+    if (status != SSTORE_OK)
+        code = message_status(status, &error);
+    else if (all->json)
+        code = output_json(report_value(&plans)) ? EXIT_DONE : EXIT_FAILED;
+    else
+        print_text(&plans);
+    free(plans.plans);
+    return code;
+}
+
+int cmd_plan(int argc, char **argv)
+{
+    arguments all = {.plan = SSTORE_PLAN_OPTIONS_INIT, .input = INPUT_OPTIONS_INIT};
+    uint64_t *sample = NULL;
+    operands_check(command_line_parse(&syntax, argc, argv, &all), 0, "none", "");
+    if (all.count_given == NULL && all.sample == NULL)
+        message_usage_error("expected -n or --sample: how many records there will be");
+    all.plan.has_ids = !all.no_ids;
+    int code = read_sample(&all, &sample);
+    if (code == EXIT_DONE)
+        code = print_plans(&all);
+    free(sample);
+    return code;
+}

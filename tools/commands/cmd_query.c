@@ -1,0 +1,428 @@
+/*
+ * cmd_query.c - sstore query: find the stored fingerprints near given ones.
+ *
+ * Whichever way they are found, a query's matches reach print_match() sorted, and the queries come in order.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/cmd.h"
+
+typedef struct arguments {
+    const char *store;
+    const char *input; /* of --input */
+    operands fingerprints;
+    bool explain;
+    sstore_open_options open;
+    uint32_t distance;          /* without -k: the store's own; for nearest 64 */
+    const char *distance_given; /* -k, if it is given */
+    bool nearest;               /* only the matches at the smallest distance */
+    bool count;                 /* only how many */
+    bool json;
+    uint64_t limit;   /* the most matches that are printed of a query */
+    uint32_t threads; /* 0: as many as the process may use */
+    input_options format;
+} arguments;
+
+static const option_choice io_modes[] = {
+    {"auto", SSTORE_IO_AUTO}, {"mmap", SSTORE_IO_MMAP}, {"pread", SSTORE_IO_PREAD}, {"memory", SSTORE_IO_MEMORY}, {0}};
+static const command_option options[] = {
+    {"distance", 'k', "D", "find what lies within D bits, 0 to 64 (default: the store's distance)", OPTION_NUMBER,
+     OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_DISTANCE, .given = offsetof(arguments, distance_given)},
+    {"nearest", 0, NULL, "only the matches at the smallest distance; without -k up to 64", OPTION_FLAG,
+     OPTION_FIELD(arguments, nearest)},
+    {"input", 0, "FILE", "read the queries from FILE, in the formats of 'sstore build'", OPTION_TEXT,
+     OPTION_FIELD(arguments, input)},
+    {"count", 0, NULL, "print the number of matches of each query", OPTION_FLAG, OPTION_FIELD(arguments, count)},
+    {"limit", 0, "N", "at most the first N matches of each query", OPTION_NUMBER, OPTION_FIELD(arguments, limit),
+     .min = 1, .max = UINT64_MAX},
+    {"json", 0, NULL, "print one JSON object a line", OPTION_JSON, OPTION_FIELD(arguments, json)},
+    {"threads", 0, "N", "answer operands and --input on N threads (default: all processors)", OPTION_NUMBER,
+     OPTION_FIELD(arguments, threads), .max = 1024},
+    {"io", 0, "MODE",
+     "how blocks are read: mmap, pread, memory or auto (the default): mmap if the store fits into half of the memory, "
+     "else pread",
+     OPTION_CHOICE, OPTION_FIELD(arguments, open.io), .choices = io_modes},
+    {"explain", 0, NULL, "print what one query was expected to read and what it read, not its matches", OPTION_FLAG,
+     OPTION_FIELD(arguments, explain)},
+    {"recipe", 0, "TEXT", "fail unless the store's fingerprints were made by this recipe", OPTION_TEXT,
+     OPTION_FIELD(arguments, open.recipe)},
+    {0},
+};
+static const command_syntax syntax = {
+    .options = options,
+    .groups = (const option_group[]){INPUT_OPTION_GROUP(offsetof(arguments, format)), {0}},
+    .operands = "STORE [FINGERPRINT...]",
+    .doc = "Print every record of STORE within a distance of each FINGERPRINT, as lines of query, fingerprint, "
+           "distance and id, in the order of the queries, then of distance, fingerprint and id. Without FINGERPRINT, "
+           "or with -, queries are read from stdin, and each is answered before the next is read.",
+};
+
+static bool reads_stdin(const arguments *all)
+{
+    const operands *given = &all->fingerprints;
+    return all->input == NULL && (given->count == 0 || (given->count == 1 && strcmp(given->items[0], "-") == 0));
+}
+
+/* Which must be a fingerprint of the format's radix; otherwise the process ends. */
+static uint64_t parse_operand(const arguments *all, const char *text)
+{
+    uint64_t fingerprint = 0;
+    line_fault fault;
+    if (!line_parse_fingerprint(all->format.lines.decimal, text, strlen(text), &fingerprint, &fault))
+        message_usage_error("%s", fault.reason);
+    return fingerprint;
+}
+
+static void check_arguments(const arguments *all)
+{
+    const operands *given = &all->fingerprints;
+    if (all->input != NULL && given->count > 0)
+        message_usage_error("expected either FINGERPRINT operands or --input, found both");
+    for (int i = 0; i < given->count && !reads_stdin(all); i++) {
+        if (strcmp(given->items[i], "-") == 0)
+            message_usage_error("expected either FINGERPRINT operands or '-', found both");
+        (void)parse_operand(all, given->items[i]);
+    }
+    if (all->explain && (all->input != NULL || given->count != 1 || reads_stdin(all)))
+        message_usage_error("--explain: expected one FINGERPRINT");
+    if (all->explain && (all->nearest || all->count || all->json || all->limit != UINT64_MAX))
+        message_usage_error("--explain: expected neither --nearest, --count, --limit nor --json with it");
+}
+
+/* ----- an open store, and the matches of a query ----- */
+
+typedef struct match_list {
+    sstore_match *items;
+    size_t count, capacity;
+} match_list;
+
+typedef struct query_session {
+    const arguments *all;
+    sstore *store;
+    sstore_cursor *cursor;
+    output_style style;
+    uint32_t distance;
+    match_list matches; /* of one query, kept to be sorted */
+    record_batch chunk; /* queries to be answered together */
+
+    /* The queries being answered, and how far their results have been printed. */
+    const uint64_t *queries;
+    uint64_t current; /* the query whose matches come now */
+    uint64_t seen;    /* how many of them have come */
+} query_session;
+
+/* Returns an exit code; the session is to be closed in any case. */
+static int open_session(query_session *session, const arguments *all)
+{
+    sstore_error error;
+    sstore_statistics metadata;
+    *session = (query_session){.all = all};
+    int code = store_open(all->store, &all->open, &session->store, &metadata);
+    if (code == EXIT_DONE)
+        code = message_status(sstore_cursor_create(session->store, &session->cursor, &error), &error);
+    session->style = (output_style){.json = all->json, .has_ids = metadata.has_ids != 0};
+    session->distance = all->distance_given != NULL ? all->distance
+                        : all->nearest              ? SSTORE_MAX_DISTANCE
+                                                    : metadata.distance;
+    return code;
+}
+
+static void close_session(query_session *session)
+{
+    free(session->matches.items);
+    record_batch_free(&session->chunk);
+    sstore_cursor_free(session->cursor);
+    sstore_close(session->store);
+}
+
+/* Append a copy: a callback whose context is the list. Other than 0: no memory; the list is as it was. */
+static int keep_match(void *context, const sstore_match *match)
+{
+    match_list *list = context;
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity == 0 ? 256 : 2 * list->capacity;
+        sstore_match *items = reallocarray(list->items, capacity, sizeof *items);
+        if (items == NULL)
+            return 1;
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = *match;
+    return 0;
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_matches(const void *left, const void *right)
+{
+    const sstore_match *a = left, *b = right;
+    int order = compare(a->distance, b->distance);
+    if (order == 0)
+        order = compare(a->fingerprint, b->fingerprint);
+    return order != 0 ? order : compare(a->id, b->id);
+}
+
+/* Sort ascending by distance, fingerprint, id. */
+static void sort_matches(match_list *list)
+{
+    if (list->count > 1)
+        qsort(list->items, list->count, sizeof list->items[0], compare_matches);
+}
+
+/* ----- printing ----- */
+
+static void begin_results(query_session *session, const uint64_t *queries)
+{
+    session->queries = queries;
+    session->current = 0;
+    session->seen = 0;
+}
+
+/* The queries before `until` have no more matches: print what can be said only now, and go on to that one. */
+static bool end_queries(query_session *session, uint64_t until)
+{
+    const uint64_t limit = session->all->limit;
+    for (; session->current < until; session->current++, session->seen = 0) {
+        const uint64_t count = session->seen < limit ? session->seen : limit;
+        if (session->all->count && !output_count(&session->style, session->queries[session->current], count))
+            return false;
+    }
+    return true;
+}
+
+static int print_match(void *context, const sstore_match *match)
+{
+    query_session *session = context;
+    if (!end_queries(session, match->query_index))
+        return 1;
+    if (session->seen++ >= session->all->limit || session->all->count)
+        return 0;
+    return !output_match(&session->style, session->queries[session->current], match);
+}
+
+/* ----- finding ----- */
+
+static int find_matches(query_session *session, uint64_t query)
+{
+    sstore_error error;
+    match_list *matches = &session->matches;
+    matches->count = 0;
+    sstore_status status = session->all->nearest
+                               ? sstore_query_nearest(session->cursor, query, session->distance, keep_match, matches,
+                                                      &error)
+                               : sstore_query(session->cursor, query, session->distance, keep_match, matches, &error);
+    if (status == SSTORE_STOPPED)
+        message_print("out of memory for the matches of a query; a smaller distance (-k) finds fewer");
+    return message_status(status, &error);
+}
+
+static int answer_one(query_session *session, uint64_t query)
+{
+    int code = find_matches(session, query);
+    if (code != EXIT_DONE)
+        return code;
+    match_list *matches = &session->matches;
+    sort_matches(matches);
+    begin_results(session, &query);
+    for (size_t i = 0; i < matches->count; i++) {
+        sstore_match match = matches->items[i];
+        match.query_index = 0;
+        if (print_match(session, &match) != 0)
+            return EXIT_FAILED;
+    }
+    return end_queries(session, 1) ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int answer_batch(query_session *session, const uint64_t *queries, size_t count)
+{
+    sstore_error error;
+    begin_results(session, queries);
+    sstore_status status = sstore_query_batch(session->store, queries, count, session->distance, session->all->threads,
+                                              print_match, session, &error);
+    if (status != SSTORE_OK)
+        return message_status(status, &error);
+    return end_queries(session, count) ? EXIT_DONE : EXIT_FAILED;
+}
+
+/* Answer queries in order. */
+static int answer(query_session *session, const uint64_t *queries, size_t count)
+{
+    if (!session->all->nearest)
+        return answer_batch(session, queries, count);
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < count && code == EXIT_DONE; i++)
+        code = answer_one(session, queries[i]);
+    return code;
+}
+
+/* ----- where queries come from ----- */
+
+/* Queries that are there already, operands and files, are answered in chunks on several threads. A larger chunk
+ * lets a batch share more block reads; this many queries take 8 MiB. */
+#define CHUNK_QUERIES ((size_t)1 << 20)
+
+static int answer_operands(query_session *session, const arguments *all)
+{
+    const int count = all->fingerprints.count;
+    uint64_t *queries = allocate_or_exit((size_t)count, sizeof *queries);
+    for (int i = 0; i < count; i++)
+        queries[i] = parse_operand(all, all->fingerprints.items[i]);
+    int code = answer(session, queries, (size_t)count);
+    free(queries);
+    return code;
+}
+
+static int answer_chunk(query_session *session)
+{
+    size_t count = session->chunk.count;
+    session->chunk.count = 0;
+    return count == 0 ? EXIT_DONE : answer(session, session->chunk.fingerprints, count);
+}
+
+static int add_to_chunk(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+{
+    query_session *session = context;
+    (void)ids;
+    record_batch_append(&session->chunk, fingerprints, NULL, count);
+    return session->chunk.count + INPUT_BATCH_RECORDS > CHUNK_QUERIES ? answer_chunk(session) : EXIT_DONE;
+}
+
+/* Answer one query, and flush the answer, so that a reader of stdout sees it at once. */
+static int answer_now(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+{
+    (void)ids, (void)count; /* batches of one */
+    int code = answer_one(context, fingerprints[0]);
+    return code == EXIT_DONE && !output_flush() ? EXIT_FAILED : code;
+}
+
+/* Queries in text that come through stdin, not by --input, are answered one by one: their writer may wait
+ * for the answer. */
+static int answer_input(query_session *session, const arguments *all)
+{
+    const char *path = all->input != NULL ? all->input : "-";
+    input_ids ids = INPUT_IDS_UNKNOWN;
+    if (all->input == NULL && input_is_interactive(path, &all->format))
+        return input_read_interactive(&all->format, &ids, answer_now, session);
+    if (!record_batch_init(&session->chunk, CHUNK_QUERIES))
+        return message_print("out of memory");
+    int code = input_read(path, &all->format, &ids, add_to_chunk, session);
+    /* The queries before a malformed line are answered, as they are when they come through stdin. */
+    int rest = answer_chunk(session);
+    return code != EXIT_DONE ? code : rest;
+}
+
+/* ----- explaining a query ----- */
+
+typedef struct explanation {
+    sstore_table_explanation total; /* of all tables so far */
+    uint64_t tables;
+} explanation;
+
+/* Estimates are printed as whole numbers, small ones with a digit. */
+static void print_expected(double value)
+{
+    output_text("  %12.*f", value < 9.95 ? 1 : 0, value);
+}
+
+static void print_counts(const sstore_table_explanation *of)
+{
+    output_text("  %8" PRIu64, of->probe_count);
+    print_expected(of->expected_block_count);
+    output_text("  %11" PRIu64, of->block_count);
+    print_expected(of->expected_candidate_count);
+    output_text("  %11" PRIu64 "  %8" PRIu64 "\n", of->candidate_count, of->match_count);
+}
+
+static void print_table(const sstore_table_explanation *table)
+{
+    char radius[16];
+    snprintf(radius, sizeof radius, "%" PRId32, table->radius);
+    output_text("%7" PRIu64 "  %5" PRIu32 "  %016" PRIx64 "  %6" PRIu32 "  %6s", table->segment, table->table,
+                table->key_mask, table->prefix_bits,
+                table->scanned      ? "scan"
+                : table->radius < 0 ? "-"
+                                    : radius);
+    print_counts(table);
+}
+
+static void add_to_total(explanation *to, const sstore_table_explanation *table)
+{
+    to->tables++;
+    to->total.probe_count += table->probe_count;
+    to->total.expected_block_count += table->expected_block_count;
+    to->total.block_count += table->block_count;
+    to->total.expected_candidate_count += table->expected_candidate_count;
+    to->total.candidate_count += table->candidate_count;
+    to->total.match_count += table->match_count;
+    if (table->table > 0)
+        return; /* the two times are the segment's */
+    to->total.scanned |= table->scanned;
+    to->total.probe_ns += table->probe_ns;
+    to->total.scan_ns += table->scan_ns;
+}
+
+static int print_and_add(void *context, const sstore_table_explanation *table)
+{
+    explanation *to = context;
+    print_table(table);
+    add_to_total(to, table);
+    return 0;
+}
+
+static void print_heading(void)
+{
+    output_text("%7s  %5s  %-16s  %6s  %6s  %8s  %12s  %11s  %12s  %11s  %8s\n", "segment", "table", "key bits",
+                "prefix", "radius", "probes", "blocks about", "blocks read", "tests about", "tested", "matches");
+}
+
+static void print_total(const explanation *of)
+{
+    const sstore_table_explanation *total = &of->total;
+    output_text("%7s  %5" PRIu64 "  %-16s  %6s  %6s", "total", of->tables, "", "", "");
+    print_counts(total);
+    if (total->scanned)
+        output_text("\nScanned a whole table, which takes about %.0f us; the probes for this distance would take %.0f "
+                    "us or more.\n",
+                    total->scan_ns / 1e3, total->probe_ns / 1e3);
+    else
+        output_text("\nProbed, which takes about %.0f us; to scan a whole table takes about %.0f us.\n",
+                    total->probe_ns / 1e3, total->scan_ns / 1e3);
+}
+
+/* Run the query and print a line for each table, then the totals and why it probed or scanned. */
+static int explain(query_session *session, uint64_t query)
+{
+    sstore_error error;
+    explanation all = {.tables = 0};
+    print_heading();
+    if (sstore_explain(session->cursor, query, session->distance, print_and_add, &all, &error) != SSTORE_OK)
+        return message_error(&error);
+    print_total(&all);
+    return EXIT_DONE;
+}
+
+int cmd_query(int argc, char **argv)
+{
+    arguments all = {.open = SSTORE_OPEN_OPTIONS_INIT, .limit = UINT64_MAX, .format = INPUT_OPTIONS_INIT};
+    all.fingerprints = command_line_parse(&syntax, argc, argv, &all);
+    all.store = operands_take_store(&all.fingerprints);
+    check_arguments(&all);
+    all.format.lines.ignore_ids = true;
+    all.format.ahead = all.threads != 1;
+    query_session session;
+    int code = open_session(&session, &all);
+    if (code == EXIT_DONE && all.explain)
+        code = explain(&session, parse_operand(&all, all.fingerprints.items[0]));
+    else if (code == EXIT_DONE && (all.input != NULL || reads_stdin(&all)))
+        code = answer_input(&session, &all);
+    else if (code == EXIT_DONE)
+        code = answer_operands(&session, &all);
+    close_session(&session);
+    return code;
+}

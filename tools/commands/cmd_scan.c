@@ -1,0 +1,202 @@
+/*
+ * cmd_scan.c - sstore scan: find the fingerprints near given ones in files, without a store.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/cmd.h"
+#include "input/handover.h"
+
+/* A full slot takes the scan the least time a record; one that is not full is handed over as well where the scan has
+ * nothing to do. */
+#define SLOT_RECORDS ((size_t)1 << 20)
+#define SLOTS 2u
+
+typedef struct arguments {
+    const char *queries;
+    operands inputs;
+    uint32_t distance, threads;
+    input_options format;
+} arguments;
+
+static const command_option options[] = {
+    {"queries", 0, "BATCH", "read the queries from BATCH, which is needed; - is stdin", OPTION_TEXT,
+     OPTION_FIELD(arguments, queries)},
+    {"distance", 'k', "D", "find what lies within D bits, 0 to 16 (default 3)", OPTION_NUMBER,
+     OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE},
+    {"no-ids", 0, NULL, "ignore the ids in FILEs, and print - for each", OPTION_FLAG,
+     OPTION_FIELD(arguments, format.lines.ignore_ids)},
+    {"threads", 0, "N", "scan on N threads (default: all processors); 1: also read on no other", OPTION_NUMBER,
+     OPTION_FIELD(arguments, threads), .max = 1024},
+    {0},
+};
+static const command_syntax syntax = {
+    .options = options,
+    .groups = (const option_group[]){INPUT_OPTION_GROUP(offsetof(arguments, format)), {0}},
+    .operands = "--queries BATCH [FILE...]",
+    .doc = "Print every record of the FILEs, which 'sstore build' could read, within a distance of a query in BATCH, "
+           "as lines of query, fingerprint, distance and id in any order; - or no FILE is stdin. 'sstore collect' "
+           "puts the lines of several scans in order. BATCH is held in memory, its format chosen by its name; "
+           "--radix is for both, the other options below for the FILEs.",
+};
+
+static void check_arguments(const arguments *all)
+{
+    for (int i = 0; i < all->inputs.count; i++)
+        if (strcmp(all->queries, "-") == 0 && strcmp(all->inputs.items[i], "-") == 0)
+            message_usage_error("--queries: standard input is scanned, so BATCH must be a file");
+}
+
+/* ----- the queries ----- */
+
+static int open_scan(const arguments *all, sstore_scan **scan_out)
+{
+    uint64_t *queries;
+    size_t count;
+    input_options format = INPUT_OPTIONS_INIT;
+    sstore_error error;
+    format.lines.decimal = all->format.lines.decimal;
+    format.lines.ignore_ids = true;
+    format.ahead = all->format.ahead;
+    int code = input_read_all(all->queries, &format, &queries, &count);
+    if (code == EXIT_DONE)
+        code = message_status(sstore_scan_create(queries, count, all->distance, all->threads, scan_out, &error),
+                              &error);
+    free(queries);
+    return code;
+}
+
+/* ----- scanning ----- */
+
+/*
+ * Records on their way from inputs through a scan: what is being read is gathered in one slot while a thread of its
+ * own scans another, and prints the matches.
+ */
+typedef struct scan_stream {
+    sstore_scan *scan;
+    record_batch slots[SLOTS];
+    size_t filling; /* the slot that records are put into */
+    handover over;
+    bool has_thread; /* otherwise a slot is scanned where it is filled */
+    bool ignore_ids;
+    int code; /* of the scanning so far */
+} scan_stream;
+
+/* Scan a slot, empty it, and flush its matches, so that a reader of stdout sees them at once. */
+static int scan_records(scan_stream *stream, record_batch *slot)
+{
+    sstore_error error;
+    output_style style = {.has_ids = slot->has_ids};
+    sstore_status status = sstore_scan_feed(stream->scan, slot->fingerprints, slot->has_ids ? slot->ids : NULL,
+                                            slot->count, output_scan_match, &style, &error);
+    slot->count = 0;
+    if (status != SSTORE_OK)
+        return message_status(status, &error);
+    return output_flush() ? EXIT_DONE : EXIT_FAILED;
+}
+
+static void *scan_slots(void *context)
+{
+    scan_stream *stream = context;
+    size_t slot;
+    while (stream->code == EXIT_DONE && handover_take_full(&stream->over, &slot)) {
+        stream->code = scan_records(stream, &stream->slots[slot]);
+        handover_give_free(&stream->over);
+    }
+    if (stream->code != EXIT_DONE)
+        handover_stop(&stream->over);
+    return NULL;
+}
+
+/* Begin to scan in a thread of its own, or, without `ahead`, in the caller's. Returns an exit code; the stream is to be
+ * closed in any case. */
+static int open_stream(scan_stream *stream, sstore_scan *scan, bool ahead)
+{
+    bool enough = true;
+    *stream = (scan_stream){.scan = scan, .code = EXIT_DONE};
+    for (size_t i = 0; i < SLOTS; i++)
+        enough = record_batch_init(&stream->slots[i], SLOT_RECORDS) && enough;
+    if (!enough)
+        return message_print("out of memory");
+    stream->has_thread = ahead && handover_start(&stream->over, SLOTS, scan_slots, stream);
+    if (stream->has_thread)
+        (void)handover_take_free(&stream->over, &stream->filling);
+    return EXIT_DONE;
+}
+
+/* Have the slot that is being filled scanned, and fill another one. */
+static int hand_over(scan_stream *stream)
+{
+    if (!stream->has_thread)
+        return stream->code = scan_records(stream, &stream->slots[stream->filling]);
+    handover_give_full(&stream->over);
+    return handover_take_free(&stream->over, &stream->filling) ? EXIT_DONE : EXIT_FAILED;
+}
+
+/* Add records to the slot that is being filled: an input_batch_fn. */
+static int add_records(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+{
+    scan_stream *stream = context;
+    record_batch *slot = &stream->slots[stream->filling];
+    int code = EXIT_DONE;
+    if (stream->ignore_ids)
+        ids = NULL;
+    if (slot->count + count > SLOT_RECORDS || (slot->count > 0 && slot->has_ids != (ids != NULL)))
+        code = hand_over(stream);
+    if (code != EXIT_DONE)
+        return code;
+    record_batch_append(&stream->slots[stream->filling], fingerprints, ids, count);
+    return stream->has_thread && handover_is_idle(&stream->over) ? hand_over(stream) : EXIT_DONE;
+}
+
+/* Wait until all records are scanned. Returns an exit code; a failure has been reported. */
+static int close_stream(scan_stream *stream)
+{
+    if (stream->has_thread) {
+        if (stream->slots[stream->filling].count > 0)
+            handover_give_full(&stream->over);
+        handover_finish(&stream->over);
+        handover_join(&stream->over);
+    } else if (stream->code == EXIT_DONE && stream->slots[stream->filling].count > 0) {
+        stream->code = scan_records(stream, &stream->slots[stream->filling]);
+    }
+    for (size_t i = 0; i < SLOTS; i++)
+        record_batch_free(&stream->slots[i]);
+    return stream->code;
+}
+
+/* The ids of all FILEs are present or absent, so that the matches can be collected. */
+static int scan_inputs(const arguments *all, sstore_scan *scan)
+{
+    scan_stream stream;
+    input_ids ids = INPUT_IDS_UNKNOWN;
+    int code = open_stream(&stream, scan, all->threads != 1);
+    stream.ignore_ids = all->format.lines.ignore_ids;
+    for (int i = 0; i < all->inputs.count && code == EXIT_DONE; i++) {
+        code = input_read(all->inputs.items[i], &all->format, &ids, add_records, &stream);
+        if (stream.ignore_ids)
+            ids = INPUT_IDS_UNKNOWN; /* a format that holds them may follow one that does not */
+    }
+    /* The records before a malformed one are scanned. */
+    int rest = close_stream(&stream);
+    return code != EXIT_DONE ? code : rest;
+}
+
+int cmd_scan(int argc, char **argv)
+{
+    arguments all = {.distance = 3, .format = INPUT_OPTIONS_INIT};
+    sstore_scan *scan = NULL;
+    const operands given = command_line_parse(&syntax, argc, argv, &all);
+    if (all.queries == NULL)
+        message_usage_error("expected --queries BATCH");
+    all.inputs = operands_as_inputs(given);
+    check_arguments(&all);
+    all.format.ahead = all.threads != 1;
+    int code = input_check_all(all.inputs.items, all.inputs.count, &all.format);
+    if (code == EXIT_DONE)
+        code = open_scan(&all, &scan);
+    if (code == EXIT_DONE)
+        code = scan_inputs(&all, scan);
+    sstore_scan_free(scan);
+    return code;
+}

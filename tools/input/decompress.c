@@ -1,0 +1,371 @@
+/*
+ * decompress.c - gzip by zlib, which checks each member's checksum and length; zstd by libzstd, which skips the
+ * frames that are to be skipped and checks the checksums that there are.
+ *
+ * A compressed stream is one part or more, each a gzip member or a zstd frame. It may end between two parts only, and
+ * whatever else stands between two is a fault.
+ */
+#include "input/decompress.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#ifdef SSTORE_HAVE_ZLIB
+#define ZLIB_CONST /* what zlib reads, it does not change */
+#include <zlib.h>
+#endif
+#ifdef SSTORE_HAVE_ZSTD
+#include <zstd.h>
+#include <zstd_errors.h>
+#endif
+
+#include "output/messages.h"
+
+#define MAGIC_BYTES 4u
+#define PIECE_BYTES ((size_t)1 << 17)
+
+typedef enum decode_result {
+    DECODE_GOES_ON,
+    DECODE_ENDED, /* a part is complete. A further step begins another one */
+    DECODE_FAILED
+} decode_result;
+
+/* What a step may read and write, and what it has: `taken` and `got` bytes. */
+typedef struct decode_step {
+    const char *from;
+    size_t size, taken;
+    char *to;
+    size_t room, got;
+    const char *reason; /* after DECODE_FAILED */
+} decode_step;
+
+/* A kind of compression, and what undoes it. */
+typedef struct decoder_kind {
+    const char *name, *suffix, *part, *library;
+    /* The rest is NULL in an sstore that was built without the library. create() returns NULL if there is no memory. */
+    void *(*create)(uint32_t max_window_bits); /* of what it may keep in memory: 2^bits bytes, 10 to 27 */
+    /* Go on; if there is room left behind what was written, then nothing more comes without more to read. After
+     * DECODE_FAILED there is no further step. */
+    decode_result (*decode)(void *decoder, decode_step *step);
+    void (*free)(void *decoder);
+} decoder_kind;
+
+struct unpacker {
+    compression kind;
+    const decoder_kind *how;
+    void *decoder;
+    byte_stream from;
+    char *buffer;
+    size_t capacity, begin, end; /* buffer[begin, end) is read but not decoded */
+    uint64_t offset;             /* the place of buffer[begin] in the compressed stream */
+    bool from_ended;             /* nothing follows what is in the buffer */
+    bool within;                 /* a part has begun and not ended */
+    bool has_more;               /* the decoder may have bytes left that there was no room for */
+};
+
+/* ----- the decoders ----- */
+
+#ifdef SSTORE_HAVE_ZLIB
+
+/* The largest window there is, and 16 for gzip, not zlib's own format. */
+#define GZIP_WINDOW_BITS (15 + 16)
+
+typedef struct gzip_decoder {
+    z_stream stream;
+    bool ended; /* the member before */
+} gzip_decoder;
+
+static void *create_gzip(uint32_t max_window_bits)
+{
+    (void)max_window_bits; /* it is 2^15 always */
+    gzip_decoder *decoder = calloc(1, sizeof *decoder);
+    if (decoder != NULL && inflateInit2(&decoder->stream, GZIP_WINDOW_BITS) != Z_OK) {
+        free(decoder);
+        return NULL;
+    }
+    return decoder;
+}
+
+static uInt cut(size_t size)
+{
+    return size < UINT_MAX ? (uInt)size : UINT_MAX;
+}
+
+static decode_result decode_gzip(void *self, decode_step *step)
+{
+    gzip_decoder *decoder = self;
+    z_stream *stream = &decoder->stream;
+    if (decoder->ended)
+        (void)inflateReset(stream);
+    stream->next_in = (const Bytef *)step->from;
+    stream->avail_in = cut(step->size);
+    stream->next_out = (Bytef *)step->to;
+    stream->avail_out = cut(step->room);
+    /* Z_SYNC_FLUSH: all output that is possible now, because a reader may wait for it. */
+    int result = inflate(stream, Z_SYNC_FLUSH);
+    step->taken = (size_t)((const char *)stream->next_in - step->from);
+    step->got = (size_t)((char *)stream->next_out - step->to);
+    decoder->ended = result == Z_STREAM_END;
+    /* Z_BUF_ERROR only says that there was nothing to do. */
+    if (result == Z_OK || result == Z_BUF_ERROR || result == Z_STREAM_END)
+        return decoder->ended ? DECODE_ENDED : DECODE_GOES_ON;
+    step->reason = stream->msg != NULL ? stream->msg : zError(result);
+    return DECODE_FAILED;
+}
+
+static void free_gzip(void *self)
+{
+    gzip_decoder *decoder = self;
+    inflateEnd(&decoder->stream);
+    free(decoder);
+}
+
+#define GZIP_DECODER create_gzip, decode_gzip, free_gzip
+#else
+#define GZIP_DECODER NULL, NULL, NULL
+#endif
+
+#ifdef SSTORE_HAVE_ZSTD
+
+/*
+ * The decoder keeps a frame's window in memory, and the frame says how large that is: up to 2 GiB of ours for a few
+ * bytes. By default 'zstd' neither makes nor accepts more than 128 MiB.
+ */
+#define WINDOW_TOO_LARGE                                                                                               \
+    "its window is larger than an eighth of the memory, or than 128 MiB; give more --memory, or have "                 \
+    "'zstd -dc --long=31 FILE' unpack it, into a pipe to stdin"
+
+static void *create_zstd(uint32_t max_window_bits)
+{
+    ZSTD_DCtx *decoder = ZSTD_createDCtx();
+    if (decoder != NULL && ZSTD_isError(ZSTD_DCtx_setParameter(decoder, ZSTD_d_windowLogMax, (int)max_window_bits))) {
+        ZSTD_freeDCtx(decoder);
+        return NULL;
+    }
+    return decoder;
+}
+
+static decode_result decode_zstd(void *self, decode_step *step)
+{
+    ZSTD_inBuffer in = {.src = step->from, .size = step->size};
+    ZSTD_outBuffer out = {.dst = step->to, .size = step->room};
+    size_t result = ZSTD_decompressStream(self, &out, &in);
+    step->taken = in.pos;
+    step->got = out.pos;
+    if (!ZSTD_isError(result))
+        return result == 0 ? DECODE_ENDED : DECODE_GOES_ON;
+    bool too_large = ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge;
+    step->reason = too_large ? WINDOW_TOO_LARGE : ZSTD_getErrorName(result);
+    return DECODE_FAILED;
+}
+
+static void free_zstd(void *self)
+{
+    ZSTD_freeDCtx(self);
+}
+
+#define ZSTD_DECODER create_zstd, decode_zstd, free_zstd
+#else
+#define ZSTD_DECODER NULL, NULL, NULL
+#endif
+
+static const decoder_kind kinds[] = {
+    [COMPRESSION_GZIP] = {"gzip", ".gz", "member", "zlib", GZIP_DECODER},
+    [COMPRESSION_ZSTD] = {"zstd", ".zst", "frame", "libzstd", ZSTD_DECODER},
+};
+
+/* ----- recognising compressed data ----- */
+
+/* What a part begins with: these bytes, as far as the mask goes. */
+static const struct magic {
+    compression kind;
+    size_t size;
+    uint8_t bytes[MAGIC_BYTES], mask[MAGIC_BYTES];
+} magics[] = {
+    {COMPRESSION_GZIP, 2, {0x1f, 0x8b}, {0xff, 0xff}},
+    {COMPRESSION_ZSTD, 4, {0x28, 0xb5, 0x2f, 0xfd}, {0xff, 0xff, 0xff, 0xff}},
+    /* A frame to be skipped: that is what parallel compressors begin with. */
+    {COMPRESSION_ZSTD, 4, {0x50, 0x2a, 0x4d, 0x18}, {0xf0, 0xff, 0xff, 0xff}},
+};
+
+bool compression_is_known(compression kind)
+{
+    return kind < COMPRESSION_GZIP || kinds[kind].create != NULL;
+}
+
+const char *compression_name(compression kind)
+{
+    return kinds[kind].name;
+}
+
+const char *compression_library(compression kind)
+{
+    return kinds[kind].library;
+}
+
+bool name_has_suffix(const char *name, size_t length, const char *suffix)
+{
+    size_t suffix_length = strlen(suffix);
+    return length > suffix_length && strncasecmp(name + length - suffix_length, suffix, suffix_length) == 0;
+}
+
+compression compression_of_name(const char *path, size_t *stem_length_out)
+{
+    size_t length = strlen(path);
+    *stem_length_out = length;
+    for (compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZSTD; kind++) {
+        if (name_has_suffix(path, length, kinds[kind].suffix)) {
+            *stem_length_out = length - strlen(kinds[kind].suffix);
+            return kind;
+        }
+    }
+    return COMPRESSION_AUTO;
+}
+
+static compression_match match_magic(const struct magic *magic, const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < magic->size && i < size; i++) {
+        if (((uint8_t)bytes[i] & magic->mask[i]) != magic->bytes[i])
+            return COMPRESSION_NO;
+    }
+    return size < magic->size ? COMPRESSION_PERHAPS : COMPRESSION_YES;
+}
+
+compression_match compression_begins(compression kind, const char *bytes, size_t size)
+{
+    compression_match best = COMPRESSION_NO;
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
+        compression_match found = magics[i].kind == kind ? match_magic(&magics[i], bytes, size) : COMPRESSION_NO;
+        if (found > best)
+            best = found;
+    }
+    return best;
+}
+
+/* ----- unpacking ----- */
+
+int unpacker_create(compression kind, uint32_t max_window_bits, byte_stream from, const char *begin, size_t size,
+                    unpacker **unpacker_out, line_fault *fault)
+{
+    const decoder_kind *how = &kinds[kind];
+    if (how->create == NULL)
+        return byte_stream_fail(fault, "cannot unpack %s data: this sstore was built without %s", how->name,
+                                how->library);
+    size_t capacity = size > PIECE_BYTES ? size : PIECE_BYTES;
+    unpacker *made = calloc(1, sizeof *made);
+    char *buffer = malloc(capacity);
+    void *decoder = how->create(max_window_bits);
+    if (made == NULL || buffer == NULL || decoder == NULL) {
+        if (decoder != NULL)
+            how->free(decoder);
+        free(buffer);
+        free(made);
+        return byte_stream_fail(fault, "out of memory");
+    }
+    *made = (unpacker){.kind = kind,
+                       .how = how,
+                       .decoder = decoder,
+                       .from = from,
+                       .buffer = buffer,
+                       .capacity = capacity,
+                       .end = size};
+    if (size > 0)
+        memcpy(buffer, begin, size);
+    *unpacker_out = made;
+    return EXIT_DONE;
+}
+
+/* Read on behind what is in the buffer, which is not full. */
+static int refill(unpacker *self, line_fault *fault)
+{
+    size_t got = 0, left = self->end - self->begin;
+    memmove(self->buffer, self->buffer + self->begin, left);
+    self->begin = 0;
+    self->end = left;
+    int code = self->from.read(self->from.self, self->buffer + left, self->capacity - left, &got, fault);
+    self->end += got;
+    self->from_ended = code == EXIT_DONE && got == 0;
+    return code;
+}
+
+static int fail_cut_short(const unpacker *self, line_fault *fault)
+{
+    return byte_stream_fail(fault, "the %s data is cut short: it ends at offset %" PRIu64 ", within a %s",
+                            self->how->name, self->offset + (self->end - self->begin), self->how->part);
+}
+
+/* Something else stands where a part should begin. */
+static int fail_no_part(const unpacker *self, line_fault *fault)
+{
+    char expected[96];
+    if (self->offset == 0)
+        snprintf(expected, sizeof expected, "%s data", self->how->name);
+    else
+        snprintf(expected, sizeof expected, "the end or another %s %s at offset %" PRIu64, self->how->name,
+                 self->how->part, self->offset);
+    line_fault_found(fault, expected, self->buffer + self->begin, self->end - self->begin);
+    return EXIT_FAILED;
+}
+
+/* Between parts: go on to the next one, or find the end. */
+static int begin_part(unpacker *self, bool *ended_out, line_fault *fault)
+{
+    compression_match match = compression_begins(self->kind, self->buffer + self->begin, self->end - self->begin);
+    if (match == COMPRESSION_PERHAPS && !self->from_ended)
+        return refill(self, fault); /* and look again */
+    self->within = match == COMPRESSION_YES;
+    *ended_out = self->begin == self->end && self->offset > 0;
+    if (self->within || *ended_out)
+        return EXIT_DONE;
+    return match == COMPRESSION_NO ? fail_no_part(self, fault) : fail_cut_short(self, fault);
+}
+
+static int decode(unpacker *self, char *to, size_t room, size_t *got_out, line_fault *fault)
+{
+    decode_step step = {.from = self->buffer + self->begin, .size = self->end - self->begin, .to = to, .room = room};
+    decode_result result = self->how->decode(self->decoder, &step);
+    self->begin += step.taken;
+    self->offset += step.taken;
+    self->within = result != DECODE_ENDED;
+    self->has_more = step.got == room;
+    *got_out = step.got;
+    if (result == DECODE_FAILED)
+        return byte_stream_fail(fault, "cannot unpack the %s data behind offset %" PRIu64 ": %s", self->how->name,
+                                self->offset, step.reason);
+    return EXIT_DONE;
+}
+
+static int read_unpacked(void *context, char *to, size_t room, size_t *got_out, line_fault *fault)
+{
+    unpacker *self = context;
+    bool ended = false;
+    int code = EXIT_DONE;
+    for (*got_out = 0; code == EXIT_DONE && *got_out == 0 && !ended;) {
+        if (!self->within)
+            code = begin_part(self, &ended, fault);
+        else if (self->begin < self->end || self->has_more)
+            code = decode(self, to, room, got_out, fault);
+        else if (!self->from_ended)
+            code = refill(self, fault);
+        else
+            code = fail_cut_short(self, fault);
+    }
+    return code;
+}
+
+byte_stream unpacker_bytes(unpacker *self)
+{
+    return (byte_stream){read_unpacked, self};
+}
+
+void unpacker_free(unpacker *self)
+{
+    if (self == NULL)
+        return;
+    self->how->free(self->decoder);
+    free(self->buffer);
+    free(self);
+}

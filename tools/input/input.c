@@ -1,0 +1,423 @@
+/*
+ * input.c - choosing the reader of an input, handing its records on in batches, perhaps read ahead by a thread of its
+ * own; and estimating what an input holds before it is read.
+ */
+#include "input/input.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "input/handover.h"
+#include "input/input_formats.h"
+#include "input/input_source.h"
+
+#define MIN_WINDOW_BITS 23u /* 8 MiB: what 'zstd -19' makes */
+#define SAMPLE_BYTES 65536u
+
+/* Batches that are read ahead: one to be filled, one to be taken, and some for when one side is slower now and then. */
+#define BATCHES 4
+
+bool input_ids_agree(input_ids *ids, bool has_ids)
+{
+    const input_ids now = has_ids ? INPUT_IDS_PRESENT : INPUT_IDS_ABSENT;
+    if (*ids == INPUT_IDS_UNKNOWN)
+        *ids = now;
+    return *ids == now;
+}
+
+bool record_batch_init(record_batch *batch, size_t capacity)
+{
+    *batch = (record_batch){.fingerprints = calloc(capacity, sizeof *batch->fingerprints),
+                            .ids = calloc(capacity, sizeof *batch->ids)};
+    return batch->fingerprints != NULL && batch->ids != NULL;
+}
+
+void record_batch_free(record_batch *batch)
+{
+    free(batch->fingerprints);
+    free(batch->ids);
+}
+
+void record_batch_append(record_batch *batch, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+{
+    memcpy(batch->fingerprints + batch->count, fingerprints, count * sizeof *fingerprints);
+    if (ids != NULL)
+        memcpy(batch->ids + batch->count, ids, count * sizeof *ids);
+    batch->has_ids = ids != NULL;
+    batch->count += count;
+}
+
+/* ----- choosing ----- */
+
+uint32_t input_window_bits(uint64_t memory_bytes)
+{
+    uint32_t bits = MIN_WINDOW_BITS;
+    while (bits < DECOMPRESS_MAX_WINDOW_BITS && (memory_bytes == 0 || memory_bytes >> (bits + 4) > 0))
+        bits++; /* an eighth of the memory */
+    return bits;
+}
+
+/* How the input is compressed, as far as that is known before it is read: by its name or the option. */
+static compression choose_compression(const char *path, const input_options *options)
+{
+    size_t stem_length;
+    return options->compression != COMPRESSION_AUTO ? options->compression : compression_of_name(path, &stem_length);
+}
+
+/* Its format. The suffix of a compression stands behind that of the format. */
+static input_format choose_format(const char *path, const input_options *options)
+{
+    size_t length;
+    (void)compression_of_name(path, &length);
+    if (options->format != INPUT_AUTO)
+        return options->format;
+    if (name_has_suffix(path, length, ".u64"))
+        return INPUT_U64;
+    if (name_has_suffix(path, length, ".rec"))
+        return INPUT_REC;
+    return name_has_suffix(path, length, ".npy") ? INPUT_NPY : INPUT_TEXT;
+}
+
+static int check(const char *path, const input_options *options)
+{
+    struct stat info;
+    compression kind = options != NULL ? choose_compression(path, options) : COMPRESSION_NONE;
+    if (!compression_is_known(kind))
+        return message_print("%s: cannot unpack %s data: this sstore was built without %s", path,
+                             compression_name(kind), compression_library(kind));
+    if (strcmp(path, "-") == 0)
+        return EXIT_DONE;
+    /* Not opened: a named pipe would see its only reader come and go. */
+    if (stat(path, &info) != 0 || access(path, R_OK) != 0)
+        return message_print("%s: cannot open: %s", path, strerror(errno));
+    if (S_ISDIR(info.st_mode))
+        return message_print("%s: cannot read: it is a folder", path);
+    return EXIT_DONE;
+}
+
+int input_check_all(char *const *paths, int count, const input_options *options)
+{
+    int code = EXIT_DONE;
+    for (int i = 0; i < count && code == EXIT_DONE; i++)
+        code = check(paths[i], options);
+    return code;
+}
+
+/* ----- reading ----- */
+
+int input_deliver(input_reader *reader)
+{
+    if (reader->batch->count == 0)
+        return EXIT_DONE;
+    reader->batch->has_ids = *reader->ids == INPUT_IDS_PRESENT;
+    return reader->hand_on(reader->context, &reader->batch);
+}
+
+/* The same, once the format is known: no line begins as compressed data does, but numbers may. */
+static compression settle_compression(const char *path, const input_options *options, input_format format)
+{
+    compression kind = choose_compression(path, options);
+    return kind == COMPRESSION_AUTO && format != INPUT_TEXT ? COMPRESSION_NONE : kind;
+}
+
+/* Read the source to its end, whatever its format. The records before a fault have been handed on. */
+static int read_source(input_reader *reader)
+{
+    input_format format = choose_format(reader->path, reader->options);
+    int code = input_source_unpack(&reader->source, settle_compression(reader->path, reader->options, format));
+    if (code == EXIT_DONE)
+        code = input_read_format(reader, format);
+    int rest = code == EXIT_DONE || reader->source.failed ? input_deliver(reader) : EXIT_DONE;
+    return code != EXIT_DONE ? code : rest;
+}
+
+/* ----- taking the records ----- */
+
+/* Takes the records, in the thread that input_read() was called in. */
+typedef struct consumer {
+    input_batch_fn on_batch;
+    void *context;
+    int code; /* what on_batch returned last */
+} consumer;
+
+/* Have the consumer take the batch, which is empty then. */
+static int consume(consumer *taker, record_batch *batch)
+{
+    const uint64_t *ids = batch->has_ids ? batch->ids : NULL;
+    taker->code = taker->on_batch(taker->context, batch->fingerprints, ids, batch->count);
+    batch->count = 0;
+    return taker->code;
+}
+
+static int consume_here(void *taker, record_batch **batch)
+{
+    return consume(taker, *batch);
+}
+
+static int read_here(input_reader *reader, consumer *taker)
+{
+    record_batch batch;
+    reader->batch = &batch;
+    reader->hand_on = consume_here;
+    reader->context = taker;
+    int code = record_batch_init(&batch, reader->options->batch_records)
+                   ? read_source(reader)
+                   : input_source_fail(&reader->source, "out of memory");
+    record_batch_free(&batch);
+    return code;
+}
+
+/* Reading in a thread of its own, ahead of the consumer. The source belongs to that thread until it has ended; the
+ * consumer only stops it. */
+typedef struct read_ahead {
+    input_reader *reader;
+    handover batches;
+    record_batch slots[BATCHES];
+    int code; /* how the reading ended */
+} read_ahead;
+
+static bool take_free(read_ahead *ahead, record_batch **batch)
+{
+    size_t slot;
+    bool wanted = handover_take_free(&ahead->batches, &slot);
+    *batch = &ahead->slots[slot];
+    return wanted;
+}
+
+static int hand_over(void *context, record_batch **batch)
+{
+    read_ahead *ahead = context;
+    handover_give_full(&ahead->batches);
+    return take_free(ahead, batch) ? EXIT_DONE : EXIT_FAILED;
+}
+
+static void *fill_batches(void *context)
+{
+    read_ahead *ahead = context;
+    if (take_free(ahead, &ahead->reader->batch))
+        ahead->code = read_source(ahead->reader);
+    handover_finish(&ahead->batches);
+    return NULL;
+}
+
+static int consume_all(read_ahead *ahead, consumer *taker)
+{
+    size_t slot;
+    int code = EXIT_DONE;
+    while (code == EXIT_DONE && handover_take_full(&ahead->batches, &slot)) {
+        code = consume(taker, &ahead->slots[slot]);
+        handover_give_free(&ahead->batches);
+    }
+    if (code != EXIT_DONE) {
+        input_file_stop(&ahead->reader->source.file);
+        handover_stop(&ahead->batches);
+    }
+    return code;
+}
+
+/* With all slots allocated. */
+static bool run_ahead(read_ahead *ahead, consumer *taker, int *code_out)
+{
+    if (!input_file_allow_stop(&ahead->reader->source.file) ||
+        !handover_start(&ahead->batches, BATCHES, fill_batches, ahead))
+        return false;
+    int code = consume_all(ahead, taker);
+    handover_join(&ahead->batches);
+    *code_out = code != EXIT_DONE ? code : ahead->code;
+    return true;
+}
+
+/*
+ * Do read_source() in a thread of its own, ahead of the consumer. Returns false if the system does not have what that
+ * takes; then nothing has been read. Otherwise *code_out is how it ended.
+ */
+static bool read_ahead_of(input_reader *reader, consumer *taker, int *code_out)
+{
+    read_ahead ahead = {.reader = reader};
+    bool enough = true;
+    reader->hand_on = hand_over;
+    reader->context = &ahead;
+    for (size_t i = 0; i < BATCHES; i++)
+        enough = record_batch_init(&ahead.slots[i], reader->options->batch_records) && enough;
+    bool done = enough && run_ahead(&ahead, taker, code_out);
+    for (size_t i = 0; i < BATCHES; i++)
+        record_batch_free(&ahead.slots[i]);
+    return done;
+}
+
+/* Plain words are copied in less time than another thread's copies take to come over from its core. */
+static bool is_worth_a_thread(const char *path, const input_options *options)
+{
+    input_format format = choose_format(path, options);
+    return format == INPUT_TEXT || settle_compression(path, options, format) != COMPRESSION_NONE;
+}
+
+int input_read(const char *path, const input_options *options, input_ids *ids, input_batch_fn on_batch, void *context)
+{
+    consumer taker = {.on_batch = on_batch, .context = context, .code = EXIT_DONE};
+    input_reader reader = {.path = path, .options = options};
+    reader.ids = ids;
+    int code = input_source_open(&reader.source, path);
+    if (code != EXIT_DONE)
+        return code;
+    reader.source.max_window_bits = options->max_window_bits;
+    if (!options->ahead || !is_worth_a_thread(path, options) || !read_ahead_of(&reader, &taker, &code))
+        code = read_here(&reader, &taker);
+    if (taker.code == EXIT_DONE)
+        input_source_report(&reader.source);
+    input_source_close(&reader.source);
+    return taker.code != EXIT_DONE ? taker.code : code;
+}
+
+bool input_is_interactive(const char *path, const input_options *options)
+{
+    return strcmp(path, "-") == 0 && (options->format == INPUT_AUTO || options->format == INPUT_TEXT);
+}
+
+int input_read_interactive(const input_options *options, input_ids *ids, input_batch_fn on_record, void *context)
+{
+    input_options one_by_one = *options;
+    one_by_one.batch_records = 1;
+    one_by_one.ahead = false;
+    return input_read("-", &one_by_one, ids, on_record, context);
+}
+
+typedef struct all_fingerprints {
+    const char *path;
+    uint64_t *items;
+    size_t count, capacity;
+} all_fingerprints;
+
+static int add_to_all(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+{
+    all_fingerprints *to = context;
+    (void)ids;
+    if (to->count + count > to->capacity) {
+        size_t capacity = 2 * (to->count + count);
+        uint64_t *grown = reallocarray(to->items, capacity, sizeof *grown);
+        if (grown == NULL)
+            return message_print("%s: out of memory for the fingerprints, which are all needed at once", to->path);
+        to->items = grown;
+        to->capacity = capacity;
+    }
+    memcpy(to->items + to->count, fingerprints, count * sizeof *fingerprints);
+    to->count += count;
+    return EXIT_DONE;
+}
+
+int input_read_all(const char *path, const input_options *options, uint64_t **fingerprints_out, size_t *count_out)
+{
+    input_ids ids = INPUT_IDS_UNKNOWN;
+    all_fingerprints all = {.path = path};
+    int code = input_read(path, options, &ids, add_to_all, &all);
+    *fingerprints_out = all.items;
+    *count_out = all.count;
+    return code;
+}
+
+/* ----- estimating ----- */
+
+typedef struct sample {
+    char bytes[SAMPLE_BYTES];
+    size_t size;
+    uint64_t file_bytes;
+} sample;
+
+static void note_id(input_expectation *expected, uint64_t id)
+{
+    if (id > expected->largest_id)
+        expected->largest_id = id;
+}
+
+/* Extrapolates from the first lines. Malformed lines are reported later, when they are read. */
+static void expect_lines(const sample *from, const line_format *format, input_expectation *expected)
+{
+    const char *at = from->bytes, *end = from->bytes + from->size, *stop;
+    uint64_t lines = 0;
+    for (; (stop = memchr(at, '\n', (size_t)(end - at))) != NULL; at = stop + 1, lines++) {
+        line_record record;
+        line_fault fault;
+        size_t length = (size_t)(stop - at) - (stop > at && stop[-1] == '\r');
+        if (line_parse(format, at, length, &record, &fault) && record.has_id)
+            note_id(expected, record.id);
+    }
+    double taken = (double)(at - from->bytes);
+    expected->count = lines > 0 ? (uint64_t)((double)from->file_bytes / taken * (double)lines) : from->size > 0;
+}
+
+/* What lies behind the first bytes of a file. */
+static uint64_t bytes_behind(const sample *from, size_t first)
+{
+    return from->file_bytes > first ? from->file_bytes - first : 0;
+}
+
+/* Pairs of fingerprint and id from `first` on. */
+static void expect_pairs(const sample *from, size_t first, input_expectation *expected)
+{
+    for (size_t at = first + 8; at + 8 <= from->size; at += 16) {
+        uint64_t word;
+        memcpy(&word, from->bytes + at, sizeof word);
+        note_id(expected, le64toh(word));
+    }
+    expected->count = bytes_behind(from, first) / 16;
+}
+
+/* Whether the header declares two columns, so ids. *data_out is where the data begin after a header of NumPy. */
+static bool has_two_columns(const sample *from, size_t *data_out)
+{
+    static const char word[] = "'shape'";
+    const char *shape = memmem(from->bytes, from->size, word, sizeof word - 1);
+    char columns[3];
+    *data_out = 128;
+    return shape != NULL && sscanf(shape + sizeof word - 1, " : ( %*[0-9] , %2[0-9]", columns) == 1 &&
+           strcmp(columns, "2") == 0;
+}
+
+static void expect_array(const sample *from, input_expectation *expected)
+{
+    size_t data;
+    if (has_two_columns(from, &data))
+        expect_pairs(from, data, expected);
+    else
+        expected->count = bytes_behind(from, data) / 8;
+}
+
+static bool take_sample(const char *path, sample *taken)
+{
+    struct stat info;
+    /* Not opened unless it is a file: a named pipe would see its only reader come and go. */
+    if (strcmp(path, "-") == 0 || stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t got = pread(fd, taken->bytes, SAMPLE_BYTES - 1, 0);
+    close(fd);
+    taken->size = got > 0 ? (size_t)got : 0;
+    taken->bytes[taken->size] = '\0';
+    taken->file_bytes = (uint64_t)info.st_size;
+    return got >= 0;
+}
+
+input_expectation input_expect(const char *path, const input_options *options)
+{
+    static sample taken;
+    input_expectation expected = {.known = false};
+    compression kind = choose_compression(path, options);
+    if (kind == COMPRESSION_GZIP || kind == COMPRESSION_ZSTD || !take_sample(path, &taken))
+        return expected;
+    expected.known = true;
+    switch (choose_format(path, options)) {
+    case INPUT_U64: expected.count = taken.file_bytes / 8; break;
+    case INPUT_REC: expect_pairs(&taken, 0, &expected); break;
+    case INPUT_NPY: expect_array(&taken, &expected); break;
+    default: expect_lines(&taken, &options->lines, &expected);
+    }
+    return expected;
+}

@@ -1,0 +1,396 @@
+/*
+ * input_line.c - the grammar of one line of text, by a parser for any line, and by a faster one for the common
+ * shapes. Touches nothing but the line and its result.
+ */
+#include "input/input_line.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "input/digits.h"
+
+/* How much of a wrong field a message shows. */
+#define SHOWN_BYTES 40
+#define HEX_DIGITS 16u
+
+typedef struct field {
+    const char *text;
+    size_t length;
+} field;
+
+typedef struct field_reader {
+    const char *at, *end;
+    char separator;
+    bool exhausted;
+} field_reader;
+
+/* ----- messages ----- */
+
+static void show(const char *text, size_t length, char *to, size_t size)
+{
+    char escaped[4 * SHOWN_BYTES + 1];
+    (void)sstore_escape(text, length < SHOWN_BYTES ? length : SHOWN_BYTES, 0, escaped, sizeof escaped);
+    snprintf(to, size, length > SHOWN_BYTES ? "'%s...'" : "'%s'", escaped);
+}
+
+bool line_fault_set(line_fault *fault, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(fault->reason, sizeof fault->reason, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool line_fault_found(line_fault *fault, const char *expected, const char *found, size_t length)
+{
+    char shown[4 * SHOWN_BYTES + 8];
+    show(found, length, shown, sizeof shown);
+    return line_fault_set(fault, "expected %s, found %s", expected, length == 0 ? "nothing" : shown);
+}
+
+static bool fail_found(line_fault *fault, const char *expected, const field *found)
+{
+    return line_fault_found(fault, expected, found->text, found->length);
+}
+
+/* ----- values ----- */
+
+static bool parse_hex(const field *source, uint64_t *value_out, line_fault *fault)
+{
+    char digits[DIGITS_READ_BYTES] = {0};
+    const char *text = source->text;
+    const size_t prefix = source->length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 2 : 0;
+    const size_t count = source->length - prefix;
+    if (count > 0 && count <= HEX_DIGITS)
+        memcpy(digits, text + prefix, count);
+    return (count > 0 && digits_read_hex(digits, value_out) == count) ||
+           fail_found(fault, "a fingerprint of 1 to 16 hex digits", source);
+}
+
+static bool parse_decimal(const char *text, size_t length, uint64_t *value_out)
+{
+    bool fits;
+    return length > 0 && digits_read_any_decimal(text, length, value_out, &fits) == length && fits;
+}
+
+/* Signed numbers are taken as two's complement, as databases without unsigned types hold fingerprints. */
+static bool parse_decimal_fingerprint(const field *source, uint64_t *value_out, line_fault *fault)
+{
+    static const char expected[] = "a decimal fingerprint from -9223372036854775808 to 18446744073709551615";
+    bool negative = source->length > 0 && source->text[0] == '-';
+    uint64_t value = 0;
+    if (!parse_decimal(source->text + negative, source->length - negative, &value) ||
+        (negative && value > UINT64_C(1) << 63))
+        return fail_found(fault, expected, source);
+    *value_out = negative ? 0 - value : value;
+    return true;
+}
+
+static bool parse_fingerprint(bool decimal, const field *source, uint64_t *value_out, line_fault *fault)
+{
+    return decimal ? parse_decimal_fingerprint(source, value_out, fault) : parse_hex(source, value_out, fault);
+}
+
+static bool parse_number(const field *source, uint64_t *value_out, const char *expected, line_fault *fault)
+{
+    return parse_decimal(source->text, source->length, value_out) || fail_found(fault, expected, source);
+}
+
+static bool parse_id(const field *source, line_record *record, line_fault *fault)
+{
+    record->has_id = !(source->length == 1 && source->text[0] == '-');
+    if (!record->has_id || parse_number(source, &record->id, "a decimal id up to 18446744073709551615, or '-'", fault))
+        return true;
+    const size_t said = strlen(fault->reason); /* as after 'sstore fingerprint FILE...' */
+    snprintf(fault->reason + said, sizeof fault->reason - said, "; --columns fingerprint,- skips what is no id");
+    return false;
+}
+
+/* ----- fields ----- */
+
+static field_reader read_fields(const char *line, size_t length)
+{
+    bool tabbed = memchr(line, '\t', length) != NULL;
+    return (field_reader){.at = line, .end = line + length, .separator = tabbed ? '\t' : ' '};
+}
+
+/* Take the next field. False: there is none. Spaces before the first field and after the last one are none. */
+static bool next_field(field_reader *reader, field *field_out)
+{
+    if (reader->separator == ' ') {
+        while (reader->at < reader->end && *reader->at == ' ')
+            reader->at++;
+        if (reader->at == reader->end)
+            return false;
+    }
+    if (reader->exhausted)
+        return false;
+    const char *stop = memchr(reader->at, reader->separator, (size_t)(reader->end - reader->at));
+    reader->exhausted = stop == NULL;
+    if (stop == NULL)
+        stop = reader->end;
+    *field_out = (field){reader->at, (size_t)(stop - reader->at)};
+    reader->at = stop + !reader->exhausted;
+    return true;
+}
+
+static bool parse_column(const line_format *format, line_column column, const field *source, line_record *record,
+                         line_fault *fault)
+{
+    if (column == LINE_COLUMN_FINGERPRINT)
+        return format->are_ids
+                   ? parse_number(source, &record->fingerprint, "a decimal id up to 18446744073709551615", fault)
+                   : parse_fingerprint(format->decimal, source, &record->fingerprint, fault);
+    if (column == LINE_COLUMN_ID && !format->ignore_ids)
+        return parse_id(source, record, fault);
+    return true;
+}
+
+static bool fail_missing(line_fault *fault, const line_format *format, size_t index)
+{
+    static const char *const names[] = {"a fingerprint", "an id or '-'", "a field to skip"};
+    return line_fault_set(fault, "expected %s in field %zu, found the end of the line", names[format->columns[index]],
+                          index + 1);
+}
+
+bool line_parse(const line_format *format, const char *line, size_t length, line_record *record_out, line_fault *fault)
+{
+    *record_out = (line_record){0};
+    if (length == 0)
+        return line_fault_set(fault, "expected a fingerprint, found an empty line");
+    field_reader reader = read_fields(line, length);
+    field current;
+    for (size_t i = 0; i < format->column_count; i++) {
+        line_column column = format->columns[i];
+        if (column == LINE_COLUMN_SKIPPED && i + 1 == format->column_count)
+            return true;
+        if (!next_field(&reader, &current))
+            return (column == LINE_COLUMN_ID && format->id_may_be_missing) || fail_missing(fault, format, i);
+        if (!parse_column(format, column, &current, record_out, fault))
+            return false;
+    }
+    return !next_field(&reader, &current) || fail_found(fault, "the end of the line", &current);
+}
+
+bool line_parse_fingerprint(bool decimal, const char *text, size_t length, uint64_t *fingerprint_out, line_fault *fault)
+{
+    return parse_fingerprint(decimal, &(field){text, length}, fingerprint_out, fault);
+}
+
+/* ----- columns ----- */
+
+static bool parse_column_name(const field *name, line_column *column_out)
+{
+    static const char *const names[] = {"fingerprint", "id", "-"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (name->length == strlen(names[i]) && memcmp(name->text, names[i], name->length) == 0) {
+            *column_out = (line_column)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Read the id column as that of fingerprints. */
+static void read_ids_alone(line_format *format)
+{
+    for (size_t i = 0; i < format->column_count; i++)
+        format->columns[i] = format->columns[i] == LINE_COLUMN_ID ? LINE_COLUMN_FINGERPRINT : LINE_COLUMN_SKIPPED;
+}
+
+bool line_format_set_columns(line_format *format, const char *list, line_fault *fault)
+{
+    field_reader reader = {.at = list, .end = list + strlen(list), .separator = ','};
+    size_t seen[3] = {0};
+    field name;
+    format->column_count = 0;
+    format->id_may_be_missing = false;
+    while (next_field(&reader, &name)) {
+        line_column column;
+        if (!parse_column_name(&name, &column))
+            return fail_found(fault, "a list of 'fingerprint', 'id' and '-'", &name);
+        if (format->column_count == LINE_MAX_COLUMNS)
+            return fail_found(fault, "at most 64 columns", &name);
+        if (column != LINE_COLUMN_SKIPPED && seen[column] > 0)
+            return fail_found(fault, "each of 'fingerprint' and 'id' once", &name);
+        seen[column]++;
+        format->columns[format->column_count++] = column;
+    }
+    const line_column needed = format->are_ids ? LINE_COLUMN_ID : LINE_COLUMN_FINGERPRINT;
+    if (seen[needed] == 0)
+        return fail_found(fault, format->are_ids ? "a list with 'id' in it" : "a list with 'fingerprint' in it",
+                          &(field){list, strlen(list)});
+    if (format->are_ids)
+        read_ids_alone(format);
+    return true;
+}
+
+/* ----- many lines of the common shapes, without looking for their ends first ----- */
+
+/*
+ * The common shapes: a fingerprint and an id in either order, or one alone, as 1 to 16 hex digits without 0x or as
+ * decimal numbers; a tab or one space between them; LF or CRLF behind them. In such a line no byte is left over, so it
+ * does not matter what else a field could hold.
+ */
+
+/* The longest line: two fields, as the functions of digits.h read them, a sign, and three bytes between and behind. */
+#define MAX_COMMON_BYTES ((size_t)2 * DIGITS_READ_BYTES + 4)
+
+/* Which columns there are, of those that are common. */
+typedef enum line_shape { SHAPE_OTHER, SHAPE_FINGERPRINT, SHAPE_FINGERPRINT_ID, SHAPE_ID_FINGERPRINT } line_shape;
+
+static line_shape choose_shape(const line_format *format)
+{
+    const line_column *columns = format->columns;
+    if (format->are_ids)
+        return SHAPE_OTHER;
+    if (format->column_count == 1 && columns[0] == LINE_COLUMN_FINGERPRINT)
+        return SHAPE_FINGERPRINT;
+    if (format->column_count != 2)
+        return SHAPE_OTHER;
+    if (columns[0] == LINE_COLUMN_FINGERPRINT && columns[1] == LINE_COLUMN_ID)
+        return SHAPE_FINGERPRINT_ID;
+    return columns[0] == LINE_COLUMN_ID && columns[1] == LINE_COLUMN_FINGERPRINT ? SHAPE_ID_FINGERPRINT : SHAPE_OTHER;
+}
+
+/* Each of these takes a part of the line, and returns what follows it, or NULL if there is something else. */
+
+static inline const char *take_fingerprint(bool decimal, const char *at, uint64_t *value_out)
+{
+    if (!decimal) {
+        size_t count = digits_read_hex(at, value_out);
+        return count > 0 ? at + count : NULL;
+    }
+    bool negative = *at == '-';
+    size_t count = digits_read_decimal(at + negative, value_out);
+    if (count == 0 || (negative && *value_out > UINT64_C(1) << 63))
+        return NULL;
+    *value_out = negative ? 0 - *value_out : *value_out;
+    return at + negative + count;
+}
+
+static inline const char *take_id(const char *at, uint64_t *value_out)
+{
+    size_t count = digits_read_decimal(at, value_out);
+    return count > 0 ? at + count : NULL;
+}
+
+static inline const char *take_separator(const char *at)
+{
+    return *at == '\t' || *at == ' ' ? at + 1 : NULL;
+}
+
+static inline const char *take_end(const char *at)
+{
+    if (*at == '\n')
+        return at + 1;
+    return at[0] == '\r' && at[1] == '\n' ? at + 2 : NULL;
+}
+
+/* What follows the fingerprint. `id_out` is NULL where no id is wanted. */
+static inline const char *take_id_behind(const line_format *format, const char *at, uint64_t *id_out)
+{
+    uint64_t ignored;
+    const char *id = take_separator(at);
+    if (id == NULL)
+        return id_out == NULL && format->id_may_be_missing ? take_end(at) : NULL;
+    if (id_out == NULL && *id == '-')
+        return take_end(id + 1);
+    if (id_out == NULL && !format->ignore_ids)
+        return NULL;
+    at = take_id(id, id_out != NULL ? id_out : &ignored);
+    return at != NULL ? take_end(at) : NULL;
+}
+
+static inline const char *take_id_before(const line_format *format, const char *at, uint64_t *id_out)
+{
+    uint64_t ignored;
+    if (id_out == NULL && !format->ignore_ids)
+        return NULL;
+    at = take_id(at, id_out != NULL ? id_out : &ignored);
+    return at != NULL ? take_separator(at) : NULL;
+}
+
+static inline const char *take_line(const line_format *format, line_shape shape, const char *at,
+                                    uint64_t *fingerprint_out, uint64_t *id_out)
+{
+    if (shape == SHAPE_ID_FINGERPRINT)
+        at = take_id_before(format, at, id_out);
+    if (at != NULL)
+        at = take_fingerprint(format->decimal, at, fingerprint_out);
+    if (at != NULL)
+        at = shape == SHAPE_FINGERPRINT_ID ? take_id_behind(format, at, id_out) : take_end(at);
+    return at;
+}
+
+line_run line_run_parse(const line_format *format, bool with_ids, const char *text, size_t size, uint64_t *fingerprints,
+                        uint64_t *ids, size_t max_count)
+{
+    const line_shape shape = choose_shape(format);
+    line_run run = {0, 0};
+    if (shape == SHAPE_OTHER || (with_ids && (shape == SHAPE_FINGERPRINT || format->ignore_ids)))
+        return run;
+    while (run.count < max_count && size - run.bytes >= MAX_COMMON_BYTES) {
+        const char *line = text + run.bytes;
+        const char *next = take_line(format, shape, line, &fingerprints[run.count], with_ids ? &ids[run.count] : NULL);
+        if (next == NULL)
+            break;
+        run.count++;
+        run.bytes += (size_t)(next - line);
+    }
+    return run;
+}
+
+/* ----- lines of matches ----- */
+
+#define MAX_MATCH_BYTES (2 * (HEX_DIGITS + 1) + 2 + 1 + DIGITS_MAX_DECIMAL) /* of a line without its end */
+
+static const char match_shape[] =
+    "query, fingerprint, distance and id, each of the first two 16 hex digits, with tabs between";
+
+/* Read 16 hex digits and a tab. */
+static bool take_match_fingerprint(const char **at, uint64_t *value_out)
+{
+    if (digits_read_hex(*at, value_out) != HEX_DIGITS || (*at)[HEX_DIGITS] != '\t')
+        return false;
+    *at += HEX_DIGITS + 1;
+    return true;
+}
+
+/* Read a decimal number that ends with `end`. */
+static bool take_match_number(const char **at, char end, uint64_t *value_out)
+{
+    size_t count = digits_read_decimal(*at, value_out);
+    if (count == 0 || (*at)[count] != end)
+        return false;
+    *at += count + 1;
+    return true;
+}
+
+/* A zero ends the text, so nothing that is looked for goes beyond it. */
+static bool take_match(const char *at, match_line *line, uint64_t *distance_out)
+{
+    if (!take_match_fingerprint(&at, &line->match.query) || !take_match_fingerprint(&at, &line->match.fingerprint) ||
+        !take_match_number(&at, '\t', distance_out))
+        return false;
+    line->has_id = at[0] != '-';
+    line->match.id = 0;
+    return line->has_id ? take_match_number(&at, '\0', &line->match.id) : at[1] == '\0';
+}
+
+bool match_line_parse(const char *text, size_t length, match_line *line_out, line_fault *fault)
+{
+    char line[MAX_MATCH_BYTES + 1 + DIGITS_READ_BYTES] = {0};
+    uint64_t distance = 0;
+    if (length > 0 && length <= MAX_MATCH_BYTES && memchr(text, '\0', length) == NULL)
+        memcpy(line, text, length);
+    if (!take_match(line, line_out, &distance))
+        return line_fault_found(fault, match_shape, text, length);
+    line_out->match.distance = sstore_hamming_distance(line_out->match.query, line_out->match.fingerprint);
+    return line_out->match.distance == distance ||
+           line_fault_set(fault, "expected %" PRIu32 ", the distance of the line's fingerprints, found %" PRIu64,
+                          line_out->match.distance, distance);
+}

@@ -1,0 +1,174 @@
+#include "input/input_source.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/messages.h"
+#include "output/output.h"
+
+#define FIRST_CAPACITY ((size_t)1 << 18)
+
+/* Longer lines are refused, so that an input without line ends, or a few bytes that unpack to it, do not fill the
+ * memory. */
+#define MAX_LINE_BYTES ((size_t)1 << 24)
+#define LONG_LINE "the line is longer than 16 MiB"
+
+int input_source_open(input_source *source, const char *path)
+{
+    *source = (input_source){.name = path, .capacity = FIRST_CAPACITY};
+    int code = input_file_open(&source->file, path);
+    if (code != EXIT_DONE)
+        return code;
+    source->bytes = input_file_bytes(&source->file);
+    source->buffer = malloc(source->capacity);
+    if (source->buffer != NULL)
+        return EXIT_DONE;
+    message_print("%s: out of memory", path);
+    input_source_close(source);
+    return EXIT_FAILED;
+}
+
+/* Find out how the bytes are compressed: COMPRESSION_NONE, if it is in no way that is known. */
+static int recognise(input_source *source, compression *kind_out)
+{
+    int code = EXIT_DONE;
+    bool undecided = true;
+    for (*kind_out = COMPRESSION_NONE; code == EXIT_DONE && undecided && *kind_out == COMPRESSION_NONE;) {
+        const char *bytes = source->buffer + source->begin;
+        size_t size = source->end - source->begin;
+        undecided = false;
+        for (compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZSTD; kind++) {
+            compression_match match = compression_begins(kind, bytes, size);
+            *kind_out = match == COMPRESSION_YES ? kind : *kind_out;
+            undecided = undecided || (match == COMPRESSION_PERHAPS && !source->at_end);
+        }
+        if (undecided)
+            code = input_source_fill(source);
+    }
+    return code;
+}
+
+int input_source_unpack(input_source *source, compression kind)
+{
+    int code = kind == COMPRESSION_AUTO ? recognise(source, &kind) : EXIT_DONE;
+    if (code != EXIT_DONE || kind == COMPRESSION_NONE)
+        return code;
+    code = unpacker_create(kind, source->max_window_bits, source->bytes, source->buffer, source->end, &source->unpacker,
+                           &source->fault);
+    source->failed = code != EXIT_DONE;
+    if (source->failed)
+        return code;
+    source->bytes = unpacker_bytes(source->unpacker);
+    if (source->file.stop_fd >= 0)
+        source->ahead = bytes_ahead_create(source->bytes);
+    if (source->ahead != NULL)
+        source->bytes = bytes_ahead_bytes(source->ahead);
+    source->end = 0;
+    source->at_end = false;
+    return EXIT_DONE;
+}
+
+/* Move the bytes to the buffer's beginning, and double the buffer if they fill it. */
+static bool make_room(input_source *source)
+{
+    if (source->begin > 0) {
+        memmove(source->buffer, source->buffer + source->begin, source->end - source->begin);
+        source->end -= source->begin;
+        source->begin = 0;
+    }
+    if (source->end < source->capacity)
+        return true;
+    char *larger = realloc(source->buffer, 2 * source->capacity);
+    if (larger == NULL)
+        return false;
+    source->buffer = larger;
+    source->capacity *= 2;
+    return true;
+}
+
+int input_source_fill(input_source *source)
+{
+    if (!make_room(source))
+        return input_source_fail(source, "out of memory");
+    size_t got = 0;
+    int code = source->bytes.read(source->bytes.self, source->buffer + source->end, source->capacity - source->end,
+                                  &got, &source->fault);
+    source->failed = code == EXIT_FAILED;
+    source->end += got;
+    source->at_end = code == EXIT_DONE && got == 0;
+    return code;
+}
+
+int input_source_need(input_source *source, size_t size)
+{
+    int code = EXIT_DONE;
+    while (code == EXIT_DONE && source->end - source->begin < size && !source->at_end)
+        code = input_source_fill(source);
+    return code;
+}
+
+int input_source_fail(input_source *source, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(source->fault.reason, sizeof source->fault.reason, format, arguments);
+    va_end(arguments);
+    source->failed = true;
+    return EXIT_FAILED;
+}
+
+int input_source_fail_line(input_source *source, uint64_t line, const char *reason)
+{
+    source->line = line;
+    return input_source_fail(source, "%s", reason);
+}
+
+bool source_line_next(input_source *source, source_line *line, int *code_out)
+{
+    input_source_take(source, line->taken);
+    line->taken = 0;
+    line->number++;
+    *code_out = EXIT_DONE;
+    for (size_t searched = 0; *code_out == EXIT_DONE;) {
+        const char *text = source->buffer + source->begin;
+        size_t available = source->end - source->begin;
+        const char *stop = available > searched ? memchr(text + searched, '\n', available - searched) : NULL;
+        size_t length = stop != NULL ? (size_t)(stop - text) : available;
+        if (!line->any_length && length > MAX_LINE_BYTES) {
+            *code_out = input_source_fail_line(source, line->number, LONG_LINE);
+        } else if (stop != NULL || source->at_end) {
+            line->text = text;
+            line->length = length;
+            line->taken = length + (stop != NULL);
+            return line->taken > 0;
+        } else {
+            searched = available;
+            /* The writer of the input may wait for answers that are still in the buffer of stdout. */
+            *code_out = line->flushes && !output_flush() ? EXIT_FAILED : input_source_fill(source);
+        }
+    }
+    return false;
+}
+
+void input_source_report(const input_source *source)
+{
+    if (source->failed && source->line > 0)
+        message_print("%s:%" PRIu64 ": %s", source->name, source->line, source->fault.reason);
+    else if (source->failed)
+        message_print("%s: %s", source->name, source->fault.reason);
+}
+
+void input_source_close(input_source *source)
+{
+    input_file_stop(&source->file);
+    bytes_ahead_free(source->ahead);
+    unpacker_free(source->unpacker);
+    input_file_close(&source->file);
+    free(source->buffer);
+    source->ahead = NULL;
+    source->unpacker = NULL;
+    source->buffer = NULL;
+}
