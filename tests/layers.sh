@@ -7,6 +7,7 @@ cd "${1:-$(dirname "${BASH_SOURCE[0]}")/..}" || exit 1
 
 # A folder's height. A file includes its own folder's headers and those of lower ones.
 declare -A height=([base]=0 [codec]=1 [text]=1 [plan]=2 [sort]=2 [store]=3 [read]=4 [join]=4 [stream]=4 [write]=5 [api]=6)
+declare -A tool_height=([output]=0 [input]=1 [commands]=2)
 # External headers and the only files that may include them.
 declare -A owner=(
   [lmdb.h]='libstore/src/store/directory\.c'
@@ -54,9 +55,24 @@ check_library() { # file line opening header
   fi
 }
 
+check_tool() { # file line header
+  local rest=${1#tools/} folder target=${3%%/*}
+  [[ $rest == */* ]] || return # main.c
+  folder=${rest%%/*}
+  if [[ ! -e tools/$3 || ! -v tool_height[$target] ]]; then
+    breach "$1:$2" "\"$3\" is no file of tools: include \"<folder>/<file>.h\""
+  elif ((tool_height[$target] > tool_height[$folder])); then
+    breach "$1:$2" "$folder may not include $3"
+  fi
+}
+
 while read -r file line opening header; do
   check_library "$file" "$line" "$opening" "$header"
 done < <(includes libstore/src)
+
+while read -r file line opening header; do
+  [[ $opening == '<' || $header == sstore.h ]] || check_tool "$file" "$line" "$header"
+done < <(includes tools)
 
 while read -r file line _ header; do
   if [[ $header == sstore.h ]] || [[ ! -e libstore/src/$header && ! -e libstore/include/$header ]]; then

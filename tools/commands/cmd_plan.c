@@ -196,7 +196,7 @@ int cmd_plan(int argc, char **argv)
 {
     arguments all = {.plan = SSTORE_PLAN_OPTIONS_INIT, .input = INPUT_OPTIONS_INIT};
     uint64_t *sample = NULL;
-    operands_check(command_line_parse(&syntax, argc, argv, &all), 0, "none", "");
+    (void)command_line_parse(&syntax, argc, argv, &all);
     if (all.count_given == NULL && all.sample == NULL)
         message_usage_error("expected -n or --sample: how many records there will be");
     all.plan.has_ids = !all.no_ids;

@@ -217,7 +217,11 @@ static error_t parse_key(int key, char *text, struct argp_state *state)
         argp_state_help(state, stdout, key == '?' ? ARGP_HELP_STD_HELP : ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
         return 0;
     case 'V': output_version(); exit(EXIT_DONE);
-    case ARGP_KEY_ARGS: self->operands = (operands){state->argv + state->next, state->argc - state->next}; return 0;
+    case ARGP_KEY_ARGS:
+        if (self->syntax->operands == NULL)
+            message_usage_error("'%s' is one operand too many: expected none", state->argv[state->next]);
+        self->operands = (operands){state->argv + state->next, state->argc - state->next};
+        return 0;
     case ARGP_KEY_END: check_groups(self); return 0;
     default: return take_key(self, key, text);
     }

@@ -32,11 +32,10 @@ typedef struct command_option {
     const char *value_name; /* in the help; NULL without a value */
     const char *help;
     option_kind kind;
-    size_t offset,
-        bytes; /* the field: a value that does not fit becomes the largest that does, for the library to refuse */
+    size_t offset, bytes; /* of the field. A value too large for it becomes its maximum, for the library to refuse */
     uint64_t min, max;
     const option_choice *choices;
-    size_t given; /* the offset, not 0, of a const char * that is set to the option as it is written; 0: of none */
+    size_t given; /* the offset, not 0, of a const char * that is set to the option as messages write it; 0: none */
 } command_option;
 
 /* The field, and the last member of a row but for those that its kind needs. */
@@ -53,7 +52,7 @@ typedef struct option_group {
 typedef struct command_syntax {
     const command_option *options; /* of this command, or NULL */
     const option_group *groups;    /* or NULL */
-    const char *operands, *doc;    /* for the help; `operands` may be NULL */
+    const char *operands, *doc;    /* for the help; `operands` is NULL where none are allowed */
 } command_syntax;
 
 /* What is no option, in argv. */
