@@ -45,6 +45,8 @@ int main(int argc, char **argv)
     bench_query_set set = bench_query_set_create(path, distance, (count + 1) / 2, seed);
     bench_reader reader = bench_reader_open(path, bench_io_mode(io));
     uint64_t *queries = mix(&set);
+    sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
+    options.threads = (uint32_t)threads;
     rounds += rounds == 0;
     double *seconds = bench_alloc(rounds, sizeof *seconds);
     bench_query_set_print(&set);
@@ -52,8 +54,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i <= rounds; i++) { /* the first warms */
         matches = 0;
         double begin = bench_now_ns();
-        bench_must(sstore_query_batch(reader.store, queries, count, set.distance, (uint32_t)threads, bench_count_match,
-                                      &matches, &error),
+        bench_must(sstore_query_batch(reader.store, queries, count, set.distance, &options, bench_count_match, &matches,
+                                      &error),
                    &error);
         if (i > 0)
             seconds[i - 1] = (bench_now_ns() - begin) / 1e9;

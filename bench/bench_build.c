@@ -91,7 +91,7 @@ static build_times build(build_request *request)
     }
     bench_dataset_close(&set);
     double begin = bench_now_ns();
-    bench_must(sstore_builder_finish(builder, &error), &error);
+    bench_must(sstore_builder_finish(builder, NULL, &error), &error);
     times.end_ns = bench_now_ns();
     times.finish_ns = times.end_ns - begin;
     print_phases(&times);

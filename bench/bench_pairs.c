@@ -44,7 +44,7 @@ static counts run(const char *kind, char **paths, const sstore_join_options *opt
         bench_must(sstore_open(paths[1], NULL, &other, &error), &error);
         bench_must(sstore_join(store, other, options, count_pair, &found, &error), &error);
     } else if (strcmp(kind, "clusters") == 0) {
-        bench_must(sstore_clusters(store, options, 0, count_record, &found, &error), &error);
+        bench_must(sstore_clusters(store, options, false, count_record, &found, &error), &error);
     } else {
         bench_must(sstore_pairs(store, options, count_pair, &found, &error), &error);
     }

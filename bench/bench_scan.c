@@ -16,7 +16,7 @@
 
 #define CHUNK ((size_t)1 << 20) /* as the command feeds them */
 
-static int count_match(void *context, const sstore_scan_match *match)
+static int count_match(void *context, const sstore_stream_match *match)
 {
     (void)match;
     ++*(uint64_t *)context;
@@ -61,21 +61,24 @@ int main(int argc, char **argv)
                                sizeof parameters / sizeof *parameters};
     bench_parse(argc, argv, &usage);
     sstore_error error;
-    sstore_scan *scan;
+    sstore_stream_options options = SSTORE_STREAM_OPTIONS_INIT;
+    sstore_stream_matcher *matcher;
+    options.distance = (uint32_t)distance;
+    options.threads = (uint32_t)threads;
     uint64_t matches = 0, chunks = (records + CHUNK - 1) / CHUNK;
     rounds += rounds == 0;
     double *seconds = bench_alloc(rounds, sizeof *seconds);
     uint64_t *queries = make_queries(count, seed);
     uint64_t *chunk = make_records(queries, count, near, distance, seed + 1);
     double begin = bench_now_ns();
-    bench_must(sstore_scan_create(queries, count, (uint32_t)distance, (uint32_t)threads, &scan, &error), &error);
+    bench_must(sstore_stream_matcher_create(queries, count, &options, &matcher, &error), &error);
     double create_ns = bench_now_ns() - begin;
     printf("# one record in %" PRIu64 " near a query, median of %" PRIu64 " rounds\n", near, rounds);
     for (uint64_t i = 0; i <= rounds; i++) { /* the first warms */
         matches = 0;
         begin = bench_now_ns();
         for (uint64_t j = 0; j < chunks; j++)
-            bench_must(sstore_scan_feed(scan, chunk, NULL, CHUNK, count_match, &matches, &error), &error);
+            bench_must(sstore_stream_matcher_feed(matcher, chunk, NULL, CHUNK, count_match, &matches, &error), &error);
         if (i > 0)
             seconds[i - 1] = (bench_now_ns() - begin) / 1e9;
     }
@@ -84,7 +87,7 @@ int main(int argc, char **argv)
     printf("%-9" PRIu64 "  %8" PRIu64 "  %7" PRIu64 "  %9.1f  %9.1f  %11.2f  %-10" PRIu64 "  %8.1f\n", count, distance,
            threads, create_ns / 1e6, median * 1e9 / fed, fed / median / 1e6, matches,
            (double)bench_memory_peak() / 0x1p20);
-    sstore_scan_free(scan);
+    sstore_stream_matcher_free(matcher);
     free(chunk);
     free(queries);
     free(seconds);

@@ -1,26 +1,31 @@
-# What `cmake --install` puts where: the public header, both libraries, the pkg-config file and the CMake package. All
+# What `cmake --install` puts where: the public headers, the libraries, the pkg-config files and the CMake package. All
 # of it finds its neighbours by relative paths, so that an installed tree can be moved.
 include(CMakePackageConfigHelpers)
 
 add_library(sstore::sstore-static ALIAS sstore_static)
+add_library(sstore::sstore-text-static ALIAS sstore_text_static)
 
 # Said outright, since a static library must pass on what it is made with, but none of this project's compiler flags.
 set(sstore_static_needs PkgConfig::lmdb PkgConfig::xxhash Threads::Threads m)
 set(SSTORE_REQUIRES_PRIVATE "lmdb, libxxhash >= 0.8.0")
+set(sstore_text_static_needs sstore_static)
+set(SSTORE_TEXT_REQUIRES_PRIVATE "sstore = ${PROJECT_VERSION}")
 if(utf8proc_FOUND)
-  list(APPEND sstore_static_needs PkgConfig::utf8proc)
-  string(APPEND SSTORE_REQUIRES_PRIVATE ", libutf8proc")
+  list(APPEND sstore_text_static_needs PkgConfig::utf8proc)
+  string(APPEND SSTORE_TEXT_REQUIRES_PRIVATE ", libutf8proc")
 endif()
-list(TRANSFORM sstore_static_needs REPLACE "(.+)" "$<LINK_ONLY:\\1>")
-set_property(TARGET sstore_static PROPERTY INTERFACE_LINK_LIBRARIES "${sstore_static_needs}")
-set_property(TARGET sstore_shared PROPERTY INTERFACE_LINK_LIBRARIES "")
+foreach(name sstore sstore_text)
+  list(TRANSFORM ${name}_static_needs REPLACE "(.+)" "$<LINK_ONLY:\\1>")
+  set_property(TARGET ${name}_static PROPERTY INTERFACE_LINK_LIBRARIES "${${name}_static_needs}")
+  set_property(TARGET ${name}_shared PROPERTY INTERFACE_LINK_LIBRARIES "")
+endforeach()
 
-install(TARGETS sstore_shared EXPORT sstore-targets
+install(TARGETS sstore_shared sstore_text_shared EXPORT sstore-targets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
-install(TARGETS sstore_static EXPORT sstore-targets
+install(TARGETS sstore_static sstore_text_static EXPORT sstore-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
-install(FILES ${PROJECT_SOURCE_DIR}/libstore/include/sstore.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        COMPONENT development)
+install(FILES ${PROJECT_SOURCE_DIR}/libstore/include/sstore.h ${PROJECT_SOURCE_DIR}/libstore/include/sstore_text.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 
 # pkg-config: paths relative to the file itself where the folders are inside the prefix, as they nearly always are.
 set(SSTORE_PC_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -35,8 +40,10 @@ else()
   set(SSTORE_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
   set(SSTORE_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
-configure_file(${PROJECT_SOURCE_DIR}/cmake/sstore.pc.in ${PROJECT_BINARY_DIR}/sstore.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/sstore.pc DESTINATION ${SSTORE_PC_DIR} COMPONENT development)
+foreach(name sstore sstore-text)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${SSTORE_PC_DIR} COMPONENT development)
+endforeach()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sstore)
 set(SSTORE_NEEDS_UTF8PROC ${utf8proc_FOUND})

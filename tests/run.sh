@@ -35,7 +35,7 @@ done
 
 # Those that start threads, or whose library calls do.
 threaded='^(unit\.(components|directory|edge_filter|fingerprint_index|join_tables|pool|publish|sorter|workplace)'
-threaded+='|property\.(batch|builds|changes|intake|joins|query_property|scan)|limits\.opens)$'
+threaded+='|property\.(batch|builds|changes|dedup|joins|query_property|stream_matcher)|limits\.opens)$'
 
 # These take most of the time. asan runs most of them, in fewer cases; release and clang leave them to full.
 longest='^(property\.(same_matches|query_property)|faults\.(allocation|files|power_cut)|limits\.(kill|memory)'

@@ -62,7 +62,7 @@ static void print_help(FILE *stream)
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         fprintf(stream, "  %-12s  %s\n", command_name(&commands[i]), commands[i].summary);
     fputs("\n"
-          "'sstore COMMAND --help' and 'man sstore-COMMAND' tell about one command.\n"
+          "'sstore help COMMAND' and 'man sstore-COMMAND' explain one command.\n"
           "'sstore --version' prints the version.\n"
           "\n"
           "Exit status: 0 done (also without a match), 1 failure, 2 wrong usage, 3 damage found in a store.\n",

@@ -140,7 +140,7 @@ show_totals() {
     END { print (NR > 0 ? "." : "none") }'
   cat <<END
 
-In short, this was done for $documents license texts, without links; the store took $bytes bytes, and everything $SECONDS seconds:
+In short, this was done for $documents license texts (the commands below also follow links of folders); the store took $bytes bytes, and everything $SECONDS seconds:
 
   sstore fingerprint /usr/share/doc/*/copyright > fingerprints
   sstore build --columns fingerprint,- licenses.store fingerprints

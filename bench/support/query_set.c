@@ -47,7 +47,7 @@ static void fill(bench_query_set *set, uint64_t distance)
         distance = set->facts->distance;
     sample taken = {.fingerprints = set->hits, .capacity = set->count, .stride = set->facts->record_count / set->count};
     taken.stride += taken.stride == 0;
-    bench_must(sstore_each_record(reader.cursor, take_sample, &taken, &error), &error);
+    bench_must(sstore_each_record(reader.store, take_sample, &taken, &error), &error);
     bench_reader_close(&reader);
     if (taken.count == 0)
         bench_fail("%s is empty: there is nothing to ask for", set->store);

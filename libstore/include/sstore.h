@@ -1,27 +1,38 @@
 /*
  * sstore.h - find every stored 64-bit fingerprint within a Hamming distance of a given one.
  *
- * A store is a folder of compressed, checksummed, immutable files: of segments, each written at once by a builder. It
- * is read by any number of processes and threads, while one process at a time adds to it or removes from it. It holds a
- * set of records (fingerprint, id), or a set of fingerprints alone. A query returns
- * exactly the records within the asked distance: none is missed and none is returned twice. The method is that of
- * Manku, Jain and Das Sarma, "Detecting Near-Duplicates for Web Crawling" (WWW 2007), section 3; the files are
- * described byte by byte in format-spec/.
+ * A store is a folder of compressed, checksummed, immutable files. It consists of segments; a builder writes each segment at
+ * once. Any number of processes and threads can read a store while one process adds to it or removes from it. A store holds a
+ * set of records (fingerprint, id), or a set of fingerprints alone. A query returns exactly the records within the given
+ * distance: it misses none and returns none twice. The method is that of Manku, Jain and Das Sarma, "Detecting Near-Duplicates
+ * for Web Crawling" (WWW 2007), section 3. format-spec/ describes every byte of the files.
  *
  * Conventions
- *  - Fingerprints are 64-bit simhashes. Bit 0 is the most significant, as in the paper; this matters to plans only.
- *  - Every function that can fail returns an sstore_status and takes an optional sstore_error (NULL: not wanted), which
- *    it fills when it returns an error and leaves alone otherwise.
- *  - Option structs begin with struct_size and have an initializer that sets the defaults; NULL stands for the defaults.
- *  - The library never prints, exits, changes signal handlers or keeps global state. So a process under RLIMIT_FSIZE
- *    that writes stores, or lets joins spill, should ignore SIGXFSZ, which else ends it: then it is IO with EFBIG.
- *  - Threads: an sstore is immutable and may be shared by all threads of a process without locks; a cursor, a builder,
- *    an intake and an sstore_error belong to one thread at a time. After fork() a child may go on using a store that its parent
- *    opened; a cursor belongs to the process that made it.
+ *  - Fingerprints are 64-bit simhashes. Bit 0 is the most significant bit, as in the paper. This matters to plans only.
+ *  - A function that can fail returns an sstore_status and takes an sstore_error, which may be NULL. It fills the error if it
+ *    fails, and does not touch it otherwise.
+ *  - Options are structs that begin with struct_size, and have an initializer with the defaults. NULL stands for the defaults.
+ *    A struct may grow in later versions, always at its end: see "Structs that grow" below.
+ *  - Handles are opaque. The function that creates one says which function frees it. Freeing NULL is allowed.
+ *  - The library never prints, exits, changes signal handlers or keeps global state. A process under RLIMIT_FSIZE that writes
+ *    stores, or runs joins, should ignore SIGXFSZ. The call then fails with IO and EFBIG; otherwise the signal ends the process.
+ *  - Threads: an sstore is immutable, and all threads of a process may share it without locks. Every other handle, and an
+ *    sstore_error, belongs to one thread at a time. After fork() a child may go on using a store that its parent opened.
+ *    Every other handle belongs to the process that made it.
+ *  - Callbacks run in the caller's thread, during the call that they were given to. They return 0 to continue. Any other value
+ *    stops the call, which returns SSTORE_STOPPED. Pointers that a callback gets are valid until it returns. It must not use the
+ *    handle that it is called from.
+ *
+ * Structs that grow
+ *    struct_size is the size that the caller was compiled with. The library accepts every size from that of version 1 on. If
+ *    options are smaller than the library's, the missing fields have their defaults. If they are larger, all bytes that the library
+ *    does not know must be 0; otherwise the call fails with UNSUPPORTED. If a result is smaller than the library's, only its own
+ *    fields are filled; if it is larger, the rest is set to 0.
  */
 #ifndef SSTORE_H
 #define SSTORE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +44,8 @@ extern "C" {
 #define SSTORE_VERSION_MINOR 1
 #define SSTORE_VERSION_PATCH 0
 #define SSTORE_VERSION_STRING "0.1.0"
+/* Ascends from version to version: 10,000 for each major one, 100 for each minor one. */
+#define SSTORE_VERSION_NUMBER (SSTORE_VERSION_MAJOR * 10000 + SSTORE_VERSION_MINOR * 100 + SSTORE_VERSION_PATCH)
 
 #if defined(__GNUC__)
 #define SSTORE_API __attribute__((visibility("default")))
@@ -40,33 +53,37 @@ extern "C" {
 #define SSTORE_API
 #endif
 
-/* The largest distance that two fingerprints can have, and that a query may ask for. */
+/* The largest distance between two fingerprints, and the largest that a query may use. */
 #define SSTORE_MAX_DISTANCE 64
 /* The largest distance that a store can be built for. */
 #define SSTORE_MAX_BUILD_DISTANCE 16
-/* In options: the distance that a store was built for; of two stores the smaller one. */
+/* In options: the distance that the store was built for; of two stores, the smaller one. */
 #define SSTORE_OWN_DISTANCE UINT32_MAX
+
+/* The version of the library at run time: as text, such as "0.1.0", in static storage; and as SSTORE_VERSION_NUMBER. */
+SSTORE_API const char *sstore_version(void);
+SSTORE_API uint32_t sstore_version_number(void);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Status and errors
  */
 
-/* What a function returns. The numbers are pinned: they never change, and new ones are added in the gaps. */
+/* The result of a call. The numbers never change. New ones are added in the gaps. */
 typedef enum sstore_status {
     SSTORE_OK = 0,
-    SSTORE_STOPPED = 1, /* a callback returned other than 0, so the call stopped there; no error */
+    SSTORE_STOPPED = 1, /* a callback stopped the call; this is no error */
 
-    SSTORE_ERROR_ARGUMENT = 10, /* an argument is outside its range, or calls came in a wrong order */
+    SSTORE_ERROR_ARGUMENT = 10, /* an argument is out of range, or the calls came in the wrong order */
     SSTORE_ERROR_MEMORY = 11,   /* an allocation failed */
 
-    SSTORE_ERROR_IO = 20,        /* the system refused a read, write or other file operation: see system_errno */
+    SSTORE_ERROR_IO = 20,        /* a file operation failed: see system_errno */
     SSTORE_ERROR_NOT_FOUND = 21, /* there is no store at the path */
-    SSTORE_ERROR_EXISTS = 22,    /* there is something at the path already */
-    SSTORE_ERROR_BUSY = 23,      /* another process is writing this store */
+    SSTORE_ERROR_EXISTS = 22,    /* there is already something at the path */
+    SSTORE_ERROR_BUSY = 23,      /* another process is writing to the store */
 
-    SSTORE_ERROR_DAMAGED = 40,     /* bytes are not what the writer wrote: file and offset tell where */
-    SSTORE_ERROR_UNSUPPORTED = 41, /* a format version, feature or width that this library does not know */
-    SSTORE_ERROR_RECIPE = 42       /* the store's fingerprints were made by another recipe than the one expected */
+    SSTORE_ERROR_DAMAGED = 40,     /* a file does not hold what was written to it: see file and offset */
+    SSTORE_ERROR_UNSUPPORTED = 41, /* this library does not know the format version, feature, field or width */
+    SSTORE_ERROR_RECIPE = 42       /* the store's fingerprints were made by another recipe than the expected one */
 } sstore_status;
 
 /* The name of a status in lower-case words, for logs: "ok", "damaged", ... Static storage; never NULL. */
@@ -75,42 +92,38 @@ SSTORE_API const char *sstore_status_name(sstore_status status);
 /* The offset of an error that has no place in a file. */
 #define SSTORE_NO_OFFSET UINT64_MAX
 
-/* What went wrong, in full. Owned by the caller; plain data, to be copied or dropped at will. */
+/* The details of an error. Plain data, owned by the caller. */
 typedef struct sstore_error {
     sstore_status status;
     int system_errno;   /* errno of the failed system call, or 0 */
     uint64_t offset;    /* in bytes within `file`, or SSTORE_NO_OFFSET */
     char file[512];     /* the file concerned, or "". Not escaped: use sstore_escape() before you show it */
-    char message[1024]; /* a sentence for people that names the file, the reason and what can be done. It is escaped as by
-                           sstore_escape() */
+    char message[1024]; /* one or two sentences for people: the file, the reason and what to do. Escaped as by sstore_escape() */
 } sstore_error;
 
 /*
- * Escape a text of `length` bytes, so that it is safe to show: on a terminal, in a log, in a column. A terminal obeys some
- * characters instead of showing them: control characters (U+0000 to U+001F, U+007F to U+009F), direction marks, overrides
- * and isolates (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), line and paragraph separators (U+2028, U+2029).
- * Nobody sees a zero-width space, a word joiner or a byte order mark (U+200B, U+2060, U+FEFF). Each byte of all these, and
- * each byte that is not UTF-8, becomes \xNN, with two lower-case hex digits. All other characters stay as they are.
+ * Escape a text of `length` bytes, so that it is safe to show on a terminal, in a log or in a column. Terminals obey some
+ * characters instead of showing them: control characters (U+0000 to U+001F, U+007F to U+009F), direction marks, overrides and
+ * isolates (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), and line and paragraph separators (U+2028, U+2029).
+ * A zero-width space, a word joiner and a byte order mark (U+200B, U+2060, U+FEFF) are invisible. Each byte of these
+ * characters, and each byte that is not UTF-8, becomes \xNN with two lower-case hex digits. All other characters stay.
  *
- * If `double_backslashes` is not 0, a backslash becomes two. Then the text can be decoded without ambiguity: "\\" is a
- * backslash, and \xNN is that byte. If it is 0, a text that was escaped before does not change.
+ * With `double_backslashes`, a backslash becomes two. The text can then be decoded without ambiguity: "\\" is a backslash,
+ * and \xNN is that byte. Without it, an escaped text does not change if it is escaped again.
  *
- * Writes at most `size` bytes with the closing 0, and no part of a character; `buffer` may be NULL if `size` is 0. Returns
- * the whole length without the closing 0, as snprintf does: at most 4 * length.
+ * Writes at most `size` bytes with the closing 0, and never a part of a character. `buffer` may be NULL if `size` is 0.
+ * Returns the whole length without the closing 0, as snprintf does: at most 4 * length.
  */
-SSTORE_API size_t sstore_escape(const char *text, size_t length, int double_backslashes, char *buffer, size_t size);
-
-/* The library's version at run time, such as "0.1.0". Static storage. */
-SSTORE_API const char *sstore_version(void);
+SSTORE_API size_t sstore_escape(const char *text, size_t length, bool double_backslashes, char *buffer, size_t size);
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Reading a store
+ * Opening a store
  */
 
 typedef struct sstore sstore;
 typedef struct sstore_cursor sstore_cursor;
 
-/* How blocks are read. Every mode gives the same answers. */
+/* How blocks are read. All modes give the same answers. */
 typedef enum sstore_io {
     SSTORE_IO_PREAD = 0,  /* Each block is read by pread() and checked whenever it is read (a cursor may keep a few). A disk
                              fault is always an error code */
@@ -118,58 +131,60 @@ typedef enum sstore_io {
                              If a block cannot be read then, the call fails. One risk remains: if a file is cut short after its
                              block was read, or the system took back the block's memory and the disk then fails, the next
                              access to that block ends the process with SIGBUS. Mapped pages count as resident */
-    SSTORE_IO_MEMORY = 2, /* All block files are loaded and checked at open. It takes the store's size in memory */
+    SSTORE_IO_MEMORY = 2, /* All block files are loaded and checked when the store is opened. Takes the store's size in memory */
     SSTORE_IO_AUTO = 3    /* The default: MMAP if all files fit into half of the memory limit, otherwise PREAD. The limit is the
                              smallest of the machine's memory, RLIMIT_AS, the limits of the process's memory cgroups, and
                              max_memory if it is set. If the buffers of PREAD exceed max_memory, AUTO chooses MMAP.
                              sstore_reopen() keeps the mode */
 } sstore_io;
 
-/* How queries are answered. All three give the same answers; other than AUTO is for measuring and testing. */
+/* How queries are answered. All strategies give the same answers. Use AUTO, except to measure and test. */
 typedef enum sstore_strategy {
-    SSTORE_STRATEGY_AUTO = 0,  /* probe or scan, whichever is estimated to cost less (the default) */
-    SSTORE_STRATEGY_PROBE = 1, /* probe each segment if that is estimated to take less than 0.4 s */
-    SSTORE_STRATEGY_SCAN = 2   /* read all of one table for every query */
+    SSTORE_STRATEGY_AUTO = 0,  /* the default: probes or a full scan, whichever is expected to cost less */
+    SSTORE_STRATEGY_PROBE = 1, /* probes in each segment in which they are expected to take less than 0.4 s */
+    SSTORE_STRATEGY_SCAN = 2   /* a full scan of one table for every query */
 } sstore_strategy;
 
 typedef struct sstore_open_options {
-    size_t struct_size; /* sizeof(sstore_open_options), set by the initializer */
+    size_t struct_size;
     sstore_io io;
     sstore_strategy strategy;
-    const char *recipe; /* if not NULL, open fails with SSTORE_ERROR_RECIPE unless the store has this very recipe */
-    uint64_t max_memory; /* if not 0, open fails with SSTORE_ERROR_MEMORY rather than take more bytes than this, with one
-                            cursor; nothing is loaded then. Mapped pages and page tables are not counted */
+    const char *recipe;  /* if not NULL, the call fails with RECIPE unless the store has exactly this recipe */
+    uint64_t max_memory; /* if not 0, the call fails with MEMORY if the store, with one cursor, would take more bytes than this.
+                            Nothing is loaded then. Mapped pages and page tables are not counted */
 } sstore_open_options;
 
 #define SSTORE_OPEN_OPTIONS_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(sstore_open_options), SSTORE_IO_AUTO, SSTORE_STRATEGY_AUTO, NULL, 0                                        \
+        sizeof(sstore_open_options), SSTORE_IO_AUTO, SSTORE_STRATEGY_AUTO, NULL, 0                                     \
     }
 
 /*
- * Open the store at `path` for reading. Checks the manifest, every file's size and header, and the whole directory,
+ * Open the store at `path` for reading. Checks the manifest, the size and header of every file, and the whole directory,
  * which it loads into memory.
  *
- * What an open store takes of memory, beside the caller's process: in the mode pread the directory, 8 bytes a block of
- * every table and of the ids and 8 more of table 0 (so a store of 100 million fingerprints in 3 tables of 4 KiB blocks
- * takes about 5 MiB, and blocks of 64 KiB a sixteenth of that), 1 to 2 bytes a block beside it, and 20 KiB a table. In
- * the mode mmap also the pages of the block files that were touched, which the system takes back when it needs them, and a
- * five-hundredth of that for page tables, which it does not; in the mode memory all block files. A cursor takes what
- * sstore_cursor_create() says, a batch what sstore_query_batch() says.
+ * Memory of an open store
+ *  - PREAD: the directory, which has 8 bytes for each block of a table or of the ids, and 8 more for each block of table 0. A
+ *    store of 100 million fingerprints in 3 tables of 4 KiB blocks takes about 5 MiB; with blocks of 64 KiB a sixteenth of that.
+ *    Beside it, 1 to 2 bytes a block and 20 KiB a table.
+ *  - MMAP: the same, and the pages of the block files that were touched. The system takes these back when it needs them, but not
+ *    their page tables, which take a five-hundredth of them.
+ *  - MEMORY: the same as PREAD, and all block files.
+ * sstore_cursor_create() and sstore_query_batch() say what they take.
  *
- * Each segment also takes some 20 KiB, and a file descriptor for each table, one for the ids and one for the directory. One
- * more is for the store's folder, and two while it is opened. If the process may not open as many, the call fails with IO and
- * system_errno EMFILE. The directory is copied into a memfd, which counts against RLIMIT_FSIZE: if a directory is larger, the
- * call fails with IO and system_errno EFBIG. The copy is opened by /proc/self/fd: /proc must be mounted.
+ * Each segment also takes about 20 KiB, and a file descriptor for each table, for the ids and for the directory. The store's
+ * folder takes one more, and two while it is opened. If the process may not open as many, the call fails with IO and EMFILE.
+ * The directory is copied into a memfd, which counts against RLIMIT_FSIZE; if it does not fit, the call fails with IO and EFBIG.
+ * The copy is opened by /proc/self/fd, so /proc must be mounted.
  *
- * A store may have been made to harm, with all its checksums right. Then answers may be wrong, but no call touches memory that
- * is not its own; none takes more of it than 8 MiB and eight bytes for each byte of the store's files, beside what a batch or
- * a join says that it takes. Each call ends: SECURITY.md states how many reads a query may make. No call reports a record twice.
+ * A store may be malicious, with correct checksums. Its answers may then be wrong, but no call accesses memory out of bounds.
+ * No call takes more memory than 8 MiB and eight bytes for each byte of the store's files, beside what a batch or a join says
+ * that it takes. Each call ends: SECURITY.md states how many reads a query may make. No call reports a record twice.
  *
- * The handle shows the state that was published at that moment for as long as it is open, whatever writers do. A
- * directory that is lost or damaged is an error here, and can be made again: sstore_reindex().
+ * The handle shows the state that was published when it was opened, whatever writers do later. If a directory is lost or
+ * damaged, the call fails; sstore_reindex() makes it again.
  *
- * On success *store_out is a handle to be closed with sstore_close(); on failure it is NULL.
+ * On success *store_out is a handle for sstore_close(). On failure it is NULL.
  * Errors: ARGUMENT, MEMORY, IO, NOT_FOUND, DAMAGED, UNSUPPORTED, RECIPE. Source: format-spec/sstore-format.md, "A
  * reader's duties".
  */
@@ -177,226 +192,275 @@ SSTORE_API sstore_status sstore_open(const char *path, const sstore_open_options
                                      sstore_error *error);
 
 /*
- * Open the newest state of a store that is open, with the same options and way of reading, in a handle of its own. The
- * given one goes on showing what it showed, and either may be closed first. Segments that both states have are shared
- * between the handles, so that this takes little time and memory where little was added. The store is the one in the
- * same folder, whatever its path is by now. Errors: as sstore_open(); RECIPE where it was replaced by a store of another
- * recipe.
+ * Open the newest state of an open store, with the same options and read mode, as a new handle. The old handle keeps showing
+ * its own state. Either may be closed first. The handles share the segments that both states have, so this takes little time
+ * and memory if little was added. The store is found by its folder, even if its path has changed. Errors: as
+ * sstore_open(); RECIPE if a store of another recipe has replaced it.
  */
 SSTORE_API sstore_status sstore_reopen(const sstore *store, sstore **store_out, sstore_error *error);
 
-/* Close a store. All its cursors must have been freed. NULL is allowed. */
+/* Close a store. Free its cursors and iterators first. */
 SSTORE_API void sstore_close(sstore *store);
 
 /*
- * Make a cursor: the scratch memory of one thread's queries, some 20 KiB, and in the mode pread up to 80 blocks, 336
- * KiB of 4 KiB each. It must be freed before its store is closed. Errors: ARGUMENT, MEMORY.
+ * Create a cursor: the scratch memory of one thread's queries. It takes about 20 KiB, and in the mode PREAD up to 80 blocks:
+ * 336 KiB with blocks of 4 KiB. To be freed by sstore_cursor_free(), before its store is closed. Errors: ARGUMENT, MEMORY.
  */
 SSTORE_API sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_out, sstore_error *error);
 
-/* Free a cursor. NULL is allowed. */
 SSTORE_API void sstore_cursor_free(sstore_cursor *cursor);
 
-/* One matching record. `id` is 0 in a store without ids. `query_index` counts the queries of a batch from 0. */
+/* ------------------------------------------------------------------------------------------------------------------
+ * Queries
+ *
+ * Results come in one of two ways. A callback gets one result at a time. Or the caller passes columns, which are arrays, and
+ * asks for more results until there are none: this is the way for bindings.
+ */
+
+/* One matching record. `id` is 0 in a store without ids. `query_index` is the query's index in a batch, or 0. */
 typedef struct sstore_match {
     uint64_t query_index, fingerprint, id;
     uint32_t distance;
 } sstore_match;
 
-/*
- * Called once for every match, in the thread and during the call of the function that it was given to; `match` is valid
- * until it returns. 0: go on; anything else stops the call, which then returns SSTORE_STOPPED. It must not use the
- * cursor that it is called from.
- */
+/* Called once for every match. See "Callbacks" above. */
 typedef int (*sstore_match_fn)(void *context, const sstore_match *match);
 
+/* Arrays for matches, each of the capacity that is given with them. NULL: this column is not wanted. */
+typedef struct sstore_match_columns {
+    size_t struct_size;
+    uint64_t *query_index, *fingerprint, *id;
+    uint32_t *distance;
+} sstore_match_columns;
+
+#define SSTORE_MATCH_COLUMNS_INIT                                                                                      \
+    {                                                                                                                  \
+        sizeof(sstore_match_columns), NULL, NULL, NULL, NULL                                                           \
+    }
+
 /*
- * Report every record whose fingerprint lies within `distance` (0 to 64) of `fingerprint`: each exactly once, equal
- * fingerprints with several ids once for each id. No match is no call, and no error. The order is the same at every
- * call with equal arguments on an equal store that was opened with equal options, but not sorted.
+ * Report every record whose fingerprint is within `distance` (0 to 64) of `fingerprint`, exactly once. A fingerprint with several
+ * ids is reported once for each id. If nothing matches, nothing is reported; that is no error. The matches are not sorted, but
+ * their order is the same at every call with equal arguments on an equal store that was opened with equal options.
  *
- * Within the distance that the store was built for, the query reads a few blocks a table; beyond it more, up to a scan
- * of one whole table where that is cheaper. Allocates nothing.
- * Errors: ARGUMENT, IO, DAMAGED (matches reported before the error are right). Source: the paper, section 3.1.
+ * Within the distance that the store was built for, a query reads a few blocks of each table. Beyond it, a query reads more, up to
+ * a full scan of one table if that is expected to cost less. Allocates nothing.
+ * Errors: ARGUMENT, IO, DAMAGED. Matches that were reported before an error are right. Source: the paper, section 3.1.
  */
 SSTORE_API sstore_status sstore_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
                                       sstore_match_fn on_match, void *context, sstore_error *error);
 
 /*
- * Report every record at the smallest distance that any record has from `fingerprint`, if that is at most
- * `max_distance` (0 to 64). The distance is widened until a match is found. Otherwise as sstore_query().
+ * The same, into columns. Fills them with the first `capacity` matches, and sets *count_out to the number of all matches, which may
+ * be more: then call it again with larger columns. `columns` may be NULL if `capacity` is 0.
+ */
+SSTORE_API sstore_status sstore_query_columns(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
+                                              const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
+                                              sstore_error *error);
+
+/*
+ * Report every record at the smallest distance that any record has from `fingerprint`, if that is at most `max_distance` (0 to
+ * 64). The search widens the distance until it finds a match. Otherwise as sstore_query().
  */
 SSTORE_API sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance,
                                               sstore_match_fn on_match, void *context, sstore_error *error);
 
+typedef struct sstore_batch_options {
+    size_t struct_size;
+    uint32_t threads; /* 0: all that the process may use */
+} sstore_batch_options;
+
+#define SSTORE_BATCH_OPTIONS_INIT                                                                                      \
+    {                                                                                                                  \
+        sizeof(sstore_batch_options), 0                                                                                \
+    }
+
 /*
- * Answer `count` queries on up to `threads` threads (0: as many as the process may use). The matches come in the order
- * of the queries, those of one query ascending by (distance, fingerprint, id); `query_index` is the query's index in
- * `fingerprints`. on_match is called in the caller's thread only.
+ * Answer `count` queries on several threads. The matches come in the order of the queries, those of one query ascending by
+ * (distance, fingerprint, id). `query_index` is the index in `fingerprints`.
  *
- * Chooses by itself between asking one by one, reading the tables slice by slice with all queries that probe there,
- * and one scan for all. Memory, whatever `count`: about 32 bytes for each of up to 2^20 queries, 8 MiB a thread, and
- * up to 2^21 matches of 170 bytes; only one query that alone has more matches takes more.
+ * Queries are answered one by one, by passes over the tables, or by one full scan for all of them, whichever is expected to take
+ * least. Memory, for any `count`: 32 bytes for each of up to 2^20 queries, 8 MiB a thread, and 170 bytes for each of up to
+ * 2^21 matches. Only a single query with more matches takes more.
  * Errors: as sstore_query(), and MEMORY.
  */
 SSTORE_API sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprints, size_t count,
-                                            uint32_t distance, uint32_t threads, sstore_match_fn on_match,
-                                            void *context, sstore_error *error);
+                                            uint32_t distance, const sstore_batch_options *options,
+                                            sstore_match_fn on_match, void *context, sstore_error *error);
 
-/* What one query was expected to read of a table, and what it read. */
+typedef struct sstore_match_iterator sstore_match_iterator;
+
+/*
+ * The same, as an iterator over the matches. The store and `fingerprints`, which is not copied, must stay until the iterator is freed
+ * by sstore_match_iterator_free(). Nothing is answered before the first sstore_match_iterator_next(). Errors: ARGUMENT, MEMORY.
+ */
+SSTORE_API sstore_status sstore_match_iterator_create(const sstore *store, const uint64_t *fingerprints, size_t count,
+                                                      uint32_t distance, const sstore_batch_options *options,
+                                                      sstore_match_iterator **iterator_out, sstore_error *error);
+
+/*
+ * Fill the columns with the next matches, at most `capacity` (at least 1). *count_out is how many they are. It is 0 after the last
+ * match, and only then. Errors: as sstore_query_batch(). After an error only sstore_match_iterator_free() is allowed.
+ */
+SSTORE_API sstore_status sstore_match_iterator_next(sstore_match_iterator *iterator, const sstore_match_columns *columns,
+                                                    size_t capacity, size_t *count_out, sstore_error *error);
+
+SSTORE_API void sstore_match_iterator_free(sstore_match_iterator *iterator);
+
+/* What one query was expected to read in a table, and what it read. */
 typedef struct sstore_table_explanation {
     size_t struct_size;
-    uint64_t segment;                 /* a store has one or more, each with tables of its own; those that remove
-                                         records are not searched, and matches are counted before they do */
-    uint32_t table;                   /* from 0 within the segment */
-    uint64_t key_mask;                /* the bits that lead in this table */
-    uint32_t prefix_bits;             /* how many they are; 64 at distance 0, where the whole fingerprint is looked up */
-    int32_t radius;                   /* flips of them that were probed at this distance; -1: the table was left out */
-    int scanned;                      /* 1: all of the table was read instead of probing any */
-    double expected_block_count;      /* by the directory, which counts the fingerprints that share the query's prefixes */
-    double expected_candidate_count;  /* the same */
-    uint64_t probe_count;             /* look-ups; each finds one prefix, or a range of prefixes that few fingerprints have */
-    uint64_t block_count;             /* blocks read; one that two probes in a row share counts once */
-    uint64_t candidate_count;         /* fingerprints with a probed prefix; all of them in a scan */
-    uint64_t match_count;             /* distinct fingerprints within the distance that count as this table's */
-    double probe_ns, scan_ns;         /* of the whole segment: the estimates that decided between probes and a scan */
+    uint64_t key_mask;               /* the key bits of this table */
+    double expected_block_count;     /* by the directory, which shows how many fingerprints share the query's prefixes */
+    double expected_candidate_count; /* the same */
+    uint64_t probe_count;            /* look-ups; each finds one prefix, or a range of prefixes that few fingerprints have */
+    uint64_t block_count;            /* blocks read; two probes in a row that share one read it once */
+    uint64_t candidate_count;        /* fingerprints with a probed prefix; all of them in a full scan */
+    uint64_t match_count;            /* distinct fingerprints within the distance that this table found first */
+    double probe_ns, scan_ns;        /* expected for the whole segment: what decided between probes and a full scan */
+    uint32_t segment;                /* a store has one or more. Segments that remove are not searched, and matches are counted
+                                        before they do */
+    uint32_t table;                  /* from 0 within the segment */
+    uint32_t prefix_bits;            /* key bits; 64 at distance 0, where the whole fingerprint is looked up */
+    int32_t radius;                  /* flips of the prefix that were probed at this distance; -1: the table was not needed */
+    bool scanned;                    /* the whole table was read instead of probing any */
 } sstore_table_explanation;
 
-/* Called for each table; `explanation` is valid until it returns. 0: go on, else stop. */
+/* Called for each table. See "Callbacks" above. */
 typedef int (*sstore_explain_fn)(void *context, const sstore_table_explanation *explanation);
 
 /*
- * Run a query as sstore_query() does, but report what it did in each table instead of what it found. Blocks that are
- * read for the ids of matches are not counted. Errors: as sstore_query().
+ * Run a query as sstore_query() does, but report what it did in each table instead of its matches. Blocks that are read for
+ * the ids of matches are not counted. Errors: as sstore_query().
  */
 SSTORE_API sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
                                         sstore_explain_fn on_table, void *context, sstore_error *error);
+
+/* The number of bits in which a and b differ, 0 to 64. */
+SSTORE_API uint32_t sstore_hamming_distance(uint64_t a, uint64_t b);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * All records
+ */
 
 /* One record. `id` is 0 in a store without ids. */
 typedef struct sstore_record {
     uint64_t fingerprint, id;
 } sstore_record;
 
-/* Called for each record; the rules of sstore_match_fn hold. */
+/* Called for each record. See "Callbacks" above. */
 typedef int (*sstore_record_fn)(void *context, const sstore_record *record);
 
-/* Report all records, ascending by (fingerprint, id). Errors: ARGUMENT, IO, DAMAGED. */
-SSTORE_API sstore_status sstore_each_record(sstore_cursor *cursor, sstore_record_fn on_record, void *context,
+/* Report all records, ascending by (fingerprint, id). Errors: ARGUMENT, MEMORY, IO, DAMAGED. */
+SSTORE_API sstore_status sstore_each_record(const sstore *store, sstore_record_fn on_record, void *context,
                                             sstore_error *error);
 
-/* The number of bits in which a and b differ, 0 to 64. */
-SSTORE_API uint32_t sstore_hamming_distance(uint64_t a, uint64_t b);
+typedef struct sstore_record_iterator sstore_record_iterator;
+
+/* An iterator over all records, in the same order, to be freed by sstore_record_iterator_free() before the store is closed. Errors:
+ * ARGUMENT, MEMORY, IO, DAMAGED. */
+SSTORE_API sstore_status sstore_record_iterator_create(const sstore *store, sstore_record_iterator **iterator_out,
+                                                       sstore_error *error);
+
+/*
+ * Get the next records, at most `capacity` (at least 1), into two arrays, either of which may be NULL. *count_out is how many they
+ * are; it is 0 after the last one, and only then. Errors: ARGUMENT, IO, DAMAGED. After an error only
+ * sstore_record_iterator_free() is allowed.
+ */
+SSTORE_API sstore_status sstore_record_iterator_next(sstore_record_iterator *iterator, uint64_t *fingerprints, uint64_t *ids,
+                                                     size_t capacity, size_t *count_out, sstore_error *error);
+
+SSTORE_API void sstore_record_iterator_free(sstore_record_iterator *iterator);
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Facts about a store
+ * Statistics
  */
 
-/* What a store holds. All sizes in bytes. */
+/* What a store holds. Sizes are in bytes. */
 typedef struct sstore_statistics {
-    size_t struct_size;         /* set by the caller to sizeof(sstore_statistics) */
-    uint64_t record_count;      /* (fingerprint, id) pairs */
-    uint64_t distinct_count;    /* distinct fingerprints of each segment that adds, summed up: in a store of one segment,
-                                   as a build or a compaction makes it, the store's */
-    uint64_t removed_count;     /* records that were removed and still take room, until they are compacted away */
-    uint32_t segment_count;
-    uint32_t fingerprint_bits;  /* 64 */
-    uint32_t distance;          /* the k that the plan was made for */
-    uint32_t table_count;       /* tables of the plan: here and below, of the largest segment */
-    uint32_t has_ids;           /* 1 or 0 */
-    uint32_t block_bytes;       /* size of a block */
-    uint64_t next_ordinal;      /* the ordinal that the next record without an id would get; 0 in a store without ids */
-    uint64_t tables_bytes;      /* of all segments: here and below */
-    uint64_t ids_bytes;         /* size of the id columns' files, 0 without ids */
+    size_t struct_size;        /* set by the caller */
+    uint64_t record_count;     /* (fingerprint, id) pairs */
+    uint64_t distinct_count;   /* distinct fingerprints of each segment that adds, added up: exact for a store of one segment, as a
+                                  build or a full compaction makes it */
+    uint64_t removed_count;    /* removed records that still take space, until they are compacted away */
+    uint64_t next_ordinal;     /* the ordinal that the next record without an id would get; 0 in a store without ids */
+    uint64_t tables_bytes;     /* of all segments, as the next four */
+    uint64_t ids_bytes;        /* of the id columns; 0 without ids */
     uint64_t ids_block_count;
-    uint64_t directory_bytes;   /* size of the directories' files */
+    uint64_t directory_bytes;
     uint64_t manifest_bytes;
-    uint64_t total_bytes;       /* all files together */
-    uint64_t memory_bytes;      /* what the open store takes of memory, with one cursor: see sstore_open() */
-    char plan[1536];            /* as sstore_build_options.plan takes it, written out: "16:0,16:0,16:0,16:0" */
-    char recipe[512];           /* how the fingerprints were made, or "": for people, so it is cut to fit, and the bytes
-                                   of control characters and those that are no UTF-8 stand as \xNN */
+    uint64_t total_bytes;      /* of all files */
+    uint64_t memory_bytes;     /* of the open store, with one cursor: see sstore_open() */
+    uint32_t segment_count;
+    uint32_t fingerprint_bits; /* 64 */
+    uint32_t distance;         /* the k that the store was built for */
+    uint32_t table_count;      /* of the largest segment, as the next two */
+    uint32_t block_bytes;
+    bool has_ids;
+    char plan[1536];           /* as sstore_build_options.plan takes it, written out: "16:0,16:0,16:0,16:0" */
+    char recipe[512];          /* how the fingerprints were made, or "". Escaped as by sstore_escape(), and cut to fit */
 } sstore_statistics;
 
-/* Fill *statistics_out. Reads nothing. Errors: ARGUMENT. */
+/* Fill *statistics_out. Reads nothing from disk. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out, sstore_error *error);
 
-/* One segment: what one build, addition, removal or compaction wrote. All sizes in bytes. */
+/* One segment: what one build, addition, removal or compaction wrote. Sizes are in bytes. */
 typedef struct sstore_segment_statistics {
-    size_t struct_size;        /* set by the caller to sizeof(sstore_segment_statistics) */
-    int removes;               /* 0: its records were added to the store; 1: they were taken out of older segments */
+    size_t struct_size; /* set by the caller */
     uint64_t record_count, distinct_count;
-    uint32_t table_count;
-    uint32_t block_bytes;
     uint64_t tables_bytes;
     uint64_t ids_bytes, ids_block_count;
     uint64_t directory_bytes;
     uint64_t total_bytes;
-    char folder[32];           /* in the store's folder */
+    uint32_t table_count;
+    uint32_t block_bytes;
+    bool removes;       /* its records are removed from older segments; otherwise they are added to the store */
+    char folder[32];    /* in the store's folder */
     char plan[1536];
-    char writer[32];           /* what wrote its block files: "sstore 0.1.0"; "" if it did not say */
+    char writer[32];    /* the program that wrote its block files: "sstore 0.1.0"; "" if it is unknown */
 } sstore_segment_statistics;
 
-/* Fill *statistics_out for segment `segment` (from 0, the oldest). Reads nothing. Errors: ARGUMENT. */
+/* Fill *statistics_out for segment `segment` (from 0, the oldest). Reads nothing from disk. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_stat_segment(const sstore *store, uint32_t segment,
                                              sstore_segment_statistics *statistics_out, sstore_error *error);
 
-/* One table. Sizes in bytes unless said; bits are per fingerprint. */
+/* One table. Sizes are in bytes; bits are bits per fingerprint. */
 typedef struct sstore_table_statistics {
-    size_t struct_size;       /* set by the caller to sizeof(sstore_table_statistics) */
-    uint64_t key_mask;        /* the bits that lead in this table: bit 0 of a fingerprint is the mask's highest */
-    uint32_t prefix_bits;     /* how many they are */
-    uint32_t radius;          /* flips of the prefix that are probed at the store's own distance */
+    size_t struct_size;       /* set by the caller */
+    uint64_t key_mask;        /* the key bits: bit 0 of a fingerprint is the mask's highest */
     uint64_t block_count;
     uint64_t file_bytes;      /* header and blocks */
     uint64_t directory_bytes; /* this table's part of the directory */
     double bits;              /* (file + directory) * 8 / fingerprints */
     double bound_bits;        /* entropy of the symbols + suffixes + column: what an ideal code of these symbols would take */
-    double elias_fano_bits;   /* what Elias-Fano coding of this table would take, without any index */
-    double rice_bits;         /* the same for Rice coding of the gaps with the best parameter */
+    double elias_fano_bits;   /* what Elias-Fano coding would take, without any index */
+    double rice_bits;         /* what Rice coding of the gaps would take with the best parameter */
+    uint32_t prefix_bits;     /* key bits */
+    uint32_t radius;          /* flips of the prefix that are probed at the store's own distance */
 } sstore_table_statistics;
 
-/* Fill *statistics_out for table `table` (from 0) of segment `segment`. Reads nothing. Errors: ARGUMENT. */
+/* Fill *statistics_out for table `table` (from 0) of segment `segment`. Reads nothing from disk. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t table,
                                            sstore_table_statistics *statistics_out, sstore_error *error);
-
-/* Called for every problem that verify finds, damage or a file that cannot be read; `problem` is valid until it returns. 0: go
- * on, else stop. */
-typedef int (*sstore_problem_fn)(void *context, const sstore_error *problem);
-
-/*
- * Read and decode everything in the store at `path`, and hold tables, ids and directory against each other and against
- * the store's own content sum, and each block against what a writer makes of its contents (format-spec/sstore-format.md,
- * section 12, "A full check"). Each damage is reported to on_problem (may be NULL), also of a store that cannot be opened, as
- * far as its files can be read; checks that depend on unreadable files are skipped. Files that the system does not let be read,
- * or that this version does not know, are also reported. Returns SSTORE_OK only if there is no problem; SSTORE_ERROR_DAMAGED with
- * the first damage in *error if there is any; otherwise the first problem, or what ended the search for them.
- */
-SSTORE_API sstore_status sstore_verify(const char *path, sstore_problem_fn on_problem, void *context,
-                                       sstore_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Progress of long calls
  */
 
-/* How far a call is. */
 typedef struct sstore_progress {
     size_t struct_size;
-    const char *phase;    /* a word for what is being done, of static storage: "sorting" what is crowded, "counting"
-                             the sorted records or a table's fingerprints, "writing" a table (table 0 with the ids),
-                             "permuting" table 0 for another one. Of reindexing: "indexing" a table (table 0 with the
-                             ids). Of joins: "permuting" and "comparing" the
-                             fingerprints, once for each of some tables, "connecting" what was found near,
-                             "identifying" the records that belong to it, and "reporting" them */
-    uint32_t table;       /* which table, from 0 */
-    uint32_t table_count; /* 0 as long as the plan is not chosen */
+    const char *phase;    /* one word in static storage. Builds: "sorting" crowded buckets, "counting" records or a table's
+                             fingerprints, "writing" a table (table 0 with the ids), "permuting" table 0 for another table.
+                             Reindexing: "indexing" a table (table 0 with the ids). Joins: "permuting" and "comparing"
+                             fingerprints, once for each of some tables, "connecting" near fingerprints, "identifying" their
+                             records, and "reporting" them */
     uint64_t done, total; /* records or fingerprints, in this phase */
     double share;         /* of the work of the whole call, 0 to 1: an estimate */
+    uint32_t table;       /* from 0 */
+    uint32_t table_count; /* 0 until the plan is chosen */
 } sstore_progress;
 
-/*
- * Called some hundred times a second, in the thread and during the call that it was given to; `progress` is valid
- * until it returns. 0: go on; anything else stops the call, which undoes what it did and returns SSTORE_STOPPED.
- */
+/* Called some hundred times a second. See "Callbacks" above. If it stops the call, the call undoes what it did. */
 typedef int (*sstore_progress_fn)(void *context, const sstore_progress *progress);
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -407,387 +471,419 @@ typedef struct sstore_builder sstore_builder;
 
 /* What a call did to a store. */
 typedef struct sstore_change {
-    size_t struct_size;     /* set by the caller to sizeof(sstore_change) */
-    uint64_t given_count;   /* records, or fingerprints or ids that stand for records, with repeats */
-    uint64_t added_count;   /* records that the store did not have and has now. Of an addition, the other given records
-                               were present before, or were repeated */
-    uint64_t removed_count; /* records that it had and has no more */
-    uint64_t record_count;  /* of the store now, as the next two */
-    uint64_t total_bytes;   /* of all its files */
-    uint32_t segment_count;
-    uint32_t segment_count_before; /* 0 of a new store, as the next one */
-    uint64_t total_bytes_before;
-    uint64_t conflict_count;       /* of sstore_builder_create_addition() and of an intake, there of all its publications:
-                                      ids of added records that another record of the store also has, with another
-                                      fingerprint. Perhaps two documents were given one number; or a document has
-                                      several fingerprints, so this is no error. If ids_checked is 0, there may be
-                                      more */
-    uint64_t least_conflicting_id; /* the smallest of them */
-    int ids_checked;               /* 1: every id of an added record that can conflict was looked up. An id that is above
-                                      all ids before it cannot. 0: some were not looked up, or not in the older segments.
-                                      Limits: about 3,800 ids for each MiB of memory_bytes, and at most a million; older
-                                      segments of at most 2 million records plus 16 for each added one, unless the store
-                                      has at least half as many records as its next ordinal says; a few hundred segments */
+    size_t struct_size;            /* set by the caller */
+    uint64_t given_count;          /* records, fingerprints or ids that were given, with repeats */
+    uint64_t added_count;          /* records that the store did not have and has now. An addition ignores the other given records:
+                                      they were already present, or repeated */
+    uint64_t removed_count;        /* records that the store had and does not have now */
+    uint64_t record_count;         /* of the store now, as the next two */
+    uint64_t total_bytes;          /* of all files */
+    uint64_t total_bytes_before;   /* 0 for a new store, as segment_count_before */
+    uint64_t conflict_count;       /* with check_ids: ids of added records that another record of the store also has, with another
+                                      fingerprint. Perhaps two documents got one number. It is no error if documents may have
+                                      several fingerprints. If ids_checked is false, there may be more */
+    uint64_t min_conflicting_id;   /* the smallest of them */
+    uint32_t segment_count;        /* now */
+    uint32_t segment_count_before;
+    bool ids_checked;              /* every id of an added record that can conflict was looked up. An id above all ids before it
+                                      cannot. Limits: about 3,800 ids for each MiB of memory_bytes, and at most a million; older
+                                      segments of at most 2 million records plus 16 for each added one, unless the store has at
+                                      least half as many records as its next ordinal says; a few hundred segments */
 } sstore_change;
 
+/*
+ * Options that several calls have
+ *  - plan: NULL or "auto": chosen as by sstore_plan(), from the fingerprints. Otherwise "20", "16", "10", "4", "3", "2" or "1"
+ *    (tables of the named plans for k = 3), "BcC" such as "5c2" (B groups of bits, a table for each choice of C), or
+ *    "bits:radius,..." such as "24:1,20:0,20:0" (disjoint groups of together at most 64 bits). Other numbers alone, such as "8",
+ *    are refused.
+ *  - memory_bytes: what the call may take in all, including up to 12 MiB of the process that calls it. 0: 1 GiB. At least 64 MiB
+ *    are enforced. Smaller values (minimum 1 MiB) may be exceeded.
+ *  - tmp_dir: where items that do not fit in memory are spilled, in files without names that nobody else can open. NULL: the
+ *    store's folder.
+ *  - block_bytes: the size of a block, a power of two from 256 to 65,536. 0: 4,096, or the store's.
+ *  - threads: 0: all that the process may use.
+ *  - recipe: how the fingerprints are made: text without control characters, at most 4,096 bytes. A new store keeps it in its
+ *    manifest. A call that changes a store fails with RECIPE unless the store has exactly this recipe. NULL: unknown, or any.
+ *  - ignore_free_space: begin even if the disk seems too small.
+ *  - on_progress: gets the progress of the call, or of the finish of a builder. NULL: nobody does.
+ */
 typedef struct sstore_build_options {
-    size_t struct_size;    /* sizeof(sstore_build_options), set by the initializer */
-    uint32_t distance;     /* the k to build for, 0 to 16; default 3 */
-    uint32_t block_bytes;  /* a power of two, 256 to 65536; 0: 4096 */
-    uint32_t threads;      /* 0: as many as the process may use */
-    uint64_t expected_record_count; /* if it is known, about; else 0. See sstore_builder_needs() */
-    uint64_t expected_largest_id; /* of records that come with ids, if it is known, about; 0: their ids are like ordinals */
-    uint64_t first_ordinal; /* the id of the first record that comes without one; default 0. Parts that are to be merged
-                               get different ones */
-    int ignore_free_space; /* other than 0: begin though the disk seems too small */
-    int without_ids;       /* other than 0: a store without ids; those given to add are dropped */
-    int replace;           /* other than 0: a store that is at the path already is replaced once the new one is whole */
-    uint64_t memory_bytes; /* what the build may take, all in all, with up to 12 MiB of the process that calls it;
-                              0: 1 GiB. At least 64 MiB are kept to; less (1 MiB at least) is exceeded by what cannot
-                              be done without */
-    const char *plan;      /* NULL or "auto": chosen as by sstore_plan(), from the fingerprints. Otherwise "20", "16",
-                              "10", "4", "3", "2", "1" (tables of the well-known plans for k = 3), "BcC" such as "5c2"
-                              (B groups of bits, a table for each choice of C), or "bits:radius,..." such as
-                              "24:1,20:0,20:0" (disjoint groups, which add up to at most 64 bits). Other numbers alone,
-                              such as "8", are refused */
-    const char *tmp_dir;   /* where what does not fit in memory is spilled, in files without names that nobody else can
-                              open; NULL: inside the store's folder */
-    const char *recipe;    /* how the fingerprints are made: text without control characters, at most 4096 bytes; kept in the
-                              manifest. NULL: not said */
-    sstore_progress_fn on_progress; /* told how far finish is; NULL: nobody */
+    size_t struct_size;
+    uint32_t distance; /* the k to build for, 0 to 16; default 3 */
+    uint32_t block_bytes;
+    uint32_t threads;
+    bool without_ids;  /* a store without ids; given ids are ignored */
+    bool replace;      /* replace a store at the path, once the new one is complete */
+    bool ignore_free_space;
+    const char *plan;
+    const char *recipe;
+    const char *tmp_dir;
+    uint64_t memory_bytes;
+    uint64_t first_ordinal;         /* the id of the first record without one. Parts of a later merge need different ones */
+    uint64_t expected_record_count; /* approximate; 0: unknown. See sstore_builder_needs() */
+    uint64_t expected_max_id;       /* approximate, of given ids; 0: they are like ordinals */
+    sstore_progress_fn on_progress;
     void *progress_context;
-    sstore_change *change; /* filled where the store was made or changed, or nothing had to be; NULL: not wanted */
 } sstore_build_options;
 
 #define SSTORE_BUILD_OPTIONS_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(sstore_build_options), 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL                 \
+        sizeof(sstore_build_options), 3, 0, 0, false, false, false, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL           \
     }
 
 /*
- * Begin a store at `path`. The folder is made, or, where options->replace is set, an existing store is locked against
- * other writers; readers go on undisturbed. What is written goes into a folder of its own inside, which readers do not
- * see; there is no store at `path`, or the old one, until sstore_builder_finish() succeeds. An empty folder is taken
- * as it is. Where the number of records is known, the disk's free space is held against what they need at once; and
- * again at the end of reading, in sstore_builder_finish(). At most 12 file descriptors are used, whatever is spilled; where a
- * store is read, two more for each of its segments, and what sstore_open() says where records are added to it or removed.
- * Errors: ARGUMENT (an option out of range; a plan that would miss a pair within the distance, with an example),
- * MEMORY, IO (system_errno ENOSPC: too little free space), EXISTS (a store, the remains of one, or a folder with other
- * things in it), BUSY, NOT_FOUND (no tmp_dir).
+ * Begin a store at `path`. The folder is made; with `replace`, an existing store is locked against other writers, while readers
+ * go on. An empty folder is used as it is. The builder writes into a folder of its own inside, which readers do not see. Until
+ * sstore_builder_finish() succeeds, there is no store at `path`, or the old one. If the number of records is known, the disk's
+ * free space is checked at once, and again by sstore_builder_finish(). At most 12 file descriptors are used.
+ * Errors: ARGUMENT (an option out of range; a plan that would miss a pair within the distance, with an example), MEMORY, IO
+ * (with ENOSPC: too little free space), EXISTS (a store, the remains of one, or a folder with other things in it), BUSY,
+ * NOT_FOUND (no tmp_dir).
  */
 SSTORE_API sstore_status sstore_builder_create(const char *path, const sstore_build_options *options,
                                                sstore_builder **builder_out, sstore_error *error);
 
-/*
- * Begin to add records to the store at `path`. They become a segment of their own, which sstore_builder_finish()
- * publishes at once: readers that have the store open go on with what they see, sstore_open() and sstore_reopen() see
- * the records too. What the store has already is not added again. Records without ids get ordinals from the store's next
- * one on. If nothing is new, nothing is written.
- * options: as for sstore_builder_create(), but distance, without_ids and first_ordinal, which are the store's, and
- * replace. recipe: NULL, or the store's. plan and block_bytes are the new segment's: NULL and 0 stand for the store's
- * block size and, if the store was built with a given plan, for that; else for the plan that suits the segment. Looking
- * records up in the store takes memory, 8 bytes a block and some more: that may be up to half of memory_bytes.
- * Many small segments make queries slower: compact them (sstore_compact()).
- * Errors: as sstore_builder_create(); NOT_FOUND where there is no store; DAMAGED, UNSUPPORTED, RECIPE; BUSY while
- * another process writes to it.
- */
-SSTORE_API sstore_status sstore_builder_create_addition(const char *path, const sstore_build_options *options,
-                                                        sstore_builder **builder_out, sstore_error *error);
+/* See "Options that several calls have". */
+typedef struct sstore_add_options {
+    size_t struct_size;
+    uint32_t block_bytes;
+    uint32_t threads;
+    bool check_ids; /* fill conflict_count, min_conflicting_id and ids_checked of sstore_change */
+    bool ignore_free_space;
+    const char *plan; /* of the new segment. NULL: that of the store if it was built with a given one, else chosen */
+    const char *recipe;
+    const char *tmp_dir;
+    uint64_t memory_bytes;
+    uint64_t expected_record_count, expected_max_id; /* as in sstore_build_options */
+    sstore_progress_fn on_progress;
+    void *progress_context;
+} sstore_add_options;
+
+#define SSTORE_ADD_OPTIONS_INIT                                                                                        \
+    {                                                                                                                  \
+        sizeof(sstore_add_options), 0, 0, false, false, NULL, NULL, NULL, 0, 0, 0, NULL, NULL                          \
+    }
 
 /*
- * Begin to remove records from the store at `path`. Those to be removed are given to sstore_builder_add(), or named by
- * their fingerprints alone (ids NULL: all records of each), or by their ids alone (sstore_builder_add_ids()).
- * sstore_builder_finish() publishes the removal at once, as a segment; what the store does not have is ignored. The
- * records' room is free after sstore_compact(). Otherwise as sstore_builder_create_addition(); plan is ignored.
+ * Begin to add records to the store at `path`. sstore_builder_finish() publishes them at once, as a segment of their own.
+ * Readers that have the store open keep their state; sstore_open() and sstore_reopen() show the new one. Records that the store
+ * already has are not added again. Records without ids get ordinals from the store's next one on. If nothing is new, nothing is
+ * written. Looking records up in the store takes memory, 8 bytes a block and some more, up to half of memory_bytes; and two
+ * file descriptors for each segment, beside those of sstore_builder_create() and sstore_open().
+ * Many small segments make queries slower: compact them (sstore_compact()).
+ * Errors: as sstore_builder_create(); NOT_FOUND if there is no store; DAMAGED, UNSUPPORTED, RECIPE; BUSY if another process is
+ * writing to it.
  */
-SSTORE_API sstore_status sstore_builder_create_removal(const char *path, const sstore_build_options *options,
-                                                       sstore_builder **builder_out, sstore_error *error);
+SSTORE_API sstore_status sstore_builder_create_addition(const char *path, const sstore_add_options *options,
+                                                        sstore_builder **builder_out, sstore_error *error);
 
 /* What a build takes of the disk, in bytes. */
 typedef struct sstore_build_needs {
-    size_t struct_size;      /* set by the caller to sizeof(sstore_build_needs) */
-    uint64_t store_bytes;    /* of the store when it is done */
-    uint64_t peak_bytes;     /* in the store's folder at most */
+    size_t struct_size;      /* set by the caller */
+    uint64_t store_bytes;    /* of the finished store */
+    uint64_t peak_bytes;     /* in the store's folder, at most */
     uint64_t free_bytes;     /* in its file system now */
-    uint64_t tmp_peak_bytes; /* in tmp_dir at most, where that is another file system; else 0, and peak_bytes has it */
+    uint64_t tmp_peak_bytes; /* in tmp_dir, at most, if that is in another file system; else 0, and peak_bytes includes it */
     uint64_t tmp_free_bytes; /* in its file system now */
 } sstore_build_needs;
 
 /*
- * Estimate what the build would take with `record_count` records in all: with given ids as they were so far, else with
- * ordinals; where the plan is still to be chosen, with the one that uniform data would get. Errors: ARGUMENT, MEMORY,
- * IO.
+ * Estimate what the build would take with `record_count` records in all: with ids like those given so far, or with ordinals. If
+ * the plan is not chosen yet, with the one for uniform data. Errors: ARGUMENT, MEMORY, IO.
  */
 SSTORE_API sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t record_count,
                                               sstore_build_needs *needs_out, sstore_error *error);
 
 /*
- * Add `count` records, in any order and with repeats: an identical (fingerprint, id) pair is kept once. `ids` may be
- * NULL: then a record's id is its ordinal over all calls, from options.first_ordinal. Either all calls give ids or
- * none does, unless the store is without_ids. The arrays are copied.
- * Errors: ARGUMENT, MEMORY, IO. After an error only sstore_builder_abort() is allowed.
+ * Add `count` records, in any order and with repeats: an identical (fingerprint, id) pair is stored once. If `ids` is NULL, a
+ * record's id is its ordinal over all calls, from first_ordinal on. Either all calls give ids or none does, unless the store is
+ * without ids. The arrays are copied. Errors: ARGUMENT, MEMORY, IO. After an error only sstore_builder_abort() is allowed.
  */
 SSTORE_API sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *fingerprints,
                                             const uint64_t *ids, size_t count, sstore_error *error);
 
 /*
- * In a removal: name all records with these ids, whatever their fingerprints. To find them all records of the store are
- * looked through, once for as many ids as an eighth or so of the memory holds. Errors: ARGUMENT (no removal, or a store
- * without ids), MEMORY, IO, DAMAGED. After an error only sstore_builder_abort() is allowed.
+ * Sort, encode, write and publish the records, durably: once this returns SSTORE_OK, the store survives a power cut. On failure
+ * nothing is left behind, and a store that existed before is unchanged. Exception: if the very last sync fails, after publication,
+ * the new state stays but may not survive a power cut. `change_out` may be NULL. The builder is freed in all cases.
+ * Errors: MEMORY, IO; STOPPED if on_progress stopped the call.
  */
-SSTORE_API sstore_status sstore_builder_add_ids(sstore_builder *builder, const uint64_t *ids, size_t count,
-                                                sstore_error *error);
+SSTORE_API sstore_status sstore_builder_finish(sstore_builder *builder, sstore_change *change_out, sstore_error *error);
 
-/*
- * Sort, encode, write and publish the store, durably: when this returns SSTORE_OK the store survives a power cut. On
- * failure nothing is left behind and a store that was there before is as it was; only if the very last sync fails,
- * after publication, the new store stands and may not survive a power cut. The builder is freed in all cases.
- * Errors: MEMORY, IO; STOPPED where on_progress asked for it.
- */
-SSTORE_API sstore_status sstore_builder_finish(sstore_builder *builder, sstore_error *error);
-
-/* Give up: remove what was written and free the builder. NULL is allowed. */
+/* Give up: remove what was written and free the builder. */
 SSTORE_API void sstore_builder_abort(sstore_builder *builder);
 
-/*
- * Make a store at `path` of all records of the stores at input_paths, any of them once: of parts that were built by
- * several processes or machines. They must be for the same distance, all with ids or all without, and of the same
- * recipe (else ARGUMENT or RECIPE); their plans may differ. What comes out is, byte for byte, what a build of all the
- * records makes. Nothing is sorted again for table 0, the records are read as they lie; other tables are made as in a
- * build, within the same memory.
- * options: as for sstore_builder_create(), but distance, without_ids and recipe, which are the inputs', and what is
- * said of the records to come (first_ordinal and those expected). Ordinals of parts must have been made different, or
- * records of different parts are taken for one. All inputs are open at once: each takes some 50 KiB (at blocks of 4
- * KiB), of which all together may take half of the memory (else ARGUMENT), and three file descriptors.
- * Errors: as sstore_open(), sstore_builder_create() and sstore_builder_finish().
+/* ------------------------------------------------------------------------------------------------------------------
+ * Removing records
  */
-SSTORE_API sstore_status sstore_merge(const char *path, const char *const *input_paths, size_t input_count,
-                                      const sstore_build_options *options, sstore_error *error);
+
+typedef struct sstore_remover sstore_remover;
+
+/* See "Options that several calls have". */
+typedef struct sstore_remove_options {
+    size_t struct_size;
+    uint32_t block_bytes;
+    uint32_t threads;
+    bool ignore_free_space;
+    const char *recipe;
+    const char *tmp_dir;
+    uint64_t memory_bytes;
+    sstore_progress_fn on_progress;
+    void *progress_context;
+} sstore_remove_options;
+
+#define SSTORE_REMOVE_OPTIONS_INIT                                                                                     \
+    {                                                                                                                  \
+        sizeof(sstore_remove_options), 0, 0, false, NULL, NULL, 0, NULL, NULL                                          \
+    }
 
 /*
- * Make a store at `path` of a share of the records of the store at input_path: of those whose fingerprint's hash (the
- * upper 32 bits of XXH3-64 of its 8 bytes, little-endian, times shard_count, divided by 2^32) is `shard`, from 0. Each
- * record is in exactly one shard. Near-duplicates are in different ones, so a query goes to all. options: as for
- * sstore_merge(). Errors: the same.
+ * Begin to remove records from the store at `path`. sstore_remover_finish() publishes the removal at once, as a segment. What the
+ * store does not have is ignored. sstore_compact() then frees the space of the records. Memory, descriptors and errors: as
+ * sstore_builder_create_addition().
+ */
+SSTORE_API sstore_status sstore_remover_create(const char *path, const sstore_remove_options *options,
+                                               sstore_remover **remover_out, sstore_error *error);
+
+/* Remove records. In a store without ids, `ids` is not read and may be NULL. Errors: ARGUMENT, MEMORY, IO, DAMAGED. After an error
+ * only sstore_remover_abort() is allowed: here and in the next two. */
+SSTORE_API sstore_status sstore_remover_remove(sstore_remover *remover, const uint64_t *fingerprints, const uint64_t *ids,
+                                               size_t count, sstore_error *error);
+
+/* Remove all records with these fingerprints. */
+SSTORE_API sstore_status sstore_remover_remove_fingerprints(sstore_remover *remover, const uint64_t *fingerprints, size_t count,
+                                                            sstore_error *error);
+
+/* Remove all records with these ids, which must be those of a store with ids. This reads all records of the store, once for as many
+ * ids as about an eighth of the memory holds. */
+SSTORE_API sstore_status sstore_remover_remove_ids(sstore_remover *remover, const uint64_t *ids, size_t count,
+                                                   sstore_error *error);
+
+/* As sstore_builder_finish() and sstore_builder_abort(). */
+SSTORE_API sstore_status sstore_remover_finish(sstore_remover *remover, sstore_change *change_out, sstore_error *error);
+SSTORE_API void sstore_remover_abort(sstore_remover *remover);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Rewriting stores
+ */
+
+/* See "Options that several calls have". */
+typedef struct sstore_merge_options {
+    size_t struct_size;
+    uint32_t block_bytes;
+    uint32_t threads;
+    bool replace; /* as in sstore_build_options */
+    bool ignore_free_space;
+    const char *plan;
+    const char *tmp_dir;
+    uint64_t memory_bytes;
+    sstore_progress_fn on_progress;
+    void *progress_context;
+} sstore_merge_options;
+
+#define SSTORE_MERGE_OPTIONS_INIT                                                                                      \
+    {                                                                                                                  \
+        sizeof(sstore_merge_options), 0, 0, false, false, NULL, NULL, 0, NULL, NULL                                    \
+    }
+
+/*
+ * Make a store at `path` of all records of the stores at input_paths, each once: of parts that several processes or machines
+ * built. The inputs must be for the same distance, all with ids or all without (else ARGUMENT), and of the same recipe (else
+ * RECIPE). Their plans may differ. The result is, byte for byte, what a build of all the records makes. The records are read in
+ * order, so nothing is sorted for table 0.
+ *
+ * Parts must have different ordinals, or records of different parts are taken for one. All inputs are open at once. Each
+ * takes about 50 KiB (with blocks of 4 KiB) and three file descriptors. Together they may take half of the memory (else ARGUMENT).
+ * `change_out` may be NULL. Errors: as sstore_open(), sstore_builder_create() and sstore_builder_finish().
+ */
+SSTORE_API sstore_status sstore_merge(const char *path, const char *const *input_paths, size_t input_count,
+                                      const sstore_merge_options *options, sstore_change *change_out, sstore_error *error);
+
+/*
+ * Make a store at `path` of one shard of the records of the store at input_path. A fingerprint's shard, from 0, is the upper 32
+ * bits of the XXH3-64 of its 8 bytes, little-endian, times shard_count, divided by 2^32. Each record is in exactly one shard.
+ * Near-duplicates may be in different ones, so a query must ask all shards. Otherwise as sstore_merge().
  */
 SSTORE_API sstore_status sstore_shard(const char *path, const char *input_path, uint32_t shard, uint32_t shard_count,
-                                      const sstore_build_options *options, sstore_error *error);
+                                      const sstore_merge_options *options, sstore_change *change_out, sstore_error *error);
 
 /* Which segments are compacted. */
 typedef enum sstore_compaction {
     SSTORE_COMPACT_ALL = 0,  /* all: the store becomes what a build of its records makes */
-    SSTORE_COMPACT_TIERS = 1 /* the newest ones, as long as the next older one is at most four times as large as they are
-                                together, if that makes four or more: for a store that grows all the time. Each record
-                                is written again a few times whenever the store has grown fourfold */
+    SSTORE_COMPACT_TIERS = 1 /* for a store that keeps growing: the newest ones, as long as the next older one is at most four times
+                                as large as they are together, if that makes four or more. Each record is written again a few
+                                times whenever the store has grown fourfold */
 } sstore_compaction;
 
+/* See "Options that several calls have". */
+typedef struct sstore_compact_options {
+    size_t struct_size;
+    sstore_compaction which;
+    uint32_t block_bytes;
+    uint32_t threads;
+    bool ignore_free_space;
+    const char *plan; /* as in sstore_add_options */
+    const char *recipe;
+    const char *tmp_dir;
+    uint64_t memory_bytes;
+    sstore_progress_fn on_progress;
+    void *progress_context;
+} sstore_compact_options;
+
+#define SSTORE_COMPACT_OPTIONS_INIT                                                                                    \
+    {                                                                                                                  \
+        sizeof(sstore_compact_options), SSTORE_COMPACT_ALL, 0, 0, false, NULL, NULL, NULL, 0, NULL, NULL               \
+    }
+
 /*
- * Make one segment of several, without what was removed, and publish the store with it. Readers that have the store open
- * go on with what they see. After all were compacted, with equal plan and block size, block and id files are byte for
- * byte what a build of the store's records makes; a single segment is made anew only if options has a plan or a block
- * size. After some of them, what they remove from older segments stays, as a segment of its own.
- * options: as for sstore_builder_create_addition(). The segments are read as they lie, each in some 50 KiB of memory (at
- * blocks of 4 KiB), of which all together may take half of memory_bytes (else ARGUMENT). The disk needs room for the new
- * segment beside the old ones. Errors: as sstore_builder_create_addition() and sstore_builder_finish().
+ * Make one segment of several, without removed records, and publish the store with it. Readers that have the store open keep
+ * their state. After all segments were compacted, with equal plan and block size, block and id files are byte for byte what a
+ * build of the store's records makes. A single segment is written again only if a plan or a block size is given. After some
+ * segments were compacted, what they remove from older segments stays, as a segment of its own.
+ * The segments are read in order, each in about 50 KiB of memory (with blocks of 4 KiB). Together they may take half of
+ * memory_bytes (else ARGUMENT). The disk needs room for the new segment beside the old ones. `change_out` may be NULL.
+ * Errors: as sstore_builder_create_addition() and sstore_builder_finish().
  */
-SSTORE_API sstore_status sstore_compact(const char *path, sstore_compaction which, const sstore_build_options *options,
+SSTORE_API sstore_status sstore_compact(const char *path, const sstore_compact_options *options, sstore_change *change_out,
                                         sstore_error *error);
 
+/* ------------------------------------------------------------------------------------------------------------------
+ * Verification and repair
+ */
+
+/* Called for every problem: damage, or a file that cannot be read. See "Callbacks" above. */
+typedef int (*sstore_problem_fn)(void *context, const sstore_error *problem);
+
+/*
+ * Read and decode everything in the store at `path`. Cross-check tables, ids and directory against each other and against the
+ * store's own content sum, and each block against what a writer makes of its contents (format-spec/sstore-format.md, section 12,
+ * "A full check"). Each problem goes to on_problem, which may be NULL. If the store cannot be opened, its readable files are
+ * checked; checks that depend on unreadable files are skipped. Files that cannot be read, or that this version does not know,
+ * are problems, too. Returns SSTORE_OK only if there is no problem; SSTORE_ERROR_DAMAGED with the first damage in *error if there
+ * is any; otherwise the first problem, or what ended the search for them.
+ */
+SSTORE_API sstore_status sstore_verify(const char *path, sstore_problem_fn on_problem, void *context,
+                                       sstore_error *error);
+
 typedef struct sstore_reindex_options {
-    size_t struct_size;   /* sizeof(sstore_reindex_options), set by the initializer */
-    int all;              /* other than 0: make all directories again, also those that can be used */
-    sstore_progress_fn on_progress; /* told how far the call is; NULL: nobody */
+    size_t struct_size;
+    bool all; /* make all directories again, also those that can be used */
+    sstore_progress_fn on_progress;
     void *progress_context;
-    uint32_t *made_count; /* on success, set to how many directories were made again; NULL: not wanted */
 } sstore_reindex_options;
 
 #define SSTORE_REINDEX_OPTIONS_INIT                                                                                    \
     {                                                                                                                  \
-        sizeof(sstore_reindex_options), 0, NULL, NULL, NULL                                                            \
+        sizeof(sstore_reindex_options), false, NULL, NULL                                                              \
     }
 
 /*
- * Make the directories again, from the block files, that sstore_open() cannot use: those that are lost or damaged, and
- * those that an LMDB of another file format wrote, as on a host of another byte order. The store answers then what it
- * answered before. If all can be used, nothing is done. Readers that have the store open go on with what they see. All
- * tables and ids of the segments concerned are read, and checked as far as the directory rests on them (sstore_verify()
- * checks everything); they are not written again, but get other names by hard links, or, where the file system has
- * none, are copied. Memory: what the largest segment takes in an open store, and a few blocks. On failure the store is as
- * it was; only if the very last sync fails, as with sstore_builder_finish(). Errors: ARGUMENT, MEMORY, IO, NOT_FOUND, BUSY; DAMAGED (the manifest, or a
- * table or the ids of a segment concerned, which cannot be had from anything else), UNSUPPORTED; STOPPED. Source:
+ * Make the directories that sstore_open() cannot use again, from the block files: directories that are lost or damaged, or that
+ * an LMDB of another file format wrote, as on a host of another byte order. The store then gives the same answers as before. If all can
+ * be used, nothing is done. Readers that have the store open keep their state. All tables and ids of the segments concerned are
+ * read, and checked as far as the directory depends on them (sstore_verify() checks everything). They are not written again, but
+ * get hard links in a new folder; if the file system has none, they are copied. Memory: as for the largest segment in an open
+ * store, and a few blocks. On failure the store is unchanged, with the exception of sstore_builder_finish().
+ * *made_count_out, if not NULL, is the number of directories that were made. Errors: ARGUMENT, MEMORY, IO, NOT_FOUND, BUSY;
+ * DAMAGED (the manifest, or a table or the ids of a segment concerned, which cannot be made again), UNSUPPORTED; STOPPED. Source:
  * format-spec/sstore-format.md, "Directory".
  */
-SSTORE_API sstore_status sstore_reindex(const char *path, const sstore_reindex_options *options, sstore_error *error);
+SSTORE_API sstore_status sstore_reindex(const char *path, const sstore_reindex_options *options, uint32_t *made_count_out,
+                                        sstore_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Scanning what is in no store (the paper, section 4.2)
- *
- * A batch of queries is held in memory and the fingerprints to be searched stream past it, so that they need no store
- * and may lie in files on many machines: each scans its own, and all matches together are then collected.
+ * Deduplication: insert a record if it is new
  */
 
-/* A query and what was found near it. `id` is 0 where there are no ids. */
-typedef struct sstore_scan_match {
-    uint64_t query, fingerprint, id;
-    uint32_t distance;
-} sstore_scan_match;
+typedef struct sstore_dedup sstore_dedup;
 
-/* Called for each match; the rules of sstore_match_fn hold. */
-typedef int (*sstore_scan_match_fn)(void *context, const sstore_scan_match *match);
+/* See "Options that several calls have". */
+typedef struct sstore_dedup_options {
+    size_t struct_size;
+    uint32_t distance; /* a record is new if none is within it: 0 to 16, or SSTORE_OWN_DISTANCE, the default */
+    uint32_t block_bytes;
+    uint32_t threads;
+    bool compact;      /* compact by tiers after each publication */
+    bool check_ids;    /* as in sstore_add_options, for all publications together */
+    bool ignore_free_space;
+    const char *plan;  /* as in sstore_add_options */
+    const char *recipe;
+    const char *tmp_dir;
+    uint64_t memory_bytes;
+    uint64_t publish_every; /* publish when so many new records wait; 0: as many as an eighth of the memory holds, about 1
+                               million for 512 MiB */
+    sstore_progress_fn on_progress;
+    void *progress_context;
+} sstore_dedup_options;
 
-/* A batch of queries in memory. It belongs to one thread at a time. */
-typedef struct sstore_scan sstore_scan;
-
-/*
- * Hold `count` queries (at most 2^32 - 1), in any order; equal ones are held once. What lies within `distance` (0 to
- * SSTORE_MAX_BUILD_DISTANCE) of one will match. The array is copied. `threads` (0: as many as the process may use) work
- * here and in sstore_scan_feed().
- *
- * Memory: distance + 1 tables at the most, each of 8 bytes a query and up to 8 for where its keys begin, and less than
- * a megabyte besides: a million queries at distance 3 take 33 MB. While the tables are made 8 bytes a query more. For
- * feeding, 7 MiB a thread; only where one fingerprint alone matches more than 2^18 queries 16 bytes for each of these.
- * Errors: ARGUMENT, MEMORY. *scan_out is to be freed with sstore_scan_free(); it is NULL on failure.
- */
-SSTORE_API sstore_status sstore_scan_create(const uint64_t *queries, size_t count, uint32_t distance,
-                                            uint32_t threads, sstore_scan **scan_out, sstore_error *error);
-
-/*
- * Let `count` fingerprints pass, with their ids or, if they have none, NULL: each is reported with each query within
- * the distance, in any order. on_match is called in the caller's thread only. Some 10000 fingerprints a call are worth
- * several threads; a million take least time each. Errors: ARGUMENT, MEMORY (matches reported before it are right).
- * SSTORE_STOPPED if the callback stopped; then some of the fingerprints were looked up and some were not. Source: the
- * paper, section 4.2; the tables are those of Norouzi, Punjani and Fleet, "Fast search in Hamming space with
- * multi-index hashing" (CVPR 2012).
- */
-SSTORE_API sstore_status sstore_scan_feed(sstore_scan *scan, const uint64_t *fingerprints, const uint64_t *ids,
-                                          size_t count, sstore_scan_match_fn on_match, void *context,
-                                          sstore_error *error);
-
-/* NULL is allowed. */
-SSTORE_API void sstore_scan_free(sstore_scan *scan);
-
-/* Matches of several scans on their way into order. It belongs to one thread at a time. */
-typedef struct sstore_collection sstore_collection;
-
-typedef struct sstore_collection_options {
-    size_t struct_size;    /* sizeof(sstore_collection_options), set by the initializer */
-    uint64_t memory_bytes; /* what it may take, with up to 12 MiB of the process that calls it; 0: 1 GiB. At least
-                              64 MiB are kept to */
-    const char *tmp_dir;   /* where what does not fit in memory is spilled: 24 bytes a match; NULL: the folder that the
-                              variable TMPDIR names, or without it the working folder */
-} sstore_collection_options;
-
-#define SSTORE_COLLECTION_OPTIONS_INIT                                                                                 \
+#define SSTORE_DEDUP_OPTIONS_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(sstore_collection_options), 0, NULL                                                                     \
+        sizeof(sstore_dedup_options), SSTORE_OWN_DISTANCE, 0, 0, false, false, false, NULL, NULL, NULL, 0, 0, NULL,    \
+            NULL                                                                                                       \
     }
 
-/* Begin a collection. Errors: ARGUMENT, MEMORY, IO, NOT_FOUND (no tmp_dir). */
-SSTORE_API sstore_status sstore_collection_create(const sstore_collection_options *options,
-                                                  sstore_collection **collection_out, sstore_error *error);
-
-/*
- * Add matches, in any order and with repeats; distances are not read, since they follow from the fingerprints. Errors:
- * ARGUMENT (matches were reported already), MEMORY, IO; after the latter two only sstore_collection_free() is allowed.
- */
-SSTORE_API sstore_status sstore_collection_add(sstore_collection *collection, const sstore_scan_match *matches,
-                                               size_t count, sstore_error *error);
-
-/*
- * Report all matches that were added, ascending by (query, distance, fingerprint, id) and each once, as often as
- * wanted. Matches of one query that do not fit in memory are read once for each distance among them. Errors: ARGUMENT,
- * MEMORY, IO; after the latter two only sstore_collection_free() is allowed.
- */
-SSTORE_API sstore_status sstore_collection_report(sstore_collection *collection, sstore_scan_match_fn on_match,
-                                                  void *context, sstore_error *error);
-
-/* NULL is allowed. */
-SSTORE_API void sstore_collection_free(sstore_collection *collection);
-
-/* ------------------------------------------------------------------------------------------------------------------
- * Intake: "have I seen this?" and, if not, adding it, as one step
- */
-
-typedef struct sstore_intake sstore_intake;
-
-typedef struct sstore_intake_options {
-    size_t struct_size;     /* sizeof(sstore_intake_options), set by the initializer */
-    uint32_t distance;      /* a record is new if none is within it: 0 to 16, or SSTORE_OWN_DISTANCE, the default */
-    uint64_t publish_every; /* publish when so many new records are gathered; 0: as many as an eighth of the memory has
-                               room for, about 1 million for 512 MiB */
-    int compact;            /* other than 0: compact by tiers whenever something was published */
-    sstore_build_options build; /* as for sstore_builder_create_addition() */
-} sstore_intake_options;
-
-#define SSTORE_INTAKE_OPTIONS_INIT                                                                                     \
-    {                                                                                                                  \
-        sizeof(sstore_intake_options), SSTORE_OWN_DISTANCE, 0, 0, SSTORE_BUILD_OPTIONS_INIT                            \
-    }
-
-/* What became of one record that was offered. */
-typedef struct sstore_intake_answer {
-    uint64_t index;           /* in the call's arrays */
-    uint64_t fingerprint, id; /* id: the one given; without, the ordinal that a new one got, else 0 */
-    int is_new;               /* 1: it was added; there is no match */
+/* The answer for one record that was offered. */
+typedef struct sstore_dedup_answer {
+    uint64_t index;              /* in the call's arrays */
+    uint64_t fingerprint, id;    /* id: the given one; without, the ordinal of a new record, else 0 */
     const sstore_match *matches; /* records within the distance, ascending by (distance, fingerprint, id) */
     size_t match_count;
-} sstore_intake_answer;
+    bool is_new;                 /* it was inserted; there is no match */
+} sstore_dedup_answer;
 
-/* Called for each record; `answer` is valid until it returns. 0: go on; anything else stops the call: the records behind
- * this one have not been offered then. */
-typedef int (*sstore_intake_fn)(void *context, const sstore_intake_answer *answer);
+/* Called for each record. See "Callbacks" above. If it stops the call, the records behind this one were not offered. */
+typedef int (*sstore_dedup_fn)(void *context, const sstore_dedup_answer *answer);
 
 /*
- * Begin to take records in at `path`, a store that is there. No other process can write to it until sstore_intake_close().
- * Errors: as sstore_builder_create_addition() and sstore_open().
+ * Begin to deduplicate into the existing store at `path`. No other process can write to it until sstore_dedup_close(). Errors: as
+ * sstore_builder_create_addition() and sstore_open().
  */
-SSTORE_API sstore_status sstore_intake_open(const char *path, const sstore_intake_options *options,
-                                            sstore_intake **intake_out, sstore_error *error);
+SSTORE_API sstore_status sstore_dedup_open(const char *path, const sstore_dedup_options *options,
+                                           sstore_dedup **dedup_out, sstore_error *error);
 
 /*
- * Offer `count` records, one after the other. One that has no record of the store within the distance, nor one that was
- * taken in before, also in this call, is new and is taken in; of others the matches are reported. `ids` is NULL where
- * they have none: then the new ones get the store's next ordinals; in a store without ids they are not read. Many at a
- * time take less each: they are answered as sstore_query_batch() does, and take as much memory.
+ * Offer `count` records, one after the other. A record is new if no record of the store is within the distance, nor one that was
+ * inserted before, also in this call. A new record is inserted; for others the matches are reported. If `ids` is NULL, new records
+ * get the store's next ordinals; in a store without ids it is not read. is_new_out, if not NULL, has room for `count` answers.
+ * on_answer may be NULL. Many records in one call take less time each: they are answered as by sstore_query_batch(), and take as
+ * much memory.
  *
- * What is new is gathered in memory, and published as one segment by sstore_intake_publish(), or here, as options say.
- * Errors: ARGUMENT, MEMORY, IO, DAMAGED; STOPPED. After an error, what was answered so far holds.
+ * New records wait in memory. sstore_dedup_publish() publishes them as one segment, or this call does, as publish_every says.
+ * Errors: ARGUMENT, MEMORY, IO, DAMAGED; STOPPED. After an error, the answers so far hold.
  */
-SSTORE_API sstore_status sstore_intake_offer(sstore_intake *intake, const uint64_t *fingerprints, const uint64_t *ids,
-                                             size_t count, sstore_intake_fn on_answer, void *context,
-                                             sstore_error *error);
+SSTORE_API sstore_status sstore_dedup_offer(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids,
+                                            size_t count, bool *is_new_out, sstore_dedup_fn on_answer, void *context,
+                                            sstore_error *error);
 
 /*
- * Publish what was gathered, durably, and compact, where options say so; nothing is done if nothing was gathered. On
- * failure sstore_intake_pending_count() tells whether it is still gathered and the store as it was, or what failed came
- * after the publication; either way the intake can go on. Errors: as sstore_builder_finish(), sstore_compact() and
- * sstore_reopen().
+ * Publish what waits, durably, and compact if the options say so. Does nothing if nothing waits. On failure,
+ * sstore_dedup_pending_count() tells what happened: either the records still wait and the store is unchanged, or none wait, they were
+ * published, and a later step failed. Either way more records can be offered. `change_out`, which may be NULL, gets the sum of all
+ * publications so far, also on failure. Errors: as sstore_builder_finish(), sstore_compact() and sstore_reopen().
  */
-SSTORE_API sstore_status sstore_intake_publish(sstore_intake *intake, sstore_error *error);
+SSTORE_API sstore_status sstore_dedup_publish(sstore_dedup *dedup, sstore_change *change_out, sstore_error *error);
 
-/* How many records were new so far; those that were published count too. */
-SSTORE_API uint64_t sstore_intake_new_count(const sstore_intake *intake);
+/* How many records were new so far, published or not; and how many of them wait to be published. */
+SSTORE_API uint64_t sstore_dedup_new_count(const sstore_dedup *dedup);
+SSTORE_API uint64_t sstore_dedup_pending_count(const sstore_dedup *dedup);
 
-/* How many of them are gathered and not published yet. */
-SSTORE_API uint64_t sstore_intake_pending_count(const sstore_intake *intake);
-
-/* End it. What was not published is lost. NULL is allowed. */
-SSTORE_API void sstore_intake_close(sstore_intake *intake);
+/* Close it. What was not published is lost. */
+SSTORE_API void sstore_dedup_close(sstore_dedup *dedup);
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Joins: which records of a store, or of two, are near each other
+ * Joins: which records of one store, or of two, are near each other
  */
 
 typedef struct sstore_join_options {
-    size_t struct_size;    /* sizeof(sstore_join_options), set by the initializer */
-    uint32_t distance;     /* records within it are near each other: 0 to 16, or SSTORE_OWN_DISTANCE, the default */
-    uint32_t threads;      /* 0: as many as the process may use */
-    uint64_t memory_bytes; /* what the call may take beside the open stores, all in all; 0: 1 GiB. At least 64 MiB are
-                              kept to; less (8 MiB at least) is exceeded by what cannot be done without. With little
-                              memory, fewer threads look for pairs */
-    const char *tmp_dir;   /* where what does not fit in memory is spilled; NULL: the folder that the variable TMPDIR
-                              names, or without it the (left) store's. Nothing is made there if memory is enough */
-    sstore_progress_fn on_progress; /* told how far the call is; NULL: nobody */
+    size_t struct_size;
+    uint32_t distance;     /* 0 to 16, or SSTORE_OWN_DISTANCE, the default */
+    uint32_t threads;      /* 0: all that the process may use */
+    uint64_t memory_bytes; /* what the call may take beside the open stores, in all; 0: 1 GiB. At least 64 MiB are enforced. Smaller
+                              values (minimum 8 MiB) may be exceeded. With little memory, fewer threads look for pairs */
+    const char *tmp_dir;   /* where items that do not fit in memory are spilled; NULL: the folder that TMPDIR names, or without it
+                              the (left) store's. Nothing is made there if memory is enough */
+    sstore_progress_fn on_progress;
     void *progress_context;
 } sstore_join_options;
 
@@ -796,23 +892,35 @@ typedef struct sstore_join_options {
         sizeof(sstore_join_options), SSTORE_OWN_DISTANCE, 0, 0, NULL, NULL, NULL                                       \
     }
 
-/* Two records that are near each other. Ids are 0 in a store without. */
+/* Two records that are near each other. Ids are 0 in a store without ids. */
 typedef struct sstore_pair {
     uint64_t fingerprint, id;
     uint64_t other_fingerprint, other_id;
     uint32_t distance;
 } sstore_pair;
 
-/* Called for each pair, in the caller's thread; the rules of sstore_match_fn hold. */
+/* Called for each pair. See "Callbacks" above. */
 typedef int (*sstore_pair_fn)(void *context, const sstore_pair *pair);
 
+/* Arrays for pairs, as sstore_match_columns. */
+typedef struct sstore_pair_columns {
+    size_t struct_size;
+    uint64_t *fingerprint, *id, *other_fingerprint, *other_id;
+    uint32_t *distance;
+} sstore_pair_columns;
+
+#define SSTORE_PAIR_COLUMNS_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(sstore_pair_columns), NULL, NULL, NULL, NULL, NULL                                                      \
+    }
+
 /*
- * Report every pair of different records of the store within the distance once, the lower record (by fingerprint, then
- * id) first. In the order of (fingerprint, other_fingerprint, other_id, id), whatever memory and threads. Records with
+ * Report every pair of different records of the store within the distance, once, the lower record (by fingerprint, then id)
+ * first. The order is that of (fingerprint, other_fingerprint, other_id, id), with any memory and threads. Records with
  * equal fingerprints are also pairs: a fingerprint with n ids has n * (n - 1) / 2 of them.
  *
- * The store's fingerprints are sorted k + 1 times, each time by other bits, and compared where these are equal; its own
- * tables are not used, so any distance will do. What does not fit in memory is spilled: up to about 16 bytes a
+ * The store's fingerprints are sorted k + 1 times, each time by other bits, and compared if these are equal. The store's own
+ * tables are not used, so any distance is possible. Items that do not fit in memory are spilled: up to about 16 bytes a
  * fingerprint, and 40 a pair. At most 4 file descriptors are used. Errors: ARGUMENT, MEMORY, IO, DAMAGED, NOT_FOUND (no
  * tmp_dir); STOPPED. Source: the paper, section 3.1.
  */
@@ -820,36 +928,169 @@ SSTORE_API sstore_status sstore_pairs(const sstore *store, const sstore_join_opt
                                       void *context, sstore_error *error);
 
 /*
- * Report every pair of a record of `left` and one of `right` within the distance once, the left one first; the order is
- * that of sstore_pairs(). The stores must be of the same recipe (else RECIPE) and two different handles; one may be
- * without ids. Otherwise as sstore_pairs().
+ * Report every pair of a record of `left` and one of `right` within the distance, once, the left one first, in the order of
+ * sstore_pairs(). The stores must be two different handles of the same recipe (else RECIPE). One may be without ids. Otherwise
+ * as sstore_pairs().
  */
 SSTORE_API sstore_status sstore_join(const sstore *left, const sstore *right, const sstore_join_options *options,
                                      sstore_pair_fn on_pair, void *context, sstore_error *error);
 
-/* A record and its cluster. */
-typedef struct sstore_cluster_record {
-    uint64_t cluster;      /* numbers the clusters from 0, in the order of their least fingerprints */
-    uint64_t cluster_size; /* records that it has */
-    uint64_t fingerprint, id;
-    uint32_t distance;     /* from the representative */
-    int is_representative; /* 1: the record that stands for the cluster: that with the least id and, of several, the least
-                              fingerprint */
-} sstore_cluster_record;
-
-/* Called for each record, in the caller's thread; the rules of sstore_match_fn hold. */
-typedef int (*sstore_cluster_fn)(void *context, const sstore_cluster_record *record);
+typedef struct sstore_pair_iterator sstore_pair_iterator;
 
 /*
- * Report the clusters: the groups of records that are connected by pairs within the distance. A cluster's records come
- * together, the representative first, then by (id, fingerprint). `with_singles` other than 0: records that nothing is
- * near are reported, too, as clusters of one.
- *
- * Time grows about in proportion to the records, also where groups are large or dense: of many fingerprints near each
- * other only so many pairs are looked at as connect them. Otherwise as sstore_pairs().
+ * The same, as an iterator: over the pairs of sstore_join(), or, if `right` is NULL, over those of sstore_pairs(). This call finds
+ * all pairs. The iterator is to be freed by sstore_pair_iterator_free() before the stores are closed. Errors: as sstore_join().
  */
-SSTORE_API sstore_status sstore_clusters(const sstore *store, const sstore_join_options *options, int with_singles,
+SSTORE_API sstore_status sstore_pair_iterator_create(const sstore *left, const sstore *right,
+                                                     const sstore_join_options *options,
+                                                     sstore_pair_iterator **iterator_out, sstore_error *error);
+
+/* As sstore_match_iterator_next(). Errors: ARGUMENT, MEMORY, IO, DAMAGED, STOPPED. */
+SSTORE_API sstore_status sstore_pair_iterator_next(sstore_pair_iterator *iterator, const sstore_pair_columns *columns,
+                                                   size_t capacity, size_t *count_out, sstore_error *error);
+
+SSTORE_API void sstore_pair_iterator_free(sstore_pair_iterator *iterator);
+
+/* A record and its cluster. */
+typedef struct sstore_cluster_record {
+    uint64_t cluster;       /* clusters are numbered from 0, in the order of their smallest fingerprints */
+    uint64_t cluster_size;  /* its records */
+    uint64_t fingerprint, id;
+    uint32_t distance;      /* from the representative */
+    bool is_representative; /* the record that represents the cluster: the one with the smallest id and, of several, the smallest
+                               fingerprint */
+} sstore_cluster_record;
+
+/* Called for each record. See "Callbacks" above. */
+typedef int (*sstore_cluster_fn)(void *context, const sstore_cluster_record *record);
+
+/* Arrays for records of clusters, as sstore_match_columns. */
+typedef struct sstore_cluster_columns {
+    size_t struct_size;
+    uint64_t *cluster, *cluster_size, *fingerprint, *id;
+    uint32_t *distance;
+    bool *is_representative;
+} sstore_cluster_columns;
+
+#define SSTORE_CLUSTER_COLUMNS_INIT                                                                                    \
+    {                                                                                                                  \
+        sizeof(sstore_cluster_columns), NULL, NULL, NULL, NULL, NULL, NULL                                             \
+    }
+
+/*
+ * Report the clusters: the groups of records that are connected by pairs within the distance. A cluster's records come together,
+ * the representative first, then by (id, fingerprint). With `with_singles`, records without neighbours are also reported, as
+ * clusters of one.
+ *
+ * Time grows about in proportion to the records, also if clusters are large or dense: of many fingerprints near each other, only
+ * as many pairs are looked at as connect them. Otherwise as sstore_pairs().
+ */
+SSTORE_API sstore_status sstore_clusters(const sstore *store, const sstore_join_options *options, bool with_singles,
                                          sstore_cluster_fn on_record, void *context, sstore_error *error);
+
+typedef struct sstore_cluster_iterator sstore_cluster_iterator;
+
+/* The same, as an iterator. This call finds all clusters. To be freed by sstore_cluster_iterator_free() before the store is closed.
+ * Errors: as sstore_clusters(). */
+SSTORE_API sstore_status sstore_cluster_iterator_create(const sstore *store, const sstore_join_options *options,
+                                                        bool with_singles, sstore_cluster_iterator **iterator_out,
+                                                        sstore_error *error);
+
+/* As sstore_match_iterator_next(). Errors: ARGUMENT, MEMORY, IO, DAMAGED, STOPPED. */
+SSTORE_API sstore_status sstore_cluster_iterator_next(sstore_cluster_iterator *iterator,
+                                                      const sstore_cluster_columns *columns, size_t capacity,
+                                                      size_t *count_out, sstore_error *error);
+
+SSTORE_API void sstore_cluster_iterator_free(sstore_cluster_iterator *iterator);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Stream matching: queries in memory, fingerprints that are in no store (the paper, section 4.2)
+ *
+ * A batch of queries is held in memory, and fingerprints stream past it. The fingerprints need no store. They may lie in files
+ * on many machines: each machine matches its own, and a collection then sorts all matches.
+ */
+
+/* A query and a fingerprint near it. `id` is 0 if there are no ids. */
+typedef struct sstore_stream_match {
+    uint64_t query, fingerprint, id;
+    uint32_t distance;
+} sstore_stream_match;
+
+/* Called for each match. See "Callbacks" above. */
+typedef int (*sstore_stream_match_fn)(void *context, const sstore_stream_match *match);
+
+typedef struct sstore_stream_matcher sstore_stream_matcher;
+
+typedef struct sstore_stream_options {
+    size_t struct_size;
+    uint32_t distance; /* 0 to 16; default 3 */
+    uint32_t threads;  /* 0: all that the process may use; here and in sstore_stream_matcher_feed() */
+} sstore_stream_options;
+
+#define SSTORE_STREAM_OPTIONS_INIT                                                                                     \
+    {                                                                                                                  \
+        sizeof(sstore_stream_options), 3, 0                                                                            \
+    }
+
+/*
+ * Hold `count` queries (at most 2^32 - 1) in memory, in any order; equal ones are held once. The array is copied.
+ *
+ * Memory: at most distance + 1 tables of 16 bytes a query, and less than a megabyte: a million queries at distance 3 take 33 MB. 8
+ * bytes a query more while the tables are made. Feeding takes 7 MiB a thread; if a single fingerprint matches more than 2^18
+ * queries, 16 bytes more for each of these. To be freed by sstore_stream_matcher_free(). Errors: ARGUMENT, MEMORY.
+ */
+SSTORE_API sstore_status sstore_stream_matcher_create(const uint64_t *queries, size_t count,
+                                                      const sstore_stream_options *options,
+                                                      sstore_stream_matcher **matcher_out, sstore_error *error);
+
+/*
+ * Match `count` fingerprints. Each is reported with each query within the distance, in any order. `ids` is NULL if they have none.
+ * About 10,000 fingerprints in one call are worth several threads; a million take least time each. Errors: ARGUMENT, MEMORY;
+ * matches that were reported before it are right. If the callback stops the call, some of the fingerprints were matched and some
+ * were not. Source: the paper, section 4.2; the tables are those of Norouzi, Punjani and Fleet, "Fast search in Hamming space
+ * with multi-index hashing" (CVPR 2012).
+ */
+SSTORE_API sstore_status sstore_stream_matcher_feed(sstore_stream_matcher *matcher, const uint64_t *fingerprints,
+                                                    const uint64_t *ids, size_t count, sstore_stream_match_fn on_match,
+                                                    void *context, sstore_error *error);
+
+SSTORE_API void sstore_stream_matcher_free(sstore_stream_matcher *matcher);
+
+/* Sorts the matches of several matchers. */
+typedef struct sstore_collection sstore_collection;
+
+typedef struct sstore_collection_options {
+    size_t struct_size;
+    uint64_t memory_bytes; /* see "Options that several calls have" */
+    const char *tmp_dir;   /* where matches that do not fit in memory are spilled, 24 bytes each; NULL: the folder that TMPDIR
+                              names, or without it the working folder */
+} sstore_collection_options;
+
+#define SSTORE_COLLECTION_OPTIONS_INIT                                                                                 \
+    {                                                                                                                  \
+        sizeof(sstore_collection_options), 0, NULL                                                                     \
+    }
+
+/* Create a collection, to be freed by sstore_collection_free(). Errors: ARGUMENT, MEMORY, IO, NOT_FOUND (no tmp_dir). */
+SSTORE_API sstore_status sstore_collection_create(const sstore_collection_options *options,
+                                                  sstore_collection **collection_out, sstore_error *error);
+
+/*
+ * Add matches, in any order and with repeats. Distances are not read, since they follow from the fingerprints. Errors: ARGUMENT
+ * (matches were reported already), MEMORY, IO. After the latter two only sstore_collection_free() is allowed.
+ */
+SSTORE_API sstore_status sstore_collection_add(sstore_collection *collection, const sstore_stream_match *matches,
+                                               size_t count, sstore_error *error);
+
+/*
+ * Report all matches, ascending by (query, distance, fingerprint, id), each once. Can be called again. If the matches of one query
+ * do not fit in memory, they are read once for each distance. Errors: ARGUMENT, MEMORY, IO. After the latter two only
+ * sstore_collection_free() is allowed.
+ */
+SSTORE_API sstore_status sstore_collection_report(sstore_collection *collection, sstore_stream_match_fn on_match,
+                                                  void *context, sstore_error *error);
+
+SSTORE_API void sstore_collection_free(sstore_collection *collection);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Choosing a plan
@@ -857,64 +1098,63 @@ SSTORE_API sstore_status sstore_clusters(const sstore *store, const sstore_join_
 
 /* What a plan is chosen for. */
 typedef enum sstore_objective {
-    SSTORE_OBJECTIVE_BALANCED = 0, /* the least warm time * bytes^1.5: 1.5 % more time are worth 1 % fewer bytes; what
-                                      a build without a plan does (the default) */
-    SSTORE_OBJECTIVE_SIZE = 1,     /* the fewest bytes, as long as a query takes at most a millisecond or, if that is
-                                      more, ten times what the fastest plan takes */
-    SSTORE_OBJECTIVE_LATENCY = 2   /* the least warm time */
+    SSTORE_OBJECTIVE_BALANCED = 0, /* the default, and what a build without a plan does: the smallest warm time * bytes^1.5. 1 % fewer
+                                      bytes are worth 1.5 % more time */
+    SSTORE_OBJECTIVE_SIZE = 1,     /* the fewest bytes, if a query takes at most a millisecond or, if that is more, ten times as long
+                                      as with the fastest plan */
+    SSTORE_OBJECTIVE_LATENCY = 2   /* the smallest warm time */
 } sstore_objective;
 
 typedef struct sstore_plan_options {
-    size_t struct_size;         /* sizeof(sstore_plan_options), set by the initializer */
-    uint64_t record_count;      /* of the store to come */
-    uint32_t distance;          /* the k to build for, 0 to 16; default 3 */
-    int has_ids;                /* other than 0: with ids, taken for ordinals; the default */
-    uint32_t block_bytes;       /* a power of two, 256 to 65536; 0: 4096 */
+    size_t struct_size;
+    uint32_t distance;      /* the k to build for, 0 to 16; default 3 */
+    bool without_ids;       /* a store without ids; otherwise ids are taken for ordinals */
+    uint32_t block_bytes;   /* a power of two from 256 to 65,536; 0: 4,096 */
     sstore_objective objective;
-    uint64_t max_bytes;         /* of the whole store; 0: no limit */
-    const uint64_t *sample;     /* fingerprints like those to come, in any order; NULL: uniform ones are expected. Real
-                                   ones crowd: some prefixes lead to far more fingerprints than others */
-    size_t sample_count;        /* some ten thousand do; more are thinned out, fewer than a thousand not looked at */
+    uint64_t record_count;  /* of the future store */
+    uint64_t max_bytes;     /* of the whole store; 0: no limit */
+    const uint64_t *sample; /* fingerprints like the future ones, in any order; NULL: uniform data. Real data are skewed: some
+                               prefixes lead to far more fingerprints than others */
+    size_t sample_count;    /* about ten thousand are enough. Larger samples are thinned out; fewer than a thousand are ignored */
 } sstore_plan_options;
 
 #define SSTORE_PLAN_OPTIONS_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(sstore_plan_options), 0, 3, 1, 0, SSTORE_OBJECTIVE_BALANCED, 0, NULL, 0                                 \
+        sizeof(sstore_plan_options), 3, false, 0, SSTORE_OBJECTIVE_BALANCED, 0, 0, NULL, 0                             \
     }
 
-/* What a plan is expected to take. Counts and times are those of one query without a match, at the plan's distance; a
- * match takes up to two reads more. */
+/* What a plan is expected to cost. Counts and times are those of one query without a match, at the plan's distance. A match takes up to
+ * two more reads. */
 typedef struct sstore_plan_estimate {
     size_t struct_size;
-    char plan[512];               /* as sstore_build_options.plan takes it */
+    double table_bits;      /* bits of a fingerprint in one table */
+    double total_bytes;     /* of the store */
+    double bytes_each;      /* the same for each record */
+    double directory_bytes; /* what a reader holds in memory */
+    double probe_count;     /* look-ups of a query; each finds one prefix, or a range that few fingerprints have */
+    double block_count;     /* blocks that it reads; probes that share one read it once */
+    double candidate_count; /* fingerprints that it tests */
+    double warm_ns;         /* with all blocks in memory, read by SSTORE_IO_MMAP */
+    double cold_ns;         /* with no block in memory, all read side by side */
     uint32_t table_count;
-    uint32_t least_prefix_bits, most_prefix_bits; /* of the tables */
-    uint32_t least_radius, most_radius;
-    double table_bits;            /* bits that a fingerprint takes in one table */
-    double total_bytes;           /* of the store */
-    double bytes_each;            /* the same for each record */
-    double directory_bytes;       /* what a reader holds in memory */
-    double probe_count;           /* look-ups of a query; each finds one prefix, or a range that few fingerprints have */
-    double block_count;           /* blocks that it reads: probes that share one read it once */
-    double candidate_count;       /* fingerprints that it tests */
-    double warm_ns;               /* with all blocks in memory, read by SSTORE_IO_MMAP */
-    double cold_ns;               /* with none cached, all read side by side */
-    int scans;                    /* 1: reading a whole table takes less than the probes; the figures are a scan's */
-    int useful;                   /* 1: no plan with fewer tables is as fast */
-    int chosen;                   /* 1: the plan for the objective */
-    char reason[512];             /* of the chosen one: why, in a sentence; else "" */
+    uint32_t min_prefix_bits, max_prefix_bits; /* of the tables */
+    uint32_t min_radius, max_radius;
+    bool scans;             /* a full scan costs less than the probes; the figures are those of a scan */
+    bool useful;            /* no plan with fewer tables is as fast */
+    bool chosen;            /* the plan for the objective */
+    char plan[512];         /* as sstore_build_options.plan takes it */
+    char reason[512];       /* of the chosen one: why, in a sentence; else "" */
 } sstore_plan_estimate;
 
-/* Called for each plan; `estimate` is valid until it returns. 0: go on, else stop. */
+/* Called for each plan. See "Callbacks" above. */
 typedef int (*sstore_plan_fn)(void *context, const sstore_plan_estimate *estimate);
 
 /*
- * Estimate every plan for a store that does not exist yet, and report them in ascending order of bytes; one of them is
- * chosen. Times come from a model with constants measured once: they compare plans, and are no promise for a machine.
- * Every plan is proved complete for the distance before it is reported. A store of fewer than a million records is
- * weighed as if it had a million. Takes a tenth of a second or so, and two megabytes.
- * Errors: ARGUMENT (an option out of range, or no plan within max_bytes), MEMORY. SSTORE_STOPPED if the callback
- * stopped.
+ * Estimate every plan for a future store, and report them in ascending order of bytes. One of them is chosen. Times come from a
+ * model with constants that were measured once: they compare plans, and do not predict times of a machine. Every plan is proved
+ * complete for the distance before it is reported. A store of fewer than a million records is estimated as if it had a million.
+ * Takes about a tenth of a second, and two megabytes.
+ * Errors: ARGUMENT (an option out of range, or no plan within max_bytes), MEMORY, STOPPED.
  * Source: the paper, section 3.1.1, and for radii Norouzi, Punjani and Fleet, "Fast search in Hamming space with
  * multi-index hashing" (CVPR 2012).
  */
@@ -922,58 +1162,27 @@ SSTORE_API sstore_status sstore_plan(const sstore_plan_options *options, sstore_
                                      sstore_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Making fingerprints (the paper, section 2; format-spec/fingerprint.md)
+ * Making fingerprints of features (the paper, section 2; format-spec/fingerprint.md). sstore_text.h makes them of text.
  */
 
-/* A feature of a document: any bytes, and how much it counts. */
+/* A feature of a document: any bytes, and its weight. */
 typedef struct sstore_feature {
     const void *data;
     size_t size;   /* bytes */
-    double weight; /* finite, |weight| <= 2^31; kept to 2^-20 */
+    double weight; /* finite, |weight| <= 2^31; rounded to 2^-20 */
 } sstore_feature;
 
 /*
- * The simhash of weighted features: each is hashed with XXH3 to 64 bits; for every bit its weight is added where the
- * hash has a 1 and subtracted where it has a 0; a bit of the fingerprint is 1 where its sum is > 0. The order of the
- * features does not matter. No features give 0. Errors: ARGUMENT (a weight out of range).
+ * The simhash of weighted features. Each feature is hashed with XXH3 to 64 bits. For every bit, its weight is added if the hash
+ * has a 1 and subtracted if it has a 0. A bit of the fingerprint is 1 if its sum is > 0. The order of the features does not matter.
+ * Without features the fingerprint is 0. Errors: ARGUMENT (a weight out of range).
  */
 SSTORE_API sstore_status sstore_simhash(const sstore_feature *features, size_t count, uint64_t *fingerprint_out,
                                         sstore_error *error);
 
-/* The same for features that the caller has hashed already; `weights` may be NULL: all 1. */
+/* The same for features that the caller has hashed; `weights` may be NULL: all 1. */
 SSTORE_API sstore_status sstore_simhash_hashes(const uint64_t *hashes, const double *weights, size_t count,
                                                uint64_t *fingerprint_out, sstore_error *error);
-
-typedef enum sstore_feature_kind {
-    SSTORE_FEATURES_WORDS = 0, /* shingles of lower-cased words; each character of a script without spaces is a word */
-    SSTORE_FEATURES_CHARS = 1  /* n-grams of lower-cased characters */
-} sstore_feature_kind;
-
-typedef struct sstore_text_options {
-    size_t struct_size;        /* sizeof(sstore_text_options), set by the initializer */
-    sstore_feature_kind kind;
-    uint32_t shingle;          /* words or characters a feature, 1 to 64; 0: 3 words or 4 characters */
-} sstore_text_options;
-
-#define SSTORE_TEXT_OPTIONS_INIT                                                                                       \
-    {                                                                                                                  \
-        sizeof(sstore_text_options), SSTORE_FEATURES_WORDS, 0                                                          \
-    }
-
-/*
- * The simhash of a text in UTF-8 (invalid bytes are taken as U+FFFD), features weighted by how often they occur.
- * Errors: ARGUMENT, MEMORY, UNSUPPORTED (a library built without utf8proc).
- */
-SSTORE_API sstore_status sstore_fingerprint_text(const char *text, size_t size, const sstore_text_options *options,
-                                                 uint64_t *fingerprint_out, sstore_error *error);
-
-/*
- * Write the recipe of sstore_fingerprint_text() under `options` to buffer, such as "sstore-text-1 features=words
- * shingle=3 hash=xxh3-64 unicode=15.0.0": two texts' fingerprints may be compared only if their recipes are equal.
- * Returns the length without the closing 0, as snprintf does; 0 and "" where there is no such recipe: options out of
- * range, or a library built without utf8proc.
- */
-SSTORE_API size_t sstore_text_recipe(const sstore_text_options *options, char *buffer, size_t size);
 
 #ifdef __cplusplus
 }

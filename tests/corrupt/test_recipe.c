@@ -43,20 +43,20 @@ static void test_messages(void **state)
 {
     (void)state;
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
-    sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_add_options add = SSTORE_ADD_OPTIONS_INIT;
     sstore *left, *right;
     sstore_builder *builder;
     sstore_error error;
-    options.recipe = build.recipe = innocent;
+    options.recipe = add.recipe = innocent;
     check_message(sstore_open(made, &options, &left, &error), &error);
-    check_message(sstore_builder_create_addition(made, &build, &builder, &error), &error);
+    check_message(sstore_builder_create_addition(made, &add, &builder, &error), &error);
     left = store_must_open(made, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
     right = store_must_open(plain, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
     check_message(sstore_join(left, right, NULL, store_ignore_pair, NULL, &error), &error);
     sstore_close(left);
     sstore_close(right);
     const char *const inputs[] = {plain, made};
-    check_message(sstore_merge(scratch_path("merged"), inputs, 2, NULL, &error), &error);
+    check_message(sstore_merge(scratch_path("merged"), inputs, 2, NULL, NULL, &error), &error);
     /* Asked for by its own bytes it is the store that is meant. */
     options.recipe = harmful;
     assert_ok(sstore_open(made, &options, &left, &error), &error);

@@ -74,14 +74,13 @@ static const char *file_of(const patient *self, uint32_t segment, const char *na
     return to;
 }
 
-static void must_reindex(const char *path, int all, uint32_t wanted)
+static void must_reindex(const char *path, bool all, uint32_t wanted)
 {
     uint32_t made = UINT32_MAX;
     sstore_error error = {.status = SSTORE_OK};
     sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
     options.all = all;
-    options.made_count = &made;
-    assert_ok(sstore_reindex(path, &options, &error), &error);
+    assert_ok(sstore_reindex(path, &options, &made, &error), &error);
     assert_int_equal(made, wanted);
 }
 
@@ -118,7 +117,7 @@ static void check_cured(patient *self)
     damage_check_whole(&self->store);
     const char *manifest = scratch_path("%s/MANIFEST", strrchr(self->store.path, '/') + 1);
     bytes before = file_load(manifest);
-    must_reindex(self->store.path, 0, 0); /* there is nothing to do any more */
+    must_reindex(self->store.path, false, 0); /* there is nothing to do any more */
     bytes after = file_load(manifest);
     assert_int_equal(before.size, after.size);
     assert_memory_equal(before.data, after.data, before.size);
@@ -137,7 +136,7 @@ static void lose_each(patient *self)
             testing_doing("directory %" PRIu32 " is %s", segment, directory_loss_name((directory_loss)how));
             directory_lose(file_of(self, segment, DIRECTORY), (directory_loss)how, &self->random);
             check_advice(self->store.path);
-            must_reindex(self->store.path, 0, 1);
+            must_reindex(self->store.path, false, 1);
             if (how == LOSS_FOLDER) /* what is no store's is not removed */
                 scratch_remove(scratch_path("%s/%s", strrchr(self->store.path, '/') + 1, self->folders[segment]));
             check_cured(self);
@@ -153,11 +152,11 @@ static void lose_several(patient *self)
             if ((lost & 1u << segment) != 0)
                 directory_lose(file_of(self, segment, DIRECTORY), segment % 2 == 0 ? LOSS_GONE : LOSS_BIT,
                                &self->random);
-        must_reindex(self->store.path, 0, (uint32_t)__builtin_popcount(lost));
+        must_reindex(self->store.path, false, (uint32_t)__builtin_popcount(lost));
         check_cured(self);
         put_back(self);
         testing_doing("directories %x are lost, and all are made again", lost);
-        must_reindex(self->store.path, 1, self->segment_count);
+        must_reindex(self->store.path, true, self->segment_count);
         check_cured(self);
         put_back(self);
     }
@@ -172,7 +171,7 @@ static void exchange(patient *self)
         assert_int_equal(rename(file_of(self, i, DIRECTORY), file_of(self, 0, DIRECTORY)), 0);
         assert_int_equal(rename(scratch_path("kept"), file_of(self, i, DIRECTORY)), 0);
         check_advice(self->store.path);
-        must_reindex(self->store.path, 0, 2);
+        must_reindex(self->store.path, false, 2);
         check_cured(self);
         put_back(self);
     }
@@ -201,7 +200,7 @@ static void check_refused(const patient *self, const char *name, const char *wan
 {
     sstore_error error = {.status = SSTORE_OK};
     const char *folder = self->store.path;
-    assert_status(sstore_reindex(folder, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_status(sstore_reindex(folder, NULL, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
     if (strstr(error.file, name) == NULL)
         fail_msg("it names %s: %s", error.file, error.message);
     assert_true(folders_equal(folder, wanted, ""));
@@ -290,7 +289,7 @@ static void test_open_store(void **state)
         sstore_error error = {.status = SSTORE_OK};
         sstore *before = store_must_open(now.store.path, (sstore_io)io, SSTORE_STRATEGY_PROBE), *after;
         directory_lose(file_of(&now, 1, DIRECTORY), LOSS_BIT, &now.random);
-        must_reindex(now.store.path, 0, 1);
+        must_reindex(now.store.path, false, 1);
         assert_ok(sstore_reopen(before, &after, &error), &error);
         for (int i = 0; i < 2; i++) {
             sstore_cursor *cursor = store_must_cursor(i == 0 ? before : after);
@@ -341,7 +340,7 @@ static void check_shape(const shape *of, uint64_t seed)
     const uint32_t count = list_segments(path, folders);
     directory_lose(scratch_path("%s/%s/" DIRECTORY, name, folders[0]), LOSS_GONE, &random);
     check_advice(path);
-    must_reindex(path, 0, 1);
+    must_reindex(path, false, 1);
     check_files(path, saved, folders, count);
     assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
     data_free(&data);
@@ -389,28 +388,23 @@ static void test_equal_segments(void **state)
     options.plan = "2";
     assert_ok(store_build(path, &options, &data, 0, &error), &error);
     for (int removes = 1; removes >= 0; removes--) {
-        sstore_builder *builder;
-        assert_ok(removes ? sstore_builder_create_removal(path, NULL, &builder, &error)
-                          : sstore_builder_create_addition(path, NULL, &builder, &error),
+        assert_ok(removes ? store_remove(path, NULL, data.fingerprints, data.ids, data.count, NULL, &error)
+                          : store_add(path, NULL, data.fingerprints, data.ids, data.count, NULL, &error),
                   &error);
-        assert_ok(sstore_builder_add(builder, data.fingerprints, data.ids, data.count, &error), &error);
-        assert_ok(sstore_builder_finish(builder, &error), &error);
     }
     assert_int_equal(list_segments(path, folders), 3);
     assert_memory_equal(folders[0], folders[2], 15); /* but for the last digits */
     for (uint32_t i = 0; i < 3; i++)
         directory_lose(scratch_path("twice/%s/" DIRECTORY, folders[i]), (directory_loss)i, &random);
-    must_reindex(path, 0, 3);
+    must_reindex(path, false, 3);
     assert_int_equal(list_segments(path, again), 3);
     assert_string_not_equal(again[0], again[2]);
     assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
     sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
-    sstore_cursor *cursor = store_must_cursor(store);
     bool right;
     size_t count;
-    assert_ok(store_compare_records(cursor, &truth, &right, &count, &error), &error);
+    assert_ok(store_compare_records(store, &truth, &right, &count, &error), &error);
     assert_true(right && count == truth.count);
-    sstore_cursor_free(cursor);
     sstore_close(store);
     oracle_free(&truth);
     data_free(&data);
@@ -455,17 +449,17 @@ static void test_progress(void **state)
     for (uint32_t i = 0; i < now.segment_count; i++)
         assert_int_equal(unlink(file_of(&now, i, DIRECTORY)), 0);
     folder_copy(now.store.path, wanted);
-    options.made_count = &made;
     options.on_progress = stop_at_once;
     options.progress_context = &stops;
-    assert_status(sstore_reindex(now.store.path, &options, NULL), SSTORE_STOPPED, NULL);
+    assert_status(sstore_reindex(now.store.path, &options, &made, NULL), SSTORE_STOPPED, NULL);
     assert_int_equal(stops, 1);
     assert_int_equal(made, 77);
     assert_true(folders_equal(now.store.path, wanted, ""));
     seen watched = {.calls = 0};
     options.on_progress = watch;
     options.progress_context = &watched;
-    assert_ok(sstore_reindex(now.store.path, &options, &error), &error);
+    assert_ok(sstore_reindex(now.store.path, &options, &made, &error), &error);
+    assert_int_equal(made, now.segment_count);
     assert_true(watched.calls > now.segment_count);
     assert_true(watched.share > 0.999);
     check_cured(&now);
@@ -481,17 +475,17 @@ static void test_refusals(void **state)
     sstore_error error = {.status = SSTORE_OK};
     sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
     patient_make(&now, seed, DATA_IDS, false);
-    assert_status(sstore_reindex(NULL, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
-    options.struct_size++;
-    assert_status(sstore_reindex(now.store.path, &options, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_status(sstore_reindex(scratch_path("nowhere"), NULL, &error), SSTORE_ERROR_NOT_FOUND, &error);
-    assert_status(sstore_reindex(scratch_folder(), NULL, &error), SSTORE_ERROR_NOT_FOUND, &error);
+    assert_status(sstore_reindex(NULL, NULL, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    options.struct_size--;
+    assert_status(sstore_reindex(now.store.path, &options, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_reindex(scratch_path("nowhere"), NULL, NULL, &error), SSTORE_ERROR_NOT_FOUND, &error);
+    assert_status(sstore_reindex(scratch_folder(), NULL, NULL, &error), SSTORE_ERROR_NOT_FOUND, &error);
     assert_ok(sstore_builder_create_addition(now.store.path, NULL, &builder, &error), &error);
-    assert_status(sstore_reindex(now.store.path, NULL, &error), SSTORE_ERROR_BUSY, &error);
+    assert_status(sstore_reindex(now.store.path, NULL, NULL, &error), SSTORE_ERROR_BUSY, &error);
     sstore_builder_abort(builder);
     const uint8_t changed = 1;
     file_patch(scratch_path("%s/MANIFEST", strrchr(now.store.path, '/') + 1), 70, &changed, 1);
-    assert_status(sstore_reindex(now.store.path, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_status(sstore_reindex(now.store.path, NULL, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
     assert_non_null(strstr(error.file, "MANIFEST"));
     patient_free(&now);
 }

@@ -149,7 +149,7 @@ static sstore_status add_one(sstore_error *error)
         return status;
     status = sstore_builder_add(builder, &(uint64_t){run_seed}, &(uint64_t){1}, 1, error);
     if (status == SSTORE_OK)
-        return sstore_builder_finish(builder, error);
+        return sstore_builder_finish(builder, NULL, error);
     sstore_builder_abort(builder);
     return status;
 }
@@ -170,11 +170,11 @@ static uint64_t check_all_ways(const char *path, const char *reason)
     check_refused(add_one(&error), &error, path, reason);
     if (strstr(path, "directory") != NULL || (strstr(path, "table-") != NULL && strstr(path, "table-00") == NULL))
         return ways + 2; /* what reads all records in order needs none of these */
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_compact_options options = SSTORE_COMPACT_OPTIONS_INIT;
     options.block_bytes = 512; /* other than the store's, so that there is something to do */
-    check_refused(sstore_compact(store, SSTORE_COMPACT_ALL, &options, &error), &error, path, reason);
+    check_refused(sstore_compact(store, &options, NULL, &error), &error, path, reason);
     const char *inputs[] = {store};
-    check_refused(sstore_merge(merged, inputs, 1, NULL, &error), &error, path, reason);
+    check_refused(sstore_merge(merged, inputs, 1, NULL, NULL, &error), &error, path, reason);
     assert_false(scratch_exists(merged));
     return ways + 4;
 }
@@ -275,10 +275,11 @@ static void test_leftovers_that_are_none(void **state)
     snprintf(link, sizeof link, "%s/MANIFEST.new", store);
     assert_int_equal(symlink(file, link), 0);
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
-    options.replace = 1;
+    options.replace = true;
     store_must_build(store, &options, &set);
-    options.block_bytes = 512;
-    assert_ok(sstore_compact(store, SSTORE_COMPACT_ALL, &options, &error), &error);
+    sstore_compact_options compact = SSTORE_COMPACT_OPTIONS_INIT;
+    compact.block_bytes = 512;
+    assert_ok(sstore_compact(store, &compact, NULL, &error), &error);
     assert_ok(sstore_verify(store, NULL, NULL, &error), &error);
     bytes content = file_load(file);
     assert_int_equal(content.size, 8);

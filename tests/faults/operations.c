@@ -35,20 +35,6 @@ static sstore_join_options join_options(uint32_t threads)
 
 /* ----- writing ----- */
 
-/* Finish what was filled, or give it up. */
-static sstore_status finish(sstore_builder *builder, sstore_status filled, sstore_error *error)
-{
-    if (filled == SSTORE_OK)
-        return sstore_builder_finish(builder, error);
-    sstore_builder_abort(builder);
-    return filled;
-}
-
-static sstore_status fill(sstore_builder *builder, const data_set *set, size_t count, sstore_error *error)
-{
-    return finish(builder, sstore_builder_add(builder, set->fingerprints, set->ids, count, error), error);
-}
-
 static sstore_status build(const operation *self, uint32_t threads, sstore_error *error)
 {
     const sstore_build_options options = build_options(threads);
@@ -58,51 +44,53 @@ static sstore_status build(const operation *self, uint32_t threads, sstore_error
 static sstore_status replace(const operation *self, uint32_t threads, sstore_error *error)
 {
     sstore_build_options options = build_options(threads);
-    options.replace = 1;
+    options.replace = true;
     return store_build(self->path, &options, &self->second, 50, error);
 }
 
 static sstore_status add(const operation *self, uint32_t threads, sstore_error *error)
 {
-    const sstore_build_options options = build_options(threads);
-    sstore_builder *builder;
-    const sstore_status status = sstore_builder_create_addition(self->path, &options, &builder, error);
-    return status == SSTORE_OK ? fill(builder, &self->second, self->second.count, error) : status;
+    const sstore_build_options as_built = build_options(threads);
+    const sstore_add_options options = options_to_add(&as_built);
+    return store_add(self->path, &options, self->second.fingerprints, self->second.ids, self->second.count, NULL, error);
 }
 
 static sstore_status take_out(const operation *self, uint32_t threads, sstore_error *error)
 {
-    const sstore_build_options options = build_options(threads);
-    sstore_builder *builder;
-    const sstore_status status = sstore_builder_create_removal(self->path, &options, &builder, error);
-    return status == SSTORE_OK ? fill(builder, &self->first, REMOVED, error) : status;
+    const sstore_build_options as_built = build_options(threads);
+    const sstore_remove_options options = options_to_remove(&as_built);
+    return store_remove(self->path, &options, self->first.fingerprints, self->first.ids, REMOVED, NULL, error);
 }
 
 static sstore_status take_out_ids(const operation *self, uint32_t threads, sstore_error *error)
 {
-    const sstore_build_options options = build_options(threads);
-    sstore_builder *builder;
-    sstore_status status = sstore_builder_create_removal(self->path, &options, &builder, error);
+    const sstore_build_options as_built = build_options(threads);
+    const sstore_remove_options options = options_to_remove(&as_built);
+    sstore_remover *remover;
+    sstore_status status = sstore_remover_create(self->path, &options, &remover, error);
     if (status != SSTORE_OK)
         return status;
-    status = sstore_builder_add_ids(builder, self->first.ids, REMOVED, error);
-    return finish(builder, status, error);
+    status = sstore_remover_remove_ids(remover, self->first.ids, REMOVED, error);
+    if (status == SSTORE_OK)
+        return sstore_remover_finish(remover, NULL, error);
+    sstore_remover_abort(remover);
+    return status;
 }
 
 static sstore_status compact(const operation *self, uint32_t threads, sstore_error *error)
 {
-    const sstore_build_options options = build_options(threads);
-    return sstore_compact(self->path, SSTORE_COMPACT_ALL, &options, error);
+    const sstore_build_options as_built = build_options(threads);
+    const sstore_compact_options options = options_to_compact(&as_built);
+    return sstore_compact(self->path, &options, NULL, error);
 }
 
 static sstore_status reindex(const operation *self, uint32_t threads, sstore_error *error)
 {
-    sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
     (void)threads;
-    return sstore_reindex(self->path, &options, error);
+    return sstore_reindex(self->path, NULL, NULL, error);
 }
 
-static int take_answer(void *context, const sstore_intake_answer *answer)
+static int take_answer(void *context, const sstore_dedup_answer *answer)
 {
     (void)context;
     return answer->index > UINT32_MAX;
@@ -110,18 +98,18 @@ static int take_answer(void *context, const sstore_intake_answer *answer)
 
 static sstore_status take_in(const operation *self, uint32_t threads, sstore_error *error)
 {
-    sstore_intake_options options = SSTORE_INTAKE_OPTIONS_INIT;
-    sstore_intake *intake;
-    options.build = build_options(threads);
+    const sstore_build_options as_built = build_options(threads);
+    sstore_dedup_options options = options_to_dedup(&as_built);
+    sstore_dedup *dedup;
     options.distance = 0;
-    sstore_status status = sstore_intake_open(self->path, &options, &intake, error);
+    sstore_status status = sstore_dedup_open(self->path, &options, &dedup, error);
     if (status != SSTORE_OK)
         return status;
-    status = sstore_intake_offer(intake, self->second.fingerprints, self->second.ids, self->second.count, take_answer, NULL,
-                                 error);
+    status = sstore_dedup_offer(dedup, self->second.fingerprints, self->second.ids, self->second.count, NULL, take_answer,
+                                NULL, error);
     if (status == SSTORE_OK)
-        status = sstore_intake_publish(intake, error);
-    sstore_intake_close(intake);
+        status = sstore_dedup_publish(dedup, NULL, error);
+    sstore_dedup_close(dedup);
     return status;
 }
 
@@ -205,6 +193,8 @@ static int count_match(void *context, const sstore_match *match)
 static sstore_status read_store(const operation *self, uint32_t threads, sstore_io io, sstore_error *error)
 {
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
+    sstore_batch_options batch = SSTORE_BATCH_OPTIONS_INIT;
+    batch.threads = threads;
     options.io = io;
     options.strategy = SSTORE_STRATEGY_PROBE;
     sstore *store, *newest = NULL;
@@ -217,11 +207,11 @@ static sstore_status read_store(const operation *self, uint32_t threads, sstore_
     if (status == SSTORE_OK)
         status = query_all(self, cursor, error);
     if (status == SSTORE_OK)
-        status = sstore_query_batch(store, self->queries, self->before.count, 3, threads, count_match, &found, error);
+        status = sstore_query_batch(store, self->queries, self->before.count, 3, &batch, count_match, &found, error);
     if (status == SSTORE_OK)
         assert_int_equal(found, 2 * self->near_pairs + self->before.count);
     if (status == SSTORE_OK)
-        status = sstore_each_record(cursor, count_record, &records, error);
+        status = sstore_each_record(store, count_record, &records, error);
     if (status == SSTORE_OK)
         assert_int_equal(records, self->before.count);
     if (status == SSTORE_OK)
@@ -261,40 +251,42 @@ typedef struct collecting {
     sstore_error *error;
 } collecting;
 
-static int collect_match(void *context, const sstore_scan_match *match)
+static int collect_match(void *context, const sstore_stream_match *match)
 {
     collecting *into = context;
     into->status = sstore_collection_add(into->collection, match, 1, into->error);
     return into->status != SSTORE_OK;
 }
 
-static int count_scan_match(void *context, const sstore_scan_match *match)
+static int count_stream_match(void *context, const sstore_stream_match *match)
 {
     *(uint64_t *)context += match->distance <= 3;
     return 0;
 }
 
-static sstore_status scan_all(const operation *self, uint32_t threads, sstore_error *error)
+static sstore_status match_stream(const operation *self, uint32_t threads, sstore_error *error)
 {
     sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
-    sstore_scan *scan = NULL;
+    sstore_stream_options stream = SSTORE_STREAM_OPTIONS_INIT;
+    sstore_stream_matcher *matcher = NULL;
     collecting into = {.status = SSTORE_OK, .error = error};
     uint64_t count = 0;
     options.tmp_dir = scratch_folder();
-    sstore_status status = sstore_scan_create(self->queries, self->before.count, 3, threads, &scan, error);
+    stream.threads = threads;
+    sstore_status status = sstore_stream_matcher_create(self->queries, self->before.count, &stream, &matcher, error);
     if (status == SSTORE_OK)
         status = sstore_collection_create(&options, &into.collection, error);
     if (status == SSTORE_OK)
-        status =
-            sstore_scan_feed(scan, self->first.fingerprints, self->first.ids, self->first.count, collect_match, &into, error);
+        status = sstore_stream_matcher_feed(matcher, self->first.fingerprints, self->first.ids, self->first.count,
+                                            collect_match, &into, error);
     if (status == SSTORE_STOPPED)
         status = into.status;
     if (status == SSTORE_OK)
-        status = sstore_collection_report(into.collection, count_scan_match, &count, error);
+        status = sstore_collection_report(into.collection, count_stream_match, &count, error);
     if (status == SSTORE_OK) /* equal queries are one */
-        assert_int_equal(count, self->scan_matches);
+        assert_int_equal(count, self->stream_matches);
     sstore_collection_free(into.collection);
-    sstore_scan_free(scan);
+    sstore_stream_matcher_free(matcher);
     return status;
 }
 
@@ -310,7 +302,7 @@ static sstore_status join_all(const operation *self, uint32_t threads, sstore_er
     if (status == SSTORE_OK)
         assert_int_equal(pairs, self->near_pairs);
     if (status == SSTORE_OK)
-        status = sstore_clusters(store, &options, 1, count_clustered, &clustered, error);
+        status = sstore_clusters(store, &options, true, count_clustered, &clustered, error);
     if (status == SSTORE_OK)
         assert_int_equal(clustered, self->before.count);
     if (status == SSTORE_OK)
@@ -321,7 +313,114 @@ static sstore_status join_all(const operation *self, uint32_t threads, sstore_er
         assert_int_equal(joined_pairs, 2 * self->near_pairs + self->before.count);
     sstore_close(other);
     sstore_close(store);
-    return status == SSTORE_OK ? scan_all(self, threads, error) : status;
+    return status == SSTORE_OK ? match_stream(self, threads, error) : status;
+}
+
+#define PIECE 7u /* what an iterator is asked for at once */
+
+/* The same by iterators, which keep what they need between calls. */
+static sstore_status iterate_records(const operation *self, const sstore *store, sstore_error *error)
+{
+    sstore_record_iterator *iterator;
+    uint64_t fingerprints[PIECE], ids[PIECE];
+    size_t count = PIECE, total = 0;
+    sstore_status status = sstore_record_iterator_create(store, &iterator, error);
+    if (status != SSTORE_OK)
+        return status;
+    while (status == SSTORE_OK && count > 0) {
+        status = sstore_record_iterator_next(iterator, fingerprints, ids, PIECE, &count, error);
+        for (size_t i = 0; status == SSTORE_OK && i < count; i++, total++)
+            assert_true(fingerprints[i] == self->before.records[total].fingerprint && ids[i] == self->before.records[total].id);
+    }
+    if (status == SSTORE_OK)
+        assert_int_equal(total, self->before.count);
+    sstore_record_iterator_free(iterator);
+    return status;
+}
+
+static sstore_status iterate_matches(const operation *self, const sstore *store, uint32_t threads, sstore_error *error)
+{
+    sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
+    sstore_match_columns columns = SSTORE_MATCH_COLUMNS_INIT;
+    sstore_match_iterator *iterator;
+    uint32_t distances[PIECE];
+    size_t count = PIECE, total = 0;
+    options.threads = threads;
+    columns.distance = distances;
+    sstore_status status =
+        sstore_match_iterator_create(store, self->queries, self->before.count, 3, &options, &iterator, error);
+    if (status != SSTORE_OK)
+        return status;
+    while (status == SSTORE_OK && count > 0) {
+        status = sstore_match_iterator_next(iterator, &columns, PIECE, &count, error);
+        for (size_t i = 0; status == SSTORE_OK && i < count; i++, total++)
+            assert_in_range(distances[i], 0, 3);
+    }
+    if (status == SSTORE_OK)
+        assert_int_equal(total, 2 * self->near_pairs + self->before.count);
+    sstore_match_iterator_free(iterator);
+    return status;
+}
+
+static sstore_status iterate_pairs(const operation *self, const sstore *store, uint32_t threads, sstore_error *error)
+{
+    const sstore_join_options options = join_options(threads);
+    sstore_pair_columns columns = SSTORE_PAIR_COLUMNS_INIT;
+    sstore_pair_iterator *iterator;
+    uint32_t distances[PIECE];
+    size_t count = PIECE, total = 0;
+    columns.distance = distances;
+    sstore_status status = sstore_pair_iterator_create(store, NULL, &options, &iterator, error);
+    if (status != SSTORE_OK)
+        return status;
+    while (status == SSTORE_OK && count > 0) {
+        status = sstore_pair_iterator_next(iterator, &columns, PIECE, &count, error);
+        for (size_t i = 0; status == SSTORE_OK && i < count; i++, total++)
+            assert_in_range(distances[i], 0, 3);
+    }
+    if (status == SSTORE_OK)
+        assert_int_equal(total, self->near_pairs);
+    sstore_pair_iterator_free(iterator);
+    return status;
+}
+
+static sstore_status iterate_clusters(const operation *self, const sstore *store, uint32_t threads, sstore_error *error)
+{
+    const sstore_join_options options = join_options(threads);
+    sstore_cluster_columns columns = SSTORE_CLUSTER_COLUMNS_INIT;
+    sstore_cluster_iterator *iterator;
+    uint64_t sizes[PIECE];
+    size_t count = PIECE, total = 0;
+    columns.cluster_size = sizes;
+    sstore_status status = sstore_cluster_iterator_create(store, &options, true, &iterator, error);
+    if (status != SSTORE_OK)
+        return status;
+    while (status == SSTORE_OK && count > 0) {
+        status = sstore_cluster_iterator_next(iterator, &columns, PIECE, &count, error);
+        for (size_t i = 0; status == SSTORE_OK && i < count; i++, total++)
+            assert_true(sizes[i] > 0);
+    }
+    if (status == SSTORE_OK)
+        assert_int_equal(total, self->before.count);
+    sstore_cluster_iterator_free(iterator);
+    return status;
+}
+
+static sstore_status iterate_all(const operation *self, uint32_t threads, sstore_error *error)
+{
+    sstore *store;
+    sstore_status status = sstore_open(self->path, NULL, &store, error);
+    if (status != SSTORE_OK)
+        return status;
+    status = iterate_records(self, store, error);
+    if (status == SSTORE_OK)
+        status = iterate_matches(self, store, threads, error);
+    if (status == SSTORE_OK)
+        status = iterate_pairs(self, store, threads, error);
+    if (status == SSTORE_OK)
+        status = iterate_clusters(self, store, threads, error);
+    sstore_close(store);
+    return status;
 }
 
 /* ----- stages ----- */
@@ -339,7 +438,7 @@ static data_set joined(const data_set *first, const data_set *second)
     return both;
 }
 
-/* What joins, batches and scans of the records must count. */
+/* What joins, batches and streams of the records must count. */
 static void count_near(operation *self)
 {
     const oracle *truth = &self->before;
@@ -350,7 +449,7 @@ static void count_near(operation *self)
         for (size_t j = 0; j < truth->count; j++) {
             const bool is_near = sstore_hamming_distance(fingerprint, truth->records[j].fingerprint) <= 3;
             self->near_pairs += is_near && j > i;
-            self->scan_matches += is_near && is_new;
+            self->stream_matches += is_near && is_new;
         }
     }
 }
@@ -422,10 +521,11 @@ void operations_make(uint64_t seed, operation operations[OPERATION_COUNT])
         {.name = "remove-ids", .run = take_out_ids, .writes = true},
         {.name = "compact", .run = compact, .writes = true},
         {.name = "reindex", .run = reindex, .writes = true, .mends = true},
-        {.name = "intake", .run = take_in, .writes = true},
+        {.name = "dedup", .run = take_in, .writes = true},
         {.name = "read", .run = read_by_pread},
         {.name = "read-memory", .run = read_into_memory},
         {.name = "join", .run = join_all},
+        {.name = "iterate", .run = iterate_all},
     };
     for (size_t i = 0; i < OPERATION_COUNT; i++) {
         operations[i] = all[i];
@@ -469,12 +569,12 @@ void operation_set_stage(const operation *self)
 
 /* ----- what is there ----- */
 
-static bool holds(sstore_cursor *cursor, const oracle *truth)
+static bool holds(const sstore *store, const oracle *truth)
 {
     bool right;
     size_t count;
     sstore_error error;
-    assert_ok(store_compare_records(cursor, truth, &right, &count, &error), &error);
+    assert_ok(store_compare_records(store, truth, &right, &count, &error), &error);
     return right && count == truth->count;
 }
 
@@ -549,9 +649,7 @@ store_state operation_check(const operation *self)
     sstore_statistics facts = {.struct_size = sizeof facts};
     assert_ok(sstore_stat(store, &facts, &error), &error);
     const bool is_after = facts.record_count == self->after.count; /* if it was to be mended it is, since it opens */
-    sstore_cursor *cursor = store_must_cursor(store);
-    assert_true(holds(cursor, is_after ? &self->after : &self->before));
-    sstore_cursor_free(cursor);
+    assert_true(holds(store, is_after ? &self->after : &self->before));
     sstore_close(store);
     return is_after ? STORE_AFTER : STORE_BEFORE;
 }

@@ -28,11 +28,11 @@ struct operation {
     oracle before, after;              /* the latter is the former where nothing is to change */
     uint64_t *queries;                 /* the fingerprints of `before` */
     uint64_t near_pairs;               /* of different records of `before`, within 3 */
-    uint64_t scan_matches;             /* of each different query with all records, within 3 */
+    uint64_t stream_matches;           /* of each different query with all records, within 3 */
 };
 
 /* Make the operations, with their stores in scratch folders. */
-#define OPERATION_COUNT 11u
+#define OPERATION_COUNT 12u
 void operations_make(uint64_t seed, operation operations[OPERATION_COUNT]);
 void operations_free(operation operations[OPERATION_COUNT]);
 

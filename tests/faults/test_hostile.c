@@ -150,8 +150,10 @@ static sstore_status query_nearest(subject *self, effort *count, sstore_error *e
 
 static sstore_status query_batch(subject *self, effort *count, sstore_error *error)
 {
+    sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
+    options.threads = 1;
     count->most_reported *= 16;
-    return sstore_query_batch(self->store, self->queries, 16, self->distance, 1, take_match, count, error);
+    return sstore_query_batch(self->store, self->queries, 16, self->distance, &options, take_match, count, error);
 }
 
 static int count_prefixes(void *context, const sstore_table_explanation *explanation)
@@ -174,7 +176,7 @@ static sstore_status explain(subject *self, effort *count, sstore_error *error)
 
 static sstore_status each_record(subject *self, effort *count, sstore_error *error)
 {
-    return sstore_each_record(self->cursor, take_record, count, error);
+    return sstore_each_record(self->store, take_record, count, error);
 }
 
 static sstore_status clusters(subject *self, effort *count, sstore_error *error)
@@ -183,7 +185,7 @@ static sstore_status clusters(subject *self, effort *count, sstore_error *error)
     options.memory_bytes = JOIN_BYTES;
     options.threads = 1;
     options.tmp_dir = scratch_folder();
-    return sstore_clusters(self->store, &options, 1, take_clustered, count, error);
+    return sstore_clusters(self->store, &options, true, take_clustered, count, error);
 }
 
 static sstore_status verify(subject *self, effort *count, sstore_error *error)
@@ -344,12 +346,10 @@ static hostile_store make_many_ids(size_t few, size_t others, uint64_t id_step, 
     scratch_remove(path);
     store_must_build(path, &options, &set);
     if (removes_some) { /* every second one */
-        sstore_builder *builder;
-        assert_ok(sstore_builder_create_removal(path, &options, &builder, &error), &error);
+        const sstore_remove_options remove = options_to_remove(&options);
         for (size_t i = 0; i < MANY_IDS / 2; i++)
             set.ids[i] = 2 * i * id_step;
-        assert_ok(sstore_builder_add(builder, set.fingerprints, set.ids, MANY_IDS / 2, &error), &error);
-        assert_ok(sstore_builder_finish(builder, &error), &error);
+        assert_ok(store_remove(path, &remove, set.fingerprints, set.ids, MANY_IDS / 2, NULL, &error), &error);
     }
     test_free(set.fingerprints);
     test_free(set.ids);
@@ -432,12 +432,9 @@ static void test_large_blocks_in_many_segments(void **state)
     options.threads = 1;
     scratch_remove(path);
     store_must_build(path, &options, &set);
-    for (size_t i = 0; i + 1 < HOSTILE_MOST_SEGMENTS; i++) {
-        sstore_builder *builder;
-        assert_ok(sstore_builder_create_removal(path, &options, &builder, &error), &error);
-        assert_ok(sstore_builder_add(builder, set.fingerprints + 10 * i, set.ids + 10 * i, 10, &error), &error);
-        assert_ok(sstore_builder_finish(builder, &error), &error);
-    }
+    const sstore_remove_options remove = options_to_remove(&options);
+    for (size_t i = 0; i + 1 < HOSTILE_MOST_SEGMENTS; i++)
+        assert_ok(store_remove(path, &remove, set.fingerprints + 10 * i, set.ids + 10 * i, 10, NULL, &error), &error);
     hostile_store made[2] = {hostile_load(path), hostile_load(path)};
     for (uint32_t i = 0; i < 2; i++) {
         memcpy(made[i].queries, set.fingerprints, sizeof made[i].queries);
@@ -453,14 +450,20 @@ static void test_large_blocks_in_many_segments(void **state)
 
 static void change(const data_set *set, size_t first, size_t step, bool removes, const sstore_build_options *options)
 {
-    sstore_builder *builder;
+    const sstore_add_options add = options_to_add(options);
+    const sstore_remove_options remove = options_to_remove(options);
+    uint64_t *fingerprints = test_calloc(set->count, sizeof *fingerprints), *ids = test_calloc(set->count, sizeof *ids);
     sstore_error error;
-    assert_ok(removes ? sstore_builder_create_removal(path, options, &builder, &error)
-                      : sstore_builder_create_addition(path, options, &builder, &error),
+    size_t count = 0;
+    for (size_t i = first; i < set->count; i += step, count++) {
+        fingerprints[count] = set->fingerprints[i];
+        ids[count] = set->ids[i];
+    }
+    assert_ok(removes ? store_remove(path, &remove, fingerprints, ids, count, NULL, &error)
+                      : store_add(path, &add, fingerprints, ids, count, NULL, &error),
               &error);
-    for (size_t i = first; i < set->count; i += step)
-        assert_ok(sstore_builder_add(builder, &set->fingerprints[i], &set->ids[i], 1, &error), &error);
-    assert_ok(sstore_builder_finish(builder, &error), &error);
+    test_free(fingerprints);
+    test_free(ids);
 }
 
 /* An honest store, with segments that add and segments that remove in turn, each with records from all over: so a query that

@@ -166,9 +166,9 @@ static void reindex_twice(void)
 {
     sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
     sstore_error error;
-    options.all = 1;
+    options.all = true;
     for (int i = 0; i < 2; i++)
-        if (sstore_reindex(store, &options, &error) != SSTORE_OK)
+        if (sstore_reindex(store, &options, NULL, &error) != SSTORE_OK)
             abort();
 }
 
@@ -232,7 +232,7 @@ static sstore_status verify(moment *at, report *found, sstore_error *error)
 static void reindex(void)
 {
     sstore_error error;
-    if (sstore_reindex(store, NULL, &error) != SSTORE_OK)
+    if (sstore_reindex(store, NULL, NULL, &error) != SSTORE_OK)
         abort();
 }
 

@@ -139,15 +139,6 @@ static sstore_join_options join_options(void)
     return options;
 }
 
-static sstore_status finish(sstore_builder *builder, const data_set *set, size_t count, sstore_error *error)
-{
-    sstore_status status = sstore_builder_add(builder, set->fingerprints, set->ids, count, error);
-    if (status == SSTORE_OK)
-        return sstore_builder_finish(builder, error);
-    sstore_builder_abort(builder);
-    return status;
-}
-
 static sstore_status build(const data_set *set, sstore_error *error)
 {
     const sstore_build_options options = build_options();
@@ -157,34 +148,34 @@ static sstore_status build(const data_set *set, sstore_error *error)
 
 static sstore_status add(const data_set *set, sstore_error *error)
 {
-    const sstore_build_options options = build_options();
-    sstore_builder *builder;
-    const sstore_status status = sstore_builder_create_addition(target, &options, &builder, error);
-    return status == SSTORE_OK ? finish(builder, set, set->count, error) : status;
+    const sstore_build_options as_built = build_options();
+    const sstore_add_options options = options_to_add(&as_built);
+    return store_add(target, &options, set->fingerprints, set->ids, set->count, NULL, error);
 }
 
 static sstore_status take_out(const data_set *set, sstore_error *error)
 {
-    const sstore_build_options options = build_options();
-    sstore_builder *builder;
-    const sstore_status status = sstore_builder_create_removal(target, &options, &builder, error);
-    return status == SSTORE_OK ? finish(builder, set, set->count / 2, error) : status;
+    const sstore_build_options as_built = build_options();
+    const sstore_remove_options options = options_to_remove(&as_built);
+    return store_remove(target, &options, set->fingerprints, set->ids, set->count / 2, NULL, error);
 }
 
 static sstore_status compact(const data_set *set, sstore_error *error)
 {
-    const sstore_build_options options = build_options();
+    const sstore_build_options as_built = build_options();
+    const sstore_compact_options options = options_to_compact(&as_built);
     (void)set;
-    return sstore_compact(target, SSTORE_COMPACT_ALL, &options, error);
+    return sstore_compact(target, &options, NULL, error);
 }
 
 static sstore_status merge(const data_set *set, sstore_error *error)
 {
-    const sstore_build_options options = build_options();
+    const sstore_build_options as_built = build_options();
+    const sstore_merge_options options = options_to_merge(&as_built);
     const char *const inputs[] = {store, other};
     (void)set;
     scratch_remove(target);
-    return sstore_merge(target, inputs, 2, &options, error);
+    return sstore_merge(target, inputs, 2, &options, NULL, error);
 }
 
 static sstore_status pairs(const data_set *set, sstore_error *error)
@@ -206,7 +197,7 @@ static sstore_status clusters(const data_set *set, sstore_error *error)
     (void)set;
     sstore_status status = sstore_open(store, NULL, &opened, error);
     if (status == SSTORE_OK)
-        status = sstore_clusters(opened, &options, 1, store_ignore_clustered, NULL, error);
+        status = sstore_clusters(opened, &options, true, store_ignore_clustered, NULL, error);
     sstore_close(opened);
     return status;
 }
@@ -234,7 +225,7 @@ static sstore_status collect(const data_set *set, sstore_error *error)
     options.tmp_dir = tmp_dir;
     sstore_status status = sstore_collection_create(&options, &collection, error);
     for (size_t i = 0; status == SSTORE_OK && i < set->count; i++) {
-        const sstore_scan_match match = {.query = set->fingerprints[i] ^ 1, .fingerprint = set->fingerprints[i]};
+        const sstore_stream_match match = {.query = set->fingerprints[i] ^ 1, .fingerprint = set->fingerprints[i]};
         status = sstore_collection_add(collection, &match, 1, error);
     }
     if (status == SSTORE_OK)
@@ -433,12 +424,12 @@ static void test_read_only_file_system(void **state)
     for (size_t i = 1; i < WORKS; i++) {
         if (works[i].reads || works[i].run == merge)
             continue;
-        sstore_build_options options = build_options();
+        const sstore_build_options as_built = build_options();
+        sstore_compact_options options = options_to_compact(&as_built);
         options.block_bytes = 512; /* so that compacting has something to do */
         interpose_begin(&hooks);
-        const sstore_status refused = works[i].run == compact
-                                          ? sstore_compact(target, SSTORE_COMPACT_ALL, &options, &error)
-                                          : works[i].run(&few, &error);
+        const sstore_status refused = works[i].run == compact ? sstore_compact(target, &options, NULL, &error)
+                                                                  : works[i].run(&few, &error);
         interpose_end();
         assert_status(refused, SSTORE_ERROR_IO, &error);
         assert_int_equal(error.system_errno, EROFS);

@@ -168,10 +168,10 @@ static void test_files_of_another(void **state)
     rng random;
     rng_init(&random, run_seed + 2);
     operation_set_stage(self);
-    options.all = 1;
+    options.all = true;
     disk *log = disk_watch(scratch_folder(), "stage");
     disk_doubt_files(log);
-    const sstore_status status = sstore_reindex(self->path, &options, &error);
+    const sstore_status status = sstore_reindex(self->path, &options, NULL, &error);
     disk_rest(log);
     assert_ok(status, &error);
     for (int luck = 0; luck < DISK_LUCKS; luck++)

@@ -102,7 +102,7 @@ static void build_tiny(void)
     assert_ok(sstore_builder_create(scratch_path("tiny"), &options, &builder, &error), &error);
     for (size_t i = 0; i < RECORD_COUNT; i++)
         assert_ok(sstore_builder_add(builder, &records[i].fingerprint, &records[i].id, 1, &error), &error);
-    assert_ok(sstore_builder_finish(builder, &error), &error);
+    assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
 }
 
 /* The sum modulo 2^128 of the records' hashes. */

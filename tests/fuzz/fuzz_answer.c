@@ -87,10 +87,12 @@ static void query_nearest(const session *self, uint64_t fingerprint)
 static void query_batch(const session *self, uint32_t distance)
 {
     const uint64_t *queries = self->made.made.queries;
+    sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     matches got = {0}, wanted = {0};
     sstore_error error;
+    options.threads = 1;
     work_begin("batch");
-    const sstore_status status = sstore_query_batch(self->store, queries, 16, distance, 1, take_match, &got, &error);
+    const sstore_status status = sstore_query_batch(self->store, queries, 16, distance, &options, take_match, &got, &error);
     const bool exact = lie_case_ok(&self->made, status, &error) && lie_case_keeps(&self->made, PROBING);
     for (uint64_t i = 0; exact && i < 16; i++)
         oracle_query(&self->made.truth->truth, queries[i], distance, i, &wanted);
@@ -115,7 +117,7 @@ static void each_record(const session *self)
     oracle got = {.count = 0};
     sstore_error error;
     work_begin("each record");
-    const sstore_status status = sstore_each_record(self->cursor, take_record, &got, &error);
+    const sstore_status status = sstore_each_record(self->store, take_record, &got, &error);
     const bool ok = lie_case_ok(&self->made, status, &error);
     for (size_t i = 1; i < got.count; i++) /* in order, as they come */
         LIE_CHECK(&self->made, got.records[i - 1].fingerprint <= got.records[i].fingerprint);

@@ -8,6 +8,7 @@
 #include "support/fuzzing.h"
 #include "support/lie_case.h"
 #include "support/scratch.h"
+#include "support/use_store.h"
 
 #define GIVEN 24u /* records to add or remove */
 #define SHARDS 2u
@@ -26,7 +27,7 @@ static sstore_build_options build_options(void)
     options.threads = 1;
     options.memory_bytes = 4 << 20;
     options.plan = "32:8,32:8"; /* complete for any distance; to choose one takes longer than all the rest */
-    options.ignore_free_space = 1;
+    options.ignore_free_space = true;
     return options;
 }
 
@@ -132,13 +133,14 @@ static void check_read_all(const session *self, bool ok)
 
 static void merge(session *self)
 {
-    const sstore_build_options options = build_options();
+    const sstore_build_options as_built = build_options();
+    const sstore_merge_options options = options_to_merge(&as_built);
     const char *const inputs[] = {self->made.path};
     sstore_error error;
     char merged[300];
     snprintf(merged, sizeof merged, "%s-merged", self->made.path);
     work_begin("merge");
-    const bool ok = lie_case_written(&self->made, sstore_merge(merged, inputs, 1, &options, &error), &error);
+    const bool ok = lie_case_written(&self->made, sstore_merge(merged, inputs, 1, &options, NULL, &error), &error);
     check_read_all(self, ok);
     if (ok)
         check_new(self, merged, &self->made.truth->truth);
@@ -149,14 +151,16 @@ static void merge(session *self)
 /* The shards together hold what the store does. */
 static void shard(session *self)
 {
-    const sstore_build_options options = build_options();
+    const sstore_build_options as_built = build_options();
+    const sstore_merge_options options = options_to_merge(&as_built);
     bool all = true;
     for (uint32_t i = 0; i < SHARDS; i++) {
         sstore_error error;
         char path[300];
         snprintf(path, sizeof path, "%s-shard", self->made.path);
         work_begin("shard");
-        const bool ok = lie_case_written(&self->made, sstore_shard(path, self->made.path, i, SHARDS, &options, &error), &error);
+        const sstore_status status = sstore_shard(path, self->made.path, i, SHARDS, &options, NULL, &error);
+        const bool ok = lie_case_written(&self->made, status, &error);
         check_read_all(self, ok);
         all &= ok;
         if (ok) {
@@ -187,12 +191,14 @@ static void want_all(session *self)
 
 static void compact(session *self, sstore_compaction which, uint32_t block_bytes)
 {
-    sstore_build_options options = build_options();
+    const sstore_build_options as_built = build_options();
+    sstore_compact_options options = options_to_compact(&as_built);
     sstore_error error;
+    options.which = which;
     options.block_bytes = block_bytes;
     want_all(self);
     work_begin("compact");
-    const sstore_status status = sstore_compact(self->made.path, which, &options, &error);
+    const sstore_status status = sstore_compact(self->made.path, &options, NULL, &error);
     if (which == SSTORE_COMPACT_ALL)
         check_read_all(self, status == SSTORE_OK);
     check_change(self, status, &error, SLOW_CONTENT);
@@ -230,25 +236,36 @@ static void want_changed(session *self, bool removes, bool by_ids)
     records_sort(&self->wanted);
 }
 
+static sstore_status remove_ids(const session *self, const uint64_t *ids, sstore_error *error)
+{
+    const sstore_build_options as_built = build_options();
+    const sstore_remove_options options = options_to_remove(&as_built);
+    sstore_remover *remover;
+    sstore_status status = sstore_remover_create(self->made.path, &options, &remover, error);
+    if (status != SSTORE_OK)
+        return status;
+    status = sstore_remover_remove_ids(remover, ids, GIVEN, error);
+    if (status == SSTORE_OK)
+        return sstore_remover_finish(remover, NULL, error);
+    sstore_remover_abort(remover);
+    return status;
+}
+
 static sstore_status build_change(const session *self, bool removes, bool by_ids, sstore_error *error)
 {
-    const sstore_build_options options = build_options();
-    sstore_builder *builder;
+    const sstore_build_options as_built = build_options();
+    const sstore_add_options add = options_to_add(&as_built);
+    const sstore_remove_options remove = options_to_remove(&as_built);
     uint64_t fingerprints[GIVEN], ids[GIVEN];
     for (uint32_t i = 0; i < GIVEN; i++) {
         fingerprints[i] = self->given.records[i].fingerprint;
         ids[i] = self->given.records[i].id;
     }
-    sstore_status status = removes ? sstore_builder_create_removal(self->made.path, &options, &builder, error)
-                                   : sstore_builder_create_addition(self->made.path, &options, &builder, error);
-    if (status != SSTORE_OK)
-        return status;
-    status = by_ids ? sstore_builder_add_ids(builder, ids, GIVEN, error)
-                    : sstore_builder_add(builder, fingerprints, self->made.plan.has_ids ? ids : NULL, GIVEN, error);
-    if (status == SSTORE_OK)
-        return sstore_builder_finish(builder, error);
-    sstore_builder_abort(builder);
-    return status;
+    const uint64_t *given_ids = self->made.plan.has_ids ? ids : NULL;
+    if (by_ids)
+        return remove_ids(self, ids, error);
+    return removes ? store_remove(self->made.path, &remove, fingerprints, given_ids, GIVEN, NULL, error)
+                   : store_add(self->made.path, &add, fingerprints, given_ids, GIVEN, NULL, error);
 }
 
 static void change(session *self, bool removes, bool by_ids)
@@ -269,13 +286,15 @@ typedef struct offers {
     session *self;
     oracle taken;
     uint64_t next; /* index of the record that is answered next */
+    bool is_new[GIVEN], answered_new[GIVEN];
 } offers;
 
-static int take_answer(void *context, const sstore_intake_answer *answer)
+static int take_answer(void *context, const sstore_dedup_answer *answer)
 {
     offers *all = context;
     session *self = all->self;
-    LIE_CHECK(&self->made, answer->index == all->next++ && (answer->is_new != 0) == (answer->match_count == 0));
+    LIE_CHECK(&self->made, answer->index == all->next++ && answer->is_new == (answer->match_count == 0));
+    all->answered_new[answer->index] = answer->is_new;
     LIE_CHECK(&self->made, answer->fingerprint == self->given.records[answer->index].fingerprint);
     for (size_t i = 0; i < answer->match_count; i++) {
         const sstore_match *match = &answer->matches[i];
@@ -301,21 +320,24 @@ static int take_answer(void *context, const sstore_intake_answer *answer)
 
 static sstore_status offer(session *self, offers *all, sstore_error *error)
 {
-    sstore_intake_options options = SSTORE_INTAKE_OPTIONS_INIT;
-    sstore_intake *intake;
+    const sstore_build_options as_built = build_options();
+    const sstore_dedup_options options = options_to_dedup(&as_built);
+    sstore_dedup *dedup;
     uint64_t fingerprints[GIVEN], ids[GIVEN];
-    options.build = build_options();
     for (uint32_t i = 0; i < GIVEN; i++) {
         fingerprints[i] = self->given.records[i].fingerprint;
         ids[i] = self->given.records[i].id;
     }
-    sstore_status status = sstore_intake_open(self->made.path, &options, &intake, error);
+    sstore_status status = sstore_dedup_open(self->made.path, &options, &dedup, error);
     if (status != SSTORE_OK)
         return status;
-    status = sstore_intake_offer(intake, fingerprints, self->made.plan.has_ids ? ids : NULL, GIVEN, take_answer, all, error);
+    status = sstore_dedup_offer(dedup, fingerprints, self->made.plan.has_ids ? ids : NULL, GIVEN, all->is_new, take_answer,
+                                all, error);
+    for (uint64_t i = 0; status == SSTORE_OK && i < GIVEN; i++)
+        LIE_CHECK(&self->made, all->is_new[i] == all->answered_new[i]);
     if (status == SSTORE_OK)
-        status = sstore_intake_publish(intake, error);
-    sstore_intake_close(intake);
+        status = sstore_dedup_publish(dedup, NULL, error);
+    sstore_dedup_close(dedup);
     return status;
 }
 
@@ -339,12 +361,14 @@ static void reindex(session *self)
 {
     sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
     sstore_error error;
-    options.all = 1;
+    uint32_t made_count = 0;
+    options.all = true;
     work_begin("reindex");
-    const sstore_status status = sstore_reindex(self->made.path, &options, &error);
+    const sstore_status status = sstore_reindex(self->made.path, &options, &made_count, &error);
     if (lie_case_written(&self->made, status, &error)) {
         hostile_store written = hostile_load(self->made.path);
         slow_store *result = slow_store_read(&written);
+        LIE_CHECK(&self->made, made_count == self->made.made.segment_count);
         LIE_CHECK(&self->made, (result->broken & (SLOW_FRAME | SLOW_OPENING | SLOW_DIRECTORY)) == 0);
         LIE_CHECK(&self->made, (result->broken & ~self->made.truth->broken) == 0);
         if (lie_case_keeps(&self->made, SLOW_CONTENT))

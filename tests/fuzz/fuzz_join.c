@@ -218,7 +218,7 @@ static void find_clusters(session *self)
     oracle records = {.count = 0};
     sstore_error error;
     work_begin("clusters");
-    const sstore_status status = sstore_clusters(self->left_store, &self->options, 1, take_clustered, &got, &error);
+    const sstore_status status = sstore_clusters(self->left_store, &self->options, true, take_clustered, &got, &error);
     const bool ok = lie_case_ok(&self->left, status, &error), exact = ok && lie_case_keeps(&self->left, JOINING);
     for (size_t i = 0; i < got.count; i++)
         records_add(&records, got.items[i].fingerprint, got.items[i].id);

@@ -11,6 +11,7 @@
 #include "support/fuzzing.h"
 #include "support/hostile.h"
 #include "support/scratch.h"
+#include "support/use_store.h"
 
 #define MOST_REPORTED 200000u /* then callbacks want no more */
 #define QUERIES 3u
@@ -93,18 +94,20 @@ static void query(session *self, sstore_cursor *cursor)
 
 static void query_many(session *self, uint32_t distance)
 {
+    sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     sstore_error error;
+    options.threads = 1;
     self->reported = 0;
     self->distance = distance;
-    check_status(sstore_query_batch(self->store, self->made->queries, 16, distance, 1, take_match, self, &error),
+    check_status(sstore_query_batch(self->store, self->made->queries, 16, distance, &options, take_match, self, &error),
                  &error);
 }
 
-static void each_record(session *self, sstore_cursor *cursor)
+static void each_record(session *self)
 {
     sstore_error error;
     self->reported = 0;
-    check_status(sstore_each_record(cursor, take_record, self, &error), &error);
+    check_status(sstore_each_record(self->store, take_record, self, &error), &error);
 }
 
 static void look_at_facts(const session *self)
@@ -163,7 +166,7 @@ static void read_more(session *self, uint32_t what)
     self->reported = 0;
     switch (what % 8) {
     case 0: check_status(sstore_pairs(self->store, &options, take_pair, self, &error), &error); break;
-    case 1: check_status(sstore_clusters(self->store, &options, 1, take_clustered, self, &error), &error); break;
+    case 1: check_status(sstore_clusters(self->store, &options, true, take_clustered, self, &error), &error); break;
     case 2: join_itself(self); break;
     case 3: query_many(self, 5); break;
     default: break;
@@ -179,7 +182,7 @@ static sstore_build_options build_options(void)
     options.memory_bytes = 1 << 20;
     options.block_bytes = 1024; /* so that compacting one segment makes another */
     options.plan = "2";         /* to choose one takes longer than all the rest */
-    options.ignore_free_space = 1;
+    options.ignore_free_space = true;
     return options;
 }
 
@@ -190,27 +193,40 @@ static void check_written(sstore_status status, const sstore_error *error)
         check_status(status, error);
 }
 
-static void change(session *self, bool removes, bool by_ids)
+static void remove_ids(const session *self, const uint64_t *ids, size_t count)
 {
-    const sstore_build_options options = build_options();
-    sstore_builder *builder;
+    const sstore_build_options as_built = build_options();
+    const sstore_remove_options options = options_to_remove(&as_built);
+    sstore_remover *remover;
     sstore_error error;
-    static const uint64_t ids[16] = {0, 1, 2, 3, 4, 5, 6, 7, UINT64_MAX};
-    sstore_status status = removes ? sstore_builder_create_removal(self->path, &options, &builder, &error)
-                                   : sstore_builder_create_addition(self->path, &options, &builder, &error);
+    sstore_status status = sstore_remover_create(self->path, &options, &remover, &error);
     check_written(status, &error);
     if (status != SSTORE_OK)
         return;
-    status = by_ids ? sstore_builder_add_ids(builder, ids, 16, &error)
-                    : sstore_builder_add(builder, self->made->queries, removes ? NULL : ids, 16, &error);
+    status = sstore_remover_remove_ids(remover, ids, count, &error);
     check_written(status, &error);
     if (status == SSTORE_OK)
-        check_written(sstore_builder_finish(builder, &error), &error);
+        check_written(sstore_remover_finish(remover, NULL, &error), &error);
     else
-        sstore_builder_abort(builder);
+        sstore_remover_abort(remover);
 }
 
-static int take_answer(void *context, const sstore_intake_answer *answer)
+static void change(session *self, bool removes, bool by_ids)
+{
+    const sstore_build_options as_built = build_options();
+    const sstore_add_options add = options_to_add(&as_built);
+    const sstore_remove_options remove = options_to_remove(&as_built);
+    sstore_error error;
+    static const uint64_t ids[16] = {0, 1, 2, 3, 4, 5, 6, 7, UINT64_MAX};
+    if (by_ids)
+        remove_ids(self, ids, 16);
+    else
+        check_written(removes ? store_remove(self->path, &remove, self->made->queries, NULL, 16, NULL, &error)
+                              : store_add(self->path, &add, self->made->queries, ids, 16, NULL, &error),
+                      &error);
+}
+
+static int take_answer(void *context, const sstore_dedup_answer *answer)
 {
     (void)answer;
     return enough(context);
@@ -218,44 +234,46 @@ static int take_answer(void *context, const sstore_intake_answer *answer)
 
 static void take_in(session *self)
 {
-    sstore_intake_options options = SSTORE_INTAKE_OPTIONS_INIT;
-    sstore_intake *intake;
+    const sstore_build_options as_built = build_options();
+    const sstore_dedup_options options = options_to_dedup(&as_built);
+    sstore_dedup *dedup;
     sstore_error error;
-    options.build = build_options();
-    sstore_status status = sstore_intake_open(self->path, &options, &intake, &error);
+    sstore_status status = sstore_dedup_open(self->path, &options, &dedup, &error);
     check_written(status, &error);
     if (status != SSTORE_OK)
         return;
     self->reported = 0;
-    status = sstore_intake_offer(intake, self->made->queries, self->made->has_ids ? self->made->queries : NULL, 16,
-                                 take_answer, self, &error);
+    status = sstore_dedup_offer(dedup, self->made->queries, self->made->has_ids ? self->made->queries : NULL, 16, NULL,
+                                take_answer, self, &error);
     check_written(status, &error);
     if (status == SSTORE_OK)
-        check_written(sstore_intake_publish(intake, &error), &error);
-    sstore_intake_close(intake);
+        check_written(sstore_dedup_publish(dedup, NULL, &error), &error);
+    sstore_dedup_close(dedup);
 }
 
 static void merge(session *self)
 {
-    const sstore_build_options options = build_options();
+    const sstore_build_options as_built = build_options();
+    const sstore_merge_options options = options_to_merge(&as_built);
     char merged[300];
     const char *const inputs[] = {self->path};
     sstore_error error;
     snprintf(merged, sizeof merged, "%s-merged", self->path);
-    check_written(sstore_merge(merged, inputs, 1, &options, &error), &error);
+    check_written(sstore_merge(merged, inputs, 1, &options, NULL, &error), &error);
     scratch_remove(merged);
 }
 
 /* One of what changes the store, which is gone afterwards. */
 static void write_to(session *self, uint32_t what)
 {
-    const sstore_build_options options = build_options();
+    const sstore_build_options as_built = build_options();
+    const sstore_compact_options options = options_to_compact(&as_built);
     sstore_error error;
     switch (what % 16) {
     case 0: change(self, false, false); break;
     case 1: change(self, true, false); break;
     case 2: change(self, true, true); break;
-    case 3: check_written(sstore_compact(self->path, SSTORE_COMPACT_ALL, &options, &error), &error); break;
+    case 3: check_written(sstore_compact(self->path, &options, NULL, &error), &error); break;
     case 4: merge(self); break;
     case 5: take_in(self); break;
     default: return;
@@ -271,11 +289,10 @@ static void read_from(session *self)
     sstore_error error;
     look_at_facts(self);
     check_status(sstore_cursor_create(self->store, &cursor, &error), &error);
-    if (cursor != NULL) {
+    if (cursor != NULL)
         query(self, cursor);
-        each_record(self, cursor);
-    }
     sstore_cursor_free(cursor);
+    each_record(self);
     query_many(self, 3);
 }
 

@@ -24,12 +24,12 @@ run() { # program...: it builds a store at the path it is given, and queries it
 step "install, then move the whole prefix"
 "$CMAKE" --install "$build" --prefix "$work/installed" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 mv "$work/installed" "$prefix"
-for file in include/sstore.h "$LIBDIR/libsstore.so" "$LIBDIR/libsstore.a" "$LIBDIR/pkgconfig/sstore.pc" \
-  "$LIBDIR/cmake/sstore/sstore-config.cmake"; do
+for file in include/sstore.h include/sstore_text.h "$LIBDIR/"{libsstore,libsstore-text}{.so,.a} \
+  "$LIBDIR/pkgconfig/"{sstore,sstore-text}.pc "$LIBDIR/cmake/sstore/sstore-config.cmake"; do
   [[ -e $prefix/$file ]] || { echo "not installed: $file"; exit 1; }
 done
-if [[ $(find "$prefix/include" -type f | wc -l) != 1 ]]; then
-  echo "sstore.h is not the only installed header:"
+if [[ $(find "$prefix/include" -type f | wc -l) != 2 ]]; then
+  echo "sstore.h and sstore_text.h are not the only installed headers:"
   find "$prefix/include" -type f
   exit 1
 fi
@@ -56,6 +56,22 @@ if [[ $answer != 0000000000000000*"not a fingerprint"* || $(<"$work/told") != *R
   cat "$work/told"
   exit 1
 fi
+step "pkg-config: text, shared and static"
+read -ra text_cflags < <(pkg-config --cflags sstore-text)
+read -ra text_libs < <(pkg-config --libs sstore-text)
+read -ra static_text_libs < <(pkg-config --static --libs sstore-text)
+for name in sstore sstore-text; do
+  for i in "${!static_text_libs[@]}"; do
+    [[ ${static_text_libs[i]} != "-l$name" ]] || static_text_libs[i]=$prefix/$LIBDIR/lib$name.a
+  done
+done
+for kind in shared static; do
+  libraries=("${text_libs[@]}")
+  [[ $kind == shared ]] || libraries=("${static_text_libs[@]}")
+  "$CC" -std=c11 "${flags[@]}" "${strict[@]}" "${text_cflags[@]}" "$here/text_consumer.c" "${libraries[@]}" -o "$work/text-$kind"
+  LD_LIBRARY_PATH=$prefix/$LIBDIR "$work/text-$kind" "$version"
+done
+
 step "pkg-config: C, static"
 "$CC" -std=c11 "${flags[@]}" "${strict[@]}" "${cflags[@]}" "$here/consumer.c" "${static_libs[@]}" -o "$work/c-static"
 run "$work/c-static" "$version"
@@ -73,5 +89,9 @@ step "CMake: find_package(sstore $version)"
 for program in c_shared c_static ${CXX:+cpp_shared cpp_static}; do
   step "CMake: $program"
   run "$work/project/$program" "$version"
+done
+for program in text_shared text_static; do
+  step "CMake: $program"
+  LD_LIBRARY_PATH=$prefix/$LIBDIR "$work/project/$program" "$version"
 done
 echo "install: all consumers work"

@@ -23,11 +23,11 @@ exported=$($nm -D --defined-only "$shared" | awk 'NF == 3 {print $3}')
 globals=$($nm -g --defined-only "$static" | awk 'NF == 3 {print $3}')
 used=$($nm -u "$static" | awk 'NF == 2 {print $2}' | sort -u)
 
-if ! grep -q '^sstore_open$' <<<"$exported"; then
+if ! grep -qE '^sstore_open@@SSTORE_[0-9]+$' <<<"$exported"; then
   echo "$shared does not export sstore_open: is it the library?"
   failures=$((failures + 1))
 fi
-expect_only '^sstore_' "exported by $shared without the prefix sstore_" <<<"$exported"
+expect_only '^(sstore_.*@@SSTORE_[0-9]+|SSTORE_[0-9]+)$' "exported by $shared without the prefix sstore_ or a version" <<<"$exported"
 expect_only '^(sstore|ss)_' "global in $static without the prefix ss_ or sstore_" <<<"$globals"
 
 printing='v?printf|puts|putchar|perror|stdout|stderr|stdin|__v?printf_chk'

@@ -43,7 +43,7 @@ int main(int argc, char **argv)
         sstore_builder_abort(builder);
         return fail("add", &error);
     }
-    if (sstore_builder_finish(builder, &error) != SSTORE_OK)
+    if (sstore_builder_finish(builder, NULL, &error) != SSTORE_OK)
         return fail("finish", &error);
 
     sstore *store = NULL;

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 #include <sstore.h>
+#include <sstore_text.h>
 #include <vector>
 
 namespace {
@@ -37,7 +38,7 @@ int main(int argc, char **argv)
         sstore_builder_abort(builder);
         return fail("add", error);
     }
-    if (sstore_builder_finish(builder, &error) != SSTORE_OK)
+    if (sstore_builder_finish(builder, nullptr, &error) != SSTORE_OK)
         return fail("finish", error);
 
     sstore_open_options open_options = SSTORE_OPEN_OPTIONS_INIT;
@@ -47,7 +48,9 @@ int main(int argc, char **argv)
         return fail("open", error);
     const std::unique_ptr<sstore, decltype(&sstore_close)> store(opened, sstore_close);
     std::vector<sstore_match> matches;
-    if (sstore_query_batch(store.get(), fingerprints.data(), 1, 3, 1, collect, &matches, &error) != SSTORE_OK)
+    sstore_batch_options batch_options = SSTORE_BATCH_OPTIONS_INIT;
+    batch_options.threads = 1;
+    if (sstore_query_batch(store.get(), fingerprints.data(), 1, 3, &batch_options, collect, &matches, &error) != SSTORE_OK)
         return fail("query", error);
     std::cout << matches.size() << " matches\n";
     return matches.size() == 2 && matches[0].id == 0 && matches[1].id == 1 ? 0 : 1;

@@ -90,16 +90,8 @@ static void check_open(size_t needed, sstore_io io)
 
 static void add_segment(size_t first, bool removes)
 {
-    sstore_builder *builder;
     sstore_error error;
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
-    options.memory_bytes = 1 << 20;
-    options.threads = 1;
-    assert_ok(removes ? sstore_builder_create_removal(store, &options, &builder, &error)
-                      : sstore_builder_create_addition(store, &options, &builder, &error),
-              &error);
-    assert_ok(sstore_builder_add(builder, many.fingerprints + first, many.ids + first, 20, &error), &error);
-    assert_ok(sstore_builder_finish(builder, &error), &error);
+    assert_ok(store_change(store, removes, many.fingerprints + first, many.ids + first, 20, &error), &error);
 }
 
 /* A store's folder; of each segment one for each table, the ids and the directory. */
@@ -145,29 +137,24 @@ static sstore_status build(sstore_error *error)
 
 static sstore_status add(sstore_error *error)
 {
-    const sstore_build_options options = build_options();
-    sstore_builder *builder;
-    sstore_status status = sstore_builder_create_addition(target, &options, &builder, error);
-    if (status != SSTORE_OK)
-        return status;
-    status = sstore_builder_add(builder, many.fingerprints, many.ids, many.count, error);
-    if (status == SSTORE_OK)
-        return sstore_builder_finish(builder, error);
-    sstore_builder_abort(builder);
-    return status;
+    const sstore_build_options as_built = build_options();
+    const sstore_add_options options = options_to_add(&as_built);
+    return store_add(target, &options, many.fingerprints, many.ids, many.count, NULL, error);
 }
 
 static sstore_status compact(sstore_error *error)
 {
-    const sstore_build_options options = build_options();
-    return sstore_compact(target, SSTORE_COMPACT_ALL, &options, error);
+    const sstore_build_options as_built = build_options();
+    const sstore_compact_options options = options_to_compact(&as_built);
+    return sstore_compact(target, &options, NULL, error);
 }
 
 static sstore_status merge(sstore_error *error)
 {
-    const sstore_build_options options = build_options();
+    const sstore_build_options as_built = build_options();
+    const sstore_merge_options options = options_to_merge(&as_built);
     const char *const inputs[] = {many_path, store};
-    return sstore_merge(target, inputs, 2, &options, error);
+    return sstore_merge(target, inputs, 2, &options, NULL, error);
 }
 
 static sstore_join_options join_options(void)
@@ -196,7 +183,7 @@ static sstore_status clusters(sstore_error *error)
     sstore *opened;
     sstore_status status = sstore_open(many_path, NULL, &opened, error);
     if (status == SSTORE_OK)
-        status = sstore_clusters(opened, &options, 1, store_ignore_clustered, NULL, error);
+        status = sstore_clusters(opened, &options, true, store_ignore_clustered, NULL, error);
     sstore_close(opened);
     return status;
 }
@@ -209,7 +196,7 @@ static sstore_status collect(sstore_error *error)
     options.tmp_dir = scratch_folder();
     sstore_status status = sstore_collection_create(&options, &collection, error);
     for (size_t i = 0; status == SSTORE_OK && i < many.count; i++) {
-        const sstore_scan_match match = {.query = many.fingerprints[i] ^ 1, .fingerprint = many.fingerprints[i]};
+        const sstore_stream_match match = {.query = many.fingerprints[i] ^ 1, .fingerprint = many.fingerprints[i]};
         status = sstore_collection_add(collection, &match, 1, error);
     }
     if (status == SSTORE_OK)

@@ -77,16 +77,14 @@ static void build_and_kill(const char *path, const data_set *set, uint64_t numbe
 static bool holds(const char *path, const data_set *set)
 {
     sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
-    sstore_cursor *cursor = store_must_cursor(store);
     oracle truth;
     bool right;
     size_t count;
     sstore_error error = {.status = SSTORE_OK};
     oracle_make(set, &truth);
-    sstore_status status = store_compare_records(cursor, &truth, &right, &count, &error);
+    sstore_status status = store_compare_records(store, &truth, &right, &count, &error);
     bool same = status == SSTORE_OK && right && count == truth.count;
     oracle_free(&truth);
-    sstore_cursor_free(cursor);
     sstore_close(store);
     return same;
 }
@@ -211,19 +209,20 @@ typedef struct step {
 static bool run_step(const changing *self, step taken)
 {
     sstore_error error;
-    sstore_builder *builder;
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     const data_set part = part_of(self, taken.part);
     options.memory_bytes = 1 << 20;
     options.threads = 2;
+    const sstore_add_options add = options_to_add(&options);
+    const sstore_remove_options remove = options_to_remove(&options);
+    sstore_compact_options compact = options_to_compact(&options);
+    compact.which = taken.what == COMPACT_TIERS ? SSTORE_COMPACT_TIERS : SSTORE_COMPACT_ALL;
     if (taken.what >= COMPACT)
-        return sstore_compact(self->path, taken.what == COMPACT ? SSTORE_COMPACT_ALL : SSTORE_COMPACT_TIERS, &options,
-                              &error) == SSTORE_OK;
-    sstore_status status = taken.what == ADD ? sstore_builder_create_addition(self->path, &options, &builder, &error)
-                                             : sstore_builder_create_removal(self->path, &options, &builder, &error);
-    if (status == SSTORE_OK)
-        status = sstore_builder_add(builder, part.fingerprints, part.ids, part.count, &error);
-    return status == SSTORE_OK && sstore_builder_finish(builder, &error) == SSTORE_OK;
+        return sstore_compact(self->path, &compact, NULL, &error) == SSTORE_OK;
+    const sstore_status status =
+        taken.what == ADD ? store_add(self->path, &add, part.fingerprints, part.ids, part.count, NULL, &error)
+                          : store_remove(self->path, &remove, part.fingerprints, part.ids, part.count, NULL, &error);
+    return status == SSTORE_OK;
 }
 
 /* The parts that are there after a step. */

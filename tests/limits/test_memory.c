@@ -35,21 +35,29 @@ static uint64_t record_at(uint64_t i)
     return rng_mix(run_seed + i / 3) ^ (i % 3 == 0 ? 0 : UINT64_C(1) << (i % 64));
 }
 
-/* Give records as they come, so that they take no memory of their own, and finish; the id of each is its number. */
+/* Records as they are given, a few at a time, so that they take no memory of their own; the id of each is its number. */
+static uint64_t fingerprints[BATCH], ids[BATCH];
+
+static size_t make_piece(uint64_t at, uint64_t end)
+{
+    const size_t piece = at + BATCH <= end ? BATCH : (size_t)(end - at);
+    for (size_t i = 0; i < piece; i++) {
+        fingerprints[i] = record_at(at + i);
+        ids[i] = at + i;
+    }
+    return piece;
+}
+
+/* Give records, and finish. */
 static bool give(sstore_builder *builder, uint64_t first, uint64_t count)
 {
-    static uint64_t fingerprints[BATCH], ids[BATCH];
     sstore_error error;
     bool done = true;
     for (uint64_t at = first; done && at < first + count; at += BATCH) {
-        size_t piece = at + BATCH <= first + count ? BATCH : (size_t)(first + count - at);
-        for (size_t i = 0; i < piece; i++) {
-            fingerprints[i] = record_at(at + i);
-            ids[i] = at + i;
-        }
+        const size_t piece = make_piece(at, first + count);
         done = must(sstore_builder_add(builder, fingerprints, ids, piece, &error), &error);
     }
-    return done && must(sstore_builder_finish(builder, &error), &error);
+    return done && must(sstore_builder_finish(builder, NULL, &error), &error);
 }
 
 static bool build(const char *path, uint64_t first, uint64_t count, const sstore_build_options *options)
@@ -78,24 +86,28 @@ typedef struct job {
     const char *inputs[2]; /* to merge */
 } job;
 
-static bool change(const job *work, const sstore_build_options *options)
+static bool add(const job *work, const sstore_build_options *options)
 {
+    const sstore_add_options to_add = options_to_add(options);
     sstore_error error;
     sstore_builder *builder;
-    sstore_status status = work->what == ADD ? sstore_builder_create_addition(work->path, options, &builder, &error)
-                                             : sstore_builder_create_removal(work->path, options, &builder, &error);
-    return must(status, &error) && give(builder, work->first, work->count);
+    return must(sstore_builder_create_addition(work->path, &to_add, &builder, &error), &error) &&
+           give(builder, work->first, work->count);
 }
 
-/* Without the ids. */
-static bool remove_fingerprints(const job *work, const sstore_build_options *options)
+static bool take_out(const job *work, const sstore_build_options *options)
 {
+    const sstore_remove_options to_remove = options_to_remove(options);
     sstore_error error;
-    sstore_builder *builder;
-    bool done = must(sstore_builder_create_removal(work->path, options, &builder, &error), &error);
-    for (uint64_t i = work->first; done && i < work->first + work->count; i++)
-        done = must(sstore_builder_add(builder, &(uint64_t){record_at(i)}, NULL, 1, &error), &error);
-    return done && must(sstore_builder_finish(builder, &error), &error);
+    sstore_remover *remover;
+    bool done = must(sstore_remover_create(work->path, &to_remove, &remover, &error), &error);
+    for (uint64_t at = work->first; done && at < work->first + work->count; at += BATCH) {
+        const size_t piece = make_piece(at, work->first + work->count);
+        done = must(work->what == REMOVE ? sstore_remover_remove(remover, fingerprints, ids, piece, &error)
+                                         : sstore_remover_remove_fingerprints(remover, fingerprints, piece, &error),
+                    &error);
+    }
+    return done && must(sstore_remover_finish(remover, NULL, &error), &error);
 }
 
 static int count_pair(void *context, const sstore_pair *pair)
@@ -125,7 +137,7 @@ static bool join(const job *work)
     if (!must(sstore_open(work->path, NULL, &store, &error), &error))
         return false;
     sstore_status status = work->what == PAIRS ? sstore_pairs(store, &options, count_pair, &count, &error)
-                                               : sstore_clusters(store, &options, 0, count_record, &count, &error);
+                                               : sstore_clusters(store, &options, false, count_record, &count, &error);
     sstore_close(store);
     return must(status, &error) && count > work->count / 3 * 3 - 3;
 }
@@ -134,12 +146,14 @@ static bool run_job(const job *work)
 {
     sstore_error error;
     const sstore_build_options options = make_options(work->plan, work->threads);
+    const sstore_merge_options merge = options_to_merge(&options);
+    const sstore_compact_options compact = options_to_compact(&options);
     switch (work->what) {
-    case MERGE: return must(sstore_merge(work->path, work->inputs, 2, &options, &error), &error);
-    case ADD:
-    case REMOVE: return change(work, &options);
-    case REMOVE_FINGERPRINTS: return remove_fingerprints(work, &options);
-    case COMPACT: return must(sstore_compact(work->path, SSTORE_COMPACT_ALL, &options, &error), &error);
+    case MERGE: return must(sstore_merge(work->path, work->inputs, 2, &merge, NULL, &error), &error);
+    case ADD: return add(work, &options);
+    case REMOVE:
+    case REMOVE_FINGERPRINTS: return take_out(work, &options);
+    case COMPACT: return must(sstore_compact(work->path, &compact, NULL, &error), &error);
     case PAIRS:
     case CLUSTERS: return join(work);
     default: return build(work->path, work->first, work->count, &options);

@@ -270,7 +270,7 @@ static void test_two_builds(void **state)
     const data_set set = of.set;
     const char *path = of.path;
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
-    options.replace = 1;
+    options.replace = true;
     assert_ok(sstore_builder_create(path, &options, &first, &error), &error);
     assert_status(sstore_builder_create(path, &options, &second, &error), SSTORE_ERROR_BUSY, &error);
     const pid_t child = fork();
@@ -281,7 +281,7 @@ static void test_two_builds(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     assert_ok(sstore_builder_add(first, set.fingerprints, set.ids, set.count, &error), &error);
-    assert_ok(sstore_builder_finish(first, &error), &error);
+    assert_ok(sstore_builder_finish(first, NULL, &error), &error);
     assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
     assert_ok(sstore_builder_create(path, &options, &second, &error), &error);
     sstore_builder_abort(second);

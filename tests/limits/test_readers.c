@@ -63,35 +63,27 @@ static uint64_t record_of(uint32_t centre, uint64_t id)
 static void change(const char *path, bool removes, uint64_t id)
 {
     uint64_t fingerprints[CENTRES], ids[CENTRES];
-    sstore_builder *builder;
     sstore_error error = {.status = SSTORE_OK};
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
-    options.memory_bytes = 1 << 20;
-    options.threads = 1;
     for (uint32_t i = 0; i < CENTRES; i++) {
         fingerprints[i] = record_of(i, id);
         ids[i] = id;
     }
-    assert_ok(removes ? sstore_builder_create_removal(path, &options, &builder, &error)
-                      : sstore_builder_create_addition(path, &options, &builder, &error),
-              &error);
-    assert_ok(sstore_builder_add(builder, fingerprints, ids, CENTRES, &error), &error);
-    assert_ok(sstore_builder_finish(builder, &error), &error);
+    assert_ok(store_change(path, removes, fingerprints, ids, CENTRES, &error), &error);
 }
 
 /* Change the store so many times, and until each reader has seen some of it; returns how many states were published. */
 static uint64_t write_states(const char *path, uint64_t rounds, shared *with)
 {
     sstore_error error = {.status = SSTORE_OK};
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_compact_options options = SSTORE_COMPACT_OPTIONS_INIT;
     options.memory_bytes = 1 << 20;
     uint64_t id = WINDOW;
     for (; id < WINDOW + rounds || !may_end(with); id++) {
         change(path, false, id);
         change(path, true, id - WINDOW);
+        options.which = id % 32 == 31 ? SSTORE_COMPACT_ALL : SSTORE_COMPACT_TIERS;
         if (id % 8 == 7)
-            assert_ok(sstore_compact(path, id % 32 == 31 ? SSTORE_COMPACT_ALL : SSTORE_COMPACT_TIERS, &options, &error),
-                      &error);
+            assert_ok(sstore_compact(path, &options, NULL, &error), &error);
     }
     atomic_store(&with->end, true);
     return 2 * (id - WINDOW);
@@ -132,7 +124,9 @@ static uint64_t look(sstore *store)
     sstore_cursor *cursor = store_must_cursor(store);
     for (uint32_t i = 0; i < CENTRES; i++)
         assert_ok(sstore_query(cursor, centres[i], 3, see, &single[i], &error), &error);
-    assert_ok(sstore_query_batch(store, centres, CENTRES, 3, 1, see, batch, &error), &error);
+    sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
+    options.threads = 1;
+    assert_ok(sstore_query_batch(store, centres, CENTRES, 3, &options, see, batch, &error), &error);
     sstore_cursor_free(cursor);
     bool same = memcmp(batch, single, sizeof batch) == 0;
     if (!same || !is_state(single, CENTRES)) {

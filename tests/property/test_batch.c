@@ -1,10 +1,11 @@
 /*
  * test_batch.c - a batch gives what its queries give one by one, sorted and in their order: by every strategy and number of
- * threads, with few queries and many, and where a round finds so much that it is taken again in halves.
+ * threads, with few queries and many, and where a round finds so much that it is taken again in halves. So does an iterator.
  */
 #include <stdlib.h>
 
 #include "support/data.h"
+#include "support/iterate.h"
 #include "support/oracle.h"
 #include "support/random.h"
 #include "support/scratch.h"
@@ -144,8 +145,15 @@ static void test_too_many_matches(void **state)
     testing_doing("all queries match all records");
     assert_ok(store_batch(store, self.queries, 2500, SSTORE_MAX_DISTANCE, 2, &got, &error), &error);
     assert_int_equal(got.count, 2500 * self.truth.count);
-    for (size_t i = 1; i < got.count; i++)
-        assert_true(got.items[i - 1].query_index <= got.items[i].query_index);
+    for (size_t i = 0; i < 2500; i++) {
+        const matches one = {.items = got.items + i * self.truth.count, .count = self.truth.count};
+        matches wanted = {0};
+        oracle_query(&self.truth, self.queries[i], SSTORE_MAX_DISTANCE, i, &wanted);
+        assert_true(matches_equal(&one, &wanted));
+        matches_free(&wanted);
+    }
+    for (int i = 0; i < 3; i++)
+        iterate_matches(&self.random, store, self.queries, 2500, SSTORE_MAX_DISTANCE, 2, &got);
     matches_free(&got);
     sstore_close(store);
     check_batch(&self, 30, SSTORE_MAX_DISTANCE, SSTORE_STRATEGY_AUTO, 2);
@@ -169,6 +177,7 @@ static void test_many_ids(void **state)
         assert_int_equal(got.items[i].query_index, i / 30000);
         assert_int_equal(got.items[i].id, i % 30000);
     }
+    iterate_matches(&self.random, store, self.queries, 200, 3, 2, &got);
     matches_free(&got);
     sstore_close(store);
     tear_down(&self);
@@ -186,10 +195,12 @@ static void test_stopping(void **state)
     fixture self;
     set_up(&self, *(const uint64_t *)*state, DATA_CLUSTERED, DATA_IDS, 3000, "3", 1024);
     sstore_error error = {.status = SSTORE_OK};
+    sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     int seen = 0;
+    options.threads = 2;
     sstore *store = store_must_open(self.path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
-    assert_status(sstore_query_batch(store, self.queries, QUERIES, 3, 2, stop_at_tenth, &seen, &error), SSTORE_STOPPED,
-                  &error);
+    assert_status(sstore_query_batch(store, self.queries, QUERIES, 3, &options, stop_at_tenth, &seen, &error),
+                  SSTORE_STOPPED, &error);
     assert_int_equal(seen, 10);
     sstore_close(store);
     tear_down(&self);

@@ -103,6 +103,25 @@ static void test_one_set_one_store(void **state)
     testing_done();
 }
 
+/* What is said of a new store is so. */
+static void check_change(const char *path, const sstore_change *change)
+{
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    sstore_error error = {.status = SSTORE_OK};
+    sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    assert_ok(sstore_stat(store, &facts, &error), &error);
+    assert_int_equal(change->record_count, facts.record_count);
+    assert_int_equal(change->added_count, facts.record_count);
+    assert_int_equal(change->total_bytes, facts.total_bytes);
+    assert_int_equal(change->segment_count, facts.segment_count);
+    assert_int_equal(change->total_bytes_before, 0);
+    assert_int_equal(change->segment_count_before, 0);
+    assert_int_equal(change->removed_count, 0);
+    assert_int_equal(change->conflict_count, 0);
+    assert_false(change->ids_checked);
+    sstore_close(store);
+}
+
 /* Cut the set anywhere, build the parts each in its way, and merge them. Parts may overlap. */
 static void test_merged_parts(void **state)
 {
@@ -130,7 +149,10 @@ static void test_merged_parts(void **state)
             store_must_build(paths[part], &its_own, &of);
         }
         vary(&options, &random);
-        assert_ok(sstore_merge(merged, (const char *const *)paths, parts, &options, &error), &error);
+        const sstore_merge_options merge = options_to_merge(&options);
+        sstore_change change = {.struct_size = sizeof change};
+        assert_ok(sstore_merge(merged, (const char *const *)paths, parts, &merge, &change, &error), &error);
+        check_change(merged, &change);
         assert_true(folders_equal(whole, merged, ""));
         data_free(&set);
         scratch_remove(whole);
@@ -165,19 +187,19 @@ static void test_shards(void **state)
         store_must_build(whole, &options, &set);
         uint64_t records = 0;
         for (uint32_t shard = 0; shard < shards; shard++) {
-            const sstore_build_options its_own = make_options(&random);
-            sstore_statistics facts = {.struct_size = sizeof facts};
-            assert_ok(sstore_shard(paths[shard], whole, shard, shards, &its_own, &error), &error);
-            sstore *store = store_must_open(paths[shard], SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
-            assert_ok(sstore_stat(store, &facts, &error), &error);
-            records += facts.record_count;
-            sstore_close(store);
+            const sstore_build_options as_built = make_options(&random);
+            const sstore_merge_options its_own = options_to_merge(&as_built);
+            sstore_change change = {.struct_size = sizeof change};
+            assert_ok(sstore_shard(paths[shard], whole, shard, shards, &its_own, &change, &error), &error);
+            check_change(paths[shard], &change);
+            records += change.record_count;
         }
         oracle truth;
         oracle_make(&set, &truth);
         assert_int_equal(records, truth.count);
         oracle_free(&truth);
-        assert_ok(sstore_merge(merged, (const char *const *)paths, shards, &options, &error), &error);
+        const sstore_merge_options merge = options_to_merge(&options);
+        assert_ok(sstore_merge(merged, (const char *const *)paths, shards, &merge, NULL, &error), &error);
         assert_true(folders_equal(whole, merged, ".blk"));
         data_free(&set);
         scratch_remove(whole);

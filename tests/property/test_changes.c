@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "support/data.h"
+#include "support/iterate.h"
 #include "support/lost_directory.h"
 #include "support/oracle.h"
 #include "support/random.h"
@@ -130,35 +131,39 @@ static sstore_build_options make_options(living *self)
     return options;
 }
 
-static void give(sstore_builder *builder, const sstore_record *records, size_t count, bool fingerprints, bool ids,
-                 sstore_error *error)
+/* Fingerprints and ids of records, apart. */
+typedef struct columns {
+    uint64_t *fingerprints, *ids;
+} columns;
+
+static columns columns_of(const sstore_record *records, size_t count)
 {
-    uint64_t *f = malloc((count + 1) * sizeof *f), *d = malloc((count + 1) * sizeof *d);
+    columns made = {malloc((count + 1) * sizeof *made.fingerprints), malloc((count + 1) * sizeof *made.ids)};
     for (size_t i = 0; i < count; i++) {
-        f[i] = records[i].fingerprint;
-        d[i] = records[i].id;
+        made.fingerprints[i] = records[i].fingerprint;
+        made.ids[i] = records[i].id;
     }
-    size_t half = count / 3; /* in two calls */
-    for (int part = 0; part < 2; part++) {
-        size_t begin = part == 0 ? 0 : half, end = part == 0 ? half : count;
-        if (fingerprints)
-            assert_ok(sstore_builder_add(builder, f + begin, ids ? d + begin : NULL, end - begin, error), error);
-        else
-            assert_ok(sstore_builder_add_ids(builder, d + begin, end - begin, error), error);
-    }
-    free(f);
-    free(d);
+    return made;
 }
 
-/* Finish, or change one's mind. Returns whether the store was changed. */
-static bool finish_or_not(living *self, sstore_builder *builder, sstore_error *error)
+static void columns_free(columns *made)
 {
-    if (rng_one_in(&self->random, 10)) {
-        sstore_builder_abort(builder);
-        return false;
-    }
-    assert_ok(sstore_builder_finish(builder, error), error);
-    return true;
+    free(made->fingerprints);
+    free(made->ids);
+}
+
+/* What a change says of the store is so. */
+static void check_change(const living *self, const sstore_change *change)
+{
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    sstore_error error = {.status = SSTORE_OK};
+    sstore *store = store_must_open(self->path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    assert_ok(sstore_stat(store, &facts, &error), &error);
+    assert_int_equal(change->record_count, self->truth.count);
+    assert_int_equal(facts.record_count, self->truth.count);
+    assert_int_equal(change->total_bytes, facts.total_bytes);
+    assert_int_equal(change->segment_count, facts.segment_count);
+    sstore_close(store);
 }
 
 static void add_some(living *self)
@@ -168,24 +173,54 @@ static void add_some(living *self)
     sstore_builder *builder;
     sstore_error error = {.status = SSTORE_OK};
     sstore_change change = {.struct_size = sizeof change};
-    sstore_build_options options = make_options(self);
-    options.change = &change;
+    const sstore_build_options as_built = make_options(self);
+    sstore_add_options options = options_to_add(&as_built);
+    options.check_ids = rng_one_in(&self->random, 2);
     for (size_t i = 0; i < count; i++) {
         records[i] = pool_record(self);
         if (self->ordinals)
             records[i].id = self->next_ordinal + i;
     }
+    columns given = columns_of(records, count);
     assert_ok(sstore_builder_create_addition(self->path, &options, &builder, &error), &error);
-    give(builder, records, count, true, self->has_ids && !self->ordinals, &error);
-    if (finish_or_not(self, builder, &error)) {
+    const bool ids = self->has_ids && !self->ordinals;
+    const size_t half = count / 3; /* in two calls */
+    assert_ok(sstore_builder_add(builder, given.fingerprints, ids ? given.ids : NULL, half, &error), &error);
+    assert_ok(sstore_builder_add(builder, given.fingerprints + half, ids ? given.ids + half : NULL, count - half, &error),
+              &error);
+    columns_free(&given);
+    if (rng_one_in(&self->random, 10)) { /* change one's mind */
+        sstore_builder_abort(builder);
+    } else {
+        assert_ok(sstore_builder_finish(builder, &change, &error), &error);
         size_t before = self->truth.count;
         list_add(&self->truth, records, count);
         if (self->ordinals)
             self->next_ordinal += count;
         assert_int_equal(change.added_count, self->truth.count - before);
         assert_int_equal(change.given_count, count);
+        assert_int_equal(change.removed_count, 0);
+        if (!options.check_ids)
+            assert_true(change.conflict_count == 0 && !change.ids_checked);
+        check_change(self, &change);
     }
     free(records);
+}
+
+static void give_names(sstore_remover *remover, naming how, const sstore_record *names, size_t count)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    columns given = columns_of(names, count);
+    const size_t half = count / 3; /* in two calls */
+    for (int part = 0; part < 2; part++) {
+        const size_t begin = part == 0 ? 0 : half, end = part == 0 ? half : count;
+        const uint64_t *fingerprints = given.fingerprints + begin, *ids = given.ids + begin;
+        assert_ok(how == BY_RECORD ? sstore_remover_remove(remover, fingerprints, ids, end - begin, &error)
+                  : how == BY_ID   ? sstore_remover_remove_ids(remover, ids, end - begin, &error)
+                                   : sstore_remover_remove_fingerprints(remover, fingerprints, end - begin, &error),
+                  &error);
+    }
+    columns_free(&given);
 }
 
 static void remove_some(living *self)
@@ -193,22 +228,28 @@ static void remove_some(living *self)
     naming how = self->has_ids ? (naming)rng_below(&self->random, 3) : BY_FINGERPRINT;
     size_t count = choose_count(self);
     sstore_record *names = malloc((count + 1) * sizeof *names);
-    sstore_builder *builder;
+    sstore_remover *remover;
     sstore_error error = {.status = SSTORE_OK};
     sstore_change change = {.struct_size = sizeof change};
-    sstore_build_options options = make_options(self);
-    options.change = &change;
+    const sstore_build_options as_built = make_options(self);
+    const sstore_remove_options options = options_to_remove(&as_built);
     for (size_t i = 0; i < count; i++) {
         names[i] = pool_record(self);
         if (self->truth.count > 0 && rng_one_in(&self->random, 2))
             names[i] = self->truth.records[rng_below(&self->random, self->truth.count)];
     }
-    assert_ok(sstore_builder_create_removal(self->path, &options, &builder, &error), &error);
-    give(builder, names, count, how != BY_ID, how == BY_RECORD, &error);
-    if (finish_or_not(self, builder, &error)) {
+    assert_ok(sstore_remover_create(self->path, &options, &remover, &error), &error);
+    give_names(remover, how, names, count);
+    if (rng_one_in(&self->random, 10)) {
+        sstore_remover_abort(remover);
+    } else {
+        assert_ok(sstore_remover_finish(remover, &change, &error), &error);
         size_t before = self->truth.count;
         list_remove(&self->truth, how, names, count);
         assert_int_equal(change.removed_count, before - self->truth.count);
+        assert_int_equal(change.given_count, count);
+        assert_int_equal(change.added_count, 0);
+        check_change(self, &change);
     }
     free(names);
 }
@@ -216,8 +257,12 @@ static void remove_some(living *self)
 static void compact(living *self, sstore_compaction which)
 {
     sstore_error error = {.status = SSTORE_OK};
-    sstore_build_options options = make_options(self);
-    assert_ok(sstore_compact(self->path, which, &options, &error), &error);
+    sstore_change change = {.struct_size = sizeof change};
+    const sstore_build_options as_built = make_options(self);
+    sstore_compact_options options = options_to_compact(&as_built);
+    options.which = which;
+    assert_ok(sstore_compact(self->path, &options, &change, &error), &error);
+    check_change(self, &change);
 }
 
 /* Some directories get lost, and are made again. */
@@ -236,9 +281,8 @@ static void reindex(living *self)
         lost++;
     }
     options.all = rng_one_in(&self->random, 4);
-    options.made_count = &made;
-    assert_ok(sstore_reindex(self->path, &options, &error), &error);
-    assert_int_equal(made, options.all != 0 ? files.count : lost);
+    assert_ok(sstore_reindex(self->path, &options, &made, &error), &error);
+    assert_int_equal(made, options.all ? files.count : lost);
     file_list_free(&files);
 }
 
@@ -282,6 +326,7 @@ static void check_queries(living *self, sstore *store, const oracle *truth)
     for (uint32_t i = 0; i < 12; i++)
         oracle_query(truth, queries[i], distance, i, &wanted);
     assert_true(matches_equal(&got, &wanted));
+    iterate_matches(&self->random, store, queries, 12, distance, 2, &wanted);
     matches_free(&got);
     matches_free(&wanted);
     sstore_cursor_free(cursor);
@@ -293,13 +338,12 @@ static void check_store(living *self, sstore *store, const oracle *truth)
     sstore_error error = {.status = SSTORE_OK};
     bool right;
     size_t count;
-    sstore_cursor *cursor = store_must_cursor(store);
     assert_ok(sstore_stat(store, &facts, &error), &error);
     assert_int_equal(facts.record_count, truth->count);
-    assert_ok(store_compare_records(cursor, truth, &right, &count, &error), &error);
+    assert_ok(store_compare_records(store, truth, &right, &count, &error), &error);
     assert_true(right);
     assert_int_equal(count, truth->count);
-    sstore_cursor_free(cursor);
+    iterate_records(&self->random, store, truth->records, truth->count);
     check_queries(self, store, truth);
 }
 
@@ -356,8 +400,11 @@ static void check_fresh_build(living *self)
     options.block_bytes = self->block_bytes;
     options.without_ids = !self->has_ids;
     assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
-    give(builder, self->truth.records, self->truth.count, true, self->has_ids, &error);
-    assert_ok(sstore_builder_finish(builder, &error), &error);
+    columns given = columns_of(self->truth.records, self->truth.count);
+    assert_ok(sstore_builder_add(builder, given.fingerprints, self->has_ids ? given.ids : NULL, self->truth.count, &error),
+              &error);
+    columns_free(&given);
+    assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
     assert_true(folders_equal(only_segment(self->path), only_segment(path), ".blk"));
     scratch_remove(path);
 }

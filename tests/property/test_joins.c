@@ -1,6 +1,7 @@
 /*
  * test_joins.c - pairs, clusters and joins of two stores, beside what comparing every record with every other one says:
- * on data of all kinds, on stores of one segment and of several with removals, with little memory and with much.
+ * on data of all kinds, on stores of one segment and of several with removals, with little memory and with much. Iterators
+ * must give the same.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #include "support/data.h"
+#include "support/iterate.h"
 #include "support/oracle.h"
 #include "support/random.h"
 #include "support/scratch.h"
@@ -201,27 +203,29 @@ static void change_store(rng *random, subject *self)
 {
     sstore_error error = {.status = SSTORE_OK};
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    uint64_t *fingerprints = malloc((self->data.count + 1) * sizeof *fingerprints);
+    uint64_t *ids = malloc((self->data.count + 1) * sizeof *ids);
     options.memory_bytes = 1 << 20;
+    const sstore_add_options add = options_to_add(&options);
+    const sstore_remove_options remove = options_to_remove(&options);
     uint32_t steps = (uint32_t)rng_between(random, 1, 5);
     for (uint32_t i = 0; i < steps; i++) {
-        sstore_builder *builder;
         const bool removes = rng_one_in(random, 2);
-        assert_ok(removes ? sstore_builder_create_removal(self->path, &options, &builder, &error)
-                          : sstore_builder_create_addition(self->path, &options, &builder, &error),
-                  &error);
-        for (size_t j = rng_below(random, self->data.count / 3 + 1); j > 0; j--) {
+        const size_t count = rng_below(random, self->data.count / 3 + 1);
+        for (size_t j = 0; j < count; j++) {
             uint64_t at = rng_below(random, self->data.count), id = rng_below(random, 50);
             uint64_t fingerprint = rng_flip(random, self->data.fingerprints[at], (uint32_t)rng_below(random, 3));
             bool own = rng_one_in(random, 2); /* and so perhaps one that was there */
-            assert_ok(sstore_builder_add(builder, own ? &self->data.fingerprints[at] : &fingerprint,
-                                         self->data.id_kind == DATA_NO_IDS ? NULL
-                                         : own && self->data.ids != NULL   ? &self->data.ids[at]
-                                                                           : &id,
-                                         1, &error),
-                      &error);
+            fingerprints[j] = own ? self->data.fingerprints[at] : fingerprint;
+            ids[j] = own && self->data.ids != NULL ? self->data.ids[at] : id;
         }
-        assert_ok(sstore_builder_finish(builder, &error), &error);
+        const uint64_t *given_ids = self->data.id_kind == DATA_NO_IDS ? NULL : ids;
+        assert_ok(removes ? store_remove(self->path, &remove, fingerprints, given_ids, count, NULL, &error)
+                          : store_add(self->path, &add, fingerprints, given_ids, count, NULL, &error),
+                  &error);
     }
+    free(fingerprints);
+    free(ids);
 }
 
 static int take_record(void *context, const sstore_record *record)
@@ -252,9 +256,7 @@ static void begin_subject(rng *random, subject *self, const char *name, data_kin
     self->store = store_must_open(self->path, (sstore_io)rng_below(random, 3), SSTORE_STRATEGY_AUTO);
     assert_ok(sstore_stat(self->store, &facts, &error), &error);
     self->truth = (oracle){.records = malloc((facts.record_count + 1) * sizeof *self->truth.records)};
-    sstore_cursor *cursor = store_must_cursor(self->store);
-    assert_ok(sstore_each_record(cursor, take_record, &self->truth, &error), &error);
-    sstore_cursor_free(cursor);
+    assert_ok(sstore_each_record(self->store, take_record, &self->truth, &error), &error);
 }
 
 static void end_subject(subject *self)
@@ -330,6 +332,7 @@ static void test_repeated_fingerprints(void **state)
     scratch_remove(path);
     free(set.fingerprints);
     free(set.ids);
+    testing_done();
 }
 
 static void test_pairs_and_clusters(void **state)
@@ -351,6 +354,7 @@ static void test_pairs_and_clusters(void **state)
             pair_list got = {.count = 0}, wanted = all_pairs(&self.truth, &self.truth, distance);
             assert_ok(sstore_pairs(self.store, &options, add_pair, &got, &error), &error);
             assert_equal_pairs(&got, &wanted);
+            iterate_pairs(&random, self.store, NULL, &options, wanted.items, wanted.count);
             free(got.items);
             free(wanted.items);
         }
@@ -358,6 +362,7 @@ static void test_pairs_and_clusters(void **state)
             cluster_list got = {.count = 0}, wanted = all_clusters(&self.truth, distance, with_singles);
             assert_ok(sstore_clusters(self.store, &options, with_singles, add_record, &got, &error), &error);
             assert_equal_clusters(&got, &wanted);
+            iterate_clusters(&random, self.store, &options, with_singles, wanted.items, wanted.count);
             free(got.items);
             free(wanted.items);
         }
@@ -388,9 +393,146 @@ static void test_joins(void **state)
         if (wanted.count <= MOST_PAIRS) {
             assert_ok(sstore_join(left.store, right.store, &options, add_pair, &got, &error), &error);
             assert_equal_pairs(&got, &wanted);
+            iterate_pairs(&random, left.store, right.store, &options, wanted.items, wanted.count);
         }
         free(got.items);
         free(wanted.items);
+        end_subject(&left);
+        end_subject(&right);
+    }
+    testing_done();
+}
+
+/* ----- what is larger than a piece ----- */
+
+#define PIECE 1024u /* the least that a thread works on at once: with this many threads and the least memory */
+#define PIECE_THREADS 16u
+
+static sstore_join_options least_pieces(uint32_t distance)
+{
+    sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
+    options.distance = distance;
+    options.threads = PIECE_THREADS;
+    options.memory_bytes = 8 << 20;
+    options.tmp_dir = scratch_folder();
+    return options;
+}
+
+/* Begin a subject with nothing in it, with room for so many records. */
+static subject no_records(const char *name, size_t room)
+{
+    subject made = {.data = {.id_kind = DATA_IDS}};
+    made.data.fingerprints = test_malloc(room * sizeof *made.data.fingerprints);
+    made.data.ids = test_malloc(room * sizeof *made.data.ids);
+    snprintf(made.path, sizeof made.path, "%s", scratch_path("%s", name));
+    return made;
+}
+
+static void put_records(subject *to, uint64_t fingerprint, size_t count, uint64_t first_id)
+{
+    for (size_t i = 0; i < count; i++) {
+        to->data.fingerprints[to->data.count] = fingerprint;
+        to->data.ids[to->data.count++] = first_id + i;
+    }
+}
+
+/* Build what was put, in one segment or in two. */
+static void build_records(rng *random, subject *self)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    options.block_bytes = (uint32_t)256 << rng_below(random, 5);
+    options.plan = "2";
+    data_set first = self->data;
+    first.count = rng_one_in(random, 2) ? first.count : rng_below(random, first.count);
+    scratch_remove(self->path);
+    assert_ok(store_build(self->path, &options, &first, 0, &error), &error);
+    assert_ok(store_change(self->path, false, self->data.fingerprints + first.count, self->data.ids + first.count,
+                           self->data.count - first.count, &error),
+              &error);
+    oracle_make(&self->data, &self->truth);
+    self->store = store_must_open(self->path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+}
+
+static void check_clusters(rng *random, subject *self, const sstore_join_options *options)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    for (int with_singles = 0; with_singles < 2; with_singles++) {
+        cluster_list got = {.count = 0}, wanted = all_clusters(&self->truth, options->distance, with_singles);
+        assert_ok(sstore_clusters(self->store, options, with_singles, add_record, &got, &error), &error);
+        assert_equal_clusters(&got, &wanted);
+        for (int i = 0; i < 3; i++)
+            iterate_clusters(random, self->store, options, with_singles, wanted.items, wanted.count);
+        free(got.items);
+        free(wanted.items);
+    }
+}
+
+/* Clusters that take several pieces, alone and with others before, between and behind them. */
+static void test_clusters_larger_than_a_piece(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 3);
+    for (uint64_t i = 0; i < (testing_sanitized() ? 2 : 6); i++) {
+        subject self = no_records("large", 16 * PIECE);
+        const sstore_join_options options = least_pieces(2);
+        testing_doing("case %" PRIu64 ": clusters larger than a piece, seed %" PRIu64, i, run_seed);
+        const uint64_t large = rng_between(&random, 1, 3);
+        for (uint64_t j = 0; j < large; j++) {
+            const uint64_t fingerprint = rng_next(&random), parts = rng_between(&random, 1, 4);
+            for (uint64_t part = 0; part < parts; part++) /* equal fingerprints, and some within two bits of them */
+                put_records(&self, fingerprint ^ (part == 0 ? 0 : UINT64_C(1) << (part * 7 + j)),
+                            rng_between(&random, PIECE / 2, PIECE), part * PIECE);
+            for (uint64_t few = rng_below(&random, 50); few > 0; few--)
+                put_records(&self, rng_next(&random), rng_between(&random, 1, 3), few);
+        }
+        put_records(&self, rng_next(&random), rng_between(&random, PIECE - 1, PIECE + 1), 5); /* just a piece, or nearly */
+        build_records(&random, &self);
+        check_clusters(&random, &self, &options);
+        end_subject(&self);
+    }
+    testing_done();
+}
+
+/* A fingerprint with more records than a piece holds: they are read anew for each pair. */
+static void test_fingerprints_larger_than_a_piece(void **state)
+{
+    (void)state;
+    rng random;
+    rng_init(&random, run_seed + 4);
+    for (uint64_t i = 0; i < (testing_sanitized() ? 1 : 4); i++) {
+        subject left = no_records("left", 4 * PIECE), right = no_records("right", 4 * PIECE);
+        const sstore_join_options options = least_pieces(3);
+        sstore_error error = {.status = SSTORE_OK};
+        testing_doing("case %" PRIu64 ": fingerprints with many ids, seed %" PRIu64, i, run_seed);
+        const uint64_t fingerprint = rng_next(&random);
+        put_records(&left, fingerprint, rng_between(&random, PIECE + 1, PIECE + 100), 0);
+        put_records(&left, rng_flip(&random, fingerprint, 2), 3, 7); /* which come before or behind it */
+        put_records(&left, rng_flip(&random, fingerprint, 3), 2, 9);
+        put_records(&left, rng_next(&random), 4, 2);
+        put_records(&right, fingerprint, rng_between(&random, 1, 5), 0);
+        put_records(&right, rng_flip(&random, fingerprint, 1), rng_between(&random, 1, 5), 50);
+        put_records(&right, left.data.fingerprints[left.data.count - 1], 2, 8);
+        build_records(&random, &left);
+        build_records(&random, &right);
+        pair_list got = {.count = 0}, wanted = all_pairs(&left.truth, &left.truth, options.distance);
+        assert_ok(sstore_pairs(left.store, &options, add_pair, &got, &error), &error);
+        assert_equal_pairs(&got, &wanted);
+        iterate_pairs(&random, left.store, NULL, &options, wanted.items, wanted.count);
+        free(got.items);
+        free(wanted.items);
+        for (int swapped = 0; swapped < 2; swapped++) {
+            const subject *a = swapped ? &right : &left, *b = swapped ? &left : &right;
+            got = (pair_list){.count = 0};
+            wanted = all_pairs(&a->truth, &b->truth, options.distance);
+            assert_ok(sstore_join(a->store, b->store, &options, add_pair, &got, &error), &error);
+            assert_equal_pairs(&got, &wanted);
+            for (int j = 0; j < 4; j++)
+                iterate_pairs(&random, a->store, b->store, &options, wanted.items, wanted.count);
+            free(got.items);
+            free(wanted.items);
+        }
         end_subject(&left);
         end_subject(&right);
     }
@@ -404,6 +546,8 @@ int main(void)
         cmocka_unit_test_teardown(test_repeated_fingerprints, testing_teardown),
         cmocka_unit_test_teardown(test_pairs_and_clusters, testing_teardown),
         cmocka_unit_test_teardown(test_joins, testing_teardown),
+        cmocka_unit_test_teardown(test_clusters_larger_than_a_piece, testing_teardown),
+        cmocka_unit_test_teardown(test_fingerprints_larger_than_a_piece, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

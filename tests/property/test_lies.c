@@ -131,7 +131,9 @@ static void assert_no_query_repeats(const sstore *store, uint64_t fingerprint, s
     batch_answer answer = {.query = 0};
     for (size_t i = 0; i < count; i++)
         fingerprints[i] = i % 2 == 0 ? fingerprint : fingerprint + i;
-    assert_ended(sstore_query_batch(store, fingerprints, count, distance, 1, take_match_in_turn, &answer, NULL));
+    sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
+    options.threads = 1;
+    assert_ended(sstore_query_batch(store, fingerprints, count, distance, &options, take_match_in_turn, &answer, NULL));
     assert_no_repeats(&answer.got);
     free(fingerprints);
 }
@@ -152,7 +154,7 @@ static void assert_none_twice(const lie_case *made, uint64_t fingerprint)
         join.tmp_dir = scratch_folder();
         assert_ok(sstore_open(made->path, &options, &store, &error), &error);
         assert_ok(sstore_cursor_create(store, &cursor, &error), &error);
-        assert_ended(sstore_each_record(cursor, take_record, &got, NULL));
+        assert_ended(sstore_each_record(store, take_record, &got, NULL));
         assert_no_repeats(&got);
         assert_ended(sstore_query(cursor, fingerprint, 3, take_match, &got, NULL));
         assert_no_repeats(&got);
@@ -225,14 +227,16 @@ static sstore_build_options build_options(void)
     options.threads = 1;
     options.memory_bytes = 4 << 20;
     options.block_bytes = 1024;
-    options.ignore_free_space = 1;
+    options.ignore_free_space = true;
     return options;
 }
 
 /* Nothing is made of a store that cannot be validated, and the store stays. */
 static void assert_not_rewritten(const lie_case *made)
 {
-    const sstore_build_options options = build_options();
+    const sstore_build_options as_built = build_options();
+    const sstore_merge_options options = options_to_merge(&as_built);
+    const sstore_compact_options compact = options_to_compact(&as_built);
     const char *const inputs[] = {made->path};
     char other[300], copy[300];
     sstore_error error;
@@ -240,13 +244,13 @@ static void assert_not_rewritten(const lie_case *made)
     snprintf(copy, sizeof copy, "%s-copy", made->path);
     scratch_remove(copy);
     folder_copy(made->path, copy);
-    assert_status(sstore_merge(other, inputs, 1, &options, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_status(sstore_merge(other, inputs, 1, &options, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
     assert_false(scratch_exists(other));
     for (uint32_t shard = 0; shard < 2; shard++) { /* the same of whatever shard, since all records are read */
-        assert_status(sstore_shard(other, made->path, shard, 2, &options, &error), SSTORE_ERROR_DAMAGED, &error);
+        assert_status(sstore_shard(other, made->path, shard, 2, &options, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
         assert_false(scratch_exists(other));
     }
-    assert_status(sstore_compact(made->path, SSTORE_COMPACT_ALL, &options, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_status(sstore_compact(made->path, &compact, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
     assert_true(folders_equal(made->path, copy, ""));
     scratch_remove(copy);
 }
@@ -288,7 +292,8 @@ static void test_records_added_again_are_not_rewritten(void **state)
 static void test_other_records_than_the_sums_are_not_compacted(void **state)
 {
     (void)state;
-    const sstore_build_options options = build_options();
+    const sstore_build_options as_built = build_options();
+    const sstore_compact_options options = options_to_compact(&as_built);
     char copy[300];
     sstore_error error;
     lie_plan plan = plan_of(true, DENSE, 256);
@@ -298,7 +303,7 @@ static void test_other_records_than_the_sums_are_not_compacted(void **state)
     snprintf(copy, sizeof copy, "%s-copy", made.path);
     scratch_remove(copy);
     folder_copy(made.path, copy);
-    assert_status(sstore_compact(made.path, SSTORE_COMPACT_ALL, &options, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_status(sstore_compact(made.path, &options, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
     assert_true(folders_equal(made.path, copy, ""));
     scratch_remove(copy);
     lie_case_free(&made);
@@ -365,7 +370,7 @@ static void test_a_slow_plan_takes_bounded_work(void **state)
             assert_ended(sstore_query(cursor, 1, distance, take_match, &got, NULL));
         }
         work_begin("each record");
-        assert_ended(sstore_each_record(cursor, take_record, &got, NULL));
+        assert_ended(sstore_each_record(store, take_record, &got, NULL));
         sstore_cursor_free(cursor);
         sstore_close(store);
     }

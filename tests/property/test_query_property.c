@@ -7,11 +7,13 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/data.h"
+#include "support/iterate.h"
 #include "support/oracle.h"
 #include "support/random.h"
 #include "support/scratch.h"
@@ -169,12 +171,12 @@ static void check_statistics(const sstore *store, const test_case *now)
     }
 }
 
-static void check_records(sstore_cursor *cursor, const oracle *truth)
+static void check_records(const sstore *store, const oracle *truth)
 {
     sstore_error error = {.status = SSTORE_OK};
     bool right;
     size_t count;
-    assert_ok(store_compare_records(cursor, truth, &right, &count, &error), &error);
+    assert_ok(store_compare_records(store, truth, &right, &count, &error), &error);
     assert_true(right);
     assert_int_equal(count, truth->count);
 }
@@ -210,10 +212,43 @@ static void check_stopping_batch(const sstore *store, const uint64_t *queries, s
 {
     sstore_error error = {.status = SSTORE_OK};
     stopper self = {.left = after};
-    assert_status(sstore_query_batch(store, queries, count, distance, threads, stop_after, &self, &error),
+    sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
+    options.threads = threads;
+    assert_status(sstore_query_batch(store, queries, count, distance, &options, stop_after, &self, &error),
                   SSTORE_STOPPED, &error);
     assert_true(matches_equal(&self.seen, &(matches){.items = wanted->items, .count = after}));
     matches_free(&self.seen);
+}
+
+/* Into columns comes the same, in the same order, as far as they have room; all is counted. */
+static void check_columns(sstore_cursor *cursor, rng *random, uint64_t fingerprint, uint32_t distance, const matches *wanted)
+{
+    const size_t capacity = rng_one_in(random, 2) ? rng_below(random, wanted->count + 1) : wanted->count + 2;
+    sstore_match_columns columns = SSTORE_MATCH_COLUMNS_INIT;
+    sstore_error error = {.status = SSTORE_OK};
+    uint64_t *words[3], count = UINT64_MAX;
+    for (int i = 0; i < 3; i++)
+        words[i] = rng_one_in(random, 4) ? NULL : calloc(capacity + 1, sizeof *words[i]);
+    uint32_t *distances = rng_one_in(random, 4) ? NULL : calloc(capacity + 1, sizeof *distances);
+    columns.query_index = words[0];
+    columns.fingerprint = words[1];
+    columns.id = words[2];
+    columns.distance = distances;
+    const bool without = capacity == 0 && rng_one_in(random, 2);
+    assert_ok(sstore_query_columns(cursor, fingerprint, distance, without ? NULL : &columns, capacity, &count, &error),
+              &error);
+    assert_int_equal(count, wanted->count);
+    for (size_t i = 0; i < capacity + 1; i++) {
+        const bool is_there = i < capacity && i < wanted->count;
+        const sstore_match match = is_there ? wanted->items[i] : (sstore_match){.id = 0};
+        assert_true(words[0] == NULL || words[0][i] == 0);
+        assert_true(words[1] == NULL || words[1][i] == match.fingerprint);
+        assert_true(words[2] == NULL || words[2][i] == match.id);
+        assert_true(distances == NULL || distances[i] == match.distance);
+    }
+    for (int i = 0; i < 3; i++)
+        free(words[i]);
+    free(distances);
 }
 
 static void check_query(sstore_cursor *cursor, const oracle *truth, rng *random, uint64_t fingerprint,
@@ -225,6 +260,7 @@ static void check_query(sstore_cursor *cursor, const oracle *truth, rng *random,
     assert_ok(store_query(cursor, fingerprint, distance, &got, &error), &error);
     assert_ok(store_query(cursor, fingerprint, distance, &again, &error), &error);
     assert_true(matches_equal(&again, &got)); /* unsorted: the order is part of the promise */
+    check_columns(cursor, random, fingerprint, distance, &got);
     matches_sort(&got);
     assert_true(matches_equal(&got, &wanted));
     compared.queries++;
@@ -256,6 +292,7 @@ static void check_batch(const sstore *store, const oracle *truth, rng *random, c
         oracle_query(truth, queries[i], distance, i, &wanted);
     assert_ok(store_batch(store, queries, count, distance, threads, &got, &error), &error);
     assert_true(matches_equal(&got, &wanted)); /* a batch comes sorted */
+    iterate_matches(random, store, queries, count, distance, threads, &wanted);
     compared.batches++;
     if (wanted.count > 0 && rng_one_in(random, 4))
         check_stopping_batch(store, queries, count, distance, threads, &wanted, rng_between(random, 1, wanted.count));
@@ -306,7 +343,8 @@ static void check_store(test_case *now, const char *words)
     sstore_cursor *cursor = store_must_cursor(store);
     check_statistics(store, now);
     testing_doing("%s: all records by %s", words, io_names[io]);
-    check_records(cursor, &now->truth);
+    check_records(store, &now->truth);
+    iterate_records(random, store, now->truth.records, now->truth.count);
     for (size_t i = 0; i < QUERIES_A_CASE; i++) {
         uint32_t distance = choose_distance(random, k, strategy);
         uint64_t fingerprint = data_query(random, &now->data, distance);
@@ -368,9 +406,9 @@ static sstore_status build(test_case *now, sstore_error *error)
     store_must_build(now->path, NULL, &other);
     assert_status(store_build(now->path, &now->options, &now->data, piece, error), SSTORE_ERROR_EXISTS, error);
     data_free(&other);
-    now->options.replace = 1;
+    now->options.replace = true;
     sstore_status status = store_build(now->path, &now->options, &now->data, piece, error);
-    now->options.replace = 0;
+    now->options.replace = false;
     return status;
 }
 

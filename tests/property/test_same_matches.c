@@ -2,7 +2,7 @@
  * test_same_matches.c - the same matches, byte for byte, whatever a store is made like and however it is asked: every plan and
  * block size; read by pread, also from a disk, mapped or from memory; on one thread or more; query by query, the nearest, or in
  * batches that are answered one by one, swept or scanned; with and without vector instructions. And the same from records that
- * are in no store: scanned, and collected.
+ * are in no store: matched as they stream past, and collected.
  *
  * The right bytes come from looking at all records. A batch is held against them in the order in which it comes; single
  * queries promise no order but the same one at each call, so they are held to that, and against the right bytes when sorted.
@@ -116,7 +116,7 @@ static make draw_make(hand *from, rng *random)
 
 /* What was compared so far, byte for byte. */
 static struct {
-    uint64_t stores, opened, queries, batches, nearest, scans;
+    uint64_t stores, opened, queries, batches, nearest, streams;
 } compared;
 
 /* ----- a store, opened one way ----- */
@@ -208,14 +208,16 @@ static void check_batch(const asking *self, uint32_t distance, size_t count, siz
     sstore_error error = {.status = SSTORE_OK};
     rows got = {0}, wanted = {0};
     rows_sink sink = {.to = &got};
+    sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     size_t asked = 0;
+    options.threads = threads;
     for (; asked < count && asked < BATCH_MOST && wanted.count < matches_most; asked++) {
         size_t query = rng_below(&self->of->random, of_first);
         queries[asked] = self->of->queries[query];
         answers_copy(subject_answers(self->of, distance), query, asked, &wanted);
     }
     testing_doing("%s: batch of %zu at %" PRIu32 ", %" PRIu32 " threads", self->words, asked, distance, threads);
-    assert_ok(sstore_query_batch(self->store, queries, asked, distance, threads, rows_collect, &sink, &error), &error);
+    assert_ok(sstore_query_batch(self->store, queries, asked, distance, &options, rows_collect, &sink, &error), &error);
     rows_assert_equal(&got, &wanted, "batch"); /* it comes sorted */
     compared.batches++;
     rows_free(&got);
@@ -297,7 +299,7 @@ static void give(sstore_builder *builder, const data_set *data, size_t first, si
         const uint64_t id = data->ids != NULL ? data->ids[i] : i;
         assert_ok(sstore_builder_add(builder, &data->fingerprints[i], &id, 1, &error), &error);
     }
-    assert_ok(sstore_builder_finish(builder, &error), &error);
+    assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
 }
 
 static int compare_records(const void *left, const void *right)
@@ -338,10 +340,11 @@ static void build_in_steps(subject *of, const char *path, const sstore_build_opt
     if (others.count > 0)
         assert_ok(sstore_builder_add(builder, others.fingerprints, others.ids, others.count, &error), &error);
     give(builder, data, 0, half);
-    assert_ok(sstore_builder_create_addition(path, options, &builder, &error), &error);
+    const sstore_add_options add = options_to_add(options);
+    assert_ok(sstore_builder_create_addition(path, &add, &builder, &error), &error);
     give(builder, data, half, data->count);
-    assert_ok(sstore_builder_create_removal(path, options, &builder, &error), &error);
-    give(builder, &others, 0, others.count);
+    const sstore_remove_options remove = options_to_remove(options);
+    assert_ok(store_remove(path, &remove, others.fingerprints, others.ids, others.count, NULL, &error), &error);
     free(others.fingerprints);
     free(others.ids);
 }
@@ -367,7 +370,7 @@ static void build(subject *of, const make *how, const char *path)
     }
     assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
     assert_ok(sstore_builder_add(builder, of->data.fingerprints, of->data.ids, of->data.count, &error), &error);
-    assert_ok(sstore_builder_finish(builder, &error), &error);
+    assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
 }
 
 /* Open as `self` says, and complete its words. */
@@ -427,27 +430,30 @@ static void check_make(subject *of, hand *decks, const make *how)
 
 /* ----- sets of records ----- */
 
-static int collect_match(void *collection, const sstore_scan_match *match)
+static int collect_match(void *collection, const sstore_stream_match *match)
 {
     sstore_error error = {.status = SSTORE_OK};
     assert_ok(sstore_collection_add(collection, match, 1, &error), &error);
     return 0;
 }
 
-static int add_row(void *context, const sstore_scan_match *match)
+static int add_row(void *context, const sstore_stream_match *match)
 {
     rows_add(context, (row){match->query, match->distance, match->fingerprint, match->id});
     return 0;
 }
 
 /* Let the records stream past the first `count` queries in parts of any size, and put the matches in order. */
-static void scan_records(subject *of, uint32_t distance, size_t count, uint32_t threads, rows *got)
+static void match_records(subject *of, uint32_t distance, size_t count, uint32_t threads, rows *got)
 {
     sstore_error error = {.status = SSTORE_OK};
     sstore_collection *collection;
-    sstore_scan *scan;
+    sstore_stream_options options = SSTORE_STREAM_OPTIONS_INIT;
+    sstore_stream_matcher *matcher;
+    options.distance = distance;
+    options.threads = threads;
     assert_ok(sstore_collection_create(NULL, &collection, &error), &error);
-    assert_ok(sstore_scan_create(of->queries, count, distance, threads, &scan, &error), &error);
+    assert_ok(sstore_stream_matcher_create(of->queries, count, &options, &matcher, &error), &error);
     uint64_t *fingerprints = malloc((of->truth.count + 1) * sizeof *fingerprints);
     uint64_t *ids = malloc((of->truth.count + 1) * sizeof *ids);
     for (size_t i = 0; i < of->truth.count; i++) {
@@ -456,19 +462,20 @@ static void scan_records(subject *of, uint32_t distance, size_t count, uint32_t 
     }
     for (size_t done = 0; done < of->truth.count;) {
         size_t part = (size_t)rng_between(&of->random, 1, of->truth.count - done);
-        assert_ok(sstore_scan_feed(scan, fingerprints + done, ids + done, part, collect_match, collection, &error),
-                  &error);
+        assert_ok(
+            sstore_stream_matcher_feed(matcher, fingerprints + done, ids + done, part, collect_match, collection, &error),
+            &error);
         done += part;
     }
     assert_ok(sstore_collection_report(collection, add_row, got, &error), &error);
     free(fingerprints);
     free(ids);
-    sstore_scan_free(scan);
+    sstore_stream_matcher_free(matcher);
     sstore_collection_free(collection);
 }
 
-/* Scan at each level of vector instructions. */
-static void check_scans(subject *of, hand *decks, uint32_t distance)
+/* Match a stream at each level of vector instructions. */
+static void check_streams(subject *of, hand *decks, uint32_t distance)
 {
     const answers *right = subject_answers(of, distance);
     rows wanted = {0};
@@ -483,25 +490,25 @@ static void check_scans(subject *of, hand *decks, uint32_t distance)
     for (ss_simd_level level = SS_SIMD_NONE; level <= ss_simd_cpu(); level++) {
         const uint32_t threads = thread_counts[draw(&decks->threads, &of->random)];
         rows got = {0};
-        testing_doing("%s: scan at %" PRIu32 ", %s, %" PRIu32 " threads", of->words, distance, levels[level], threads);
+        testing_doing("%s: stream at %" PRIu32 ", %s, %" PRIu32 " threads", of->words, distance, levels[level], threads);
         ss_simd_limit(level);
-        scan_records(of, distance, right->count, threads, &got);
-        rows_assert_equal(&got, &wanted, "scan"); /* it comes sorted */
-        compared.scans++;
+        match_records(of, distance, right->count, threads, &got);
+        rows_assert_equal(&got, &wanted, "stream"); /* it comes sorted */
+        compared.streams++;
         rows_free(&got);
     }
     ss_simd_limit(SS_SIMD_AVX512);
     rows_free(&wanted);
 }
 
-/* Make `usual` stores of a subject, scan its records without one, and end it. */
+/* Make `usual` stores of a subject, match its records without one, and end it. */
 static void check_subject(subject *of, hand *decks, uint64_t usual)
 {
     const uint64_t all = COUNT(plans) * BLOCK_SIZES;
     const uint64_t some = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? (usual + 3) / 4 : usual);
     subject_begin(of);
-    check_scans(of, decks, 3);
-    check_scans(of, decks, (uint32_t)rng_below(&of->random, SSTORE_MAX_BUILD_DISTANCE + 1));
+    check_streams(of, decks, 3);
+    check_streams(of, decks, (uint32_t)rng_below(&of->random, SSTORE_MAX_BUILD_DISTANCE + 1));
     for (uint64_t i = 0; i < (testing_long() ? all : some); i++) {
         const make how = testing_long() ? make_of(i % COUNT(plans), i / COUNT(plans)) : draw_make(decks, &of->random);
         check_make(of, decks, &how);
@@ -714,8 +721,8 @@ int main(void)
     if (failed == 0)
         testing_figure("the same bytes: %" PRIu64 " stores opened in %" PRIu64
                        " ways of reading, strategies and levels up to %s: %" PRIu64 " queries twice, %" PRIu64
-                       " batches on 1 to 8 threads, %" PRIu64 " nearest, %" PRIu64 " scans without a store",
+                       " batches on 1 to 8 threads, %" PRIu64 " nearest, %" PRIu64 " streams without a store",
                        compared.stores, compared.opened, levels[ss_simd_cpu()], compared.queries, compared.batches,
-                       compared.nearest, compared.scans);
+                       compared.nearest, compared.streams);
     return failed;
 }

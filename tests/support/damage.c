@@ -24,16 +24,8 @@ static void make_queries(damage_store *store, rng *random)
 /* Add or remove records in one step. */
 static void change(const char *path, bool removes, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
 {
-    sstore_builder *builder;
     sstore_error error = {.status = SSTORE_OK};
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
-    options.memory_bytes = 1 << 20;
-    options.threads = 1;
-    assert_ok(removes ? sstore_builder_create_removal(path, &options, &builder, &error)
-                      : sstore_builder_create_addition(path, &options, &builder, &error),
-              &error);
-    assert_ok(sstore_builder_add(builder, fingerprints, ids, count, &error), &error);
-    assert_ok(sstore_builder_finish(builder, &error), &error);
+    assert_ok(store_change(path, removes, fingerprints, ids, count, &error), &error);
 }
 
 /* Build the first half of the records, with as many others near them; add the second half, and remove the others. */
@@ -207,7 +199,7 @@ static bool ask_everything(damage_store *store, const sstore *opened, sstore_cur
     bool right;
     size_t count;
     sstore_error error = {.status = SSTORE_OK};
-    sstore_status status = store_compare_records(cursor, &store->truth, &right, &count, &error);
+    sstore_status status = store_compare_records(opened, &store->truth, &right, &count, &error);
     assert_true(right);
     if (status != SSTORE_OK)
         check_error(status, &error);

@@ -47,20 +47,6 @@ static const struct {
     {DATA_CLUSTERED, DATA_ORDINALS, 0, "2", 256, false}, {DATA_CLUSTERED, DATA_IDS, 90, "2", 256, true},
 };
 
-static void change_records(const char *path, const data_set *set, bool removes)
-{
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
-    sstore_builder *builder;
-    sstore_error error;
-    options.memory_bytes = 1 << 20;
-    options.threads = 1;
-    must(removes ? sstore_builder_create_removal(path, &options, &builder, &error)
-                 : sstore_builder_create_addition(path, &options, &builder, &error),
-         &error);
-    must(sstore_builder_add(builder, set->fingerprints, set->ids, set->count, &error), &error);
-    must(sstore_builder_finish(builder, &error), &error);
-}
-
 static void build_shape(const char *path, uint32_t shape, uint64_t queries[16])
 {
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
@@ -77,9 +63,9 @@ static void build_shape(const char *path, uint32_t shape, uint64_t queries[16])
     if (shapes[shape].changed) {
         data_set more, part = set;
         data_make(&random, shapes[shape].kind, shapes[shape].ids, shapes[shape].count, false, &more);
-        change_records(path, &more, false);
+        must(store_change(path, false, more.fingerprints, more.ids, more.count, &error), &error);
         part.count /= 2;
-        change_records(path, &part, true);
+        must(store_change(path, true, part.fingerprints, part.ids, part.count, &error), &error);
         data_free(&more);
     }
     for (size_t i = 0; i < 16; i++)

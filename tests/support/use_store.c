@@ -9,7 +9,7 @@ sstore_status store_build(const char *path, const sstore_build_options *options,
     if (options != NULL)
         mine = *options;
     if (set->id_kind == DATA_NO_IDS)
-        mine.without_ids = 1;
+        mine.without_ids = true;
     sstore_builder *builder = NULL;
     sstore_status status = sstore_builder_create(path, &mine, &builder, error);
     if (status != SSTORE_OK) {
@@ -23,7 +23,7 @@ sstore_status store_build(const char *path, const sstore_build_options *options,
         done += take;
     }
     if (status == SSTORE_OK)
-        return sstore_builder_finish(builder, error);
+        return sstore_builder_finish(builder, NULL, error);
     sstore_builder_abort(builder);
     return status;
 }
@@ -36,6 +36,122 @@ void store_must_build(const char *path, const sstore_build_options *options, con
     small.threads = 1;
     sstore_error error = {.status = SSTORE_OK};
     assert_ok(store_build(path, options != NULL ? options : &small, set, 0, &error), &error);
+}
+
+sstore_add_options options_to_add(const sstore_build_options *build)
+{
+    sstore_add_options options = SSTORE_ADD_OPTIONS_INIT;
+    options.block_bytes = build->block_bytes;
+    options.threads = build->threads;
+    options.ignore_free_space = build->ignore_free_space;
+    options.plan = build->plan;
+    options.recipe = build->recipe;
+    options.tmp_dir = build->tmp_dir;
+    options.memory_bytes = build->memory_bytes;
+    options.expected_record_count = build->expected_record_count;
+    options.expected_max_id = build->expected_max_id;
+    options.on_progress = build->on_progress;
+    options.progress_context = build->progress_context;
+    return options;
+}
+
+sstore_remove_options options_to_remove(const sstore_build_options *build)
+{
+    sstore_remove_options options = SSTORE_REMOVE_OPTIONS_INIT;
+    options.block_bytes = build->block_bytes;
+    options.threads = build->threads;
+    options.ignore_free_space = build->ignore_free_space;
+    options.recipe = build->recipe;
+    options.tmp_dir = build->tmp_dir;
+    options.memory_bytes = build->memory_bytes;
+    options.on_progress = build->on_progress;
+    options.progress_context = build->progress_context;
+    return options;
+}
+
+sstore_merge_options options_to_merge(const sstore_build_options *build)
+{
+    sstore_merge_options options = SSTORE_MERGE_OPTIONS_INIT;
+    options.block_bytes = build->block_bytes;
+    options.threads = build->threads;
+    options.ignore_free_space = build->ignore_free_space;
+    options.replace = build->replace;
+    options.plan = build->plan;
+    options.tmp_dir = build->tmp_dir;
+    options.memory_bytes = build->memory_bytes;
+    options.on_progress = build->on_progress;
+    options.progress_context = build->progress_context;
+    return options;
+}
+
+sstore_compact_options options_to_compact(const sstore_build_options *build)
+{
+    sstore_compact_options options = SSTORE_COMPACT_OPTIONS_INIT;
+    options.block_bytes = build->block_bytes;
+    options.threads = build->threads;
+    options.ignore_free_space = build->ignore_free_space;
+    options.plan = build->plan;
+    options.recipe = build->recipe;
+    options.tmp_dir = build->tmp_dir;
+    options.memory_bytes = build->memory_bytes;
+    options.on_progress = build->on_progress;
+    options.progress_context = build->progress_context;
+    return options;
+}
+
+sstore_dedup_options options_to_dedup(const sstore_build_options *build)
+{
+    sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
+    options.block_bytes = build->block_bytes;
+    options.threads = build->threads;
+    options.ignore_free_space = build->ignore_free_space;
+    options.plan = build->plan;
+    options.recipe = build->recipe;
+    options.tmp_dir = build->tmp_dir;
+    options.memory_bytes = build->memory_bytes;
+    options.on_progress = build->on_progress;
+    options.progress_context = build->progress_context;
+    return options;
+}
+
+sstore_status store_add(const char *path, const sstore_add_options *options, const uint64_t *fingerprints,
+                        const uint64_t *ids, size_t count, sstore_change *change_out, sstore_error *error)
+{
+    sstore_builder *builder;
+    sstore_status status = sstore_builder_create_addition(path, options, &builder, error);
+    if (status != SSTORE_OK)
+        return status;
+    status = sstore_builder_add(builder, fingerprints, ids, count, error);
+    if (status == SSTORE_OK)
+        return sstore_builder_finish(builder, change_out, error);
+    sstore_builder_abort(builder);
+    return status;
+}
+
+sstore_status store_remove(const char *path, const sstore_remove_options *options, const uint64_t *fingerprints,
+                           const uint64_t *ids, size_t count, sstore_change *change_out, sstore_error *error)
+{
+    sstore_remover *remover;
+    sstore_status status = sstore_remover_create(path, options, &remover, error);
+    if (status != SSTORE_OK)
+        return status;
+    status = ids != NULL ? sstore_remover_remove(remover, fingerprints, ids, count, error)
+                         : sstore_remover_remove_fingerprints(remover, fingerprints, count, error);
+    if (status == SSTORE_OK)
+        return sstore_remover_finish(remover, change_out, error);
+    sstore_remover_abort(remover);
+    return status;
+}
+
+sstore_status store_change(const char *path, bool removes, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
+                           sstore_error *error)
+{
+    sstore_add_options add = SSTORE_ADD_OPTIONS_INIT;
+    sstore_remove_options remove = SSTORE_REMOVE_OPTIONS_INIT;
+    add.memory_bytes = remove.memory_bytes = 1 << 20;
+    add.threads = remove.threads = 1;
+    return removes ? store_remove(path, &remove, fingerprints, ids, count, NULL, error)
+                   : store_add(path, &add, fingerprints, ids, count, NULL, error);
 }
 
 sstore *store_must_open(const char *path, sstore_io io, sstore_strategy strategy)
@@ -90,7 +206,9 @@ sstore_status store_nearest_sorted(sstore_cursor *cursor, uint64_t fingerprint, 
 sstore_status store_batch(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,
                           uint32_t threads, matches *out, sstore_error *error)
 {
-    return sstore_query_batch(store, fingerprints, count, distance, threads, store_collect, out, error);
+    sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
+    options.threads = threads;
+    return sstore_query_batch(store, fingerprints, count, distance, &options, store_collect, out, error);
 }
 
 typedef struct comparison {
@@ -115,11 +233,11 @@ static int compare_next(void *context, const sstore_record *record)
     return 1;
 }
 
-sstore_status store_compare_records(sstore_cursor *cursor, const oracle *truth, bool *right_out, size_t *count_out,
+sstore_status store_compare_records(const sstore *store, const oracle *truth, bool *right_out, size_t *count_out,
                                     sstore_error *error)
 {
     comparison now = {.truth = truth, .right = true};
-    sstore_status status = sstore_each_record(cursor, compare_next, &now, error);
+    sstore_status status = sstore_each_record(store, compare_next, &now, error);
     *right_out = now.right;
     *count_out = now.next;
     return status;
@@ -137,7 +255,7 @@ int store_ignore_clustered(void *context, const sstore_cluster_record *record)
     return 0;
 }
 
-int store_ignore_scanned(void *context, const sstore_scan_match *match)
+int store_ignore_scanned(void *context, const sstore_stream_match *match)
 {
     (void)context, (void)match;
     return 0;

@@ -18,6 +18,23 @@ sstore_status store_build(const char *path, const sstore_build_options *options,
 /* The same; whatever goes wrong fails the test. NULL options: small blocks, little memory. */
 void store_must_build(const char *path, const sstore_build_options *options, const data_set *set);
 
+/* The options of a build for other calls, as far as they have them. */
+sstore_add_options options_to_add(const sstore_build_options *build);
+sstore_remove_options options_to_remove(const sstore_build_options *build);
+sstore_merge_options options_to_merge(const sstore_build_options *build);
+sstore_compact_options options_to_compact(const sstore_build_options *build);
+sstore_dedup_options options_to_dedup(const sstore_build_options *build);
+
+/* Add `count` records to a store in one step, or remove them. `ids` and `change_out` may be NULL. */
+sstore_status store_add(const char *path, const sstore_add_options *options, const uint64_t *fingerprints,
+                        const uint64_t *ids, size_t count, sstore_change *change_out, sstore_error *error);
+/* Without ids: all records with these fingerprints. */
+sstore_status store_remove(const char *path, const sstore_remove_options *options, const uint64_t *fingerprints,
+                           const uint64_t *ids, size_t count, sstore_change *change_out, sstore_error *error);
+/* One of the two, on one thread and in little memory. */
+sstore_status store_change(const char *path, bool removes, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
+                           sstore_error *error);
+
 /* Open or fail the test. */
 sstore *store_must_open(const char *path, sstore_io io, sstore_strategy strategy);
 sstore_cursor *store_must_cursor(const sstore *store);
@@ -35,7 +52,7 @@ sstore_status store_batch(const sstore *store, const uint64_t *fingerprints, siz
 
 /* Read all records and hold each against the truth, in order. *right_out is whether all that were reported were right;
  * *count_out how many were. */
-sstore_status store_compare_records(sstore_cursor *cursor, const oracle *truth, bool *right_out, size_t *count_out,
+sstore_status store_compare_records(const sstore *store, const oracle *truth, bool *right_out, size_t *count_out,
                                     sstore_error *error);
 
 /* An sstore_match_fn that appends to the `matches` in context. */
@@ -44,6 +61,6 @@ int store_collect(void *context, const sstore_match *match);
 /* Callbacks that take whatever comes and want more. */
 int store_ignore_pair(void *context, const sstore_pair *pair);
 int store_ignore_clustered(void *context, const sstore_cluster_record *record);
-int store_ignore_scanned(void *context, const sstore_scan_match *match);
+int store_ignore_scanned(void *context, const sstore_stream_match *match);
 
 #endif

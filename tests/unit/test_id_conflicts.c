@@ -8,6 +8,7 @@
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/testing.h"
+#include "support/use_store.h"
 
 #define STORES (testing_sanitized() ? 10u : 40u)
 #define MOST_RECORDS 4000u
@@ -28,18 +29,23 @@ static bool holds(const sstore_record *record)
 
 static sstore_change change_store(const char *path, bool removes, const sstore_record *records, size_t count)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_add_options add = SSTORE_ADD_OPTIONS_INIT;
+    sstore_remove_options remove = SSTORE_REMOVE_OPTIONS_INIT;
     sstore_change change = {.struct_size = sizeof change};
-    sstore_builder *builder;
     sstore_error error;
-    options.plan = "1";
-    options.threads = 2;
-    options.change = &change;
-    assert_ok(removes ? sstore_builder_create_removal(path, &options, &builder, &error)
-                      : sstore_builder_create_addition(path, &options, &builder, &error), &error);
-    for (size_t i = 0; i < count; i++)
-        assert_ok(sstore_builder_add(builder, &records[i].fingerprint, &records[i].id, 1, &error), &error);
-    assert_ok(sstore_builder_finish(builder, &error), &error);
+    uint64_t *fingerprints = test_calloc(count + 1, sizeof *fingerprints), *ids = test_calloc(count + 1, sizeof *ids);
+    add.plan = "1";
+    add.threads = remove.threads = 2;
+    add.check_ids = true;
+    for (size_t i = 0; i < count; i++) {
+        fingerprints[i] = records[i].fingerprint;
+        ids[i] = records[i].id;
+    }
+    assert_ok(removes ? store_remove(path, &remove, fingerprints, ids, count, &change, &error)
+                      : store_add(path, &add, fingerprints, ids, count, &change, &error),
+              &error);
+    test_free(fingerprints);
+    test_free(ids);
     return change;
 }
 
@@ -76,7 +82,7 @@ static void check_addition(const char *path, const sstore_record *records, size_
     assert_int_equal(change.given_count, count);
     assert_int_equal(change.added_count, held_count - before);
     assert_int_equal(change.conflict_count, conflicts);
-    assert_int_equal(change.least_conflicting_id, least);
+    assert_int_equal(change.min_conflicting_id, least);
     assert_int_equal(change.ids_checked, 1);
 }
 
@@ -98,7 +104,7 @@ static void test_random_additions(void **state)
         testing_doing("store %u, seed %llu", i, (unsigned long long)run_seed);
         scratch_remove(path);
         assert_ok(sstore_builder_create(path, NULL, &builder, &error), &error);
-        assert_ok(sstore_builder_finish(builder, &error), &error);
+        assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
         held_count = 0;
         for (uint64_t steps = rng_between(&random, 1, 6); steps > 0; steps--) {
             sstore_record records[500];
@@ -116,7 +122,7 @@ static void test_random_additions(void **state)
     testing_done();
 }
 
-static int hold_new(void *context, const sstore_intake_answer *answer)
+static int hold_new(void *context, const sstore_dedup_answer *answer)
 {
     (void)context;
     if (answer->is_new)
@@ -124,30 +130,30 @@ static int hold_new(void *context, const sstore_intake_answer *answer)
     return 0;
 }
 
-/* An intake tells of all its publications, also where it compacts behind each. */
-static void test_intake(void **state)
+/* Deduplication tells of all its publications, also where it compacts behind each. */
+static void test_dedup(void **state)
 {
     (void)state;
     rng random;
     rng_init(&random, run_seed + 1);
     for (uint32_t i = 0; i < STORES; i++) {
-        const char *path = scratch_path("intake");
+        const char *path = scratch_path("dedup");
         const uint64_t id_range = rng_between(&random, 1, 3000);
         sstore_change change = {.struct_size = sizeof change};
-        sstore_intake_options options = SSTORE_INTAKE_OPTIONS_INIT;
+        sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
         sstore_builder *builder;
-        sstore_intake *intake;
+        sstore_dedup *dedup;
         sstore_error error;
         uint64_t conflicts = 0, least = 0;
-        testing_doing("intake %u, seed %llu", i, (unsigned long long)run_seed);
+        testing_doing("dedup %u, seed %llu", i, (unsigned long long)run_seed);
         scratch_remove(path);
         assert_ok(sstore_builder_create(path, NULL, &builder, &error), &error);
-        assert_ok(sstore_builder_finish(builder, &error), &error);
+        assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
         held_count = 0;
         options.distance = 0;
         options.compact = i % 2 == 1;
-        options.build.change = &change;
-        assert_ok(sstore_intake_open(path, &options, &intake, &error), &error);
+        options.check_ids = true;
+        assert_ok(sstore_dedup_open(path, &options, &dedup, &error), &error);
         for (uint64_t steps = rng_between(&random, 1, 6); steps > 0; steps--) {
             const size_t before = held_count, count = rng_between(&random, 1, 500);
             uint64_t fingerprints[500], ids[500];
@@ -155,20 +161,19 @@ static void test_intake(void **state)
                 fingerprints[j] = rng_next(&random) % 5000;
                 ids[j] = random_id(&random, id_range);
             }
-            assert_ok(sstore_intake_offer(intake, fingerprints, ids, count, hold_new, NULL, &error), &error);
+            assert_ok(sstore_dedup_offer(dedup, fingerprints, ids, count, NULL, hold_new, NULL, &error), &error);
             uint64_t least_here;
             const uint64_t conflicts_here = count_conflicts(before, &least_here);
             if (conflicts_here > 0 && (conflicts == 0 || least_here < least))
                 least = least_here;
             conflicts += conflicts_here;
-            assert_ok(sstore_intake_publish(intake, &error), &error);
-            if (held_count == before)
-                continue; /* nothing was published */
+            assert_ok(sstore_dedup_publish(dedup, &change, &error), &error);
+            assert_int_equal(change.added_count, held_count); /* also if nothing was published now */
             assert_int_equal(change.conflict_count, conflicts);
-            assert_int_equal(change.least_conflicting_id, least);
+            assert_int_equal(change.min_conflicting_id, least);
             assert_int_equal(change.ids_checked, 1);
         }
-        sstore_intake_close(intake);
+        sstore_dedup_close(dedup);
     }
     testing_done();
 }
@@ -187,7 +192,7 @@ static void test_not_checked(void **state)
         sstore_error error;
         assert_non_null(words);
         options.plan = "1";
-        options.replace = 1;
+        options.replace = true;
         assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
         for (uint64_t i = 0; i < MANY; i += TOGETHER) {
             for (uint64_t j = 0; j < TOGETHER; j++) {
@@ -196,13 +201,13 @@ static void test_not_checked(void **state)
             }
             assert_ok(sstore_builder_add(builder, words, words + TOGETHER, TOGETHER, &error), &error);
         }
-        assert_ok(sstore_builder_finish(builder, &error), &error);
+        assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
         free(words);
         const sstore_record records[] = {{1, 5000}, {2, 6000}, {3, 6000}};
         const sstore_change change = change_store(path, false, records, 3);
         assert_int_equal(change.added_count, 3);
         assert_int_equal(change.conflict_count, factor == 1 ? 2 : 1);
-        assert_int_equal(change.least_conflicting_id, factor == 1 ? 5000 : 6000);
+        assert_int_equal(change.min_conflicting_id, factor == 1 ? 5000 : 6000);
         assert_int_equal(change.ids_checked, factor == 1);
     }
 }
@@ -212,7 +217,7 @@ int main(void)
     run_seed = rng_run_seed();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_random_additions, testing_teardown),
-        cmocka_unit_test_teardown(test_intake, testing_teardown),
+        cmocka_unit_test_teardown(test_dedup, testing_teardown),
         cmocka_unit_test(test_not_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,11 +30,8 @@ typedef struct fixture {
 static void add_records(const char *path, const data_set *data, size_t first)
 {
     sstore_error error;
-    sstore_builder *builder;
-    assert_ok(sstore_builder_create_addition(path, NULL, &builder, &error), &error);
-    assert_ok(sstore_builder_add(builder, data->fingerprints + first, data->ids + first, data->count - first, &error),
+    assert_ok(store_add(path, NULL, data->fingerprints + first, data->ids + first, data->count - first, NULL, &error),
               &error);
-    assert_ok(sstore_builder_finish(builder, &error), &error);
 }
 
 static int set_up(void **state)
@@ -125,10 +122,25 @@ static void test_open_refuses(void **state)
     options.strategy = (sstore_strategy)(SSTORE_STRATEGY_SCAN + 1);
     REFUSED(sstore_open, self->path, &options, &store);
     options.strategy = SSTORE_STRATEGY_AUTO;
-    for (size_t size = 0; size <= 2 * sizeof options; size++) { /* as of no version of the header */
+    for (size_t size = 0; size < sizeof options; size++) { /* as of no version of the header */
         options.struct_size = size;
-        if (size != sizeof options)
-            REFUSED(sstore_open, self->path, &options, &store);
+        REFUSED(sstore_open, self->path, &options, &store);
+    }
+    struct {
+        sstore_open_options options;
+        uint8_t more[sizeof(sstore_open_options) + 1];
+    } newer = {.options = SSTORE_OPEN_OPTIONS_INIT};
+    for (size_t more = 1; more < sizeof newer.more; more++) { /* as of a later one */
+        sstore_error error = {.status = SSTORE_OK};
+        newer.options.struct_size = sizeof options + more;
+        newer.more[more] = 1; /* which is not the struct's any more */
+        assert_ok(sstore_open(self->path, &newer.options, &store, &error), &error);
+        sstore_close(store);
+        newer.more[more] = 0;
+        newer.more[more - 1] = 1; /* a field that is not known, and asked for */
+        assert_status(sstore_open(self->path, &newer.options, &store, &error), SSTORE_ERROR_UNSUPPORTED, &error);
+        assert_null(store);
+        newer.more[more - 1] = 0;
     }
     REFUSED(sstore_verify, NULL, NULL, NULL);
 }
@@ -148,17 +160,17 @@ static void test_queries_refuse(void **state)
     REFUSED(sstore_query_nearest, NULL, query, 3, never, NULL);
     REFUSED(sstore_query_nearest, self->cursor, query, 3, NULL, NULL);
     REFUSED(sstore_query_nearest, self->cursor, query, too_far, never, NULL);
-    REFUSED(sstore_query_batch, NULL, &query, 1, 3, 1, never, NULL);
-    REFUSED(sstore_query_batch, self->store, NULL, 1, 3, 1, never, NULL);
-    REFUSED(sstore_query_batch, self->store, &query, 1, 3, 1, NULL, NULL);
-    REFUSED(sstore_query_batch, self->store, &query, 1, too_far, 1, never, NULL);
+    REFUSED(sstore_query_batch, NULL, &query, 1, 3, NULL, never, NULL);
+    REFUSED(sstore_query_batch, self->store, NULL, 1, 3, NULL, never, NULL);
+    REFUSED(sstore_query_batch, self->store, &query, 1, 3, NULL, NULL, NULL);
+    REFUSED(sstore_query_batch, self->store, &query, 1, too_far, NULL, never, NULL);
     REFUSED(sstore_explain, NULL, query, 3, never_a_table, NULL);
     REFUSED(sstore_explain, self->cursor, query, 3, NULL, NULL);
     REFUSED(sstore_explain, self->cursor, query, too_far, never_a_table, NULL);
     REFUSED(sstore_each_record, NULL, never_a_record, NULL);
-    REFUSED(sstore_each_record, self->cursor, NULL, NULL);
+    REFUSED(sstore_each_record, self->store, NULL, NULL);
     /* No queries are none to answer, wherever they are. */
-    assert_ok(sstore_query_batch(self->store, NULL, 0, 3, 1, never, NULL, NULL), NULL);
+    assert_ok(sstore_query_batch(self->store, NULL, 0, 3, NULL, never, NULL, NULL), NULL);
 }
 
 static void test_facts_refuse(void **state)
@@ -179,7 +191,7 @@ static void test_facts_refuse(void **state)
     REFUSED(sstore_stat_table, self->store, facts.segment_count, 0, &table);
     REFUSED(sstore_stat_table, self->store, 0, facts.table_count, &table);
     facts.struct_size--;
-    segment.struct_size++;
+    segment.struct_size = sizeof segment.struct_size;
     table.struct_size = 0;
     REFUSED(sstore_stat, self->store, &facts);
     REFUSED(sstore_stat_segment, self->store, 0, &segment);
@@ -227,17 +239,19 @@ static void test_callbacks_stop(void **state)
 {
     const fixture *self = *state;
     const uint64_t query = self->data.fingerprints[0];
+    sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
+    options.threads = 2;
     for (uint32_t at = 1; at <= 4; at++) {
         stopper match = {.left = at}, nearest = {.left = 1}, batch = {.left = at}, table = {.left = at},
                 record = {.left = at};
         assert_int_equal(sstore_query(self->cursor, query, SSTORE_MAX_DISTANCE, stop_at_match, &match, NULL),
                          SSTORE_STOPPED);
         assert_int_equal(sstore_query_nearest(self->cursor, query, 3, stop_at_match, &nearest, NULL), SSTORE_STOPPED);
-        assert_int_equal(sstore_query_batch(self->store, &query, 1, SSTORE_MAX_DISTANCE, 2, stop_at_match, &batch,
-                                            NULL),
+        assert_int_equal(sstore_query_batch(self->store, &query, 1, SSTORE_MAX_DISTANCE, &options, stop_at_match,
+                                            &batch, NULL),
                          SSTORE_STOPPED);
         assert_int_equal(sstore_explain(self->cursor, query, 3, stop_at_table, &table, NULL), SSTORE_STOPPED);
-        assert_int_equal(sstore_each_record(self->cursor, stop_at_record, &record, NULL), SSTORE_STOPPED);
+        assert_int_equal(sstore_each_record(self->store, stop_at_record, &record, NULL), SSTORE_STOPPED);
         assert_int_equal(match.calls, at);
         assert_int_equal(nearest.calls, 1);
         assert_int_equal(batch.calls, at);
@@ -307,7 +321,7 @@ static void test_recipe(void **state)
     assert_non_null(strstr(error.message, options.recipe));
     /* Another store in its place. */
     sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
-    build.replace = 1;
+    build.replace = true;
     build.recipe = options.recipe;
     store_must_build(self->path, &build, &self->data);
     assert_status(sstore_reopen(store, &newest, &error), SSTORE_ERROR_RECIPE, &error);

@@ -96,9 +96,7 @@ static void must_reindex(uint32_t wanted)
 {
     uint32_t made = UINT32_MAX;
     sstore_error error = {.status = SSTORE_OK};
-    sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
-    options.made_count = &made;
-    assert_ok(sstore_reindex(store_path(), &options, &error), &error);
+    assert_ok(sstore_reindex(store_path(), NULL, &made, &error), &error);
     assert_int_equal(made, wanted);
 }
 
@@ -110,7 +108,7 @@ static void check_whole(const subject *self)
     assert_ok(sstore_verify(store_path(), NULL, NULL, &error), &error);
     sstore *store = store_must_open(store_path(), SSTORE_IO_PREAD, SSTORE_STRATEGY_PROBE);
     sstore_cursor *cursor = store_must_cursor(store);
-    assert_ok(store_compare_records(cursor, &self->truth, &right, &count, &error), &error);
+    assert_ok(store_compare_records(store, &self->truth, &right, &count, &error), &error);
     assert_true(right && count == self->truth.count);
     for (size_t i = 0; i < RECORDS; i += 29) {
         matches got = {0}, wanted = {0};
@@ -133,6 +131,7 @@ static void test_other_lmdb_formats(void **state)
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         subject now;
         sstore_builder *builder;
+        sstore_remover *remover;
         sstore_error error = {.status = SSTORE_OK};
         subject_make(&now);
         now.segment->lmdb_format = others[i];
@@ -142,11 +141,11 @@ static void test_other_lmdb_formats(void **state)
         sstore_status status = sstore_builder_create_addition(store_path(), NULL, &builder, &error);
         assert_status(status, SSTORE_ERROR_UNSUPPORTED, &error);
         assert_non_null(strstr(error.message, SS_DIRECTORY_ADVICE));
-        status = sstore_builder_create_removal(store_path(), NULL, &builder, &error);
+        status = sstore_remover_create(store_path(), NULL, &remover, &error);
         assert_status(status, SSTORE_ERROR_UNSUPPORTED, &error);
         /* Who reads its records alone needs no directory. */
         const char *merged = scratch_path("merged"), *inputs[] = {store_path()};
-        assert_ok(sstore_merge(merged, inputs, 1, NULL, &error), &error);
+        assert_ok(sstore_merge(merged, inputs, 1, NULL, NULL, &error), &error);
         assert_ok(sstore_verify(merged, NULL, NULL, &error), &error);
         scratch_remove(merged);
         must_reindex(1);
@@ -256,7 +255,7 @@ static void check_blocks_refused(const subject *self, const char *name, const ch
     sstore_error error = {.status = SSTORE_OK};
     ss_dir_remove(&self->folder, SS_DIRECTORY_NAME);
     folder_copy(store_path(), wanted);
-    assert_status(sstore_reindex(store_path(), NULL, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_status(sstore_reindex(store_path(), NULL, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
     assert_non_null(strstr(error.file, name));
     if (strstr(error.message, reason) == NULL)
         fail_msg("%s", error.message);
@@ -400,7 +399,7 @@ static void test_hard_links(void **state)
     subject_make(&now);
     ss_dir_remove(&now.folder, SS_DIRECTORY_NAME);
     link_error = ENOSPC;
-    assert_status(sstore_reindex(store_path(), NULL, &error), SSTORE_ERROR_IO, &error);
+    assert_status(sstore_reindex(store_path(), NULL, NULL, &error), SSTORE_ERROR_IO, &error);
     assert_int_equal(error.system_errno, ENOSPC);
     link_error = 0;
     assert_int_equal(links_of("ids.blk"), 1);

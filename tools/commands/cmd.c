@@ -3,7 +3,9 @@
  */
 #include "commands/cmd.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <signal.h>
 #include <string.h>
 
@@ -171,6 +173,70 @@ void task_begin_reading(task_arguments *arguments)
     arguments->options.on_progress = report_and_check;
 }
 
+sstore_add_options task_add_options(const task_arguments *arguments)
+{
+    const sstore_build_options *from = &arguments->options;
+    sstore_add_options options = SSTORE_ADD_OPTIONS_INIT;
+    options.block_bytes = from->block_bytes;
+    options.threads = from->threads;
+    options.check_ids = !arguments->quiet;
+    options.ignore_free_space = from->ignore_free_space;
+    options.plan = from->plan;
+    options.tmp_dir = from->tmp_dir;
+    options.memory_bytes = from->memory_bytes;
+    options.expected_record_count = from->expected_record_count;
+    options.expected_max_id = from->expected_max_id;
+    options.on_progress = from->on_progress;
+    options.progress_context = from->progress_context;
+    return options;
+}
+
+sstore_remove_options task_remove_options(const task_arguments *arguments)
+{
+    const sstore_build_options *from = &arguments->options;
+    sstore_remove_options options = SSTORE_REMOVE_OPTIONS_INIT;
+    options.threads = from->threads;
+    options.ignore_free_space = from->ignore_free_space;
+    options.tmp_dir = from->tmp_dir;
+    options.memory_bytes = from->memory_bytes;
+    options.on_progress = from->on_progress;
+    options.progress_context = from->progress_context;
+    return options;
+}
+
+sstore_merge_options task_merge_options(const task_arguments *arguments)
+{
+    const sstore_build_options *from = &arguments->options;
+    sstore_merge_options options = SSTORE_MERGE_OPTIONS_INIT;
+    options.block_bytes = from->block_bytes;
+    options.threads = from->threads;
+    options.replace = from->replace;
+    options.ignore_free_space = from->ignore_free_space;
+    options.plan = from->plan;
+    options.tmp_dir = from->tmp_dir;
+    options.memory_bytes = from->memory_bytes;
+    options.on_progress = from->on_progress;
+    options.progress_context = from->progress_context;
+    return options;
+}
+
+sstore_compact_options task_compact_options(const task_arguments *arguments, sstore_compaction which)
+{
+    const sstore_build_options *from = &arguments->options;
+    sstore_compact_options options = SSTORE_COMPACT_OPTIONS_INIT;
+    options.which = which;
+    options.block_bytes = from->block_bytes;
+    options.threads = from->threads;
+    options.ignore_free_space = from->ignore_free_space;
+    options.plan = from->plan;
+    options.tmp_dir = from->tmp_dir;
+    options.memory_bytes = from->memory_bytes;
+    options.on_progress = from->on_progress;
+    options.progress_context = from->progress_context;
+    return options;
+}
+
+
 void task_begin(task_arguments *arguments)
 {
     /* A reader that closes the pipe of progress or answers must not end the process in the middle of a change. */
@@ -185,8 +251,16 @@ int task_end(const char *path, sstore_status status, const sstore_error *error)
         message_print("%s: interrupted; nothing was changed", path);
         return interrupt_exit_code();
     }
-    return message_status(status, error);
+    const int code = message_status(status, error);
+    if (status == SSTORE_ERROR_EXISTS)
+        message_print("--force replaces an existing store, and nothing else");
+    else if (status == SSTORE_ERROR_IO && error->system_errno == ENOSPC)
+        message_print("--tmp-dir spills elsewhere, --ignore-free-space begins all the same");
+    return code;
 }
+
+/* Of smaller stores, most bytes are headers and blocks that are not full. */
+#define MIN_SUMMED_FINGERPRINTS 10000u
 
 static int print_summary(const char *path)
 {
@@ -194,11 +268,12 @@ static int print_summary(const char *path)
     int code = store_read_metadata(path, &metadata);
     if (code != EXIT_DONE)
         return code;
-    double each = metadata.distinct_count == 0 ? 0 : (double)metadata.total_bytes / (double)metadata.distinct_count;
-    message_print("%s: records %" PRIu64 ", distinct %" PRIu64 ", tables %" PRIu32 ", bytes %" PRIu64
-                  ", bytes a fingerprint %.1f",
-                  path, metadata.record_count, metadata.distinct_count, metadata.table_count, metadata.total_bytes,
-                  each);
+    char each[48] = "";
+    if (metadata.distinct_count >= MIN_SUMMED_FINGERPRINTS)
+        snprintf(each, sizeof each, ", bytes a fingerprint %.1f",
+                 (double)metadata.total_bytes / (double)metadata.distinct_count);
+    message_print("%s: records %" PRIu64 ", distinct %" PRIu64 ", tables %" PRIu32 ", bytes %" PRIu64 "%s", path,
+                  metadata.record_count, metadata.distinct_count, metadata.table_count, metadata.total_bytes, each);
     return EXIT_DONE;
 }
 
@@ -210,7 +285,7 @@ int task_end_build(const task_arguments *arguments, const char *path, sstore_sta
 
 int task_check_records(const task_arguments *arguments, const char *path, uint64_t record_count)
 {
-    if (record_count > 0 || arguments->options.replace == 0 || arguments->allow_empty)
+    if (record_count > 0 || !arguments->options.replace || arguments->allow_empty)
         return EXIT_DONE;
     progress_end();
     message_print("%s: there are no input records, so nothing was changed; add --allow-empty to make an empty store",
@@ -222,7 +297,7 @@ int task_check_stores(const task_arguments *arguments, const char *path, const o
 {
     sstore_statistics metadata = {.record_count = 0};
     int code = EXIT_DONE;
-    if (arguments->options.replace == 0 || arguments->allow_empty)
+    if (!arguments->options.replace || arguments->allow_empty)
         return EXIT_DONE;
     for (int i = 0; i < stores->count && code == EXIT_DONE && metadata.record_count == 0; i++)
         code = store_read_metadata(stores->items[i], &metadata);

@@ -101,6 +101,12 @@ void check_run_options(void *part);
 #define SEGMENT_OPTION_GROUPS(offset) {segment_options, offset, NULL, NULL}, WRITE_OPTION_GROUPS(offset)
 #define BUILD_OPTION_GROUPS(offset) {build_options, offset, NULL, NULL}, SEGMENT_OPTION_GROUPS(offset)
 
+/* The options of the library's calls that do not make a store of inputs, from those of a task. */
+sstore_add_options task_add_options(const task_arguments *arguments);
+sstore_remove_options task_remove_options(const task_arguments *arguments);
+sstore_merge_options task_merge_options(const task_arguments *arguments);
+sstore_compact_options task_compact_options(const task_arguments *arguments, sstore_compaction which);
+
 /* Begin to show progress as the options ask for, and make the library stop on a signal: call it before the store
  * is begun. From then on a pipe that nobody reads is an error of the write, and no signal; progress is lost
  * without a word. */

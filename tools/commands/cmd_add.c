@@ -21,7 +21,7 @@ typedef struct add_arguments {
 
 #define OF_IF_NEW .given = offsetof(add_arguments, of_if_new)
 
-static const command_option options[] = {
+static const command_option add_options[] = {
     {"if-new", 0, NULL,
      "add only records that none is near, in STORE or before them in the input; print the "
      "matches of the others",
@@ -38,7 +38,7 @@ static const command_option options[] = {
     {0},
 };
 static const command_syntax syntax = {
-    .options = options,
+    .options = add_options,
     .groups = (const option_group[]){SEGMENT_OPTION_GROUPS(offsetof(add_arguments, store.task)),
                                      INPUT_OPTION_GROUP(offsetof(add_arguments, store.input)),
                                      {0}},
@@ -54,16 +54,16 @@ static const command_syntax syntax = {
 
 typedef struct new_job {
     const add_arguments *all;
-    sstore_intake *intake;
+    sstore_dedup *dedup;
     output_style style;
     bool answers_now; /* the writer of the input may wait for the answers */
     uint64_t record_count;
     sstore_statistics before; /* of the store */
-    sstore_change last;       /* that was published */
+    sstore_change change;     /* of all publications */
     record_batch chunk;
 } new_job;
 
-static int print_answer(void *context, const sstore_intake_answer *answer)
+static int print_answer(void *context, const sstore_dedup_answer *answer)
 {
     const new_job *job = context;
     if (answer->is_new)
@@ -79,7 +79,7 @@ static int insert(new_job *job, const uint64_t *fingerprints, const uint64_t *id
     sstore_error error;
     if (interrupted())
         return interrupt_exit_code();
-    sstore_status status = sstore_intake_offer(job->intake, fingerprints, ids, count, print_answer, job, &error);
+    sstore_status status = sstore_dedup_offer(job->dedup, fingerprints, ids, count, NULL, print_answer, job, &error);
     if (status == SSTORE_STOPPED)
         return interrupted() ? interrupt_exit_code() : EXIT_FAILED;
     if (status != SSTORE_OK)
@@ -131,12 +131,12 @@ static int insert_inputs(new_job *job)
 }
 
 /* Publish what is gathered in spite of a failure: answers that were printed stay true. */
-static void publish_after_failure(const new_job *job, const char *path)
+static void publish_after_failure(new_job *job, const char *path)
 {
     sstore_error error;
     interrupt_forget();
-    sstore_status status = sstore_intake_publish(job->intake, &error);
-    const uint64_t lost = sstore_intake_pending_count(job->intake);
+    sstore_status status = sstore_dedup_publish(job->dedup, &job->change, &error);
+    const uint64_t lost = sstore_dedup_pending_count(job->dedup);
     progress_end();
     if (status != SSTORE_OK)
         message_print("%s: %" PRIu64 " records that were answered as new are not in it: %s", path, lost, error.message);
@@ -144,12 +144,8 @@ static void publish_after_failure(const new_job *job, const char *path)
 
 static void print_summary(const char *path, const new_job *job)
 {
-    const sstore_change *last = &job->last;
-    const bool any = last->segment_count > 0; /* something was published */
     message_print("%s: added %" PRIu64 " of %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
-                  sstore_intake_new_count(job->intake) - sstore_intake_pending_count(job->intake), job->record_count,
-                  any ? last->record_count : job->before.record_count,
-                  any ? last->segment_count : job->before.segment_count);
+                  job->change.added_count, job->record_count, job->change.record_count, job->change.segment_count);
 }
 
 /* Files are inserted as a whole: if anything fails, so that not all answers can be known, nothing more is published. */
@@ -161,7 +157,7 @@ static int insert_all(new_job *job)
     if (code == EXIT_DONE && !output_flush())
         code = EXIT_FAILED;
     if (code == EXIT_DONE) {
-        sstore_status status = sstore_intake_publish(job->intake, &error);
+        sstore_status status = sstore_dedup_publish(job->dedup, &job->change, &error);
         code = task_end(path, status, &error);
     } else if (job->answers_now) {
         publish_after_failure(job, path);
@@ -173,7 +169,7 @@ static int insert_all(new_job *job)
     }
     if (!job->all->store.task.quiet) {
         print_summary(path, job);
-        store_warn_of_ids(path, &job->last);
+        store_warn_of_ids(path, &job->change);
     }
     return code;
 }
@@ -182,8 +178,9 @@ static int insert_all(new_job *job)
 static int add_new(add_arguments *all)
 {
     const char *path = all->store.store;
-    new_job job = {.all = all, .last = {.struct_size = sizeof job.last}};
-    sstore_intake_options intake = SSTORE_INTAKE_OPTIONS_INIT;
+    new_job job = {.all = all, .change = {.struct_size = sizeof job.change}};
+    const sstore_build_options *from = &all->store.task.options;
+    sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
     sstore_error error;
     int code = store_check_inputs(&all->store);
     if (code == EXIT_DONE)
@@ -191,21 +188,28 @@ static int add_new(add_arguments *all)
     if (code != EXIT_DONE)
         return code;
     task_begin(&all->store.task);
-    job.style = (output_style){.json = all->json, .has_ids = job.before.has_ids != 0};
-    intake.distance = all->distance;
-    intake.publish_every = all->publish_every;
-    intake.compact = all->compact;
-    intake.build = all->store.task.options;
-    intake.build.change = &job.last;
+    job.style = (output_style){.json = all->json, .has_ids = job.before.has_ids};
+    options.distance = all->distance;
+    options.block_bytes = from->block_bytes;
+    options.threads = from->threads;
+    options.compact = all->compact;
+    options.check_ids = true;
+    options.ignore_free_space = from->ignore_free_space;
+    options.plan = from->plan;
+    options.tmp_dir = from->tmp_dir;
+    options.memory_bytes = from->memory_bytes;
+    options.publish_every = all->publish_every;
+    options.on_progress = from->on_progress;
+    options.progress_context = from->progress_context;
     if (!record_batch_init(&job.chunk, CHUNK_RECORDS)) {
         message_print("out of memory");
         code = EXIT_FAILED;
-    } else if (sstore_intake_open(path, &intake, &job.intake, &error) != SSTORE_OK) {
+    } else if (sstore_dedup_open(path, &options, &job.dedup, &error) != SSTORE_OK) {
         code = message_error(&error);
     } else {
         code = insert_all(&job);
     }
-    sstore_intake_close(job.intake);
+    sstore_dedup_close(job.dedup);
     record_batch_free(&job.chunk);
     return code;
 }
@@ -216,8 +220,8 @@ static int add_new(add_arguments *all)
 static int compact(store_arguments *arguments)
 {
     sstore_error error;
-    arguments->task.options.change = NULL;
-    sstore_status status = sstore_compact(arguments->store, SSTORE_COMPACT_TIERS, &arguments->task.options, &error);
+    const sstore_compact_options options = task_compact_options(&arguments->task, SSTORE_COMPACT_TIERS);
+    sstore_status status = sstore_compact(arguments->store, &options, NULL, &error);
     return task_end(arguments->store, status, &error);
 }
 

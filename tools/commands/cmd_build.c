@@ -12,9 +12,22 @@
 
 typedef struct build_job {
     store_change kind;
-    sstore_builder *builder;
+    sstore_builder *builder; /* NULL where records are removed */
+    sstore_remover *remover;
     uint64_t record_count, expected_count; /* expected: of all inputs, 0 if it is not known */
 } build_job;
+
+/* Give the library some records, fingerprints or ids; ids that are to be removed come as `fingerprints`. */
+static sstore_status give(const build_job *job, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
+                          sstore_error *error)
+{
+    if (job->builder != NULL)
+        return sstore_builder_add(job->builder, fingerprints, ids, count, error);
+    if (job->kind == STORE_REMOVE_IDS)
+        return sstore_remover_remove_ids(job->remover, fingerprints, count, error);
+    return ids != NULL ? sstore_remover_remove(job->remover, fingerprints, ids, count, error)
+                       : sstore_remover_remove_fingerprints(job->remover, fingerprints, count, error);
+}
 
 static int add_batch(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
 {
@@ -22,10 +35,7 @@ static int add_batch(void *context, const uint64_t *fingerprints, const uint64_t
     sstore_error error;
     if (interrupted())
         return interrupt_exit_code();
-    sstore_status status = job->kind == STORE_REMOVE_IDS
-                               ? sstore_builder_add_ids(job->builder, fingerprints, count, &error)
-                               : sstore_builder_add(job->builder, fingerprints, ids, count, &error);
-    if (status != SSTORE_OK)
+    if (give(job, fingerprints, ids, count, &error) != SSTORE_OK)
         return message_error(&error);
     job->record_count += count;
     progress_reading(job->record_count, job->expected_count);
@@ -51,7 +61,7 @@ static void state_needs(const task_arguments *arguments, const char *path, const
 {
     sstore_build_needs needs = {.struct_size = sizeof needs};
     sstore_error error;
-    if (arguments->quiet || job->expected_count == 0 ||
+    if (arguments->quiet || job->expected_count == 0 || job->builder == NULL ||
         sstore_builder_needs(job->builder, job->expected_count, &needs, &error) != SSTORE_OK ||
         needs.peak_bytes + needs.tmp_peak_bytes < LARGE_BYTES)
         return;
@@ -79,13 +89,14 @@ static input_expectation expect_records(const store_arguments *arguments)
     return all;
 }
 
-static sstore_status begin(store_change kind, const char *path, const sstore_build_options *options,
-                           sstore_builder **builder_out, sstore_error *error)
+static sstore_status begin(build_job *job, const char *path, const task_arguments *task, sstore_error *error)
 {
-    if (kind == STORE_BUILD)
-        return sstore_builder_create(path, options, builder_out, error);
-    return kind == STORE_ADD ? sstore_builder_create_addition(path, options, builder_out, error)
-                             : sstore_builder_create_removal(path, options, builder_out, error);
+    const sstore_add_options add = task_add_options(task);
+    const sstore_remove_options remove = task_remove_options(task);
+    if (job->kind == STORE_BUILD)
+        return sstore_builder_create(path, &task->options, &job->builder, error);
+    return job->kind == STORE_ADD ? sstore_builder_create_addition(path, &add, &job->builder, error)
+                                  : sstore_remover_create(path, &remove, &job->remover, error);
 }
 
 static void print_change(const char *path, bool added, const sstore_change *change)
@@ -119,7 +130,7 @@ void store_warn_of_ids(const char *path, const sstore_change *change)
     message_print("%s: warning: ids of added records that also belong to another fingerprint: %s%" PRIu64
                   ", such as id %" PRIu64
                   "; different documents need different ids, see 'sstore fingerprint --first-id'",
-                  path, change->ids_checked ? "" : "at least ", change->conflict_count, change->least_conflicting_id);
+                  path, change->ids_checked ? "" : "at least ", change->conflict_count, change->min_conflicting_id);
 }
 
 void store_take_operands(store_arguments *arguments, operands given)
@@ -137,20 +148,22 @@ int store_check_inputs(store_arguments *arguments)
 }
 
 /* Publish what has been read, and say what it made. */
-static int finish(build_job *job, const store_arguments *arguments, const sstore_change *change)
+static int finish(build_job *job, const store_arguments *arguments)
 {
     const char *path = arguments->store;
     const task_arguments *task = &arguments->task;
+    sstore_change change = {.struct_size = sizeof change};
     sstore_error error;
-    sstore_status status = sstore_builder_finish(job->builder, &error);
+    sstore_status status = job->builder != NULL ? sstore_builder_finish(job->builder, &change, &error)
+                                                : sstore_remover_finish(job->remover, &change, &error);
     int code = job->kind == STORE_BUILD ? task_end_build(task, path, status, &error) : task_end(path, status, &error);
     if (code != EXIT_DONE || task->quiet)
         return code;
     if (job->kind == STORE_BUILD) {
-        tell_of_input(path, task->allow_empty, change);
+        tell_of_input(path, task->allow_empty, &change);
     } else {
-        print_change(path, job->kind == STORE_ADD, change);
-        store_warn_of_ids(path, change);
+        print_change(path, job->kind == STORE_ADD, &change);
+        store_warn_of_ids(path, &change);
     }
     return EXIT_DONE;
 }
@@ -159,7 +172,6 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
 {
     const char *path = arguments->store;
     task_arguments *task = &arguments->task;
-    sstore_change change = {.struct_size = sizeof change};
     sstore_error error;
     int code = store_check_inputs(arguments);
     if (code != EXIT_DONE)
@@ -168,9 +180,8 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
     build_job job = {.kind = kind, .expected_count = expected.count};
     task_begin(task);
     task->options.expected_record_count = expected.count;
-    task->options.expected_largest_id = expected.largest_id;
-    task->options.change = task->quiet ? NULL : &change;
-    sstore_status status = begin(kind, path, &task->options, &job.builder, &error);
+    task->options.expected_max_id = expected.largest_id;
+    sstore_status status = begin(&job, path, task, &error);
     if (status != SSTORE_OK)
         return task_end(path, status, &error);
     state_needs(task, path, &job);
@@ -178,8 +189,9 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
     if (code == EXIT_DONE && kind == STORE_BUILD)
         code = task_check_records(task, path, job.record_count);
     if (code == EXIT_DONE)
-        return finish(&job, arguments, &change);
+        return finish(&job, arguments);
     sstore_builder_abort(job.builder);
+    sstore_remover_abort(job.remover);
     return interrupted() ? task_end(path, SSTORE_STOPPED, NULL) : code;
 }
 
@@ -213,10 +225,10 @@ int cmd_build(int argc, char **argv)
     store_arguments all = STORE_ARGUMENTS_INIT;
     const operands given = command_line_parse(&build_syntax, argc, argv, &all);
     const sstore_build_options *made = &all.task.options;
-    if (made->without_ids != 0 && made->first_ordinal != 0)
+    if (made->without_ids && made->first_ordinal != 0)
         message_usage_error("--first-ordinal is of no use with --no-ids");
     store_take_operands(&all, given);
-    all.input.lines.ignore_ids = made->without_ids != 0;
+    all.input.lines.ignore_ids = made->without_ids;
     return store_change_from_inputs(STORE_BUILD, &all);
 }
 

@@ -26,7 +26,7 @@ static const command_syntax syntax = {
 typedef struct match_reader {
     sstore_collection *collection;
     input_ids ids; /* of all matches, as the first one has it */
-    sstore_scan_match batch[BATCH_MATCHES];
+    sstore_stream_match batch[BATCH_MATCHES];
     size_t count;
 } match_reader;
 

@@ -40,12 +40,7 @@ static int print_record(void *context, const sstore_record *record)
 static int dump(const sstore *store, printer *how)
 {
     sstore_error error;
-    sstore_cursor *cursor = NULL;
-    if (sstore_cursor_create(store, &cursor, &error) != SSTORE_OK)
-        return message_error(&error);
-    sstore_status status = sstore_each_record(cursor, print_record, how, &error);
-    sstore_cursor_free(cursor);
-    return message_status(status, &error);
+    return message_status(sstore_each_record(store, print_record, how, &error), &error);
 }
 
 int cmd_dump(int argc, char **argv)
@@ -55,7 +50,7 @@ int cmd_dump(int argc, char **argv)
     sstore_statistics metadata;
     const char *path = operands_only_store(command_line_parse(&syntax, argc, argv, &all));
     int code = store_open(path, NULL, &store, &metadata);
-    printer how = {.format = all.format, .has_ids = metadata.has_ids != 0};
+    printer how = {.format = all.format, .has_ids = metadata.has_ids};
     if (code == EXIT_DONE && how.format == DUMP_REC && !how.has_ids) {
         message_print("%s: --format rec: the store has no ids; --format u64 prints its fingerprints", path);
         code = EXIT_USAGE;

@@ -2,6 +2,7 @@
  * cmd_fingerprint.c - sstore fingerprint: make fingerprints of documents. Documents may come as weighted features,
  * one a line: for any way to find features and weigh them that is not built in.
  */
+#include <sstore_text.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -28,7 +28,7 @@ static int open_store(const char *path, const arguments *all, sstore **store_out
 {
     sstore_statistics metadata;
     int code = store_open(path, NULL, store_out, &metadata);
-    *style_out = (output_style){.json = all->json, .has_ids = metadata.has_ids != 0};
+    *style_out = (output_style){.json = all->json, .has_ids = metadata.has_ids};
     return code;
 }
 
@@ -135,7 +135,7 @@ static const command_option cluster_options[] = {
      "print only what to keep: a record of each cluster, and all records "
      "that nothing is near, as lines of fingerprint and id",
      OPTION_FLAG, OPTION_FIELD(arguments, representatives)},
-    {"drop", 0, NULL, "print only what to throw away: the other records, in the same form", OPTION_FLAG,
+    {"drop", 0, NULL, "print only the records to throw away: all but the representatives, as fingerprint and id", OPTION_FLAG,
      OPTION_FIELD(arguments, drop)},
     {"singles", 0, NULL, "print records that nothing is near, too, as clusters of one", OPTION_FLAG,
      OPTION_FIELD(arguments, singles)},

@@ -37,9 +37,9 @@ int cmd_compact(int argc, char **argv)
     sstore_error error;
     const char *path = operands_only_store(command_line_parse(&compact_syntax, argc, argv, &all));
     task_begin(&all.task);
-    all.task.options.change = &change;
-    sstore_status status = sstore_compact(path, all.tiered ? SSTORE_COMPACT_TIERS : SSTORE_COMPACT_ALL,
-                                          &all.task.options, &error);
+    const sstore_compact_options options =
+        task_compact_options(&all.task, all.tiered ? SSTORE_COMPACT_TIERS : SSTORE_COMPACT_ALL);
+    sstore_status status = sstore_compact(path, &options, &change, &error);
     int code = task_end(path, status, &error);
     if (code != EXIT_DONE || all.task.quiet)
         return code;
@@ -81,8 +81,7 @@ int cmd_reindex(int argc, char **argv)
     how.all = all.all;
     how.on_progress = all.task.options.on_progress;
     how.progress_context = all.task.options.progress_context;
-    how.made_count = &made_count;
-    sstore_status status = sstore_reindex(path, &how, &error);
+    sstore_status status = sstore_reindex(path, &how, &made_count, &error);
     int code = task_end(path, status, &error);
     if (code != EXIT_DONE || all.task.quiet)
         return code;

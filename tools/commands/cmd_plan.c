@@ -11,7 +11,7 @@
 typedef struct arguments {
     const char *sample;
     const char *count_given; /* -n, if it is given */
-    bool json, all, no_ids;
+    bool json, all;
     sstore_plan_options plan;
     input_options input;
 } arguments;
@@ -30,7 +30,7 @@ static const command_option options[] = {
     {"max-bytes", 0, "SIZE", "the most that the store may take", OPTION_SIZE, OPTION_FIELD(arguments, plan.max_bytes)},
     {"sample", 0, "FILE", "fingerprints like those to come, in the formats of 'sstore build'", OPTION_TEXT,
      OPTION_FIELD(arguments, sample)},
-    {"no-ids", 0, NULL, "for a store without ids", OPTION_FLAG, OPTION_FIELD(arguments, no_ids)},
+    {"no-ids", 0, NULL, "for a store without ids", OPTION_FLAG, OPTION_FIELD(arguments, plan.without_ids)},
     {"block-size", 0, "SIZE", "a power of two from 256 to 64K (default 4K)", OPTION_SIZE,
      OPTION_FIELD(arguments, plan.block_bytes)},
     {"all", 0, NULL, "print also the plans that others outdo", OPTION_FLAG, OPTION_FIELD(arguments, all)},
@@ -125,8 +125,8 @@ static void print_plan(const sstore_plan_estimate *plan, int name_width)
 {
     char prefix[16], radius[16], total[16], memory[16], warm[16], cold[16];
     output_text("%c %-*s  %6" PRIu32 "  %6s  %6s  %10.2f  %8s  %9s", plan->chosen ? '*' : ' ', name_width, plan->plan,
-                plan->table_count, range_text(prefix, plan->least_prefix_bits, plan->most_prefix_bits),
-                range_text(radius, plan->least_radius, plan->most_radius), plan->bytes_each,
+                plan->table_count, range_text(prefix, plan->min_prefix_bits, plan->max_prefix_bits),
+                range_text(radius, plan->min_radius, plan->max_radius), plan->bytes_each,
                 bytes_text(total, plan->total_bytes), bytes_text(memory, plan->directory_bytes));
     if (plan->scans)
         output_text("  %7s", "scan");
@@ -154,8 +154,8 @@ static json_value *plan_value(const sstore_plan_estimate *plan)
 {
     return json_value_make(
         "{s:s, s:I, s:[I,I], s:[I,I], s:f, s:I, s:f, s:I, s:f, s:f, s:f, s:f, s:f, s:b, s:b, s:b, s:s?}", "plan",
-        plan->plan, "tables", (long long)plan->table_count, "prefix_bits", (long long)plan->least_prefix_bits,
-        (long long)plan->most_prefix_bits, "radius", (long long)plan->least_radius, (long long)plan->most_radius,
+        plan->plan, "tables", (long long)plan->table_count, "prefix_bits", (long long)plan->min_prefix_bits,
+        (long long)plan->max_prefix_bits, "radius", (long long)plan->min_radius, (long long)plan->max_radius,
         "bits_per_fingerprint", plan->table_bits, "bytes", (long long)plan->total_bytes, "bytes_per_record",
         plan->bytes_each, "directory_bytes", (long long)plan->directory_bytes, "probes", plan->probe_count, "blocks",
         plan->block_count, "candidates", plan->candidate_count, "warm_us", plan->warm_ns / 1e3, "cold_us",
@@ -170,7 +170,7 @@ static json_value *report_value(const plan_report *report)
     for (size_t i = 0; i < report->count; i++)
         json_value_append(&plans, plan_value(&report->plans[i]));
     return json_value_make("{s:I, s:I, s:b, s:I, s:o}", "records", (long long)asked->record_count, "distance",
-                           (long long)asked->distance, "has_ids", asked->has_ids, "sampled",
+                           (long long)asked->distance, "has_ids", (int)!asked->without_ids, "sampled",
                            (long long)asked->sample_count, "plans", plans);
 }
 
@@ -199,7 +199,6 @@ int cmd_plan(int argc, char **argv)
     (void)command_line_parse(&syntax, argc, argv, &all);
     if (all.count_given == NULL && all.sample == NULL)
         message_usage_error("expected -n or --sample: how many records there will be");
-    all.plan.has_ids = !all.no_ids;
     int code = read_sample(&all, &sample);
     if (code == EXIT_DONE)
         code = print_plans(&all);

@@ -123,7 +123,7 @@ static int open_session(query_session *session, const arguments *all)
     int code = store_open(all->store, &all->open, &session->store, &metadata);
     if (code == EXIT_DONE)
         code = message_status(sstore_cursor_create(session->store, &session->cursor, &error), &error);
-    session->style = (output_style){.json = all->json, .has_ids = metadata.has_ids != 0};
+    session->style = (output_style){.json = all->json, .has_ids = metadata.has_ids};
     session->distance = all->distance_given != NULL ? all->distance
                         : all->nearest              ? SSTORE_MAX_DISTANCE
                                                     : metadata.distance;
@@ -241,10 +241,10 @@ static int answer_one(query_session *session, uint64_t query)
 
 static int answer_batch(query_session *session, const uint64_t *queries, size_t count)
 {
+    const sstore_batch_options batch = {.struct_size = sizeof batch, .threads = session->all->threads};
     sstore_error error;
     begin_results(session, queries);
-    sstore_status status = sstore_query_batch(session->store, queries, count, session->distance, session->all->threads,
-                                              print_match, session, &error);
+    sstore_status status = sstore_query_batch(session->store, queries, count, session->distance, &batch, print_match, session, &error);
     if (status != SSTORE_OK)
         return message_status(status, &error);
     return end_queries(session, count) ? EXIT_DONE : EXIT_FAILED;
@@ -343,7 +343,7 @@ static void print_table(const sstore_table_explanation *table)
 {
     char radius[16];
     snprintf(radius, sizeof radius, "%" PRId32, table->radius);
-    output_text("%7" PRIu64 "  %5" PRIu32 "  %016" PRIx64 "  %6" PRIu32 "  %6s", table->segment, table->table,
+    output_text("%7" PRIu32 "  %5" PRIu32 "  %016" PRIx64 "  %6" PRIu32 "  %6s", table->segment, table->table,
                 table->key_mask, table->prefix_bits,
                 table->scanned      ? "scan"
                 : table->radius < 0 ? "-"

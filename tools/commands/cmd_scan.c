@@ -49,19 +49,20 @@ static void check_arguments(const arguments *all)
 
 /* ----- the queries ----- */
 
-static int open_scan(const arguments *all, sstore_scan **scan_out)
+static int open_scan(const arguments *all, sstore_stream_matcher **scan_out)
 {
     uint64_t *queries;
     size_t count;
     input_options format = INPUT_OPTIONS_INIT;
+    const sstore_stream_options stream = {
+        .struct_size = sizeof stream, .distance = all->distance, .threads = all->threads};
     sstore_error error;
     format.lines.decimal = all->format.lines.decimal;
     format.lines.ignore_ids = true;
     format.ahead = all->format.ahead;
     int code = input_read_all(all->queries, &format, &queries, &count);
     if (code == EXIT_DONE)
-        code = message_status(sstore_scan_create(queries, count, all->distance, all->threads, scan_out, &error),
-                              &error);
+        code = message_status(sstore_stream_matcher_create(queries, count, &stream, scan_out, &error), &error);
     free(queries);
     return code;
 }
@@ -73,7 +74,7 @@ static int open_scan(const arguments *all, sstore_scan **scan_out)
  * own scans another, and prints the matches.
  */
 typedef struct scan_stream {
-    sstore_scan *scan;
+    sstore_stream_matcher *scan;
     record_batch slots[SLOTS];
     size_t filling; /* the slot that records are put into */
     handover over;
@@ -87,7 +88,7 @@ static int scan_records(scan_stream *stream, record_batch *slot)
 {
     sstore_error error;
     output_style style = {.has_ids = slot->has_ids};
-    sstore_status status = sstore_scan_feed(stream->scan, slot->fingerprints, slot->has_ids ? slot->ids : NULL,
+    sstore_status status = sstore_stream_matcher_feed(stream->scan, slot->fingerprints, slot->has_ids ? slot->ids : NULL,
                                             slot->count, output_scan_match, &style, &error);
     slot->count = 0;
     if (status != SSTORE_OK)
@@ -110,7 +111,7 @@ static void *scan_slots(void *context)
 
 /* Begin to scan in a thread of its own, or, without `ahead`, in the caller's. Returns an exit code; the stream is to be
  * closed in any case. */
-static int open_stream(scan_stream *stream, sstore_scan *scan, bool ahead)
+static int open_stream(scan_stream *stream, sstore_stream_matcher *scan, bool ahead)
 {
     bool enough = true;
     *stream = (scan_stream){.scan = scan, .code = EXIT_DONE};
@@ -166,7 +167,7 @@ static int close_stream(scan_stream *stream)
 }
 
 /* The ids of all FILEs are present or absent, so that the matches can be collected. */
-static int scan_inputs(const arguments *all, sstore_scan *scan)
+static int scan_inputs(const arguments *all, sstore_stream_matcher *scan)
 {
     scan_stream stream;
     input_ids ids = INPUT_IDS_UNKNOWN;
@@ -185,7 +186,7 @@ static int scan_inputs(const arguments *all, sstore_scan *scan)
 int cmd_scan(int argc, char **argv)
 {
     arguments all = {.distance = 3, .format = INPUT_OPTIONS_INIT};
-    sstore_scan *scan = NULL;
+    sstore_stream_matcher *scan = NULL;
     const operands given = command_line_parse(&syntax, argc, argv, &all);
     if (all.queries == NULL)
         message_usage_error("expected --queries BATCH");
@@ -197,6 +198,6 @@ int cmd_scan(int argc, char **argv)
         code = open_scan(&all, &scan);
     if (code == EXIT_DONE)
         code = scan_inputs(&all, scan);
-    sstore_scan_free(scan);
+    sstore_stream_matcher_free(scan);
     return code;
 }

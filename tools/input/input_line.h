@@ -85,7 +85,7 @@ line_run line_run_parse(const line_format *format, bool with_ids, const char *te
 
 /* A match. */
 typedef struct match_line {
-    sstore_scan_match match; /* the id is 0 without one */
+    sstore_stream_match match; /* the id is 0 without one */
     bool has_id;             /* else it is '-' */
 } match_line;
 

@@ -168,7 +168,7 @@ bool output_match(const output_style *style, uint64_t query, const sstore_match 
     return print_line_with_id(line, end, style->has_ids, match->id);
 }
 
-int output_scan_match(void *style, const sstore_scan_match *match)
+int output_scan_match(void *style, const sstore_stream_match *match)
 {
     const sstore_match plain = {.fingerprint = match->fingerprint, .id = match->id, .distance = match->distance};
     return !output_match(style, match->query, &plain);

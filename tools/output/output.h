@@ -23,7 +23,7 @@ typedef struct output_style {
 bool output_match(const output_style *style, uint64_t query, const sstore_match *match);
 
 /* The same of a scan, as a callback whose context is the style. */
-int output_scan_match(void *style, const sstore_scan_match *match);
+int output_scan_match(void *style, const sstore_stream_match *match);
 
 /* "query<TAB>new<TAB>-<TAB>id", or an object: the answer to a record that nothing is near, and that was added. */
 bool output_new_record(const output_style *style, uint64_t query, uint64_t id);

@@ -9,7 +9,7 @@
 
 #include "base/common.h"
 
-/* ----- le ----- */
+/* ===== little-endian numbers ===== */
 
 /* Little-endian loads and stores at any alignment. Everything on disk is read and written through these. */
 
@@ -62,7 +62,7 @@ static inline void ss_store_le64(void *to, uint64_t x)
     memcpy(to, &x, sizeof x);
 }
 
-/* ----- checksum ----- */
+/* ===== hashes and 128-bit numbers ===== */
 
 /*
  * The only place that knows xxHash. XXH3 in its 64-bit and 128-bit forms, seed 0; as bytes on disk both

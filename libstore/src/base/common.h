@@ -9,7 +9,7 @@
 
 #include "sstore.h"
 
-/* ----- common ----- */
+/* ===== bits and numbers ===== */
 
 /* The few words that every module uses: bit numbering, bit counting, branch hints. */
 
@@ -95,7 +95,7 @@ SS_ALWAYS_INLINE bool ss_word_is_below(const void *items, uint64_t index, uint64
     return ((const uint64_t *)items)[index] < target;
 }
 
-/* ----- steps ----- */
+/* ===== budgets of work ===== */
 
 /*
  * A budget of work. What the bytes of a store can make a call do beyond reading them once is counted in steps: a step

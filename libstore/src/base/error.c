@@ -7,7 +7,9 @@
 
 #include "base/utf8.h"
 
-/* ----- error ----- */
+#define SS_MAX_STRUCT_BYTES ((size_t)1 << 16) /* a struct_size above it was not set */
+
+/* ===== errors ===== */
 
 #define MOST_SHOWN_BYTES 600u /* of a file's name in a message */
 
@@ -26,7 +28,7 @@ static void copy_file_name(char *to, size_t size, const char *file)
 /* The end of a file's name, short enough when escaped that the rest of the message has room. */
 static const char *shown_end(const char *file)
 {
-    while (sstore_escape(file, strlen(file), 0, NULL, 0) > MOST_SHOWN_BYTES)
+    while (sstore_escape(file, strlen(file), false, NULL, 0) > MOST_SHOWN_BYTES)
         file++;
     return file;
 }
@@ -145,7 +147,12 @@ const char *sstore_version(void)
     return SSTORE_VERSION_STRING;
 }
 
-/* ----- printable ----- */
+uint32_t sstore_version_number(void)
+{
+    return SSTORE_VERSION_NUMBER;
+}
+
+/* ===== text that is safe to show ===== */
 
 #define ESCAPE_BYTES 4u /* of one byte: \xNN */
 
@@ -198,7 +205,7 @@ static size_t put_character(const char *character, size_t length, uint32_t point
     return ESCAPE_BYTES * length;
 }
 
-size_t sstore_escape(const char *text, size_t length, int double_backslashes, char *buffer, size_t size)
+size_t sstore_escape(const char *text, size_t length, bool double_backslashes, char *buffer, size_t size)
 {
     size_t whole = 0, used = 0;
     for (size_t at = 0; at < length;) {
@@ -220,5 +227,54 @@ size_t sstore_escape(const char *text, size_t length, int double_backslashes, ch
 
 void ss_printable(const char *text, char *to, size_t size)
 {
-    (void)sstore_escape(text, strlen(text), 0, to, size);
+    (void)sstore_escape(text, strlen(text), false, to, size);
+}
+
+/* ----- public structs that grow ----- */
+
+static size_t read_struct_size(const void *from)
+{
+    size_t size;
+    memcpy(&size, from, sizeof size);
+    return size;
+}
+
+static sstore_status fail_struct_size(sstore_error *error)
+{
+    return ss_fail_argument(error, "struct_size is not set: use the struct's initializer, or set it to the struct's size");
+}
+
+sstore_status ss_take_options(void *to, size_t size, const void *from, size_t first_size, sstore_error *error)
+{
+    if (from == NULL)
+        return SSTORE_OK;
+    const size_t from_size = read_struct_size(from);
+    if (from_size < first_size || from_size > SS_MAX_STRUCT_BYTES)
+        return fail_struct_size(error);
+    for (size_t i = size; i < from_size; i++)
+        if (((const uint8_t *)from)[i] != 0)
+            return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, NULL, SSTORE_NO_OFFSET,
+                           "the options have a field that this version of the library does not know");
+    memcpy(to, from, from_size < size ? from_size : size);
+    memcpy(to, &size, sizeof size);
+    return SSTORE_OK;
+}
+
+sstore_status ss_check_result(const void *to, size_t first_size, sstore_error *error)
+{
+    const bool is_sound = to == NULL || (read_struct_size(to) >= first_size && read_struct_size(to) <= SS_MAX_STRUCT_BYTES);
+    return is_sound ? SSTORE_OK : fail_struct_size(error);
+}
+
+sstore_status ss_give_result(void *to, const void *from, size_t size, size_t first_size, sstore_error *error)
+{
+    const sstore_status status = ss_check_result(to, first_size, error);
+    if (status != SSTORE_OK)
+        return status;
+    const size_t to_size = read_struct_size(to);
+    if (to_size > size)
+        memset((uint8_t *)to + size, 0, to_size - size);
+    memcpy(to, from, to_size < size ? to_size : size);
+    memcpy(to, &to_size, sizeof to_size);
+    return SSTORE_OK;
 }

@@ -362,8 +362,7 @@ sstore_status ss_file_create_nameless(const ss_dir *dir, ss_file *file_out, ssto
     if (fd < 0) {
         sstore_status status =
             ss_fail(error, errno == ENOMEM ? SSTORE_ERROR_MEMORY : SSTORE_ERROR_IO, errno, dir->path, SSTORE_NO_OFFSET,
-                    "cannot keep what does not fit in memory in this folder; tmp_dir (--tmp-dir) and "
-                    "TMPDIR name another");
+                    "cannot create a temporary file here; choose another folder for temporary files, or set TMPDIR");
         ss_free(path);
         return status;
     }

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* ----- alloc ----- */
+/* ===== the heap ===== */
 
 #define CACHE_LINE 64
 #define HUGE_PAGE ((size_t)2 << 20)
@@ -80,7 +80,7 @@ char *ss_strdup(const char *text)
     return copy;
 }
 
-/* ----- memory limit ----- */
+/* ===== the memory limit ===== */
 
 #define PATH_BYTES 4096u
 

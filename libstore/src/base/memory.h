@@ -4,7 +4,7 @@
 
 #include "base/common.h"
 
-/* ----- alloc ----- */
+/* ===== the heap ===== */
 
 /* The library's only way to the heap, so that tests can make it fail. Sizes are checked for overflow. */
 
@@ -33,7 +33,7 @@ void ss_free(void *memory);
 /* A copy of a string; NULL where memory fails. */
 char *ss_strdup(const char *text);
 
-/* ----- memory limit ----- */
+/* ===== the memory limit ===== */
 
 /* How much memory this process may use. */
 

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* ----- pool ----- */
+/* ===== tasks on threads ===== */
 
 #define MAX_THREADS 256u
 
@@ -87,7 +87,7 @@ sstore_status ss_pool_run(uint32_t threads, uint64_t count, ss_task_fn run, void
     return shared.failure;
 }
 
-/* ----- sequencer ----- */
+/* ===== sequencer ===== */
 
 void ss_sequencer_init(ss_sequencer *sequencer)
 {
@@ -138,7 +138,7 @@ void ss_sequencer_destroy(ss_sequencer *sequencer)
     pthread_mutex_destroy(&sequencer->lock);
 }
 
-/* ----- call progress ----- */
+/* ===== progress ===== */
 
 void ss_progress_begin(ss_progress *progress, const char *phase, uint32_t table, uint64_t total, double end_share)
 {

@@ -7,7 +7,7 @@
 
 #include "base/common.h"
 
-/* ----- pool ----- */
+/* ===== tasks on threads ===== */
 
 /*
  * Run independent tasks on several threads and wait for all of them. POSIX threads, started for the call and
@@ -31,7 +31,7 @@ typedef sstore_status (*ss_task_fn)(void *context, uint64_t task, uint32_t worke
  */
 sstore_status ss_pool_run(uint32_t threads, uint64_t count, ss_task_fn run, void *context, sstore_error *error);
 
-/* ----- sequencer ----- */
+/* ===== sequencer ===== */
 
 /*
  * Lets numbered tasks that run on several threads through a short section one by one, in the order of
@@ -58,7 +58,7 @@ void ss_sequencer_restart(ss_sequencer *sequencer);
 void ss_sequencer_break(ss_sequencer *sequencer);
 void ss_sequencer_destroy(ss_sequencer *sequencer);
 
-/* ----- call progress ----- */
+/* ===== progress ===== */
 
 /*
  * How far a long call is, counted by all its threads and told by the caller's, and whether it is to

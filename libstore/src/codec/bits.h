@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "base/common.h"
 
-/* ----- bits ----- */
+/* ===== bit fields ===== */
 
 /*
  * Bit fields in a block, least significant bit first: bit b of a block is bit b % 8 of byte b / 8.
@@ -31,7 +31,7 @@ static inline uint64_t ss_bits_get(const uint8_t *block, uint32_t at, uint32_t w
     return bits & ((UINT64_C(1) << width) - 1);
 }
 
-/* ----- lookup ----- */
+/* ===== look-up tables of codes ===== */
 
 /* The entry of a code's look-up table: what some bits of the stream hold. */
 

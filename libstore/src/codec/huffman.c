@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* ----- huffman ----- */
+/* ===== Huffman code ===== */
 
 void ss_symbol_counts(const uint64_t h_counts[SS_FINGERPRINT_BITS], uint64_t counts_out[SS_SYMBOL_COUNT])
 {
@@ -165,7 +165,7 @@ void ss_code_init(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT])
         code->lookup[bits] = make_lookup(single, code, bits);
 }
 
-/* ----- table counts ----- */
+/* ===== counting a table ===== */
 
 #define LANES 4u /* of counters, so that equal h in a row do not wait for each other */
 

@@ -7,7 +7,7 @@
 #include "codec/bits.h"
 #include "codec/kernels.h"
 
-/* ----- huffman ----- */
+/* ===== Huffman code ===== */
 
 /*
  * The canonical, length-limited Huffman code over h, the position of the first bit in which the upper half of a
@@ -51,7 +51,7 @@ bool ss_huffman_valid(const uint8_t lengths[SS_SYMBOL_COUNT], const char **reaso
 /* Make codes and look-up table from valid lengths. */
 void ss_code_init(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT]);
 
-/* ----- table counts ----- */
+/* ===== counting a table ===== */
 
 /*
  * How the neighbours of a table differ: what its code is made from, and the facts that its header

@@ -15,27 +15,40 @@
 #define IDENTIFIED_SHARE 0.85
 #define TOGETHER 1024u
 
-typedef struct clusters_run {
-    ss_join_call *call;
-    bool with_singles; /* records that are in no cluster with another one are wanted, too */
+/* A cluster, or a part of one that goes on from piece to piece, of which some members are left. */
+typedef struct open_cluster {
+    uint64_t size;
+    ss_triple representative;
+    const ss_piece_room *room; /* that has its next member, at `at` */
+    size_t at, end;
+    size_t piece, end_piece; /* of a large one: the piece in `room`, and the first one that has none of it */
+} open_cluster;
+
+struct sstore_cluster_iterator {
+    ss_join_call call;
+    bool with_singles; /* records without neighbours are also wanted */
     ss_components *components;
     ss_sort_stage members; /* triples (root, id, fingerprint) */
-    sstore_cluster_fn on_record;
-    void *context;
-} clusters_run;
+    ss_piece_room *rooms;  /* one a thread for pieces that are loaded side by side, and one more */
+    size_t first_piece, room_count, room_index; /* rooms that are loaded, from the piece of rooms[0] on; and the present one */
+    size_t begin;                               /* the first member of the next cluster in it */
+    open_cluster open;
+    uint64_t cluster;     /* the number of the open one */
+    sstore_status status; /* of an earlier call */
+};
 
 /* ----- what is connected ----- */
 
 static sstore_status keep_edges(void *context, uint32_t worker, const ss_fingerprint_pair *pairs, size_t count,
                                 sstore_error *error)
 {
-    const clusters_run *self = context;
+    const sstore_cluster_iterator *self = context;
     return ss_components_add(self->components, worker, pairs, count, error);
 }
 
-static sstore_status connect(clusters_run *self, sstore_error *error)
+static sstore_status connect(sstore_cluster_iterator *self, sstore_error *error)
 {
-    ss_join_call *call = self->call;
+    ss_join_call *call = &self->call;
     ss_store_source source = {.blocks = NULL};
     const ss_components_options options = {
         .threads = call->threads, .memory_bytes = call->join_bytes, .tmp_dir = &call->tmp_dir};
@@ -130,7 +143,7 @@ static sstore_status add_member(member_batch *batch, uint64_t root, const sstore
 }
 
 /* Add the records of the fingerprint that the walk stands before. One record alone is no cluster. */
-static sstore_status add_fingerprint(const clusters_run *self, ss_record_walk *walk, node_stream *nodes,
+static sstore_status add_fingerprint(const sstore_cluster_iterator *self, ss_record_walk *walk, node_stream *nodes,
                                      member_batch *batch, sstore_error *error)
 {
     const sstore_record first = walk->next;
@@ -153,9 +166,9 @@ static sstore_status add_fingerprint(const clusters_run *self, ss_record_walk *w
 }
 
 /* Give every record its root. */
-static sstore_status identify(clusters_run *self, sstore_error *error)
+static sstore_status identify(sstore_cluster_iterator *self, sstore_error *error)
 {
-    const ss_join_call *call = self->call;
+    const ss_join_call *call = &self->call;
     ss_manifest_totals totals;
     node_stream nodes = {.nodes = NULL};
     ss_record_walk walk = {.more = false};
@@ -165,7 +178,7 @@ static sstore_status identify(clusters_run *self, sstore_error *error)
         return ss_fail_memory(error, sizeof *batch);
     batch->to = self->members.sorter;
     (void)ss_manifest_counts(&call->left->manifest, &totals);
-    ss_progress_begin(&self->call->progress, "identifying", 0, totals.record_count, IDENTIFIED_SHARE);
+    ss_progress_begin(&self->call.progress, "identifying", 0, totals.record_count, IDENTIFIED_SHARE);
     sstore_status status = open_nodes(&nodes, self->components, error);
     if (status == SSTORE_OK)
         status = ss_record_walk_open(&walk, call->left, error);
@@ -174,7 +187,7 @@ static sstore_status identify(clusters_run *self, sstore_error *error)
     while (status == SSTORE_OK && walk.more) {
         status = add_fingerprint(self, &walk, &nodes, batch, error);
         if (status == SSTORE_OK && ++done % TOGETHER == 0)
-            status = ss_progress_add(&self->call->progress, 0, TOGETHER);
+            status = ss_progress_add(&self->call.progress, 0, TOGETHER);
     }
     if (status == SSTORE_OK)
         status = flush(batch, error);
@@ -184,158 +197,265 @@ static sstore_status identify(clusters_run *self, sstore_error *error)
     return status;
 }
 
-/* ----- reporting ----- */
-
-/* Pieces of the members, loaded side by side, reported one after the other. */
-typedef struct report {
-    const clusters_run *run;
-    ss_piece_room *rooms; /* one a thread, and one more */
-    size_t first;         /* the piece of rooms[0] */
-    uint64_t cluster;     /* the number of the next one */
-} report;
+/* ----- giving the members ----- */
 
 static sstore_status load_piece(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
-    const report *self = context;
+    const sstore_cluster_iterator *self = context;
     (void)worker;
-    return ss_piece_room_load(&self->rooms[task], &self->run->members, self->first + (size_t)task, error);
+    return ss_piece_room_load(&self->rooms[task], &self->members, self->first_piece + (size_t)task, error);
 }
 
-/* Report some members of a cluster, of which `representative` is the first. */
-static sstore_status report_members(const report *self, const ss_triple *members, size_t count, uint64_t size,
-                                    const ss_triple *representative)
+/* Load the pieces from `first` on, side by side; room_count is 0 if there are no more. */
+static sstore_status load_pieces(sstore_cluster_iterator *self, size_t first, sstore_error *error)
 {
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t fingerprint = members[i].third, id = members[i].second;
-        const sstore_cluster_record record = {
-            .cluster = self->cluster,
-            .cluster_size = size,
-            .fingerprint = fingerprint,
-            .id = id,
-            .distance = sstore_hamming_distance(fingerprint, representative->third),
-            .is_representative = fingerprint == representative->third && id == representative->second,
-        };
-        if (self->run->on_record(self->run->context, &record) != 0)
-            return SSTORE_STOPPED;
-    }
-    return SSTORE_OK;
+    const uint32_t threads = self->call.threads;
+    self->first_piece = first;
+    self->room_count = (size_t)ss_min_u64(ss_sorter_piece_count(self->members.sorter) - first, threads);
+    self->room_index = self->begin = 0;
+    return ss_pool_run(threads, self->room_count, load_piece, self, error);
 }
 
-/* Report the clusters of a piece, all of which are whole. */
-static sstore_status report_piece(report *self, const ss_piece_room *room)
+static const ss_triple *members_of(const ss_piece_room *room)
 {
-    const ss_triple *members = room->items;
+    return room->items;
+}
+
+/* Open a cluster that has all of the present piece, and may go on in the next ones: count its members, and begin again. */
+static sstore_status open_large(sstore_cluster_iterator *self, const ss_piece_room *first, sstore_error *error)
+{
+    const size_t piece_count = ss_sorter_piece_count(self->members.sorter), piece = self->first_piece + self->room_index;
+    const ss_triple representative = members_of(first)[0];
+    ss_piece_room *room = &self->rooms[self->call.threads];
+    uint64_t size = first->count;
+    size_t end = piece + 1;
     sstore_status status = SSTORE_OK;
-    for (size_t begin = 0, end; status == SSTORE_OK && begin < room->count; begin = end) {
-        for (end = begin + 1; end < room->count && members[end].first == members[begin].first;)
-            end++;
-        status = report_members(self, members + begin, end - begin, end - begin, &members[begin]);
-        self->cluster++;
-    }
-    return status;
-}
-
-static bool has_one_cluster(const ss_piece_room *room)
-{
-    const ss_triple *members = room->items;
-    return room->count > 0 && members[0].first == members[room->count - 1].first;
-}
-
-/* Report a cluster that may go on in the pieces after `piece`, which has nothing else; *end_out is the piece after it. */
-static sstore_status report_large(report *self, size_t piece, const ss_piece_room *begin, size_t *end_out,
-                                  sstore_error *error)
-{
-    const ss_sort_stage *members = &self->run->members;
-    const size_t piece_count = ss_sorter_piece_count(members->sorter);
-    const ss_triple representative = ((const ss_triple *)begin->items)[0];
-    ss_piece_room *room = &self->rooms[self->run->call->threads];
-    uint64_t size = begin->count;
-    sstore_status status = SSTORE_OK;
-    for (*end_out = piece + 1; status == SSTORE_OK && *end_out < piece_count; (*end_out)++) {
-        status = ss_piece_room_load(room, members, *end_out, error);
-        if (status == SSTORE_OK && room->count > 0 && ((const ss_triple *)room->items)[0].first != representative.first)
+    for (; status == SSTORE_OK && end < piece_count; end++) {
+        status = ss_piece_room_load(room, &self->members, end, error);
+        if (status == SSTORE_OK && room->count > 0 && members_of(room)[0].first != representative.first)
             break;
         size += status == SSTORE_OK ? room->count : 0;
     }
-    for (size_t i = piece; status == SSTORE_OK && i < *end_out; i++) {
-        status = ss_piece_room_load(room, members, i, error);
-        if (status == SSTORE_OK)
-            status = report_members(self, room->items, room->count, size, &representative);
+    self->open = (open_cluster){.size = size,
+                                .representative = representative,
+                                .room = first,
+                                .end = first->count,
+                                .piece = piece,
+                                .end_piece = end};
+    return status;
+}
+
+/* Open the next cluster of the present piece. */
+static sstore_status open_next(sstore_cluster_iterator *self, sstore_error *error)
+{
+    const ss_piece_room *room = &self->rooms[self->room_index];
+    const ss_triple *members = members_of(room);
+    const size_t begin = self->begin;
+    if (begin == 0 && members[0].first == members[room->count - 1].first)
+        return open_large(self, room, error);
+    size_t end = begin + 1;
+    while (end < room->count && members[end].first == members[begin].first)
+        end++;
+    self->open = (open_cluster){
+        .size = end - begin, .representative = members[begin], .room = room, .at = begin, .end = end};
+    self->begin = end;
+    return SSTORE_OK;
+}
+
+/* All members of the open cluster that are in memory were given: load more of it, or close it. */
+static sstore_status go_on_or_close(sstore_cluster_iterator *self, sstore_error *error)
+{
+    open_cluster *open = &self->open;
+    const bool is_large = open->end_piece > 0;
+    if (is_large && ++open->piece < open->end_piece) {
+        ss_piece_room *room = &self->rooms[self->call.threads];
+        const sstore_status status = ss_piece_room_load(room, &self->members, open->piece, error);
+        open->room = room;
+        open->at = 0;
+        open->end = room->count;
+        return status == SSTORE_OK ? ss_progress_add(&self->call.progress, 0, room->count) : status;
     }
+    const size_t next_piece = open->end_piece;
+    *open = (open_cluster){.room = NULL};
     self->cluster++;
+    if (!is_large)
+        return SSTORE_OK;
+    const sstore_status status = ss_progress_add(&self->call.progress, 0, self->rooms[self->room_index].count);
+    return status == SSTORE_OK ? load_pieces(self, next_piece, error) : status;
+}
+
+/* Go on to the next piece. */
+static sstore_status end_piece(sstore_cluster_iterator *self, sstore_error *error)
+{
+    sstore_status status = ss_progress_add(&self->call.progress, 0, self->rooms[self->room_index++].count);
+    self->begin = 0;
+    if (status == SSTORE_OK && self->room_index == self->room_count)
+        status = load_pieces(self, self->first_piece + self->room_count, error);
     return status;
 }
 
-/* Load some pieces and report them, up to the first one that has a cluster which may go on. */
-static sstore_status report_some(report *self, sstore_error *error)
+/* Get the next record; *more_out is false after the last one. */
+static sstore_status next_record(sstore_cluster_iterator *self, sstore_cluster_record *record, bool *more_out,
+                                 sstore_error *error)
 {
-    ss_join_call *call = self->run->call;
-    const size_t piece_count = ss_sorter_piece_count(self->run->members.sorter);
-    const uint64_t count = ss_min_u64(piece_count - self->first, call->threads);
-    size_t next = self->first + (size_t)count;
-    sstore_status status = ss_pool_run(call->threads, count, load_piece, self, error);
-    for (uint64_t i = 0; status == SSTORE_OK && i < count; i++) {
-        const ss_piece_room *room = &self->rooms[i];
-        const bool may_go_on = has_one_cluster(room);
-        status = may_go_on ? report_large(self, self->first + (size_t)i, room, &next, error) : report_piece(self, room);
-        if (status == SSTORE_OK)
-            status = ss_progress_add(&call->progress, 0, room->count);
-        if (may_go_on)
-            break;
-    }
-    self->first = next;
-    return status;
-}
-
-static sstore_status report_all(clusters_run *run, sstore_error *error)
-{
-    const uint32_t rooms = run->call->threads + 1;
-    report self = {.run = run};
+    open_cluster *open = &self->open;
     sstore_status status = SSTORE_OK;
-    ss_progress_begin(&run->call->progress, "reporting", 0, ss_sorter_count(run->members.sorter), 1);
-    self.rooms = ss_alloc(rooms, sizeof *self.rooms);
-    if (self.rooms == NULL)
-        return ss_fail_memory(error, rooms * sizeof *self.rooms);
-    for (uint32_t i = 0; status == SSTORE_OK && i < rooms; i++)
-        status = ss_piece_room_open(&self.rooms[i], &run->members, error);
-    while (status == SSTORE_OK && self.first < ss_sorter_piece_count(run->members.sorter))
-        status = report_some(&self, error);
-    for (uint32_t i = 0; i < rooms; i++)
-        ss_piece_room_close(&self.rooms[i]);
-    ss_free(self.rooms);
-    return status;
+    *more_out = false;
+    while (status == SSTORE_OK && (open->room == NULL || open->at == open->end)) {
+        if (open->room != NULL)
+            status = go_on_or_close(self, error);
+        else if (self->room_count == 0)
+            return SSTORE_OK;
+        else if (self->begin == self->rooms[self->room_index].count)
+            status = end_piece(self, error);
+        else
+            status = open_next(self, error);
+    }
+    if (status != SSTORE_OK)
+        return status;
+    const ss_triple member = members_of(open->room)[open->at++], *representative = &open->representative;
+    *record = (sstore_cluster_record){
+        .cluster = self->cluster,
+        .cluster_size = open->size,
+        .fingerprint = member.third,
+        .id = member.second,
+        .distance = sstore_hamming_distance(member.third, representative->third),
+        .is_representative = member.third == representative->third && member.second == representative->second,
+    };
+    *more_out = true;
+    return SSTORE_OK;
 }
 
 /* ----- all steps ----- */
 
-static sstore_status run(clusters_run *self, sstore_error *error)
+static sstore_status open_rooms(sstore_cluster_iterator *self, sstore_error *error)
 {
-    ss_join_call *call = self->call;
-    sstore_status status = connect(self, error);
+    const uint32_t rooms = self->call.threads + 1;
+    sstore_status status = SSTORE_OK;
+    self->rooms = ss_alloc(rooms, sizeof *self->rooms);
+    if (self->rooms == NULL)
+        return ss_fail_memory(error, rooms * sizeof *self->rooms);
+    for (uint32_t i = 0; status == SSTORE_OK && i < rooms; i++)
+        status = ss_piece_room_open(&self->rooms[i], &self->members, error);
+    return status;
+}
+
+static void close_iterator(sstore_cluster_iterator *self)
+{
+    for (uint32_t i = 0; self->rooms != NULL && i <= self->call.threads; i++)
+        ss_piece_room_close(&self->rooms[i]);
+    ss_free(self->rooms);
+    ss_components_free(self->components);
+    ss_sort_stage_close(&self->members);
+    ss_join_call_end(&self->call);
+}
+
+/* Find the clusters, and load the first of them. The iterator, which is zeroed, must stay where it is. */
+static sstore_status open_iterator(sstore_cluster_iterator *self, const sstore *store, const sstore_join_options *options,
+                                   bool with_singles, sstore_error *error)
+{
+    ss_join_call *call = &self->call;
+    self->with_singles = with_singles;
+    sstore_status status = ss_join_call_begin(call, store, store, options, error);
+    if (status == SSTORE_OK)
+        status = connect(self, error);
     if (status == SSTORE_OK)
         status = ss_sort_stage_open(&self->members, 3, call->threads, call->stage_bytes, call->piece_capacity,
                                     &call->tmp_dir, error);
     if (status == SSTORE_OK)
         status = identify(self, error);
-    ss_components_free(self->components);
+    ss_components_free(self->components); /* its memory goes to the last steps */
+    self->components = NULL;
     if (status == SSTORE_OK)
         status = ss_sort_stage_seal(&self->members, &call->progress, error);
     if (status == SSTORE_OK)
-        status = report_all(self, error);
-    ss_sort_stage_close(&self->members);
+        status = open_rooms(self, error);
+    if (status != SSTORE_OK)
+        return status;
+    ss_progress_begin(&call->progress, "reporting", 0, ss_sorter_count(self->members.sorter), 1);
+    return load_pieces(self, 0, error);
+}
+
+/* ----- public ----- */
+
+sstore_status sstore_clusters(const sstore *store, const sstore_join_options *options, bool with_singles,
+                              sstore_cluster_fn on_record, void *context, sstore_error *error)
+{
+    sstore_cluster_iterator self = {.rooms = NULL};
+    sstore_cluster_record record;
+    bool more = true;
+    if (store == NULL || on_record == NULL)
+        return ss_fail_argument(error, "sstore_clusters: store and on_record must not be NULL");
+    sstore_status status = open_iterator(&self, store, options, with_singles, error);
+    while (status == SSTORE_OK) {
+        status = next_record(&self, &record, &more, error);
+        if (status != SSTORE_OK || !more)
+            break;
+        if (on_record(context, &record) != 0)
+            status = SSTORE_STOPPED;
+    }
+    close_iterator(&self);
     return status;
 }
 
-sstore_status sstore_clusters(const sstore *store, const sstore_join_options *options, int with_singles,
-                              sstore_cluster_fn on_record, void *context, sstore_error *error)
+sstore_status sstore_cluster_iterator_create(const sstore *store, const sstore_join_options *options, bool with_singles,
+                                             sstore_cluster_iterator **iterator_out, sstore_error *error)
 {
-    ss_join_call call;
-    if (store == NULL || on_record == NULL)
-        return ss_fail_argument(error, "sstore_clusters: store and on_record must not be NULL");
-    sstore_status status = ss_join_call_begin(&call, store, store, options, error);
-    clusters_run self = {.call = &call, .with_singles = with_singles != 0, .on_record = on_record, .context = context};
+    if (iterator_out != NULL)
+        *iterator_out = NULL;
+    if (store == NULL || iterator_out == NULL)
+        return ss_fail_argument(error, "sstore_cluster_iterator_create: store and iterator_out must not be NULL");
+    sstore_cluster_iterator *iterator = ss_alloc(1, sizeof *iterator);
+    if (iterator == NULL)
+        return ss_fail_memory(error, sizeof *iterator);
+    const sstore_status status = open_iterator(iterator, store, options, with_singles, error);
     if (status == SSTORE_OK)
-        status = run(&self, error);
-    ss_join_call_end(&call);
+        *iterator_out = iterator;
+    else
+        sstore_cluster_iterator_free(iterator);
     return status;
+}
+
+static void set_record(const sstore_cluster_columns *columns, size_t at, const sstore_cluster_record *record)
+{
+    if (columns->cluster != NULL)
+        columns->cluster[at] = record->cluster;
+    if (columns->cluster_size != NULL)
+        columns->cluster_size[at] = record->cluster_size;
+    if (columns->fingerprint != NULL)
+        columns->fingerprint[at] = record->fingerprint;
+    if (columns->id != NULL)
+        columns->id[at] = record->id;
+    if (columns->distance != NULL)
+        columns->distance[at] = record->distance;
+    if (columns->is_representative != NULL)
+        columns->is_representative[at] = record->is_representative;
+}
+
+sstore_status sstore_cluster_iterator_next(sstore_cluster_iterator *iterator, const sstore_cluster_columns *columns,
+                                           size_t capacity, size_t *count_out, sstore_error *error)
+{
+    sstore_cluster_columns to = SSTORE_CLUSTER_COLUMNS_INIT;
+    sstore_cluster_record record;
+    bool more = true;
+    if (iterator == NULL || capacity == 0 || count_out == NULL || iterator->status != SSTORE_OK)
+        return ss_fail_argument(error, "sstore_cluster_iterator_next: iterator and count_out must not be NULL, nor the capacity "
+                                       "0; and no call may follow one that failed");
+    *count_out = 0;
+    sstore_status status = ss_take_options(&to, sizeof to, columns, SS_CLUSTER_COLUMNS_SIZE_1, error);
+    while (status == SSTORE_OK && *count_out < capacity) {
+        status = iterator->status = next_record(iterator, &record, &more, error);
+        if (status != SSTORE_OK || !more)
+            break;
+        set_record(&to, (*count_out)++, &record);
+    }
+    return status;
+}
+
+void sstore_cluster_iterator_free(sstore_cluster_iterator *iterator)
+{
+    if (iterator == NULL)
+        return;
+    close_iterator(iterator);
+    ss_free(iterator);
 }

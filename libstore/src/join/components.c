@@ -5,7 +5,7 @@
 #include "base/tasks.h"
 #include "sort/sorter.h"
 
-/* ----- node forest ----- */
+/* ===== union-find ===== */
 
 #define LEAST_BITS 4u
 #define MOST_BITS 30u
@@ -104,7 +104,7 @@ void ss_node_forest_flatten(ss_node_forest *forest)
         forest->parents[i] = forest->parents[forest->parents[i]];
 }
 
-/* ----- components ----- */
+/* ===== components ===== */
 
 #define ADDED_AT_ONCE 1024u
 #define WORKERS_SHARE 8u /* of memory, that pieces take while they are worked on: 1/8 */
@@ -252,7 +252,7 @@ static sstore_status emit(const ss_components *components, uint32_t worker, uint
     return self->pending < ADDED_AT_ONCE ? SSTORE_OK : flush(components, worker, error);
 }
 
-/* ----- steps ----- */
+/* ----- star steps ----- */
 
 /* A node with the smallest of it and its neighbours, by which all edges of the node go. */
 typedef struct star {

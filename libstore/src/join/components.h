@@ -7,7 +7,7 @@
 #include "base/tasks.h"
 #include "join/group_join.h"
 
-/* ----- node forest ----- */
+/* ===== union-find ===== */
 
 /*
  * Union-find (disjoint sets) over nodes that are 64-bit numbers and come in ascending order: so that a
@@ -43,7 +43,7 @@ void ss_node_forest_connect(ss_node_forest *forest, uint64_t node);
 /* Nothing is added after this: let every parent be a root, so that several threads may read. */
 void ss_node_forest_flatten(ss_node_forest *forest);
 
-/* ----- components ----- */
+/* ===== components ===== */
 
 /*
  * The connected components of a graph of any size, within a fixed memory, on several threads: every node

@@ -4,12 +4,11 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/options.h"
 #include "base/tasks.h"
 #include "sort/buckets.h"
 #include "store/record_iterator.h"
 
-/* ----- sort stage ----- */
+/* ===== sorted stage ===== */
 
 sstore_status ss_sort_stage_open(ss_sort_stage *stage, uint32_t item_words, uint32_t threads, uint64_t memory_bytes,
                                  size_t piece_capacity, const ss_dir *tmp_dir, sstore_error *error)
@@ -66,7 +65,7 @@ sstore_status ss_piece_room_load(ss_piece_room *room, const ss_sort_stage *stage
     return ss_sorter_load(stage->sorter, piece, room->items, room->scratch, &room->count, error);
 }
 
-/* ----- record walk ----- */
+/* ===== lookup in ascending order ===== */
 
 sstore_status ss_record_walk_open(ss_record_walk *walk, const sstore *store, sstore_error *error)
 {
@@ -99,7 +98,7 @@ sstore_status ss_record_walk_to(ss_record_walk *walk, uint64_t fingerprint, ssto
     return status == SSTORE_OK ? ss_record_walk_step(walk, error) : status;
 }
 
-/* ----- join call ----- */
+/* ===== call ===== */
 
 #define DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
 #define LEAST_MEMORY_BYTES ((uint64_t)8 << 20)
@@ -128,8 +127,9 @@ sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const s
 {
     sstore_join_options taken = SSTORE_JOIN_OPTIONS_INIT;
     *call = (ss_join_call){.left = left, .right = right, .tmp_dir = SS_DIR_NONE};
-    if (!ss_take_options(&taken, sizeof taken, options, sizeof taken))
-        return ss_fail_argument(error, "the options are not set by SSTORE_JOIN_OPTIONS_INIT");
+    sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_JOIN_OPTIONS_SIZE_1, error);
+    if (status != SSTORE_OK)
+        return status;
     if (taken.distance == SSTORE_OWN_DISTANCE)
         taken.distance = (uint32_t)ss_min_u64(left->manifest.distance, right->manifest.distance);
     if (taken.distance > SSTORE_MAX_BUILD_DISTANCE)
@@ -143,7 +143,7 @@ sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const s
     call->progress.report = taken.on_progress;
     call->progress.context = taken.progress_context;
     share_memory(call, taken.memory_bytes != 0 ? taken.memory_bytes : DEFAULT_MEMORY_BYTES);
-    sstore_status status = ss_store_check_same_recipe(left, right, error);
+    status = ss_store_check_same_recipe(left, right, error);
     return status == SSTORE_OK ? ss_spill_dir_open(taken.tmp_dir, &left->dir, &call->tmp_dir, error) : status;
 }
 
@@ -152,7 +152,7 @@ void ss_join_call_end(ss_join_call *call)
     ss_dir_close(&call->tmp_dir);
 }
 
-/* ----- store source ----- */
+/* ===== fingerprints of a store ===== */
 
 #define PART_BLOCKS 64u /* of the largest segment, in a part at least */
 #define READ_TOGETHER 1024u

@@ -10,7 +10,7 @@
 #include "store/record_iterator.h"
 #include "store/store.h"
 
-/* ----- sort stage ----- */
+/* ===== sorted stage ===== */
 
 /* Items that one step of a join leaves for the next: sorted within a memory of their own. */
 
@@ -43,7 +43,7 @@ void ss_piece_room_close(ss_piece_room *room);
 /* Load a piece of a sealed stage. IO. */
 sstore_status ss_piece_room_load(ss_piece_room *room, const ss_sort_stage *stage, size_t piece, sstore_error *error);
 
-/* ----- record walk ----- */
+/* ===== lookup in ascending order ===== */
 
 /* The records of ascending fingerprints, wherever they lie in a store. */
 
@@ -78,7 +78,7 @@ static inline bool ss_record_walk_at(const ss_record_walk *walk, uint64_t finger
     return walk->more && walk->next.fingerprint == fingerprint;
 }
 
-/* ----- join call ----- */
+/* ===== call ===== */
 
 /* What one call that joins has of its caller, and how it shares out the memory that it may take. */
 
@@ -103,7 +103,7 @@ static inline bool ss_join_call_is_self(const ss_join_call *call)
     return call->left == call->right;
 }
 
-/* ----- store source ----- */
+/* ===== fingerprints of a store ===== */
 
 /* The distinct fingerprints of a store, in parts that several threads read at once. */
 

@@ -4,7 +4,7 @@
 #include "join/join_call.h"
 #include "join/table_join.h"
 
-/* ----- pair ids ----- */
+/* ===== ids of pairs ===== */
 
 #define TOGETHER 1024u
 
@@ -189,38 +189,49 @@ static sstore_status pair_ids_add_repeated(ss_join_call *call, ss_sort_stage *tr
     return status;
 }
 
-/* ----- pair report ----- */
+/* ----- the iterator ----- */
 
-/* A piece on its way: loaded and looked up by any thread, reported by the caller's. */
+/*
+ * All pairs of records within a distance: of one store, or of two. First the pairs of fingerprints, sorted by the second one;
+ * then that one's ids, sorted by the first one; then the first one's ids, on the way to the caller.
+ */
+
+/* A piece of the sorted pairs: loaded and looked up by any thread, given to the caller by its own. */
 typedef struct slot {
     ss_piece_room room;
     ss_record_walk walk;
     size_t record_count, record_capacity;
     sstore_record *records; /* of the piece's first fingerprints, ascending */
-    bool too_many;          /* there are more of them than there is room for: each is looked up when it is reported */
+    bool too_many;          /* there is no room for all of them: each is looked up when it is given */
 } slot;
 
-typedef struct report {
-    ss_join_call *call;
-    const ss_sort_stage *pairs;
-    slot *slots;     /* one a thread */
-    size_t first;    /* the piece of slots[0] */
-    sstore_pair_fn on_pair;
-    void *context;
-} report;
+struct sstore_pair_iterator {
+    ss_join_call call;
+    ss_sort_stage pairs;   /* of fingerprints: (first, second), or (second, first) if the right store has ids */
+    ss_sort_stage triples; /* if the right store has ids: (first, second, id of the second) */
+    slot *slots;           /* one a thread */
+    size_t first_piece, slot_count; /* that are loaded, from the piece of slots[0] on */
+    size_t slot_index, item_index;  /* the item that is given */
+    size_t begin, record_index;     /* the first record with its first fingerprint, and the next one; of a slot with too many
+                                       records, record_index is 1 if the walk stands before the next one */
+    sstore_status status;           /* of an earlier call */
+};
 
-static ss_triple triple_at(const report *self, const slot *of, size_t i)
+static const ss_sort_stage *items_of(const sstore_pair_iterator *self)
+{
+    return self->triples.sorter != NULL ? &self->triples : &self->pairs;
+}
+
+static ss_triple triple_at(const sstore_pair_iterator *self, const slot *of, size_t i)
 {
     const sstore_record *records = of->room.items;
-    if (self->pairs->item_words == 3)
+    if (items_of(self)->item_words == 3)
         return ((const ss_triple *)of->room.items)[i];
     return (ss_triple){records[i].fingerprint, records[i].id, 0};
 }
 
-/* ----- looking up, side by side ----- */
-
 /* Keep the records of one fingerprint. */
-static sstore_status keep_records(slot *of, uint64_t fingerprint, size_t most, sstore_error *error)
+static sstore_status keep_records(slot *of, uint64_t fingerprint, size_t max, sstore_error *error)
 {
     sstore_status status = ss_record_walk_to(&of->walk, fingerprint, error);
     while (status == SSTORE_OK && !of->too_many && ss_record_walk_at(&of->walk, fingerprint)) {
@@ -230,7 +241,7 @@ static sstore_status keep_records(slot *of, uint64_t fingerprint, size_t most, s
             return ss_fail_memory(error, 2 * of->record_capacity * sizeof *records);
         of->records = records;
         records[of->record_count++] = of->walk.next;
-        of->too_many = of->record_count > most;
+        of->too_many = of->record_count > max;
         status = ss_record_walk_step(&of->walk, error);
     }
     return status;
@@ -238,13 +249,13 @@ static sstore_status keep_records(slot *of, uint64_t fingerprint, size_t most, s
 
 static sstore_status prepare_piece(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
-    report *self = context;
+    sstore_pair_iterator *self = context;
     slot *of = &self->slots[task];
-    const size_t most = self->pairs->piece_capacity;
+    const ss_sort_stage *items = items_of(self);
     (void)worker;
     of->record_count = 0;
     of->too_many = false;
-    sstore_status status = ss_piece_room_load(&of->room, self->pairs, self->first + (size_t)task, error);
+    sstore_status status = ss_piece_room_load(&of->room, items, self->first_piece + (size_t)task, error);
     if (status != SSTORE_OK || of->room.count == 0)
         return status;
     uint64_t last = triple_at(self, of, 0).first;
@@ -252,111 +263,92 @@ static sstore_status prepare_piece(void *context, uint64_t task, uint32_t worker
     for (size_t i = 0; status == SSTORE_OK && !of->too_many && i < of->room.count; i++) {
         const uint64_t first = triple_at(self, of, i).first;
         if (i == 0 || first != last)
-            status = keep_records(of, first, most, error);
+            status = keep_records(of, first, items->piece_capacity, error);
         last = first;
     }
     return status;
 }
 
-/* ----- reporting, in order ----- */
-
-static sstore_status report_pair(const report *self, const ss_triple *triple, uint64_t first_id)
+/* Prepare the next pieces, side by side; slot_count is 0 if there are no more. */
+static sstore_status prepare_pieces(sstore_pair_iterator *self, sstore_error *error)
 {
-    const sstore_pair pair = {.fingerprint = triple->first,
-                              .id = first_id,
-                              .other_fingerprint = triple->second,
-                              .other_id = triple->third,
-                              .distance = sstore_hamming_distance(triple->first, triple->second)};
-    if (ss_join_call_is_self(self->call) && pair.distance == 0 && first_id >= triple->third)
-        return SSTORE_OK; /* it comes the other way round, or is the record itself */
-    return self->on_pair(self->context, &pair) == 0 ? SSTORE_OK : SSTORE_STOPPED;
+    const uint32_t threads = self->call.threads;
+    self->first_piece += self->slot_count;
+    self->slot_count = (size_t)ss_min_u64(ss_sorter_piece_count(items_of(self)->sorter) - self->first_piece, threads);
+    self->slot_index = self->item_index = self->begin = self->record_index = 0;
+    return ss_pool_run(threads, self->slot_count, prepare_piece, self, error);
 }
 
-static sstore_status report_by_looking_up(const report *self, slot *of, const ss_triple *triple, sstore_error *error)
+/* Get the next id that a slot's present item has for its first fingerprint; *more_out is false if there are no more. */
+static sstore_status next_id(sstore_pair_iterator *self, slot *of, uint64_t first, uint64_t *id_out, bool *more_out,
+                             sstore_error *error)
 {
-    sstore_status status = ss_record_walk_begin(&of->walk, triple->first, error);
-    while (status == SSTORE_OK && ss_record_walk_at(&of->walk, triple->first)) {
-        status = report_pair(self, triple, of->walk.next.id);
-        if (status == SSTORE_OK)
-            status = ss_record_walk_step(&of->walk, error);
+    if (of->too_many) {
+        sstore_status status = self->record_index == 0 ? ss_record_walk_begin(&of->walk, first, error)
+                                                       : ss_record_walk_step(&of->walk, error);
+        self->record_index = 1;
+        *more_out = status == SSTORE_OK && ss_record_walk_at(&of->walk, first);
+        *id_out = of->walk.next.id;
+        return status;
     }
-    return status;
+    while (self->begin < of->record_count && of->records[self->begin].fingerprint < first)
+        self->begin++;
+    self->record_index = ss_max_u64(self->record_index, self->begin);
+    *more_out = self->record_index < of->record_count && of->records[self->record_index].fingerprint == first;
+    if (*more_out)
+        *id_out = of->records[self->record_index++].id;
+    return SSTORE_OK;
 }
 
-static sstore_status report_piece(const report *self, slot *of, sstore_error *error)
+/* The piece is done: go on to the next one. */
+static sstore_status end_piece(sstore_pair_iterator *self, sstore_error *error)
 {
-    size_t begin = 0; /* of the records of the pair's first fingerprint */
+    if (self->slot_index < self->slot_count) {
+        const size_t count = self->slots[self->slot_index++].room.count;
+        self->item_index = self->begin = self->record_index = 0;
+        const sstore_status status = ss_progress_add(&self->call.progress, 0, count);
+        if (status != SSTORE_OK)
+            return status;
+    }
+    return self->slot_index == self->slot_count ? prepare_pieces(self, error) : SSTORE_OK;
+}
+
+/* Get the next pair; *more_out is false after the last one. */
+static sstore_status next_pair(sstore_pair_iterator *self, sstore_pair *pair, bool *more_out, sstore_error *error)
+{
     sstore_status status = SSTORE_OK;
-    for (size_t i = 0; status == SSTORE_OK && i < of->room.count; i++) {
-        const ss_triple triple = triple_at(self, of, i);
-        if (of->too_many) {
-            status = report_by_looking_up(self, of, &triple, error);
+    *more_out = false;
+    while (status == SSTORE_OK && self->slot_count > 0) {
+        slot *of = &self->slots[self->slot_index];
+        uint64_t id;
+        bool more;
+        if (self->slot_index == self->slot_count || self->item_index == of->room.count) {
+            status = end_piece(self, error);
             continue;
         }
-        while (begin < of->record_count && of->records[begin].fingerprint < triple.first)
-            begin++;
-        for (size_t j = begin; status == SSTORE_OK && j < of->record_count; j++) {
-            if (of->records[j].fingerprint != triple.first)
-                break;
-            status = report_pair(self, &triple, of->records[j].id);
+        const ss_triple triple = triple_at(self, of, self->item_index);
+        status = next_id(self, of, triple.first, &id, &more, error);
+        if (status != SSTORE_OK)
+            return status;
+        if (!more) {
+            self->item_index++;
+            self->record_index = 0;
+            continue;
         }
+        if (ss_join_call_is_self(&self->call) && triple.first == triple.second && id >= triple.third)
+            continue; /* it comes the other way round, or is the record itself */
+        *pair = (sstore_pair){.fingerprint = triple.first,
+                              .id = id,
+                              .other_fingerprint = triple.second,
+                              .other_id = triple.third,
+                              .distance = sstore_hamming_distance(triple.first, triple.second)};
+        *more_out = true;
+        return SSTORE_OK;
     }
     return status;
 }
 
-/* ----- all pieces ----- */
-
-static sstore_status open_slots(report *self, sstore_error *error)
-{
-    const ss_join_call *call = self->call;
-    sstore_status status = SSTORE_OK;
-    self->slots = ss_alloc(call->threads, sizeof *self->slots);
-    if (self->slots == NULL)
-        return ss_fail_memory(error, call->threads * sizeof *self->slots);
-    for (uint32_t i = 0; status == SSTORE_OK && i < call->threads; i++) {
-        status = ss_piece_room_open(&self->slots[i].room, self->pairs, error);
-        if (status == SSTORE_OK)
-            status = ss_record_walk_open(&self->slots[i].walk, call->left, error);
-    }
-    return status;
-}
-
-static void close_slots(report *self)
-{
-    for (uint32_t i = 0; self->slots != NULL && i < self->call->threads; i++) {
-        ss_piece_room_close(&self->slots[i].room);
-        ss_record_walk_close(&self->slots[i].walk);
-        ss_free(self->slots[i].records);
-    }
-    ss_free(self->slots);
-}
-
-static sstore_status pair_report(ss_join_call *call, const ss_sort_stage *pairs, sstore_pair_fn on_pair, void *context,
-                             double end_share, sstore_error *error)
-{
-    report self = {.call = call, .pairs = pairs, .on_pair = on_pair, .context = context};
-    const size_t piece_count = ss_sorter_piece_count(pairs->sorter);
-    ss_progress_begin(&call->progress, "reporting", 0, ss_sorter_count(pairs->sorter), end_share);
-    sstore_status status = open_slots(&self, error);
-    for (; status == SSTORE_OK && self.first < piece_count; self.first += call->threads) {
-        const uint64_t count = ss_min_u64(piece_count - self.first, call->threads);
-        status = ss_pool_run(call->threads, count, prepare_piece, &self, error);
-        for (uint64_t i = 0; status == SSTORE_OK && i < count; i++) {
-            status = report_piece(&self, &self.slots[i], error);
-            if (status == SSTORE_OK)
-                status = ss_progress_add(&call->progress, 0, self.slots[i].room.count);
-        }
-    }
-    close_slots(&self);
-    return status;
-}
-
-/* ----- pairs ----- */
-
-/*
- * All pairs of records within a distance: of one store, or of two. First the pairs of fingerprints, sorted by
- * the second one; then that one's ids, sorted by the first one; then the first one's ids, on the way to the caller.
- */
+/* ----- finding the pairs ----- */
 
 /* Where a call's work is done, by measurement of joins with ids (bench/README.md). */
 #define FOUND_SHARE 0.6
@@ -423,34 +415,75 @@ static sstore_status identify(ss_join_call *call, ss_sort_stage *pairs, ss_sort_
     return status == SSTORE_OK ? ss_sort_stage_seal(triples, &call->progress, error) : status;
 }
 
-static sstore_status join(ss_join_call *call, sstore_pair_fn on_pair, void *context, sstore_error *error)
+static sstore_status open_slots(sstore_pair_iterator *self, sstore_error *error)
 {
-    const bool with_ids = call->right->manifest.has_ids;
-    ss_sort_stage pairs = {.sorter = NULL}, triples = {.sorter = NULL};
-    sstore_status status =
-        ss_sort_stage_open(&pairs, 2, call->threads, call->stage_bytes, call->piece_capacity, &call->tmp_dir, error);
-    pair_sink sink = {.sorter = pairs.sorter, .second_first = with_ids};
-    if (status == SSTORE_OK)
-        status = find_pairs(call, &sink, error);
-    if (status == SSTORE_OK)
-        status = ss_sort_stage_seal(&pairs, &call->progress, error);
-    if (status == SSTORE_OK && with_ids)
-        status = identify(call, &pairs, &triples, error);
-    if (status == SSTORE_OK)
-        status = pair_report(call, with_ids ? &triples : &pairs, on_pair, context, 1, error);
-    ss_sort_stage_close(&pairs);
-    ss_sort_stage_close(&triples);
+    const ss_join_call *call = &self->call;
+    sstore_status status = SSTORE_OK;
+    self->slots = ss_alloc(call->threads, sizeof *self->slots);
+    if (self->slots == NULL)
+        return ss_fail_memory(error, call->threads * sizeof *self->slots);
+    for (uint32_t i = 0; status == SSTORE_OK && i < call->threads; i++) {
+        status = ss_piece_room_open(&self->slots[i].room, items_of(self), error);
+        if (status == SSTORE_OK)
+            status = ss_record_walk_open(&self->slots[i].walk, call->left, error);
+    }
     return status;
 }
 
-static sstore_status join_stores(const sstore *left, const sstore *right, const sstore_join_options *options,
-                                 sstore_pair_fn on_pair, void *context, sstore_error *error)
+static void close_iterator(sstore_pair_iterator *self)
 {
-    ss_join_call call;
-    sstore_status status = ss_join_call_begin(&call, left, right, options, error);
+    for (uint32_t i = 0; self->slots != NULL && i < self->call.threads; i++) {
+        ss_piece_room_close(&self->slots[i].room);
+        ss_record_walk_close(&self->slots[i].walk);
+        ss_free(self->slots[i].records);
+    }
+    ss_free(self->slots);
+    ss_sort_stage_close(&self->pairs);
+    ss_sort_stage_close(&self->triples);
+    ss_join_call_end(&self->call);
+}
+
+/* Find the pairs, and prepare the first of them. The iterator, which is zeroed, must stay where it is. */
+static sstore_status open_iterator(sstore_pair_iterator *self, const sstore *left, const sstore *right,
+                                   const sstore_join_options *options, sstore_error *error)
+{
+    ss_join_call *call = &self->call;
+    sstore_status status = ss_join_call_begin(call, left, right, options, error);
     if (status == SSTORE_OK)
-        status = join(&call, on_pair, context, error);
-    ss_join_call_end(&call);
+        status = ss_sort_stage_open(&self->pairs, 2, call->threads, call->stage_bytes, call->piece_capacity, &call->tmp_dir,
+                                    error);
+    pair_sink sink = {.sorter = self->pairs.sorter, .second_first = right->manifest.has_ids};
+    if (status == SSTORE_OK)
+        status = find_pairs(call, &sink, error);
+    if (status == SSTORE_OK)
+        status = ss_sort_stage_seal(&self->pairs, &call->progress, error);
+    if (status == SSTORE_OK && right->manifest.has_ids)
+        status = identify(call, &self->pairs, &self->triples, error);
+    if (status == SSTORE_OK)
+        status = open_slots(self, error);
+    if (status != SSTORE_OK)
+        return status;
+    ss_progress_begin(&call->progress, "reporting", 0, ss_sorter_count(items_of(self)->sorter), 1);
+    return prepare_pieces(self, error);
+}
+
+/* ----- public ----- */
+
+static sstore_status report_pairs(const sstore *left, const sstore *right, const sstore_join_options *options,
+                                  sstore_pair_fn on_pair, void *context, sstore_error *error)
+{
+    sstore_pair_iterator self = {.slots = NULL};
+    sstore_pair pair;
+    bool more = true;
+    sstore_status status = open_iterator(&self, left, right, options, error);
+    while (status == SSTORE_OK) {
+        status = next_pair(&self, &pair, &more, error);
+        if (status != SSTORE_OK || !more)
+            break;
+        if (on_pair(context, &pair) != 0)
+            status = SSTORE_STOPPED;
+    }
+    close_iterator(&self);
     return status;
 }
 
@@ -459,7 +492,7 @@ sstore_status sstore_pairs(const sstore *store, const sstore_join_options *optio
 {
     if (store == NULL || on_pair == NULL)
         return ss_fail_argument(error, "sstore_pairs: store and on_pair must not be NULL");
-    return join_stores(store, store, options, on_pair, context, error);
+    return report_pairs(store, store, options, on_pair, context, error);
 }
 
 sstore_status sstore_join(const sstore *left, const sstore *right, const sstore_join_options *options,
@@ -467,5 +500,65 @@ sstore_status sstore_join(const sstore *left, const sstore *right, const sstore_
 {
     if (left == NULL || right == NULL || left == right || on_pair == NULL)
         return ss_fail_argument(error, "sstore_join: two different handles and on_pair must be given");
-    return join_stores(left, right, options, on_pair, context, error);
+    return report_pairs(left, right, options, on_pair, context, error);
+}
+
+sstore_status sstore_pair_iterator_create(const sstore *left, const sstore *right, const sstore_join_options *options,
+                                          sstore_pair_iterator **iterator_out, sstore_error *error)
+{
+    if (iterator_out != NULL)
+        *iterator_out = NULL;
+    if (left == NULL || left == right || iterator_out == NULL)
+        return ss_fail_argument(error, "sstore_pair_iterator_create: left and iterator_out must not be NULL, nor right be left");
+    sstore_pair_iterator *iterator = ss_alloc(1, sizeof *iterator);
+    if (iterator == NULL)
+        return ss_fail_memory(error, sizeof *iterator);
+    const sstore_status status = open_iterator(iterator, left, right != NULL ? right : left, options, error);
+    if (status == SSTORE_OK)
+        *iterator_out = iterator;
+    else
+        sstore_pair_iterator_free(iterator);
+    return status;
+}
+
+static void set_pair(const sstore_pair_columns *columns, size_t at, const sstore_pair *pair)
+{
+    if (columns->fingerprint != NULL)
+        columns->fingerprint[at] = pair->fingerprint;
+    if (columns->id != NULL)
+        columns->id[at] = pair->id;
+    if (columns->other_fingerprint != NULL)
+        columns->other_fingerprint[at] = pair->other_fingerprint;
+    if (columns->other_id != NULL)
+        columns->other_id[at] = pair->other_id;
+    if (columns->distance != NULL)
+        columns->distance[at] = pair->distance;
+}
+
+sstore_status sstore_pair_iterator_next(sstore_pair_iterator *iterator, const sstore_pair_columns *columns, size_t capacity,
+                                        size_t *count_out, sstore_error *error)
+{
+    sstore_pair_columns to = SSTORE_PAIR_COLUMNS_INIT;
+    sstore_pair pair;
+    bool more = true;
+    if (iterator == NULL || capacity == 0 || count_out == NULL || iterator->status != SSTORE_OK)
+        return ss_fail_argument(error, "sstore_pair_iterator_next: iterator and count_out must not be NULL, nor the capacity 0; "
+                                       "and no call may follow one that failed");
+    *count_out = 0;
+    sstore_status status = ss_take_options(&to, sizeof to, columns, SS_PAIR_COLUMNS_SIZE_1, error);
+    while (status == SSTORE_OK && *count_out < capacity) {
+        status = iterator->status = next_pair(iterator, &pair, &more, error);
+        if (status != SSTORE_OK || !more)
+            break;
+        set_pair(&to, (*count_out)++, &pair);
+    }
+    return status;
+}
+
+void sstore_pair_iterator_free(sstore_pair_iterator *iterator)
+{
+    if (iterator == NULL)
+        return;
+    close_iterator(iterator);
+    ss_free(iterator);
 }

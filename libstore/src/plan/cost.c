@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "codec/block.h"
 
-/* ----- skew ----- */
+/* ===== samples and skew ===== */
 
 #define FLIPPED_QUERIES 256u /* of the sample: their flipped prefixes are looked up, too */
 
@@ -193,7 +193,7 @@ double ss_expected_bits(const ss_skew *skew, double count)
     return fmax(2, uniform - saved - fmax(0, growth) * doublings);
 }
 
-/* ----- cost ----- */
+/* ===== costs of queries ===== */
 
 /*
  * Nanoseconds, measured warm by bench_query on 10 and 100 million uniform fingerprints in 2 to 10 tables, at distances from 1
@@ -485,7 +485,7 @@ void ss_query_plan_init_alike(ss_query_plan *query_plan, const ss_plan *plan, co
     weigh(query_plan, plan, model);
 }
 
-/* ----- figures ----- */
+/* ===== estimates of stores ===== */
 
 /* Frames of files and blocks; format-spec/ has them exactly, here a few bytes do not matter. */
 #define FILE_HEADER_BYTES 4096.0

@@ -5,7 +5,7 @@
 #include "base/common.h"
 #include "plan/plan.h"
 
-/* ----- skew ----- */
+/* ===== samples and skew ===== */
 
 /*
  * How evenly the data are spread: what a sample tells about the groups that a query's probes meet and about
@@ -87,7 +87,7 @@ double ss_uniform_bits(double count);
 /* The same for data like the sample (NULL: uniform). */
 double ss_expected_bits(const ss_skew *skew, double count);
 
-/* ----- cost ----- */
+/* ===== costs of queries ===== */
 
 /* What a query costs, and the cheapest complete radii for a distance other than the plan's own. */
 
@@ -164,7 +164,7 @@ uint64_t ss_most_probes(double fingerprint_count, sstore_strategy strategy);
 /* Nanoseconds until `block_count` blocks that are not cached have been read, all of them asked for at once. */
 double ss_cold_cost(double block_count);
 
-/* ----- figures ----- */
+/* ===== estimates of stores ===== */
 
 /* What a store under a plan is expected to take, and one query of it. */
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-/* ----- plan ----- */
+/* ===== plans ===== */
 
 #define MAX_GROUPS 64u
 #define HEX_MASK_DIGITS 16u
@@ -358,7 +358,7 @@ size_t ss_plan_format(const ss_plan *plan, char *buffer, size_t size)
     return length;
 }
 
-/* ----- permute ----- */
+/* ===== permutation ===== */
 
 /* Add one bit's move; it joins a run that moves as far. Positions count from the most significant bit. */
 static void add_move(ss_permutation *permutation, uint32_t from, uint32_t to)
@@ -388,7 +388,7 @@ void ss_permutation_init(ss_permutation *permutation, uint64_t key_mask)
     }
 }
 
-/* ----- cover ----- */
+/* ===== proof of completeness ===== */
 
 /*
  * Whether some error pattern slips through all tables of a plan.

@@ -4,7 +4,7 @@
 
 #include "base/common.h"
 
-/* ----- plan ----- */
+/* ===== plans ===== */
 
 /*
  * The set of tables, and the probes into each, that together find every fingerprint within a distance.
@@ -87,7 +87,7 @@ static inline uint32_t ss_plan_first_cover(const ss_plan *plan, const int32_t *r
     return table;
 }
 
-/* ----- permute ----- */
+/* ===== permutation ===== */
 
 /*
  * The permutation of a table: the key bits lead, in their order; the other bits follow from the one behind the

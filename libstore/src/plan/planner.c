@@ -7,11 +7,10 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/options.h"
 #include "codec/block.h"
 #include "plan/cost.h"
 
-/* ----- candidates ----- */
+/* ===== candidates ===== */
 
 /* With more, a query takes tens of milliseconds for its probes alone. */
 #define MAX_PROBES 1e6
@@ -165,7 +164,7 @@ bool ss_candidates_each(uint32_t distance, double fingerprint_count, ss_candidat
     return offer_disjoint(&self) && offer_choices(&self) && offer_nested(&self);
 }
 
-/* ----- planner ----- */
+/* ===== planner ===== */
 
 /* Times that differ by less are equal: the model knows no better. */
 #define SAME_TIME 1.05
@@ -369,7 +368,7 @@ void ss_planner_reason(const ss_planner *planner, char *buffer, size_t size)
                  SS_WEIGHED_AT_LEAST);
 }
 
-/* ----- planning ----- */
+/* ===== choosing ===== */
 
 /* ----- for a build ----- */
 
@@ -421,14 +420,14 @@ static sstore_status check_options(const sstore_plan_options *options, sstore_er
 static void set_ranges(sstore_plan_estimate *estimate, const ss_plan *plan)
 {
     estimate->table_count = plan->table_count;
-    estimate->least_prefix_bits = SS_FINGERPRINT_BITS;
-    estimate->least_radius = UINT32_MAX;
+    estimate->min_prefix_bits = SS_FINGERPRINT_BITS;
+    estimate->min_radius = UINT32_MAX;
     for (uint32_t i = 0; i < plan->table_count; i++) {
         uint32_t bits = plan->tables[i].prefix_bits, radius = (uint32_t)plan->tables[i].radius;
-        estimate->least_prefix_bits = (uint32_t)ss_min_u64(estimate->least_prefix_bits, bits);
-        estimate->most_prefix_bits = (uint32_t)ss_max_u64(estimate->most_prefix_bits, bits);
-        estimate->least_radius = (uint32_t)ss_min_u64(estimate->least_radius, radius);
-        estimate->most_radius = (uint32_t)ss_max_u64(estimate->most_radius, radius);
+        estimate->min_prefix_bits = (uint32_t)ss_min_u64(estimate->min_prefix_bits, bits);
+        estimate->max_prefix_bits = (uint32_t)ss_max_u64(estimate->max_prefix_bits, bits);
+        estimate->min_radius = (uint32_t)ss_min_u64(estimate->min_radius, radius);
+        estimate->max_radius = (uint32_t)ss_max_u64(estimate->max_radius, radius);
     }
 }
 
@@ -481,7 +480,7 @@ static sstore_status plan_and_report(const sstore_plan_options *options, ss_samp
     double distinct_share = ss_sampler_finish(sampler), records = (double)options->record_count;
     ss_planner_input input = {.store = {.record_count = records,
                                         .fingerprint_count = records * distinct_share,
-                                        .has_ids = options->has_ids != 0,
+                                        .has_ids = !options->without_ids,
                                         .block_bytes = options->block_bytes != 0 ? options->block_bytes
                                                                                  : SS_DEFAULT_BLOCK_BYTES},
                               .distance = options->distance,
@@ -501,9 +500,10 @@ sstore_status sstore_plan(const sstore_plan_options *options, sstore_plan_fn on_
     ss_sampler sampler;
     if (on_plan == NULL)
         return ss_fail_argument(error, "sstore_plan: on_plan must not be NULL");
-    if (!ss_take_options(&taken, sizeof taken, options, sizeof taken))
-        return ss_fail_argument(error, "sstore_plan: the options are not set by SSTORE_PLAN_OPTIONS_INIT");
-    sstore_status status = check_options(&taken, error);
+    sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_PLAN_OPTIONS_SIZE_1, error);
+    if (status != SSTORE_OK)
+        return status;
+    status = check_options(&taken, error);
     if (status != SSTORE_OK)
         return status;
     uint64_t *room = ss_alloc(SS_SAMPLE_CAPACITY, sizeof *room);

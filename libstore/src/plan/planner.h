@@ -5,7 +5,7 @@
 #include "plan/cost.h"
 #include "plan/plan.h"
 
-/* ----- candidates ----- */
+/* ===== candidates ===== */
 
 /* The plans that are worth estimating for a distance. */
 
@@ -26,7 +26,7 @@ typedef bool (*ss_candidate_fn)(void *context, const ss_candidate *candidate);
  */
 bool ss_candidates_each(uint32_t distance, double fingerprint_count, ss_candidate_fn on_candidate, void *context);
 
-/* ----- planner ----- */
+/* ===== planner ===== */
 
 /* Chooses a plan: estimates every candidate's size and times for the data at hand, and weighs them. */
 

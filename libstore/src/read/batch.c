@@ -153,64 +153,163 @@ static sstore_status find_hits(ss_batch *batch, sstore_error *error)
     return status;
 }
 
-/* Where the matches go. */
-typedef struct delivery {
-    sstore_match_fn on_match;
-    void *context;
-} delivery;
+/* ----- the iterator ----- */
 
-/* Answer the queries first .. first + batch->count - 1; in halves where they find too much together. */
-static sstore_status run_round(ss_batch *batch, const uint64_t *all, uint64_t first, uint32_t count, const delivery *to,
-                               sstore_error *error)
+#define MAX_PENDING (SS_ROUND_QUERY_BITS + 1) /* ranges: a round is halved so often at most, and each time the other half waits */
+
+/* Queries first .. first + count - 1. */
+typedef struct query_range {
+    size_t first;
+    uint32_t count;
+} query_range;
+
+struct sstore_match_iterator {
+    ss_batch batch;
+    const uint64_t *fingerprints;
+    size_t count, next; /* queries from `next` on have not come into a round */
+    query_range pending[MAX_PENDING]; /* parts of a round that found too much, the next one last */
+    uint32_t pending_count;
+    sstore_match *matches; /* of the present part of a round */
+    size_t match_count, match_index;
+    sstore_status status; /* of an earlier call */
+};
+
+/* Get the matches of some queries. If they are too many together, put the two halves of the queries on the pending ones. */
+static sstore_status answer_range(sstore_match_iterator *self, query_range range, sstore_error *error)
 {
+    ss_batch *batch = &self->batch;
     bool too_many = false;
     atomic_llong room = (long long)SS_ROUND_MATCHES;
-    batch->fingerprints = all + first;
-    batch->count = count;
-    batch->room = count > 1 ? &room : NULL;
+    batch->fingerprints = self->fingerprints + range.first;
+    batch->count = range.count;
+    batch->room = range.count > 1 ? &room : NULL;
     sstore_status status = find_hits(batch, error);
     if (status == SSTORE_STOPPED)
         too_many = true;
     else if (status == SSTORE_OK)
-        status = ss_batch_report(batch, first, &too_many, to->on_match, to->context, error);
+        status = ss_batch_report(batch, range.first, &too_many, &self->matches, &self->match_count, error);
     ss_batch_clear_hits(batch);
     batch->room = NULL;
     if (!too_many)
         return status;
-    status = run_round(batch, all, first, count / 2, to, error);
-    return status == SSTORE_OK ? run_round(batch, all, first + count / 2, count - count / 2, to, error) : status;
+    const uint32_t half = range.count / 2;
+    self->pending[self->pending_count++] = (query_range){.first = range.first + half, .count = range.count - half};
+    self->pending[self->pending_count++] = (query_range){.first = range.first, .count = half};
+    return SSTORE_OK;
 }
 
-static sstore_status run_batch(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,
-                               uint32_t threads, const delivery *to, sstore_error *error)
+/* Get the next matches, of as many queries as it takes for there to be some; none are left if match_count is 0 then. */
+static sstore_status answer_more(sstore_match_iterator *self, sstore_error *error)
 {
-    const uint32_t segments = store->manifest.segment_count;
     sstore_status status = SSTORE_OK;
-    ss_steps planning = {.left = SS_CALL_STEPS};
-    ss_batch batch = {.store = store, .distance = distance, .threads = threads};
-    batch.lists = ss_alloc(threads, sizeof *batch.lists);
-    batch.plans = ss_alloc(segments, sizeof *batch.plans);
-    if (batch.lists == NULL || batch.plans == NULL)
-        status = ss_fail_memory(error, threads * sizeof *batch.lists + segments * sizeof *batch.plans);
-    else
-        ss_plan_queries(store, distance, &planning, batch.plans);
-    for (size_t first = 0; status == SSTORE_OK && first < count; first += SS_ROUND_QUERIES)
-        status = run_round(&batch, fingerprints, first, (uint32_t)ss_min_u64(count - first, SS_ROUND_QUERIES), to,
-                           error);
-    ss_free(batch.lists);
-    ss_free(batch.plans);
+    ss_free(self->matches);
+    self->matches = NULL;
+    self->match_count = self->match_index = 0;
+    while (status == SSTORE_OK && self->match_count == 0 && (self->pending_count > 0 || self->next < self->count)) {
+        query_range range = {.first = self->next, .count = (uint32_t)ss_min_u64(self->count - self->next, SS_ROUND_QUERIES)};
+        if (self->pending_count > 0)
+            range = self->pending[--self->pending_count];
+        else
+            self->next += range.count;
+        status = answer_range(self, range, error);
+    }
     return status;
 }
 
-sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,
-                                 uint32_t threads, sstore_match_fn on_match, void *context, sstore_error *error)
+static void close_iterator(sstore_match_iterator *self)
 {
-    if (store == NULL || (fingerprints == NULL && count > 0) || on_match == NULL || distance > SSTORE_MAX_DISTANCE)
-        return ss_fail_argument(error, "sstore_query_batch: store, fingerprints and on_match must not be NULL, nor the "
-                                       "distance above 64");
-    if (count == 0 || store->manifest.segment_count == 0)
-        return SSTORE_OK;
-    delivery to = {.on_match = on_match, .context = context};
-    threads = ss_pool_threads(threads);
-    return run_batch(store, fingerprints, count, distance, threads, &to, error);
+    ss_free(self->matches);
+    ss_free(self->batch.lists);
+    ss_free(self->batch.plans);
+}
+
+static sstore_status open_iterator(sstore_match_iterator *self, const sstore *store, const uint64_t *fingerprints, size_t count,
+                                   uint32_t distance, const sstore_batch_options *options, sstore_error *error)
+{
+    sstore_batch_options taken = SSTORE_BATCH_OPTIONS_INIT;
+    ss_steps planning = {.left = SS_CALL_STEPS};
+    if (store == NULL || (fingerprints == NULL && count > 0) || distance > SSTORE_MAX_DISTANCE)
+        return ss_fail_argument(error, "store and fingerprints must not be NULL, nor the distance above 64");
+    const sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_BATCH_OPTIONS_SIZE_1, error);
+    if (status != SSTORE_OK)
+        return status;
+    const uint32_t threads = ss_pool_threads(taken.threads), segments = store->manifest.segment_count;
+    *self = (sstore_match_iterator){.batch = {.store = store, .distance = distance, .threads = threads},
+                                    .fingerprints = fingerprints,
+                                    .count = segments > 0 ? count : 0};
+    ss_batch *batch = &self->batch;
+    batch->lists = ss_alloc(threads, sizeof *batch->lists);
+    batch->plans = ss_alloc(segments, sizeof *batch->plans);
+    if (batch->lists == NULL || batch->plans == NULL)
+        return ss_fail_memory(error, threads * sizeof *batch->lists + segments * sizeof *batch->plans);
+    ss_plan_queries(store, distance, &planning, batch->plans);
+    return SSTORE_OK;
+}
+
+sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,
+                                 const sstore_batch_options *options, sstore_match_fn on_match, void *context,
+                                 sstore_error *error)
+{
+    sstore_match_iterator self = {.matches = NULL};
+    if (on_match == NULL)
+        return ss_fail_argument(error, "sstore_query_batch: on_match must not be NULL");
+    sstore_status status = open_iterator(&self, store, fingerprints, count, distance, options, error);
+    if (status == SSTORE_OK)
+        status = answer_more(&self, error);
+    while (status == SSTORE_OK && self.match_count > 0) {
+        for (size_t i = 0; status == SSTORE_OK && i < self.match_count; i++)
+            status = on_match(context, &self.matches[i]) == 0 ? SSTORE_OK : SSTORE_STOPPED;
+        if (status == SSTORE_OK)
+            status = answer_more(&self, error);
+    }
+    close_iterator(&self);
+    return status;
+}
+
+sstore_status sstore_match_iterator_create(const sstore *store, const uint64_t *fingerprints, size_t count,
+                                           uint32_t distance, const sstore_batch_options *options,
+                                           sstore_match_iterator **iterator_out, sstore_error *error)
+{
+    if (iterator_out == NULL)
+        return ss_fail_argument(error, "sstore_match_iterator_create: iterator_out must not be NULL");
+    *iterator_out = NULL;
+    sstore_match_iterator *iterator = ss_alloc(1, sizeof *iterator);
+    if (iterator == NULL)
+        return ss_fail_memory(error, sizeof *iterator);
+    const sstore_status status = open_iterator(iterator, store, fingerprints, count, distance, options, error);
+    if (status == SSTORE_OK)
+        *iterator_out = iterator;
+    else
+        sstore_match_iterator_free(iterator);
+    return status;
+}
+
+sstore_status sstore_match_iterator_next(sstore_match_iterator *iterator, const sstore_match_columns *columns,
+                                         size_t capacity, size_t *count_out, sstore_error *error)
+{
+    sstore_match_columns to;
+    if (iterator == NULL || capacity == 0 || count_out == NULL || iterator->status != SSTORE_OK)
+        return ss_fail_argument(error, "sstore_match_iterator_next: iterator and count_out must not be NULL, nor the capacity 0; "
+                                       "and no call may follow one that failed");
+    *count_out = 0;
+    sstore_status status = ss_take_match_columns(&to, columns, error);
+    if (status != SSTORE_OK)
+        return status;
+    while (*count_out < capacity) {
+        if (iterator->match_index == iterator->match_count) {
+            status = iterator->status = answer_more(iterator, error);
+            if (status != SSTORE_OK || iterator->match_count == 0)
+                return status;
+        }
+        ss_set_match(&to, (*count_out)++, &iterator->matches[iterator->match_index++]);
+    }
+    return SSTORE_OK;
+}
+
+void sstore_match_iterator_free(sstore_match_iterator *iterator)
+{
+    if (iterator == NULL)
+        return;
+    close_iterator(iterator);
+    ss_free(iterator);
 }

@@ -8,7 +8,7 @@
 #include "store/lookup.h"
 #include "store/store.h"
 
-/* ----- match order ----- */
+/* ===== order of matches ===== */
 
 /* The order in which the matches of a query are reported where they are sorted. */
 
@@ -23,7 +23,7 @@ static inline int ss_compare_matches(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-/* ----- batch ----- */
+/* ===== batch ===== */
 
 /*
  * Many queries at once. A round of queries is answered in one of three ways, whichever is estimated to take
@@ -80,10 +80,11 @@ sstore_status ss_batch_sweep(const ss_batch *batch, bool scan, sstore_error *err
 /* What it takes, in estimated nanoseconds of one thread. */
 double ss_batch_sweep_cost(const ss_batch *batch, bool scan);
 
-/* Turn the hits into matches, in the order of the queries, those of one query by (distance, fingerprint, id), and hand them
- * to on_match; the first query of the round has the index `first_index`. STOPPED also where there are more than
- * SS_ROUND_MATCHES of several queries; then *too_many_out is true and nothing was handed on. */
-sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, bool *too_many_out, sstore_match_fn on_match,
-                              void *context, sstore_error *error);
+/* Turn the hits into matches, in the order of the queries, those of one query by (distance, fingerprint, id): *matches_out, to be
+ * freed. The first query of the round has the index `first_index`. STOPPED if there are more than SS_ROUND_MATCHES of several
+ * queries; then *too_many_out is true. Unless
+ * OK is returned, there are no matches. */
+sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, bool *too_many_out, sstore_match **matches_out,
+                              size_t *count_out, sstore_error *error);
 
 #endif

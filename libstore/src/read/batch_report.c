@@ -180,48 +180,46 @@ static void deal_out(const report *self, size_t *begins, sstore_match *sorted)
         begins[query] = begins[query + 1];
 }
 
-static sstore_status hand_on(sstore_match *sorted, const size_t *begins, uint32_t count, size_t match_count,
-                             uint64_t first_index, sstore_match_fn on_match, void *context)
+/* Sort the matches of each query. */
+static void sort_matches(sstore_match *matches, const size_t *begins, uint32_t count, size_t match_count, uint64_t first_index)
 {
     for (uint32_t query = 0; query < count; query++) {
-        size_t begin = begins[query], end = query + 1 < count ? begins[query + 1] : match_count;
-        if (!in_order(sorted + begin, end - begin))
-            qsort(sorted + begin, end - begin, sizeof *sorted, ss_compare_matches);
-        for (size_t i = begin; i < end; i++) {
-            sorted[i].query_index += first_index;
-            if (on_match(context, &sorted[i]) != 0)
-                return SSTORE_STOPPED;
-        }
+        const size_t begin = begins[query], end = query + 1 < count ? begins[query + 1] : match_count;
+        if (!in_order(matches + begin, end - begin))
+            qsort(matches + begin, end - begin, sizeof *matches, ss_compare_matches);
     }
+    for (size_t i = 0; i < match_count; i++)
+        matches[i].query_index += first_index;
+}
+
+static sstore_status order_matches(const report *self, size_t match_count, uint64_t first_index, sstore_match **matches_out,
+                                   sstore_error *error)
+{
+    const uint32_t count = self->batch->count;
+    size_t *begins = ss_alloc((size_t)count + 1, sizeof *begins);
+    sstore_match *matches = ss_realloc(NULL, match_count, sizeof *matches);
+    if (begins == NULL || matches == NULL) {
+        ss_free(begins);
+        ss_free(matches);
+        return ss_fail_memory(error, match_count * sizeof *matches);
+    }
+    deal_out(self, begins, matches);
+    sort_matches(matches, begins, count, match_count, first_index);
+    ss_free(begins);
+    *matches_out = matches;
     return SSTORE_OK;
 }
 
-static sstore_status deliver(const report *self, size_t match_count, uint64_t first_index, sstore_match_fn on_match,
-                             void *context, sstore_error *error)
-{
-    uint32_t count = self->batch->count;
-    size_t *begins = ss_alloc((size_t)count + 1, sizeof *begins);
-    sstore_match *sorted = ss_realloc(NULL, match_count, sizeof *sorted);
-    sstore_status status;
-    if (begins == NULL || sorted == NULL) {
-        status = ss_fail_memory(error, match_count * sizeof *sorted);
-    } else {
-        deal_out(self, begins, sorted);
-        status = hand_on(sorted, begins, count, match_count, first_index, on_match, context);
-    }
-    ss_free(begins);
-    ss_free(sorted);
-    return status;
-}
-
-sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, bool *too_many_out, sstore_match_fn on_match,
-                              void *context, sstore_error *error)
+sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, bool *too_many_out, sstore_match **matches_out,
+                              size_t *count_out, sstore_error *error)
 {
     report self = {.batch = batch};
     ss_batch_hit *hits = NULL;
-    size_t match_count = 0;
     bool too_many = false;
+    size_t count = 0;
     atomic_size_t room = SS_ROUND_MATCHES;
+    *matches_out = NULL;
+    *count_out = 0;
     for (uint32_t i = 0; i < SHARES; i++)
         self.lists[i].room = batch->count > 1 ? &room : NULL;
     sstore_status status = order_hits(&self, &hits, error);
@@ -230,14 +228,16 @@ sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, bool 
     if (status == SSTORE_OK)
         status = look_up(&self, error);
     for (uint32_t i = 0; i < SHARES; i++) {
-        match_count += self.lists[i].count;
+        count += self.lists[i].count;
         too_many |= self.lists[i].too_many;
     }
     *too_many_out = too_many;
-    if (status == SSTORE_OK && *too_many_out)
+    if (status == SSTORE_OK && too_many)
         status = SSTORE_STOPPED;
     if (status == SSTORE_OK)
-        status = deliver(&self, match_count, first_index, on_match, context, error);
+        status = order_matches(&self, count, first_index, matches_out, error);
+    if (status == SSTORE_OK)
+        *count_out = count;
     for (uint32_t i = 0; i < SHARES; i++)
         ss_free(self.lists[i].matches);
     ss_free(hits);

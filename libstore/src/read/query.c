@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "store/lookup.h"
 
-/* ----- query ----- */
+/* ===== queries ===== */
 
 sstore_status ss_query_segment(sstore_cursor *cursor, uint32_t segment, uint64_t fingerprint, uint32_t distance,
                                ss_hit_fn on_hit, void *context, sstore_error *error)
@@ -313,7 +313,56 @@ sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, 
     }
 }
 
-/* ----- explain ----- */
+/* ----- columns ----- */
+
+sstore_status ss_take_match_columns(sstore_match_columns *to, const sstore_match_columns *from, sstore_error *error)
+{
+    *to = (sstore_match_columns)SSTORE_MATCH_COLUMNS_INIT;
+    return ss_take_options(to, sizeof *to, from, SS_MATCH_COLUMNS_SIZE_1, error);
+}
+
+void ss_set_match(const sstore_match_columns *columns, size_t at, const sstore_match *match)
+{
+    if (columns->query_index != NULL)
+        columns->query_index[at] = match->query_index;
+    if (columns->fingerprint != NULL)
+        columns->fingerprint[at] = match->fingerprint;
+    if (columns->id != NULL)
+        columns->id[at] = match->id;
+    if (columns->distance != NULL)
+        columns->distance[at] = match->distance;
+}
+
+typedef struct column_sink {
+    sstore_match_columns columns;
+    size_t capacity;
+    uint64_t count;
+} column_sink;
+
+static int set_match(void *context, const sstore_match *match)
+{
+    column_sink *sink = context;
+    if (sink->count < sink->capacity)
+        ss_set_match(&sink->columns, (size_t)sink->count, match);
+    sink->count++;
+    return 0;
+}
+
+sstore_status sstore_query_columns(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
+                                   const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
+                                   sstore_error *error)
+{
+    column_sink sink = {.capacity = capacity};
+    if (count_out == NULL || (columns == NULL && capacity > 0))
+        return ss_fail_argument(error, "sstore_query_columns: columns and count_out must not be NULL");
+    sstore_status status = ss_take_match_columns(&sink.columns, columns, error);
+    if (status == SSTORE_OK)
+        status = sstore_query(cursor, fingerprint, distance, set_match, &sink, error);
+    *count_out = sink.count;
+    return status;
+}
+
+/* ===== explanation ===== */
 
 /* What a query was expected to read of each table, and what it read. */
 
@@ -326,7 +375,7 @@ static sstore_status ignore_hit(void *context, const ss_hit *hit, sstore_error *
 /* A query of one segment, done and counted. */
 typedef struct explained {
     const ss_segment *segment;
-    uint64_t number;
+    uint32_t number;
     const ss_query_plan *plan;
     uint64_t fingerprint;
     bool scanned;

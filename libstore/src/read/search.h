@@ -47,6 +47,12 @@ bool ss_may_be_new(const ss_segment *segment, const ss_query_plan *plan, uint32_
 ss_table_cost ss_search_table_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint, uint32_t table);
 double ss_search_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint);
 
+/* ----- columns of matches, in query.c ----- */
+
+/* Take the caller's columns; NULL stands for none. Errors as ss_take_options(). */
+sstore_status ss_take_match_columns(sstore_match_columns *to, const sstore_match_columns *from, sstore_error *error);
+void ss_set_match(const sstore_match_columns *columns, size_t at, const sstore_match *match);
+
 /* ----- query.c: all segments of a store, and the records of what was found ----- */
 
 /* Find every distinct fingerprint of a segment within `distance`. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/options.h"
 #include "store/store.h"
 
 /* Bits for all steps of a table if each symbol took as much as its frequency is worth, beside suffixes and lower halves. */
@@ -80,9 +79,7 @@ sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t 
     statistics.bound_bits = per_fingerprint(bound_bits(header), count);
     statistics.elias_fano_bits = count > 0 ? per_fingerprint(elias_fano_bits((double)count, last), count) : 0;
     statistics.rice_bits = count > 0 ? per_fingerprint(rice_bits(header), count) : 0;
-    if (!ss_give_facts(statistics_out, &statistics, sizeof statistics, sizeof statistics))
-        return ss_fail_argument(error, "sstore_stat_table: struct_size is not set");
-    return SSTORE_OK;
+    return ss_give_result(statistics_out, &statistics, sizeof statistics, SS_TABLE_STATISTICS_SIZE_1, error);
 }
 
 /* As text. */
@@ -126,9 +123,7 @@ sstore_status sstore_stat_segment(const sstore *store, uint32_t segment, sstore_
     if (store == NULL || statistics_out == NULL || segment >= store->manifest.segment_count)
         return ss_fail_argument(error, "sstore_stat_segment: a NULL argument, or no such segment");
     fill_segment(store->segments[segment], store->manifest.has_ids, &statistics);
-    if (!ss_give_facts(statistics_out, &statistics, sizeof statistics, sizeof statistics))
-        return ss_fail_argument(error, "sstore_stat_segment: struct_size is not set");
-    return SSTORE_OK;
+    return ss_give_result(statistics_out, &statistics, sizeof statistics, SS_SEGMENT_STATISTICS_SIZE_1, error);
 }
 
 /* Add what a segment takes. */
@@ -178,7 +173,5 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
         largest = segment.removes ? largest : ss_max_u64(largest, segment.record_count);
     }
     ss_printable(manifest->recipe, statistics.recipe, sizeof statistics.recipe);
-    if (!ss_give_facts(statistics_out, &statistics, sizeof statistics, sizeof statistics))
-        return ss_fail_argument(error, "sstore_stat: struct_size is not set");
-    return SSTORE_OK;
+    return ss_give_result(statistics_out, &statistics, sizeof statistics, SS_STATISTICS_SIZE_1, error);
 }

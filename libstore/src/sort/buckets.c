@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* ----- chunk pool ----- */
+/* ===== chunk pool ===== */
 
 #define SLAB_BYTES ((uint64_t)8 << 20) /* whole huge pages */
 
@@ -81,7 +81,7 @@ void ss_chunk_pool_close(ss_chunk_pool *pool)
     *pool = (ss_chunk_pool){.chunk_bytes = 0};
 }
 
-/* ----- spill file ----- */
+/* ===== spill file ===== */
 
 sstore_status ss_spill_dir_open(const char *path, const ss_dir *usual, ss_dir *dir_out, sstore_error *error)
 {
@@ -124,7 +124,7 @@ void ss_spill_file_close(ss_spill_file *spill)
     spill->dir = NULL;
 }
 
-/* ----- buckets ----- */
+/* ===== buckets ===== */
 
 #define PARTS 256u /* chunks written by one call */
 

@@ -7,7 +7,7 @@
 #include "base/common.h"
 #include "base/file.h"
 
-/* ----- chunk pool ----- */
+/* ===== chunk pool ===== */
 
 /*
  * A fixed memory, in equal chunks that several threads take and give back. Taken from the system as it
@@ -41,7 +41,7 @@ static inline uint8_t *ss_chunk_at(const ss_chunk_pool *pool, uint32_t chunk)
     return pool->bases[chunk / pool->slab_chunks] + (size_t)(chunk % pool->slab_chunks) * pool->chunk_bytes;
 }
 
-/* ----- spill file ----- */
+/* ===== spill file ===== */
 
 /*
  * Where items go that memory has no room for: a nameless file that exists only while it is open,
@@ -70,7 +70,7 @@ void ss_spill_file_drop(const ss_spill_file *spill, uint64_t offset, uint64_t by
 /* Also of a zeroed one that was never opened. */
 void ss_spill_file_close(ss_spill_file *spill);
 
-/* ----- buckets ----- */
+/* ===== buckets ===== */
 
 /*
  * Items dealt out by some leading bits of theirs, so that each bucket can be sorted alone: the first pass

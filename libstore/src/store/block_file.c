@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* ----- format ----- */
+/* ===== names and numbers ===== */
 
 void ss_folder_name(char name[SS_NAME_CAPACITY], const char *prefix, uint64_t number)
 {
@@ -22,7 +22,7 @@ void ss_block_file_name(char name[SS_NAME_CAPACITY], uint32_t number)
         snprintf(name, SS_NAME_CAPACITY, "table-%02u.blk", number);
 }
 
-/* ----- block header ----- */
+/* ===== header ===== */
 
 static const uint8_t magic[8] = {'s', 's', 't', 'o', 'r', 'B', 'L', 'K'};
 
@@ -140,7 +140,7 @@ sstore_status ss_block_header_decode(const uint8_t bytes[SS_HEADER_BYTES], const
     return check_ranges(header_out, file, error);
 }
 
-/* ----- block reader ----- */
+/* ===== reader ===== */
 
 #define CACHE_LINE 64u
 #define FRAME_BYTES_A_LINE 4096u        /* of a table's block whose frame, at its end, takes a line more */
@@ -352,7 +352,7 @@ void ss_block_reader_ahead(const ss_block_reader *reader, uint64_t block, ss_blo
         ss_file_will_need(&reader->file, ss_block_offset(reader, from), (to - from) * reader->header.block_bytes);
 }
 
-/* ----- block slot ----- */
+/* ===== slot ===== */
 
 sstore_status ss_fail_steps(const ss_block_reader *reader, sstore_error *error)
 {
@@ -389,7 +389,7 @@ sstore_status ss_block_slot_wait(ss_block_slot *slot, sstore_error *error)
     return status;
 }
 
-/* ----- block writer ----- */
+/* ===== writer ===== */
 
 uint64_t ss_block_salt(uint64_t file_key, uint64_t block)
 {

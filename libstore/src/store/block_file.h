@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "codec/block.h"
 
-/* ----- format ----- */
+/* ===== names and numbers ===== */
 
 /*
  * Names and numbers of the files on disk that more than one module needs. The contract is
@@ -41,7 +41,7 @@ void ss_folder_name(char name[SS_NAME_CAPACITY], const char *prefix, uint64_t nu
 /* The name of a block file: a table's by number, or the id column's. */
 void ss_block_file_name(char name[SS_NAME_CAPACITY], uint32_t number);
 
-/* ----- block header ----- */
+/* ===== header ===== */
 
 /*
  * The first 4096 bytes of a block file (a table or the id column). Layout:
@@ -74,7 +74,7 @@ ss_u128 ss_block_header_encode(const ss_block_header *header, uint8_t bytes[SS_H
 sstore_status ss_block_header_decode(const uint8_t bytes[SS_HEADER_BYTES], const char *file, ss_block_header *header_out,
                                      ss_u128 *checksum_out, sstore_error *error);
 
-/* ----- block reader ----- */
+/* ===== reader ===== */
 
 /*
  * Reads the blocks of a block file, in any of the three ways of sstore_io, every byte checked against
@@ -166,7 +166,7 @@ static inline void ss_block_reader_touch(const ss_block_reader *reader, uint64_t
 sstore_status ss_block_reader_malformed(const ss_block_reader *reader, uint64_t block, const char *reason,
                                         sstore_error *error);
 
-/* ----- block slot ----- */
+/* ===== slot ===== */
 
 /* A place for one block, which can be asked for some time before it is needed. */
 
@@ -194,7 +194,7 @@ sstore_status ss_block_slot_wait(ss_block_slot *slot, sstore_error *error);
 /* Report that a call has no step left. */
 sstore_status ss_fail_steps(const ss_block_reader *reader, sstore_error *error);
 
-/* ----- block writer ----- */
+/* ===== writer ===== */
 
 /*
  * Writes a block file: blocks, each with its salted checksum, in any order and from any thread, and

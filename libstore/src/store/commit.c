@@ -287,11 +287,10 @@ static sstore_status check_contents(ss_workplace *place, bool replace, sstore_er
                        "exists and is not a store (it holds '%s'); choose another path", found.stranger);
     if (found.has_manifest && !replace)
         return ss_fail(error, SSTORE_ERROR_EXISTS, 0, place->path, SSTORE_NO_OFFSET,
-                       "is a store already; use --force (or options.replace) to replace it");
+                       "is a store already; it can only be replaced on request");
     if (!found.has_manifest && found.has_segment && !replace)
         return ss_fail(error, SSTORE_ERROR_EXISTS, 0, place->path, SSTORE_NO_OFFSET,
-                       "holds a store that has lost its " SS_MANIFEST_NAME "; use --force (or options.replace) to "
-                       "replace it");
+                       "holds a store that has lost its " SS_MANIFEST_NAME "; it can only be replaced on request");
     return SSTORE_OK;
 }
 

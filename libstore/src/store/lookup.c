@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* ----- record lookup ----- */
+/* ===== ranks and their ids ===== */
 
 sstore_status ss_find_rank(const ss_segment *segment, uint64_t fingerprint, ss_block_slot *slot, uint64_t *rank_out,
                            sstore_error *error)
@@ -72,7 +72,7 @@ sstore_status ss_rank_ids_take(ss_rank_ids *ids, uint32_t index, uint64_t *id_ou
     return ss_block_source_take_id(&ids->segment->ids_source, ids->number, &ids->block, index, &ids->order, id_out, error);
 }
 
-/* ----- record finder ----- */
+/* ===== lookup in a segment ===== */
 
 /* Blocks are read into buffers only where they are not in memory already. */
 static uint64_t buffer_bytes(const ss_manifest_segment *facts, sstore_io io)
@@ -177,7 +177,7 @@ sstore_status ss_record_finder_has(ss_record_finder *finder, const sstore_record
     return SSTORE_OK;
 }
 
-/* ----- presence ----- */
+/* ===== lookup in a store ===== */
 
 /* Whether a segment can have a record of an older one: any but the oldest and empty ones. */
 static bool can_be_newer(const ss_manifest *manifest, uint32_t segment)

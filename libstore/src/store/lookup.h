@@ -7,7 +7,7 @@
 #include "store/segment.h"
 #include "store/store.h"
 
-/* ----- record lookup ----- */
+/* ===== ranks and their ids ===== */
 
 /* From a fingerprint to its rank, and from a rank to its ids, in blocks that were asked for before. */
 
@@ -44,7 +44,7 @@ sstore_status ss_rank_ids_take(ss_rank_ids *ids, uint32_t index, uint64_t *id_ou
 /* Report that the ids of a rank are nowhere. */
 sstore_status ss_fail_ids_missing(const ss_segment *segment, uint64_t rank, sstore_error *error);
 
-/* ----- record finder ----- */
+/* ===== lookup in a segment ===== */
 
 /*
  * Whether a segment has a record. A finder remembers the blocks that it looked in last, so that asking
@@ -83,7 +83,7 @@ sstore_status ss_record_finder_rank(ss_record_finder *finder, uint64_t fingerpri
 /* Go through the ids of a rank, with the finder's memory: until the next call about it. */
 void ss_record_finder_ids(ss_record_finder *finder, uint64_t rank, ss_rank_ids *ids_out);
 
-/* ----- presence ----- */
+/* ===== lookup in a store ===== */
 
 /* Whether a record is in a store: as the newest segment says that has it. Cheapest in ascending order. */
 

@@ -2,9 +2,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "store/cursor.h"
 
-/* ----- table stream ----- */
+/* ===== fingerprints of a table ===== */
 
 #define FIRST_CAPACITY 1024u
 
@@ -87,7 +86,7 @@ sstore_status ss_table_stream_next(ss_table_stream *stream, const uint64_t **val
     return SSTORE_OK;
 }
 
-/* ----- record stream ----- */
+/* ===== records of a segment ===== */
 
 #define OPEN_BYTES 16384u /* of names, handles and the manifest, about */
 
@@ -330,7 +329,7 @@ sstore_status ss_record_stream_next(ss_record_stream *stream, sstore_record *rec
                                                                                      : SSTORE_OK;
 }
 
-/* ----- record merge ----- */
+/* ===== records of stores ===== */
 
 void ss_record_merge_init(ss_record_merge *merge, bool has_ids)
 {
@@ -558,17 +557,29 @@ void ss_record_merge_close(ss_record_merge *merge)
     *merge = (ss_record_merge){.inputs = NULL};
 }
 
-sstore_status sstore_each_record(sstore_cursor *cursor, sstore_record_fn on_record, void *context, sstore_error *error)
+/* ----- public ----- */
+
+struct sstore_record_iterator {
+    ss_record_merge records;
+    sstore_status status; /* of an earlier call */
+};
+
+/* Go before the first record of a store. */
+static sstore_status begin_store(ss_record_merge *records, const sstore *store, sstore_error *error)
+{
+    ss_record_merge_init(records, store->manifest.has_ids);
+    const sstore_status status = ss_record_merge_add_store(records, store, error);
+    return status == SSTORE_OK ? ss_record_merge_rewind(records, error) : status;
+}
+
+sstore_status sstore_each_record(const sstore *store, sstore_record_fn on_record, void *context, sstore_error *error)
 {
     ss_record_merge records;
     sstore_record record;
     bool more = true;
-    if (cursor == NULL || on_record == NULL)
-        return ss_fail_argument(error, "sstore_each_record: cursor and on_record must not be NULL");
-    ss_record_merge_init(&records, cursor->store->manifest.has_ids);
-    sstore_status status = ss_record_merge_add_store(&records, cursor->store, error);
-    if (status == SSTORE_OK)
-        status = ss_record_merge_rewind(&records, error);
+    if (store == NULL || on_record == NULL)
+        return ss_fail_argument(error, "sstore_each_record: store and on_record must not be NULL");
+    sstore_status status = begin_store(&records, store, error);
     while (status == SSTORE_OK) {
         status = ss_record_merge_next(&records, &record, &more, error);
         if (status != SSTORE_OK || !more)
@@ -578,4 +589,51 @@ sstore_status sstore_each_record(sstore_cursor *cursor, sstore_record_fn on_reco
     }
     ss_record_merge_close(&records);
     return status;
+}
+
+sstore_status sstore_record_iterator_create(const sstore *store, sstore_record_iterator **iterator_out, sstore_error *error)
+{
+    if (iterator_out != NULL)
+        *iterator_out = NULL;
+    if (store == NULL || iterator_out == NULL)
+        return ss_fail_argument(error, "sstore_record_iterator_create: store and iterator_out must not be NULL");
+    sstore_record_iterator *iterator = ss_alloc(1, sizeof *iterator);
+    if (iterator == NULL)
+        return ss_fail_memory(error, sizeof *iterator);
+    const sstore_status status = begin_store(&iterator->records, store, error);
+    if (status == SSTORE_OK)
+        *iterator_out = iterator;
+    else
+        sstore_record_iterator_free(iterator);
+    return status;
+}
+
+sstore_status sstore_record_iterator_next(sstore_record_iterator *iterator, uint64_t *fingerprints, uint64_t *ids,
+                                          size_t capacity, size_t *count_out, sstore_error *error)
+{
+    sstore_record record;
+    bool more = true;
+    if (iterator == NULL || capacity == 0 || count_out == NULL || iterator->status != SSTORE_OK)
+        return ss_fail_argument(error, "sstore_record_iterator_next: iterator and count_out must not be NULL, nor the capacity 0; "
+                                       "and no call may follow one that failed");
+    *count_out = 0;
+    while (*count_out < capacity) {
+        iterator->status = ss_record_merge_next(&iterator->records, &record, &more, error);
+        if (iterator->status != SSTORE_OK || !more)
+            return iterator->status;
+        if (fingerprints != NULL)
+            fingerprints[*count_out] = record.fingerprint;
+        if (ids != NULL)
+            ids[*count_out] = record.id;
+        ++*count_out;
+    }
+    return SSTORE_OK;
+}
+
+void sstore_record_iterator_free(sstore_record_iterator *iterator)
+{
+    if (iterator == NULL)
+        return;
+    ss_record_merge_close(&iterator->records);
+    ss_free(iterator);
 }

@@ -7,7 +7,7 @@
 #include "store/segment.h"
 #include "store/store.h"
 
-/* ----- table stream ----- */
+/* ===== fingerprints of a table ===== */
 
 /* All fingerprints of a table in order, a block at a time, as the file has them (permuted). */
 
@@ -36,7 +36,7 @@ void ss_table_stream_close(ss_table_stream *stream);
 sstore_status ss_table_stream_next(ss_table_stream *stream, const uint64_t **values_out, uint32_t *count_out,
                                    sstore_error *error);
 
-/* ----- record stream ----- */
+/* ===== records of a segment ===== */
 
 /* All records of a segment in order: table 0 with the id column beside it. */
 
@@ -82,7 +82,7 @@ static inline bool ss_record_stream_is_near(const ss_record_stream *stream, uint
 sstore_status ss_record_stream_next(ss_record_stream *stream, sstore_record *record_out, bool *more_out,
                                     sstore_error *error);
 
-/* ----- record merge ----- */
+/* ===== records of stores ===== */
 
 /*
  * All records of one store or several in order, each once: what their segments add, and do not remove

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* ----- key index ----- */
+/* ===== key index ===== */
 
 #define KEYS_A_BUCKET 4u /* on average: a quarter of a line of 64 bytes, twice that with the neighbour */
 #define MAX_BUCKET_BITS 26u
@@ -68,7 +68,7 @@ uint64_t ss_key_index_find(const ss_key_index *index, uint64_t target)
     return ss_lower_bound(&index->keys, begin[0], begin[1] - begin[0], target, key_is_below);
 }
 
-/* ----- segment ----- */
+/* ===== segment ===== */
 
 /* Opens a segment's files, and checks them as far as that goes without reading the blocks. */
 

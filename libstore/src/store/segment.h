@@ -11,7 +11,7 @@
 #include "store/directory.h"
 #include "store/manifest.h"
 
-/* ----- key index ----- */
+/* ===== key index ===== */
 
 /*
  * Looks up block keys. The keys stay in the directory; beside them the index holds, for every value of
@@ -53,7 +53,7 @@ static inline double ss_key_index_share(const ss_key_index *index, uint64_t numb
 /* The first key at or above `target`; keys.count if there is none. */
 uint64_t ss_key_index_find(const ss_key_index *index, uint64_t target);
 
-/* ----- segment ----- */
+/* ===== segment ===== */
 
 /*
  * An open segment: its tables, id column and directory. Immutable; shared by cursors of all threads, and by

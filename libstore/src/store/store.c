@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/options.h"
 #include "store/cursor.h"
 
 /* How often opening starts again when a writer replaces the store meanwhile. */
@@ -198,9 +197,11 @@ sstore_status sstore_open(const char *path, const sstore_open_options *options, 
         *store_out = NULL;
     if (path == NULL || store_out == NULL)
         return ss_fail_argument(error, "sstore_open: path and store_out must not be NULL");
-    if (!ss_take_options(&how.options, sizeof how.options, options, sizeof how.options) ||
-        how.options.io > SSTORE_IO_AUTO || how.options.strategy > SSTORE_STRATEGY_SCAN)
-        return ss_fail_argument(error, "sstore_open: the options are not set by SSTORE_OPEN_OPTIONS_INIT or out of range");
+    const sstore_status status = ss_take_options(&how.options, sizeof how.options, options, SS_OPEN_OPTIONS_SIZE_1, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (how.options.io > SSTORE_IO_AUTO || how.options.strategy > SSTORE_STRATEGY_SCAN)
+        return ss_fail_argument(error, "sstore_open: the read mode or the strategy is out of range");
     how.recipe = how.options.recipe;
     return open_store(&how, store_out, error);
 }

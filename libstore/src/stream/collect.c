@@ -7,7 +7,6 @@
  */
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/options.h"
 #include "sort/buckets.h"
 #include "sort/radix.h"
 #include "sort/sorter.h"
@@ -59,14 +58,14 @@ sstore_status sstore_collection_create(const sstore_collection_options *options,
     if (collection_out == NULL)
         return ss_fail_argument(error, "sstore_collection_create: collection_out must not be NULL");
     *collection_out = NULL;
-    if (!ss_take_options(&taken, sizeof taken, options, sizeof taken))
-        return ss_fail_argument(error,
-                                "sstore_collection_create: the options are not set by SSTORE_COLLECTION_OPTIONS_INIT");
+    sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_COLLECTION_OPTIONS_SIZE_1, error);
+    if (status != SSTORE_OK)
+        return status;
     sstore_collection *collection = ss_alloc(1, sizeof *collection);
     if (collection == NULL)
         return ss_fail_memory(error, sizeof *collection);
     collection->tmp_dir = SS_DIR_NONE;
-    sstore_status status = open_collection(collection, &taken, error);
+    status = open_collection(collection, &taken, error);
     if (status == SSTORE_OK)
         *collection_out = collection;
     else
@@ -74,7 +73,7 @@ sstore_status sstore_collection_create(const sstore_collection_options *options,
     return status;
 }
 
-sstore_status sstore_collection_add(sstore_collection *collection, const sstore_scan_match *matches, size_t count,
+sstore_status sstore_collection_add(sstore_collection *collection, const sstore_stream_match *matches, size_t count,
                                     sstore_error *error)
 {
     if (collection == NULL || (matches == NULL && count > 0))
@@ -86,7 +85,7 @@ sstore_status sstore_collection_add(sstore_collection *collection, const sstore_
         ss_triple items[ADD_MATCHES];
         size_t part = (size_t)ss_min_u64(count - done, ADD_MATCHES);
         for (size_t i = 0; i < part; i++) {
-            const sstore_scan_match *match = &matches[done + i];
+            const sstore_stream_match *match = &matches[done + i];
             items[i] = (ss_triple){.first = match->query, .second = match->fingerprint, .third = match->id};
         }
         status = ss_sorter_add_items(collection->sorter, 0, items, part, error);
@@ -112,7 +111,7 @@ void sstore_collection_free(sstore_collection *collection)
 /* The matches of one query, of which those at one distance are reported at a time. */
 typedef struct reporting {
     sstore_collection *collection;
-    sstore_scan_match_fn on_match;
+    sstore_stream_match_fn on_match;
     void *context;
     bool present[SSTORE_MAX_DISTANCE + 1]; /* which distances there are */
 } reporting;
@@ -139,7 +138,7 @@ static sstore_status report_at(const reporting *self, const ss_triple *items, si
     for (size_t i = 0; i < count; i++) {
         if (distance_of(&items[i]) != distance)
             continue;
-        const sstore_scan_match match = {.query = items[i].first,
+        const sstore_stream_match match = {.query = items[i].first,
                                          .fingerprint = items[i].second,
                                          .id = items[i].third,
                                          .distance = distance};
@@ -229,7 +228,7 @@ static sstore_status seal(sstore_collection *collection, sstore_error *error)
     return ss_sorter_seal(collection->sorter, collection->items, &nobody, error);
 }
 
-sstore_status sstore_collection_report(sstore_collection *collection, sstore_scan_match_fn on_match, void *context,
+sstore_status sstore_collection_report(sstore_collection *collection, sstore_stream_match_fn on_match, void *context,
                                        sstore_error *error)
 {
     if (collection == NULL || on_match == NULL)

@@ -9,7 +9,7 @@
 #include "plan/cost.h"
 #include "sort/radix.h"
 
-/* ----- fingerprint index ----- */
+/* ===== index of fingerprints ===== */
 
 #define PROBES 64u /* looked up together: more than a core keeps reads in flight */
 #define SLICE 256u /* values that are tested at once */
@@ -325,7 +325,7 @@ sstore_status ss_fingerprint_index_search(const ss_fingerprint_index *index, con
     return status == SSTORE_OK ? run_probes(&self) : status;
 }
 
-/* ----- growing index ----- */
+/* ===== growing index ===== */
 
 #define NEWEST 1024u   /* records; testing them takes about as long as searching a large part */
 #define MOST_PARTS 64u /* their sizes at least halve, but for those that are too large to be put together */

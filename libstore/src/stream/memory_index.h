@@ -5,7 +5,7 @@
 #include "codec/kernels.h"
 #include "plan/plan.h"
 
-/* ----- fingerprint index ----- */
+/* ===== index of fingerprints ===== */
 
 /*
  * Fingerprints in memory, with tables over them by which all those near a given one are found:
@@ -79,7 +79,7 @@ uint32_t ss_fingerprint_index_rank(const ss_fingerprint_index *index, uint64_t v
 /* What it takes of memory: 8 bytes a table and fingerprint, up to 8 a table and fingerprint for where keys begin. */
 uint64_t ss_fingerprint_index_bytes(const ss_fingerprint_index *index);
 
-/* ----- growing index ----- */
+/* ===== growing index ===== */
 
 /*
  * Records in memory, added at any time, of which all those near a fingerprint are found at any time:

@@ -6,12 +6,11 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/options.h"
 #include "base/utf8.h"
 #include "text/fold.h"
-#include "text/simhash.h"
+#include "base/simhash.h"
 
-/* ----- shingle ----- */
+/* ===== shingles ===== */
 
 void ss_shingles_init(ss_shingles *shingles, uint32_t width, uint32_t gap)
 {
@@ -92,7 +91,7 @@ void ss_shingles_free(ss_shingles *shingles)
         ss_free(shingles->bytes);
 }
 
-/* ----- ascii ----- */
+/* ===== ASCII ===== */
 
 #define HIGH_BITS UINT64_C(0x8080808080808080)
 #define BYTES(x) (UINT64_C(0x0101010101010101) * (x))
@@ -227,7 +226,7 @@ sstore_status ss_ascii_add_chars(ss_shingles *chars, const uint8_t *text, size_t
     return SSTORE_OK;
 }
 
-/* ----- features ----- */
+/* ===== features ===== */
 
 #define DEFAULT_WORDS 3u
 #define DEFAULT_CHARS 4u
@@ -426,8 +425,9 @@ static sstore_status read_options(const sstore_text_options *options, sstore_fea
                                   uint32_t *shingle_out, sstore_error *error)
 {
     sstore_text_options taken = SSTORE_TEXT_OPTIONS_INIT;
-    if (!ss_take_options(&taken, sizeof taken, options, sizeof taken))
-        return ss_fail_argument(error, "the text options are not set by SSTORE_TEXT_OPTIONS_INIT");
+    sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_TEXT_OPTIONS_SIZE_1, error);
+    if (status != SSTORE_OK)
+        return status;
     if (taken.kind != SSTORE_FEATURES_WORDS && taken.kind != SSTORE_FEATURES_CHARS)
         return ss_fail_argument(error, "there is no feature kind %d", (int)taken.kind);
     if (taken.shingle > SS_MAX_SHINGLE)

@@ -4,8 +4,9 @@
 
 #include "base/bitcount.h"
 #include "base/common.h"
+#include "sstore_text.h"
 
-/* ----- shingle ----- */
+/* ===== shingles ===== */
 
 /*
  * A window that slides over the units of a text (words or characters) and hashes every `width` of them.
@@ -69,7 +70,7 @@ uint64_t ss_shingles_finish(ss_shingles *shingles);
 
 void ss_shingles_free(ss_shingles *shingles);
 
-/* ----- ascii ----- */
+/* ===== ASCII ===== */
 
 /*
  * The fast way through ASCII: what fold.h and features.c do code point by code point, for 64 bytes at once.
@@ -96,7 +97,7 @@ sstore_status ss_ascii_add_words(ss_shingles *words, const uint8_t *text, size_t
 sstore_status ss_ascii_add_chars(ss_shingles *chars, const uint8_t *text, size_t size, bool *space_due,
                                  sstore_error *error);
 
-/* ----- features ----- */
+/* ===== features ===== */
 
 /* A text's features: shingles of its words, or n-grams of its characters (format-spec/fingerprint.md). */
 

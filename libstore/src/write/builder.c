@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "store/cursor.h"
 
-/* ----- builder ----- */
+/* ===== builder ===== */
 
 /* Takes records, and at the end sorts, encodes and publishes them. */
 
@@ -106,16 +106,6 @@ static void note_given_ids(sstore_builder *builder, const uint64_t *ids, size_t 
     }
 }
 
-/* Records that are named by their fingerprints or ids alone are looked up. */
-static sstore_status add_keys(sstore_builder *builder, bool are_ids, const uint64_t *keys, size_t count,
-                              sstore_error *error)
-{
-    sstore_status status = ss_builder_open_base(builder, error);
-    if (status != SSTORE_OK)
-        return status;
-    return ss_removal_keys_add(are_ids ? &builder->base.ids : &builder->base.fingerprints, keys, count, error);
-}
-
 sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
                                  size_t count, sstore_error *error)
 {
@@ -123,33 +113,20 @@ sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *finger
         return ss_fail_argument(error, "sstore_builder_add: builder and fingerprints must not be NULL");
     if (count == 0)
         return SSTORE_OK;
-    builder->taken_count += count;
-    if (ss_builder_removes(builder) && ids == NULL && builder->build.has_ids)
-        return add_keys(builder, false, fingerprints, count, error);
-    id_source source = ids != NULL ? IDS_GIVEN : IDS_ORDINAL;
-    if (builder->build.has_ids && builder->ids != IDS_UNKNOWN && builder->ids != source)
+    const bool has_ids = builder->build.has_ids;
+    const id_source source = ids != NULL ? IDS_GIVEN : IDS_ORDINAL;
+    if (has_ids && builder->ids != IDS_UNKNOWN && builder->ids != source)
         return ss_fail_argument(error, "sstore_builder_add: either all records have ids or none has");
+    builder->given_count += count;
     builder->ids = source;
-    if (builder->build.has_ids && source == IDS_ORDINAL) /* which no record of a store that is added to can have */
+    if (has_ids && source == IDS_ORDINAL) /* which no record of a store that is added to can have */
         return add_with_ordinals(builder, fingerprints, count, error);
     sstore_status status = builder->extends ? ss_builder_open_base(builder, error) : SSTORE_OK;
     if (status != SSTORE_OK)
         return status;
-    if (builder->build.has_ids && !ss_builder_removes(builder))
+    if (has_ids)
         note_given_ids(builder, ids, count);
     return ss_builder_add_records(builder, fingerprints, ids, count, error);
-}
-
-sstore_status sstore_builder_add_ids(sstore_builder *builder, const uint64_t *ids, size_t count, sstore_error *error)
-{
-    if (builder == NULL || (ids == NULL && count > 0))
-        return ss_fail_argument(error, "sstore_builder_add_ids: builder and ids must not be NULL");
-    if (!ss_builder_removes(builder) || !builder->build.has_ids)
-        return ss_fail_argument(error, "only from a store with ids can records be removed by their ids");
-    if (count == 0)
-        return SSTORE_OK;
-    builder->taken_count += count;
-    return add_keys(builder, true, ids, count, error);
 }
 
 /* ----- finishing ----- */
@@ -195,23 +172,13 @@ static sstore_status seal_records(sstore_builder *builder, ss_sorted_pieces *sou
     return status;
 }
 
-/* Find the records that keys stand for. */
-static sstore_status flush_keys(sstore_builder *builder, sstore_error *error)
-{
-    sstore_status status = ss_removal_keys_flush(&builder->base.fingerprints, error);
-    return status == SSTORE_OK ? ss_removal_keys_flush(&builder->base.ids, error) : status;
-}
-
-void ss_builder_note_change(const sstore_builder *builder, const ss_manifest_segment *segment)
+void ss_builder_note_change(sstore_builder *builder, const ss_manifest_segment *segment)
 {
     const ss_manifest *manifest = &builder->place->manifest;
     ss_manifest_totals totals;
-    if (builder->change == NULL)
-        return;
     (void)ss_manifest_counts(manifest, &totals);
-    *builder->change = (sstore_change){
-        .struct_size = sizeof *builder->change,
-        .given_count = builder->taken_count,
+    builder->change = (sstore_change){
+        .given_count = builder->given_count,
         .added_count = segment != NULL && segment->kind == SS_SEGMENT_RECORDS ? segment->record_count : 0,
         .removed_count = segment != NULL && segment->kind == SS_SEGMENT_REMOVED ? segment->record_count : 0,
         .record_count = totals.record_count,
@@ -275,22 +242,8 @@ static sstore_status publish(sstore_builder *builder, ss_manifest_segment *segme
     return status;
 }
 
-sstore_status sstore_builder_finish(sstore_builder *builder, sstore_error *error)
-{
-    if (builder == NULL)
-        return ss_fail_argument(error, "sstore_builder_finish: builder must not be NULL");
-    ss_sorted_pieces source;
-    sstore_status status = flush_keys(builder, error);
-    if (status == SSTORE_OK)
-        status = seal_records(builder, &source, error);
-    if (status == SSTORE_OK)
-        return ss_builder_finish_from(builder, &source, release_records, error);
-    sstore_builder_abort(builder);
-    return status;
-}
-
 sstore_status ss_builder_finish_from(sstore_builder *builder, const ss_sorted_pieces *source,
-                                     void (*release)(void *context), sstore_error *error)
+                                     void (*release)(void *context), sstore_change *change_out, sstore_error *error)
 {
     ss_manifest_segment *segment = ss_alloc(1, sizeof *segment);
     sstore_status status = segment != NULL ? SSTORE_OK : ss_fail_memory(error, sizeof *segment);
@@ -298,9 +251,30 @@ sstore_status ss_builder_finish_from(sstore_builder *builder, const ss_sorted_pi
         status = ss_segment_write(&builder->build, source, release, segment, error);
     if (status == SSTORE_OK)
         status = publish(builder, segment, error);
+    if (status == SSTORE_OK && change_out != NULL)
+        status = ss_give_result(change_out, &builder->change, sizeof builder->change, SS_CHANGE_SIZE_1, error);
     ss_free(segment);
     sstore_builder_abort(builder); /* after publication nothing is left to remove */
     return status;
+}
+
+sstore_status ss_builder_finish(sstore_builder *builder, sstore_change *change_out, sstore_error *error)
+{
+    ss_sorted_pieces source;
+    sstore_status status = ss_check_result(change_out, SS_CHANGE_SIZE_1, error);
+    if (status == SSTORE_OK)
+        status = seal_records(builder, &source, error);
+    if (status == SSTORE_OK)
+        return ss_builder_finish_from(builder, &source, release_records, change_out, error);
+    sstore_builder_abort(builder);
+    return status;
+}
+
+sstore_status sstore_builder_finish(sstore_builder *builder, sstore_change *change_out, sstore_error *error)
+{
+    if (builder == NULL)
+        return ss_fail_argument(error, "sstore_builder_finish: builder must not be NULL");
+    return ss_builder_finish(builder, change_out, error);
 }
 
 void sstore_builder_abort(sstore_builder *builder)
@@ -323,7 +297,7 @@ void sstore_builder_abort(sstore_builder *builder)
     ss_free(builder);
 }
 
-/* ----- builder base ----- */
+/* ===== the store that is changed ===== */
 
 /*
  * Looks into the store that a builder changes. Only what is not there is added, only what is there
@@ -379,14 +353,14 @@ void ss_builder_find_conflicts(sstore_builder *builder)
     sstore *store;
     if (builder->conflicts.capacity == 0)
         return;
-    builder->change->ids_checked = 1;
-    if (builder->change->added_count == 0 || (builder->conflicts.count == 0 && !builder->conflicts.left_out))
+    builder->change.ids_checked = true;
+    if (builder->change.added_count == 0 || (builder->conflicts.count == 0 && !builder->conflicts.left_out))
         return;
     ss_builder_close_base(builder); /* the memory is reserved for one open store */
-    builder->change->ids_checked = 0;
+    builder->change.ids_checked = false;
     if (ss_store_open_in(&builder->place->store, true, &store, NULL) != SSTORE_OK)
         return;
-    ss_id_conflicts_find(&builder->conflicts, store, builder->base_next_ordinal, builder->change);
+    ss_id_conflicts_find(&builder->conflicts, store, builder->base_next_ordinal, &builder->change);
     sstore_close(store);
 }
 

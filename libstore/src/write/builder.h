@@ -12,6 +12,16 @@
 #define SS_LEAST_MEMORY_BYTES ((uint64_t)1 << 20)
 #define SS_KEPT_MEMORY_BYTES ((uint64_t)64 << 20) /* from here on what a build takes is kept to what it may take */
 
+/* The options of all calls that write: each takes those that it has from its own struct (sstore.h). */
+typedef struct ss_write_options {
+    const char *plan, *tmp_dir, *recipe;
+    uint64_t memory_bytes, first_ordinal, expected_record_count, expected_max_id;
+    uint32_t distance, block_bytes, threads;
+    bool without_ids, replace, ignore_free_space, check_ids;
+    sstore_progress_fn on_progress;
+    void *progress_context;
+} ss_write_options;
+
 /* Where records get their ids from. */
 typedef enum id_source {
     IDS_UNKNOWN, /* nothing was added yet */
@@ -42,17 +52,22 @@ struct sstore_builder {
     ss_sorter *records; /* NULL: those that were added are all still in `first` */
     uint64_t *first_fingerprints, *first_ids; /* room for FIRST_RECORDS, made with the first one */
     size_t first_count;
-    uint64_t taken_count; /* records that were added */
+    uint64_t given_count; /* records, or keys that stand for records */
     id_source ids;
     uint64_t next_ordinal;
     uint64_t base_next_ordinal; /* of the store that is added to, before */
     ss_id_conflicts conflicts;  /* of the ids that are given */
-    uint64_t expected_largest_id;
+    uint64_t expected_max_id;
     bool ignore_free_space;
     bool in_order; /* the records come sorted, so none of them is spilled */
-    sstore_change *change; /* to be filled in the end; NULL: not wanted */
+    sstore_change change; /* filled when the store was changed */
     uint32_t segment_count_before;
     uint64_t total_bytes_before;
+};
+
+/* A remover is the builder of a segment that removes. */
+struct sstore_remover {
+    sstore_builder builder;
 };
 
 static inline bool ss_builder_removes(const sstore_builder *builder)
@@ -60,14 +75,14 @@ static inline bool ss_builder_removes(const sstore_builder *builder)
     return builder->build.kind == SS_SEGMENT_REMOVED;
 }
 
-/* ----- builder_create.c ----- */
+/* ----- builder_setup.c ----- */
 
 /* Set up a builder that claims the folder at `path` in this way, but for its memory. `options` are whole. Errors as
  * sstore_builder_create(). */
-sstore_status ss_builder_open(const char *path, ss_claim claim, const sstore_build_options *options,
+sstore_status ss_builder_open(const char *path, ss_claim claim, const ss_write_options *options,
                               ss_segment_kind kind, sstore_builder **builder_out, sstore_error *error);
 /* The same in a store that was claimed to be extended, and stays so when the builder is done. */
-sstore_status ss_builder_open_in(ss_workplace *place, const sstore_build_options *options, ss_segment_kind kind,
+sstore_status ss_builder_open_in(ss_workplace *place, const ss_write_options *options, ss_segment_kind kind,
                                  sstore_builder **builder_out, sstore_error *error);
 
 /* Fail where one of the oldest `count` segments of a store that is changed has a directory that cannot be used here:
@@ -75,13 +90,13 @@ sstore_status ss_builder_open_in(ss_workplace *place, const sstore_build_options
 sstore_status ss_builder_check_formats(const sstore_builder *builder, uint32_t count, sstore_error *error);
 
 /* Share the memory out, but for `reserved_bytes`, of which half of it may be. MEMORY. */
-sstore_status ss_builder_share_memory(sstore_builder *builder, const sstore_build_options *options,
+sstore_status ss_builder_share_memory(sstore_builder *builder, const ss_write_options *options,
                                       uint64_t reserved_bytes, sstore_error *error);
 
 /* Fail with ARGUMENT where more was reserved than may be. */
 sstore_status ss_builder_check_reserved(const sstore_builder *builder, sstore_error *error);
 
-/* ----- builder_base.c ----- */
+/* ----- the store that is changed, in builder.c ----- */
 
 /* The bytes of memory that looking into a store takes on so many threads. */
 uint64_t ss_builder_base_bytes(const ss_manifest *manifest, uint32_t threads);
@@ -91,13 +106,13 @@ uint64_t ss_builder_base_bytes(const ss_manifest *manifest, uint32_t threads);
 sstore_status ss_builder_open_base(sstore_builder *builder, sstore_error *error);
 void ss_builder_close_base(sstore_builder *builder);
 
-/* If the caller asked for builder->change, look up which ids of the added records now have two fingerprints. */
+/* If the ids are to be checked, look up which ids of the added records now have two fingerprints. */
 void ss_builder_find_conflicts(sstore_builder *builder);
 
-/* ----- compact.c ----- */
+/* ----- rewrite.c ----- */
 
 /* Compact a store that was claimed to be extended; `options` are whole. Errors as sstore_compact(). */
-sstore_status ss_compact_in(ss_workplace *place, sstore_compaction which, const sstore_build_options *options,
+sstore_status ss_compact_in(ss_workplace *place, sstore_compaction which, const ss_write_options *options,
                             sstore_error *error);
 
 /* ----- builder.c ----- */
@@ -111,13 +126,20 @@ sstore_status ss_builder_add_records(sstore_builder *builder, const uint64_t *fi
 sstore_status ss_builder_check_space(const sstore_builder *builder, uint64_t record_count, uint64_t spilled_bytes,
                                      sstore_error *error);
 
-/* Tell whoever wants to know what became of the store; `segment` is the one that was made of records, or NULL. */
-void ss_builder_note_change(const sstore_builder *builder, const ss_manifest_segment *segment);
+/* Fill builder->change; `segment` is the one that was made of records, or NULL. */
+void ss_builder_note_change(sstore_builder *builder, const ss_manifest_segment *segment);
+
+/* Create a builder, or a remover, with all that the public functions do. */
+sstore_status ss_builder_create(const char *path, const ss_write_options *options, ss_claim claim, ss_segment_kind kind,
+                                sstore_builder **builder_out, sstore_error *error);
 
 /* Make the segment of the source's records instead of those that were added, of which there must be none; next_ordinal
  * must be set. `release`, if not NULL, is called when the source is not needed any more. Frees the builder, as
  * sstore_builder_finish() does. */
 sstore_status ss_builder_finish_from(sstore_builder *builder, const ss_sorted_pieces *source,
-                                     void (*release)(void *context), sstore_error *error);
+                                     void (*release)(void *context), sstore_change *change_out, sstore_error *error);
+
+/* sstore_builder_finish(), and sstore_remover_finish() once the records of its keys are found. */
+sstore_status ss_builder_finish(sstore_builder *builder, sstore_change *change_out, sstore_error *error);
 
 #endif

@@ -3,13 +3,12 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/options.h"
 #include "base/tasks.h"
 #include "plan/cost.h"
 #include "plan/planner.h"
 #include "write/builder.h"
 
-/* ----- builder create ----- */
+/* ===== set-up ===== */
 
 /* Sets a builder up: its options, its place and its share of memory. */
 
@@ -22,7 +21,7 @@ static bool is_recipe(const char *text)
     return length <= SS_MAX_RECIPE_BYTES && text[length] == '\0';
 }
 
-static sstore_status check_options(const sstore_build_options *options, sstore_error *error)
+static sstore_status check_options(const ss_write_options *options, sstore_error *error)
 {
     if (options->distance > SSTORE_MAX_BUILD_DISTANCE)
         return ss_fail_argument(error, "the distance to build for is %u; it can be 0 to %d", options->distance,
@@ -36,8 +35,6 @@ static sstore_status check_options(const sstore_build_options *options, sstore_e
     if (options->recipe != NULL && !is_recipe(options->recipe))
         return ss_fail_argument(error, "the recipe has more than %u bytes, or control characters in it",
                                 SS_MAX_RECIPE_BYTES);
-    if (options->change != NULL && options->change->struct_size != sizeof *options->change)
-        return ss_fail_argument(error, "the struct_size of options.change is not set");
     return SSTORE_OK;
 }
 
@@ -64,7 +61,7 @@ sstore_status ss_builder_check_formats(const sstore_builder *builder, uint32_t c
 }
 
 /* The options that follow from the store that is changed. */
-static sstore_status take_from_store(sstore_builder *builder, const sstore_build_options *options, sstore_error *error)
+static sstore_status take_from_store(sstore_builder *builder, const ss_write_options *options, sstore_error *error)
 {
     const ss_manifest *manifest = &builder->place->manifest;
     const ss_manifest_segment *first = manifest->segment_count > 0 ? &manifest->segments[0] : NULL;
@@ -89,7 +86,7 @@ static sstore_status take_from_store(sstore_builder *builder, const sstore_build
 }
 
 /* Copy what is text, and see that the plan is one before anything is made. */
-static sstore_status take_text(sstore_builder *builder, const sstore_build_options *options, bool extends,
+static sstore_status take_text(sstore_builder *builder, const ss_write_options *options, bool extends,
                                sstore_error *error)
 {
     const char *plan = ss_builder_removes(builder) ? SS_REMOVAL_PLAN : options->plan;
@@ -106,7 +103,7 @@ static sstore_status take_text(sstore_builder *builder, const sstore_build_optio
 }
 
 /* The builder has a place: take the rest of the options, and what the store says. */
-static sstore_status set_up(sstore_builder *builder, const sstore_build_options *options, bool extends,
+static sstore_status set_up(sstore_builder *builder, const ss_write_options *options, bool extends,
                             sstore_error *error)
 {
     sstore_status status = ss_workplace_begin(builder->place, error);
@@ -114,16 +111,15 @@ static sstore_status set_up(sstore_builder *builder, const sstore_build_options 
         return status;
     builder->build.dir = &builder->place->works[0]->dir;
     builder->build.tmp_dir = options->tmp_dir != NULL ? &builder->tmp_dir : builder->build.dir;
-    builder->build.has_ids = options->without_ids == 0;
+    builder->build.has_ids = !options->without_ids;
     builder->build.distance = options->distance;
     builder->build.block_bytes = options->block_bytes != 0 ? options->block_bytes : SS_DEFAULT_BLOCK_BYTES;
     builder->build.progress = &builder->progress;
     builder->progress.report = options->on_progress;
     builder->progress.context = options->progress_context;
-    builder->next_ordinal = options->without_ids == 0 ? options->first_ordinal : 0;
-    builder->expected_largest_id = options->expected_largest_id;
-    builder->ignore_free_space = options->ignore_free_space != 0;
-    builder->change = options->change;
+    builder->next_ordinal = !options->without_ids ? options->first_ordinal : 0;
+    builder->expected_max_id = options->expected_max_id;
+    builder->ignore_free_space = options->ignore_free_space;
     if (extends)
         status = take_from_store(builder, options, error);
     builder->build.plan_name = builder->plan;
@@ -132,7 +128,7 @@ static sstore_status set_up(sstore_builder *builder, const sstore_build_options 
 
 /* With a place that is borrowed, or claims `path`. */
 static sstore_status open_builder(ss_workplace *place, const char *path, ss_claim claim,
-                                  const sstore_build_options *options, ss_segment_kind kind,
+                                  const ss_write_options *options, ss_segment_kind kind,
                                   sstore_builder **builder_out, sstore_error *error)
 {
     const bool extends = claim == SS_CLAIM_EXTEND;
@@ -140,7 +136,7 @@ static sstore_status open_builder(ss_workplace *place, const char *path, ss_clai
     sstore_status status = check_options(options, error);
     if (status != SSTORE_OK)
         return status;
-    sstore_builder *builder = ss_alloc(1, sizeof *builder);
+    sstore_builder *builder = ss_alloc(1, sizeof(sstore_remover)); /* it may be one */
     if (builder == NULL)
         return ss_fail_memory(error, sizeof *builder);
     builder->tmp_dir = SS_DIR_NONE;
@@ -159,19 +155,19 @@ static sstore_status open_builder(ss_workplace *place, const char *path, ss_clai
     return status;
 }
 
-sstore_status ss_builder_open(const char *path, ss_claim claim, const sstore_build_options *options,
+sstore_status ss_builder_open(const char *path, ss_claim claim, const ss_write_options *options,
                               ss_segment_kind kind, sstore_builder **builder_out, sstore_error *error)
 {
     return open_builder(NULL, path, claim, options, kind, builder_out, error);
 }
 
-sstore_status ss_builder_open_in(ss_workplace *place, const sstore_build_options *options, ss_segment_kind kind,
+sstore_status ss_builder_open_in(ss_workplace *place, const ss_write_options *options, ss_segment_kind kind,
                                  sstore_builder **builder_out, sstore_error *error)
 {
     return open_builder(place, NULL, SS_CLAIM_EXTEND, options, kind, builder_out, error);
 }
 
-sstore_status ss_builder_share_memory(sstore_builder *builder, const sstore_build_options *options,
+sstore_status ss_builder_share_memory(sstore_builder *builder, const ss_write_options *options,
                                       uint64_t reserved_bytes, sstore_error *error)
 {
     const ss_segment_writer *build = &builder->build;
@@ -196,42 +192,34 @@ sstore_status ss_builder_check_reserved(const sstore_builder *builder, sstore_er
                             "more, or do it in steps", builder->place->path, (double)builder->reserved_bytes / 0x1p20);
 }
 
-/* Watch for ids that come back with another fingerprint, if the caller asked for options->change. Returns the bytes of memory
+/* Watch for ids that come back with another fingerprint, if the caller asked for that. Returns the bytes of memory
  * that it takes. */
-static uint64_t watch_ids(sstore_builder *builder, const sstore_build_options *options)
+static uint64_t watch_ids(sstore_builder *builder, const ss_write_options *options)
 {
     const uint64_t all = options->memory_bytes != 0 ? options->memory_bytes : SS_DEFAULT_MEMORY_BYTES;
-    if (options->change == NULL || !builder->build.has_ids || ss_builder_removes(builder))
+    if (!options->check_ids || !builder->build.has_ids)
         return 0;
     return ss_id_conflicts_watch(&builder->conflicts, all);
 }
 
-/* What the three public functions have in common. */
-static sstore_status create(const char *path, const sstore_build_options *options, bool extends, ss_segment_kind kind,
-                            sstore_builder **builder_out, sstore_error *error)
+sstore_status ss_builder_create(const char *path, const ss_write_options *options, ss_claim claim, ss_segment_kind kind,
+                                sstore_builder **builder_out, sstore_error *error)
 {
-    sstore_build_options taken = SSTORE_BUILD_OPTIONS_INIT;
-    if (builder_out != NULL)
-        *builder_out = NULL;
-    if (path == NULL || builder_out == NULL)
-        return ss_fail_argument(error, "a path must be given, and where the builder goes");
-    if (!ss_take_options(&taken, sizeof taken, options, sizeof taken))
-        return ss_fail_argument(error, "the options are not set by SSTORE_BUILD_OPTIONS_INIT");
-    ss_claim claim = extends ? SS_CLAIM_EXTEND : taken.replace != 0 ? SS_CLAIM_REPLACE : SS_CLAIM_NEW;
+    const bool extends = claim == SS_CLAIM_EXTEND;
     sstore_builder *builder;
-    sstore_status status = ss_builder_open(path, claim, &taken, kind, &builder, error);
+    sstore_status status = ss_builder_open(path, claim, options, kind, &builder, error);
     if (status != SSTORE_OK)
         return status;
-    const uint32_t threads = ss_pool_threads(taken.threads);
+    const uint32_t threads = ss_pool_threads(options->threads);
     uint64_t reserved = 0;
     if (extends)
         status = ss_builder_check_formats(builder, builder->place->manifest.segment_count, error);
     if (status == SSTORE_OK && extends)
-        reserved = ss_builder_base_bytes(&builder->place->manifest, threads) + watch_ids(builder, &taken);
+        reserved = ss_builder_base_bytes(&builder->place->manifest, threads) + watch_ids(builder, options);
     if (status == SSTORE_OK)
-        status = ss_builder_share_memory(builder, &taken, reserved, error);
-    if (status == SSTORE_OK && taken.expected_record_count > 0)
-        status = ss_builder_check_space(builder, taken.expected_record_count, 0, error);
+        status = ss_builder_share_memory(builder, options, reserved, error);
+    if (status == SSTORE_OK && options->expected_record_count > 0)
+        status = ss_builder_check_space(builder, options->expected_record_count, 0, error);
     if (status == SSTORE_OK)
         *builder_out = builder;
     else
@@ -239,25 +227,98 @@ static sstore_status create(const char *path, const sstore_build_options *option
     return status;
 }
 
+/* ----- public ----- */
+
+/* Check the arguments of the three functions below. */
+static sstore_status check_arguments(const char *path, const void *handle_out, sstore_error *error)
+{
+    if (path == NULL || handle_out == NULL)
+        return ss_fail_argument(error, "the path, and the place for the new handle, must not be NULL");
+    return SSTORE_OK;
+}
+
 sstore_status sstore_builder_create(const char *path, const sstore_build_options *options,
                                     sstore_builder **builder_out, sstore_error *error)
 {
-    return create(path, options, false, SS_SEGMENT_RECORDS, builder_out, error);
+    sstore_build_options from = SSTORE_BUILD_OPTIONS_INIT;
+    if (builder_out != NULL)
+        *builder_out = NULL;
+    sstore_status status = check_arguments(path, builder_out, error);
+    if (status == SSTORE_OK)
+        status = ss_take_options(&from, sizeof from, options, SS_BUILD_OPTIONS_SIZE_1, error);
+    if (status != SSTORE_OK)
+        return status;
+    const ss_write_options taken = {.plan = from.plan,
+                                    .tmp_dir = from.tmp_dir,
+                                    .recipe = from.recipe,
+                                    .memory_bytes = from.memory_bytes,
+                                    .first_ordinal = from.first_ordinal,
+                                    .expected_record_count = from.expected_record_count,
+                                    .expected_max_id = from.expected_max_id,
+                                    .distance = from.distance,
+                                    .block_bytes = from.block_bytes,
+                                    .threads = from.threads,
+                                    .without_ids = from.without_ids,
+                                    .replace = from.replace,
+                                    .ignore_free_space = from.ignore_free_space,
+                                    .on_progress = from.on_progress,
+                                    .progress_context = from.progress_context};
+    return ss_builder_create(path, &taken, from.replace ? SS_CLAIM_REPLACE : SS_CLAIM_NEW, SS_SEGMENT_RECORDS, builder_out,
+                             error);
 }
 
-sstore_status sstore_builder_create_addition(const char *path, const sstore_build_options *options,
+sstore_status sstore_builder_create_addition(const char *path, const sstore_add_options *options,
                                              sstore_builder **builder_out, sstore_error *error)
 {
-    return create(path, options, true, SS_SEGMENT_RECORDS, builder_out, error);
+    sstore_add_options from = SSTORE_ADD_OPTIONS_INIT;
+    if (builder_out != NULL)
+        *builder_out = NULL;
+    sstore_status status = check_arguments(path, builder_out, error);
+    if (status == SSTORE_OK)
+        status = ss_take_options(&from, sizeof from, options, SS_ADD_OPTIONS_SIZE_1, error);
+    if (status != SSTORE_OK)
+        return status;
+    const ss_write_options taken = {.plan = from.plan,
+                                    .tmp_dir = from.tmp_dir,
+                                    .recipe = from.recipe,
+                                    .memory_bytes = from.memory_bytes,
+                                    .expected_record_count = from.expected_record_count,
+                                    .expected_max_id = from.expected_max_id,
+                                    .block_bytes = from.block_bytes,
+                                    .threads = from.threads,
+                                    .ignore_free_space = from.ignore_free_space,
+                                    .check_ids = from.check_ids,
+                                    .on_progress = from.on_progress,
+                                    .progress_context = from.progress_context};
+    return ss_builder_create(path, &taken, SS_CLAIM_EXTEND, SS_SEGMENT_RECORDS, builder_out, error);
 }
 
-sstore_status sstore_builder_create_removal(const char *path, const sstore_build_options *options,
-                                            sstore_builder **builder_out, sstore_error *error)
+sstore_status sstore_remover_create(const char *path, const sstore_remove_options *options, sstore_remover **remover_out,
+                                    sstore_error *error)
 {
-    return create(path, options, true, SS_SEGMENT_REMOVED, builder_out, error);
+    sstore_remove_options from = SSTORE_REMOVE_OPTIONS_INIT;
+    sstore_builder *builder = NULL;
+    if (remover_out != NULL)
+        *remover_out = NULL;
+    sstore_status status = check_arguments(path, remover_out, error);
+    if (status == SSTORE_OK)
+        status = ss_take_options(&from, sizeof from, options, SS_REMOVE_OPTIONS_SIZE_1, error);
+    if (status != SSTORE_OK)
+        return status;
+    const ss_write_options taken = {.tmp_dir = from.tmp_dir,
+                                    .recipe = from.recipe,
+                                    .memory_bytes = from.memory_bytes,
+                                    .block_bytes = from.block_bytes,
+                                    .threads = from.threads,
+                                    .ignore_free_space = from.ignore_free_space,
+                                    .on_progress = from.on_progress,
+                                    .progress_context = from.progress_context};
+    status = ss_builder_create(path, &taken, SS_CLAIM_EXTEND, SS_SEGMENT_REMOVED, &builder, error);
+    *remover_out = (sstore_remover *)builder; /* which has room for one */
+    return status;
 }
 
-/* ----- builder space ----- */
+/* ===== disk space ===== */
 
 /* What a build takes of the disk, and whether there is room. */
 
@@ -301,12 +362,12 @@ static build_disk expect_disk(const ss_plan *plan, const ss_expected_store *stor
 sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t record_count, sstore_build_needs *needs_out,
                                    sstore_error *error)
 {
-    if (builder == NULL || needs_out == NULL || needs_out->struct_size < sizeof *needs_out)
-        return ss_fail_argument(error, "sstore_builder_needs: builder and needs_out, with its size, must be given");
+    if (builder == NULL || needs_out == NULL)
+        return ss_fail_argument(error, "sstore_builder_needs: builder and needs_out must not be NULL");
     const ss_segment_writer *build = &builder->build;
     bool apart = builder->tmp_dir.fd >= 0 && !ss_dir_same_device(&builder->tmp_dir, &builder->place->store);
     /* What is known of the ids: the largest that was given, or is expected. Ordinals need no more than others. */
-    uint64_t largest_id = ss_max_u64(builder->next_ordinal, builder->expected_largest_id);
+    uint64_t largest_id = ss_max_u64(builder->next_ordinal, builder->expected_max_id);
     largest_id = ss_max_u64(largest_id, record_count);
     ss_expected_store store = {.record_count = (double)record_count,
                                .fingerprint_count = (double)record_count,
@@ -324,13 +385,12 @@ sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t recor
     if (status != SSTORE_OK)
         return status;
     const build_disk disk = expect_disk(&plan, &store, &build->memory, builder->in_order);
-    *needs_out = (sstore_build_needs){.struct_size = needs_out->struct_size,
-                                      .store_bytes = disk.store_bytes,
+    const sstore_build_needs needs = {.store_bytes = disk.store_bytes,
                                       .peak_bytes = apart ? disk.store_bytes : disk.store_peak_bytes,
                                       .free_bytes = store_free,
                                       .tmp_peak_bytes = apart ? disk.spill_peak_bytes : 0,
                                       .tmp_free_bytes = tmp_free};
-    return SSTORE_OK;
+    return ss_give_result(needs_out, &needs, sizeof needs, SS_BUILD_NEEDS_SIZE_1, error);
 }
 
 static sstore_status fail_space(sstore_error *error, const char *path, uint64_t needed, uint64_t available)
@@ -339,7 +399,7 @@ static sstore_status fail_space(sstore_error *error, const char *path, uint64_t 
     const char *unit_name = needed < 1000000000 ? "MB" : "GB";
     return ss_fail(error, SSTORE_ERROR_IO, ENOSPC, path, SSTORE_NO_OFFSET,
                    "the build needs about %.1f %s of disk here at its peak, and %.1f %s are free; make room, choose another "
-                   "place or a plan of fewer tables, or use --ignore-free-space (or options.ignore_free_space)",
+                   "place or a plan of fewer tables, or ignore the free space",
                    (double)needed / unit, unit_name, (double)available / unit, unit_name);
 }
 

@@ -128,7 +128,7 @@ void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint6
         if ((self.marks[i] & MARK_CONFLICT) == 0)
             continue;
         if (change->conflict_count++ == 0)
-            change->least_conflicting_id = self.ids[i];
+            change->min_conflicting_id = self.ids[i];
     }
     ss_free(self.marks);
     conflicts->count = 0;

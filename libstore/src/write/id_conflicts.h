@@ -29,7 +29,7 @@ void ss_id_conflicts_suspect(ss_id_conflicts *conflicts, uint64_t id);
 
 /*
  * Look the suspects up in `store`, whose newest segment was just added, and forget them; the next ordinal before was
- * `next_ordinal`. Fills conflict_count, least_conflicting_id and ids_checked. What cannot be read counts as not checked.
+ * `next_ordinal`. Fills conflict_count, min_conflicting_id and ids_checked. What cannot be read counts as not checked.
  */
 void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint64_t next_ordinal, sstore_change *change);
 

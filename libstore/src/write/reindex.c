@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/options.h"
 #include "store/commit.h"
 #include "store/record_iterator.h"
 #include "store/segment.h"
@@ -288,25 +287,27 @@ static sstore_status make_all_again(reindexing *self, sstore_error *error)
     return status;
 }
 
-sstore_status sstore_reindex(const char *path, const sstore_reindex_options *options, sstore_error *error)
+sstore_status sstore_reindex(const char *path, const sstore_reindex_options *options, uint32_t *made_count_out,
+                             sstore_error *error)
 {
     sstore_reindex_options taken = SSTORE_REINDEX_OPTIONS_INIT;
     reindexing self = {.place = {.store = SS_DIR_NONE}};
     if (path == NULL)
         return ss_fail_argument(error, "sstore_reindex: path must not be NULL");
-    if (!ss_take_options(&taken, sizeof taken, options, sizeof taken))
-        return ss_fail_argument(error, "the options are not set by SSTORE_REINDEX_OPTIONS_INIT");
+    sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_REINDEX_OPTIONS_SIZE_1, error);
+    if (status != SSTORE_OK)
+        return status;
     self.progress.report = taken.on_progress;
     self.progress.context = taken.progress_context;
-    sstore_status status = ss_workplace_open(&self.place, path, SS_CLAIM_EXTEND, error);
+    status = ss_workplace_open(&self.place, path, SS_CLAIM_EXTEND, error);
     if (status == SSTORE_OK)
         status = ss_manifest_copy(&self.place.manifest, &self.manifest, error);
     if (status == SSTORE_OK)
-        status = choose(&self, taken.all != 0, error);
+        status = choose(&self, taken.all, error);
     if (status == SSTORE_OK)
         status = make_all_again(&self, error);
-    if (status == SSTORE_OK && taken.made_count != NULL)
-        *taken.made_count = self.chosen_count;
+    if (status == SSTORE_OK && made_count_out != NULL)
+        *made_count_out = self.chosen_count;
     ss_free(self.chosen);
     ss_manifest_free(&self.manifest);
     ss_workplace_close(&self.place);

@@ -1,4 +1,4 @@
-#include "write/removal.h"
+#include "write/builder.h"
 
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "sort/radix.h"
 #include "store/record_iterator.h"
 
-/* ----- presence filter ----- */
+/* ===== filter ===== */
 
 sstore_status ss_presence_filter_open(ss_presence_filter *filter, const sstore *store, uint32_t threads,
                                       bool keep_present, sstore_error *error)
@@ -37,7 +37,7 @@ void ss_presence_filter_close(ss_presence_filter *filter)
 }
 
 /* Take one that no other thread has: there are as many as threads. */
-static uint32_t take(ss_presence_filter *filter)
+static uint32_t borrow(ss_presence_filter *filter)
 {
     uint32_t number = 0;
     (void)pthread_mutex_lock(&filter->lock);
@@ -60,7 +60,7 @@ sstore_status ss_presence_filter_run(ss_presence_filter *filter, void *items, si
 {
     sstore_record *records = items;
     uint64_t *fingerprints = items;
-    const uint32_t number = take(filter);
+    const uint32_t number = borrow(filter);
     sstore_status status = SSTORE_OK;
     size_t kept = 0;
     for (size_t i = 0; status == SSTORE_OK && i < *count; i++) {
@@ -79,7 +79,7 @@ sstore_status ss_presence_filter_run(ss_presence_filter *filter, void *items, si
     return status;
 }
 
-/* ----- removal keys ----- */
+/* ===== keys ===== */
 
 #define FOUND_TOGETHER 1024u
 #define KEYS_A_BUCKET 4u
@@ -266,4 +266,68 @@ sstore_status ss_removal_keys_add(ss_removal_keys *keys, const uint64_t *added, 
             status = ss_removal_keys_flush(keys, error);
     }
     return status;
+}
+
+/* ----- public ----- */
+
+/* Begin to give keys or records. */
+static sstore_status take(sstore_remover *remover, const uint64_t *items, size_t count, sstore_error *error)
+{
+    if (remover == NULL || (items == NULL && count > 0))
+        return ss_fail_argument(error, "the remover and what it is to remove must not be NULL");
+    if (count == 0)
+        return SSTORE_OK;
+    remover->builder.given_count += count;
+    return ss_builder_open_base(&remover->builder, error);
+}
+
+sstore_status sstore_remover_remove(sstore_remover *remover, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
+                                    sstore_error *error)
+{
+    if (remover != NULL && remover->builder.build.has_ids && ids == NULL && count > 0)
+        return ss_fail_argument(error, "sstore_remover_remove: the store has ids, so ids must not be NULL; "
+                                       "sstore_remover_remove_fingerprints() removes all records of a fingerprint");
+    const sstore_status status = take(remover, fingerprints, count, error);
+    return status == SSTORE_OK && count > 0 ? ss_builder_add_records(&remover->builder, fingerprints, ids, count, error) : status;
+}
+
+sstore_status sstore_remover_remove_fingerprints(sstore_remover *remover, const uint64_t *fingerprints, size_t count,
+                                                 sstore_error *error)
+{
+    if (remover != NULL && !remover->builder.build.has_ids)
+        return sstore_remover_remove(remover, fingerprints, NULL, count, error);
+    const sstore_status status = take(remover, fingerprints, count, error);
+    if (status != SSTORE_OK || count == 0)
+        return status;
+    return ss_removal_keys_add(&remover->builder.base.fingerprints, fingerprints, count, error);
+}
+
+sstore_status sstore_remover_remove_ids(sstore_remover *remover, const uint64_t *ids, size_t count, sstore_error *error)
+{
+    if (remover != NULL && !remover->builder.build.has_ids)
+        return ss_fail_argument(error, "only from a store with ids can records be removed by their ids");
+    const sstore_status status = take(remover, ids, count, error);
+    if (status != SSTORE_OK || count == 0)
+        return status;
+    return ss_removal_keys_add(&remover->builder.base.ids, ids, count, error);
+}
+
+sstore_status sstore_remover_finish(sstore_remover *remover, sstore_change *change_out, sstore_error *error)
+{
+    if (remover == NULL)
+        return ss_fail_argument(error, "sstore_remover_finish: remover must not be NULL");
+    ss_builder_base *base = &remover->builder.base;
+    sstore_status status = ss_removal_keys_flush(&base->fingerprints, error);
+    if (status == SSTORE_OK)
+        status = ss_removal_keys_flush(&base->ids, error);
+    if (status == SSTORE_OK)
+        return ss_builder_finish(&remover->builder, change_out, error);
+    sstore_remover_abort(remover);
+    return status;
+}
+
+void sstore_remover_abort(sstore_remover *remover)
+{
+    if (remover != NULL)
+        sstore_builder_abort(&remover->builder);
 }

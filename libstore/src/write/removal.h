@@ -1,4 +1,4 @@
-/* removal.h - TODO */
+/* removal.h - what a change looks up in the store that it changes: whether a record is there, and which records keys stand for. */
 #ifndef SS_REMOVAL_H
 #define SS_REMOVAL_H
 
@@ -6,7 +6,7 @@
 
 #include "store/lookup.h"
 
-/* ----- presence filter ----- */
+/* ===== filter ===== */
 
 /*
  * Thins sorted records out to those that a store has, or to those that it does not have. Several
@@ -32,7 +32,7 @@ void ss_presence_filter_close(ss_presence_filter *filter);
 /* Thin out `*count` items, ascending; fingerprints (u64) in a store without ids, else sstore_record. IO, DAMAGED. */
 sstore_status ss_presence_filter_run(ss_presence_filter *filter, void *items, size_t *count, sstore_error *error);
 
-/* ----- removal keys ----- */
+/* ===== keys ===== */
 
 /*
  * Fingerprints, or ids, that stand for all records of theirs that a store has. They are gathered up to a

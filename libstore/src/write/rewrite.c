@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/options.h"
 #include "store/record_iterator.h"
 #include "store/store.h"
 #include "write/builder.h"
@@ -120,7 +119,7 @@ static void close_pieces(record_pieces *stream)
     ss_sequencer_destroy(&stream->sequencer);
 }
 
-/* ----- merge ----- */
+/* ===== merge and shard ===== */
 
 /*
  * One store of the records of several, and the store of a share of one's records. Both take the records in
@@ -211,24 +210,19 @@ static input_totals sum_up(const inputs *from)
     return totals;
 }
 
-/* Build a store at `path` of what the stream gives. */
-static sstore_status build_from(inputs *from, const char *path, const sstore_build_options *options,
+/* Build a store at `path` of what the inputs give. */
+static sstore_status build_from(inputs *from, const char *path, const ss_write_options *options, sstore_change *change_out,
                                 sstore_error *error)
 {
-    const ss_manifest *manifest = &from->stores[0]->manifest;
     const input_totals totals = sum_up(from);
-    sstore_build_options taken = *options;
     sstore_builder *builder;
-    taken.distance = manifest->distance;
-    taken.without_ids = !manifest->has_ids;
-    taken.recipe = manifest->recipe;
-    sstore_status status = ss_builder_open(path, taken.replace != 0 ? SS_CLAIM_REPLACE : SS_CLAIM_NEW, &taken,
+    sstore_status status = ss_builder_open(path, options->replace ? SS_CLAIM_REPLACE : SS_CLAIM_NEW, options,
                                            SS_SEGMENT_RECORDS, &builder, error);
     if (status != SSTORE_OK)
         return status;
     builder->next_ordinal = totals.next_ordinal;
     builder->in_order = true;
-    status = ss_builder_share_memory(builder, &taken, totals.memory_bytes, error);
+    status = ss_builder_share_memory(builder, options, totals.memory_bytes, error);
     if (status == SSTORE_OK)
         status = ss_builder_check_reserved(builder, error);
     if (status == SSTORE_OK)
@@ -237,62 +231,69 @@ static sstore_status build_from(inputs *from, const char *path, const sstore_bui
         sstore_builder_abort(builder);
         return status;
     }
-    record_pieces stream = {.records = &from->records,
-                               .is_wanted = is_wanted,
-                               .context = from,
-                               .next_ordinal = totals.next_ordinal};
+    record_pieces pieces = {.records = &from->records,
+                            .is_wanted = is_wanted,
+                            .context = from,
+                            .next_ordinal = totals.next_ordinal};
     ss_sorted_pieces source;
     size_t capacity = ss_piece_capacity(builder->build.memory.piece_capacity, totals.record_count);
-    open_pieces(&stream, totals.record_count, capacity, &source);
-    status = ss_builder_finish_from(builder, &source, NULL, error);
-    close_pieces(&stream);
+    open_pieces(&pieces, totals.record_count, capacity, &source);
+    status = ss_builder_finish_from(builder, &source, NULL, change_out, error);
+    close_pieces(&pieces);
     return status;
 }
 
-/* The options of a call that reads `input_count` stores. */
-static sstore_status take_options(const char *path, const char *const *input_paths, size_t input_count,
-                                  const sstore_build_options *options, sstore_build_options *taken, sstore_error *error)
+/* What sstore_merge() and sstore_shard() have in common. */
+static sstore_status merge(const char *path, const char *const *input_paths, size_t input_count, uint32_t shard,
+                           uint32_t shard_count, const sstore_merge_options *options, sstore_change *change_out,
+                           sstore_error *error)
 {
+    sstore_merge_options taken = SSTORE_MERGE_OPTIONS_INIT;
+    inputs from = {.count = 0};
     if (path == NULL || input_paths == NULL || input_count == 0)
-        return ss_fail_argument(error, "a path and at least one store to read must be given");
-    if (!ss_take_options(taken, sizeof *taken, options, sizeof *taken))
-        return ss_fail_argument(error, "the options are not set by SSTORE_BUILD_OPTIONS_INIT");
-    return SSTORE_OK;
+        return ss_fail_argument(error, "the path must not be NULL, and there must be at least one store to read");
+    sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_MERGE_OPTIONS_SIZE_1, error);
+    if (status == SSTORE_OK)
+        status = ss_check_result(change_out, SS_CHANGE_SIZE_1, error);
+    if (status == SSTORE_OK)
+        status = open_inputs(&from, input_paths, input_count, error);
+    if (status == SSTORE_OK) {
+        const ss_manifest *manifest = &from.stores[0]->manifest;
+        const ss_write_options write = {.plan = taken.plan,
+                                        .tmp_dir = taken.tmp_dir,
+                                        .recipe = manifest->recipe,
+                                        .memory_bytes = taken.memory_bytes,
+                                        .distance = manifest->distance,
+                                        .block_bytes = taken.block_bytes,
+                                        .threads = taken.threads,
+                                        .without_ids = !manifest->has_ids,
+                                        .replace = taken.replace,
+                                        .ignore_free_space = taken.ignore_free_space,
+                                        .on_progress = taken.on_progress,
+                                        .progress_context = taken.progress_context};
+        from.shard = shard;
+        from.shard_count = shard_count;
+        status = build_from(&from, path, &write, change_out, error);
+    }
+    close_inputs(&from);
+    return status;
 }
 
 sstore_status sstore_merge(const char *path, const char *const *input_paths, size_t input_count,
-                           const sstore_build_options *options, sstore_error *error)
+                           const sstore_merge_options *options, sstore_change *change_out, sstore_error *error)
 {
-    sstore_build_options taken = SSTORE_BUILD_OPTIONS_INIT;
-    inputs from = {.count = 0};
-    sstore_status status = take_options(path, input_paths, input_count, options, &taken, error);
-    if (status == SSTORE_OK)
-        status = open_inputs(&from, input_paths, input_count, error);
-    if (status == SSTORE_OK)
-        status = build_from(&from, path, &taken, error);
-    close_inputs(&from);
-    return status;
+    return merge(path, input_paths, input_count, 0, 1, options, change_out, error);
 }
 
 sstore_status sstore_shard(const char *path, const char *input_path, uint32_t shard, uint32_t shard_count,
-                           const sstore_build_options *options, sstore_error *error)
+                           const sstore_merge_options *options, sstore_change *change_out, sstore_error *error)
 {
-    sstore_build_options taken = SSTORE_BUILD_OPTIONS_INIT;
-    inputs from = {.count = 0};
     if (shard >= shard_count)
         return ss_fail_argument(error, "there is no shard %u of %u; the first one is 0", shard, shard_count);
-    sstore_status status = take_options(path, &input_path, input_path != NULL, options, &taken, error);
-    if (status == SSTORE_OK)
-        status = open_inputs(&from, &input_path, 1, error);
-    from.shard = shard;
-    from.shard_count = shard_count;
-    if (status == SSTORE_OK)
-        status = build_from(&from, path, &taken, error);
-    close_inputs(&from);
-    return status;
+    return merge(path, &input_path, input_path != NULL, shard, shard_count, options, change_out, error);
 }
 
-/* ----- compact ----- */
+/* ===== compaction ===== */
 
 /*
  * Makes one segment of several neighbouring ones, without what was removed. Their records are read as they
@@ -457,7 +458,7 @@ static sstore_status make_and_publish(compaction *self, sstore_error *error)
     return status;
 }
 
-static sstore_status run(sstore_builder *builder, compact_range range, const sstore_build_options *options,
+static sstore_status run(sstore_builder *builder, compact_range range, const ss_write_options *options,
                              sstore_error *error)
 {
     compaction self = {.builder = builder, .range = range};
@@ -478,7 +479,7 @@ static sstore_status run(sstore_builder *builder, compact_range range, const sst
 
 /* What is to be compacted. A single segment is made anew where another form is asked for. */
 static compact_range choose_range(const ss_manifest *manifest, sstore_compaction which,
-                                     const sstore_build_options *options)
+                                     const ss_write_options *options)
 {
     if (which == SSTORE_COMPACT_TIERS)
         return find_tiers(manifest);
@@ -488,8 +489,8 @@ static compact_range choose_range(const ss_manifest *manifest, sstore_compaction
 }
 
 /* Compact with a builder, and free it. */
-static sstore_status compact(sstore_builder *builder, sstore_compaction which, const sstore_build_options *options,
-                             sstore_error *error)
+static sstore_status compact(sstore_builder *builder, sstore_compaction which, const ss_write_options *options,
+                             sstore_change *change_out, sstore_error *error)
 {
     const compact_range range = choose_range(&builder->place->manifest, which, options);
     sstore_status status = SSTORE_OK;
@@ -500,29 +501,45 @@ static sstore_status compact(sstore_builder *builder, sstore_compaction which, c
     } else {
         ss_workplace_tidy(builder->place);
     }
-    if (status == SSTORE_OK)
+    if (status == SSTORE_OK && change_out != NULL) {
         ss_builder_note_change(builder, NULL);
+        status = ss_give_result(change_out, &builder->change, sizeof builder->change, SS_CHANGE_SIZE_1, error);
+    }
     sstore_builder_abort(builder);
     return status;
 }
 
-sstore_status ss_compact_in(ss_workplace *place, sstore_compaction which, const sstore_build_options *options,
+sstore_status ss_compact_in(ss_workplace *place, sstore_compaction which, const ss_write_options *options,
                             sstore_error *error)
 {
     sstore_builder *builder;
     sstore_status status = ss_builder_open_in(place, options, SS_SEGMENT_RECORDS, &builder, error);
-    return status == SSTORE_OK ? compact(builder, which, options, error) : status;
+    return status == SSTORE_OK ? compact(builder, which, options, NULL, error) : status;
 }
 
-sstore_status sstore_compact(const char *path, sstore_compaction which, const sstore_build_options *options,
+sstore_status sstore_compact(const char *path, const sstore_compact_options *options, sstore_change *change_out,
                              sstore_error *error)
 {
-    sstore_build_options taken = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_compact_options taken = SSTORE_COMPACT_OPTIONS_INIT;
     sstore_builder *builder;
-    if (path == NULL || which > SSTORE_COMPACT_TIERS)
-        return ss_fail_argument(error, "sstore_compact: path must not be NULL, nor the kind of compaction out of range");
-    if (!ss_take_options(&taken, sizeof taken, options, sizeof taken))
-        return ss_fail_argument(error, "the options are not set by SSTORE_BUILD_OPTIONS_INIT");
-    sstore_status status = ss_builder_open(path, SS_CLAIM_EXTEND, &taken, SS_SEGMENT_RECORDS, &builder, error);
-    return status == SSTORE_OK ? compact(builder, which, &taken, error) : status;
+    if (path == NULL)
+        return ss_fail_argument(error, "sstore_compact: path must not be NULL");
+    sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_COMPACT_OPTIONS_SIZE_1, error);
+    if (status == SSTORE_OK)
+        status = ss_check_result(change_out, SS_CHANGE_SIZE_1, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (taken.which > SSTORE_COMPACT_TIERS)
+        return ss_fail_argument(error, "sstore_compact: there is no compaction %d", (int)taken.which);
+    const ss_write_options write = {.plan = taken.plan,
+                                    .tmp_dir = taken.tmp_dir,
+                                    .recipe = taken.recipe,
+                                    .memory_bytes = taken.memory_bytes,
+                                    .block_bytes = taken.block_bytes,
+                                    .threads = taken.threads,
+                                    .ignore_free_space = taken.ignore_free_space,
+                                    .on_progress = taken.on_progress,
+                                    .progress_context = taken.progress_context};
+    status = ss_builder_open(path, SS_CLAIM_EXTEND, &write, SS_SEGMENT_RECORDS, &builder, error);
+    return status == SSTORE_OK ? compact(builder, taken.which, &write, change_out, error) : status;
 }

@@ -1,4 +1,4 @@
-#include "text/simhash.h"
+#include "base/simhash.h"
 
 #include <math.h>
 #include <string.h>

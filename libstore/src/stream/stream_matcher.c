@@ -1,5 +1,5 @@
 /*
- * scan.c - fingerprints that stream past a batch of queries, which an index in memory holds.
+ * stream_matcher.c - fingerprints that stream past a batch of queries, which an index in memory holds.
  *
  * What is fed is cut into tasks, which threads take one after the other; each thread keeps the matches it finds until
  * its list is full. Then all pause where they are, the matches are handed over in the caller's thread, and the tasks go
@@ -21,19 +21,19 @@ typedef struct found {
     size_t number; /* of the fingerprint, among those that were fed */
 } found;
 
-typedef struct scan_worker {
+typedef struct matcher_worker {
     ss_index_order order;
     found *list;
     size_t count, capacity;
     size_t begin;  /* of the step that is being taken */
     uint32_t step; /* fingerprints in one */
     bool full;
-} scan_worker;
+} matcher_worker;
 
-struct sstore_scan {
+struct sstore_stream_matcher {
     ss_fingerprint_index index;
     uint32_t threads;
-    scan_worker *workers;
+    matcher_worker *workers;
     size_t *done; /* of each task: its fingerprints that were looked up */
     size_t task_capacity;
 
@@ -61,65 +61,68 @@ static sstore_status copy_queries(const uint64_t *queries, size_t count, uint64_
     return SSTORE_OK;
 }
 
-static sstore_status open_scan(sstore_scan *scan, const uint64_t *queries, size_t count, uint32_t distance,
+static sstore_status open_matcher(sstore_stream_matcher *matcher, const uint64_t *queries, size_t count, uint32_t distance,
                                sstore_error *error)
 {
     uint64_t *values;
     uint32_t distinct = 0;
-    scan->workers = ss_alloc(scan->threads, sizeof *scan->workers);
-    if (scan->workers == NULL)
-        return ss_fail_memory(error, scan->threads * sizeof *scan->workers);
+    matcher->workers = ss_alloc(matcher->threads, sizeof *matcher->workers);
+    if (matcher->workers == NULL)
+        return ss_fail_memory(error, matcher->threads * sizeof *matcher->workers);
     sstore_status status = copy_queries(queries, count, &values, &distinct, error);
     if (status == SSTORE_OK)
-        status = ss_fingerprint_index_open(&scan->index, values, distinct, distance, scan->threads, error);
+        status = ss_fingerprint_index_open(&matcher->index, values, distinct, distance, matcher->threads, error);
     else
         ss_free(values);
     return status;
 }
 
-sstore_status sstore_scan_create(const uint64_t *queries, size_t count, uint32_t distance, uint32_t threads,
-                                 sstore_scan **scan_out, sstore_error *error)
+sstore_status sstore_stream_matcher_create(const uint64_t *queries, size_t count, const sstore_stream_options *options,
+                                           sstore_stream_matcher **matcher_out, sstore_error *error)
 {
-    if (scan_out != NULL)
-        *scan_out = NULL;
-    if (scan_out == NULL || (queries == NULL && count > 0))
-        return ss_fail_argument(error, "sstore_scan_create: queries and scan_out must not be NULL");
-    if (distance > SSTORE_MAX_BUILD_DISTANCE)
-        return ss_fail_argument(error, "a scan's distance must be from 0 to %d, and %u is not",
-                                SSTORE_MAX_BUILD_DISTANCE, distance);
+    sstore_stream_options taken = SSTORE_STREAM_OPTIONS_INIT;
+    if (matcher_out != NULL)
+        *matcher_out = NULL;
+    if (matcher_out == NULL || (queries == NULL && count > 0))
+        return ss_fail_argument(error, "sstore_stream_matcher_create: queries and matcher_out must not be NULL");
+    sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_STREAM_OPTIONS_SIZE_1, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (taken.distance > SSTORE_MAX_BUILD_DISTANCE)
+        return ss_fail_argument(error, "the distance is %u; it can be 0 to %d", taken.distance, SSTORE_MAX_BUILD_DISTANCE);
     if (count > UINT32_MAX)
-        return ss_fail_argument(error, "a scan holds at most 2^32 - 1 queries");
-    sstore_scan *scan = ss_alloc(1, sizeof *scan);
-    if (scan == NULL)
-        return ss_fail_memory(error, sizeof *scan);
-    scan->threads = ss_pool_threads(threads);
-    sstore_status status = open_scan(scan, queries, count, distance, error);
+        return ss_fail_argument(error, "there are %zu queries; there can be at most 2^32 - 1", count);
+    sstore_stream_matcher *matcher = ss_alloc(1, sizeof *matcher);
+    if (matcher == NULL)
+        return ss_fail_memory(error, sizeof *matcher);
+    matcher->threads = ss_pool_threads(taken.threads);
+    status = open_matcher(matcher, queries, count, taken.distance, error);
     if (status == SSTORE_OK)
-        *scan_out = scan;
+        *matcher_out = matcher;
     else
-        sstore_scan_free(scan);
+        sstore_stream_matcher_free(matcher);
     return status;
 }
 
-void sstore_scan_free(sstore_scan *scan)
+void sstore_stream_matcher_free(sstore_stream_matcher *matcher)
 {
-    if (scan == NULL)
+    if (matcher == NULL)
         return;
-    for (uint32_t i = 0; scan->workers != NULL && i < scan->threads; i++) {
-        ss_free(scan->workers[i].order.fingerprints);
-        ss_free(scan->workers[i].order.numbers);
-        ss_free(scan->workers[i].list);
+    for (uint32_t i = 0; matcher->workers != NULL && i < matcher->threads; i++) {
+        ss_free(matcher->workers[i].order.fingerprints);
+        ss_free(matcher->workers[i].order.numbers);
+        ss_free(matcher->workers[i].list);
     }
-    ss_free(scan->workers);
-    ss_free(scan->done);
-    ss_fingerprint_index_close(&scan->index);
-    ss_free(scan);
+    ss_free(matcher->workers);
+    ss_free(matcher->done);
+    ss_fingerprint_index_close(&matcher->index);
+    ss_free(matcher);
 }
 
 /* ----- finding ----- */
 
 /* When it has something to do for the first time. */
-static sstore_status open_worker(scan_worker *worker, sstore_error *error)
+static sstore_status open_worker(matcher_worker *worker, sstore_error *error)
 {
     if (worker->list != NULL)
         return SSTORE_OK;
@@ -137,7 +140,7 @@ static sstore_status open_worker(scan_worker *worker, sstore_error *error)
 
 static sstore_status keep(void *context, uint32_t number, uint64_t query, sstore_error *error)
 {
-    scan_worker *self = context;
+    matcher_worker *self = context;
     (void)error;
     if (self->count == self->capacity)
         return SSTORE_STOPPED;
@@ -146,7 +149,7 @@ static sstore_status keep(void *context, uint32_t number, uint64_t query, sstore
 }
 
 /* A step found more than there is room for: what can be done about it? */
-static sstore_status make_room(scan_worker *worker, size_t kept, uint32_t step, sstore_error *error)
+static sstore_status make_room(matcher_worker *worker, size_t kept, uint32_t step, sstore_error *error)
 {
     worker->count = kept;
     worker->full = kept > 0;
@@ -166,20 +169,20 @@ static sstore_status make_room(scan_worker *worker, size_t kept, uint32_t step, 
 /* Go on with a task until it is done or the worker's list is full. */
 static sstore_status work(void *context, uint64_t task, uint32_t number, sstore_error *error)
 {
-    sstore_scan *scan = context;
-    scan_worker *worker = &scan->workers[number];
-    const size_t begin = scan->count * task / scan->task_count, end = scan->count * (task + 1) / scan->task_count;
+    sstore_stream_matcher *matcher = context;
+    matcher_worker *worker = &matcher->workers[number];
+    const size_t begin = matcher->count * task / matcher->task_count, end = matcher->count * (task + 1) / matcher->task_count;
     sstore_status status = open_worker(worker, error);
-    while (status == SSTORE_OK && !worker->full && begin + scan->done[task] < end) {
+    while (status == SSTORE_OK && !worker->full && begin + matcher->done[task] < end) {
         const size_t kept = worker->count;
-        worker->begin = begin + scan->done[task];
+        worker->begin = begin + matcher->done[task];
         const uint32_t step = (uint32_t)ss_min_u64(worker->step, end - worker->begin);
-        status = ss_fingerprint_index_search(&scan->index, scan->fingerprints + worker->begin, step,
-                                             scan->index.distance, &worker->order, keep, worker, error);
+        status = ss_fingerprint_index_search(&matcher->index, matcher->fingerprints + worker->begin, step,
+                                             matcher->index.distance, &worker->order, keep, worker, error);
         if (status == SSTORE_STOPPED) {
             status = make_room(worker, kept, step, error);
         } else if (status == SSTORE_OK) {
-            scan->done[task] += step;
+            matcher->done[task] += step;
             worker->step = (uint32_t)ss_min_u64(2 * (uint64_t)worker->step, TASK_FINGERPRINTS);
         }
     }
@@ -187,16 +190,16 @@ static sstore_status work(void *context, uint64_t task, uint32_t number, sstore_
 }
 
 /* Hand all matches over that were found so far. *paused_out: a list was full. */
-static sstore_status hand_over(sstore_scan *scan, const uint64_t *ids, bool *paused_out, sstore_scan_match_fn on_match,
+static sstore_status hand_over(sstore_stream_matcher *matcher, const uint64_t *ids, bool *paused_out, sstore_stream_match_fn on_match,
                                void *context)
 {
     *paused_out = false;
-    for (uint32_t i = 0; i < scan->threads; i++) {
-        scan_worker *worker = &scan->workers[i];
+    for (uint32_t i = 0; i < matcher->threads; i++) {
+        matcher_worker *worker = &matcher->workers[i];
         for (size_t at = 0; at < worker->count; at++) {
             const found *of = &worker->list[at];
-            const uint64_t fingerprint = scan->fingerprints[of->number];
-            const sstore_scan_match match = {.query = of->query,
+            const uint64_t fingerprint = matcher->fingerprints[of->number];
+            const sstore_stream_match match = {.query = of->query,
                                              .fingerprint = fingerprint,
                                              .id = ids != NULL ? ids[of->number] : 0,
                                              .distance = ss_popcount(fingerprint ^ of->query)};
@@ -210,41 +213,41 @@ static sstore_status hand_over(sstore_scan *scan, const uint64_t *ids, bool *pau
     return SSTORE_OK;
 }
 
-static sstore_status set_tasks(sstore_scan *scan, sstore_error *error)
+static sstore_status set_tasks(sstore_stream_matcher *matcher, sstore_error *error)
 {
-    size_t tasks = (scan->count + TASK_FINGERPRINTS - 1) / TASK_FINGERPRINTS;
-    if (tasks < TASKS_PER_THREAD * scan->threads && scan->threads > 1)
-        tasks = TASKS_PER_THREAD * scan->threads;
-    if (tasks > scan->task_capacity) {
-        ss_free(scan->done);
-        scan->task_capacity = 0;
-        scan->done = ss_alloc(tasks, sizeof *scan->done);
-        if (scan->done == NULL)
-            return ss_fail_memory(error, tasks * sizeof *scan->done);
-        scan->task_capacity = tasks;
+    size_t tasks = (matcher->count + TASK_FINGERPRINTS - 1) / TASK_FINGERPRINTS;
+    if (tasks < TASKS_PER_THREAD * matcher->threads && matcher->threads > 1)
+        tasks = TASKS_PER_THREAD * matcher->threads;
+    if (tasks > matcher->task_capacity) {
+        ss_free(matcher->done);
+        matcher->task_capacity = 0;
+        matcher->done = ss_alloc(tasks, sizeof *matcher->done);
+        if (matcher->done == NULL)
+            return ss_fail_memory(error, tasks * sizeof *matcher->done);
+        matcher->task_capacity = tasks;
     }
-    scan->task_count = tasks;
+    matcher->task_count = tasks;
     for (size_t task = 0; task < tasks; task++)
-        scan->done[task] = 0;
+        matcher->done[task] = 0;
     return SSTORE_OK;
 }
 
-sstore_status sstore_scan_feed(sstore_scan *scan, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
-                               sstore_scan_match_fn on_match, void *context, sstore_error *error)
+sstore_status sstore_stream_matcher_feed(sstore_stream_matcher *matcher, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
+                               sstore_stream_match_fn on_match, void *context, sstore_error *error)
 {
-    if (scan == NULL || on_match == NULL || (fingerprints == NULL && count > 0))
-        return ss_fail_argument(error, "sstore_scan_feed: scan, fingerprints and on_match must not be NULL");
-    scan->fingerprints = fingerprints;
-    scan->count = count;
-    for (uint32_t i = 0; i < scan->threads; i++) {
-        scan->workers[i].count = 0; /* a call before may have been stopped */
-        scan->workers[i].full = false;
+    if (matcher == NULL || on_match == NULL || (fingerprints == NULL && count > 0))
+        return ss_fail_argument(error, "sstore_stream_matcher_feed: matcher, fingerprints and on_match must not be NULL");
+    matcher->fingerprints = fingerprints;
+    matcher->count = count;
+    for (uint32_t i = 0; i < matcher->threads; i++) {
+        matcher->workers[i].count = 0; /* a call before may have been stopped */
+        matcher->workers[i].full = false;
     }
-    sstore_status status = set_tasks(scan, error);
+    sstore_status status = set_tasks(matcher, error);
     bool paused = true;
-    while (status == SSTORE_OK && paused && scan->index.count > 0) {
-        status = ss_pool_run(scan->threads, scan->task_count, work, scan, error);
-        sstore_status handed = hand_over(scan, ids, &paused, on_match, context);
+    while (status == SSTORE_OK && paused && matcher->index.count > 0) {
+        status = ss_pool_run(matcher->threads, matcher->task_count, work, matcher, error);
+        sstore_status handed = hand_over(matcher, ids, &paused, on_match, context);
         status = status == SSTORE_OK ? handed : status;
     }
     return status;

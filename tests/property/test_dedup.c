@@ -1,5 +1,5 @@
 /*
- * test_intake.c - records that are offered, one by one and many at a time, beside a list of what was taken in: a record
+ * test_dedup.c - records that are offered, one by one and many at a time, beside a list of what was taken in: a record
  * must be new exactly if nothing in the list is near it, and otherwise all that is near must be reported. What is
  * published from time to time must be what the list has.
  */
@@ -21,14 +21,14 @@
 
 static uint64_t run_seed;
 
-/* An intake under test. */
+/* A deduplication under test. */
 typedef struct taking {
     rng random;
     char path[256];
     data_set pool;
     oracle truth; /* its records in the order in which they were taken in */
     size_t capacity;
-    uint64_t next_ordinal, first_in_call;
+    uint64_t next_ordinal, first_in_call, offered_count;
     uint32_t distance;
     bool has_ids, ordinals;
     const uint64_t *offered, *offered_ids; /* in the call at hand */
@@ -44,7 +44,7 @@ static void list_add(taking *self, uint64_t fingerprint, uint64_t id)
 }
 
 /* Hold an answer against the list, and let that grow. */
-static int check_answer(void *context, const sstore_intake_answer *answer)
+static int check_answer(void *context, const sstore_dedup_answer *answer)
 {
     taking *self = context;
     matches wanted = {.count = 0}, got = {.count = 0};
@@ -83,18 +83,59 @@ static void check_store(const taking *self, size_t count)
     memcpy(sorted.records, self->truth.records, count * sizeof *sorted.records);
     qsort(sorted.records, count, sizeof *sorted.records, compare_records);
     sstore *store = store_must_open(self->path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
-    sstore_cursor *cursor = store_must_cursor(store);
-    assert_ok(store_compare_records(cursor, &sorted, &right, &seen, &error), &error);
+    assert_ok(store_compare_records(store, &sorted, &right, &seen, &error), &error);
     assert_true(right);
     assert_int_equal(seen, count);
-    sstore_cursor_free(cursor);
     sstore_close(store);
     free(sorted.records);
 }
 
-static void offer_some(taking *self, sstore_intake *intake)
+/* Who is answered by is_new_out alone can tell the same. */
+static void check_is_new(taking *self, const bool *is_new, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        matches wanted = {.count = 0};
+        oracle_query(&self->truth, self->offered[i], self->distance, 0, &wanted);
+        assert_int_equal(is_new[i], wanted.count == 0);
+        if (is_new[i])
+            list_add(self, self->offered[i],
+                     !self->has_ids   ? 0
+                     : self->ordinals ? self->next_ordinal++
+                                      : self->offered_ids[i]);
+        matches_free(&wanted);
+    }
+}
+
+/* In one of the ways in which answers come: to the callback, to the array, or to both. */
+static void offer(taking *self, sstore_dedup *dedup, size_t count)
 {
     sstore_error error = {.status = SSTORE_OK};
+    const uint64_t *ids = self->ordinals || !self->has_ids ? NULL : self->offered_ids;
+    const uint64_t *unread_ids = self->has_ids ? ids : self->offered_ids; /* in a store without ids they are not read */
+    const bool calls = rng_one_in(&self->random, 2), fills = !calls || rng_one_in(&self->random, 2);
+    bool *is_new = malloc(count + 1);
+    memset(is_new, 7, count + 1);
+    const size_t before = self->truth.count;
+    self->first_in_call = 0;
+    assert_ok(sstore_dedup_offer(dedup, self->offered, rng_one_in(&self->random, 2) ? ids : unread_ids, count,
+                                 fills ? is_new : NULL, calls ? check_answer : NULL, self, &error),
+              &error);
+    assert_int_equal(((const uint8_t *)is_new)[count], 7);
+    if (calls)
+        assert_int_equal(self->first_in_call, count);
+    if (!calls)
+        check_is_new(self, is_new, count);
+    size_t new_count = 0;
+    for (size_t i = 0; fills && i < count; i++)
+        new_count += is_new[i];
+    if (fills)
+        assert_int_equal(new_count, self->truth.count - before);
+    self->offered_count += count;
+    free(is_new);
+}
+
+static void offer_some(taking *self, sstore_dedup *dedup)
+{
     uint64_t fingerprints[400], ids[400];
     size_t count = rng_one_in(&self->random, 2) ? 1 : rng_below(&self->random, 400);
     for (size_t i = 0; i < count; i++) {
@@ -105,11 +146,41 @@ static void offer_some(taking *self, sstore_intake *intake)
     }
     self->offered = fingerprints;
     self->offered_ids = ids;
-    self->first_in_call = 0;
-    assert_ok(sstore_intake_offer(intake, fingerprints, self->ordinals || !self->has_ids ? NULL : ids, count,
-                                  check_answer, self, &error),
-              &error);
-    assert_int_equal(self->first_in_call, count);
+    offer(self, dedup, count);
+}
+
+static sstore_statistics facts_of(const char *path)
+{
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    sstore_error error = {.status = SSTORE_OK};
+    sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    assert_ok(sstore_stat(store, &facts, &error), &error);
+    sstore_close(store);
+    return facts;
+}
+
+static void publish(const taking *self, sstore_dedup *dedup, sstore_change *change)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    assert_ok(sstore_dedup_publish(dedup, change, &error), &error);
+    assert_int_equal(sstore_dedup_pending_count(dedup), 0);
+    if (change != NULL)
+        assert_int_equal(change->record_count, self->truth.count);
+}
+
+/* After everything was published: a change is the sum of all publications, also of those that were not asked for it. */
+static void check_change(const taking *self, const sstore_change *change, size_t count_before,
+                         const sstore_statistics *old)
+{
+    const sstore_statistics now = facts_of(self->path);
+    assert_int_equal(change->given_count, self->offered_count);
+    assert_int_equal(change->added_count, self->truth.count - count_before);
+    assert_int_equal(change->removed_count, 0);
+    assert_int_equal(change->record_count, now.record_count);
+    assert_int_equal(change->total_bytes, now.total_bytes);
+    assert_int_equal(change->segment_count, now.segment_count);
+    assert_int_equal(change->total_bytes_before, old->total_bytes);
+    assert_int_equal(change->segment_count_before, old->segment_count);
 }
 
 static void run_case(taking *self, uint64_t number)
@@ -119,19 +190,20 @@ static void run_case(taking *self, uint64_t number)
     sstore_error error = {.status = SSTORE_OK};
     const data_ids ids = (data_ids)rng_below(random, DATA_IDS_COUNT);
     sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
-    sstore_intake_options options = SSTORE_INTAKE_OPTIONS_INIT;
-    sstore_intake *intake;
+    sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
+    sstore_dedup *dedup;
     data_make(random, (data_kind)rng_below(random, DATA_KIND_COUNT), ids, rng_between(random, 1, MOST_RECORDS), false,
               &self->pool);
     self->has_ids = ids != DATA_NO_IDS;
     self->ordinals = ids == DATA_ORDINALS;
     self->distance = build.distance = (uint32_t)rng_below(random, 6);
-    build.memory_bytes = options.build.memory_bytes = 1 << 20;
-    options.build.threads = 2;
+    build.memory_bytes = options.memory_bytes = 1 << 20;
+    options.threads = 2;
     if (rng_one_in(random, 2))
         options.distance = self->distance = (uint32_t)rng_below(random, 9);
     options.publish_every = rng_one_in(random, 2) ? rng_between(random, 1, 500) : 0;
     options.compact = rng_one_in(random, 2);
+    options.check_ids = rng_one_in(random, 2);
     testing_doing("case %" PRIu64 ": %s, %s, distance %u of %u, every %" PRIu64 ", seed %" PRIu64, number,
                   data_kind_name(self->pool.kind), data_ids_name(ids), self->distance, build.distance,
                   options.publish_every, run_seed);
@@ -146,20 +218,26 @@ static void run_case(taking *self, uint64_t number)
         list_add(self, made.records[i].fingerprint, made.records[i].id);
     oracle_free(&made);
     self->next_ordinal = first.count;
-    assert_ok(sstore_intake_open(self->path, &options, &intake, &error), &error);
+    assert_ok(sstore_dedup_open(self->path, &options, &dedup, &error), &error);
     const size_t before = self->truth.count;
+    const sstore_statistics old = facts_of(self->path);
+    sstore_change change = {.struct_size = sizeof change};
     for (uint64_t i = rng_below(random, 30); i > 0; i--) {
-        offer_some(self, intake);
+        offer_some(self, dedup);
         if (rng_one_in(random, 5)) {
-            assert_ok(sstore_intake_publish(intake, &error), &error);
+            publish(self, dedup, rng_one_in(random, 2) ? &change : NULL);
             check_store(self, self->truth.count);
         }
     }
-    assert_int_equal(sstore_intake_new_count(intake), self->truth.count - before);
+    assert_int_equal(sstore_dedup_new_count(dedup), self->truth.count - before);
     bool publishes = rng_one_in(random, 2);
-    if (publishes)
-        assert_ok(sstore_intake_publish(intake, &error), &error);
-    sstore_intake_close(intake);
+    if (publishes) {
+        publish(self, dedup, &change);
+        check_change(self, &change, before, &old);
+        if (!options.check_ids || !self->has_ids)
+            assert_true(change.conflict_count == 0 && change.min_conflicting_id == 0 && !change.ids_checked);
+    }
+    sstore_dedup_close(dedup);
     if (publishes)
         check_store(self, self->truth.count);
     assert_ok(sstore_verify(self->path, NULL, NULL, &error), &error);
@@ -185,28 +263,28 @@ static void test_claim(void **state)
     (void)state;
     const char *path = scratch_path("claimed");
     const uint64_t fingerprints[2] = {1, UINT64_C(0xff00ff00ff)};
-    sstore_intake_options options = SSTORE_INTAKE_OPTIONS_INIT;
-    sstore_intake *intake, *second;
+    sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
+    sstore_dedup *dedup, *second;
     sstore_error error = {.status = SSTORE_OK};
     data_set none = {.count = 0, .id_kind = DATA_ORDINALS};
-    assert_status(sstore_intake_open(path, &options, &intake, &error), SSTORE_ERROR_NOT_FOUND, &error);
+    assert_status(sstore_dedup_open(path, &options, &dedup, &error), SSTORE_ERROR_NOT_FOUND, &error);
     store_must_build(path, NULL, &none);
-    options.build.recipe = "another";
-    assert_status(sstore_intake_open(path, &options, &intake, &error), SSTORE_ERROR_RECIPE, &error);
-    options.build.recipe = NULL;
+    options.recipe = "another";
+    assert_status(sstore_dedup_open(path, &options, &dedup, &error), SSTORE_ERROR_RECIPE, &error);
+    options.recipe = NULL;
     options.distance = 17;
-    assert_status(sstore_intake_open(path, &options, &intake, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_dedup_open(path, &options, &dedup, &error), SSTORE_ERROR_ARGUMENT, &error);
     options.distance = SSTORE_OWN_DISTANCE;
     taking self = {.has_ids = true, .ordinals = true, .distance = 3, .offered = fingerprints};
     for (int round = 0; round < 2; round++) {
-        assert_ok(sstore_intake_open(path, &options, &intake, &error), &error);
-        assert_status(sstore_intake_open(path, &options, &second, &error), SSTORE_ERROR_BUSY, &error);
+        assert_ok(sstore_dedup_open(path, &options, &dedup, &error), &error);
+        assert_status(sstore_dedup_open(path, &options, &second, &error), SSTORE_ERROR_BUSY, &error);
         self.truth.count = 0;
         self.next_ordinal = self.first_in_call = 0;
-        assert_ok(sstore_intake_offer(intake, fingerprints, NULL, 2, check_answer, &self, &error), &error);
+        assert_ok(sstore_dedup_offer(dedup, fingerprints, NULL, 2, NULL, check_answer, &self, &error), &error);
         if (round == 1)
-            assert_ok(sstore_intake_publish(intake, &error), &error);
-        sstore_intake_close(intake);
+            assert_ok(sstore_dedup_publish(dedup, NULL, &error), &error);
+        sstore_dedup_close(dedup);
         snprintf(self.path, sizeof self.path, "%s", path);
         check_store(&self, round == 1 ? 2 : 0);
     }

@@ -1,5 +1,5 @@
 /*
- * test_scan.c - scans find what trying every pair finds, whatever the data, distance, threads and sizes of what is fed;
+ * test_stream_matcher.c - a matcher finds what trying every pair finds, whatever the data, distance, threads and sizes of what is fed;
  * and a collection puts matches in order, however many they are.
  */
 #include <stdlib.h>
@@ -9,13 +9,13 @@
 #include "support/scratch.h"
 #include "support/testing.h"
 
-static int add_row(void *context, const sstore_scan_match *match)
+static int add_row(void *context, const sstore_stream_match *match)
 {
     rows_add(context, (row){match->query, match->distance, match->fingerprint, match->id});
     return 0;
 }
 
-/* What a scan must find of records as they were fed: repeated ones again. */
+/* What a matcher must find of records as they were fed: repeated ones again. */
 static void try_all(const data_set *data, const uint64_t *queries, size_t query_count, uint32_t distance, rows *wanted)
 {
     for (size_t i = 0; i < query_count; i++)
@@ -39,18 +39,26 @@ static void rows_unique(rows *list)
 }
 
 /* Feed all in parts of up to `most`. */
-static void feed_all(rng *random, sstore_scan *scan, const data_set *data, size_t most, rows *got)
+static void feed_all(rng *random, sstore_stream_matcher *matcher, const data_set *data, size_t most, rows *got)
 {
     sstore_error error = {.status = SSTORE_OK};
     for (size_t done = 0; done < data->count;) {
         size_t part = (size_t)rng_between(random, 0, most);
         part = part < data->count - done ? part : data->count - done;
-        assert_ok(sstore_scan_feed(scan, data->fingerprints + done, data->ids != NULL ? data->ids + done : NULL, part,
-                                   add_row, got, &error),
+        assert_ok(sstore_stream_matcher_feed(matcher, data->fingerprints + done,
+                                             data->ids != NULL ? data->ids + done : NULL, part, add_row, got, &error),
                   &error);
         done += part;
     }
     rows_sort(got);
+}
+
+static sstore_stream_options make_options(uint32_t distance, uint32_t threads)
+{
+    sstore_stream_options options = SSTORE_STREAM_OPTIONS_INIT;
+    options.distance = distance;
+    options.threads = threads;
+    return options;
 }
 
 /* Queries, some of them several times. */
@@ -63,10 +71,10 @@ static uint64_t *make_queries(rng *random, const data_set *data, size_t count, u
     return queries;
 }
 
-static void check_scan(rng *random, data_kind kind, data_ids ids, size_t count, size_t query_count, uint32_t distance)
+static void check_matcher(rng *random, data_kind kind, data_ids ids, size_t count, size_t query_count, uint32_t distance)
 {
     data_set data;
-    sstore_scan *scan;
+    sstore_stream_matcher *matcher;
     sstore_error error = {.status = SSTORE_OK};
     rows got = {0}, wanted = {0};
     const uint32_t threads = (uint32_t)rng_between(random, 0, 3);
@@ -81,10 +89,12 @@ static void check_scan(rng *random, data_kind kind, data_ids ids, size_t count, 
     for (size_t i = 0; i < batch.count; i++)
         distinct[i] = batch.records[i].fingerprint;
     try_all(&data, distinct, batch.count, distance, &wanted);
-    assert_ok(sstore_scan_create(queries, query_count, distance, threads, &scan, &error), &error);
-    feed_all(random, scan, &data, rng_one_in(random, 2) ? count : 1 + count / 5, &got);
-    rows_assert_equal(&got, &wanted, "the scan");
-    sstore_scan_free(scan);
+    const sstore_stream_options options = make_options(distance, threads);
+    const bool is_default = distance == 3 && threads == 0; /* for which NULL stands */
+    assert_ok(sstore_stream_matcher_create(queries, query_count, is_default ? NULL : &options, &matcher, &error), &error);
+    feed_all(random, matcher, &data, rng_one_in(random, 2) ? count : 1 + count / 5, &got);
+    rows_assert_equal(&got, &wanted, "the matcher");
+    sstore_stream_matcher_free(matcher);
     rows_free(&got);
     rows_free(&wanted);
     oracle_free(&batch);
@@ -98,12 +108,12 @@ static void test_kinds(void **state)
     rng random;
     rng_init(&random, *(const uint64_t *)*state);
     for (int kind = 0; kind < DATA_KIND_COUNT; kind++) {
-        check_scan(&random, (data_kind)kind, DATA_IDS, 2000, 200, 3);
-        check_scan(&random, (data_kind)kind, DATA_NO_IDS, 500, 1500, (uint32_t)rng_below(&random, 17));
-        check_scan(&random, (data_kind)kind, DATA_IDS, 50, 3, (uint32_t)rng_below(&random, 17));
-        check_scan(&random, (data_kind)kind, DATA_IDS, 10, 0, 3);
+        check_matcher(&random, (data_kind)kind, DATA_IDS, 2000, 200, 3);
+        check_matcher(&random, (data_kind)kind, DATA_NO_IDS, 500, 1500, (uint32_t)rng_below(&random, 17));
+        check_matcher(&random, (data_kind)kind, DATA_IDS, 50, 3, (uint32_t)rng_below(&random, 17));
+        check_matcher(&random, (data_kind)kind, DATA_IDS, 10, 0, 3);
     }
-    check_scan(&random, DATA_CLUSTERED, DATA_IDS, 30000, 3000, 3);
+    check_matcher(&random, DATA_CLUSTERED, DATA_IDS, 30000, 3000, 3);
     testing_done();
 }
 
@@ -121,18 +131,19 @@ static void test_many_matches(void **state)
         ids[i] = i;
     }
     for (uint32_t threads = 1; threads <= 2; threads++) {
-        sstore_scan *scan;
+        sstore_stream_matcher *matcher;
         sstore_error error = {.status = SSTORE_OK};
         rows got = {0}, wanted = {0};
         testing_doing("most queries match each fingerprint, %u threads", threads);
-        assert_ok(sstore_scan_create(queries, QUERIES, 16, threads, &scan, &error), &error);
-        assert_ok(sstore_scan_feed(scan, fed, ids, FED, add_row, &got, &error), &error);
+        const sstore_stream_options options = make_options(16, threads);
+        assert_ok(sstore_stream_matcher_create(queries, QUERIES, &options, &matcher, &error), &error);
+        assert_ok(sstore_stream_matcher_feed(matcher, fed, ids, FED, add_row, &got, &error), &error);
         const data_set data = {.count = FED, .fingerprints = fed, .ids = ids};
         try_all(&data, queries, QUERIES, 16, &wanted);
         rows_unique(&wanted); /* queries that are repeated count once */
         rows_sort(&got);
-        rows_assert_equal(&got, &wanted, "the scan");
-        sstore_scan_free(scan);
+        rows_assert_equal(&got, &wanted, "the matcher");
+        sstore_stream_matcher_free(matcher);
         rows_free(&got);
         rows_free(&wanted);
     }
@@ -140,7 +151,7 @@ static void test_many_matches(void **state)
     testing_done();
 }
 
-static int stop_at_fifth(void *context, const sstore_scan_match *match)
+static int stop_at_fifth(void *context, const sstore_stream_match *match)
 {
     (void)match;
     return ++*(int *)context == 5;
@@ -152,30 +163,36 @@ static void test_stopping(void **state)
     const uint64_t query = 7;
     uint64_t fed[100] = {0};
     int seen = 0;
-    sstore_scan *scan;
+    sstore_stream_matcher *matcher;
     sstore_error error = {.status = SSTORE_OK};
     rows got = {0};
-    assert_ok(sstore_scan_create(&query, 1, 3, 2, &scan, &error), &error);
-    assert_status(sstore_scan_feed(scan, fed, NULL, 100, stop_at_fifth, &seen, &error), SSTORE_STOPPED, &error);
+    const sstore_stream_options options = make_options(3, 2);
+    assert_ok(sstore_stream_matcher_create(&query, 1, &options, &matcher, &error), &error);
+    assert_status(sstore_stream_matcher_feed(matcher, fed, NULL, 100, stop_at_fifth, &seen, &error), SSTORE_STOPPED,
+                  &error);
     assert_int_equal(seen, 5);
-    assert_ok(sstore_scan_feed(scan, fed, NULL, 100, add_row, &got, &error), &error); /* nothing is left of before */
+    /* Nothing is left of before. */
+    assert_ok(sstore_stream_matcher_feed(matcher, fed, NULL, 100, add_row, &got, &error), &error);
     assert_int_equal(got.count, 100);
     rows_free(&got);
-    sstore_scan_free(scan);
+    sstore_stream_matcher_free(matcher);
 }
 
 static void test_arguments(void **state)
 {
     (void)state;
     const uint64_t query = 7;
-    sstore_scan *scan = NULL;
+    sstore_stream_matcher *matcher = NULL;
     sstore_collection *collection = NULL;
     sstore_error error = {.status = SSTORE_OK};
-    assert_status(sstore_scan_create(&query, 1, 17, 1, &scan, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_status(sstore_scan_create(NULL, 1, 3, 1, &scan, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_null(scan);
-    assert_status(sstore_scan_feed(NULL, &query, NULL, 1, add_row, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
-    sstore_scan_free(NULL);
+    sstore_stream_options far = make_options(17, 1);
+    assert_status(sstore_stream_matcher_create(&query, 1, &far, &matcher, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_stream_matcher_create(NULL, 1, NULL, &matcher, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_null(matcher);
+    assert_status(sstore_stream_matcher_create(&query, 1, NULL, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_stream_matcher_feed(NULL, &query, NULL, 1, add_row, NULL, &error), SSTORE_ERROR_ARGUMENT,
+                  &error);
+    sstore_stream_matcher_free(NULL);
     sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
     options.tmp_dir = "/nowhere/at/all";
     assert_status(sstore_collection_create(&options, &collection, &error), SSTORE_ERROR_NOT_FOUND, &error);
@@ -188,9 +205,9 @@ static void test_arguments(void **state)
 /* ----- collections ----- */
 
 /* Matches of `queries` queries; one in three is of the first one, near it or far. */
-static sstore_scan_match make_match(rng *random, uint64_t queries, uint32_t most_bits)
+static sstore_stream_match make_match(rng *random, uint64_t queries, uint32_t most_bits)
 {
-    sstore_scan_match match = {.query = rng_mix(rng_one_in(random, 3) ? 0 : rng_below(random, queries))};
+    sstore_stream_match match = {.query = rng_mix(rng_one_in(random, 3) ? 0 : rng_below(random, queries))};
     match.fingerprint = rng_flip(random, match.query, (uint32_t)rng_below(random, most_bits + 1));
     match.distance = sstore_hamming_distance(match.query, match.fingerprint);
     match.id = rng_one_in(random, 50) ? UINT64_MAX : rng_below(random, 3);
@@ -209,7 +226,7 @@ static void check_collection(rng *random, size_t count, uint64_t queries, uint32
     options.tmp_dir = scratch_folder();
     assert_ok(sstore_collection_create(&options, &collection, &error), &error);
     for (size_t done = 0; done < count;) {
-        sstore_scan_match part[1000];
+        sstore_stream_match part[1000];
         size_t size = (size_t)rng_between(random, 0, count - done < 1000 ? count - done : 1000);
         for (size_t i = 0; i < size; i++) {
             part[i] = make_match(random, queries, most_bits);
