@@ -51,7 +51,7 @@ static double entropy_bits(const uint64_t counts[SS_SYMBOL_COUNT], size_t count)
     double bits = 0;
     for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
         if (counts[h] > 0)
-            bits += (double)counts[h] * (log2((double)(count - 1) / (double)counts[h]) + ss_rest_bits(h));
+            bits += (double)counts[h] * (log2((double)(count - 1) / (double)counts[h]) + ss_suffix_bits(h));
     return SS_COLUMN_BITS + bits / (double)(count - 1);
 }
 

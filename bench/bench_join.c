@@ -51,9 +51,9 @@ static sstore_status read_part(void *context, uint32_t part, uint32_t worker, ss
     return on_values(sink, from->values + begin, end - begin, error);
 }
 
-static ss_fingerprint_source source_of(fingerprints *from)
+static ss_fingerprint_parts source_of(fingerprints *from)
 {
-    return (ss_fingerprint_source){.context = from, .part_count = PARTS, .count = from->count, .read = read_part};
+    return (ss_fingerprint_parts){.context = from, .part_count = PARTS, .count = from->count, .read = read_part};
 }
 
 /* Pairs found by each thread, a cache line apart. */
@@ -74,7 +74,7 @@ static sstore_status count_pairs(void *context, uint32_t worker, const ss_finger
 static uint64_t run(const char *kind, fingerprints *left, fingerprints *right, const ss_join_options *options)
 {
     const uint32_t threads = ss_pool_threads(options->threads);
-    const ss_fingerprint_source from = source_of(left), other = source_of(right);
+    const ss_fingerprint_parts from = source_of(left), other = source_of(right);
     sstore_error error = {.status = SSTORE_OK};
     ss_progress progress = {.report = NULL};
     pair_counts found = {bench_alloc(threads, sizeof *found.counts)};

@@ -72,7 +72,7 @@ static contents contents_of(hostile_store *store)
                 const uint8_t *of = hostile_block(store, i, file, block);
                 const uint32_t at = file == HOSTILE_IDS ? 16 : 0, count = of[at] | (uint32_t)of[at + 1] << 8;
                 all.blocks++;
-                all.room += file == 0 ? ss_block_most(ss_load_le32(first + HEADER_BLOCK_BYTES)) : 0;
+                all.room += file == 0 ? ss_block_capacity(ss_load_le32(first + HEADER_BLOCK_BYTES)) : 0;
                 all.fingerprints += file == 0 ? count : 0;
                 all.records += file == (store->has_ids ? HOSTILE_IDS : 0) ? count : 0;
             }

@@ -376,9 +376,9 @@ static void write_ids(const draft *of, uint32_t number, hostile_segment *to)
     write_header(of, number, HOSTILE_IDS, to, from->count);
     for (size_t at = 0; at < from->count;) {
         const uint32_t count = slow_ids_fit(block_bytes, from->ids + at, from->ranks + at, from->count - at);
-        const bool goes_on = at + count < from->count && from->ranks[at + count] == from->ranks[at + count - 1];
+        const bool continued = at + count < from->count && from->ranks[at + count] == from->ranks[at + count - 1];
         slow_ids_encode(append_block(to, HOSTILE_IDS, block_bytes), block_bytes, from->ids + at, from->ranks + at, count,
-                        goes_on);
+                        continued);
         at += count;
         append_key(&to->keys[HOSTILE_IDS], from->ranks[at - 1], false);
     }

@@ -350,8 +350,8 @@ uint32_t slow_block_fit(uint32_t block_bytes, const uint8_t lengths[SLOW_SYMBOLS
 {
     uint32_t n = 1;
     for (; n < count; n++) {
-        const bool goes_on = n % SLOW_GROUP != 0;
-        if (goes_on && slow_step(values[n - 1], values[n]) == SLOW_NO_SYMBOL)
+        const bool continued = n % SLOW_GROUP != 0;
+        if (continued && slow_step(values[n - 1], values[n]) == SLOW_NO_SYMBOL)
             break;
         if (slow_block_needs(lengths, values, n + 1) > block_bytes)
             break;

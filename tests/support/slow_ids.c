@@ -71,7 +71,7 @@ uint32_t slow_ids_fit(uint32_t block_bytes, const uint64_t *ids, const uint64_t 
 }
 
 void slow_ids_encode(uint8_t *block, uint32_t block_bytes, const uint64_t *ids, const uint64_t *ranks, uint32_t count,
-                     bool goes_on)
+                     bool continued)
 {
     frame of = {.least = ids[0], .greatest = ids[0]};
     for (uint32_t i = 1; i < count; i++)
@@ -83,7 +83,7 @@ void slow_ids_encode(uint8_t *block, uint32_t block_bytes, const uint64_t *ids, 
     slow_put_bits(block, 8 * BASE, 64, base);
     slow_put_bits(block, 8 * COUNT, 16, count);
     block[WIDTH] = (uint8_t)of.width;
-    block[FLAGS] = (uint8_t)((of.has_starts ? HAS_STARTS : 0) | (goes_on ? GOES_ON : 0));
+    block[FLAGS] = (uint8_t)((of.has_starts ? HAS_STARTS : 0) | (continued ? GOES_ON : 0));
     for (uint32_t i = 0; i < count; i++) {
         if (of.has_starts && i > 0)
             slow_put_bits(block, 8 * HEAD + i, 1, ranks[i] - ranks[i - 1]);

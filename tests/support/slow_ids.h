@@ -22,6 +22,6 @@ uint32_t slow_ids_fit(uint32_t block_bytes, const uint64_t *ids, const uint64_t 
 
 /* Write the block of these records, all but its trailer. */
 void slow_ids_encode(uint8_t *block, uint32_t block_bytes, const uint64_t *ids, const uint64_t *ranks, uint32_t count,
-                     bool goes_on);
+                     bool continued);
 
 #endif

@@ -365,7 +365,7 @@ static bool id_block_is_tidy(const uint8_t *block, uint32_t block_bytes, const s
 static bool decode_ids(slow_segment *segment, const facts *of, const hostile_segment *from, slow_list *begins)
 {
     static uint64_t ids[65536], ranks[65536];
-    bool sound = true, goes_on = false;
+    bool sound = true, continued = false;
     for (size_t i = 0; i < from->keys[HOSTILE_IDS].count; i++) {
         const uint8_t *block = from->files[HOSTILE_IDS].bytes + HEADER_FIXED + i * of->block_bytes;
         const size_t before = segment->ranks.count;
@@ -378,10 +378,10 @@ static bool decode_ids(slow_segment *segment, const facts *of, const hostile_seg
             append(&segment->ids, ids[j]);
             append(&segment->ranks, ranks[j]);
         }
-        sound &= before == 0 || (segment->ranks.items[before] == segment->ranks.items[before - 1]) == goes_on;
-        goes_on = slow_ids_goes_on(block);
+        sound &= before == 0 || (segment->ranks.items[before] == segment->ranks.items[before - 1]) == continued;
+        continued = slow_ids_goes_on(block);
     }
-    return sound && !goes_on;
+    return sound && !continued;
 }
 
 static bool ids_fit(const slow_segment *segment)

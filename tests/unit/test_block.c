@@ -222,7 +222,7 @@ static size_t check_table(const block_table *all, uint32_t block_bytes, rng *ran
         const uint64_t *values = all->values + first;
         const uint32_t count = block_table_encode(all, first, block_bytes, bytes);
         assert_true(slow_block_needs(all->code.lengths, values, count) <= block_bytes);
-        assert_true(count <= ss_block_most(block_bytes));
+        assert_true(count <= ss_block_capacity(block_bytes));
         if (first + count < all->count) /* it stopped because it had to */
             assert_true(slow_block_needs(all->code.lengths, values, count + 1) > block_bytes);
         const uint8_t *placed = blocks % 2 == 0 ? guard_before_end(&memory, bytes) : guard_after_begin(&memory, bytes);
@@ -294,7 +294,7 @@ static void test_fullest_block(void **state)
     rng random;
     rng_init(&random, run_seed + 1);
     for (uint32_t block_bytes = 256; block_bytes <= 65536; block_bytes *= 2) {
-        const size_t count = ss_block_most(block_bytes) + 100;
+        const size_t count = ss_block_capacity(block_bytes) + 100;
         uint64_t *values = malloc(count * sizeof *values);
         block_table all;
         for (size_t i = 0; i < count; i++)

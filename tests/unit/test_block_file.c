@@ -23,7 +23,7 @@ static const sstore_io all_io[] = {SSTORE_IO_PREAD, SSTORE_IO_MMAP, SSTORE_IO_ME
 typedef struct block_file {
     ss_dir dir;
     ss_block_header header;
-    ss_block_file_facts facts;
+    ss_block_file_metadata facts;
     uint32_t block_count;
     uint8_t contents[BLOCK_COUNT][CONTENT_BYTES];
     const char *path;
@@ -67,7 +67,7 @@ static block_file *file_make(rng *random, uint32_t number, uint32_t block_count)
                                     .block_bytes = BLOCK_BYTES,
                                     .key_mask = rng_next(random),
                                     .code_lengths = {1, 1}};
-    made.facts = (ss_block_file_facts){.segment_id = made.header.segment_id,
+    made.facts = (ss_block_file_metadata){.segment_id = made.header.segment_id,
                                        .number = number,
                                        .block_bytes = BLOCK_BYTES,
                                        .block_count = block_count};
@@ -90,7 +90,7 @@ static void file_free(block_file *made)
 }
 
 /* Open the file and read all of it; the first status that is not OK. */
-static sstore_status read_all(const block_file *from, const ss_block_file_facts *facts, sstore_io io,
+static sstore_status read_all(const block_file *from, const ss_block_file_metadata *facts, sstore_io io,
                               sstore_error *error)
 {
     ss_block_reader reader;
@@ -110,7 +110,7 @@ static sstore_status read_all(const block_file *from, const ss_block_file_facts 
 }
 
 /* What is wrong must be seen however the file is read. */
-static void check_refused(const block_file *from, const ss_block_file_facts *facts, sstore_status wanted)
+static void check_refused(const block_file *from, const ss_block_file_metadata *facts, sstore_status wanted)
 {
     for (size_t i = 0; i < sizeof all_io / sizeof *all_io; i++) {
         sstore_error error;
@@ -314,7 +314,7 @@ static void test_other_facts_are_refused(void **state)
     rng random;
     rng_init(&random, run_seed + 8);
     block_file *made = file_make(&random, TABLE_NUMBER, BLOCK_COUNT);
-    ss_block_file_facts facts = made->facts;
+    ss_block_file_metadata facts = made->facts;
     facts.segment_id.low ^= 1;
     check_refused(made, &facts, SSTORE_ERROR_DAMAGED);
     facts = made->facts;
@@ -343,7 +343,7 @@ static void test_renamed_file_is_refused(void **state)
     rng random;
     rng_init(&random, run_seed + 9);
     block_file *made = file_make(&random, TABLE_NUMBER, BLOCK_COUNT);
-    ss_block_file_facts facts = made->facts;
+    ss_block_file_metadata facts = made->facts;
     const char *other = scratch_path("table-04.blk");
     facts.number = TABLE_NUMBER + 1;
     assert_int_equal(rename(made->path, other), 0);
@@ -405,7 +405,7 @@ static void test_beyond_4_gib(void **state)
     ss_dir dir;
     ss_block_writer writer;
     ss_block_header header = {.number = TABLE_NUMBER, .block_bytes = WIDE, .code_lengths = {1, 1}};
-    ss_block_file_facts facts = {.number = TABLE_NUMBER, .block_bytes = WIDE, .block_count = BLOCKS};
+    ss_block_file_metadata facts = {.number = TABLE_NUMBER, .block_bytes = WIDE, .block_count = BLOCKS};
     sstore_error error = {.status = SSTORE_OK};
     rng_init(&random, run_seed + 12);
     rng_fill(&random, content, sizeof content);

@@ -20,7 +20,7 @@ static void test_all_forms(void **state)
     rng random;
     rng_init(&random, *(const uint64_t *)*state);
     for (uint32_t round = 0; round < 3000; round++) {
-        const uint32_t bits = (uint32_t)rng_below(&random, SS_MOST_GATHERED + 1);
+        const uint32_t bits = (uint32_t)rng_below(&random, SS_MAX_GATHERED + 1);
         uint64_t values[COUNT], mask = rng_flip(&random, 0, bits);
         uint16_t gathered[COUNT];
         if (rng_one_in(&random, 2)) /* neighbours */

@@ -255,7 +255,7 @@ static void test_symbols_of_differences(void **state)
     uint64_t h_counts[SS_FINGERPRINT_BITS], counts[SS_SYMBOL_COUNT], lower = 0;
     for (uint32_t h = 0; h < SS_FINGERPRINT_BITS; h++) {
         assert_int_equal(ss_symbol_of(h), h < 32 ? h : 32);
-        assert_int_equal(ss_rest_bits(ss_symbol_of(h)), h < 32 ? 31 - h : 0);
+        assert_int_equal(ss_suffix_bits(ss_symbol_of(h)), h < 32 ? 31 - h : 0);
         h_counts[h] = UINT64_C(3) * h * h + 1;
         lower += h < 32 ? 0 : h_counts[h];
     }

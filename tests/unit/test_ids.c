@@ -173,15 +173,15 @@ static size_t check_column(const column *from, uint32_t block_bytes)
         memset(bytes, 0xff, block_bytes);
         const size_t end = first + encode_block(from, first, block_bytes, bytes);
         assert_true(end > first);
-        const bool goes_on = end < from->count && from->ranks[end] == from->ranks[end - 1];
+        const bool continued = end < from->count && from->ranks[end] == from->ranks[end - 1];
         assert_true(content_bytes(from, first, end - first) <= block_bytes - 8);
-        if (end < from->count && end - first < SS_IDS_BLOCK_MOST) /* it stopped because it had to */
+        if (end < from->count && end - first < SS_IDS_BLOCK_CAPACITY) /* it stopped because it had to */
             assert_true(content_bytes(from, first, end - first + 1) > block_bytes - 8);
         memset(bytes + block_bytes - 8, 0xee, 8); /* the trailer does not matter */
         const uint8_t *placed = blocks % 2 == 0 ? guard_before_end(&memory, bytes) : guard_after_begin(&memory, bytes);
         assert_true(ss_ids_block_open(&block, placed, block_bytes, &reason));
         assert_int_equal(block.count, end - first);
-        assert_int_equal(block.goes_on, goes_on);
+        assert_int_equal(block.continued, continued);
         check_block(&block, from, first);
         first = end;
     }
@@ -227,7 +227,7 @@ static void test_every_width(void **state)
         assert_true(ss_ids_block_open(&block, bytes, sizeof bytes, &reason));
         assert_int_equal(block.width, width);
         assert_int_equal(bytes[AT_WIDTH], width);
-        assert_false(block.goes_on);
+        assert_false(block.continued);
         check_block(&block, &from, 0);
     }
     testing_done();
@@ -238,7 +238,7 @@ static void test_fullest_block(void **state)
 {
     (void)state;
     for (uint32_t repeats = 0; repeats < 2; repeats++) {
-        const size_t count = 2 * SS_IDS_BLOCK_MOST + 1;
+        const size_t count = 2 * SS_IDS_BLOCK_CAPACITY + 1;
         column from = {.count = count,
                        .ranks = malloc(count * sizeof(uint64_t)),
                        .ids = malloc(count * sizeof(uint64_t))};
@@ -334,7 +334,7 @@ static void test_bad_frames_are_refused(void **state)
             const uint32_t most = room * 8 / width;
             bytes[AT_WIDTH] = (uint8_t)width;
             bytes[AT_FLAGS] = 0;
-            if (most >= SS_IDS_BLOCK_MOST)
+            if (most >= SS_IDS_BLOCK_CAPACITY)
                 continue;
             ss_store_le16(bytes + AT_COUNT, (uint16_t)most);
             assert_true(opens(bytes, block_bytes));
@@ -383,8 +383,8 @@ static void test_any_bytes_stay_inside(void **state)
         if (i % 8 != 0) { /* a frame that is accepted, often with as many records as fit */
             const uint32_t width = (uint32_t)rng_below(&random, 65), flags = (uint32_t)rng_below(&random, 4);
             const uint32_t bits = width + (flags & 1), room = (block_bytes - 8 - FRAME) * 8 - 7 * (flags & 1);
-            uint32_t count = bits == 0 ? SS_IDS_BLOCK_MOST : room / bits;
-            count = count > SS_IDS_BLOCK_MOST ? SS_IDS_BLOCK_MOST : count;
+            uint32_t count = bits == 0 ? SS_IDS_BLOCK_CAPACITY : room / bits;
+            count = count > SS_IDS_BLOCK_CAPACITY ? SS_IDS_BLOCK_CAPACITY : count;
             ss_store_le16(bytes + AT_COUNT,
                           (uint16_t)(rng_one_in(&random, 2) ? count : rng_between(&random, 1, count)));
             bytes[AT_WIDTH] = (uint8_t)width;

@@ -25,9 +25,9 @@ static sstore_status read_part(void *context, uint32_t part, uint32_t worker, ss
     return status == SSTORE_OK ? on_values(sink, from->items + half, end - half, error) : status;
 }
 
-static ss_fingerprint_source source_of(value_list *from)
+static ss_fingerprint_parts source_of(value_list *from)
 {
-    return (ss_fingerprint_source){.context = from, .part_count = PARTS, .count = from->count, .read = read_part};
+    return (ss_fingerprint_parts){.context = from, .part_count = PARTS, .count = from->count, .read = read_part};
 }
 
 static sstore_status collect(void *context, uint32_t worker, const ss_fingerprint_pair *pairs, size_t count,
@@ -113,7 +113,7 @@ static void check_cross(rng *random, setting *how, const value_list *values, pai
     value_list left, right;
     sstore_error error = {.status = SSTORE_OK};
     share_out(random, values, &left, &right);
-    const ss_fingerprint_source from = source_of(&left), other = source_of(&right);
+    const ss_fingerprint_parts from = source_of(&left), other = source_of(&right);
     assert_ok(ss_join_cross(&from, &other, &how->options, &error), &error);
     pair_list_cross(left.items, left.count, right.items, right.count, how->options.distance, wanted);
     assert_true(pair_list_equal(setting_found(how), wanted));
@@ -124,7 +124,7 @@ static void check_cross(rng *random, setting *how, const value_list *values, pai
 static void check_self(setting *how, value_list *values, pair_list *wanted)
 {
     sstore_error error = {.status = SSTORE_OK};
-    const ss_fingerprint_source source = source_of(values);
+    const ss_fingerprint_parts source = source_of(values);
     assert_ok(ss_join_self(&source, &how->options, &error), &error);
     pair_list_self(values->items, values->count, how->options.distance, wanted);
     assert_true(pair_list_equal(setting_found(how), wanted));
@@ -134,7 +134,7 @@ static void check_spanning(setting *how, value_list *values, pair_list *wanted)
 {
     pair_list wanted_roots = {NULL, 0, 0}, got_roots = {NULL, 0, 0};
     sstore_error error = {.status = SSTORE_OK};
-    const ss_fingerprint_source source = source_of(values);
+    const ss_fingerprint_parts source = source_of(values);
     assert_ok(ss_join_spanning(&source, &how->options, &error), &error);
     const pair_list *got = setting_found(how);
     for (size_t i = 0; i < got->count; i++)
@@ -286,7 +286,7 @@ static join_work spanning_work(const value_list *values, uint32_t distance, uint
                                      .end_share = 1,
                                      .on_pairs = count_edges,
                                      .context = &work.edge_count};
-    const ss_fingerprint_source source = {
+    const ss_fingerprint_parts source = {
         .context = &from, .part_count = PARTS, .count = values->count, .read = read_counted};
     assert_ok(ss_join_spanning(&source, &options, &error), &error);
     ss_dir_close(&dir);
@@ -370,7 +370,7 @@ static void test_stop(void **state)
     rng random;
     rng_init(&random, run_seed + 3);
     value_list values = value_list_make(&random, DATA_DENSE, 30000);
-    const ss_fingerprint_source source = source_of(&values);
+    const ss_fingerprint_parts source = source_of(&values);
     for (int calls = 0; calls <= 40; calls++) {
         setting how;
         int left = calls;

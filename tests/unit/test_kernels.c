@@ -229,14 +229,14 @@ static void test_groups_of_blocks(void **state)
                                     .count = left < SS_GROUP_SIZE ? left : SS_GROUP_SIZE,
                                     .upper = ss_upper(all.values[first]),
                                     .code_bit = 8 * slow_begin(bytes, block_bytes, number),
-                                    .rest_bit = 8 * slow_begin(bytes, block_bytes, number + 1) - low_bits};
+                                    .suffix_bit = 8 * slow_begin(bytes, block_bytes, number + 1) - low_bits};
             testing_doing("trial %u, group %u", trial, number);
             check_decode(&all.code, &group, all.values + first);
             if (number > 0)
                 check_decode_two(&all.code, &before, &group);
             for (uint32_t flip = 0; flip < 20; flip++) {
-                const uint32_t bit = flip % 2 == 0 && group.rest_bit > group.code_bit
-                                         ? (uint32_t)rng_between(&random, group.code_bit, group.rest_bit - 1)
+                const uint32_t bit = flip % 2 == 0 && group.suffix_bit > group.code_bit
+                                         ? (uint32_t)rng_between(&random, group.code_bit, group.suffix_bit - 1)
                                          : (uint32_t)rng_below(&random, 8 * (block_bytes - SS_BLOCK_TRAILER_BYTES));
                 placed[bit / 8] ^= (uint8_t)(1u << bit % 8);
                 const bool is_passed = check_decode(&all.code, &group, NULL);
@@ -283,7 +283,7 @@ static void test_malformed_groups(void **state)
                                 .count = (uint32_t)rng_between(&random, 1, left < SS_GROUP_SIZE ? left : SS_GROUP_SIZE),
                                 .upper = (uint32_t)rng_next(&random) >> rng_below(&random, 32),
                                 .code_bit = 8 * begin,
-                                .rest_bit = 8 * end - low_bits};
+                                .suffix_bit = 8 * end - low_bits};
         if (rng_one_in(&random, 4))
             memset(block, rng_one_in(&random, 2) ? 0xff : 0, block_bytes);
         else
@@ -292,7 +292,7 @@ static void test_malformed_groups(void **state)
             for (uint32_t i = 0; i < count; i++)
                 ss_store_le32(block + 4 * (size_t)i, i);
         testing_doing("trial %u: %u fingerprints from bits %u to %u", trial, group.count, group.code_bit,
-                      group.rest_bit);
+                      group.suffix_bit);
         const bool is_passed = check_decode(&code, &group, NULL);
         if (group.count == SS_GROUP_SIZE)
             check_decode_two(&code, &group, &group);

@@ -257,7 +257,7 @@ static void test_facts_about_files(void **state)
     for (uint32_t i = 0; i <= 3; i++) {
         const uint32_t number = i == 3 ? SS_IDS_NUMBER : i;
         const ss_manifest_file *file = i == 3 ? &segment.ids : &segment.tables[i];
-        const ss_block_file_facts facts = ss_manifest_file_facts(&segment, number);
+        const ss_block_file_metadata facts = ss_manifest_file_metadata(&segment, number);
         assert_int_equal(facts.number, number);
         assert_int_equal(facts.block_bytes, segment.block_bytes);
         assert_int_equal(facts.block_count, file->block_count);

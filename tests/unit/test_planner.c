@@ -271,7 +271,7 @@ static void test_objectives(void **state)
 {
     (void)state;
     for (uint32_t k = 0; k <= SSTORE_MAX_BUILD_DISTANCE; k++) {
-        ss_plan_figures figures[3];
+        ss_plan_cost figures[3];
         for (int objective = 0; objective < 3; objective++) {
             ss_planner_input input = make_input(1e8, k);
             ss_planner planner;
@@ -397,13 +397,13 @@ static void test_sizes_against_stores(void **state)
         ss_planner_input input = make_input(STORE_RECORDS, 3);
         const char *path = scratch_path("sized");
         ss_plan plan;
-        ss_plan_figures figures;
+        ss_plan_cost figures;
         options.plan = plans[i];
         store_must_build(path, &options, &data);
         sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
         assert_ok(sstore_stat(store, &facts, &error), &error);
         assert_ok(ss_plan_parse(plans[i], 3, &plan, &error), &error);
-        ss_plan_figures_init(&figures, &plan, &input.store);
+        ss_plan_cost_init(&figures, &plan, &input.store);
         testing_doing("plan %s: %.0f bytes expected, %" PRIu64 " found", plans[i], figures.total_bytes,
                       facts.total_bytes);
         assert_near("bytes", (double)facts.total_bytes, figures.total_bytes, 1.04, 0);

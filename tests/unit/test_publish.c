@@ -179,48 +179,48 @@ static void make_folder(const char *path)
 static void test_made_folder_goes_again(void **state)
 {
     (void)state;
-    ss_workplace place;
+    ss_transaction place;
     sstore_error error = {.status = SSTORE_OK};
-    assert_ok(ss_workplace_open(&place, store_path(), SS_CLAIM_NEW, &error), &error);
+    assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, &error), &error);
     assert_true(place.made_folder);
-    assert_ok(ss_workplace_begin(&place, &error), &error);
+    assert_ok(ss_transaction_stage(&place, &error), &error);
     assert_int_equal(entries(SS_UNFINISHED_PREFIX), 1);
-    ss_workplace_close(&place);
+    ss_transaction_close(&place);
     assert_false(scratch_exists(store_path()));
 }
 
 static void test_existing_folder_stays(void **state)
 {
     (void)state;
-    ss_workplace place;
+    ss_transaction place;
     sstore_error error = {.status = SSTORE_OK};
     make_folder(store_path());
-    assert_ok(ss_workplace_open(&place, store_path(), SS_CLAIM_NEW, &error), &error);
-    assert_ok(ss_workplace_begin(&place, &error), &error);
-    file_save(scratch_path("store/%s/table-00.blk", place.works[0]->name), "unfinished", 10);
-    ss_workplace_close(&place);
+    assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, &error), &error);
+    assert_ok(ss_transaction_stage(&place, &error), &error);
+    file_save(scratch_path("store/%s/table-00.blk", place.staged[0]->name), "unfinished", 10);
+    ss_transaction_close(&place);
     assert_int_equal(entries(""), 0);
 }
 
 static void test_one_writer_at_a_time(void **state)
 {
     (void)state;
-    ss_workplace first, second;
+    ss_transaction first, second;
     sstore_error error = {.status = SSTORE_OK};
     data_set set = make_data(0);
     must_build(&set, false);
-    assert_ok(ss_workplace_open(&first, store_path(), SS_CLAIM_REPLACE, &error), &error);
-    assert_ok(ss_workplace_begin(&first, &error), &error);
-    for (ss_claim claim = SS_CLAIM_NEW; claim <= SS_CLAIM_EXTEND; claim++) {
-        assert_status(ss_workplace_open(&second, store_path(), claim, &error), SSTORE_ERROR_BUSY, &error);
+    assert_ok(ss_transaction_open(&first, store_path(), SS_WRITE_REPLACE, &error), &error);
+    assert_ok(ss_transaction_stage(&first, &error), &error);
+    for (ss_write_mode claim = SS_WRITE_NEW; claim <= SS_WRITE_EXTEND; claim++) {
+        assert_status(ss_transaction_open(&second, store_path(), claim, &error), SSTORE_ERROR_BUSY, &error);
         assert_non_null(strstr(error.message, store_path()));
     }
     assert_int_equal(entries(SS_UNFINISHED_PREFIX), 1); /* the first one's is still there */
     assert_true(holds(&set));                           /* readers do not mind */
-    ss_workplace_close(&first);
+    ss_transaction_close(&first);
     check_only_a_store();
-    assert_ok(ss_workplace_open(&second, store_path(), SS_CLAIM_REPLACE, &error), &error);
-    ss_workplace_close(&second);
+    assert_ok(ss_transaction_open(&second, store_path(), SS_WRITE_REPLACE, &error), &error);
+    ss_transaction_close(&second);
     assert_true(holds(&set));
     data_free(&set);
 }
@@ -228,16 +228,16 @@ static void test_one_writer_at_a_time(void **state)
 static void test_lock_of_another_program(void **state)
 {
     (void)state;
-    ss_workplace place;
+    ss_transaction place;
     ss_dir dir;
     sstore_error error = {.status = SSTORE_OK};
     make_folder(store_path());
     assert_ok(ss_dir_open(store_path(), &dir, &error), &error);
     assert_int_equal(flock(dir.fd, LOCK_EX), 0);
-    assert_status(ss_workplace_open(&place, store_path(), SS_CLAIM_NEW, &error), SSTORE_ERROR_BUSY, &error);
+    assert_status(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, &error), SSTORE_ERROR_BUSY, &error);
     ss_dir_close(&dir);
-    assert_ok(ss_workplace_open(&place, store_path(), SS_CLAIM_NEW, &error), &error);
-    ss_workplace_close(&place);
+    assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, &error), &error);
+    ss_transaction_close(&place);
 }
 
 static void test_store_is_not_replaced_unasked(void **state)
@@ -261,18 +261,18 @@ static void test_unreadable_state_is_not_published(void **state)
 {
     (void)state;
     data_set set = make_data(0);
-    ss_workplace place;
+    ss_transaction place;
     ss_manifest changed;
     sstore_error error;
     must_build(&set, false);
-    assert_ok(ss_workplace_open(&place, store_path(), SS_CLAIM_EXTEND, &error), &error);
+    assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_EXTEND, &error), &error);
     assert_ok(ss_manifest_copy(&place.manifest, &changed, &error), &error);
     changed.distance = changed.segments[0].plan.distance = 16; /* its two tables are not complete for that */
     changed.segments[0].segment_id = ss_segment_id(&changed.segments[0], changed.has_ids);
-    assert_status(ss_workplace_publish(&place, &changed, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(ss_transaction_commit(&place, &changed, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_non_null(strstr(error.message, "complete"));
     ss_manifest_free(&changed);
-    ss_workplace_close(&place);
+    ss_transaction_close(&place);
     assert_true(holds(&set));
     check_only_a_store();
     data_free(&set);
@@ -286,13 +286,13 @@ static void test_folder_with_strangers_is_refused(void **state)
                                             "seg",       "segments", "tmp"};
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
         for (int replace = 0; replace < 2; replace++) {
-            ss_workplace place;
+            ss_transaction place;
             sstore_error error = {.status = SSTORE_OK};
             testing_doing("a folder that holds '%s'", strangers[i]);
             scratch_remove(store_path());
             make_folder(store_path());
             file_save(in_store(strangers[i]), "mine", 4);
-            assert_status(ss_workplace_open(&place, store_path(), replace ? SS_CLAIM_REPLACE : SS_CLAIM_NEW, &error), SSTORE_ERROR_EXISTS, &error);
+            assert_status(ss_transaction_open(&place, store_path(), replace ? SS_WRITE_REPLACE : SS_WRITE_NEW, &error), SSTORE_ERROR_EXISTS, &error);
             assert_non_null(strstr(error.message, strangers[i]));
             assert_int_equal(entries(""), 1);
             bytes content = file_load(in_store(strangers[i]));
@@ -312,12 +312,12 @@ static void test_folder_that_cannot_be_listed(void **state)
     make_folder(folder);
     file_save(notes, "mine", 4);
     for (uint64_t entry = 1; entry <= 8; entry++) {
-        ss_workplace place;
+        ss_transaction place;
         sstore_error error = {.status = SSTORE_OK};
         testing_doing("a folder whose entry %" PRIu64 " cannot be read", entry);
         failing_entry = entry;
         entries_read = 0;
-        const sstore_status status = ss_workplace_open(&place, store_path(), SS_CLAIM_REPLACE, &error);
+        const sstore_status status = ss_transaction_open(&place, store_path(), SS_WRITE_REPLACE, &error);
         failing_entry = 0;
         assert_true(status == SSTORE_ERROR_IO || status == SSTORE_ERROR_EXISTS);
         assert_true(scratch_exists(notes));
@@ -328,15 +328,15 @@ static void test_folder_that_cannot_be_listed(void **state)
 static void test_path_that_is_no_folder(void **state)
 {
     (void)state;
-    ss_workplace place;
+    ss_transaction place;
     sstore_error error = {.status = SSTORE_OK};
     file_save(store_path(), "mine", 4);
     for (int replace = 0; replace < 2; replace++) {
-        assert_status(ss_workplace_open(&place, store_path(), replace ? SS_CLAIM_REPLACE : SS_CLAIM_NEW, &error), SSTORE_ERROR_EXISTS, &error);
+        assert_status(ss_transaction_open(&place, store_path(), replace ? SS_WRITE_REPLACE : SS_WRITE_NEW, &error), SSTORE_ERROR_EXISTS, &error);
         assert_true(scratch_exists(store_path()));
     }
     const char *deep = scratch_path("not-there/store");
-    assert_status(ss_workplace_open(&place, deep, SS_CLAIM_NEW, &error), SSTORE_ERROR_IO, &error);
+    assert_status(ss_transaction_open(&place, deep, SS_WRITE_NEW, &error), SSTORE_ERROR_IO, &error);
     assert_int_equal(error.system_errno, ENOENT);
 }
 
@@ -355,17 +355,17 @@ static void make_leftovers(void)
 static void test_leftovers_beside_a_store(void **state)
 {
     (void)state;
-    ss_workplace place;
+    ss_transaction place;
     sstore_error error = {.status = SSTORE_OK};
     data_set set = make_data(0);
     must_build(&set, false);
     make_leftovers();
     assert_true(holds(&set));
-    assert_status(ss_workplace_open(&place, store_path(), SS_CLAIM_NEW, &error), SSTORE_ERROR_EXISTS, &error);
+    assert_status(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, &error), SSTORE_ERROR_EXISTS, &error);
     assert_true(holds(&set));
-    for (ss_claim claim = SS_CLAIM_REPLACE; claim <= SS_CLAIM_EXTEND; claim++) {
-        assert_ok(ss_workplace_open(&place, store_path(), claim, &error), &error);
-        ss_workplace_close(&place);
+    for (ss_write_mode claim = SS_WRITE_REPLACE; claim <= SS_WRITE_EXTEND; claim++) {
+        assert_ok(ss_transaction_open(&place, store_path(), claim, &error), &error);
+        ss_transaction_close(&place);
         assert_int_equal(entries(SS_UNFINISHED_PREFIX), 0);
         assert_int_equal(entries(SS_SEGMENT_PREFIX), 2); /* nothing was published */
         assert_true(holds(&set));
@@ -380,16 +380,16 @@ static void test_leftovers_beside_a_store(void **state)
 static void test_leftovers_without_a_store(void **state)
 {
     (void)state;
-    ss_workplace place;
+    ss_transaction place;
     sstore_error error = {.status = SSTORE_OK};
     data_set set = make_data(0), other = make_data(1);
     must_build(&set, false);
     assert_int_equal(rename(in_store(SS_MANIFEST_NAME), in_store(SS_MANIFEST_NEW_NAME)), 0);
     make_folder(in_store("tmp-0000000000000001"));
     for (int round = 0; round < 2; round++) { /* which another one that is given up does not change */
-        assert_ok(ss_workplace_open(&place, store_path(), SS_CLAIM_NEW, &error), &error);
-        assert_ok(ss_workplace_begin(&place, &error), &error);
-        ss_workplace_close(&place);
+        assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, &error), &error);
+        assert_ok(ss_transaction_stage(&place, &error), &error);
+        ss_transaction_close(&place);
         assert_int_equal(entries(""), 2);
     }
     must_build(&other, false);
@@ -404,7 +404,7 @@ static void test_leftovers_without_a_store(void **state)
 static void test_lost_manifest(void **state)
 {
     (void)state;
-    ss_workplace place;
+    ss_transaction place;
     sstore_error error = {.status = SSTORE_OK};
     data_set set = make_data(0), other = make_data(1), third = make_data(2);
     must_build(&third, false);
@@ -418,11 +418,11 @@ static void test_lost_manifest(void **state)
             file_save(in_store(SS_MANIFEST_NEW_NAME), "unfinished", 10);
         else if (kind == 2)
             file_save(in_store(SS_MANIFEST_NEW_NAME), manifest_of_third.data, manifest_of_third.size);
-        assert_status(ss_workplace_open(&place, store_path(), SS_CLAIM_NEW, &error), SSTORE_ERROR_EXISTS, &error);
+        assert_status(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, &error), SSTORE_ERROR_EXISTS, &error);
         assert_non_null(strstr(error.message, "lost its MANIFEST"));
-        assert_ok(ss_workplace_open(&place, store_path(), SS_CLAIM_REPLACE, &error), &error);
-        assert_ok(ss_workplace_begin(&place, &error), &error);
-        ss_workplace_close(&place);
+        assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_REPLACE, &error), &error);
+        assert_ok(ss_transaction_stage(&place, &error), &error);
+        ss_transaction_close(&place);
         file_save(in_store(SS_MANIFEST_NAME), manifest.data, manifest.size);
         assert_true(holds(&set));
     }
@@ -443,7 +443,7 @@ static void test_look_alikes_stay(void **state)
 {
     (void)state;
     data_set set = make_data(0);
-    ss_workplace place;
+    ss_transaction place;
     sstore_error error;
     static const char *const folders[] = {"MANIFEST", "MANIFEST.new", "tmp-0000000000000001", "seg-0000000000000001"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
@@ -453,8 +453,8 @@ static void test_look_alikes_stay(void **state)
         make_folder(in_store(folders[i]));
         const char *mine = scratch_path("store/%s/disk.blk", folders[i]);
         file_save(mine, "mine", 4);
-        for (ss_claim claim = SS_CLAIM_NEW; claim <= SS_CLAIM_REPLACE; claim++)
-            assert_status(ss_workplace_open(&place, store_path(), claim, &error), SSTORE_ERROR_EXISTS, &error);
+        for (ss_write_mode claim = SS_WRITE_NEW; claim <= SS_WRITE_REPLACE; claim++)
+            assert_status(ss_transaction_open(&place, store_path(), claim, &error), SSTORE_ERROR_EXISTS, &error);
         assert_true(scratch_exists(mine));
     }
     testing_done();
@@ -490,13 +490,13 @@ static void test_damaged_manifest_is_replaced(void **state)
     (void)state;
     data_set set = make_data(0), other = make_data(1);
     sstore_error error = {.status = SSTORE_OK};
-    ss_workplace place;
+    ss_transaction place;
     must_build(&set, false);
     make_leftovers();
     bytes manifest = file_load(in_store(SS_MANIFEST_NAME));
     file_patch(in_store(SS_MANIFEST_NAME), 100, "damage", 6);
-    assert_ok(ss_workplace_open(&place, store_path(), SS_CLAIM_REPLACE, &error), &error);
-    ss_workplace_close(&place);
+    assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_REPLACE, &error), &error);
+    ss_transaction_close(&place);
     file_save(in_store(SS_MANIFEST_NAME), manifest.data, manifest.size);
     assert_true(holds(&set));
     file_patch(in_store(SS_MANIFEST_NAME), 100, "damage", 6);

@@ -166,7 +166,7 @@ static void seal(ss_sorter *sorter, const setting *how)
     sstore_error error = {.status = SSTORE_OK};
     void *buffer = malloc(how->piece_capacity * sizeof(ss_triple));
     ss_progress nobody = {.report = NULL};
-    assert_ok(ss_sorter_seal(sorter, buffer, &nobody, &error), &error);
+    assert_ok(ss_sorter_finish(sorter, buffer, &nobody, &error), &error);
     free(buffer);
 }
 

@@ -110,22 +110,22 @@ static inline void ss_store_u128(uint8_t *to, ss_u128 x)
 }
 
 /* The 128-bit sum of a stream of bytes, fed in pieces. */
-typedef struct ss_hash_stream {
+typedef struct ss_hash_state {
     XXH3_state_t state;
-} ss_hash_stream;
+} ss_hash_state;
 
-static inline void ss_hash_stream_init(ss_hash_stream *stream)
+static inline void ss_hash_state_init(ss_hash_state *stream)
 {
     XXH3_INITSTATE(&stream->state);
     (void)XXH3_128bits_reset(&stream->state);
 }
 
-static inline void ss_hash_stream_add(ss_hash_stream *stream, const void *data, size_t size)
+static inline void ss_hash_state_add(ss_hash_state *stream, const void *data, size_t size)
 {
     (void)XXH3_128bits_update(&stream->state, data, size);
 }
 
-static inline ss_u128 ss_hash_stream_sum(const ss_hash_stream *stream)
+static inline ss_u128 ss_hash_state_sum(const ss_hash_state *stream)
 {
     XXH128_hash_t hash = XXH3_128bits_digest(&stream->state);
     return (ss_u128){.low = hash.low64, .high = hash.high64};

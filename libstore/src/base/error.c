@@ -11,7 +11,7 @@
 
 /* ===== errors ===== */
 
-#define MOST_SHOWN_BYTES 600u /* of a file's name in a message */
+#define MAX_SHOWN_BYTES 600u /* of a file's name in a message */
 
 /* Copy `file`, keeping its end when it is too long: the end tells more. */
 static void copy_file_name(char *to, size_t size, const char *file)
@@ -28,7 +28,7 @@ static void copy_file_name(char *to, size_t size, const char *file)
 /* The end of a file's name, short enough when escaped that the rest of the message has room. */
 static const char *shown_end(const char *file)
 {
-    while (sstore_escape(file, strlen(file), false, NULL, 0) > MOST_SHOWN_BYTES)
+    while (sstore_escape(file, strlen(file), false, NULL, 0) > MAX_SHOWN_BYTES)
         file++;
     return file;
 }
@@ -241,7 +241,8 @@ static size_t read_struct_size(const void *from)
 
 static sstore_status fail_struct_size(sstore_error *error)
 {
-    return ss_fail_argument(error, "struct_size is not set: use the struct's initializer, or set it to the struct's size");
+    return ss_fail_argument(error,
+                            "struct_size is not set: use the struct's initializer, or set it to the struct's size");
 }
 
 sstore_status ss_take_options(void *to, size_t size, const void *from, size_t first_size, sstore_error *error)
@@ -262,7 +263,8 @@ sstore_status ss_take_options(void *to, size_t size, const void *from, size_t fi
 
 sstore_status ss_check_result(const void *to, size_t first_size, sstore_error *error)
 {
-    const bool is_sound = to == NULL || (read_struct_size(to) >= first_size && read_struct_size(to) <= SS_MAX_STRUCT_BYTES);
+    const bool is_sound = to == NULL ||
+                          (read_struct_size(to) >= first_size && read_struct_size(to) <= SS_MAX_STRUCT_BYTES);
     return is_sound ? SSTORE_OK : fail_struct_size(error);
 }
 

@@ -18,13 +18,14 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define MAX_PARTS 1024u /* that the system takes at once */
+#define MAX_PARTS 1024u                /* that the system takes at once */
 #define MAX_TRANSFER ((size_t)1 << 30) /* Linux moves at most 2 GiB - 4 KiB in one call */
 #define MAX_NAME_ATTEMPTS 100u
 
 static sstore_status fail_io(sstore_error *error, const char *path, uint64_t offset, const char *what)
 {
-    return ss_fail(error, errno == ENOMEM ? SSTORE_ERROR_MEMORY : SSTORE_ERROR_IO, errno, path, offset, "%s failed", what);
+    return ss_fail(error, errno == ENOMEM ? SSTORE_ERROR_MEMORY : SSTORE_ERROR_IO, errno, path, offset, "%s failed",
+                   what);
 }
 
 bool ss_path_is_taken(const char *path)
@@ -126,7 +127,8 @@ sstore_status ss_dir_sync_parent(const ss_dir *dir, sstore_error *error)
     sstore_status status = ss_dir_open_at(dir, "..", &parent, &reason);
     if (status == SSTORE_OK)
         status = ss_dir_sync(&parent, error);
-    else if (reason.system_errno == EACCES) /* it may be written to, but not read: then all of the file system is synced */
+    else if (reason.system_errno ==
+             EACCES) /* it may be written to, but not read: then all of the file system is synced */
         status = syncfs(dir->fd) == 0 ? SSTORE_OK : fail_io(error, dir->path, SSTORE_NO_OFFSET, "syncfs");
     else if (error != NULL)
         *error = reason;
@@ -167,7 +169,8 @@ sstore_status ss_dir_free_bytes(const ss_dir *dir, uint64_t *bytes_out, sstore_e
 bool ss_dir_is_at(const ss_dir *dir, const char *path)
 {
     struct stat own, there;
-    return fstat(dir->fd, &own) == 0 && stat(path, &there) == 0 && own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+    return fstat(dir->fd, &own) == 0 && stat(path, &there) == 0 && own.st_dev == there.st_dev &&
+           own.st_ino == there.st_ino;
 }
 
 bool ss_dir_same_device(const ss_dir *a, const ss_dir *b)
@@ -191,7 +194,8 @@ bool ss_dir_has_folder(const ss_dir *dir, const char *name)
 bool ss_dir_has_file(const ss_dir *dir, const char *name, uint64_t bytes)
 {
     struct stat info;
-    return fstatat(dir->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode) && (uint64_t)info.st_size == bytes;
+    return fstatat(dir->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode) &&
+           (uint64_t)info.st_size == bytes;
 }
 
 sstore_status ss_dir_each(const ss_dir *dir, bool (*visit)(void *context, const char *name), void *context,
@@ -328,8 +332,8 @@ sstore_status ss_file_share(const ss_dir *from, const ss_dir *to, const char *na
     ss_file file = SS_FILE_NONE, copy = SS_FILE_NONE;
     const bool linked = linkat(from->fd, name, to->fd, name, 0) == 0;
     if (!linked && !is_without_links(errno))
-        return ss_fail(error, SSTORE_ERROR_IO, errno, from->path, SSTORE_NO_OFFSET,
-                       "cannot make a hard link of '%s'", name);
+        return ss_fail(error, SSTORE_ERROR_IO, errno, from->path, SSTORE_NO_OFFSET, "cannot make a hard link of '%s'",
+                       name);
     sstore_status status = ss_file_open_at(from, name, &file, error);
     if (status == SSTORE_OK && !linked)
         status = ss_file_create_at(to, name, &copy, error);
@@ -352,7 +356,8 @@ sstore_status ss_file_create_nameless(const ss_dir *dir, ss_file *file_out, ssto
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
         /* A file system without O_TMPFILE: a name for a moment. Other threads and builds may be at the same. */
         char name[64];
-        for (uint32_t attempt = 0; attempt < MAX_NAME_ATTEMPTS && fd < 0 && (attempt == 0 || errno == EEXIST); attempt++) {
+        for (uint32_t attempt = 0; attempt < MAX_NAME_ATTEMPTS && fd < 0 && (attempt == 0 || errno == EEXIST);
+             attempt++) {
             snprintf(name, sizeof name, "sstore-run-%ld-%p-%u", (long)getpid(), (void *)file_out, attempt);
             fd = openat(dir->fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         }
@@ -437,8 +442,7 @@ void ss_file_expect_random(const ss_file *file)
     (void)posix_fadvise(file->fd, 0, 0, POSIX_FADV_RANDOM);
 }
 
-sstore_status ss_file_write_at(const ss_file *file, uint64_t offset, const void *data, size_t size,
-                               sstore_error *error)
+sstore_status ss_file_write_at(const ss_file *file, uint64_t offset, const void *data, size_t size, sstore_error *error)
 {
     const uint8_t *from = data;
     while (size > 0) {
@@ -522,7 +526,8 @@ static sstore_status read_through(const ss_file *file, uint64_t offset, size_t s
     return status;
 }
 
-sstore_status ss_file_map_read(const ss_file *file, const uint8_t *map, uint64_t offset, size_t size, sstore_error *error)
+sstore_status ss_file_map_read(const ss_file *file, const uint8_t *map, uint64_t offset, size_t size,
+                               sstore_error *error)
 {
 #ifdef MADV_POPULATE_READ
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), begin = offset & ~(page - 1);
@@ -531,7 +536,8 @@ sstore_status ss_file_map_read(const ss_file *file, const uint8_t *map, uint64_t
 #else
     (void)map;
 #endif
-    return read_through(file, offset, size, error); /* it knows why; and where the system is older than Linux 5.14, it must do */
+    return read_through(file, offset, size,
+                        error); /* it knows why; and where the system is older than Linux 5.14, it must do */
 }
 
 void ss_unmap(const uint8_t *map, uint64_t size)
@@ -573,8 +579,8 @@ sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *m
     sstore_status status = check_size_limit(file, size, error);
     if (status != SSTORE_OK)
         return status;
-    ss_hash_stream sum;
-    ss_hash_stream_init(&sum);
+    ss_hash_state sum;
+    ss_hash_state_init(&sum);
     *memory_out = (ss_file){.fd = memfd_create("sstore-directory", MFD_CLOEXEC | MFD_ALLOW_SEALING),
                             .path = ss_strdup(file->path)};
     uint8_t *chunk = ss_alloc(1, SS_COPY_BYTES);
@@ -587,13 +593,13 @@ sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *m
         status = ss_file_read_at(file, offset, chunk, piece, error);
         if (status == SSTORE_OK)
             status = ss_file_write_at(memory_out, offset, chunk, piece, error);
-        ss_hash_stream_add(&sum, chunk, piece);
+        ss_hash_state_add(&sum, chunk, piece);
         offset += piece;
     }
     const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
     if (status == SSTORE_OK && fcntl(memory_out->fd, F_ADD_SEALS, seals) != 0)
         status = fail_io(error, file->path, SSTORE_NO_OFFSET, "sealing the copy in memory");
-    *sum_out = ss_hash_stream_sum(&sum);
+    *sum_out = ss_hash_state_sum(&sum);
     ss_free(chunk);
     if (status != SSTORE_OK)
         ss_file_close(memory_out);

@@ -102,13 +102,13 @@ static uint64_t read_limit(const char *path)
 static uint64_t group_limit(const char *mount, char *group, const char *name)
 {
     char path[2 * PATH_BYTES];
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
     for (;;) {
         snprintf(path, sizeof path, "%s%s/%s", mount, group, name);
-        least = ss_min_u64(least, read_limit(path));
+        min = ss_min_u64(min, read_limit(path));
         char *last = strrchr(group, '/');
         if (last == NULL)
-            return least;
+            return min;
         *last = '\0';
     }
 }
@@ -127,7 +127,7 @@ static bool has_memory(char *list)
 static uint64_t cgroup_limit(void)
 {
     char line[PATH_BYTES];
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
     FILE *file = fopen("/proc/self/cgroup", "re");
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
         char *kind = strchr(line, ':'), *group = kind != NULL ? strchr(kind + 1, ':') : NULL;
@@ -136,21 +136,21 @@ static uint64_t cgroup_limit(void)
         *group++ = '\0';
         group[strcspn(group, "\n")] = '\0';
         if (kind[1] == '\0')
-            least = ss_min_u64(least, group_limit("/sys/fs/cgroup", group, "memory.max"));
+            min = ss_min_u64(min, group_limit("/sys/fs/cgroup", group, "memory.max"));
         else if (has_memory(kind + 1))
-            least = ss_min_u64(least, group_limit("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes"));
+            min = ss_min_u64(min, group_limit("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes"));
     }
     if (file != NULL)
         fclose(file);
-    return least;
+    return min;
 }
 
 uint64_t ss_memory_limit(void)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
-    uint64_t least = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : UINT64_MAX;
+    uint64_t min = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : UINT64_MAX;
     struct rlimit space;
     if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
-        least = ss_min_u64(least, space.rlim_cur);
-    return ss_min_u64(least, cgroup_limit());
+        min = ss_min_u64(min, space.rlim_cur);
+    return ss_min_u64(min, cgroup_limit());
 }

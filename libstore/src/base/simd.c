@@ -37,8 +37,8 @@ bool ss_simd_is_pdep_fast(void)
 
 ss_simd_level ss_simd_best(void)
 {
-    ss_simd_level most = (ss_simd_level)atomic_load_explicit(&limit, memory_order_relaxed), has = ss_simd_cpu();
-    return has < most ? has : most;
+    ss_simd_level max = (ss_simd_level)atomic_load_explicit(&limit, memory_order_relaxed), has = ss_simd_cpu();
+    return has < max ? has : max;
 }
 
 void ss_simd_limit(ss_simd_level level)

@@ -37,7 +37,7 @@
 bool ss_block_bytes_valid(uint32_t block_bytes);
 
 /* The most fingerprints that any block of this size takes. */
-static inline uint32_t ss_block_most(uint32_t block_bytes)
+static inline uint32_t ss_block_capacity(uint32_t block_bytes)
 {
     return (block_bytes - SS_BLOCK_TRAILER_BYTES - SS_BLOCK_HEAD_BYTES) / SS_LOWER_BYTES;
 }
@@ -152,7 +152,7 @@ typedef struct ss_near {
     uint32_t distance, lower_distance;
     uint32_t group, end;            /* groups `group` to end - 1 are still to be searched */
     bool any;                       /* set to false where the search begins: something was found before, */
-    uint64_t last;                  /* up to this; for ss_block_source_find_near() */
+    uint64_t last;                  /* up to this; for ss_checked_block_find_near() */
     uint64_t which;                 /* of the group's fingerprints, by bits: those found, or to be looked at */
     const uint64_t *values;         /* the group's fingerprints up to the last one found */
     uint64_t buffer[SS_GROUP_SIZE]; /* for them */

@@ -1,12 +1,13 @@
 #include "codec/bits.h"
 #include "codec/block.h"
 
-bool ss_block_open(ss_block *block, const uint8_t *bytes, uint32_t block_bytes, const ss_code *code, const char **reason)
+bool ss_block_open(ss_block *block, const uint8_t *bytes, uint32_t block_bytes, const ss_code *code,
+                   const char **reason)
 {
     const uint8_t *head = bytes + block_bytes - SS_BLOCK_TRAILER_BYTES - SS_BLOCK_HEAD_BYTES;
     const uint32_t count = ss_load_le16(head), key_shift = head[2], groups = ss_group_count(count);
     *reason = "the number of fingerprints is impossible";
-    if (count == 0 || count > ss_block_most(block_bytes))
+    if (count == 0 || count > ss_block_capacity(block_bytes))
         return false;
     const size_t frame_bytes = (size_t)(groups - 1) * SS_GROUP_FRAME_BYTES;
     *block = (ss_block){.bytes = bytes,
@@ -43,13 +44,13 @@ static inline bool enter_group(const ss_block *block, uint32_t number, uint32_t 
                               .count = count,
                               .upper = block->first,
                               .code_bit = 8 * begin,
-                              .rest_bit = 8 * end - low_bits};
+                              .suffix_bit = 8 * end - low_bits};
     if (SS_UNLIKELY(begin < block->count * SS_LOWER_BYTES || begin + (low_bits + 7) / 8 > end ||
                     end > (uint32_t)(block->begins - block->bytes)))
         return false;
     if (number > 0)
         group->upper += (uint32_t)ss_load_le16(block->keys + (size_t)(number - 1) * 2) << low_bits |
-                        (uint32_t)(ss_bits_peek(block->bytes, group->rest_bit) & ss_low_mask(low_bits));
+                        (uint32_t)(ss_bits_peek(block->bytes, group->suffix_bit) & ss_low_mask(low_bits));
     return true;
 }
 
@@ -58,9 +59,10 @@ static inline bool enter_group(const ss_block *block, uint32_t number, uint32_t 
 void ss_block_prefetch_group(const ss_block *block, uint32_t number)
 {
     ss_coded_group group;
-    if (!enter_group(block, number, 1, &group)) /* a malformed block may say that a group lies anywhere: a prefetch may not */
+    if (!enter_group(block, number, 1,
+                     &group)) /* a malformed block may say that a group lies anywhere: a prefetch may not */
         return;
-    for (uint32_t at = group.code_bit / 8 & ~(CACHE_LINE - 1); at < group.rest_bit / 8; at += CACHE_LINE)
+    for (uint32_t at = group.code_bit / 8 & ~(CACHE_LINE - 1); at < group.suffix_bit / 8; at += CACHE_LINE)
         __builtin_prefetch(block->bytes + at);
 }
 
@@ -157,8 +159,8 @@ static void find_decoded(const ss_block *block, ss_near *near)
     uint32_t found[SS_GROUP_SIZE];
     for (; near->group != near->end; near->group++) {
         near->values = near->decoded + (size_t)near->group * SS_GROUP_SIZE;
-        uint32_t count = block->code->kernels->near_values(near->values, ss_block_group_size(block, near->group), near->query,
-                                                           near->distance, found);
+        uint32_t count = block->code->kernels->near_values(near->values, ss_block_group_size(block, near->group),
+                                                           near->query, near->distance, found);
         for (near->which = 0; count > 0; count--)
             near->which |= UINT64_C(1) << found[count - 1];
         if (near->which != 0)
@@ -173,7 +175,8 @@ bool ss_block_find_near(const ss_block *block, ss_near *near)
         return true;
     }
     for (;; near->group++) {
-        near->group = ss_block_find_lower(block, near->group, near->end, (uint32_t)near->query, near->lower_distance, &near->which);
+        near->group = ss_block_find_lower(block, near->group, near->end, (uint32_t)near->query, near->lower_distance,
+                                          &near->which);
         if (SS_LIKELY(near->group == near->end))
             return true;
         if (!ss_block_keep_near(block, near))

@@ -2,10 +2,11 @@
 
 bool ss_block_bytes_valid(uint32_t block_bytes)
 {
-    return block_bytes >= SS_BLOCK_MIN_BYTES && block_bytes <= SS_BLOCK_MAX_BYTES && (block_bytes & (block_bytes - 1)) == 0;
+    return block_bytes >= SS_BLOCK_MIN_BYTES && block_bytes <= SS_BLOCK_MAX_BYTES &&
+           (block_bytes & (block_bytes - 1)) == 0;
 }
 
-#define MOST_GROUPS (SS_BLOCK_MAX_BYTES / (SS_GROUP_SIZE * SS_LOWER_BYTES))
+#define MAX_GROUPS (SS_BLOCK_MAX_BYTES / (SS_GROUP_SIZE * SS_LOWER_BYTES))
 
 /* ----- how many fit ----- */
 
@@ -14,7 +15,7 @@ void ss_step_bits(const ss_code *code, const uint64_t *values, size_t count, uin
     uint8_t bits_of[SS_FINGERPRINT_BITS];
     for (uint32_t i = 0; i < SS_FINGERPRINT_BITS; i++) {
         const uint32_t h = ss_symbol_of(i);
-        bits_of[i] = (uint8_t)(code->lengths[h] + ss_rest_bits(h));
+        bits_of[i] = (uint8_t)(code->lengths[h] + ss_suffix_bits(h));
     }
     for (size_t i = 1; i < count; i++)
         bits_out[i] = bits_of[ss_first_difference(values[i - 1], values[i])];
@@ -38,7 +39,7 @@ static uint32_t sum_bits(const uint8_t *step_bits, uint32_t count)
 /* What the groups of a block take. */
 typedef struct shape {
     uint32_t groups, key_shift;
-    uint32_t bits[MOST_GROUPS]; /* of a group's steps */
+    uint32_t bits[MAX_GROUPS]; /* of a group's steps */
 } shape;
 
 /* The least shift that brings an upper half's distance from the block's first into a key. */
@@ -70,11 +71,11 @@ static uint32_t begin_group(shape *of, const uint64_t *values, uint32_t first)
 
 uint32_t ss_block_fit(uint32_t block_bytes, const uint64_t *values, const uint8_t *step_bits, size_t count)
 {
-    const uint32_t most = (uint32_t)ss_min_u64(count, ss_block_most(block_bytes));
+    const uint32_t max = (uint32_t)ss_min_u64(count, ss_block_capacity(block_bytes));
     shape made = {.groups = 0};
-    for (uint32_t first = 0; first < most; first += SS_GROUP_SIZE) {
+    for (uint32_t first = 0; first < max; first += SS_GROUP_SIZE) {
         const uint32_t others = begin_group(&made, values, first), group = made.groups - 1;
-        uint32_t size = (uint32_t)ss_min_u64(most - first, SS_GROUP_SIZE);
+        uint32_t size = (uint32_t)ss_min_u64(max - first, SS_GROUP_SIZE);
         const uint32_t whole = size;
         made.bits[group] = sum_bits(step_bits + first + 1, size - 1);
         while (size > 1 && others + size * SS_LOWER_BYTES + group_bytes(&made, group) > block_bytes)
@@ -84,7 +85,7 @@ uint32_t ss_block_fit(uint32_t block_bytes, const uint64_t *values, const uint8_
         if (size < whole)
             return first + size;
     }
-    return most;
+    return max;
 }
 
 /* ----- writing ----- */
@@ -97,7 +98,7 @@ typedef struct back_writer {
     uint32_t count; /* fewer than 8 after a flush */
 } back_writer;
 
-#define MOST_FIELD_BITS 56u /* of a field, or of several between two flushes */
+#define MAX_FIELD_BITS 56u /* of a field, or of several between two flushes */
 
 static inline void put_back(back_writer *writer, uint64_t value, uint32_t width)
 {
@@ -121,8 +122,8 @@ static inline void write_back(back_writer *writer, uint64_t value, uint32_t widt
 
 static void write_zeros(back_writer *writer, uint32_t width)
 {
-    for (; width > MOST_FIELD_BITS; width -= MOST_FIELD_BITS)
-        write_back(writer, 0, MOST_FIELD_BITS);
+    for (; width > MAX_FIELD_BITS; width -= MAX_FIELD_BITS)
+        write_back(writer, 0, MAX_FIELD_BITS);
     write_back(writer, 0, width);
 }
 
@@ -132,21 +133,21 @@ static inline uint64_t rest_of(uint64_t value, uint32_t width)
 }
 
 /* The rests of the steps within values[0 .. count-1], two at a time: the later one stands lower. */
-static void write_rests(back_writer *writer, const uint8_t *symbols, const uint64_t *values, uint32_t count)
+static void write_suffixes(back_writer *writer, const uint8_t *symbols, const uint64_t *values, uint32_t count)
 {
     uint32_t i = 1;
     for (; i + 1 < count; i += 2) {
-        const uint32_t width = ss_rest_bits(symbols[i]), next_width = ss_rest_bits(symbols[i + 1]);
-        const uint64_t rest = rest_of(values[i], width), next = rest_of(values[i + 1], next_width);
-        if (SS_LIKELY(width + next_width <= MOST_FIELD_BITS)) {
-            write_back(writer, rest << next_width | next, width + next_width);
+        const uint32_t width = ss_suffix_bits(symbols[i]), next_width = ss_suffix_bits(symbols[i + 1]);
+        const uint64_t suffix = rest_of(values[i], width), next = rest_of(values[i + 1], next_width);
+        if (SS_LIKELY(width + next_width <= MAX_FIELD_BITS)) {
+            write_back(writer, suffix << next_width | next, width + next_width);
         } else {
-            write_back(writer, rest, width);
+            write_back(writer, suffix, width);
             write_back(writer, next, next_width);
         }
     }
     for (; i < count; i++)
-        write_back(writer, rest_of(values[i], ss_rest_bits(symbols[i])), ss_rest_bits(symbols[i]));
+        write_back(writer, rest_of(values[i], ss_suffix_bits(symbols[i])), ss_suffix_bits(symbols[i]));
 }
 
 static inline void put_code(back_writer *writer, const ss_code *code, uint8_t h)
@@ -171,14 +172,14 @@ static void write_codes(back_writer *writer, const ss_code *code, const uint8_t 
 }
 
 /* Write a group, which has `bytes` bytes below the writer; its low bits end it. */
-static void write_group(back_writer *writer, const ss_code *code, const uint64_t *values, uint32_t count, uint32_t low_bits,
-                        uint32_t distance, uint32_t bytes, uint32_t step_bits)
+static void write_group(back_writer *writer, const ss_code *code, const uint64_t *values, uint32_t count,
+                        uint32_t low_bits, uint32_t distance, uint32_t bytes, uint32_t step_bits)
 {
     uint8_t symbols[SS_GROUP_SIZE];
     for (uint32_t i = 1; i < count; i++)
         symbols[i] = (uint8_t)ss_symbol_of(ss_first_difference(values[i - 1], values[i]));
     write_back(writer, distance & ss_low_mask(low_bits), low_bits);
-    write_rests(writer, symbols, values, count);
+    write_suffixes(writer, symbols, values, count);
     write_zeros(writer, 8 * bytes - low_bits - step_bits);
     write_codes(writer, code, symbols, count);
 }

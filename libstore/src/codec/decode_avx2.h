@@ -45,9 +45,9 @@ VECTOR uint64_t swap_words(uint64_t words)
 #pragma GCC diagnostic ignored "-Wanalyzer-use-of-uninitialized-value"
 #endif
 /* Load all rests. Of two, the later one stands lower in the stream, and so comes first out of pdep. */
-VECTOR void load_rests(const ss_coded_group *group, const uint32_t *masks, uint32_t *rests)
+VECTOR void load_suffixes(const ss_coded_group *group, const uint32_t *masks, uint32_t *suffixes)
 {
-    uint32_t bit = group->rest_bit;
+    uint32_t bit = group->suffix_bit;
     for (uint32_t i = 0; i < group->count; i += 2) {
         uint64_t mask, pair;
         memcpy(&mask, masks + i, sizeof mask);
@@ -60,7 +60,7 @@ VECTOR void load_rests(const ss_coded_group *group, const uint32_t *masks, uint3
             const uint64_t later = ss_bits_peek(group->block, bit);
             pair = (later << 32 | (uint32_t)ss_bits_peek(group->block, bit + later_width)) & mask;
         }
-        memcpy(rests + i, &pair, sizeof pair);
+        memcpy(suffixes + i, &pair, sizeof pair);
     }
 }
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
@@ -83,7 +83,7 @@ VECTOR __m256i put_under(__m256i above, __m256i changed, __m256i under)
 }
 
 /* Make the upper halves of the rests, and the fingerprints of them and the lower halves. False if a bit that should become 1 is 1 already. */
-VECTOR bool join_rests(const ss_coded_group *group, const uint8_t *spans, const uint32_t *masks, const uint32_t *rests,
+VECTOR bool join_suffixes(const ss_coded_group *group, const uint8_t *spans, const uint32_t *masks, const uint32_t *suffixes,
                        uint64_t *out)
 {
     const __m256i rotation = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6);
@@ -92,7 +92,7 @@ VECTOR bool join_rests(const ss_coded_group *group, const uint8_t *spans, const 
     for (uint32_t i = 0; i < group->count; i += LANES) {
         __m256i span, changes = load_changes(spans + i, &span);
         const __m256i mask = load_words(masks + i), first_bit = _mm256_sub_epi32(mask, changes);
-        __m256i changed = _mm256_or_si256(mask, first_bit), upper = _mm256_or_si256(load_words(rests + i), first_bit);
+        __m256i changed = _mm256_or_si256(mask, first_bit), upper = _mm256_or_si256(load_words(suffixes + i), first_bit);
         upper = put_under(upper, changed, UP(upper, 4));
         changed = _mm256_or_si256(changed, UP(changed, 4));
         upper = put_under(upper, changed, UP(upper, 8));
@@ -126,12 +126,12 @@ VECTOR uint64_t find_equal(const uint8_t *spans)
 /* Decode a group whose codes were read: spans[i] is that of fingerprint i, from 1 on. */
 VECTOR bool finish_group(const ss_coded_group *group, uint8_t *spans, uint64_t *out)
 {
-    uint32_t masks[SS_GROUP_SIZE], rests[SS_GROUP_SIZE];
+    uint32_t masks[SS_GROUP_SIZE], suffixes[SS_GROUP_SIZE];
     spans[0] = 0;
     memset(spans + group->count, 0, LANES);
     find_masks(spans, group->count, masks);
-    load_rests(group, masks, rests);
-    if (!join_rests(group, spans, masks, rests, out))
+    load_suffixes(group, masks, suffixes);
+    if (!join_suffixes(group, spans, masks, suffixes, out))
         return false;
     bool ascend = true;
     for (uint64_t equal = find_equal(spans) & ss_low_mask(group->count) & ~UINT64_C(1); equal != 0;
@@ -145,7 +145,7 @@ VECTOR bool finish_group(const ss_coded_group *group, uint8_t *spans, uint64_t *
 SS_TARGET_AVX2 static bool decode_avx2(const ss_lookup *lookup, const ss_coded_group *group, const ss_coded_group *next,
                                        uint64_t *out)
 {
-    uint8_t spans[1 + MOST_SPANS], next_spans[1 + MOST_SPANS];
+    uint8_t spans[1 + MAX_SPANS], next_spans[1 + MAX_SPANS];
     code_reader codes = begin_codes(group, spans + 1);
     if (next != NULL) {
         code_reader next_codes = begin_codes(next, next_spans + 1);

@@ -39,25 +39,25 @@ TARGET INLINE words OF_FORM(count_ones)(words x)
 #endif
 #endif
 
-/* Something that is at most most_left(most) where at most `most` bits are 1. Quick where `most` is a constant up to FEW_BITS. */
-TARGET INLINE words OF_FORM(take_ones)(words x, uint32_t most)
+/* Something that is at most max_left(most) where at most `most` bits are 1. Quick where `most` is a constant up to FEW_BITS. */
+TARGET INLINE words OF_FORM(take_ones)(words x, uint32_t max)
 {
-    if (most > FEW_BITS)
+    if (max > FEW_BITS)
         return COUNT_ONES(x);
-    for (uint32_t i = 0; i < most; i++)
+    for (uint32_t i = 0; i < max; i++)
         x &= x - 1;
     return x;
 }
 
-INLINE uint32_t OF_FORM(most_left)(uint32_t most)
+INLINE uint32_t OF_FORM(max_left)(uint32_t max)
 {
-    return most > FEW_BITS ? most : 0;
+    return max > FEW_BITS ? max : 0;
 }
 
 /* All ones where at most `most` bits are 1, else 0. */
-TARGET INLINE words OF_FORM(are_few)(words x, uint32_t most)
+TARGET INLINE words OF_FORM(are_few)(words x, uint32_t max)
 {
-    return (words)(OF_FORM(take_ones)(x, most) <= OF_FORM(most_left)(most));
+    return (words)(OF_FORM(take_ones)(x, max) <= OF_FORM(max_left)(max));
 }
 
 #if VECTOR_BYTES == 32 /* with AVX2, of which the compiler does not find the two instructions that are made for it */
@@ -67,17 +67,17 @@ TARGET INLINE bool OF_FORM(is_any)(words x)
     return !_mm256_testz_si256((__m256i)x, (__m256i)x);
 }
 
-/* Note words of which at most most_left(most) is left; begin with NONE_NOTED. The least of them says enough. */
+/* Note words of which at most max_left(most) is left; begin with NONE_NOTED. The least of them says enough. */
 #define NONE_NOTED (~(words){0})
-TARGET INLINE words OF_FORM(note_left)(words noted, words left, uint32_t most)
+TARGET INLINE words OF_FORM(note_left)(words noted, words left, uint32_t max)
 {
-    (void)most;
+    (void)max;
     return (words)_mm256_min_epu32((__m256i)noted, (__m256i)left);
 }
 
-TARGET INLINE bool OF_FORM(noted_any)(words noted, uint32_t most)
+TARGET INLINE bool OF_FORM(noted_any)(words noted, uint32_t max)
 {
-    return OF_FORM(is_any)((words)(noted <= OF_FORM(most_left)(most)));
+    return OF_FORM(is_any)((words)(noted <= OF_FORM(max_left)(max)));
 }
 
 /* A bit for each word that is not 0, which are all ones. */
@@ -98,14 +98,14 @@ TARGET INLINE bool OF_FORM(is_any)(words x)
 }
 
 #define NONE_NOTED ((words){0})
-TARGET INLINE words OF_FORM(note_left)(words noted, words left, uint32_t most)
+TARGET INLINE words OF_FORM(note_left)(words noted, words left, uint32_t max)
 {
-    return noted | (words)(left <= OF_FORM(most_left)(most));
+    return noted | (words)(left <= OF_FORM(max_left)(max));
 }
 
-TARGET INLINE bool OF_FORM(noted_any)(words noted, uint32_t most)
+TARGET INLINE bool OF_FORM(noted_any)(words noted, uint32_t max)
 {
-    (void)most;
+    (void)max;
     return OF_FORM(is_any)(noted);
 }
 

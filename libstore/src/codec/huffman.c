@@ -194,13 +194,13 @@ void ss_table_counts_add_pair(ss_table_counts *counts, uint64_t lower, uint64_t 
     ss_bit_counter_add(&counts->gap_bits, upper - lower);
 }
 
-void ss_table_facts_add(ss_table_facts *facts, ss_table_counts *counts)
+void ss_table_totals_add(ss_table_totals *metadata, ss_table_counts *counts)
 {
     uint64_t gap_bit_counts[SS_FINGERPRINT_BITS];
     ss_bit_counter_counts(&counts->gap_bits, gap_bit_counts);
-    facts->count += counts->count;
+    metadata->count += counts->count;
     for (uint32_t i = 0; i < SS_FINGERPRINT_BITS; i++) {
-        facts->h_counts[i] += counts->h_counts[i];
-        facts->gap_bit_counts[i] += gap_bit_counts[i];
+        metadata->h_counts[i] += counts->h_counts[i];
+        metadata->gap_bit_counts[i] += gap_bit_counts[i];
     }
 }

@@ -27,7 +27,7 @@ static inline uint32_t ss_symbol_of(uint32_t first_difference)
 }
 
 /* The bits to the right of bit h of an upper half. */
-static inline uint32_t ss_rest_bits(uint32_t h)
+static inline uint32_t ss_suffix_bits(uint32_t h)
 {
     return h < SS_SYMBOL_COUNT - 1 ? SS_SYMBOL_COUNT - 2 - h : 0;
 }
@@ -73,13 +73,13 @@ void ss_table_counts_add(ss_table_counts *counts, const uint64_t *values, size_t
 void ss_table_counts_add_pair(ss_table_counts *counts, uint64_t lower, uint64_t upper);
 
 /* What is known of a whole table: the sums over all its pieces. */
-typedef struct ss_table_facts {
+typedef struct ss_table_totals {
     uint64_t count;
     uint64_t h_counts[SS_FINGERPRINT_BITS];
     uint64_t gap_bit_counts[SS_FINGERPRINT_BITS];
-} ss_table_facts;
+} ss_table_totals;
 
 /* Add what was counted to the facts, which begin zeroed. */
-void ss_table_facts_add(ss_table_facts *facts, ss_table_counts *counts);
+void ss_table_totals_add(ss_table_totals *metadata, ss_table_counts *counts);
 
 #endif

@@ -15,9 +15,9 @@ enum {
 #define FLAG_GOES_ON 2u
 
 /* Bits needed for 0 .. greatest - least. */
-static uint32_t width_of(uint64_t least, uint64_t greatest)
+static uint32_t width_of(uint64_t min, uint64_t greatest)
 {
-    return greatest == least ? 0 : 64 - (uint32_t)__builtin_clzll(greatest - least);
+    return greatest == min ? 0 : 64 - (uint32_t)__builtin_clzll(greatest - min);
 }
 
 /* Size of a block's contents without the trailer. */
@@ -28,42 +28,42 @@ static uint64_t content_bytes(uint32_t count, uint32_t width, bool has_starts)
 }
 
 /* How many records a block takes at most. */
-static uint32_t most_records(uint32_t block_bytes, uint32_t width, bool has_starts)
+static uint32_t max_records(uint32_t block_bytes, uint32_t width, bool has_starts)
 {
     const uint32_t room = block_bytes - SS_BLOCK_TRAILER_BYTES;
     uint64_t bits = width + (has_starts ? 1u : 0u);
-    uint64_t most = SS_IDS_BLOCK_MOST;
+    uint64_t max = SS_IDS_BLOCK_CAPACITY;
     if (bits > 0)
-        most = ss_min_u64((room - FRAME_BYTES) * UINT64_C(8) / bits, most);
-    while (content_bytes((uint32_t)most, width, has_starts) > room) /* each of the two parts takes whole bytes */
-        most--;
-    return (uint32_t)most;
+        max = ss_min_u64((room - FRAME_BYTES) * UINT64_C(8) / bits, max);
+    while (content_bytes((uint32_t)max, width, has_starts) > room) /* each of the two parts takes whole bytes */
+        max--;
+    return (uint32_t)max;
 }
 
 uint32_t ss_ids_fit(uint32_t block_bytes, const uint64_t *ids, const uint8_t *starts, size_t count,
                     ss_ids_frame *frame_out)
 {
-    uint64_t least = ids[0], greatest = ids[0];
+    uint64_t min = ids[0], greatest = ids[0];
     bool has_starts = false;
-    uint32_t fitting = 1, most = most_records(block_bytes, 0, false);
+    uint32_t fitting = 1, max = max_records(block_bytes, 0, false);
     for (; fitting < count; fitting++) {
         uint64_t id = ids[fitting];
         bool repeats = starts[fitting] == 0;
-        if (SS_UNLIKELY(id < least || id > greatest || repeats > has_starts)) {
-            uint64_t lower = id < least ? id : least, higher = id > greatest ? id : greatest;
-            uint32_t fewer = most_records(block_bytes, width_of(lower, higher), has_starts || repeats);
+        if (SS_UNLIKELY(id < min || id > greatest || repeats > has_starts)) {
+            uint64_t lower = id < min ? id : min, higher = id > greatest ? id : greatest;
+            uint32_t fewer = max_records(block_bytes, width_of(lower, higher), has_starts || repeats);
             if (fitting >= fewer)
                 break;
-            least = lower;
+            min = lower;
             greatest = higher;
             has_starts |= repeats;
-            most = fewer;
+            max = fewer;
         }
-        if (fitting >= most)
+        if (fitting >= max)
             break;
     }
-    *frame_out = (ss_ids_frame){
-        .count = fitting, .width = width_of(least, greatest), .least = least, .has_starts = has_starts};
+    *frame_out =
+        (ss_ids_frame){.count = fitting, .width = width_of(min, greatest), .min = min, .has_starts = has_starts};
     return fitting;
 }
 
@@ -75,13 +75,13 @@ static void write_starts(const uint8_t *starts, uint32_t count, uint8_t *to)
 }
 
 /* Write fields of `width` bits one behind the other. Up to 8 bytes behind them are spoilt. */
-static void write_values(const uint64_t *ids, uint32_t count, uint64_t least, uint32_t width, uint8_t *to)
+static void write_values(const uint64_t *ids, uint32_t count, uint64_t min, uint32_t width, uint8_t *to)
 {
     const uint32_t low_width = width > 32 ? 32 : width;
     uint64_t bits = 0;
     uint32_t used = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t value = ids[i] - least;
+        uint64_t value = ids[i] - min;
         bits |= (value & ss_low_mask(low_width)) << used;
         used += low_width;
         for (uint32_t left = width - low_width;; left = 0) {
@@ -98,17 +98,17 @@ static void write_values(const uint64_t *ids, uint32_t count, uint64_t least, ui
 }
 
 void ss_ids_encode(uint32_t block_bytes, const ss_ids_frame *frame, const uint64_t *ids, const uint8_t *starts,
-                   uint64_t first_rank, bool goes_on, uint8_t *to)
+                   uint64_t first_rank, bool continued, uint8_t *to)
 {
     const uint32_t count = frame->count, width = frame->width;
-    const uint64_t base = width == 64 ? 0 : frame->least;
+    const uint64_t base = width == 64 ? 0 : frame->min;
     uint8_t *values = to + FRAME_BYTES + (frame->has_starts ? (count + 7) / 8 : 0);
     uint8_t *end = to + content_bytes(count, width, frame->has_starts);
     ss_store_le64(to + AT_FIRST_RANK, first_rank);
     ss_store_le64(to + AT_LEAST, base);
     ss_store_le16(to + AT_COUNT, (uint16_t)count);
     to[AT_WIDTH] = (uint8_t)width;
-    to[AT_FLAGS] = (uint8_t)((frame->has_starts ? FLAG_HAS_STARTS : 0) | (goes_on ? FLAG_GOES_ON : 0));
+    to[AT_FLAGS] = (uint8_t)((frame->has_starts ? FLAG_HAS_STARTS : 0) | (continued ? FLAG_GOES_ON : 0));
     if (frame->has_starts)
         write_starts(starts, count, to + FRAME_BYTES);
     write_values(ids, count, base, width, values);
@@ -122,9 +122,9 @@ bool ss_ids_block_open(ss_ids_block *block, const uint8_t *bytes, uint32_t block
                             .count = ss_load_le16(bytes + AT_COUNT),
                             .width = bytes[AT_WIDTH],
                             .first_rank = ss_load_le64(bytes + AT_FIRST_RANK),
-                            .least = ss_load_le64(bytes + AT_LEAST),
+                            .min = ss_load_le64(bytes + AT_LEAST),
                             .starts = (flags & FLAG_HAS_STARTS) != 0 ? bytes + FRAME_BYTES : NULL,
-                            .goes_on = (flags & FLAG_GOES_ON) != 0};
+                            .continued = (flags & FLAG_GOES_ON) != 0};
     *reason = "an unknown flag is set";
     if ((flags & ~(FLAG_HAS_STARTS | FLAG_GOES_ON)) != 0)
         return false;
@@ -136,7 +136,7 @@ bool ss_ids_block_open(ss_ids_block *block, const uint8_t *bytes, uint32_t block
     if (block->starts != NULL && (block->starts[0] & 1) != 0)
         return false;
     *reason = "it has a base beside whole ids";
-    if (block->width == 64 && block->least != 0)
+    if (block->width == 64 && block->min != 0)
         return false;
     block->ids_bit = 8 * (FRAME_BYTES + (block->starts != NULL ? (block->count + 7) / 8 : 0));
     return true;

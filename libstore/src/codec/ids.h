@@ -15,12 +15,12 @@
 
 /* ----- encoding ----- */
 
-#define SS_IDS_BLOCK_MOST 65535u /* records */
+#define SS_IDS_BLOCK_CAPACITY 65535u /* records */
 
 /* What a block's records have in common. */
 typedef struct ss_ids_frame {
     uint32_t count, width;
-    uint64_t least;
+    uint64_t min;
     bool has_starts; /* some rank has two records in the block */
 } ss_ids_frame;
 
@@ -32,9 +32,9 @@ typedef struct ss_ids_frame {
 uint32_t ss_ids_fit(uint32_t block_bytes, const uint64_t *ids, const uint8_t *starts, size_t count,
                     ss_ids_frame *frame_out);
 
-/* Write the block of these records, all but its trailer. `goes_on`: the record behind them has the last one's rank. */
+/* Write the block of these records, all but its trailer. `continued`: the record behind them has the last one's rank. */
 void ss_ids_encode(uint32_t block_bytes, const ss_ids_frame *frame, const uint64_t *ids, const uint8_t *starts,
-                   uint64_t first_rank, bool goes_on, uint8_t *to);
+                   uint64_t first_rank, bool continued, uint8_t *to);
 
 /* ----- decoding ----- */
 
@@ -43,8 +43,8 @@ typedef struct ss_ids_block {
     const uint8_t *bytes;
     const uint8_t *starts; /* a bit a record: it has another rank than the one before it. NULL: every one has */
     uint32_t count, width;
-    uint64_t first_rank, least;
-    bool goes_on; /* the last rank has more records in the next block */
+    uint64_t first_rank, min;
+    bool continued; /* the last rank has more records in the next block */
     uint32_t ids_bit; /* where the packed ids begin */
 } ss_ids_block;
 
@@ -56,7 +56,7 @@ static inline uint64_t ss_ids_block_id(const ss_ids_block *block, uint32_t index
     uint32_t at = block->ids_bit + index * block->width;
     if (block->width == 64)
         return ss_bits_get(block->bytes, at, 32) | ss_bits_get(block->bytes, at + 32, 32) << 32;
-    return block->least + ss_bits_get(block->bytes, at, block->width);
+    return block->min + ss_bits_get(block->bytes, at, block->width);
 }
 
 /* Whether record `index` has another rank than the one before it; false for the first of the block. */

@@ -14,12 +14,12 @@ typedef struct code_reader {
     const uint8_t *block;
     uint32_t bit, end;    /* of the block: the next code begins, the codes must end */
     uint32_t done, count; /* codes that were read, that there are */
-    uint8_t *spans; /* room for `count`, and for all that a round may yield more */
+    uint8_t *spans;       /* room for `count`, and for all that a round may yield more */
 } code_reader;
 
 ALWAYS_INLINE code_reader begin_codes(const ss_coded_group *group, uint8_t *spans)
 {
-    return (code_reader){group->block, group->code_bit, group->rest_bit, 0, group->count - 1, spans};
+    return (code_reader){group->block, group->code_bit, group->suffix_bit, 0, group->count - 1, spans};
 }
 
 ALWAYS_INLINE bool is_done(const code_reader *reader)
@@ -51,17 +51,17 @@ ALWAYS_INLINE bool decode_codes(const ss_lookup *lookup, code_reader *reader)
 }
 
 /* Decode the upper halves of a group by the spans of its codes. False if a bit that should become 1 is 1 already. */
-ALWAYS_INLINE bool decode_rests(const ss_coded_group *group, const uint8_t *spans, uint32_t *uppers)
+ALWAYS_INLINE bool decode_suffixes(const ss_coded_group *group, const uint8_t *spans, uint32_t *uppers)
 {
     uint64_t upper = group->upper, repeated = 0;
-    uint32_t rest_bit = group->rest_bit;
+    uint32_t suffix_bit = group->suffix_bit;
     uppers[0] = group->upper;
     for (uint32_t i = 1; i < group->count; i++) {
         const uint32_t span = spans[i - 1];
-        const uint64_t changed = (UINT64_C(1) << span) - 1, rest = changed >> 1;
-        rest_bit -= span - (span > 0);
-        repeated |= upper & (changed ^ rest);
-        upper = (upper & ~changed) | (changed ^ rest) | (ss_bits_peek(group->block, rest_bit) & rest);
+        const uint64_t changed = (UINT64_C(1) << span) - 1, suffix = changed >> 1;
+        suffix_bit -= span - (span > 0);
+        repeated |= upper & (changed ^ suffix);
+        upper = (upper & ~changed) | (changed ^ suffix) | (ss_bits_peek(group->block, suffix_bit) & suffix);
         uppers[i] = (uint32_t)upper;
     }
     return repeated == 0;
@@ -83,19 +83,20 @@ ALWAYS_INLINE bool join_halves(const uint32_t *uppers, const uint8_t *lowers, ui
     return descends == 0;
 }
 
-#define MOST_SPANS (SS_GROUP_SIZE + SS_LOOKUPS_A_ROUND * SS_LOOKUP_SYMBOLS) /* that the codes of a group may yield */
+#define MAX_SPANS (SS_GROUP_SIZE + SS_LOOKUPS_A_ROUND * SS_LOOKUP_SYMBOLS) /* that the codes of a group may yield */
 
 ALWAYS_INLINE bool decode_group(const ss_lookup *lookup, const ss_coded_group *group, uint64_t *out)
 {
-    uint8_t spans[MOST_SPANS];
+    uint8_t spans[MAX_SPANS];
     uint32_t uppers[SS_GROUP_SIZE];
     code_reader codes = begin_codes(group, spans);
     if (!decode_codes(lookup, &codes))
         return false;
-    return decode_rests(group, spans, uppers) && join_halves(uppers, lowers_of(group), group->count, out);
+    return decode_suffixes(group, spans, uppers) && join_halves(uppers, lowers_of(group), group->count, out);
 }
 
-static bool decode_portable(const ss_lookup *lookup, const ss_coded_group *group, const ss_coded_group *next, uint64_t *out)
+static bool decode_portable(const ss_lookup *lookup, const ss_coded_group *group, const ss_coded_group *next,
+                            uint64_t *out)
 {
     return decode_group(lookup, group, out) && (next == NULL || decode_group(lookup, next, out + SS_GROUP_SIZE));
 }
@@ -104,7 +105,7 @@ static bool decode_portable(const ss_lookup *lookup, const ss_coded_group *group
 
 static void gather_portable(const uint64_t *values, size_t count, uint64_t mask, uint16_t *gathered)
 {
-    assert(ss_popcount(mask) <= SS_MOST_GATHERED);
+    assert(ss_popcount(mask) <= SS_MAX_GATHERED);
     for (size_t i = 0; i < count; i++) {
         uint64_t bits = 0;
         uint32_t taken = 0;
@@ -205,8 +206,10 @@ SS_TARGET_AVX512 static uint32_t near_values_avx512(const uint64_t *values, uint
 
 #endif
 
-
-#define KERNELS(form, decode, gather) {find_near_##form, decode, pairs_within_##form, pairs_between_##form, near_values_##form, gather}
+#define KERNELS(form, decode, gather)                                                                                  \
+    {                                                                                                                  \
+        find_near_##form, decode, pairs_within_##form, pairs_between_##form, near_values_##form, gather                \
+    }
 
 #define FORM portable
 #define TARGET
@@ -229,7 +232,8 @@ __attribute__((target("bmi2"))) static void gather_bmi2(const uint64_t *values, 
  * population counts using AVX2 instructions", 2018). */
 SS_TARGET_AVX2 ALWAYS_INLINE __m256i count_ones_by_table(__m256i x)
 {
-    const __m256i counts = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+    const __m256i counts = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1,
+                                            2, 2, 3, 2, 3, 3, 4);
     const __m256i half = _mm256_set1_epi8(15);
     const __m256i low = _mm256_shuffle_epi8(counts, _mm256_and_si256(x, half));
     const __m256i high = _mm256_shuffle_epi8(counts, _mm256_and_si256(_mm256_srli_epi16(x, 4), half));

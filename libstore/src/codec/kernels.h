@@ -14,12 +14,12 @@ typedef struct ss_coded_group {
     uint32_t first;              /* fingerprint of the block, and so the first of its lower halves */
     uint32_t count;              /* of fingerprints, 1 to SS_GROUP_SIZE */
     uint32_t upper;              /* half of the first one */
-    uint32_t code_bit, rest_bit; /* where its codes begin and its rests end */
+    uint32_t code_bit, suffix_bit; /* where its codes begin and its rests end */
 } ss_coded_group;
 
 #define SS_PAIR_LANES 8u
 #define SS_PAIR_PADDING (2 * SS_PAIR_LANES) /* behind the last value that are read, whatever they are */
-#define SS_MOST_GATHERED 16u
+#define SS_MAX_GATHERED 16u
 
 /* Up to this distance 32 bits of a fingerprint, its lower half or its fold, tell almost all that are not near. Those that have nothing
  * to do with each other differ in 16 of them on average, so that beyond it whole fingerprints are compared. */
@@ -48,7 +48,7 @@ typedef struct ss_kernels {
 
     /* Decode `group` to out[0 ..]. If `next` is not NULL, it is the group behind, which is decoded to out[SS_GROUP_SIZE ..], and
      * `group` is full. False if some bits are no code, if the bit that a code names is 1 before, or if a group's fingerprints do
-     * not ascend strictly. May read 64 bits behind the codes, as many before rest_bit as rests can take, and up to 7 lower halves
+     * not ascend strictly. May read 64 bits behind the codes, as many before suffix_bit as rests can take, and up to 7 lower halves
      * behind the last. */
     bool (*decode)(const ss_lookup *lookup, const ss_coded_group *group, const ss_coded_group *next, uint64_t *out);
 
@@ -70,7 +70,7 @@ typedef struct ss_kernels {
      * return how many they are. hits[] has room for count. */
     uint32_t (*near_values)(const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance, uint32_t *hits);
 
-    /* For each value set gathered[i] to its bits under the mask, at most SS_MOST_GATHERED of them, moved together in their order: a
+    /* For each value set gathered[i] to its bits under the mask, at most SS_MAX_GATHERED of them, moved together in their order: a
      * small number to deal the values by. */
     void (*gather_bits)(const uint64_t *values, size_t count, uint64_t mask, uint16_t *gathered);
 } ss_kernels;

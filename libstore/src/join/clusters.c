@@ -30,8 +30,9 @@ struct sstore_cluster_iterator {
     ss_components *components;
     ss_sort_stage members; /* triples (root, id, fingerprint) */
     ss_piece_room *rooms;  /* one a thread for pieces that are loaded side by side, and one more */
-    size_t first_piece, room_count, room_index; /* rooms that are loaded, from the piece of rooms[0] on; and the present one */
-    size_t begin;                               /* the first member of the next cluster in it */
+    size_t first_piece, room_count,
+        room_index; /* rooms that are loaded, from the piece of rooms[0] on; and the present one */
+    size_t begin;   /* the first member of the next cluster in it */
     open_cluster open;
     uint64_t cluster;     /* the number of the open one */
     sstore_status status; /* of an earlier call */
@@ -49,9 +50,10 @@ static sstore_status keep_edges(void *context, uint32_t worker, const ss_fingerp
 static sstore_status connect(sstore_cluster_iterator *self, sstore_error *error)
 {
     ss_join_call *call = &self->call;
-    ss_store_source source = {.blocks = NULL};
-    const ss_components_options options = {
-        .threads = call->threads, .memory_bytes = call->join_bytes, .tmp_dir = &call->tmp_dir};
+    ss_store_fingerprints source = {.blocks = NULL};
+    const ss_components_options options = {.threads = call->threads,
+                                           .memory_bytes = call->join_bytes,
+                                           .tmp_dir = &call->tmp_dir};
     ss_join_options join = {.distance = call->distance,
                             .threads = call->threads,
                             .tmp_dir = &call->tmp_dir,
@@ -61,64 +63,64 @@ static sstore_status connect(sstore_cluster_iterator *self, sstore_error *error)
                             .context = self};
     sstore_status status = ss_components_create(&options, &self->components, error);
     if (status == SSTORE_OK)
-        status = ss_store_source_open(&source, call->left, call->join_bytes / 3, error);
-    join.memory_bytes = call->join_bytes - ss_store_source_kept_bytes(&source);
+        status = ss_store_fingerprints_open(&source, call->left, call->join_bytes / 3, error);
+    join.memory_bytes = call->join_bytes - ss_store_fingerprints_kept_bytes(&source);
     if (status == SSTORE_OK) {
-        const ss_fingerprint_source fingerprints = ss_store_source_fingerprints(&source);
+        const ss_fingerprint_parts fingerprints = ss_store_fingerprints_parts(&source);
         status = ss_join_spanning(&fingerprints, &join, error);
     }
-    ss_store_source_close(&source);
+    ss_store_fingerprints_close(&source);
     return status == SSTORE_OK ? ss_components_finish(self->components, &call->progress, ROOTS_SHARE, error) : status;
 }
 
 /* ----- records and their roots ----- */
 
 /* The nodes in ascending order, one at hand. */
-typedef struct node_stream {
+typedef struct node_iterator {
     ss_components *components;
     sstore_record *nodes, *scratch;
     size_t piece, count, at;
-} node_stream;
+} node_iterator;
 
-static sstore_status open_nodes(node_stream *stream, ss_components *components, sstore_error *error)
+static sstore_status open_nodes(node_iterator *iterator, ss_components *components, sstore_error *error)
 {
     const size_t capacity = ss_components_piece_capacity(components);
-    *stream = (node_stream){.components = components,
-                            .nodes = ss_realloc(NULL, capacity, sizeof *stream->nodes),
-                            .scratch = ss_realloc(NULL, capacity, sizeof *stream->scratch)};
-    return stream->nodes != NULL && stream->scratch != NULL
+    *iterator = (node_iterator){.components = components,
+                                .nodes = ss_realloc(NULL, capacity, sizeof *iterator->nodes),
+                                .scratch = ss_realloc(NULL, capacity, sizeof *iterator->scratch)};
+    return iterator->nodes != NULL && iterator->scratch != NULL
                ? SSTORE_OK
-               : ss_fail_memory(error, 2 * capacity * sizeof *stream->nodes);
+               : ss_fail_memory(error, 2 * capacity * sizeof *iterator->nodes);
 }
 
-static void close_nodes(node_stream *stream)
+static void close_nodes(node_iterator *iterator)
 {
-    ss_free(stream->nodes);
-    ss_free(stream->scratch);
+    ss_free(iterator->nodes);
+    ss_free(iterator->scratch);
 }
 
 /* Whether the node at hand is the fingerprint's. */
-static bool is_node(const node_stream *stream, uint64_t fingerprint)
+static bool is_node(const node_iterator *iterator, uint64_t fingerprint)
 {
-    return stream->at < stream->count && stream->nodes[stream->at].fingerprint == fingerprint;
+    return iterator->at < iterator->count && iterator->nodes[iterator->at].fingerprint == fingerprint;
 }
 
 /* Get the root of a fingerprint, which ascend from call to call; its own where nothing is near it. */
-static sstore_status find_root(node_stream *stream, uint64_t fingerprint, uint64_t *root_out, sstore_error *error)
+static sstore_status find_root(node_iterator *iterator, uint64_t fingerprint, uint64_t *root_out, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
     for (;;) {
-        while (stream->at < stream->count && stream->nodes[stream->at].fingerprint < fingerprint)
-            stream->at++;
-        if (stream->at < stream->count || stream->piece == ss_components_piece_count(stream->components))
+        while (iterator->at < iterator->count && iterator->nodes[iterator->at].fingerprint < fingerprint)
+            iterator->at++;
+        if (iterator->at < iterator->count || iterator->piece == ss_components_piece_count(iterator->components))
             break;
-        stream->at = stream->count = 0;
-        status = ss_components_load(stream->components, stream->piece++, stream->nodes, stream->scratch, &stream->count,
-                                    error);
+        iterator->at = iterator->count = 0;
+        status = ss_components_load(iterator->components, iterator->piece++, iterator->nodes, iterator->scratch,
+                                    &iterator->count, error);
         if (status != SSTORE_OK)
             return status;
     }
-    *root_out = is_node(stream, fingerprint) ? stream->nodes[stream->at].id : fingerprint;
+    *root_out = is_node(iterator, fingerprint) ? iterator->nodes[iterator->at].id : fingerprint;
     return SSTORE_OK;
 }
 
@@ -143,24 +145,24 @@ static sstore_status add_member(member_batch *batch, uint64_t root, const sstore
 }
 
 /* Add the records of the fingerprint that the walk stands before. One record alone is no cluster. */
-static sstore_status add_fingerprint(const sstore_cluster_iterator *self, ss_record_walk *walk, node_stream *nodes,
-                                     member_batch *batch, sstore_error *error)
+static sstore_status add_fingerprint(const sstore_cluster_iterator *self, ss_ordered_lookup *lookup,
+                                     node_iterator *nodes, member_batch *batch, sstore_error *error)
 {
-    const sstore_record first = walk->next;
+    const sstore_record first = lookup->next;
     uint64_t root;
     sstore_status status = find_root(nodes, first.fingerprint, &root, error);
     if (status == SSTORE_OK)
-        status = ss_record_walk_step(walk, error);
+        status = ss_ordered_lookup_step(lookup, error);
     if (status != SSTORE_OK)
         return status;
-    const bool is_single = !ss_record_walk_at(walk, first.fingerprint) && !is_node(nodes, first.fingerprint);
+    const bool is_single = !ss_ordered_lookup_at(lookup, first.fingerprint) && !is_node(nodes, first.fingerprint);
     if (is_single && !self->with_singles)
         return SSTORE_OK;
     status = add_member(batch, root, &first, error);
-    while (status == SSTORE_OK && ss_record_walk_at(walk, first.fingerprint)) {
-        status = add_member(batch, root, &walk->next, error);
+    while (status == SSTORE_OK && ss_ordered_lookup_at(lookup, first.fingerprint)) {
+        status = add_member(batch, root, &lookup->next, error);
         if (status == SSTORE_OK)
-            status = ss_record_walk_step(walk, error);
+            status = ss_ordered_lookup_step(lookup, error);
     }
     return status;
 }
@@ -170,8 +172,8 @@ static sstore_status identify(sstore_cluster_iterator *self, sstore_error *error
 {
     const ss_join_call *call = &self->call;
     ss_manifest_totals totals;
-    node_stream nodes = {.nodes = NULL};
-    ss_record_walk walk = {.more = false};
+    node_iterator nodes = {.nodes = NULL};
+    ss_ordered_lookup lookup = {.more = false};
     uint64_t done = 0;
     member_batch *batch = ss_alloc(1, sizeof *batch);
     if (batch == NULL)
@@ -181,17 +183,17 @@ static sstore_status identify(sstore_cluster_iterator *self, sstore_error *error
     ss_progress_begin(&self->call.progress, "identifying", 0, totals.record_count, IDENTIFIED_SHARE);
     sstore_status status = open_nodes(&nodes, self->components, error);
     if (status == SSTORE_OK)
-        status = ss_record_walk_open(&walk, call->left, error);
+        status = ss_ordered_lookup_open(&lookup, call->left, error);
     if (status == SSTORE_OK)
-        status = ss_record_walk_begin(&walk, 0, error);
-    while (status == SSTORE_OK && walk.more) {
-        status = add_fingerprint(self, &walk, &nodes, batch, error);
+        status = ss_ordered_lookup_begin(&lookup, 0, error);
+    while (status == SSTORE_OK && lookup.more) {
+        status = add_fingerprint(self, &lookup, &nodes, batch, error);
         if (status == SSTORE_OK && ++done % TOGETHER == 0)
             status = ss_progress_add(&self->call.progress, 0, TOGETHER);
     }
     if (status == SSTORE_OK)
         status = flush(batch, error);
-    ss_record_walk_close(&walk);
+    ss_ordered_lookup_close(&lookup);
     close_nodes(&nodes);
     ss_free(batch);
     return status;
@@ -224,7 +226,8 @@ static const ss_triple *members_of(const ss_piece_room *room)
 /* Open a cluster that has all of the present piece, and may go on in the next ones: count its members, and begin again. */
 static sstore_status open_large(sstore_cluster_iterator *self, const ss_piece_room *first, sstore_error *error)
 {
-    const size_t piece_count = ss_sorter_piece_count(self->members.sorter), piece = self->first_piece + self->room_index;
+    const size_t piece_count = ss_sorter_piece_count(self->members.sorter),
+                 piece = self->first_piece + self->room_index;
     const ss_triple representative = members_of(first)[0];
     ss_piece_room *room = &self->rooms[self->call.threads];
     uint64_t size = first->count;
@@ -256,8 +259,8 @@ static sstore_status open_next(sstore_cluster_iterator *self, sstore_error *erro
     size_t end = begin + 1;
     while (end < room->count && members[end].first == members[begin].first)
         end++;
-    self->open = (open_cluster){
-        .size = end - begin, .representative = members[begin], .room = room, .at = begin, .end = end};
+    self->open =
+        (open_cluster){.size = end - begin, .representative = members[begin], .room = room, .at = begin, .end = end};
     self->begin = end;
     return SSTORE_OK;
 }
@@ -351,8 +354,8 @@ static void close_iterator(sstore_cluster_iterator *self)
 }
 
 /* Find the clusters, and load the first of them. The iterator, which is zeroed, must stay where it is. */
-static sstore_status open_iterator(sstore_cluster_iterator *self, const sstore *store, const sstore_join_options *options,
-                                   bool with_singles, sstore_error *error)
+static sstore_status open_iterator(sstore_cluster_iterator *self, const sstore *store,
+                                   const sstore_join_options *options, bool with_singles, sstore_error *error)
 {
     ss_join_call *call = &self->call;
     self->with_singles = with_singles;
@@ -367,7 +370,7 @@ static sstore_status open_iterator(sstore_cluster_iterator *self, const sstore *
     ss_components_free(self->components); /* its memory goes to the last steps */
     self->components = NULL;
     if (status == SSTORE_OK)
-        status = ss_sort_stage_seal(&self->members, &call->progress, error);
+        status = ss_sort_stage_finish(&self->members, &call->progress, error);
     if (status == SSTORE_OK)
         status = open_rooms(self, error);
     if (status != SSTORE_OK)
@@ -439,8 +442,9 @@ sstore_status sstore_cluster_iterator_next(sstore_cluster_iterator *iterator, co
     sstore_cluster_record record;
     bool more = true;
     if (iterator == NULL || capacity == 0 || count_out == NULL || iterator->status != SSTORE_OK)
-        return ss_fail_argument(error, "sstore_cluster_iterator_next: iterator and count_out must not be NULL, nor the capacity "
-                                       "0; and no call may follow one that failed");
+        return ss_fail_argument(
+            error, "sstore_cluster_iterator_next: iterator and count_out must not be NULL, nor the capacity "
+                   "0; and no call may follow one that failed");
     *count_out = 0;
     sstore_status status = ss_take_options(&to, sizeof to, columns, SS_CLUSTER_COLUMNS_SIZE_1, error);
     while (status == SSTORE_OK && *count_out < capacity) {

@@ -7,14 +7,14 @@
 
 /* ===== union-find ===== */
 
-#define LEAST_BITS 4u
-#define MOST_BITS 30u
+#define MIN_BITS 4u
+#define MAX_BITS 30u
 
 /* The leading bits that tell evenly spread nodes apart, but for one or two. */
 static uint32_t choose_bits(uint64_t capacity)
 {
-    uint32_t bits = LEAST_BITS;
-    while (bits < MOST_BITS && capacity >> bits > 1)
+    uint32_t bits = MIN_BITS;
+    while (bits < MAX_BITS && capacity >> bits > 1)
         bits++;
     return bits;
 }
@@ -28,15 +28,15 @@ uint64_t ss_node_forest_bytes(uint64_t capacity)
 
 static uint32_t leading_bits(const ss_node_forest *forest, uint64_t node)
 {
-    return (uint32_t)((node - forest->least) >> forest->shift);
+    return (uint32_t)((node - forest->min) >> forest->shift);
 }
 
-sstore_status ss_node_forest_open(ss_node_forest *forest, size_t capacity, uint64_t least, uint64_t greatest,
+sstore_status ss_node_forest_open(ss_node_forest *forest, size_t capacity, uint64_t min, uint64_t greatest,
                                   sstore_error *error)
 {
     const uint32_t bits = choose_bits(capacity);
-    *forest = (ss_node_forest){.least = least, .capacity = capacity};
-    while ((greatest - least) >> forest->shift >> bits > 0)
+    *forest = (ss_node_forest){.min = min, .capacity = capacity};
+    while ((greatest - min) >> forest->shift >> bits > 0)
         forest->shift++;
     forest->nodes = ss_alloc_large(capacity * sizeof *forest->nodes);
     forest->parents = ss_alloc_large(capacity * sizeof *forest->parents);
@@ -108,16 +108,16 @@ void ss_node_forest_flatten(ss_node_forest *forest)
 
 #define ADDED_AT_ONCE 1024u
 #define WORKERS_SHARE 8u /* of memory, that pieces take while they are worked on: 1/8 */
-#define LEAST_PIECE ((uint64_t)1024)
+#define MIN_PIECE ((uint64_t)1024)
 #define STEP_SHARE 0.3 /* of the work that is left, that a step is taken for: how many there will be is not known */
 
 /* One thread, in a step. */
 typedef struct step_worker {
     sstore_record *items, *scratch; /* a piece */
     uint64_t nodes[ADDED_AT_ONCE], others[ADDED_AT_ONCE];
-    size_t pending;           /* edges in the two above */
-    uint64_t node_count;      /* in pieces that were counted */
-    uint64_t least, greatest; /* node of them */
+    size_t pending;         /* edges in the two above */
+    uint64_t node_count;    /* in pieces that were counted */
+    uint64_t min, greatest; /* node of them */
     bool changed;
 } step_worker;
 
@@ -136,13 +136,13 @@ struct ss_components {
 
 /* ----- opening ----- */
 
-static sstore_status open_sorter(ss_components *components, uint32_t which, uint64_t most, sstore_error *error)
+static sstore_status open_sorter(ss_components *components, uint32_t which, uint64_t max, sstore_error *error)
 {
     const ss_sorter_options options = {.item_words = 2,
                                        .writers = components->threads,
                                        .pool = &components->pools[which],
                                        .piece_capacity = components->piece_capacity,
-                                       .expected_count = most,
+                                       .expected_count = max,
                                        .tmp_dir = components->tmp_dir};
     return ss_sorter_create(&options, &components->sorters[which], error);
 }
@@ -187,7 +187,7 @@ sstore_status ss_components_create(const ss_components_options *options, ss_comp
     components->tmp_dir = options->tmp_dir;
     const uint64_t workers = options->memory_bytes / WORKERS_SHARE;
     const uint64_t capacity = workers / components->threads / 2 / sizeof(sstore_record);
-    components->piece_capacity = (size_t)ss_max_u64(capacity, LEAST_PIECE);
+    components->piece_capacity = (size_t)ss_max_u64(capacity, MIN_PIECE);
     components->pool_bytes = (options->memory_bytes - workers) / 2;
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; status == SSTORE_OK && i < 2; i++)
@@ -382,7 +382,7 @@ static sstore_status run_step(ss_components *components, edge_fn on_edge, double
 
 static sstore_status seal(const ss_components *components, uint32_t which, sstore_error *error)
 {
-    return ss_sorter_seal(components->sorters[which], components->workers[0].items, components->progress, error);
+    return ss_sorter_finish(components->sorters[which], components->workers[0].items, components->progress, error);
 }
 
 /* A large-star step and a small-star step. Where neither changes anything, the edges between them are what is wanted,
@@ -435,7 +435,7 @@ static sstore_status count_nodes(void *context, uint64_t task, uint32_t index, s
     for (size_t i = 0; status == SSTORE_OK && i < count; i++)
         worker->node_count += i == 0 || worker->items[i].fingerprint != worker->items[i - 1].fingerprint;
     if (status == SSTORE_OK && count > 0) {
-        worker->least = ss_min_u64(worker->least, worker->items[0].fingerprint);
+        worker->min = ss_min_u64(worker->min, worker->items[0].fingerprint);
         worker->greatest = ss_max_u64(worker->greatest, worker->items[count - 1].fingerprint);
     }
     return status == SSTORE_OK ? ss_progress_add(components->progress, index, count) : status;
@@ -469,16 +469,16 @@ static sstore_status connect(ss_components *components, double end_share, sstore
     ss_progress *progress = components->progress;
     const uint64_t count = ss_sorter_count(components->sorters[0]);
     const double half = progress->end_share + (end_share - progress->end_share) / 2;
-    uint64_t node_count = 0, least = UINT64_MAX, greatest = 0;
+    uint64_t node_count = 0, min = UINT64_MAX, greatest = 0;
     for (uint32_t i = 0; i < components->threads; i++)
-        components->workers[i].least = UINT64_MAX;
+        components->workers[i].min = UINT64_MAX;
     ss_progress_begin(progress, "connecting", 0, count, half);
     sstore_status status = ss_pool_run(components->threads, ss_sorter_piece_count(components->sorters[0]), count_nodes,
                                        components, error);
     for (uint32_t i = 0; i < components->threads; i++) {
         const step_worker *worker = &components->workers[i];
         node_count += worker->node_count;
-        least = ss_min_u64(least, worker->least);
+        min = ss_min_u64(min, worker->min);
         greatest = ss_max_u64(greatest, worker->greatest);
     }
     if (status != SSTORE_OK)
@@ -486,7 +486,7 @@ static sstore_status connect(ss_components *components, double end_share, sstore
     if (ss_node_forest_bytes(node_count) > components->pool_bytes)
         return connect_by_stars(components, end_share, error);
     ss_progress_begin(progress, "connecting", 0, count, end_share);
-    status = ss_node_forest_open(&components->forest, (size_t)node_count, ss_min_u64(least, greatest), greatest, error);
+    status = ss_node_forest_open(&components->forest, (size_t)node_count, ss_min_u64(min, greatest), greatest, error);
     return status == SSTORE_OK ? connect_in_memory(components, error) : status;
 }
 

@@ -20,7 +20,7 @@ typedef struct ss_node_forest {
     uint64_t *nodes;   /* ascending */
     uint32_t *parents; /* of each node the index of its parent; a root's is its own */
     uint32_t *begins;  /* of each value of the leading bits: the first node that has it or a larger one */
-    uint64_t least;    /* no node is below it */
+    uint64_t min;    /* no node is below it */
     uint32_t shift;    /* leading bits are (node - least) >> shift */
     uint32_t begun;    /* values of them that `begins` is set for */
     size_t count, capacity;
@@ -30,7 +30,7 @@ typedef struct ss_node_forest {
 uint64_t ss_node_forest_bytes(uint64_t capacity);
 
 /* For nodes from `least` to `greatest`. MEMORY. */
-sstore_status ss_node_forest_open(ss_node_forest *forest, size_t capacity, uint64_t least, uint64_t greatest,
+sstore_status ss_node_forest_open(ss_node_forest *forest, size_t capacity, uint64_t min, uint64_t greatest,
                                   sstore_error *error);
 /* Also of a zeroed one that was never opened. */
 void ss_node_forest_close(ss_node_forest *forest);

@@ -10,7 +10,7 @@
 #define BUCKET_BYTES (BUCKET * sizeof(uint64_t)) /* of nodes: a cache line */
 #define PLACE_BYTES (sizeof(uint64_t) + sizeof(uint32_t))
 #define AHEAD 8u /* nodes whose places are fetched before they are looked at */
-#define MOST_BUCKETS (UINT32_C(1) << 28)
+#define MAX_BUCKETS (UINT32_C(1) << 28)
 #define FULL 0.8 /* of the places; from there on ever more nodes find none */
 
 static size_t place_count(const ss_edge_filter *filter)
@@ -20,7 +20,7 @@ static size_t place_count(const ss_edge_filter *filter)
 
 sstore_status ss_edge_filter_open(ss_edge_filter *filter, size_t capacity, sstore_error *error)
 {
-    filter->bucket_count = (uint32_t)ss_min_u64((uint64_t)((double)capacity / FULL / BUCKET) + 1, MOST_BUCKETS);
+    filter->bucket_count = (uint32_t)ss_min_u64((uint64_t)((double)capacity / FULL / BUCKET) + 1, MAX_BUCKETS);
     filter->expected = 0;
     filter->memory = ss_alloc_sparse(place_count(filter) * PLACE_BYTES + BUCKET_BYTES);
     if (filter->memory == NULL)
@@ -81,8 +81,8 @@ static uint32_t place_in(ss_edge_filter *filter, size_t bucket, uint64_t form, b
         uint64_t found = __atomic_load_n(&filter->nodes[place], __ATOMIC_RELAXED);
         if (found == 0 && !claim)
             return UNKNOWN;
-        if (found == 0 && __atomic_compare_exchange_n(&filter->nodes[place], &found, form, false, __ATOMIC_RELAXED,
-                                                      __ATOMIC_RELAXED))
+        if (found == 0 &&
+            __atomic_compare_exchange_n(&filter->nodes[place], &found, form, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             found = form;
         if (found == form)
             return (uint32_t)place;

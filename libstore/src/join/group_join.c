@@ -7,7 +7,7 @@
 #define KEYS_AT_ONCE 512u
 #define WORTH_IT 0.75          /* the share of all tests that dividing may take, at most */
 #define WORTH_ASKING 64u       /* values, whether they are connected */
-#define MOST_APART 64u         /* values that are connected one by one with many that are already */
+#define MAX_APART 64u          /* values that are connected one by one with many that are already */
 #define FLUSH_TESTS (1u << 26) /* some 10 ms of work, after which the caller hears of it though nothing was found */
 #define PRODUCTIVE_SHARE 16u   /* a search goes on over a large group while a value reaches 1/16 of what is left */
 
@@ -112,7 +112,8 @@ static sstore_status add_if_it_counts(ss_group_join *join, uint64_t first, uint6
 }
 
 /* The pairs of up to eight values of a tile, from `at` on, with later ones. The tile is folded. */
-static sstore_status compare_row(ss_group_join *join, const uint64_t *tile, uint32_t size, uint32_t at, sstore_error *error)
+static sstore_status compare_row(ss_group_join *join, const uint64_t *tile, uint32_t size, uint32_t at,
+                                 sstore_error *error)
 {
     const uint64_t *values = tile + at;
     const uint32_t found = join->kernels->pairs_within(&join->tile, at, size, join->distance, join->hits);
@@ -137,11 +138,12 @@ static sstore_status compare_within(ss_group_join *join, const uint64_t *tile, u
 }
 
 /* The pairs of at most eight values with at most a tile of others, which is folded. */
-static sstore_status compare_between(ss_group_join *join, const uint64_t *values, uint32_t value_count, const uint64_t *tile,
-                                     uint32_t size, sstore_error *error)
+static sstore_status compare_between(ss_group_join *join, const uint64_t *values, uint32_t value_count,
+                                     const uint64_t *tile, uint32_t size, sstore_error *error)
 {
     ss_fold(values, value_count, &join->row);
-    const uint32_t found = join->kernels->pairs_between(&join->row, value_count, &join->tile, size, join->distance, join->hits);
+    const uint32_t found = join->kernels->pairs_between(&join->row, value_count, &join->tile, size, join->distance,
+                                                        join->hits);
     sstore_status status = count_tests(join, (size_t)size * value_count, error);
     for (uint32_t i = 0; i < found; i++) {
         const uint64_t value = values[hit_number(join->hits[i]) % SS_PAIR_LANES];
@@ -274,16 +276,16 @@ static sstore_status connect_apart(ss_group_join *join, value_set set, const uin
 static sstore_status connect_what_is_left(ss_group_join *join, join_kind kind, value_set set, bool *done_out,
                                           sstore_error *error)
 {
-    uint32_t apart[MOST_APART];
+    uint32_t apart[MAX_APART];
     *done_out = false;
     if (kind != JOIN_SPANNING || join->find_apart == NULL || set.count < WORTH_ASKING)
         return SSTORE_OK;
     const sstore_status status = join->pair_count > 0 ? ss_group_flush(join, error) : SSTORE_OK;
     if (status != SSTORE_OK)
         return status;
-    const size_t most = set.count / WORTH_ASKING < MOST_APART ? set.count / WORTH_ASKING : MOST_APART;
-    const size_t count = join->find_apart(join->context, set.values, set.count, apart, most);
-    *done_out = count <= most;
+    const size_t max = set.count / WORTH_ASKING < MAX_APART ? set.count / WORTH_ASKING : MAX_APART;
+    const size_t count = join->find_apart(join->context, set.values, set.count, apart, max);
+    *done_out = count <= max;
     return *done_out ? connect_apart(join, set, apart, count, error) : SSTORE_OK;
 }
 

@@ -37,7 +37,7 @@ typedef sstore_status (*ss_group_pairs_fn)(void *context, const ss_fingerprint_p
 /* Find the values that are not known to be connected with the others, all of which are, by pairs that were handed over, or are
  * about to be by another thread of the same join: set their indexes in `apart`, ascending, and return how many they are; more
  * than `most` if there are more. */
-typedef size_t (*ss_group_apart_fn)(void *context, const uint64_t *values, size_t count, uint32_t *apart, size_t most);
+typedef size_t (*ss_group_apart_fn)(void *context, const uint64_t *values, size_t count, uint32_t *apart, size_t max);
 
 /* The state of one thread's joins; some 53 KiB, so it is for the heap. */
 typedef struct ss_group_join {

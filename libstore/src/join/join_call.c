@@ -36,12 +36,12 @@ static size_t room_bytes(const ss_sort_stage *stage)
     return stage->piece_capacity * stage->item_words * sizeof(uint64_t);
 }
 
-sstore_status ss_sort_stage_seal(ss_sort_stage *stage, ss_progress *progress, sstore_error *error)
+sstore_status ss_sort_stage_finish(ss_sort_stage *stage, ss_progress *progress, sstore_error *error)
 {
     void *buffer = ss_realloc(NULL, room_bytes(stage), 1);
     if (buffer == NULL)
         return ss_fail_memory(error, room_bytes(stage));
-    sstore_status status = ss_sorter_seal(stage->sorter, buffer, progress, error);
+    sstore_status status = ss_sorter_finish(stage->sorter, buffer, progress, error);
     ss_free(buffer);
     return status;
 }
@@ -67,59 +67,58 @@ sstore_status ss_piece_room_load(ss_piece_room *room, const ss_sort_stage *stage
 
 /* ===== lookup in ascending order ===== */
 
-sstore_status ss_record_walk_open(ss_record_walk *walk, const sstore *store, sstore_error *error)
+sstore_status ss_ordered_lookup_open(ss_ordered_lookup *lookup, const sstore *store, sstore_error *error)
 {
-    *walk = (ss_record_walk){.more = false};
-    ss_record_merge_init(&walk->records, store->manifest.has_ids);
-    return ss_record_merge_add_store(&walk->records, store, error);
+    *lookup = (ss_ordered_lookup){.more = false};
+    ss_merge_iterator_init(&lookup->records, store->manifest.has_ids);
+    return ss_merge_iterator_add_store(&lookup->records, store, error);
 }
 
-void ss_record_walk_close(ss_record_walk *walk)
+void ss_ordered_lookup_close(ss_ordered_lookup *lookup)
 {
-    ss_record_merge_close(&walk->records);
+    ss_merge_iterator_close(&lookup->records);
 }
 
-sstore_status ss_record_walk_step(ss_record_walk *walk, sstore_error *error)
+sstore_status ss_ordered_lookup_step(ss_ordered_lookup *lookup, sstore_error *error)
 {
-    return ss_record_merge_next(&walk->records, &walk->next, &walk->more, error);
+    return ss_merge_iterator_next(&lookup->records, &lookup->next, &lookup->more, error);
 }
 
-sstore_status ss_record_walk_begin(ss_record_walk *walk, uint64_t fingerprint, sstore_error *error)
+sstore_status ss_ordered_lookup_begin(ss_ordered_lookup *lookup, uint64_t fingerprint, sstore_error *error)
 {
-    sstore_status status = ss_record_merge_seek(&walk->records, fingerprint, error);
-    return status == SSTORE_OK ? ss_record_walk_step(walk, error) : status;
+    sstore_status status = ss_merge_iterator_seek(&lookup->records, fingerprint, error);
+    return status == SSTORE_OK ? ss_ordered_lookup_step(lookup, error) : status;
 }
 
-sstore_status ss_record_walk_to(ss_record_walk *walk, uint64_t fingerprint, sstore_error *error)
+sstore_status ss_ordered_lookup_to(ss_ordered_lookup *lookup, uint64_t fingerprint, sstore_error *error)
 {
-    if (!walk->more || walk->next.fingerprint >= fingerprint)
+    if (!lookup->more || lookup->next.fingerprint >= fingerprint)
         return SSTORE_OK;
-    sstore_status status = ss_record_merge_skip(&walk->records, fingerprint, error);
-    return status == SSTORE_OK ? ss_record_walk_step(walk, error) : status;
+    sstore_status status = ss_merge_iterator_skip(&lookup->records, fingerprint, error);
+    return status == SSTORE_OK ? ss_ordered_lookup_step(lookup, error) : status;
 }
 
 /* ===== call ===== */
 
 #define DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
-#define LEAST_MEMORY_BYTES ((uint64_t)8 << 20)
+#define MIN_MEMORY_BYTES ((uint64_t)8 << 20)
 #define FIXED_BYTES ((uint64_t)6 << 20) /* the process, its stacks */
-#define LEAST_PIECE ((uint64_t)1024)
-#define MOST_PIECE ((uint64_t)1 << 18)
+#define MIN_PIECE ((uint64_t)1024)
+#define MAX_PIECE ((uint64_t)1 << 18)
 #define ITEM_BYTES 80u /* that an item at work takes: twice 24, and what it leads to */
 
 /* Half of the memory is for finding pairs, a quarter for those found; then, when they are on their way to the caller, a
  * quarter each for what a step takes and what it leaves, and a quarter for what threads work on. */
 static void share_memory(ss_join_call *call, uint64_t memory_bytes)
 {
-    uint64_t reading = ss_record_merge_bytes(call->left, 0, call->left->manifest.segment_count);
+    uint64_t reading = ss_merge_iterator_bytes(call->left, 0, call->left->manifest.segment_count);
     if (!ss_join_call_is_self(call))
-        reading += ss_record_merge_bytes(call->right, 0, call->right->manifest.segment_count);
+        reading += ss_merge_iterator_bytes(call->right, 0, call->right->manifest.segment_count);
     const uint64_t fixed = FIXED_BYTES + call->threads * reading;
-    const uint64_t rest = ss_max_u64(memory_bytes - ss_min_u64(fixed, memory_bytes / 2), LEAST_MEMORY_BYTES / 2);
+    const uint64_t rest = ss_max_u64(memory_bytes - ss_min_u64(fixed, memory_bytes / 2), MIN_MEMORY_BYTES / 2);
     call->join_bytes = rest / 2;
     call->stage_bytes = rest / 4;
-    call->piece_capacity =
-        (size_t)ss_max_u64(ss_min_u64(rest / 4 / ITEM_BYTES / call->threads, MOST_PIECE), LEAST_PIECE);
+    call->piece_capacity = (size_t)ss_max_u64(ss_min_u64(rest / 4 / ITEM_BYTES / call->threads, MAX_PIECE), MIN_PIECE);
 }
 
 sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const sstore *right,
@@ -135,9 +134,9 @@ sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const s
     if (taken.distance > SSTORE_MAX_BUILD_DISTANCE)
         return ss_fail_argument(error, "the distance to join within is %u; it can be 0 to %d", taken.distance,
                                 SSTORE_MAX_BUILD_DISTANCE);
-    if (taken.memory_bytes != 0 && taken.memory_bytes < LEAST_MEMORY_BYTES)
+    if (taken.memory_bytes != 0 && taken.memory_bytes < MIN_MEMORY_BYTES)
         return ss_fail_argument(error, "the memory is %llu bytes; at least %llu are needed",
-                                (unsigned long long)taken.memory_bytes, (unsigned long long)LEAST_MEMORY_BYTES);
+                                (unsigned long long)taken.memory_bytes, (unsigned long long)MIN_MEMORY_BYTES);
     call->distance = taken.distance;
     call->threads = ss_pool_threads(taken.threads);
     call->progress.report = taken.on_progress;
@@ -158,7 +157,7 @@ void ss_join_call_end(ss_join_call *call)
 #define READ_TOGETHER 1024u
 
 /* The fingerprints of a part, once it was read. */
-struct ss_kept_part {
+struct ss_retained_part {
     bool whole;
     size_t count, capacity;
     uint64_t *values;
@@ -170,7 +169,7 @@ static uint64_t count_fingerprints(const sstore *store)
     uint64_t count = 0;
     for (uint32_t i = 0; i < store->manifest.segment_count; i++)
         if (!ss_segment_removes(store->segments[i]))
-            count += store->segments[i]->facts.distinct_count;
+            count += store->segments[i]->metadata.distinct_count;
     return count;
 }
 
@@ -179,23 +178,23 @@ static const ss_segment *largest_segment(const sstore *store)
 {
     const ss_segment *largest = NULL;
     for (uint32_t i = 0; i < store->manifest.segment_count; i++)
-        if (largest == NULL || store->segments[i]->facts.distinct_count > largest->facts.distinct_count)
+        if (largest == NULL || store->segments[i]->metadata.distinct_count > largest->metadata.distinct_count)
             largest = store->segments[i];
     return largest;
 }
 
-sstore_status ss_store_source_open(ss_store_source *source, const sstore *store, uint64_t most_kept_bytes,
-                                   sstore_error *error)
+sstore_status ss_store_fingerprints_open(ss_store_fingerprints *source, const sstore *store, uint64_t max_kept_bytes,
+                                         sstore_error *error)
 {
     const ss_segment *largest = largest_segment(store);
-    const uint64_t blocks = largest == NULL ? 0 : largest->facts.tables[0].block_count;
-    const uint64_t parts = ss_max_u64(ss_min_u64(blocks / PART_BLOCKS, SS_MOST_PARTS), 1);
-    *source = (ss_store_source){.store = store,
-                                .part_count = (uint32_t)parts,
-                                .is_plain = store->manifest.segment_count == 1};
+    const uint64_t blocks = largest == NULL ? 0 : largest->metadata.tables[0].block_count;
+    const uint64_t parts = ss_max_u64(ss_min_u64(blocks / PART_BLOCKS, SS_MAX_PARTS), 1);
+    *source = (ss_store_fingerprints){.store = store,
+                                      .part_count = (uint32_t)parts,
+                                      .is_plain = store->manifest.segment_count == 1};
     source->blocks = ss_alloc(parts + 1, sizeof *source->blocks);
     source->firsts = ss_alloc(parts, sizeof *source->firsts);
-    source->keeps = count_fingerprints(store) <= most_kept_bytes / sizeof(uint64_t);
+    source->keeps = count_fingerprints(store) <= max_kept_bytes / sizeof(uint64_t);
     source->kept = ss_alloc(source->keeps ? parts : 0, sizeof *source->kept);
     if (source->blocks == NULL || source->firsts == NULL || source->kept == NULL)
         return ss_fail_memory(error, (parts + 1) * sizeof *source->blocks);
@@ -208,7 +207,7 @@ sstore_status ss_store_source_open(ss_store_source *source, const sstore *store,
     return SSTORE_OK;
 }
 
-void ss_store_source_close(ss_store_source *source)
+void ss_store_fingerprints_close(ss_store_fingerprints *source)
 {
     for (uint32_t i = 0; source->keeps && source->kept != NULL && i < source->part_count; i++)
         ss_free(source->kept[i].values);
@@ -221,40 +220,40 @@ void ss_store_source_close(ss_store_source *source)
 }
 
 /* Blocks of the only segment. */
-static sstore_status read_blocks(const ss_store_source *source, uint32_t part, ss_values_fn on_values, void *sink,
+static sstore_status read_blocks(const ss_store_fingerprints *source, uint32_t part, ss_values_fn on_values, void *sink,
                                  sstore_error *error)
 {
-    ss_table_stream stream;
+    ss_table_iterator iterator;
     const uint64_t *values;
     uint32_t count = 1;
-    sstore_status status = ss_table_stream_open(&stream, &source->store->segments[0]->tables[0].source, error);
-    ss_table_stream_seek(&stream, source->blocks[part], source->blocks[part + 1]);
+    sstore_status status = ss_table_iterator_open(&iterator, &source->store->segments[0]->tables[0].checked, error);
+    ss_table_iterator_seek(&iterator, source->blocks[part], source->blocks[part + 1]);
     while (status == SSTORE_OK && count > 0) {
-        status = ss_table_stream_next(&stream, &values, &count, error);
+        status = ss_table_iterator_next(&iterator, &values, &count, error);
         if (status == SSTORE_OK && count > 0)
             status = on_values(sink, values, count, error);
     }
-    ss_table_stream_close(&stream);
+    ss_table_iterator_close(&iterator);
     return status;
 }
 
 /* Fingerprints of several segments. The ids matter only where some of a fingerprint's may have been removed. */
-static sstore_status read_merged(const ss_store_source *source, uint32_t part, ss_values_fn on_values, void *sink,
+static sstore_status read_merged(const ss_store_fingerprints *source, uint32_t part, ss_values_fn on_values, void *sink,
                                  sstore_error *error)
 {
     const sstore *store = source->store;
     const bool is_last = part + 1 == source->part_count;
-    ss_record_merge records;
+    ss_merge_iterator records;
     sstore_record record;
     uint64_t values[READ_TOGETHER], last = 0;
     size_t count = 0;
     bool more = true, any = false;
-    ss_record_merge_init(&records, store->manifest.has_ids && store->removal_end > 0);
-    sstore_status status = ss_record_merge_add_store(&records, store, error);
+    ss_merge_iterator_init(&records, store->manifest.has_ids && store->removal_end > 0);
+    sstore_status status = ss_merge_iterator_add_store(&records, store, error);
     if (status == SSTORE_OK)
-        status = ss_record_merge_seek(&records, source->firsts[part], error);
+        status = ss_merge_iterator_seek(&records, source->firsts[part], error);
     while (status == SSTORE_OK) {
-        status = ss_record_merge_next(&records, &record, &more, error);
+        status = ss_merge_iterator_next(&records, &record, &more, error);
         if (status != SSTORE_OK || !more || (!is_last && record.fingerprint >= source->firsts[part + 1]))
             break;
         if (any && record.fingerprint == last)
@@ -268,12 +267,12 @@ static sstore_status read_merged(const ss_store_source *source, uint32_t part, s
     }
     if (status == SSTORE_OK && count > 0)
         status = on_values(sink, values, count, error);
-    ss_record_merge_close(&records);
+    ss_merge_iterator_close(&records);
     return status;
 }
 
-static sstore_status read_from_store(const ss_store_source *source, uint32_t part, ss_values_fn on_values, void *sink,
-                                     sstore_error *error)
+static sstore_status read_from_store(const ss_store_fingerprints *source, uint32_t part, ss_values_fn on_values,
+                                     void *sink, sstore_error *error)
 {
     return source->is_plain ? read_blocks(source, part, on_values, sink, error)
                             : read_merged(source, part, on_values, sink, error);
@@ -283,7 +282,7 @@ static sstore_status read_from_store(const ss_store_source *source, uint32_t par
 
 static sstore_status keep_values(void *sink, const uint64_t *values, size_t count, sstore_error *error)
 {
-    struct ss_kept_part *kept = sink;
+    struct ss_retained_part *kept = sink;
     if (count > kept->capacity - kept->count) {
         size_t capacity = (size_t)ss_max_u64(kept->count + count, kept->capacity + kept->capacity / 4);
         uint64_t *grown = ss_realloc(kept->values, capacity, sizeof *grown);
@@ -298,10 +297,10 @@ static sstore_status keep_values(void *sink, const uint64_t *values, size_t coun
 }
 
 /* The first time from the store, by one thread, since nobody else reads the part then; from then on from memory. */
-static sstore_status read_kept(const ss_store_source *source, uint32_t part, ss_values_fn on_values, void *sink,
+static sstore_status read_kept(const ss_store_fingerprints *source, uint32_t part, ss_values_fn on_values, void *sink,
                                sstore_error *error)
 {
-    struct ss_kept_part *kept = &source->kept[part];
+    struct ss_retained_part *kept = &source->kept[part];
     if (!kept->whole) {
         kept->capacity = (size_t)(count_fingerprints(source->store) / source->part_count + 1);
         kept->values = ss_realloc(NULL, kept->capacity, sizeof *kept->values);
@@ -320,21 +319,21 @@ static sstore_status read_kept(const ss_store_source *source, uint32_t part, ss_
 static sstore_status read_part(void *context, uint32_t part, uint32_t worker, ss_values_fn on_values, void *sink,
                                sstore_error *error)
 {
-    const ss_store_source *source = context;
+    const ss_store_fingerprints *source = context;
     (void)worker;
     return source->keeps ? read_kept(source, part, on_values, sink, error)
                          : read_from_store(source, part, on_values, sink, error);
 }
 
-ss_fingerprint_source ss_store_source_fingerprints(ss_store_source *source)
+ss_fingerprint_parts ss_store_fingerprints_parts(ss_store_fingerprints *source)
 {
-    return (ss_fingerprint_source){.context = source,
-                                   .part_count = source->part_count,
-                                   .count = count_fingerprints(source->store),
-                                   .read = read_part};
+    return (ss_fingerprint_parts){.context = source,
+                                  .part_count = source->part_count,
+                                  .count = count_fingerprints(source->store),
+                                  .read = read_part};
 }
 
-uint64_t ss_store_source_kept_bytes(const ss_store_source *source)
+uint64_t ss_store_fingerprints_kept_bytes(const ss_store_fingerprints *source)
 {
     return source->keeps ? count_fingerprints(source->store) * sizeof(uint64_t) : 0;
 }

@@ -28,7 +28,7 @@ sstore_status ss_sort_stage_open(ss_sort_stage *stage, uint32_t item_words, uint
 void ss_sort_stage_close(ss_sort_stage *stage);
 
 /* All items are there. MEMORY, IO, STOPPED. */
-sstore_status ss_sort_stage_seal(ss_sort_stage *stage, ss_progress *progress, sstore_error *error);
+sstore_status ss_sort_stage_finish(ss_sort_stage *stage, ss_progress *progress, sstore_error *error);
 
 /* Room for a piece and for sorting it. */
 typedef struct ss_piece_room {
@@ -47,35 +47,35 @@ sstore_status ss_piece_room_load(ss_piece_room *room, const ss_sort_stage *stage
 
 /* The records of ascending fingerprints, wherever they lie in a store. */
 
-typedef struct ss_record_walk {
-    ss_record_merge records;
+typedef struct ss_ordered_lookup {
+    ss_merge_iterator records;
     sstore_record next; /* the record that the walk stands before */
     bool more;          /* there is one */
-} ss_record_walk;
+} ss_ordered_lookup;
 
 /* MEMORY. The walk stands nowhere yet. */
-sstore_status ss_record_walk_open(ss_record_walk *walk, const sstore *store, sstore_error *error);
+sstore_status ss_ordered_lookup_open(ss_ordered_lookup *lookup, const sstore *store, sstore_error *error);
 /* Also of a zeroed one. */
-void ss_record_walk_close(ss_record_walk *walk);
+void ss_ordered_lookup_close(ss_ordered_lookup *lookup);
 
 /* Stand before the first record whose fingerprint is at least this, anywhere. IO, DAMAGED. */
-sstore_status ss_record_walk_begin(ss_record_walk *walk, uint64_t fingerprint, sstore_error *error);
+sstore_status ss_ordered_lookup_begin(ss_ordered_lookup *lookup, uint64_t fingerprint, sstore_error *error);
 /* The same further on; not back. */
-sstore_status ss_record_walk_to(ss_record_walk *walk, uint64_t fingerprint, sstore_error *error);
+sstore_status ss_ordered_lookup_to(ss_ordered_lookup *lookup, uint64_t fingerprint, sstore_error *error);
 /* Step over a record. */
-sstore_status ss_record_walk_step(ss_record_walk *walk, sstore_error *error);
+sstore_status ss_ordered_lookup_step(ss_ordered_lookup *lookup, sstore_error *error);
 
 /* Pass by records behind the next one, of which each is its fingerprint's only one in the store, if it has one segment. Returns how
  * many. */
-static inline uint32_t ss_record_walk_pass_singles(ss_record_walk *walk)
+static inline uint32_t ss_ordered_lookup_pass_singles(ss_ordered_lookup *lookup)
 {
-    return walk->records.input_count == 1 ? ss_record_stream_pass_singles(&walk->records.inputs[0].stream) : 0;
+    return lookup->records.input_count == 1 ? ss_segment_iterator_pass_singles(&lookup->records.inputs[0].iterator) : 0;
 }
 
 /* Whether the walk stands before a record of the fingerprint. */
-static inline bool ss_record_walk_at(const ss_record_walk *walk, uint64_t fingerprint)
+static inline bool ss_ordered_lookup_at(const ss_ordered_lookup *lookup, uint64_t fingerprint)
 {
-    return walk->more && walk->next.fingerprint == fingerprint;
+    return lookup->more && lookup->next.fingerprint == fingerprint;
 }
 
 /* ===== call ===== */
@@ -107,28 +107,28 @@ static inline bool ss_join_call_is_self(const ss_join_call *call)
 
 /* The distinct fingerprints of a store, in parts that several threads read at once. */
 
-#define SS_MOST_PARTS 256u
+#define SS_MAX_PARTS 256u
 
-typedef struct ss_store_source {
+typedef struct ss_store_fingerprints {
     const sstore *store; /* borrowed */
     uint32_t part_count;
     bool is_plain;       /* one segment: its blocks are the parts */
     uint64_t *blocks;    /* of the largest segment: part_count + 1 bounds */
     uint64_t *firsts;    /* the least fingerprint that a part may have */
     bool keeps;          /* parts that were read stay in memory */
-    struct ss_kept_part *kept; /* one a part */
-} ss_store_source;
+    struct ss_retained_part *kept; /* one a part */
+} ss_store_fingerprints;
 
-/* All fingerprints are kept in memory, once they were read, if they take at most `most_kept_bytes`. MEMORY. */
-sstore_status ss_store_source_open(ss_store_source *source, const sstore *store, uint64_t most_kept_bytes,
+/* All fingerprints are kept in memory, once they were read, if they take at most `max_kept_bytes`. MEMORY. */
+sstore_status ss_store_fingerprints_open(ss_store_fingerprints *source, const sstore *store, uint64_t max_kept_bytes,
                                    sstore_error *error);
 /* Also of a zeroed one. */
-void ss_store_source_close(ss_store_source *source);
+void ss_store_fingerprints_close(ss_store_fingerprints *source);
 
 /* As a join takes it; the store source must stay where it is. */
-ss_fingerprint_source ss_store_source_fingerprints(ss_store_source *source);
+ss_fingerprint_parts ss_store_fingerprints_parts(ss_store_fingerprints *source);
 
 /* The bytes that are kept, or will be. */
-uint64_t ss_store_source_kept_bytes(const ss_store_source *source);
+uint64_t ss_store_fingerprints_kept_bytes(const ss_store_fingerprints *source);
 
 #endif

@@ -11,7 +11,7 @@
 /* What a thread has. */
 typedef struct ids_worker {
     ss_piece_room room;
-    ss_record_walk walk;
+    ss_ordered_lookup lookup;
     size_t count;
     ss_triple triples[TOGETHER]; /* on their way */
 } ids_worker;
@@ -20,7 +20,7 @@ typedef struct ids_run {
     ss_join_call *call;
     const ss_sort_stage *pairs;
     ss_sort_stage *triples;
-    ss_store_source parts;
+    ss_store_fingerprints parts;
     ids_worker *workers;
 } ids_run;
 
@@ -34,7 +34,7 @@ static sstore_status open_workers(ids_run *self, sstore_error *error)
     if (self->workers == NULL)
         return ss_fail_memory(error, call->threads * sizeof *self->workers);
     for (uint32_t i = 0; status == SSTORE_OK && i < call->threads; i++) {
-        status = ss_record_walk_open(&self->workers[i].walk, call->right, error);
+        status = ss_ordered_lookup_open(&self->workers[i].lookup, call->right, error);
         if (status == SSTORE_OK && self->pairs != NULL)
             status = ss_piece_room_open(&self->workers[i].room, self->pairs, error);
     }
@@ -44,7 +44,7 @@ static sstore_status open_workers(ids_run *self, sstore_error *error)
 static void close_workers(ids_run *self)
 {
     for (uint32_t i = 0; self->workers != NULL && i < self->call->threads; i++) {
-        ss_record_walk_close(&self->workers[i].walk);
+        ss_ordered_lookup_close(&self->workers[i].lookup);
         ss_piece_room_close(&self->workers[i].room);
     }
     ss_free(self->workers);
@@ -83,14 +83,14 @@ static sstore_status run(ids_run *self, uint64_t tasks, ss_task_fn task, sstore_
 static sstore_status add_ids(const ids_run *self, uint32_t index, const sstore_record *pairs, size_t count,
                              sstore_error *error)
 {
-    ss_record_walk *walk = &self->workers[index].walk;
+    ss_ordered_lookup *lookup = &self->workers[index].lookup;
     const uint64_t second = pairs[0].fingerprint;
-    sstore_status status = ss_record_walk_to(walk, second, error);
-    while (status == SSTORE_OK && ss_record_walk_at(walk, second)) {
+    sstore_status status = ss_ordered_lookup_to(lookup, second, error);
+    while (status == SSTORE_OK && ss_ordered_lookup_at(lookup, second)) {
         for (size_t i = 0; status == SSTORE_OK && i < count; i++)
-            status = add_triple(self, index, (ss_triple){pairs[i].id, second, walk->next.id}, error);
+            status = add_triple(self, index, (ss_triple){pairs[i].id, second, lookup->next.id}, error);
         if (status == SSTORE_OK)
-            status = ss_record_walk_step(walk, error);
+            status = ss_ordered_lookup_step(lookup, error);
     }
     return status;
 }
@@ -103,7 +103,7 @@ static sstore_status add_piece(void *context, uint64_t task, uint32_t index, sst
     sstore_status status = ss_piece_room_load(&of->room, self->pairs, (size_t)task, error);
     const size_t count = status == SSTORE_OK ? of->room.count : 0;
     if (count > 0)
-        status = ss_record_walk_begin(&of->walk, pairs[0].fingerprint, error);
+        status = ss_ordered_lookup_begin(&of->lookup, pairs[0].fingerprint, error);
     for (size_t begin = 0, end; status == SSTORE_OK && begin < count; begin = end) {
         for (end = begin + 1; end < count && pairs[end].fingerprint == pairs[begin].fingerprint;)
             end++;
@@ -112,8 +112,8 @@ static sstore_status add_piece(void *context, uint64_t task, uint32_t index, sst
     return status == SSTORE_OK ? ss_progress_add(&self->call->progress, index, count) : status;
 }
 
-static sstore_status pair_ids_add(ss_join_call *call, const ss_sort_stage *pairs, ss_sort_stage *triples, double end_share,
-                              sstore_error *error)
+static sstore_status pair_ids_add(ss_join_call *call, const ss_sort_stage *pairs, ss_sort_stage *triples,
+                                  double end_share, sstore_error *error)
 {
     ids_run self = {.call = call, .pairs = pairs, .triples = triples};
     ss_progress_begin(&call->progress, "identifying", 0, ss_sorter_count(pairs->sorter), end_share);
@@ -160,32 +160,32 @@ static sstore_status add_repeat(repeats *self, const sstore_record *record, ssto
 static sstore_status add_part(void *context, uint64_t task, uint32_t index, sstore_error *error)
 {
     const ids_run *self = context;
-    ss_record_walk *walk = &self->workers[index].walk;
+    ss_ordered_lookup *lookup = &self->workers[index].lookup;
     const bool is_last = task + 1 == self->parts.part_count;
     repeats found = {.run = self, .index = index};
     uint64_t count = 0;
-    sstore_status status = ss_record_walk_begin(walk, self->parts.firsts[task], error);
-    while (status == SSTORE_OK && walk->more &&
-           (is_last || walk->next.fingerprint < self->parts.firsts[task + 1])) {
-        status = add_repeat(&found, &walk->next, error);
+    sstore_status status = ss_ordered_lookup_begin(lookup, self->parts.firsts[task], error);
+    while (status == SSTORE_OK && lookup->more &&
+           (is_last || lookup->next.fingerprint < self->parts.firsts[task + 1])) {
+        status = add_repeat(&found, &lookup->next, error);
         if (status == SSTORE_OK)
-            status = ss_record_walk_step(walk, error);
-        count += 1 + ss_record_walk_pass_singles(walk);
+            status = ss_ordered_lookup_step(lookup, error);
+        count += 1 + ss_ordered_lookup_pass_singles(lookup);
     }
     return status == SSTORE_OK ? ss_progress_add(&self->call->progress, index, count) : status;
 }
 
 static sstore_status pair_ids_add_repeated(ss_join_call *call, ss_sort_stage *triples, double end_share,
-                                       sstore_error *error)
+                                           sstore_error *error)
 {
     ids_run self = {.call = call, .triples = triples};
     ss_manifest_totals totals;
     (void)ss_manifest_counts(&call->right->manifest, &totals);
     ss_progress_begin(&call->progress, "identifying", 0, totals.record_count, end_share);
-    sstore_status status = ss_store_source_open(&self.parts, call->right, 0, error);
+    sstore_status status = ss_store_fingerprints_open(&self.parts, call->right, 0, error);
     if (status == SSTORE_OK)
         status = run(&self, self.parts.part_count, add_part, error);
-    ss_store_source_close(&self.parts);
+    ss_store_fingerprints_close(&self.parts);
     return status;
 }
 
@@ -199,7 +199,7 @@ static sstore_status pair_ids_add_repeated(ss_join_call *call, ss_sort_stage *tr
 /* A piece of the sorted pairs: loaded and looked up by any thread, given to the caller by its own. */
 typedef struct slot {
     ss_piece_room room;
-    ss_record_walk walk;
+    ss_ordered_lookup lookup;
     size_t record_count, record_capacity;
     sstore_record *records; /* of the piece's first fingerprints, ascending */
     bool too_many;          /* there is no room for all of them: each is looked up when it is given */
@@ -212,9 +212,10 @@ struct sstore_pair_iterator {
     slot *slots;           /* one a thread */
     size_t first_piece, slot_count; /* that are loaded, from the piece of slots[0] on */
     size_t slot_index, item_index;  /* the item that is given */
-    size_t begin, record_index;     /* the first record with its first fingerprint, and the next one; of a slot with too many
+    size_t begin,
+        record_index;     /* the first record with its first fingerprint, and the next one; of a slot with too many
                                        records, record_index is 1 if the walk stands before the next one */
-    sstore_status status;           /* of an earlier call */
+    sstore_status status; /* of an earlier call */
 };
 
 static const ss_sort_stage *items_of(const sstore_pair_iterator *self)
@@ -233,16 +234,15 @@ static ss_triple triple_at(const sstore_pair_iterator *self, const slot *of, siz
 /* Keep the records of one fingerprint. */
 static sstore_status keep_records(slot *of, uint64_t fingerprint, size_t max, sstore_error *error)
 {
-    sstore_status status = ss_record_walk_to(&of->walk, fingerprint, error);
-    while (status == SSTORE_OK && !of->too_many && ss_record_walk_at(&of->walk, fingerprint)) {
-        sstore_record *records =
-            ss_grow(of->records, of->record_count, &of->record_capacity, 1024, sizeof *records);
+    sstore_status status = ss_ordered_lookup_to(&of->lookup, fingerprint, error);
+    while (status == SSTORE_OK && !of->too_many && ss_ordered_lookup_at(&of->lookup, fingerprint)) {
+        sstore_record *records = ss_grow(of->records, of->record_count, &of->record_capacity, 1024, sizeof *records);
         if (records == NULL)
             return ss_fail_memory(error, 2 * of->record_capacity * sizeof *records);
         of->records = records;
-        records[of->record_count++] = of->walk.next;
+        records[of->record_count++] = of->lookup.next;
         of->too_many = of->record_count > max;
-        status = ss_record_walk_step(&of->walk, error);
+        status = ss_ordered_lookup_step(&of->lookup, error);
     }
     return status;
 }
@@ -259,7 +259,7 @@ static sstore_status prepare_piece(void *context, uint64_t task, uint32_t worker
     if (status != SSTORE_OK || of->room.count == 0)
         return status;
     uint64_t last = triple_at(self, of, 0).first;
-    status = ss_record_walk_begin(&of->walk, last, error);
+    status = ss_ordered_lookup_begin(&of->lookup, last, error);
     for (size_t i = 0; status == SSTORE_OK && !of->too_many && i < of->room.count; i++) {
         const uint64_t first = triple_at(self, of, i).first;
         if (i == 0 || first != last)
@@ -284,11 +284,11 @@ static sstore_status next_id(sstore_pair_iterator *self, slot *of, uint64_t firs
                              sstore_error *error)
 {
     if (of->too_many) {
-        sstore_status status = self->record_index == 0 ? ss_record_walk_begin(&of->walk, first, error)
-                                                       : ss_record_walk_step(&of->walk, error);
+        sstore_status status = self->record_index == 0 ? ss_ordered_lookup_begin(&of->lookup, first, error)
+                                                       : ss_ordered_lookup_step(&of->lookup, error);
         self->record_index = 1;
-        *more_out = status == SSTORE_OK && ss_record_walk_at(&of->walk, first);
-        *id_out = of->walk.next.id;
+        *more_out = status == SSTORE_OK && ss_ordered_lookup_at(&of->lookup, first);
+        *id_out = of->lookup.next.id;
         return status;
     }
     while (self->begin < of->record_count && of->records[self->begin].fingerprint < first)
@@ -376,7 +376,7 @@ static sstore_status keep_pairs(void *context, uint32_t worker, const ss_fingerp
 /* Find the pairs of fingerprints. */
 static sstore_status find_pairs(ss_join_call *call, pair_sink *sink, sstore_error *error)
 {
-    ss_store_source left = {.blocks = NULL}, right = {.blocks = NULL};
+    ss_store_fingerprints left = {.blocks = NULL}, right = {.blocks = NULL};
     ss_join_options options = {.distance = call->distance,
                                .threads = call->threads,
                                .tmp_dir = &call->tmp_dir,
@@ -385,20 +385,20 @@ static sstore_status find_pairs(ss_join_call *call, pair_sink *sink, sstore_erro
                                .on_pairs = keep_pairs,
                                .context = sink};
     const bool self = ss_join_call_is_self(call);
-    const uint64_t most_kept = call->join_bytes / (self ? 3 : 6);
-    sstore_status status = ss_store_source_open(&left, call->left, most_kept, error);
+    const uint64_t max_kept = call->join_bytes / (self ? 3 : 6);
+    sstore_status status = ss_store_fingerprints_open(&left, call->left, max_kept, error);
     if (status == SSTORE_OK && !self)
-        status = ss_store_source_open(&right, call->right, most_kept, error);
-    options.memory_bytes =
-        call->join_bytes - ss_store_source_kept_bytes(&left) - (self ? 0 : ss_store_source_kept_bytes(&right));
+        status = ss_store_fingerprints_open(&right, call->right, max_kept, error);
+    options.memory_bytes = call->join_bytes - ss_store_fingerprints_kept_bytes(&left) -
+                           (self ? 0 : ss_store_fingerprints_kept_bytes(&right));
     if (status == SSTORE_OK) {
-        const ss_fingerprint_source from_left = ss_store_source_fingerprints(&left);
-        const ss_fingerprint_source from_right = self ? from_left : ss_store_source_fingerprints(&right);
+        const ss_fingerprint_parts from_left = ss_store_fingerprints_parts(&left);
+        const ss_fingerprint_parts from_right = self ? from_left : ss_store_fingerprints_parts(&right);
         status = self ? ss_join_self(&from_left, &options, error)
                       : ss_join_cross(&from_left, &from_right, &options, error);
     }
-    ss_store_source_close(&left);
-    ss_store_source_close(&right);
+    ss_store_fingerprints_close(&left);
+    ss_store_fingerprints_close(&right);
     return status;
 }
 
@@ -412,7 +412,7 @@ static sstore_status identify(ss_join_call *call, ss_sort_stage *pairs, ss_sort_
     if (status == SSTORE_OK && ss_join_call_is_self(call) && may_repeat(call->right))
         status = pair_ids_add_repeated(call, triples, IDENTIFIED_SHARE, error);
     ss_sort_stage_close(pairs); /* its memory goes to the report */
-    return status == SSTORE_OK ? ss_sort_stage_seal(triples, &call->progress, error) : status;
+    return status == SSTORE_OK ? ss_sort_stage_finish(triples, &call->progress, error) : status;
 }
 
 static sstore_status open_slots(sstore_pair_iterator *self, sstore_error *error)
@@ -425,7 +425,7 @@ static sstore_status open_slots(sstore_pair_iterator *self, sstore_error *error)
     for (uint32_t i = 0; status == SSTORE_OK && i < call->threads; i++) {
         status = ss_piece_room_open(&self->slots[i].room, items_of(self), error);
         if (status == SSTORE_OK)
-            status = ss_record_walk_open(&self->slots[i].walk, call->left, error);
+            status = ss_ordered_lookup_open(&self->slots[i].lookup, call->left, error);
     }
     return status;
 }
@@ -434,7 +434,7 @@ static void close_iterator(sstore_pair_iterator *self)
 {
     for (uint32_t i = 0; self->slots != NULL && i < self->call.threads; i++) {
         ss_piece_room_close(&self->slots[i].room);
-        ss_record_walk_close(&self->slots[i].walk);
+        ss_ordered_lookup_close(&self->slots[i].lookup);
         ss_free(self->slots[i].records);
     }
     ss_free(self->slots);
@@ -450,13 +450,13 @@ static sstore_status open_iterator(sstore_pair_iterator *self, const sstore *lef
     ss_join_call *call = &self->call;
     sstore_status status = ss_join_call_begin(call, left, right, options, error);
     if (status == SSTORE_OK)
-        status = ss_sort_stage_open(&self->pairs, 2, call->threads, call->stage_bytes, call->piece_capacity, &call->tmp_dir,
-                                    error);
+        status = ss_sort_stage_open(&self->pairs, 2, call->threads, call->stage_bytes, call->piece_capacity,
+                                    &call->tmp_dir, error);
     pair_sink sink = {.sorter = self->pairs.sorter, .second_first = right->manifest.has_ids};
     if (status == SSTORE_OK)
         status = find_pairs(call, &sink, error);
     if (status == SSTORE_OK)
-        status = ss_sort_stage_seal(&self->pairs, &call->progress, error);
+        status = ss_sort_stage_finish(&self->pairs, &call->progress, error);
     if (status == SSTORE_OK && right->manifest.has_ids)
         status = identify(call, &self->pairs, &self->triples, error);
     if (status == SSTORE_OK)
@@ -487,8 +487,8 @@ static sstore_status report_pairs(const sstore *left, const sstore *right, const
     return status;
 }
 
-sstore_status sstore_pairs(const sstore *store, const sstore_join_options *options, sstore_pair_fn on_pair, void *context,
-                           sstore_error *error)
+sstore_status sstore_pairs(const sstore *store, const sstore_join_options *options, sstore_pair_fn on_pair,
+                           void *context, sstore_error *error)
 {
     if (store == NULL || on_pair == NULL)
         return ss_fail_argument(error, "sstore_pairs: store and on_pair must not be NULL");
@@ -509,7 +509,8 @@ sstore_status sstore_pair_iterator_create(const sstore *left, const sstore *righ
     if (iterator_out != NULL)
         *iterator_out = NULL;
     if (left == NULL || left == right || iterator_out == NULL)
-        return ss_fail_argument(error, "sstore_pair_iterator_create: left and iterator_out must not be NULL, nor right be left");
+        return ss_fail_argument(
+            error, "sstore_pair_iterator_create: left and iterator_out must not be NULL, nor right be left");
     sstore_pair_iterator *iterator = ss_alloc(1, sizeof *iterator);
     if (iterator == NULL)
         return ss_fail_memory(error, sizeof *iterator);
@@ -535,15 +536,16 @@ static void set_pair(const sstore_pair_columns *columns, size_t at, const sstore
         columns->distance[at] = pair->distance;
 }
 
-sstore_status sstore_pair_iterator_next(sstore_pair_iterator *iterator, const sstore_pair_columns *columns, size_t capacity,
-                                        size_t *count_out, sstore_error *error)
+sstore_status sstore_pair_iterator_next(sstore_pair_iterator *iterator, const sstore_pair_columns *columns,
+                                        size_t capacity, size_t *count_out, sstore_error *error)
 {
     sstore_pair_columns to = SSTORE_PAIR_COLUMNS_INIT;
     sstore_pair pair;
     bool more = true;
     if (iterator == NULL || capacity == 0 || count_out == NULL || iterator->status != SSTORE_OK)
-        return ss_fail_argument(error, "sstore_pair_iterator_next: iterator and count_out must not be NULL, nor the capacity 0; "
-                                       "and no call may follow one that failed");
+        return ss_fail_argument(
+            error, "sstore_pair_iterator_next: iterator and count_out must not be NULL, nor the capacity 0; "
+                   "and no call may follow one that failed");
     *count_out = 0;
     sstore_status status = ss_take_options(&to, sizeof to, columns, SS_PAIR_COLUMNS_SIZE_1, error);
     while (status == SSTORE_OK && *count_out < capacity) {

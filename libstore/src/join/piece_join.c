@@ -10,7 +10,7 @@
 #define LOOKED_UP_AT_ONCE 128u
 #define CENTRE_SAMPLE 128u /* values that tell which bits most values have */
 
-#define LEAST_PART_BITS 2u /* for a part to divide a group worth its while */
+#define MIN_PART_BITS 2u /* for a part to divide a group worth its while */
 
 struct ss_join_worker {
     const ss_join_team *team;
@@ -86,20 +86,20 @@ static uint32_t majority(const uint32_t *roots, size_t count)
 }
 
 /* As ss_group_apart_fn asks for, by the edges that any thread has delivered or is about to. */
-static size_t find_apart(void *context, const uint64_t *values, size_t count, uint32_t *apart, size_t most)
+static size_t find_apart(void *context, const uint64_t *values, size_t count, uint32_t *apart, size_t max)
 {
     ss_join_worker *worker = context;
     uint32_t roots[LOOKED_UP_AT_ONCE], main_root = SS_EDGE_FILTER_UNKNOWN;
     size_t found = 0;
-    for (size_t done = 0; done < count && found <= most; done += LOOKED_UP_AT_ONCE) {
+    for (size_t done = 0; done < count && found <= max; done += LOOKED_UP_AT_ONCE) {
         const size_t size = (size_t)ss_min_u64(count - done, LOOKED_UP_AT_ONCE);
         look_up_roots(worker, values + done, size, roots);
         if (done == 0)
             main_root = majority(roots, size);
-        for (size_t i = 0; i < size && found <= most; i++) {
+        for (size_t i = 0; i < size && found <= max; i++) {
             if (roots[i] == main_root && main_root != SS_EDGE_FILTER_UNKNOWN)
                 continue;
-            if (found < most)
+            if (found < max)
                 apart[found] = (uint32_t)(done + i);
             found++;
         }
@@ -603,13 +603,13 @@ static bool is_excepted(const ss_join_block *block, const ss_large_group *group)
 static sstore_status join_large_group(piece_run *pieces, const ss_large_group *group, bool divisible, bool *left_out,
                                       sstore_error *error)
 {
-    const size_t most_chunks = group->end_piece - group->first_piece + 1;
-    chunk_run self = {.pieces = pieces, .group = group, .begins = ss_alloc(most_chunks, sizeof *self.begins)};
+    const size_t max_chunks = group->end_piece - group->first_piece + 1;
+    chunk_run self = {.pieces = pieces, .group = group, .begins = ss_alloc(max_chunks, sizeof *self.begins)};
     bool done = false;
     sstore_status status = SSTORE_OK;
     *left_out = false;
     if (self.begins == NULL)
-        return ss_fail_memory(error, most_chunks * sizeof *self.begins);
+        return ss_fail_memory(error, max_chunks * sizeof *self.begins);
     cut_chunks(&self);
     if (pieces->team->kind == SS_JOIN_SPANNING)
         status = connect_large_group(&self, &done, error);
@@ -631,7 +631,7 @@ static sstore_status join_large_groups(piece_run *self, ss_large_groups *large_o
         const ss_large_group group = large->groups[i];
         if (is_excepted(self->block, &group))
             continue;
-        const bool divisible = large_out != NULL && ss_popcount(group.varying) >= LEAST_PART_BITS * parts;
+        const bool divisible = large_out != NULL && ss_popcount(group.varying) >= MIN_PART_BITS * parts;
         bool is_left;
         status = join_large_group(self, &group, divisible, &is_left, error);
         if (is_left)
@@ -648,7 +648,7 @@ static sstore_status join_large_groups(piece_run *self, ss_large_groups *large_o
 /* ----- all of it ----- */
 
 /* The group that the last piece ended with, and those that were left for later. */
-static sstore_status join_rest(piece_run *self, size_t piece_count, ss_large_groups *large_out, sstore_error *error)
+static sstore_status join_suffix(piece_run *self, size_t piece_count, ss_large_groups *large_out, sstore_error *error)
 {
     ss_join_worker *worker = &self->team->workers[0];
     size_t left = 0, count = 0;
@@ -678,7 +678,7 @@ sstore_status ss_join_pieces(ss_join_team *team, const ss_join_block *block, ss_
     sstore_status status = ss_pool_run(team->threads, piece_count, join_piece, &self, error);
     ss_sequencer_destroy(&self.turnstile);
     if (status == SSTORE_OK)
-        status = join_rest(&self, piece_count, large_out, error);
+        status = join_suffix(&self, piece_count, large_out, error);
     ss_free(self.large.groups);
     ss_free(self.piece_sizes);
     return status;

@@ -8,21 +8,21 @@
 /* From here on k + 1 blocks would save next to nothing: 15 blocks of 4.3 bits, a quarter of all tests. */
 #define ONE_GROUP_DISTANCE 14u
 #define DEALT_AT_ONCE 1024u
-#define WORKERS_SHARE 4u                /* of memory, that workers take: 1/4 */
-#define SPARE_PLACES 2u                 /* in a filter of edges, as many more as make it faster */
-#define EDGES_SHARE 3u                  /* of memory, that filters of edges take: 1/3 */
-#define LEAST_PIECE ((uint64_t)512)     /* items */
-#define USEFUL_PIECE ((uint64_t)2048)   /* items; rather than work on smaller pieces, a thread is left out */
-#define MOST_ALONE ((uint64_t)1 << 17)  /* items of a group that one thread may join, however few there are in all */
-#define MOST_TOGETHER ((uint64_t)UINT32_MAX) /* items of a group, whose indexes have 32 bits */
-#define DEALING_SHARE 0.35              /* of a block's time */
-#define MOST_LEVELS 3u                  /* of large groups, each within a larger one; then they are joined in chunks */
+#define WORKERS_SHARE 4u              /* of memory, that workers take: 1/4 */
+#define SPARE_PLACES 2u               /* in a filter of edges, as many more as make it faster */
+#define EDGES_SHARE 3u                /* of memory, that filters of edges take: 1/3 */
+#define MIN_PIECE ((uint64_t)512)     /* items */
+#define USEFUL_PIECE ((uint64_t)2048) /* items; rather than work on smaller pieces, a thread is left out */
+#define MAX_ALONE ((uint64_t)1 << 17) /* items of a group that one thread may join, however few there are in all */
+#define MAX_TOGETHER ((uint64_t)UINT32_MAX) /* items of a group, whose indexes have 32 bits */
+#define DEALING_SHARE 0.35                  /* of a block's time */
+#define MAX_LEVELS 3u /* of large groups, each within a larger one; then they are joined in chunks */
 
 /* A join on its way. */
 typedef struct join_run {
     const ss_join_options *options;
-    const ss_fingerprint_source *sources[2]; /* the second is NULL but for SS_JOIN_CROSS */
-    uint64_t count;                          /* of the fingerprints of both */
+    const ss_fingerprint_parts *sources[2]; /* the second is NULL but for SS_JOIN_CROSS */
+    uint64_t count;                         /* of the fingerprints of both */
     ss_join_team team;
     ss_chunk_pool pool;
     double begin_share;
@@ -41,19 +41,19 @@ static void choose_capacities(ss_join_team *team, uint64_t memory_bytes, uint64_
 {
     const uint64_t room = memory_bytes / WORKERS_SHARE / ss_join_team_bytes(team);
     /* All threads should have something to do, though all items were in one group: larger ones are divided. */
-    const uint64_t wanted = ss_max_u64(count / (4 * team->threads), MOST_ALONE);
-    const uint64_t piece = ss_max_u64(ss_min_u64(room, count), LEAST_PIECE);
-    const uint64_t group =
-        ss_max_u64(ss_min_u64(ss_min_u64(piece * SS_GROUP_PIECES, wanted), MOST_TOGETHER), 2 * LEAST_PIECE);
+    const uint64_t wanted = ss_max_u64(count / (4 * team->threads), MAX_ALONE);
+    const uint64_t piece = ss_max_u64(ss_min_u64(room, count), MIN_PIECE);
+    const uint64_t group = ss_max_u64(ss_min_u64(ss_min_u64(piece * SS_GROUP_PIECES, wanted), MAX_TOGETHER),
+                                      2 * MIN_PIECE);
     team->group_capacity = (size_t)group;
     team->piece_capacity = (size_t)ss_min_u64(piece, group / 2);
 }
 
 static void choose_edge_filter(ss_join_team *team, uint64_t memory_bytes, uint64_t count)
 {
-    const uint64_t bytes = memory_bytes / EDGES_SHARE, most = bytes / ss_edge_filter_bytes(1);
-    team->shares_edges = count <= most;
-    team->edge_capacity = (size_t)(team->shares_edges ? ss_min_u64(SPARE_PLACES * count, most) : most / team->threads);
+    const uint64_t bytes = memory_bytes / EDGES_SHARE, max = bytes / ss_edge_filter_bytes(1);
+    team->shares_edges = count <= max;
+    team->edge_capacity = (size_t)(team->shares_edges ? ss_min_u64(SPARE_PLACES * count, max) : max / team->threads);
 }
 
 static sstore_status open_run(join_run *self, ss_join_kind kind, sstore_error *error)
@@ -115,9 +115,9 @@ static sstore_status deal_values(void *sink, const uint64_t *values, size_t coun
 static sstore_status deal_part(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
     const dealing *self = context;
-    const ss_fingerprint_source *const *sources = self->run->sources;
+    const ss_fingerprint_parts *const *sources = self->run->sources;
     const bool right = task >= sources[0]->part_count;
-    const ss_fingerprint_source *source = sources[right];
+    const ss_fingerprint_parts *source = sources[right];
     const uint32_t part = (uint32_t)(right ? task - sources[0]->part_count : task);
     part_dealing sink = {.all = self, .worker = worker, .side = right ? SS_RIGHT : SS_LEFT};
     return source->read(source->context, part, worker, deal_values, &sink, error);
@@ -231,18 +231,15 @@ static sstore_status join_block(join_run *self, const join_level *level, uint32_
     ss_sorter *sorter;
     choose_block(self, level, number, &block);
     sstore_status status = ss_sorter_create(&options, &sorter, error);
-    dealing all = {.run = self,
-                   .mask = level->mask,
-                   .bits = level->bits,
-                   .permutation = &block.permutation,
-                   .sorter = sorter};
+    dealing all = {
+        .run = self, .mask = level->mask, .bits = level->bits, .permutation = &block.permutation, .sorter = sorter};
     begin_phase(self, level, "permuting", number, DEALING_SHARE);
     if (status == SSTORE_OK)
         status = ss_pool_run(team->threads, count_parts(self), deal_part, &all, error);
     if (status == SSTORE_OK)
-        status = ss_sorter_seal(sorter, ss_join_team_buffer(team), self->options->progress, error);
+        status = ss_sorter_finish(sorter, ss_join_team_buffer(team), self->options->progress, error);
     begin_phase(self, level, "comparing", number, 1);
-    const bool divides = level->depth < MOST_LEVELS && block.prefix_bits > 0;
+    const bool divides = level->depth < MAX_LEVELS && block.prefix_bits > 0;
     if (status == SSTORE_OK)
         status = ss_join_pieces(team, &block, sorter, divides ? &large : NULL, error);
     ss_sorter_free(sorter);
@@ -260,7 +257,7 @@ static sstore_status join_all_blocks(join_run *self, const join_level *level, ss
     return status;
 }
 
-static sstore_status run_join(ss_join_kind kind, const ss_fingerprint_source *left, const ss_fingerprint_source *right,
+static sstore_status run_join(ss_join_kind kind, const ss_fingerprint_parts *left, const ss_fingerprint_parts *right,
                               const ss_join_options *options, sstore_error *error)
 {
     assert(options->distance <= SSTORE_MAX_BUILD_DISTANCE);
@@ -277,18 +274,18 @@ static sstore_status run_join(ss_join_kind kind, const ss_fingerprint_source *le
     return status;
 }
 
-sstore_status ss_join_self(const ss_fingerprint_source *source, const ss_join_options *options, sstore_error *error)
+sstore_status ss_join_self(const ss_fingerprint_parts *source, const ss_join_options *options, sstore_error *error)
 {
     return run_join(SS_JOIN_SELF, source, NULL, options, error);
 }
 
-sstore_status ss_join_cross(const ss_fingerprint_source *left, const ss_fingerprint_source *right,
+sstore_status ss_join_cross(const ss_fingerprint_parts *left, const ss_fingerprint_parts *right,
                             const ss_join_options *options, sstore_error *error)
 {
     return run_join(SS_JOIN_CROSS, left, right, options, error);
 }
 
-sstore_status ss_join_spanning(const ss_fingerprint_source *source, const ss_join_options *options, sstore_error *error)
+sstore_status ss_join_spanning(const ss_fingerprint_parts *source, const ss_join_options *options, sstore_error *error)
 {
     return run_join(SS_JOIN_SPANNING, source, NULL, options, error);
 }

@@ -17,7 +17,7 @@
 typedef sstore_status (*ss_values_fn)(void *sink, const uint64_t *values, size_t count, sstore_error *error);
 
 /* Distinct fingerprints, in parts that are disjoint. */
-typedef struct ss_fingerprint_source {
+typedef struct ss_fingerprint_parts {
     void *context;
     uint32_t part_count;
     uint64_t count; /* of all parts' fingerprints */
@@ -26,7 +26,7 @@ typedef struct ss_fingerprint_source {
      * `worker`. */
     sstore_status (*read)(void *context, uint32_t part, uint32_t worker, ss_values_fn on_values, void *sink,
                           sstore_error *error);
-} ss_fingerprint_source;
+} ss_fingerprint_parts;
 
 /* Takes pairs, at most SS_GROUP_PAIRS. `worker` is below ss_pool_threads(threads), and no two calls at once have the
  * same. Any status but OK ends the join, which returns it. */
@@ -50,10 +50,10 @@ typedef struct ss_join_options {
  * within the distance, in any order and some perhaps repeatedly, that connect whatever all of them connect.
  * Errors: IO, MEMORY, STOPPED by progress, and what the source and on_pairs return.
  */
-sstore_status ss_join_self(const ss_fingerprint_source *source, const ss_join_options *options, sstore_error *error);
-sstore_status ss_join_cross(const ss_fingerprint_source *left, const ss_fingerprint_source *right,
+sstore_status ss_join_self(const ss_fingerprint_parts *source, const ss_join_options *options, sstore_error *error);
+sstore_status ss_join_cross(const ss_fingerprint_parts *left, const ss_fingerprint_parts *right,
                             const ss_join_options *options, sstore_error *error);
-sstore_status ss_join_spanning(const ss_fingerprint_source *source, const ss_join_options *options,
+sstore_status ss_join_spanning(const ss_fingerprint_parts *source, const ss_join_options *options,
                                sstore_error *error);
 
 #endif

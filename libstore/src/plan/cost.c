@@ -210,7 +210,8 @@ double ss_expected_bits(const ss_skew *skew, double count)
 #define COMPARE_NS 4.0        /* look at one whose lower half is near */
 #define PROBE_LIMIT_NS 4e8    /* beyond it probing is not even forced */
 
-#define RANGE_FINGERPRINTS 64.0 /* uniform ones, to which one probe may lead: to test them takes less than more probes do */
+#define RANGE_FINGERPRINTS                                                                                             \
+    64.0 /* uniform ones, to which one probe may lead: to test them takes less than more probes do */
 
 /* Reads of 4 KiB from a virtual machine's disk, side by side: one takes 51 to 60 us, 4 take 99, 16 take 218, and no
  * more than 91,000 are done in a second. */
@@ -292,8 +293,8 @@ static double count_candidates(const ss_plan_table *table, int32_t radius, doubl
     return fmin(total, fingerprint_count);
 }
 
-ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, uint32_t distance, const ss_cost_model *model,
-                               const double *shares)
+ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, uint32_t distance,
+                               const ss_cost_model *model, const double *shares)
 {
     ss_table_cost cost = {.probe_count = ss_table_probe_count(table, radius, model->fingerprint_count)};
     if (radius == SS_NO_PROBE)
@@ -329,7 +330,7 @@ static double probe_limit(const ss_cost_model *model, uint32_t distance)
     return model->strategy == SSTORE_STRATEGY_PROBE ? PROBE_LIMIT_NS : ss_scan_cost(model, distance);
 }
 
-uint64_t ss_most_probes(double fingerprint_count, sstore_strategy strategy)
+uint64_t ss_max_probes(double fingerprint_count, sstore_strategy strategy)
 {
     const ss_cost_model model = {.fingerprint_count = fingerprint_count, .strategy = strategy};
     /* A scan takes longest at the largest distance. */
@@ -439,7 +440,8 @@ static bool derive_radii(derivation *self, int32_t *radii)
         return complete;
     copy_own_radii(plan, lowered);
     lower_radii(self, lowered);
-    if (!complete || total_cost(plan, lowered, self->distance, self->model) < total_cost(plan, radii, self->distance, self->model))
+    if (!complete ||
+        total_cost(plan, lowered, self->distance, self->model) < total_cost(plan, radii, self->distance, self->model))
         memcpy(radii, lowered, sizeof lowered[0] * plan->table_count);
     return true;
 }
@@ -456,7 +458,7 @@ static void weigh(ss_query_plan *query_plan, const ss_plan *plan, const ss_cost_
     ss_plan_table whole = {.prefix_bits = SS_FINGERPRINT_BITS};
     const uint32_t distance = query_plan->distance;
     query_plan->scan_cost = ss_scan_cost(model, distance);
-    query_plan->most_blocks = query_plan->scan_cost / whole_block_ns(model, distance);
+    query_plan->max_blocks = query_plan->scan_cost / whole_block_ns(model, distance);
     query_plan->probe_cost = query_plan->exact ? table_cost(&whole, 0, distance, model)
                                                : total_cost(plan, query_plan->radii, distance, model);
     query_plan->scan = !query_plan->complete || query_plan->probe_cost >= probe_limit(model, distance) ||
@@ -506,8 +508,8 @@ static double count_in_block(const ss_expected_store *store, double bits)
 {
     double step_bits = bits + HUFFMAN_EXCESS_BITS, block_bits = store->block_bytes * 8.0;
     double distance_bits = SS_UPPER_BITS - log2(fmax(1, store->fingerprint_count / (block_bits / step_bits)));
-    double group_bits = fmax(SS_KEY_BITS, distance_bits) + 4.0 * SS_GROUP_FRAME_BYTES + GROUP_PADDING_BITS + SS_COLUMN_BITS +
-                        (SS_GROUP_SIZE - 1) * step_bits;
+    double group_bits = fmax(SS_KEY_BITS, distance_bits) + 4.0 * SS_GROUP_FRAME_BYTES + GROUP_PADDING_BITS +
+                        SS_COLUMN_BITS + (SS_GROUP_SIZE - 1) * step_bits;
     return fmax(1, (block_bits - BLOCK_FRAME_BITS) / (group_bits / SS_GROUP_SIZE) - 0.5);
 }
 
@@ -519,7 +521,7 @@ static double count_ids_blocks(const ss_expected_store *store)
     return store->has_ids ? ceil(store->record_count * bits / 8 / (store->block_bytes - IDS_FRAME_BYTES)) : 0;
 }
 
-static void set_sizes(ss_plan_figures *figures, const ss_plan *plan, const ss_expected_store *store, double blocks)
+static void set_sizes(ss_plan_cost *figures, const ss_plan *plan, const ss_expected_store *store, double blocks)
 {
     double tables = plan->table_count, ids_blocks = count_ids_blocks(store);
     figures->table_bytes = tables * (FILE_HEADER_BYTES + blocks * store->block_bytes);
@@ -538,7 +540,7 @@ static bool has_flips(const ss_plan *plan)
     return false;
 }
 
-static void add_probes(ss_plan_figures *figures, const ss_plan *plan, const ss_expected_store *store,
+static void add_probes(ss_plan_cost *figures, const ss_plan *plan, const ss_expected_store *store,
                        const ss_cost_model *model)
 {
     double shares[2] = {0};
@@ -551,7 +553,8 @@ static void add_probes(ss_plan_figures *figures, const ss_plan *plan, const ss_e
         }
         double longer = ldexp(1.0, (int)measured_bits - (int)table->prefix_bits);
         double own[2] = {fmin(1, shares[0] * longer), fmin(1, shares[1] * longer)};
-        ss_table_cost cost = ss_table_cost_of(table, table->radius, plan->distance, model, store->skew != NULL ? own : NULL);
+        ss_table_cost cost = ss_table_cost_of(table, table->radius, plan->distance, model,
+                                              store->skew != NULL ? own : NULL);
         figures->probe_count += cost.probe_count;
         figures->block_count += cost.block_count;
         figures->candidate_count += cost.candidate_count;
@@ -559,14 +562,15 @@ static void add_probes(ss_plan_figures *figures, const ss_plan *plan, const ss_e
     }
 }
 
-void ss_plan_figures_init(ss_plan_figures *figures, const ss_plan *plan, const ss_expected_store *store)
+void ss_plan_cost_init(ss_plan_cost *figures, const ss_plan *plan, const ss_expected_store *store)
 {
     double in_block = count_in_block(store, ss_expected_bits(store->skew, store->fingerprint_count));
     double blocks = ceil(store->fingerprint_count / in_block);
-    const ss_cost_model model = {
-        .fingerprint_count = store->fingerprint_count, .block_count = blocks, .io = SSTORE_IO_MMAP};
+    const ss_cost_model model = {.fingerprint_count = store->fingerprint_count,
+                                 .block_count = blocks,
+                                 .io = SSTORE_IO_MMAP};
     const double scan_ns = ss_scan_cost(&model, plan->distance);
-    *figures = (ss_plan_figures){.bits = 0};
+    *figures = (ss_plan_cost){.bits = 0};
     set_sizes(figures, plan, store, blocks);
     add_probes(figures, plan, store, &model);
     if (figures->warm_ns >= scan_ns) {

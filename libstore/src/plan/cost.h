@@ -18,7 +18,7 @@
  */
 
 #define SS_SAMPLE_CAPACITY 32768u
-#define SS_SAMPLE_LEAST 1024u /* a smaller one tells nothing: its few fingerprints may be neighbours by chance */
+#define SS_SAMPLE_MIN 1024u /* a smaller one tells nothing: its few fingerprints may be neighbours by chance */
 
 /* ----- drawing a sample ----- */
 
@@ -114,7 +114,7 @@ typedef struct ss_query_plan {
     bool complete;                  /* the radii are */
     bool exact;                     /* at distance 0 table 0, which is sorted, is probed with the whole fingerprint */
     double probe_cost, scan_cost;   /* estimated nanoseconds */
-    double most_blocks;             /* more of them take longer than a scan */
+    double max_blocks;             /* more of them take longer than a scan */
     int32_t radii[SS_MAX_TABLES];   /* SS_NO_PROBE: this table is left out */
 } ss_query_plan;
 
@@ -159,7 +159,7 @@ double ss_scan_cost(const ss_cost_model *model, uint32_t distance);
 
 /* The most prefixes that one query looks up in a segment, at any distance: more would be estimated to take longer than a scan, or
  * than probing is forced. `fingerprint_count`: the most that the blocks can hold, whatever the manifest says. */
-uint64_t ss_most_probes(double fingerprint_count, sstore_strategy strategy);
+uint64_t ss_max_probes(double fingerprint_count, sstore_strategy strategy);
 
 /* Nanoseconds until `block_count` blocks that are not cached have been read, all of them asked for at once. */
 double ss_cold_cost(double block_count);
@@ -178,14 +178,14 @@ typedef struct ss_expected_store {
 } ss_expected_store;
 
 /* A store, and one query at the plan's own distance without a match. */
-typedef struct ss_plan_figures {
+typedef struct ss_plan_cost {
     double bits; /* a fingerprint in one table, all included but the directory */
     double table_bytes, ids_bytes, directory_bytes, total_bytes; /* of all tables together */
     double probe_count, block_count, candidate_count;
     bool scans; /* a scan is cheaper than the probes, and the figures are a scan's */
     double warm_ns, cold_ns;
-} ss_plan_figures;
+} ss_plan_cost;
 
-void ss_plan_figures_init(ss_plan_figures *figures, const ss_plan *plan, const ss_expected_store *store);
+void ss_plan_cost_init(ss_plan_cost *figures, const ss_plan *plan, const ss_expected_store *store);
 
 #endif

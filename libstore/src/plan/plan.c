@@ -25,8 +25,9 @@ static bool add_table(ss_plan *plan, uint64_t key_mask, int32_t radius)
 {
     if (plan->table_count == SS_MAX_TABLES)
         return false;
-    plan->tables[plan->table_count++] =
-        (ss_plan_table){.key_mask = key_mask, .prefix_bits = ss_popcount(key_mask), .radius = radius};
+    plan->tables[plan->table_count++] = (ss_plan_table){.key_mask = key_mask,
+                                                        .prefix_bits = ss_popcount(key_mask),
+                                                        .radius = radius};
     return true;
 }
 
@@ -201,11 +202,12 @@ static const char *meaning_of(const char *name)
 static sstore_status fail_name(const char *name, sstore_error *error)
 {
     enum { SHOWN_BYTES = 100 };
-    return ss_fail_argument(error,
-                            "there is no plan '%.*s%s'; say 20, 16, 10, 4, 3, 2 or 1 (tables), or write the plan out, as BcC "
-                            "such as 5c2, as BcC/BcC such as 4c1/4c1, or as bits:radius,... such as 24:1,20:0,20:0 or 64:3 "
-                            "(at most 64 bits in all, at most %u tables); 'sstore plan' compares plans",
-                            SHOWN_BYTES, name, strlen(name) > SHOWN_BYTES ? "..." : "", SS_MAX_TABLES);
+    return ss_fail_argument(
+        error,
+        "there is no plan '%.*s%s'; say 20, 16, 10, 4, 3, 2 or 1 (tables), or write the plan out, as BcC "
+        "such as 5c2, as BcC/BcC such as 4c1/4c1, or as bits:radius,... such as 24:1,20:0,20:0 or 64:3 "
+        "(at most 64 bits in all, at most %u tables); 'sstore plan' compares plans",
+        SHOWN_BYTES, name, strlen(name) > SHOWN_BYTES ? "..." : "", SS_MAX_TABLES);
 }
 
 sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_out, sstore_error *error)
@@ -226,8 +228,9 @@ sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_o
     if (!has_radii)
         set_smallest_radii(plan_out, &steps);
     if (steps.left == 0)
-        return ss_fail_argument(error, "finding the radii of the plan '%s' for distance %u takes too long; write it with radii",
-                                name, distance);
+        return ss_fail_argument(
+            error, "finding the radii of the plan '%s' for distance %u takes too long; write it with radii", name,
+            distance);
 
     int32_t radii[SS_MAX_TABLES];
     uint64_t pattern;
@@ -330,7 +333,8 @@ void ss_plan_find_name(ss_plan *plan, ss_steps *steps)
         for (uint32_t chosen = 1; !found && chosen <= groups; chosen++) {
             if (count_choices((choice){groups, chosen}) != plan->table_count)
                 continue;
-            snprintf(name, sizeof name, "%uc%u", groups % 100, chosen % 100); /* % 100: so the compiler sees that it fits */
+            snprintf(name, sizeof name, "%uc%u", groups % 100,
+                     chosen % 100); /* % 100: so the compiler sees that it fits */
             found = is_named(plan, name, steps);
         }
     if (!found && plan->table_count == 16) {

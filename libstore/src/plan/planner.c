@@ -143,16 +143,16 @@ static bool offer_nested_pair(generator *self, uint32_t outer, uint32_t inner)
 
 static bool offer_nested(generator *self)
 {
-    uint32_t most = self->distance + 1;
+    uint32_t max = self->distance + 1;
     if (self->distance > MAX_NESTED_DISTANCE)
         return true;
-    for (uint32_t outer = 2; outer <= MAX_NESTED_GROUPS && outer <= most; outer++)
-        for (uint32_t inner = 2; inner <= MAX_NESTED_GROUPS && inner <= most; inner++)
+    for (uint32_t outer = 2; outer <= MAX_NESTED_GROUPS && outer <= max; outer++)
+        for (uint32_t inner = 2; inner <= MAX_NESTED_GROUPS && inner <= max; inner++)
             if (!offer_nested_pair(self, outer, inner))
                 return false;
-    if (most <= MAX_NESTED_GROUPS || self->distance > MAX_SQUARE_DISTANCE)
+    if (max <= MAX_NESTED_GROUPS || self->distance > MAX_SQUARE_DISTANCE)
         return true;
-    return offer_nested_pair(self, most, most);
+    return offer_nested_pair(self, max, max);
 }
 
 bool ss_candidates_each(uint32_t distance, double fingerprint_count, ss_candidate_fn on_candidate, void *context)
@@ -207,12 +207,12 @@ static bool add_candidate(void *context, const ss_candidate *candidate)
     ss_planned *added = &planner->plans[planner->count++];
     ss_expected_store store = planner->input.store;
     *added = (ss_planned){.candidate = *candidate};
-    ss_plan_figures_init(&added->figures, &candidate->plan, &store);
+    ss_plan_cost_init(&added->figures, &candidate->plan, &store);
     added->weighed = added->figures;
-    if (store.fingerprint_count < SS_WEIGHED_AT_LEAST) {
-        store.record_count *= SS_WEIGHED_AT_LEAST / fmax(1, store.fingerprint_count);
-        store.fingerprint_count = SS_WEIGHED_AT_LEAST;
-        ss_plan_figures_init(&added->weighed, &candidate->plan, &store);
+    if (store.fingerprint_count < SS_WEIGHED_AT_MIN) {
+        store.record_count *= SS_WEIGHED_AT_MIN / fmax(1, store.fingerprint_count);
+        store.fingerprint_count = SS_WEIGHED_AT_MIN;
+        ss_plan_cost_init(&added->weighed, &candidate->plan, &store);
     }
     return true;
 }
@@ -259,11 +259,11 @@ static void mark_useful(ss_planner *planner)
 
 static bool is_eligible(const ss_planner *planner, const ss_planned *plan)
 {
-    uint64_t most = planner->input.max_bytes;
-    return plan->useful && (most == 0 || plan->figures.total_bytes <= (double)most);
+    uint64_t max = planner->input.max_bytes;
+    return plan->useful && (max == 0 || plan->figures.total_bytes <= (double)max);
 }
 
-static double least_warm(const ss_planner *planner)
+static double min_warm(const ss_planner *planner)
 {
     double warm = INFINITY;
     for (size_t i = 0; i < planner->count; i++)
@@ -273,7 +273,7 @@ static double least_warm(const ss_planner *planner)
 }
 
 /* What the objective wants to be least. */
-static double weigh(const ss_plan_figures *figures, sstore_objective objective, double fastest)
+static double weigh(const ss_plan_cost *figures, sstore_objective objective, double fastest)
 {
     double patience = fmax(PATIENCE_NS, PATIENCE_RATIO * fastest);
     switch (objective) {
@@ -285,13 +285,13 @@ static double weigh(const ss_plan_figures *figures, sstore_objective objective, 
 
 static void choose(ss_planner *planner)
 {
-    double least = INFINITY, fastest = least_warm(planner);
+    double min = INFINITY, fastest = min_warm(planner);
     planner->choice = planner->count;
     for (size_t i = 0; i < planner->count; i++) {
         const ss_planned *plan = &planner->plans[i];
         double weight = weigh(&plan->weighed, planner->input.objective, fastest);
-        if (is_eligible(planner, plan) && weight < least) {
-            least = weight;
+        if (is_eligible(planner, plan) && weight < min) {
+            min = weight;
             planner->choice = i;
         }
     }
@@ -300,7 +300,7 @@ static void choose(ss_planner *planner)
 bool ss_planner_init(ss_planner *planner, const ss_planner_input *input)
 {
     *planner = (ss_planner){.input = *input};
-    double count = fmax(input->store.fingerprint_count, SS_WEIGHED_AT_LEAST);
+    double count = fmax(input->store.fingerprint_count, SS_WEIGHED_AT_MIN);
     if (!ss_candidates_each(input->distance, count, add_candidate, planner))
         return false;
     sort_by_tables(planner);
@@ -363,9 +363,8 @@ void ss_planner_reason(const ss_planner *planner, char *buffer, size_t size)
         at = say_balance(planner, buffer, size);
     if (planner->input.max_bytes != 0 && at < size)
         at += (size_t)snprintf(buffer + at, size - at, "; within %.4g GB", (double)planner->input.max_bytes / 1e9);
-    if (planner->input.store.fingerprint_count < SS_WEIGHED_AT_LEAST && at < size)
-        snprintf(buffer + at, size - at, "; weighed as a store of %.0f, since a small one may grow",
-                 SS_WEIGHED_AT_LEAST);
+    if (planner->input.store.fingerprint_count < SS_WEIGHED_AT_MIN && at < size)
+        snprintf(buffer + at, size - at, "; weighed as a store of %.0f, since a small one may grow", SS_WEIGHED_AT_MIN);
 }
 
 /* ===== choosing ===== */
@@ -377,7 +376,7 @@ static sstore_status plan_with_sample(ss_planner *planner, ss_planner_input *inp
                                       sstore_error *error)
 {
     ss_skew skew = {.count = 0};
-    const bool is_skewed = sampler != NULL && sampler->count >= SS_SAMPLE_LEAST;
+    const bool is_skewed = sampler != NULL && sampler->count >= SS_SAMPLE_MIN;
     bool done = !is_skewed || ss_skew_init(&skew, sampler->fingerprints, sampler->count);
     input->store.skew = is_skewed ? &skew : NULL;
     done = done && ss_planner_init(planner, input);
@@ -434,7 +433,7 @@ static void set_ranges(sstore_plan_estimate *estimate, const ss_plan *plan)
 static void make_estimate(sstore_plan_estimate *estimate, const ss_planner *planner, size_t index)
 {
     const ss_planned *plan = &planner->plans[index];
-    const ss_plan_figures *figures = &plan->figures;
+    const ss_plan_cost *figures = &plan->figures;
     double records = planner->input.store.record_count;
     *estimate = (sstore_plan_estimate){
         .struct_size = sizeof *estimate,

@@ -31,7 +31,7 @@ bool ss_candidates_each(uint32_t distance, double fingerprint_count, ss_candidat
 /* Chooses a plan: estimates every candidate's size and times for the data at hand, and weighs them. */
 
 /* A smaller store is weighed as one of so many fingerprints: its size matters to nobody, and it may grow. */
-#define SS_WEIGHED_AT_LEAST 1e6
+#define SS_WEIGHED_AT_MIN 1e6
 
 typedef struct ss_planner_input {
     ss_expected_store store;
@@ -42,8 +42,8 @@ typedef struct ss_planner_input {
 
 typedef struct ss_planned {
     ss_candidate candidate;
-    ss_plan_figures figures;
-    ss_plan_figures weighed; /* of a small store: as it would be with SS_WEIGHED_AT_LEAST; else as `figures` */
+    ss_plan_cost figures;
+    ss_plan_cost weighed; /* of a small store: as it would be with SS_WEIGHED_AT_MIN; else as `figures` */
     bool useful;             /* no smaller plan is as fast */
 } ss_planned;
 

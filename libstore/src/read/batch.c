@@ -8,7 +8,7 @@
 #include "read/search.h"
 
 #define FIRST_CAPACITY 1024u /* of a list of hits */
-#define TASK_QUERIES 64u /* one worker's share of queries that are answered one by one */
+#define TASK_QUERIES 64u     /* one worker's share of queries that are answered one by one */
 
 /* Nanoseconds that it takes to allocate, start threads and order the matches, for queries that are answered together; measured by
  * bench_batch (bench/README.md). */
@@ -97,7 +97,7 @@ static sstore_status find_one_by_one(const ss_batch *batch, sstore_error *error)
 
 /* ----- choosing ----- */
 
-typedef enum way { ONE_BY_ONE, SWEPT, SCANNED } way;
+typedef enum way { ONE_BY_ONE, IN_PASSES, SCANNED } way;
 
 #define SAMPLED_QUERIES 16u
 
@@ -115,18 +115,18 @@ static way choose_way(const ss_batch *batch)
 {
     sstore_strategy strategy = batch->store->options.strategy;
     const ss_query_plan *plan = batch->plan;
-    if (batch->count == 1 || batch->segment->facts.distinct_count == 0)
+    if (batch->count == 1 || batch->segment->metadata.distinct_count == 0)
         return ONE_BY_ONE;
     double single = batch->count * fmin(plan->scan_cost, mean_cost(batch));
-    double scanned = TOGETHER_NS + ss_batch_sweep_cost(batch, true);
+    double scanned = TOGETHER_NS + ss_batch_pass_cost(batch, true);
     if (strategy == SSTORE_STRATEGY_SCAN || (plan->scan && scanned < single))
         return SCANNED;
     if (plan->scan)
         return ONE_BY_ONE;
-    double swept = TOGETHER_NS + ss_batch_sweep_cost(batch, false);
-    if (strategy == SSTORE_STRATEGY_AUTO && scanned < single && scanned < swept)
+    double in_passes = TOGETHER_NS + ss_batch_pass_cost(batch, false);
+    if (strategy == SSTORE_STRATEGY_AUTO && scanned < single && scanned < in_passes)
         return SCANNED;
-    return swept < single ? SWEPT : ONE_BY_ONE;
+    return in_passes < single ? IN_PASSES : ONE_BY_ONE;
 }
 
 /* ----- rounds ----- */
@@ -134,7 +134,7 @@ static way choose_way(const ss_batch *batch)
 static sstore_status find_in_segment(const ss_batch *batch, sstore_error *error)
 {
     const way chosen = choose_way(batch);
-    return chosen == ONE_BY_ONE ? find_one_by_one(batch, error) : ss_batch_sweep(batch, chosen == SCANNED, error);
+    return chosen == ONE_BY_ONE ? find_one_by_one(batch, error) : ss_batch_pass(batch, chosen == SCANNED, error);
 }
 
 /* Find the hits in all segments of records. */
@@ -155,7 +155,8 @@ static sstore_status find_hits(ss_batch *batch, sstore_error *error)
 
 /* ----- the iterator ----- */
 
-#define MAX_PENDING (SS_ROUND_QUERY_BITS + 1) /* ranges: a round is halved so often at most, and each time the other half waits */
+#define MAX_PENDING                                                                                                    \
+    (SS_ROUND_QUERY_BITS + 1) /* ranges: a round is halved so often at most, and each time the other half waits */
 
 /* Queries first .. first + count - 1. */
 typedef struct query_range {
@@ -166,7 +167,7 @@ typedef struct query_range {
 struct sstore_match_iterator {
     ss_batch batch;
     const uint64_t *fingerprints;
-    size_t count, next; /* queries from `next` on have not come into a round */
+    size_t count, next;               /* queries from `next` on have not come into a round */
     query_range pending[MAX_PENDING]; /* parts of a round that found too much, the next one last */
     uint32_t pending_count;
     sstore_match *matches; /* of the present part of a round */
@@ -206,7 +207,8 @@ static sstore_status answer_more(sstore_match_iterator *self, sstore_error *erro
     self->matches = NULL;
     self->match_count = self->match_index = 0;
     while (status == SSTORE_OK && self->match_count == 0 && (self->pending_count > 0 || self->next < self->count)) {
-        query_range range = {.first = self->next, .count = (uint32_t)ss_min_u64(self->count - self->next, SS_ROUND_QUERIES)};
+        query_range range = {.first = self->next,
+                             .count = (uint32_t)ss_min_u64(self->count - self->next, SS_ROUND_QUERIES)};
         if (self->pending_count > 0)
             range = self->pending[--self->pending_count];
         else
@@ -223,8 +225,9 @@ static void close_iterator(sstore_match_iterator *self)
     ss_free(self->batch.plans);
 }
 
-static sstore_status open_iterator(sstore_match_iterator *self, const sstore *store, const uint64_t *fingerprints, size_t count,
-                                   uint32_t distance, const sstore_batch_options *options, sstore_error *error)
+static sstore_status open_iterator(sstore_match_iterator *self, const sstore *store, const uint64_t *fingerprints,
+                                   size_t count, uint32_t distance, const sstore_batch_options *options,
+                                   sstore_error *error)
 {
     sstore_batch_options taken = SSTORE_BATCH_OPTIONS_INIT;
     ss_steps planning = {.left = SS_CALL_STEPS};
@@ -289,8 +292,9 @@ sstore_status sstore_match_iterator_next(sstore_match_iterator *iterator, const 
 {
     sstore_match_columns to;
     if (iterator == NULL || capacity == 0 || count_out == NULL || iterator->status != SSTORE_OK)
-        return ss_fail_argument(error, "sstore_match_iterator_next: iterator and count_out must not be NULL, nor the capacity 0; "
-                                       "and no call may follow one that failed");
+        return ss_fail_argument(
+            error, "sstore_match_iterator_next: iterator and count_out must not be NULL, nor the capacity 0; "
+                   "and no call may follow one that failed");
     *count_out = 0;
     sstore_status status = ss_take_match_columns(&to, columns, error);
     if (status != SSTORE_OK)

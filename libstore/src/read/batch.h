@@ -75,10 +75,10 @@ sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_
 void ss_batch_clear_hits(const ss_batch *batch);
 
 /* Find the hits of all queries, by a sweep of all tables that the plan probes, or by a scan of table 0. */
-sstore_status ss_batch_sweep(const ss_batch *batch, bool scan, sstore_error *error);
+sstore_status ss_batch_pass(const ss_batch *batch, bool scan, sstore_error *error);
 
 /* What it takes, in estimated nanoseconds of one thread. */
-double ss_batch_sweep_cost(const ss_batch *batch, bool scan);
+double ss_batch_pass_cost(const ss_batch *batch, bool scan);
 
 /* Turn the hits into matches, in the order of the queries, those of one query by (distance, fingerprint, id): *matches_out, to be
  * freed. The first query of the round has the index `first_index`. STOPPED if there are more than SS_ROUND_MATCHES of several

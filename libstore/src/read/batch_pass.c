@@ -22,14 +22,15 @@
 #include "sort/radix.h"
 
 #define SLICE_FINGERPRINTS 64000.0 /* on average, if its blocks are as full as all */
-#define MOST_BLOCKS_TIMES 2u       /* as many blocks as a slice should have are got together, */
-#define MOST_BYTES (4u << 20)      /* but no more than have so many bytes, decoded ones as well, where blocks are far from full */
-#define SLICES_A_THREAD 8u         /* where a small table is scanned, */
-#define SCANNED_BLOCKS 16u         /* but with so many blocks in each */
-#define INDEX_BITS 11u /* at most, */
-#define BUCKET_LEAST 16.0 /* and no more than give a bucket so many fingerprints on average */
-#define LOW_BITS 3u                /* of a bucket: those that differ in these are tested together where flips are left */
-#define DEAL_BITS 6u /* queries are dealt out by these leading bits and then sorted by several threads */
+#define MAX_BLOCKS_TIMES 2u        /* as many blocks as a slice should have are got together, */
+#define MAX_BYTES                                                                                                      \
+    (4u << 20) /* but no more than have so many bytes, decoded ones as well, where blocks are far from full */
+#define SLICES_A_THREAD 8u /* where a small table is scanned, */
+#define SCANNED_BLOCKS 16u /* but with so many blocks in each */
+#define INDEX_BITS 11u     /* at most, */
+#define BUCKET_MIN 16.0    /* and no more than give a bucket so many fingerprints on average */
+#define LOW_BITS 3u        /* of a bucket: those that differ in these are tested together where flips are left */
+#define DEAL_BITS 6u       /* queries are dealt out by these leading bits and then sorted by several threads */
 
 /* Nanoseconds of one thread, measured by bench_batch (bench/README.md). */
 #define BLOCK_NS 850.0   /* get a block, check it and index its groups */
@@ -59,15 +60,16 @@ typedef struct workplace {
     uint64_t *decoded;    /* for the blocks, where they are decoded */
     sliced_block *blocks; /* and one behind them, of which only first_group counts */
     uint32_t block_count, capacity;
-    uint64_t begin_block, end_block; /* those that are here, once a query needed them; until then the end is the begin */
-    uint32_t *block_of;   /* each group's block */
+    uint64_t begin_block,
+        end_block;      /* those that are here, once a query needed them; until then the end is the begin */
+    uint32_t *block_of; /* each group's block */
     ss_near near;
-    ss_block_walk walk; /* of the slices in their order */
+    ss_read_ahead walk;                      /* of the slices in their order */
     uint32_t begins[(1u << INDEX_BITS) + 1]; /* the groups in which bucket k may lie are begins[k] to begins[k + 1] */
 } workplace;
 
 /* One table and the queries of the round. */
-typedef struct sweep {
+typedef struct table_pass {
     const ss_batch *batch;
     const ss_table *table;
     bool scans;      /* the table: all that is in it may be a match */
@@ -82,11 +84,11 @@ typedef struct sweep {
     uint64_t slice_blocks; /* in a slice at most, unless they have one prefix */
     double block_mean;     /* fingerprints in a block */
     workplace *places;     /* one a thread */
-} sweep;
+} table_pass;
 
 /* A slice under way. */
 typedef struct sliced {
-    const sweep *of;
+    const table_pass *of;
     const slice *cut;
     workplace *place;
     uint32_t worker;
@@ -104,21 +106,24 @@ static sstore_status get_blocks(const sliced *self)
     workplace *place = self->place;
     uint32_t groups = 0;
     place->block_count = 0;
-    for (uint64_t number = place->begin_block; number < self->cut->end_block && place->block_count < place->capacity; number++) {
+    for (uint64_t number = place->begin_block; number < self->cut->end_block && place->block_count < place->capacity;
+         number++) {
         const uint8_t *bytes;
         sliced_block *in = &place->blocks[place->block_count];
         uint8_t *buffer = place->buffers != NULL ? place->buffers + (size_t)place->block_count * block_bytes : NULL;
         ss_block_reader_ahead(&table->blocks, number, &place->walk);
         sstore_status status = ss_block_reader_get(&table->blocks, number, buffer, &bytes, self->error);
         if (status == SSTORE_OK)
-            status = ss_block_source_open(&table->source, number, bytes, &in->block, self->error);
+            status = ss_checked_block_open(&table->checked, number, bytes, &in->block, self->error);
         if (status != SSTORE_OK)
             return status;
         in->number = number;
         in->rank = self->of->number == 0 ? ss_array_at(&self->of->batch->segment->ranks, number) : 0;
-        in->decoded = place->decoded != NULL ? place->decoded + (size_t)place->block_count * ss_block_most(block_bytes) : NULL;
+        in->decoded = place->decoded != NULL
+                          ? place->decoded + (size_t)place->block_count * ss_block_capacity(block_bytes)
+                          : NULL;
         if (in->decoded != NULL)
-            status = ss_block_source_decode(&table->source, number, &in->block, in->decoded, self->error);
+            status = ss_checked_block_decode(&table->checked, number, &in->block, in->decoded, self->error);
         if (status != SSTORE_OK)
             return status;
         in->first_group = groups;
@@ -169,10 +174,10 @@ static sstore_status index_groups(const sliced *self)
 
 static sstore_status match(const sliced *self, const sstore_record *query, uint64_t permuted, uint64_t rank)
 {
-    const sweep *of = self->of;
+    const table_pass *of = self->of;
     const ss_batch *batch = of->batch;
     const uint64_t pattern = ss_unpermute(&of->table->permutation, permuted ^ query->fingerprint);
-    if (!of->scans && ss_plan_first_cover(&batch->segment->facts.plan, batch->plan->radii, pattern) != of->number)
+    if (!of->scans && ss_plan_first_cover(&batch->segment->metadata.plan, batch->plan->radii, pattern) != of->number)
         return SSTORE_OK;
     const ss_batch_hit hit = {.fingerprint = ss_unpermute(&of->table->permutation, permuted),
                               .rank = of->number == 0 ? rank : SS_NO_RANK,
@@ -199,23 +204,25 @@ static sstore_status report_near(const sliced *self, const sstore_record *query,
 static sstore_status find_near(const sliced *self, const sstore_record *query, const sliced_block *in)
 {
     const ss_batch *batch = self->of->batch;
-    const ss_block_source *source = &self->of->table->source;
+    const ss_checked_blocks *checked = &self->of->table->checked;
     const uint32_t lower = (uint32_t)query->fingerprint;
     ss_near *near = &self->place->near;
     near->decoded = in->decoded;
     if (near->decoded != NULL)
-        return ss_block_source_find_near(source, in->number, &in->block, near, self->error);
+        return ss_checked_block_find_near(checked, in->number, &in->block, near, self->error);
     for (;; near->group++) {
-        near->group = ss_block_find_lower(&in->block, near->group, near->end, lower, near->lower_distance, &near->which);
+        near->group = ss_block_find_lower(&in->block, near->group, near->end, lower, near->lower_distance,
+                                          &near->which);
         if (SS_LIKELY(near->group == near->end))
             return SSTORE_OK;
         if (ss_may_be_new(batch->segment, batch->plan, self->of->number, &in->block, near->group, lower, near->which))
-            return ss_block_source_keep_near(source, in->number, &in->block, near, self->error);
+            return ss_checked_block_keep_near(checked, in->number, &in->block, near, self->error);
     }
 }
 
 /* Test groups of a block. */
-static sstore_status test_groups(const sliced *self, const sstore_record *query, const sliced_block *in, uint64_t first, uint64_t last)
+static sstore_status test_groups(const sliced *self, const sstore_record *query, const sliced_block *in, uint64_t first,
+                                 uint64_t last)
 {
     ss_near *near = &self->place->near;
     sstore_status status = SSTORE_OK;
@@ -273,7 +280,7 @@ SS_ALWAYS_INLINE bool query_is_below(const void *queries, uint64_t index, uint64
 }
 
 /* The first query at or above a permuted fingerprint. */
-static size_t find_query(const sweep *of, uint64_t target)
+static size_t find_query(const table_pass *of, uint64_t target)
 {
     return (size_t)ss_lower_bound(of->queries, 0, of->batch->count, target, query_is_below);
 }
@@ -293,7 +300,7 @@ static sstore_status test_query(const sliced *self, const sstore_record *query, 
 /* The queries whose leading bits are those of `leading`, which took all flips but so many to become the slice's. */
 static sstore_status test_queries(const sliced *self, uint64_t leading, uint32_t slice_bits, int32_t flips)
 {
-    const sweep *of = self->of;
+    const table_pass *of = self->of;
     uint64_t last = leading | ss_low_mask(64 - slice_bits);
     sstore_status status = SSTORE_OK;
     for (size_t i = find_query(of, leading);
@@ -314,20 +321,20 @@ static sstore_status test_queries_near(const sliced *self, uint64_t leading, uin
 
 /* Whether a slice has more leading bits near it than there are queries: dense data make slices short, and a large radius is
  * near to much. Then each query is looked at instead, so that a slice never takes longer than that. */
-static bool near_too_many(const sweep *of, const slice *cut)
+static bool near_too_many(const table_pass *of, const slice *cut)
 {
     return ss_probe_count(cut->bits, of->radius) > (double)of->batch->count;
 }
 
 /* How many flips a query has left at a slice, or less than 0: it is not near. */
-static int32_t flips_left(const sweep *of, const slice *cut, uint64_t query)
+static int32_t flips_left(const table_pass *of, const slice *cut, uint64_t query)
 {
     return of->radius - (int32_t)ss_popcount((query ^ cut->first) & ss_high_mask(cut->bits));
 }
 
 static sstore_status test_each_query(const sliced *self, const slice *cut)
 {
-    const sweep *of = self->of;
+    const table_pass *of = self->of;
     sstore_status status = SSTORE_OK;
     for (size_t i = 0; status == SSTORE_OK && i < of->batch->count; i++) {
         const int32_t flips = flips_left(of, cut, of->queries[i].fingerprint);
@@ -348,9 +355,10 @@ static sstore_status test_slice(const sliced *self, const slice *cut)
 
 /* So many that a bucket has some fingerprints, if the slice's are spread evenly. A scan needs no index, but the one bit that leaves a
  * suffix of 63 bits. */
-static uint32_t choose_index_bits(const sweep *of, const slice *cut)
+static uint32_t choose_index_bits(const table_pass *of, const slice *cut)
 {
-    uint64_t left = of->scans ? 0 : (uint64_t)((double)(cut->end_block - cut->begin_block) * of->block_mean / BUCKET_LEAST);
+    uint64_t left = of->scans ? 0
+                              : (uint64_t)((double)(cut->end_block - cut->begin_block) * of->block_mean / BUCKET_MIN);
     uint32_t bits = 1;
     for (; bits < INDEX_BITS && left > 1; left /= 2)
         bits++;
@@ -359,7 +367,7 @@ static uint32_t choose_index_bits(const sweep *of, const slice *cut)
 
 static sstore_status run_slice(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
-    const sweep *of = context;
+    const table_pass *of = context;
     const slice *cut = &of->slices[task];
     workplace *place = &of->places[worker];
     sliced self = {.of = of, .cut = cut, .place = place, .worker = worker, .error = error};
@@ -375,7 +383,7 @@ static sstore_status run_slice(void *context, uint64_t task, uint32_t worker, ss
     return status;
 }
 
-static sstore_status add_slice(sweep *self, slice cut, sstore_error *error)
+static sstore_status add_slice(table_pass *self, slice cut, sstore_error *error)
 {
     slice *slices = ss_grow(self->slices, self->slice_count, &self->slice_capacity, 256, sizeof *slices);
     if (slices == NULL)
@@ -386,7 +394,7 @@ static sstore_status add_slice(sweep *self, slice cut, sstore_error *error)
 }
 
 /* Cut what begins with the leading `bits` bits of `first` into slices. */
-static sstore_status cut_slices(sweep *self, uint64_t first, uint32_t bits, sstore_error *error)
+static sstore_status cut_slices(table_pass *self, uint64_t first, uint32_t bits, sstore_error *error)
 {
     const ss_key_index *keys = &self->table->keys;
     uint64_t count = keys->keys.count, begin = ss_key_index_find(keys, first);
@@ -401,9 +409,9 @@ static sstore_status cut_slices(sweep *self, uint64_t first, uint32_t bits, ssto
 
 /* ----- queries ----- */
 
-static sstore_status sort_dealt(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+static sstore_status sort_partitioned(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
-    const sweep *self = context;
+    const table_pass *self = context;
     const size_t first = self->dealt[task];
     (void)worker, (void)error;
     ss_sort_records(self->queries + first, self->scratch + first, self->dealt[task + 1] - first);
@@ -411,7 +419,7 @@ static sstore_status sort_dealt(void *context, uint64_t task, uint32_t worker, s
 }
 
 /* Permute the queries and sort them. */
-static sstore_status sort_queries(sweep *self, sstore_error *error)
+static sstore_status sort_queries(table_pass *self, sstore_error *error)
 {
     const ss_batch *batch = self->batch;
     size_t next[1u << DEAL_BITS];
@@ -429,10 +437,10 @@ static sstore_status sort_queries(sweep *self, sstore_error *error)
         uint64_t permuted = ss_permute(&self->table->permutation, batch->fingerprints[i]);
         self->queries[next[permuted >> (64 - DEAL_BITS)]++] = (sstore_record){.fingerprint = permuted, .id = i};
     }
-    return ss_pool_run(batch->threads, 1u << DEAL_BITS, sort_dealt, self, error);
+    return ss_pool_run(batch->threads, 1u << DEAL_BITS, sort_partitioned, self, error);
 }
 
-static void free_scratch(sweep *self)
+static void free_scratch(table_pass *self)
 {
     ss_free(self->scratch);
     self->scratch = NULL;
@@ -440,14 +448,14 @@ static void free_scratch(sweep *self)
 
 /* ----- tables ----- */
 
-static sstore_status sweep_table(sweep *self, sstore_error *error)
+static sstore_status sweep_table(table_pass *self, sstore_error *error)
 {
     sstore_status status = sort_queries(self, error);
     free_scratch(self);
     if (status == SSTORE_OK)
         status = cut_slices(self, 0, 0, error);
     for (uint32_t i = 0; i < self->batch->threads; i++)
-        self->places[i].walk = ss_block_walk_from(0, UINT64_MAX);
+        self->places[i].walk = ss_read_ahead_from(0, UINT64_MAX);
     if (status == SSTORE_OK)
         status = ss_pool_run(self->batch->threads, self->slice_count, run_slice, self, error);
     ss_free(self->queries);
@@ -469,14 +477,15 @@ static void free_places(workplace *places, uint32_t count)
 /* What a block is decoded to, where that is done. */
 static size_t decoded_bytes_of(const ss_batch *batch)
 {
-    return batch->distance > SS_HALVES_TELL ? ss_block_most(batch->segment->facts.block_bytes) * sizeof(uint64_t) : 0;
+    return batch->distance > SS_HALVES_TELL ? ss_block_capacity(batch->segment->metadata.block_bytes) * sizeof(uint64_t)
+                                            : 0;
 }
 
 /* Room for so many blocks at each of the threads' places. */
 static sstore_status make_places(const ss_batch *batch, uint32_t capacity, workplace **places_out, sstore_error *error)
 {
-    const uint32_t block_bytes = batch->segment->facts.block_bytes;
-    const size_t most_groups = (size_t)capacity * ss_group_count(ss_block_most(block_bytes));
+    const uint32_t block_bytes = batch->segment->metadata.block_bytes;
+    const size_t max_groups = (size_t)capacity * ss_group_count(ss_block_capacity(block_bytes));
     const size_t decoded_bytes = decoded_bytes_of(batch);
     const bool buffered = batch->store->options.io == SSTORE_IO_PREAD, decoded = decoded_bytes > 0;
     workplace *places = ss_alloc(batch->threads, sizeof *places);
@@ -484,7 +493,7 @@ static sstore_status make_places(const ss_batch *batch, uint32_t capacity, workp
     for (uint32_t i = 0; made && i < batch->threads; i++) {
         places[i].capacity = capacity;
         places[i].blocks = ss_alloc(capacity + 1, sizeof *places[i].blocks);
-        places[i].block_of = ss_realloc(NULL, most_groups, sizeof *places[i].block_of);
+        places[i].block_of = ss_realloc(NULL, max_groups, sizeof *places[i].block_of);
         places[i].buffers = buffered ? ss_realloc(NULL, capacity, block_bytes) : NULL;
         places[i].decoded = decoded ? ss_realloc(NULL, capacity, decoded_bytes) : NULL;
         made = places[i].blocks != NULL && places[i].block_of != NULL && (!buffered || places[i].buffers != NULL) &&
@@ -494,7 +503,8 @@ static sstore_status make_places(const ss_batch *batch, uint32_t capacity, workp
     if (made)
         return SSTORE_OK;
     free_places(places, batch->threads);
-    return ss_fail_memory(error, (uint64_t)batch->threads * capacity * (block_bytes + decoded_bytes + sizeof *places->blocks));
+    return ss_fail_memory(error,
+                          (uint64_t)batch->threads * capacity * (block_bytes + decoded_bytes + sizeof *places->blocks));
 }
 
 static bool sweeps_table(const ss_batch *batch, uint32_t number, bool scan)
@@ -502,41 +512,42 @@ static bool sweeps_table(const ss_batch *batch, uint32_t number, bool scan)
     return scan ? number == 0 : batch->plan->radii[number] != SS_NO_PROBE;
 }
 
-sstore_status ss_batch_sweep(const ss_batch *batch, bool scan, sstore_error *error)
+sstore_status ss_batch_pass(const ss_batch *batch, bool scan, sstore_error *error)
 {
-    const ss_plan *plan = &batch->segment->facts.plan;
+    const ss_plan *plan = &batch->segment->metadata.plan;
     const ss_cost_model *costs = &batch->segment->costs;
     const uint64_t in_cache = (uint64_t)(SLICE_FINGERPRINTS * costs->block_count / (costs->fingerprint_count + 1));
-    const uint64_t shared = ss_max_u64((uint64_t)costs->block_count / (SLICES_A_THREAD * batch->threads), SCANNED_BLOCKS);
+    const uint64_t shared = ss_max_u64((uint64_t)costs->block_count / (SLICES_A_THREAD * batch->threads),
+                                       SCANNED_BLOCKS);
     const uint64_t slice_blocks = 1 + (scan ? ss_min_u64(in_cache, shared) : in_cache);
-    const uint64_t wanted = ss_min_u64(MOST_BLOCKS_TIMES * slice_blocks, (uint64_t)costs->block_count + 1);
+    const uint64_t wanted = ss_min_u64(MAX_BLOCKS_TIMES * slice_blocks, (uint64_t)costs->block_count + 1);
     workplace *places;
-    const uint64_t most = ss_max_u64(1, MOST_BYTES / (batch->segment->facts.block_bytes + decoded_bytes_of(batch)));
-    sstore_status status = make_places(batch, (uint32_t)ss_min_u64(wanted, most), &places, error);
+    const uint64_t max = ss_max_u64(1, MAX_BYTES / (batch->segment->metadata.block_bytes + decoded_bytes_of(batch)));
+    sstore_status status = make_places(batch, (uint32_t)ss_min_u64(wanted, max), &places, error);
     if (status != SSTORE_OK)
         return status;
     for (uint32_t i = 0; status == SSTORE_OK && i < plan->table_count; i++) {
         if (!sweeps_table(batch, i, scan))
             continue;
-        sweep self = {.batch = batch,
-                      .scans = scan,
-                      .table = &batch->segment->tables[i],
-                      .number = i,
-                      .places = places,
-                      .slice_blocks = slice_blocks,
-                      .block_mean = costs->fingerprint_count / fmax(1, costs->block_count),
-                      .prefix_bits = scan ? SS_FINGERPRINT_BITS : ss_query_prefix_bits(batch->plan, plan, i),
-                      .radius = scan ? (int32_t)batch->distance : batch->plan->radii[i]};
+        table_pass self = {.batch = batch,
+                           .scans = scan,
+                           .table = &batch->segment->tables[i],
+                           .number = i,
+                           .places = places,
+                           .slice_blocks = slice_blocks,
+                           .block_mean = costs->fingerprint_count / fmax(1, costs->block_count),
+                           .prefix_bits = scan ? SS_FINGERPRINT_BITS : ss_query_prefix_bits(batch->plan, plan, i),
+                           .radius = scan ? (int32_t)batch->distance : batch->plan->radii[i]};
         status = sweep_table(&self, error);
     }
     free_places(places, batch->threads);
     return status;
 }
 
-double ss_batch_sweep_cost(const ss_batch *batch, bool scan)
+double ss_batch_pass_cost(const ss_batch *batch, bool scan)
 {
     const ss_cost_model *costs = &batch->segment->costs;
-    const ss_plan *plan = &batch->segment->facts.plan;
+    const ss_plan *plan = &batch->segment->metadata.plan;
     const double decode_ns = batch->distance > SS_HALVES_TELL ? DECODE_NS : 0;
     const double useful_bits = scan ? 0 : log2(fmax(1, costs->fingerprint_count / BUCKET_MEAN));
     double cost = 0;
@@ -546,7 +557,8 @@ double ss_batch_sweep_cost(const ss_batch *batch, bool scan)
         const uint32_t bits = (uint32_t)fmin(ss_query_prefix_bits(batch->plan, plan, i), useful_bits);
         const double buckets = batch->count * (scan ? 1 : ss_probe_count(bits, batch->plan->radii[i]));
         const double candidates = buckets * costs->fingerprint_count / ldexp(1, (int)bits);
-        cost += costs->block_count * BLOCK_NS + costs->fingerprint_count * decode_ns + buckets * BUCKET_NS + candidates * TEST_NS;
+        cost += costs->block_count * BLOCK_NS + costs->fingerprint_count * decode_ns + buckets * BUCKET_NS +
+                candidates * TEST_NS;
     }
     return cost;
 }

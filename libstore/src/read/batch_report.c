@@ -70,7 +70,8 @@ static ss_hit hit_at(const report *self, size_t place)
  * for which the steps of one query are not enough. */
 static bool may_join(const report *self, uint32_t count, size_t place)
 {
-    return count == 0 || (count < SS_HITS_TOGETHER && self->order[place].fingerprint != self->order[place - 1].fingerprint);
+    return count == 0 ||
+           (count < SS_HITS_TOGETHER && self->order[place].fingerprint != self->order[place - 1].fingerprint);
 }
 
 /* Look up the records of one share of the hits. */
@@ -181,7 +182,8 @@ static void deal_out(const report *self, size_t *begins, sstore_match *sorted)
 }
 
 /* Sort the matches of each query. */
-static void sort_matches(sstore_match *matches, const size_t *begins, uint32_t count, size_t match_count, uint64_t first_index)
+static void sort_matches(sstore_match *matches, const size_t *begins, uint32_t count, size_t match_count,
+                         uint64_t first_index)
 {
     for (uint32_t query = 0; query < count; query++) {
         const size_t begin = begins[query], end = query + 1 < count ? begins[query + 1] : match_count;
@@ -192,8 +194,8 @@ static void sort_matches(sstore_match *matches, const size_t *begins, uint32_t c
         matches[i].query_index += first_index;
 }
 
-static sstore_status order_matches(const report *self, size_t match_count, uint64_t first_index, sstore_match **matches_out,
-                                   sstore_error *error)
+static sstore_status order_matches(const report *self, size_t match_count, uint64_t first_index,
+                                   sstore_match **matches_out, sstore_error *error)
 {
     const uint32_t count = self->batch->count;
     size_t *begins = ss_alloc((size_t)count + 1, sizeof *begins);
@@ -210,8 +212,8 @@ static sstore_status order_matches(const report *self, size_t match_count, uint6
     return SSTORE_OK;
 }
 
-sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, bool *too_many_out, sstore_match **matches_out,
-                              size_t *count_out, sstore_error *error)
+sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, bool *too_many_out,
+                              sstore_match **matches_out, size_t *count_out, sstore_error *error)
 {
     report self = {.batch = batch};
     ss_batch_hit *hits = NULL;

@@ -19,14 +19,14 @@ static bool same_contents(const uint8_t *a, const uint8_t *b, uint32_t block_byt
 sstore_status ss_canonical_table_init(ss_canonical_table *self, uint32_t block_bytes, const ss_code *code,
                                       sstore_error *error)
 {
-    const size_t most = ss_block_most(block_bytes) + 1;
+    const size_t max = ss_block_capacity(block_bytes) + 1;
     *self = (ss_canonical_table){.block_bytes = block_bytes, .code = code};
-    self->values = ss_realloc(NULL, most, sizeof *self->values);
-    self->step_bits = ss_realloc(NULL, most, 1);
+    self->values = ss_realloc(NULL, max, sizeof *self->values);
+    self->step_bits = ss_realloc(NULL, max, 1);
     self->bytes = ss_realloc(NULL, block_bytes, 1);
     if (self->values != NULL && self->step_bits != NULL && self->bytes != NULL)
         return SSTORE_OK;
-    return ss_fail_memory(error, most * (sizeof *self->values + 1) + block_bytes);
+    return ss_fail_memory(error, max * (sizeof *self->values + 1) + block_bytes);
 }
 
 void ss_canonical_table_free(ss_canonical_table *self)
@@ -45,7 +45,7 @@ static bool all_fit(const ss_canonical_table *self, uint32_t count)
 static bool has_room_for(ss_canonical_table *self, uint64_t value)
 {
     const uint32_t count = self->count;
-    if (count == 0 || count == ss_block_most(self->block_bytes))
+    if (count == 0 || count == ss_block_capacity(self->block_bytes))
         return false;
     self->values[count] = value;
     ss_step_bits(self->code, self->values + count - 1, 2, self->step_bits + count - 1);
@@ -58,7 +58,7 @@ bool ss_canonical_table_next(ss_canonical_table *self, const uint8_t *bytes, con
     const bool room = has_room_for(self, values[0]);
     self->count = 0;
     *reason = room ? not_full : other_bytes;
-    if (room || count > ss_block_most(self->block_bytes))
+    if (room || count > ss_block_capacity(self->block_bytes))
         return false;
     memcpy(self->values, values, count * sizeof *values);
     ss_step_bits(self->code, values, count, self->step_bits);
@@ -78,14 +78,14 @@ void ss_canonical_table_skip(ss_canonical_table *self)
 
 sstore_status ss_canonical_ids_init(ss_canonical_ids *self, uint32_t block_bytes, sstore_error *error)
 {
-    const size_t most = SS_IDS_BLOCK_MOST + 1;
+    const size_t max = SS_IDS_BLOCK_CAPACITY + 1;
     *self = (ss_canonical_ids){.block_bytes = block_bytes};
-    self->ids = ss_realloc(NULL, most, sizeof *self->ids);
-    self->starts = ss_realloc(NULL, most, 1);
+    self->ids = ss_realloc(NULL, max, sizeof *self->ids);
+    self->starts = ss_realloc(NULL, max, 1);
     self->bytes = ss_realloc(NULL, block_bytes, 1);
     if (self->ids != NULL && self->starts != NULL && self->bytes != NULL)
         return SSTORE_OK;
-    return ss_fail_memory(error, most * (sizeof *self->ids + 1) + block_bytes);
+    return ss_fail_memory(error, max * (sizeof *self->ids + 1) + block_bytes);
 }
 
 void ss_canonical_ids_free(ss_canonical_ids *self)
@@ -100,10 +100,10 @@ static bool has_room_for_record(ss_canonical_ids *self, uint64_t id)
 {
     const uint32_t count = self->count;
     ss_ids_frame frame;
-    if (count == 0 || count == SS_IDS_BLOCK_MOST)
+    if (count == 0 || count == SS_IDS_BLOCK_CAPACITY)
         return false;
     self->ids[count] = id;
-    self->starts[count] = !self->goes_on;
+    self->starts[count] = !self->continued;
     return ss_ids_fit(self->block_bytes, self->ids, self->starts, count + 1, &frame) > count;
 }
 
@@ -122,8 +122,8 @@ bool ss_canonical_ids_next(ss_canonical_ids *self, const ss_ids_block *block, co
     }
     if (ss_ids_fit(self->block_bytes, self->ids, self->starts, count, &frame) != count)
         return false;
-    ss_ids_encode(self->block_bytes, &frame, self->ids, self->starts, block->first_rank, block->goes_on, self->bytes);
+    ss_ids_encode(self->block_bytes, &frame, self->ids, self->starts, block->first_rank, block->continued, self->bytes);
     self->count = count;
-    self->goes_on = block->goes_on;
+    self->continued = block->continued;
     return same_contents(self->bytes, block->bytes, self->block_bytes);
 }

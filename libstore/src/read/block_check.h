@@ -41,7 +41,7 @@ typedef struct ss_canonical_ids {
     uint8_t *starts;
     uint8_t *bytes;
     uint32_t count; /* of the block before; 0: none */
-    bool goes_on;   /* the block before */
+    bool continued;   /* the block before */
 } ss_canonical_ids;
 
 sstore_status ss_canonical_ids_init(ss_canonical_ids *self, uint32_t block_bytes, sstore_error *error);

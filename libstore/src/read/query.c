@@ -76,7 +76,8 @@ static void prefetch_likely(const ss_table *table, uint64_t number, uint64_t fin
     const double share = ss_key_index_share(&table->keys, number, fingerprint);
     const double count = (double)header->item_count / (double)header->block_count;
     const uint32_t group = (uint32_t)(share * count) / SS_GROUP_SIZE;
-    ss_block_reader_prefetch(&table->blocks, number, group * SS_GROUP_SIZE * SS_LOWER_BYTES, SS_GROUP_SIZE * SS_LOWER_BYTES);
+    ss_block_reader_prefetch(&table->blocks, number, group * SS_GROUP_SIZE * SS_LOWER_BYTES,
+                             SS_GROUP_SIZE * SS_LOWER_BYTES);
 }
 
 /* Find the ranks of those that were found through other tables than 0. */
@@ -111,13 +112,15 @@ typedef struct record_sink {
 /* Report a record of a hit, unless a newer segment also has it: that one removes it, or reports it itself. */
 static sstore_status report_record(const record_sink *sink, const ss_hit *hit, uint64_t id, sstore_error *error)
 {
-    const sstore_match match = {
-        .query_index = hit->query, .fingerprint = hit->fingerprint, .id = id, .distance = hit->distance};
+    const sstore_match match = {.query_index = hit->query,
+                                .fingerprint = hit->fingerprint,
+                                .id = id,
+                                .distance = hit->distance};
     if (SS_UNLIKELY(hit->maybe_in_newer || hit->segment_number < sink->cursor->store->removal_end)) {
         const sstore_record record = {.fingerprint = hit->fingerprint, .id = id};
         bool is_newer;
-        sstore_status status = ss_presence_in_newer(&sink->cursor->newer, hit->segment_number, &record, hit->maybe_in_newer,
-                                                    &is_newer, error);
+        sstore_status status = ss_membership_in_newer(&sink->cursor->newer, hit->segment_number, &record,
+                                                      hit->maybe_in_newer, &is_newer, error);
         if (status != SSTORE_OK || is_newer)
             return status;
     }
@@ -157,7 +160,7 @@ static sstore_status report_all_ids(const record_sink *sink, const ss_hit *hits,
             return ss_fail_ids_missing(segment, hits[i].rank, error);
         slots[i] = ask_for(sink->cursor, &used, &segment->ids, number);
         const double share = ss_key_index_share(&segment->ids_keys, number, hits[i].rank);
-        ss_block_reader_prefetch(&segment->ids, number, (uint32_t)(share * segment->facts.block_bytes), 1);
+        ss_block_reader_prefetch(&segment->ids, number, (uint32_t)(share * segment->metadata.block_bytes), 1);
     }
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++) {
         /* A hit that shares the slot may have gone on to later blocks in it; then this one asks again. */
@@ -269,10 +272,9 @@ static sstore_status find_smallest(sstore_cursor *cursor, uint64_t fingerprint, 
                                    sstore_error *error)
 {
     ss_cursor_renew(cursor);
-    sstore_status status =
-        cursor->store->removal_end == 0
-            ? ss_query_fingerprints(cursor, fingerprint, distance, note_distance, smallest, error)
-            : query(cursor, fingerprint, distance, note_match, smallest, error);
+    sstore_status status = cursor->store->removal_end == 0
+                               ? ss_query_fingerprints(cursor, fingerprint, distance, note_distance, smallest, error)
+                               : query(cursor, fingerprint, distance, note_match, smallest, error);
     return status == SSTORE_STOPPED ? SSTORE_OK : status;
 }
 
@@ -385,7 +387,7 @@ typedef struct explained {
 
 static sstore_table_explanation explain_table(const explained *of, uint32_t number)
 {
-    const ss_plan_table *table = &of->segment->facts.plan.tables[number];
+    const ss_plan_table *table = &of->segment->metadata.plan.tables[number];
     const ss_search_counts *counts = &of->counts[number];
     const int32_t radius = of->scanned ? SS_NO_PROBE : of->plan->radii[number];
     ss_table_cost expected = {.probe_count = 0};
@@ -396,7 +398,7 @@ static sstore_table_explanation explain_table(const explained *of, uint32_t numb
         .segment = of->number,
         .table = number,
         .key_mask = table->key_mask,
-        .prefix_bits = radius != SS_NO_PROBE ? ss_query_prefix_bits(of->plan, &of->segment->facts.plan, number)
+        .prefix_bits = radius != SS_NO_PROBE ? ss_query_prefix_bits(of->plan, &of->segment->metadata.plan, number)
                                              : table->prefix_bits,
         .radius = radius,
         .scanned = of->scanned && number == 0,
@@ -418,7 +420,7 @@ static sstore_table_explanation explain_table(const explained *of, uint32_t numb
 
 static sstore_status report_segment(const explained *of, sstore_explain_fn on_table, void *context)
 {
-    for (uint32_t i = 0; i < of->segment->facts.plan.table_count; i++) {
+    for (uint32_t i = 0; i < of->segment->metadata.plan.table_count; i++) {
         sstore_table_explanation explanation = explain_table(of, i);
         if (on_table(context, &explanation) != 0)
             return SSTORE_STOPPED;

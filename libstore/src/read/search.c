@@ -6,14 +6,14 @@
 #include "base/error.h"
 
 #define CACHE_LINE 64u
-#define MOST_BYTES_AHEAD 1024u /* of a span's lower halves; what follows them the processor sees coming */
-#define STEPS_A_HIT 3u     /* that it may take to look up what belongs to it: its rank, and ids in a block or two */
-#define STEPS_A_SEGMENT 2u /* and to see whether a newer segment has it: a block of table 0, and one of ids */
+#define MAX_BYTES_AHEAD 1024u /* of a span's lower halves; what follows them the processor sees coming */
+#define STEPS_A_HIT 3u        /* that it may take to look up what belongs to it: its rank, and ids in a block or two */
+#define STEPS_A_SEGMENT 2u    /* and to see whether a newer segment has it: a block of table 0, and one of ids */
 
 static sstore_status hit(const ss_search *self, uint64_t fingerprint, bool has_rank, uint64_t rank)
 {
     sstore_cursor *cursor = self->cursor;
-    cursor->steps.left += STEPS_A_HIT + STEPS_A_SEGMENT * cursor->newer.finder_count;
+    cursor->steps.left += STEPS_A_HIT + STEPS_A_SEGMENT * cursor->newer.lookup_count;
     ss_hit found = {.segment = self->segment,
                     .segment_number = self->segment_number,
                     .fingerprint = fingerprint,
@@ -29,9 +29,9 @@ static ss_search_counts *counts_of(const ss_search *self, uint32_t table)
     return SS_UNLIKELY(self->counts != NULL) ? &self->counts[table] : NULL;
 }
 
-static const ss_table *table_of(const ss_search *self, const ss_visit *visit)
+static const ss_table *table_of(const ss_search *self, const ss_open_block *open)
 {
-    return &self->segment->tables[visit->table];
+    return &self->segment->tables[open->table];
 }
 
 /* ----- the fourth stage: testing fingerprints ----- */
@@ -51,36 +51,36 @@ static bool follows_last(const ss_search *self, uint32_t table, uint64_t permute
  * A fingerprint within the distance was found. It counts only if its table covers its error pattern and none before it does: so
  * every match is reported once, and nothing has to be remembered. A table that covers it is probed for its prefix.
  */
-static sstore_status match(const ss_search *self, const ss_visit *visit, uint64_t permuted, uint32_t index)
+static sstore_status match(const ss_search *self, const ss_open_block *open, uint64_t permuted, uint32_t index)
 {
-    const uint64_t fingerprint = ss_unpermute(&table_of(self, visit)->permutation, permuted);
-    if (SS_UNLIKELY(!follows_last(self, visit->table, permuted)))
-        return ss_block_reader_malformed(&table_of(self, visit)->blocks, visit->slot.number, "its fingerprints do not ascend",
-                                         self->error);
-    if (!self->cursor->scanned &&
-        ss_plan_first_cover(&self->segment->facts.plan, self->plan->radii, fingerprint ^ self->fingerprint) != visit->table)
+    const uint64_t fingerprint = ss_unpermute(&table_of(self, open)->permutation, permuted);
+    if (SS_UNLIKELY(!follows_last(self, open->table, permuted)))
+        return ss_block_reader_malformed(&table_of(self, open)->blocks, open->slot.number,
+                                         "its fingerprints do not ascend", self->error);
+    if (!self->cursor->scanned && ss_plan_first_cover(&self->segment->metadata.plan, self->plan->radii,
+                                                      fingerprint ^ self->fingerprint) != open->table)
         return SSTORE_OK;
-    ss_search_counts *counts = counts_of(self, visit->table);
+    ss_search_counts *counts = counts_of(self, open->table);
     if (counts != NULL)
         counts->matches++;
-    if (visit->table != 0)
+    if (open->table != 0)
         return hit(self, fingerprint, false, 0);
-    return hit(self, fingerprint, true, ss_array_at(&self->segment->ranks, visit->slot.number) + index);
+    return hit(self, fingerprint, true, ss_array_at(&self->segment->ranks, open->slot.number) + index);
 }
 
 /* Report those of some candidates that are between the span's prefixes and within the distance. */
 static sstore_status report_candidates(const ss_search *self, const ss_candidates *of)
 {
     sstore_cursor *cursor = self->cursor;
-    const ss_span *span = of->span;
-    const ss_visit *visit = &cursor->visits[span->visit];
-    const uint64_t query = cursor->queries[visit->table];
+    const ss_block_range *range = of->range;
+    const ss_open_block *open = &cursor->open_blocks[range->open];
+    const uint64_t query = cursor->queries[open->table];
     sstore_status status = SSTORE_OK;
     for (uint64_t which = of->which; status == SSTORE_OK && which != 0; which &= which - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(which);
         const uint64_t value = cursor->values[i];
-        if (value >= span->first && value <= span->last && ss_popcount(value ^ query) <= self->distance)
-            status = match(self, visit, value, of->group * SS_GROUP_SIZE + i);
+        if (value >= range->first && value <= range->last && ss_popcount(value ^ query) <= self->distance)
+            status = match(self, open, value, of->group * SS_GROUP_SIZE + i);
     }
     return status;
 }
@@ -92,9 +92,9 @@ static sstore_status run_candidates(const ss_search *self)
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; status == SSTORE_OK && i < cursor->candidate_count; i++) {
         const ss_candidates *of = &cursor->candidates[i];
-        const ss_visit *visit = &cursor->visits[of->span->visit];
-        status = ss_block_source_decode_group(&table_of(self, visit)->source, visit->slot.number, &visit->block, of->group,
-                                              ss_count_up_to(of->which), cursor->values, self->error);
+        const ss_open_block *open = &cursor->open_blocks[of->range->open];
+        status = ss_checked_block_decode_group(&table_of(self, open)->checked, open->slot.number, &open->block,
+                                               of->group, ss_count_up_to(of->which), cursor->values, self->error);
         if (status == SSTORE_OK)
             status = report_candidates(self, of);
     }
@@ -104,38 +104,40 @@ static sstore_status run_candidates(const ss_search *self)
 
 static bool is_probed(const ss_search *self, uint32_t table, uint64_t permuted)
 {
-    const uint32_t prefix_bits = ss_query_prefix_bits(self->plan, &self->segment->facts.plan, table);
+    const uint32_t prefix_bits = ss_query_prefix_bits(self->plan, &self->segment->metadata.plan, table);
     const uint64_t pattern = (permuted ^ self->cursor->queries[table]) & ss_high_mask(prefix_bits);
     return (int32_t)ss_popcount(pattern) <= self->plan->radii[table];
 }
 
 /* Only those with a probed prefix are candidates, whatever else was tested. Their groups are decoded for this alone: only where
  * counts are wanted. */
-static sstore_status count_candidates(const ss_search *self, const ss_visit *visit, const ss_span *span)
+static sstore_status count_candidates(const ss_search *self, const ss_open_block *open, const ss_block_range *range)
 {
-    ss_search_counts *counts = counts_of(self, visit->table);
+    ss_search_counts *counts = counts_of(self, open->table);
     uint64_t *values = self->cursor->values;
     if (self->cursor->scanned)
-        counts->candidates += visit->block.count;
-    for (uint32_t group = span->group; !self->cursor->scanned && group < span->end; group++) {
-        const uint32_t count = ss_block_group_size(&visit->block, group);
-        const sstore_status status = ss_block_source_decode_group(&table_of(self, visit)->source, visit->slot.number,
-                                                                  &visit->block, group, count, values, self->error);
+        counts->candidates += open->block.count;
+    for (uint32_t group = range->group; !self->cursor->scanned && group < range->end; group++) {
+        const uint32_t count = ss_block_group_size(&open->block, group);
+        const sstore_status status = ss_checked_block_decode_group(&table_of(self, open)->checked, open->slot.number,
+                                                                   &open->block, group, count, values, self->error);
         if (status != SSTORE_OK)
             return status;
         for (uint32_t i = 0; i < count; i++)
-            counts->candidates += values[i] >= span->first && values[i] <= span->last && is_probed(self, visit->table, values[i]);
+            counts->candidates += values[i] >= range->first && values[i] <= range->last &&
+                                  is_probed(self, open->table, values[i]);
     }
     return SSTORE_OK;
 }
 
 /* The bits that are not known before decoding, those of the upper half behind the prefix, and of the prefix where it may have flips,
  * are taken to differ all. */
-bool ss_may_be_new(const ss_segment *segment, const ss_query_plan *plan, uint32_t table, const ss_block *block, uint32_t group,
-                   uint32_t query, uint64_t which)
+bool ss_may_be_new(const ss_segment *segment, const ss_query_plan *plan, uint32_t table, const ss_block *block,
+                   uint32_t group, uint32_t query, uint64_t which)
 {
-    const ss_plan *tables = &segment->facts.plan;
-    const uint64_t behind_prefix = plan->radii[table] == 0 ? ss_low_mask(64 - tables->tables[table].prefix_bits) : ~UINT64_C(0);
+    const ss_plan *tables = &segment->metadata.plan;
+    const uint64_t behind_prefix = plan->radii[table] == 0 ? ss_low_mask(64 - tables->tables[table].prefix_bits)
+                                                           : ~UINT64_C(0);
     const uint64_t unknown = behind_prefix & ~ss_low_mask(SS_COLUMN_BITS);
     bool is_new = table == 0;
     for (; !is_new && which != 0; which &= which - 1) {
@@ -148,21 +150,21 @@ bool ss_may_be_new(const ss_segment *segment, const ss_query_plan *plan, uint32_
 }
 
 /* Test the span's lower halves, and ask for the groups where some are near. */
-static sstore_status test_span(const ss_search *self, const ss_span *span)
+static sstore_status test_span(const ss_search *self, const ss_block_range *range)
 {
     sstore_cursor *cursor = self->cursor;
-    const ss_visit *visit = &cursor->visits[span->visit];
-    const uint32_t lower = (uint32_t)cursor->queries[visit->table];
-    sstore_status status = SS_UNLIKELY(self->counts != NULL) ? count_candidates(self, visit, span) : SSTORE_OK;
-    for (uint32_t group = span->group; status == SSTORE_OK; group++) {
+    const ss_open_block *open = &cursor->open_blocks[range->open];
+    const uint32_t lower = (uint32_t)cursor->queries[open->table];
+    sstore_status status = SS_UNLIKELY(self->counts != NULL) ? count_candidates(self, open, range) : SSTORE_OK;
+    for (uint32_t group = range->group; status == SSTORE_OK; group++) {
         uint64_t which;
-        group = ss_block_find_lower(&visit->block, group, span->end, lower, span->lower_distance, &which);
-        if (SS_LIKELY(group == span->end))
+        group = ss_block_find_lower(&open->block, group, range->end, lower, range->lower_distance, &which);
+        if (SS_LIKELY(group == range->end))
             break;
-        if (!ss_may_be_new(self->segment, self->plan, visit->table, &visit->block, group, lower, which))
+        if (!ss_may_be_new(self->segment, self->plan, open->table, &open->block, group, lower, which))
             continue;
-        ss_block_prefetch_group(&visit->block, group);
-        cursor->candidates[cursor->candidate_count++] = (ss_candidates){.span = span, .group = group, .which = which};
+        ss_block_prefetch_group(&open->block, group);
+        cursor->candidates[cursor->candidate_count++] = (ss_candidates){.range = range, .group = group, .which = which};
         if (cursor->candidate_count == SS_TOGETHER)
             status = run_candidates(self);
     }
@@ -171,37 +173,37 @@ static sstore_status test_span(const ss_search *self, const ss_span *span)
 
 /* ----- the third stage: finding groups in blocks ----- */
 
-static sstore_status open_visit(const ss_search *self, ss_visit *visit)
+static sstore_status open_visit(const ss_search *self, ss_open_block *open)
 {
-    sstore_status status = ss_block_slot_wait(&visit->slot, self->error);
+    sstore_status status = ss_block_slot_wait(&open->slot, self->error);
     if (status == SSTORE_OK)
-        status = ss_block_source_open(&table_of(self, visit)->source, visit->slot.number, visit->slot.bytes, &visit->block,
-                                      self->error);
-    ss_search_counts *counts = counts_of(self, visit->table);
+        status = ss_checked_block_open(&table_of(self, open)->checked, open->slot.number, open->slot.bytes,
+                                       &open->block, self->error);
+    ss_search_counts *counts = counts_of(self, open->table);
     if (counts != NULL)
         counts->blocks++;
-    visit->opened = status == SSTORE_OK;
+    open->opened = status == SSTORE_OK;
     return status;
 }
 
 /* Find the groups where the span's fingerprints can be. */
-static sstore_status enter_span(const ss_search *self, ss_span *span)
+static sstore_status enter_span(const ss_search *self, ss_block_range *range)
 {
-    ss_visit *visit = &self->cursor->visits[span->visit];
-    const sstore_status status = visit->opened ? SSTORE_OK : open_visit(self, visit);
+    ss_open_block *open = &self->cursor->open_blocks[range->open];
+    const sstore_status status = open->opened ? SSTORE_OK : open_visit(self, open);
     if (status != SSTORE_OK)
         return status;
-    ss_block_find_groups(&visit->block, ss_upper(span->first), ss_upper(span->last), &span->group, &span->end);
-    span->end++;
+    ss_block_find_groups(&open->block, ss_upper(range->first), ss_upper(range->last), &range->group, &range->end);
+    range->end++;
     return SSTORE_OK;
 }
 
 /* Ask for the lower halves of groups of the span. */
-static void prefetch_span(const ss_search *self, const ss_span *span, uint32_t group)
+static void prefetch_span(const ss_search *self, const ss_block_range *range, uint32_t group)
 {
-    const uint8_t *column = self->cursor->visits[span->visit].block.bytes;
-    const uint32_t begin = group * SS_GROUP_SIZE * SS_LOWER_BYTES, end = span->end * SS_GROUP_SIZE * SS_LOWER_BYTES;
-    for (uint32_t at = begin; at < end && at - begin < MOST_BYTES_AHEAD; at += CACHE_LINE)
+    const uint8_t *column = self->cursor->open_blocks[range->open].block.bytes;
+    const uint32_t begin = group * SS_GROUP_SIZE * SS_LOWER_BYTES, end = range->end * SS_GROUP_SIZE * SS_LOWER_BYTES;
+    for (uint32_t at = begin; at < end && at - begin < MAX_BYTES_AHEAD; at += CACHE_LINE)
         __builtin_prefetch(column + at);
 }
 
@@ -212,32 +214,32 @@ static sstore_status enter_spans(const ss_search *self)
     sstore_cursor *cursor = self->cursor;
     sstore_status status = SSTORE_OK;
     uint32_t entered = 0;
-    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->span_count; i++) {
-        ss_span span = cursor->spans[i], *last = entered > 0 ? &cursor->spans[entered - 1] : NULL;
-        status = enter_span(self, &span);
-        if (last != NULL && last->visit == span.visit && span.group < last->end) {
+    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->range_count; i++) {
+        ss_block_range range = cursor->ranges[i], *last = entered > 0 ? &cursor->ranges[entered - 1] : NULL;
+        status = enter_span(self, &range);
+        if (last != NULL && last->open == range.open && range.group < last->end) {
             const uint32_t asked = last->end;
-            last->last = span.last;
-            last->lower_distance = ss_max_u32(last->lower_distance, span.lower_distance);
-            last->end = ss_max_u32(last->end, span.end);
+            last->last = range.last;
+            last->lower_distance = ss_max_u32(last->lower_distance, range.lower_distance);
+            last->end = ss_max_u32(last->end, range.end);
             prefetch_span(self, last, asked);
         } else {
-            prefetch_span(self, &span, span.group);
-            cursor->spans[entered++] = span;
+            prefetch_span(self, &range, range.group);
+            cursor->ranges[entered++] = range;
         }
     }
-    cursor->span_count = entered;
+    cursor->range_count = entered;
     return status;
 }
 
 /* The last visit stays, buffer and all: the next probe may begin in the same block. */
 static void keep_last_visit(sstore_cursor *cursor)
 {
-    ss_visit first = cursor->visits[0];
-    if (cursor->visit_count > 1) {
-        cursor->visits[0] = cursor->visits[cursor->visit_count - 1];
-        cursor->visits[cursor->visit_count - 1] = first;
-        cursor->visit_count = 1;
+    ss_open_block first = cursor->open_blocks[0];
+    if (cursor->open_block_count > 1) {
+        cursor->open_blocks[0] = cursor->open_blocks[cursor->open_block_count - 1];
+        cursor->open_blocks[cursor->open_block_count - 1] = first;
+        cursor->open_block_count = 1;
     }
 }
 
@@ -245,11 +247,11 @@ static sstore_status run_spans(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
     sstore_status status = enter_spans(self);
-    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->span_count; i++)
-        status = test_span(self, &cursor->spans[i]);
+    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->range_count; i++)
+        status = test_span(self, &cursor->ranges[i]);
     if (status == SSTORE_OK)
         status = run_candidates(self);
-    cursor->span_count = 0;
+    cursor->range_count = 0;
     keep_last_visit(cursor);
     return status;
 }
@@ -261,29 +263,30 @@ static void visit_block(const ss_search *self, uint32_t table, uint64_t number)
 {
     sstore_cursor *cursor = self->cursor;
     const ss_block_reader *blocks = &self->segment->tables[table].blocks;
-    if (cursor->visit_count > 0 && ss_block_slot_is(&cursor->visits[cursor->visit_count - 1].slot, blocks, number))
+    if (cursor->open_block_count > 0 &&
+        ss_block_slot_is(&cursor->open_blocks[cursor->open_block_count - 1].slot, blocks, number))
         return;
-    ss_visit *visit = &cursor->visits[cursor->visit_count++];
-    visit->table = table;
-    visit->opened = false;
+    ss_open_block *open = &cursor->open_blocks[cursor->open_block_count++];
+    open->table = table;
+    open->opened = false;
     if (table == 0) /* opening it compares its count with them */
         ss_array_prefetch(&self->segment->ranks, number);
-    ss_block_slot_ask(&visit->slot, blocks, number);
+    ss_block_slot_ask(&open->slot, blocks, number);
 }
 
 static sstore_status add_span(const ss_search *self, const ss_probe *probe, uint64_t number)
 {
     sstore_cursor *cursor = self->cursor;
-    if (cursor->span_count == SS_TOGETHER || cursor->visit_count == cursor->visit_capacity) {
+    if (cursor->range_count == SS_TOGETHER || cursor->open_block_count == cursor->open_block_capacity) {
         sstore_status status = run_spans(self);
         if (status != SSTORE_OK)
             return status;
     }
     visit_block(self, probe->table, number);
-    cursor->spans[cursor->span_count++] = (ss_span){.first = probe->first,
-                                                    .last = probe->last,
-                                                    .lower_distance = probe->lower_distance,
-                                                    .visit = cursor->visit_count - 1};
+    cursor->ranges[cursor->range_count++] = (ss_block_range){.first = probe->first,
+                                                             .last = probe->last,
+                                                             .lower_distance = probe->lower_distance,
+                                                             .open = cursor->open_block_count - 1};
     return SSTORE_OK;
 }
 
@@ -297,8 +300,9 @@ static uint64_t find_blocks(const ss_search *self)
         ss_probe *probe = &cursor->probes[i];
         const ss_key_index *index = &self->segment->tables[probe->table].keys;
         const bool found_before = i > 0 && probe->table == probe[-1].table && probe[-1].block < probe[-1].blocks_end;
-        const bool goes_on = found_before && probe->first <= key;
-        probe->block = probe->blocks_end = goes_on ? probe[-1].blocks_end - 1 : ss_key_index_find(index, probe->first);
+        const bool continued = found_before && probe->first <= key;
+        probe->block = probe->blocks_end = continued ? probe[-1].blocks_end - 1
+                                                     : ss_key_index_find(index, probe->first);
         if (probe->block == index->keys.count)
             continue;
         ss_block_reader_touch(&self->segment->tables[probe->table].blocks, probe->block);
@@ -307,7 +311,7 @@ static uint64_t find_blocks(const ss_search *self)
             probe->blocks_end = ss_min_u64(ss_key_index_find(index, probe->last) + 1, index->keys.count);
             key = ss_array_at(&index->keys, probe->blocks_end - 1);
         }
-        count += probe->blocks_end - probe->block - goes_on;
+        count += probe->blocks_end - probe->block - continued;
     }
     return count;
 }
@@ -318,7 +322,7 @@ static uint64_t find_blocks(const ss_search *self)
 static bool should_scan(const ss_search *self, uint64_t block_count)
 {
     return !self->cursor->any_probed && self->segment->costs.strategy == SSTORE_STRATEGY_AUTO &&
-           (double)block_count > self->plan->most_blocks;
+           (double)block_count > self->plan->max_blocks;
 }
 
 /* Read and test what the probes lead to. STOPPED where a scan is to be made instead. */
@@ -363,7 +367,8 @@ static sstore_status add_probe(const ss_search *self, uint32_t table, uint64_t f
     cursor->probes[cursor->probe_count++] = (ss_probe){.first = first,
                                                        .last = first | ss_low_mask(SS_FINGERPRINT_BITS - prefix_bits),
                                                        .table = table,
-                                                       .lower_distance = lower_distance(self, table, first, prefix_bits)};
+                                                       .lower_distance = lower_distance(self, table, first,
+                                                                                        prefix_bits)};
     return cursor->probe_count == SS_TOGETHER ? run_probes(self) : SSTORE_OK;
 }
 
@@ -376,7 +381,8 @@ typedef struct probed_table {
 /* Probe with every prefix that differs from `prefix` in at most `flips` of the bits from `bit` down to the prefix's lowest,
  * ascending: so the blocks of a table are visited in their order, each once. Where flips are left for the bits behind the single
  * ones, one probe takes all prefixes that differ in those. */
-static sstore_status probe_near(const ss_search *self, const probed_table *table, uint64_t prefix, uint64_t bit, int32_t flips)
+static sstore_status probe_near(const ss_search *self, const probed_table *table, uint64_t prefix, uint64_t bit,
+                                int32_t flips)
 {
     if (flips == 0)
         return add_probe(self, table->number, prefix, table->prefix_bits);
@@ -390,7 +396,7 @@ static sstore_status probe_near(const ss_search *self, const probed_table *table
 static sstore_status probe_table(const ss_search *self, uint32_t number)
 {
     const uint64_t query = ss_permute(&self->segment->tables[number].permutation, self->fingerprint);
-    const uint32_t prefix_bits = ss_query_prefix_bits(self->plan, &self->segment->facts.plan, number);
+    const uint32_t prefix_bits = ss_query_prefix_bits(self->plan, &self->segment->metadata.plan, number);
     const uint32_t range_bits = ss_range_bits(prefix_bits, self->segment->costs.fingerprint_count);
     const probed_table table = {.number = number, .prefix_bits = prefix_bits, .single_bits = prefix_bits - range_bits};
     self->cursor->queries[number] = query;
@@ -404,18 +410,20 @@ static sstore_status scan(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
     const ss_table *table = &self->segment->tables[0];
-    ss_visit *visit = &cursor->visits[0];
-    ss_block_walk walk = ss_block_walk_from(0, UINT64_MAX);
+    ss_open_block *open = &cursor->open_blocks[0];
+    ss_read_ahead walk = ss_read_ahead_from(0, UINT64_MAX);
     sstore_status status = SSTORE_OK;
     cursor->queries[0] = self->fingerprint;
     for (uint64_t number = 0; status == SSTORE_OK && number < table->blocks.header.block_count; number++) {
         ss_block_reader_ahead(&table->blocks, number, &walk);
-        ss_block_slot_ask(&visit->slot, &table->blocks, number);
-        visit->table = 0;
-        status = open_visit(self, visit);
-        const ss_span span = {.last = UINT64_MAX, .lower_distance = self->distance, .end = visit->block.group_count};
+        ss_block_slot_ask(&open->slot, &table->blocks, number);
+        open->table = 0;
+        status = open_visit(self, open);
+        const ss_block_range range = {.last = UINT64_MAX,
+                                      .lower_distance = self->distance,
+                                      .end = open->block.group_count};
         if (status == SSTORE_OK)
-            status = test_span(self, &span);
+            status = test_span(self, &range);
         if (status == SSTORE_OK)
             status = run_candidates(self);
     }
@@ -424,10 +432,10 @@ static sstore_status scan(const ss_search *self)
 
 sstore_status ss_search_run(const ss_search *search)
 {
-    const uint32_t table_count = search->segment->facts.plan.table_count;
+    const uint32_t table_count = search->segment->metadata.plan.table_count;
     sstore_status status = SSTORE_OK;
     sstore_cursor *cursor = search->cursor; /* an error may have left something in it */
-    cursor->probe_count = cursor->span_count = cursor->visit_count = cursor->candidate_count = 0;
+    cursor->probe_count = cursor->range_count = cursor->open_block_count = cursor->candidate_count = 0;
     cursor->last_table = SS_MAX_TABLES;
     cursor->any_probed = false;
     cursor->scanned = search->plan->scan;
@@ -455,23 +463,25 @@ static double share_of(const ss_key_index *keys, uint64_t first, uint64_t suffix
     return fmax(count / fmax(1, (double)keys->keys.count), ldexp((double)suffix_mask + 1, -64));
 }
 
-ss_table_cost ss_search_table_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint, uint32_t table)
+ss_table_cost ss_search_table_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint,
+                                   uint32_t table)
 {
     const ss_key_index *keys = &segment->tables[table].keys;
-    const uint32_t prefix_bits = ss_query_prefix_bits(plan, &segment->facts.plan, table);
+    const uint32_t prefix_bits = ss_query_prefix_bits(plan, &segment->metadata.plan, table);
     const ss_plan_table shape = {.prefix_bits = prefix_bits};
     const uint64_t suffix_mask = ss_low_mask(64 - prefix_bits);
     const uint64_t prefix = ss_permute(&segment->tables[table].permutation, fingerprint) & ~suffix_mask;
     double shares[2] = {share_of(keys, prefix, suffix_mask), 0};
     for (uint32_t i = 0; i < FLIPS_LOOKED_AT; i++)
-        shares[1] += share_of(keys, prefix ^ UINT64_C(1) << (63 - i * prefix_bits / FLIPS_LOOKED_AT), suffix_mask) / FLIPS_LOOKED_AT;
+        shares[1] += share_of(keys, prefix ^ UINT64_C(1) << (63 - i * prefix_bits / FLIPS_LOOKED_AT), suffix_mask) /
+                     FLIPS_LOOKED_AT;
     return ss_table_cost_of(&shape, plan->radii[table], plan->distance, &segment->costs, shares);
 }
 
 double ss_search_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint)
 {
     double cost = 0;
-    for (uint32_t i = 0; !plan->scan && i < segment->facts.plan.table_count; i++)
+    for (uint32_t i = 0; !plan->scan && i < segment->metadata.plan.table_count; i++)
         if (plan->radii[i] != SS_NO_PROBE)
             cost += ss_search_table_cost(segment, plan, fingerprint, i).warm_ns;
     return plan->scan ? plan->scan_cost : cost;

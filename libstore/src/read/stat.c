@@ -16,7 +16,7 @@ static double bound_bits(const ss_block_header *header)
         total += (double)counts[h];
     for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
         if (counts[h] > 0)
-            bits += (double)counts[h] * (log2(total / (double)counts[h]) + ss_rest_bits(h) + SS_COLUMN_BITS);
+            bits += (double)counts[h] * (log2(total / (double)counts[h]) + ss_suffix_bits(h) + SS_COLUMN_BITS);
     return bits;
 }
 
@@ -62,7 +62,7 @@ sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t 
         table >= store->manifest.segments[segment].plan.table_count)
         return ss_fail_argument(error, "sstore_stat_table: a NULL argument, or no such segment or table");
     const ss_segment *of = store->segments[segment];
-    const ss_plan_table *plan = &of->facts.plan.tables[table];
+    const ss_plan_table *plan = &of->metadata.plan.tables[table];
     const ss_block_header *header = &of->tables[table].blocks.header;
     const ss_array *keys = &of->tables[table].keys.keys;
     uint64_t count = header->item_count;
@@ -96,24 +96,24 @@ static void name_writer(uint32_t writer, char *name, size_t capacity)
 
 static void fill_segment(const ss_segment *segment, bool has_ids, sstore_segment_statistics *to)
 {
-    const ss_manifest_segment *facts = &segment->facts;
-    const uint32_t block_bytes = facts->block_bytes;
+    const ss_manifest_segment *metadata = &segment->metadata;
+    const uint32_t block_bytes = metadata->block_bytes;
     *to = (sstore_segment_statistics){
         .removes = ss_segment_removes(segment),
-        .record_count = facts->record_count,
-        .distinct_count = facts->distinct_count,
-        .table_count = facts->plan.table_count,
+        .record_count = metadata->record_count,
+        .distinct_count = metadata->distinct_count,
+        .table_count = metadata->plan.table_count,
         .block_bytes = block_bytes,
-        .ids_block_count = has_ids ? facts->ids.block_count : 0,
-        .ids_bytes = has_ids ? file_bytes(facts->ids.block_count, block_bytes) : 0,
-        .directory_bytes = facts->directory_bytes,
+        .ids_block_count = has_ids ? metadata->ids.block_count : 0,
+        .ids_bytes = has_ids ? file_bytes(metadata->ids.block_count, block_bytes) : 0,
+        .directory_bytes = metadata->directory_bytes,
     };
-    for (uint32_t i = 0; i < facts->plan.table_count; i++)
-        to->tables_bytes += file_bytes(facts->tables[i].block_count, block_bytes);
+    for (uint32_t i = 0; i < metadata->plan.table_count; i++)
+        to->tables_bytes += file_bytes(metadata->tables[i].block_count, block_bytes);
     to->total_bytes = to->tables_bytes + to->ids_bytes + to->directory_bytes;
-    ss_folder_name(to->folder, SS_SEGMENT_PREFIX, facts->folder_number);
-    ss_plan_format(&facts->plan, to->plan, sizeof to->plan);
-    name_writer(facts->writer, to->writer, sizeof to->writer);
+    ss_folder_name(to->folder, SS_SEGMENT_PREFIX, metadata->folder_number);
+    ss_plan_format(&metadata->plan, to->plan, sizeof to->plan);
+    name_writer(metadata->writer, to->writer, sizeof to->writer);
 }
 
 sstore_status sstore_stat_segment(const sstore *store, uint32_t segment, sstore_segment_statistics *statistics_out,

@@ -19,8 +19,8 @@ typedef struct verification {
     void *context;
     bool stopped; /* by on_problem, or since writers have replaced what is looked at */
     uint64_t problem_count;
-    sstore_error worst; /* the first damage; as long as there is none, the first problem */
-    uint64_t least_ordinal; /* that the store may give to a record to come: above all ids, if there are higher numbers */
+    sstore_error worst;   /* the first damage; as long as there is none, the first problem */
+    uint64_t min_ordinal; /* that the store may give to a record to come: above all ids, if there are higher numbers */
 } verification;
 
 /* Take note of a problem and go on. */
@@ -62,8 +62,8 @@ typedef struct table_check {
     ss_canonical_table canonical;
     ss_table_counts counts;
     uint64_t last; /* of those counted */
-    ss_u128 sum; /* of the fingerprints, unpermuted: the same for all tables */
-    bool whole;  /* no block was unreadable so far */
+    ss_u128 sum;   /* of the fingerprints, unpermuted: the same for all tables */
+    bool whole;    /* no block was unreadable so far */
 } table_check;
 
 static void check_block(verification *self, table_check *check, uint64_t block, const uint8_t *bytes,
@@ -86,7 +86,7 @@ static void check_totals(verification *self, table_check *check)
     const ss_block_reader *blocks = &check->segment->tables[check->number].blocks;
     uint64_t gap_bits[SS_FINGERPRINT_BITS];
     ss_bit_counter_counts(&check->counts.gap_bits, gap_bits);
-    if (check->counts.count != check->segment->facts.distinct_count)
+    if (check->counts.count != check->segment->metadata.distinct_count)
         note_file(self, blocks, "the table has another number of fingerprints than the manifest says");
     if (memcmp(check->counts.h_counts, blocks->header.h_counts, sizeof blocks->header.h_counts) != 0 ||
         memcmp(gap_bits, blocks->header.gap_bit_counts, sizeof gap_bits) != 0)
@@ -98,26 +98,26 @@ static sstore_status verify_table(verification *self, const ss_segment *segment,
                                   bool *whole_out, sstore_error *error)
 {
     const ss_table *table = &segment->tables[number];
-    ss_table_stream stream;
+    ss_table_iterator iterator;
     table_check check = {.segment = segment, .number = number, .whole = true};
     ss_table_counts_init(&check.counts);
-    sstore_status status = ss_table_stream_open(&stream, &table->source, error);
+    sstore_status status = ss_table_iterator_open(&iterator, &table->checked, error);
     if (status == SSTORE_OK)
-        status = ss_canonical_table_init(&check.canonical, segment->facts.block_bytes, &table->code, error);
-    while (status == SSTORE_OK && !self->stopped && stream.next_block < table->blocks.header.block_count) {
+        status = ss_canonical_table_init(&check.canonical, segment->metadata.block_bytes, &table->code, error);
+    while (status == SSTORE_OK && !self->stopped && iterator.next_block < table->blocks.header.block_count) {
         sstore_error problem;
         const uint64_t *values;
         uint32_t count;
-        uint64_t block = stream.next_block;
-        if (ss_table_stream_next(&stream, &values, &count, &problem) == SSTORE_OK) {
-            check_block(self, &check, block, stream.bytes, values, count);
+        uint64_t block = iterator.next_block;
+        if (ss_table_iterator_next(&iterator, &values, &count, &problem) == SSTORE_OK) {
+            check_block(self, &check, block, iterator.bytes, values, count);
         } else {
             note(self, &problem);
             check.whole = false;
             ss_canonical_table_skip(&check.canonical);
         }
     }
-    ss_table_stream_close(&stream);
+    ss_table_iterator_close(&iterator);
     ss_canonical_table_free(&check.canonical);
     if (status == SSTORE_OK && !self->stopped && check.whole)
         check_totals(self, &check);
@@ -132,7 +132,7 @@ static sstore_status verify_tables(verification *self, const ss_segment *segment
     ss_u128 first_sum = {0}, sum;
     bool whole;
     *first_whole_out = false;
-    for (uint32_t i = 0; i < segment->facts.plan.table_count && !self->stopped; i++) {
+    for (uint32_t i = 0; i < segment->metadata.plan.table_count && !self->stopped; i++) {
         if (!is_open(&segment->tables[i].blocks))
             continue;
         sstore_status status = verify_table(self, segment, i, &sum, &whole, error);
@@ -153,9 +153,9 @@ static sstore_status verify_tables(verification *self, const ss_segment *segment
 /* Where the id column stands between two blocks. */
 typedef struct ids_check {
     uint64_t next_rank; /* that a block may begin with, unless the last one goes on */
-    bool goes_on;
+    bool continued;
     uint64_t last_id; /* of the rank that goes on */
-    uint64_t least_ordinal;
+    uint64_t min_ordinal;
     uint64_t record_count;
     ss_canonical_ids canonical;
 } ids_check;
@@ -163,10 +163,10 @@ typedef struct ids_check {
 /* `key`: that the directory has for the block; NULL: there is none. */
 static const char *check_ids_block(ids_check *check, const ss_ids_block *block, const uint64_t *key)
 {
-    uint64_t rank = block->first_rank, last_id = check->last_id, least_ordinal = check->least_ordinal;
-    bool repeated = check->goes_on; /* the record has the rank of the one before */
+    uint64_t rank = block->first_rank, last_id = check->last_id, min_ordinal = check->min_ordinal;
+    bool repeated = check->continued; /* the record has the rank of the one before */
     const char *reason;
-    if (rank != check->next_rank - (check->goes_on ? 1 : 0))
+    if (rank != check->next_rank - (check->continued ? 1 : 0))
         return "it does not begin with the rank after the block before";
     for (uint32_t i = 0; i < block->count; i++) {
         uint64_t id = ss_ids_block_id(block, i);
@@ -177,12 +177,12 @@ static const char *check_ids_block(ids_check *check, const ss_ids_block *block, 
         if (repeated && id <= last_id)
             return SS_IDS_DO_NOT_ASCEND;
         last_id = id;
-        least_ordinal = ss_max_u64(least_ordinal, id + (id < UINT64_MAX));
+        min_ordinal = ss_max_u64(min_ordinal, id + (id < UINT64_MAX));
     }
     check->next_rank = rank + 1;
-    check->goes_on = block->goes_on;
+    check->continued = block->continued;
     check->last_id = last_id;
-    check->least_ordinal = least_ordinal;
+    check->min_ordinal = min_ordinal;
     check->record_count += block->count;
     if (key != NULL && rank != *key)
         return SS_OTHER_LAST_RANK;
@@ -192,9 +192,9 @@ static const char *check_ids_block(ids_check *check, const ss_ids_block *block, 
 static sstore_status verify_ids(verification *self, const ss_segment *segment, sstore_error *error)
 {
     const ss_block_reader *ids = &segment->ids;
-    ids_check check = {.next_rank = 0, .least_ordinal = self->least_ordinal};
+    ids_check check = {.next_rank = 0, .min_ordinal = self->min_ordinal};
     uint64_t problems_before = self->problem_count;
-    ss_block_walk walk = ss_block_walk_from(0, UINT64_MAX);
+    ss_read_ahead walk = ss_read_ahead_from(0, UINT64_MAX);
     uint8_t *buffer = ss_alloc(1, ids->header.block_bytes);
     sstore_status status = buffer != NULL ? SSTORE_OK : ss_fail_memory(error, ids->header.block_bytes);
     if (status == SSTORE_OK)
@@ -220,10 +220,10 @@ static sstore_status verify_ids(verification *self, const ss_segment *segment, s
             note_block(self, ids, number, reason);
     }
     if (status == SSTORE_OK && self->problem_count == problems_before &&
-        (check.goes_on || check.next_rank != segment->facts.distinct_count ||
-         check.record_count != segment->facts.record_count))
+        (check.continued || check.next_rank != segment->metadata.distinct_count ||
+         check.record_count != segment->metadata.record_count))
         note_file(self, ids, "the ids are not those of the store's fingerprints");
-    self->least_ordinal = check.least_ordinal;
+    self->min_ordinal = check.min_ordinal;
     ss_canonical_ids_free(&check.canonical);
     ss_free(buffer);
     return status;
@@ -233,16 +233,16 @@ static sstore_status verify_ids(verification *self, const ss_segment *segment, s
 
 static sstore_status verify_content(verification *self, const ss_segment *segment, bool has_ids, sstore_error *error)
 {
-    ss_record_stream stream;
+    ss_segment_iterator iterator;
     sstore_record record;
     sstore_error problem;
     ss_u128 sum = {0};
     uint64_t count = 0;
     bool more = true;
-    sstore_status status = ss_record_stream_open(&stream, segment, has_ids, error);
+    sstore_status status = ss_segment_iterator_open(&iterator, segment, has_ids, error);
     sstore_status found = status;
     while (found == SSTORE_OK && more) {
-        found = ss_record_stream_next(&stream, &record, &more, &problem);
+        found = ss_segment_iterator_next(&iterator, &record, &more, &problem);
         if (found == SSTORE_OK && more) {
             ss_content_add(&sum, has_ids, record.fingerprint, record.id);
             count++;
@@ -251,9 +251,10 @@ static sstore_status verify_content(verification *self, const ss_segment *segmen
     if (status == SSTORE_OK && found != SSTORE_OK)
         note(self, &problem);
     else if (status == SSTORE_OK &&
-             (count != segment->facts.record_count || !ss_u128_equal(sum, segment->facts.content_sum)))
-        note_file(self, &segment->tables[0].blocks, "the records are not those that the manifest's content sum was made of");
-    ss_record_stream_close(&stream);
+             (count != segment->metadata.record_count || !ss_u128_equal(sum, segment->metadata.content_sum)))
+        note_file(self, &segment->tables[0].blocks,
+                  "the records are not those that the manifest's content sum was made of");
+    ss_segment_iterator_close(&iterator);
     return status;
 }
 
@@ -296,17 +297,17 @@ static void note_file_problem(void *context, const sstore_error *problem)
         note_segment_problem(self->of, problem);
 }
 
-static void check_directory(file_problems *self, const ss_dir *store, const ss_manifest_segment *facts)
+static void check_directory(file_problems *self, const ss_dir *store, const ss_manifest_segment *metadata)
 {
     char name[SS_NAME_CAPACITY];
     ss_dir dir;
     ss_directory *directory = NULL;
     sstore_error problem;
-    ss_folder_name(name, SS_SEGMENT_PREFIX, facts->folder_number);
+    ss_folder_name(name, SS_SEGMENT_PREFIX, metadata->folder_number);
     if (ss_dir_open_at(store, name, &dir, NULL) != SSTORE_OK)
         return;
-    const sstore_status status = ss_directory_open(&dir, facts->lmdb_format, facts->directory_bytes, facts->directory_sum,
-                                                   &directory, &problem);
+    const sstore_status status = ss_directory_open(&dir, metadata->lmdb_format, metadata->directory_bytes,
+                                                   metadata->directory_sum, &directory, &problem);
     if (status != SSTORE_OK && ss_is_of_one_file(&problem))
         note_file_problem(self, &problem);
     ss_directory_close(directory);
@@ -320,11 +321,13 @@ static sstore_status open_apart(verification *self, const ss_dir *store, const s
 {
     sstore_error problem;
     file_problems beside = {self, &problem};
-    const ss_manifest_segment *facts = &manifest->segments[number];
+    const ss_manifest_segment *metadata = &manifest->segments[number];
     const ss_segment_use whole = {.has_ids = manifest->has_ids};
-    const ss_segment_use files = {
-        .has_ids = manifest->has_ids, .blocks_only = true, .on_problem = note_file_problem, .context = &beside};
-    sstore_status status = ss_segment_open(store, facts, &whole, segment_out, &problem);
+    const ss_segment_use files = {.has_ids = manifest->has_ids,
+                                  .blocks_only = true,
+                                  .on_problem = note_file_problem,
+                                  .context = &beside};
+    sstore_status status = ss_segment_open(store, metadata, &whole, segment_out, &problem);
     if (status == SSTORE_OK)
         return status;
     if (!ss_is_of_one_file(&problem)) {
@@ -340,9 +343,9 @@ static sstore_status open_apart(verification *self, const ss_dir *store, const s
     if (self->stopped)
         return SSTORE_OK;
     sstore_error ending;
-    status = ss_segment_open(store, facts, &files, segment_out, &ending);
+    status = ss_segment_open(store, metadata, &files, segment_out, &ending);
     if (status == SSTORE_OK)
-        check_directory(&beside, store, facts);
+        check_directory(&beside, store, metadata);
     else if (ss_is_of_one_file(&ending)) /* not even the folder is there */
         status = SSTORE_OK;
     else if (error != NULL)
@@ -390,18 +393,18 @@ static sstore_status verify_damaged(verification *self, const char *path, sstore
 /* Hold the segments against each other: each adds only what is not there, and removes only what is. */
 static sstore_status verify_order(verification *self, const sstore *store, sstore_error *error)
 {
-    ss_record_merge records;
+    ss_merge_iterator records;
     sstore_record record;
     sstore_error problem;
     bool more = true;
-    ss_record_merge_init(&records, store->manifest.has_ids);
-    sstore_status status = ss_record_merge_add_store(&records, store, error);
-    sstore_status found = status == SSTORE_OK ? ss_record_merge_rewind(&records, &problem) : SSTORE_OK;
+    ss_merge_iterator_init(&records, store->manifest.has_ids);
+    sstore_status status = ss_merge_iterator_add_store(&records, store, error);
+    sstore_status found = status == SSTORE_OK ? ss_merge_iterator_rewind(&records, &problem) : SSTORE_OK;
     while (status == SSTORE_OK && found == SSTORE_OK && more)
-        found = ss_record_merge_next(&records, &record, &more, &problem);
+        found = ss_merge_iterator_next(&records, &record, &more, &problem);
     if (found != SSTORE_OK)
         note(self, &problem);
-    ss_record_merge_close(&records);
+    ss_merge_iterator_close(&records);
     return status;
 }
 
@@ -409,7 +412,7 @@ static sstore_status verify_order(verification *self, const sstore *store, sstor
 static void verify_next_ordinal(verification *self, const sstore *store)
 {
     sstore_error problem;
-    if (store->manifest.next_ordinal >= self->least_ordinal)
+    if (store->manifest.next_ordinal >= self->min_ordinal)
         return;
     (void)ss_fail_damaged(&problem, store->dir.path, SSTORE_NO_OFFSET,
                           "the manifest's next ordinal is not above all ids");

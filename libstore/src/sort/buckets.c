@@ -220,36 +220,37 @@ static size_t held_bytes(const ss_buckets *buckets, const ss_bucket_writer *writ
 }
 
 /* A walk over the chunks of a bucket, the newest first. */
-typedef struct chunk_walk {
+typedef struct chunk_iterator {
     uint32_t chunk, left;
     uint8_t *bytes;
     size_t size;
-} chunk_walk;
+} chunk_iterator;
 
-static chunk_walk begin_walk(const ss_buckets *buckets, const ss_bucket_writer *writer, uint32_t bucket)
+static chunk_iterator first_chunk(const ss_buckets *buckets, const ss_bucket_writer *writer, uint32_t bucket)
 {
     uint32_t chunk = writer->newest[bucket];
-    chunk_walk walk = {.chunk = chunk, .left = writer->chunks[bucket]};
-    if (walk.left > 0) {
-        walk.bytes = chunk_items(buckets, chunk);
-        walk.size = (size_t)(writer->heads[bucket] - walk.bytes);
+    chunk_iterator chunks = {.chunk = chunk, .left = writer->chunks[bucket]};
+    if (chunks.left > 0) {
+        chunks.bytes = chunk_items(buckets, chunk);
+        chunks.size = (size_t)(writer->heads[bucket] - chunks.bytes);
     }
-    return walk;
+    return chunks;
 }
 
-static void go_on(const ss_buckets *buckets, chunk_walk *walk)
+static void go_on(const ss_buckets *buckets, chunk_iterator *chunks)
 {
-    if (--walk->left == 0)
+    if (--chunks->left == 0)
         return;
-    walk->chunk = buckets->pool->next[walk->chunk];
-    walk->bytes = chunk_items(buckets, walk->chunk);
-    walk->size = full_bytes(buckets);
+    chunks->chunk = buckets->pool->next[chunks->chunk];
+    chunks->bytes = chunk_items(buckets, chunks->chunk);
+    chunks->size = full_bytes(buckets);
 }
 
 /* ----- spilling ----- */
 
 /* Make room for one more run, with its list of begins. */
-static sstore_status add_run(ss_buckets *buckets, ss_bucket_writer *writer, ss_spilled_run **run_out, sstore_error *error)
+static sstore_status add_run(ss_buckets *buckets, ss_bucket_writer *writer, ss_spilled_run **run_out,
+                             sstore_error *error)
 {
     ss_spilled_run *runs = ss_grow(writer->runs, writer->run_count, &writer->run_capacity, 8, sizeof *runs);
     if (runs == NULL)
@@ -285,10 +286,10 @@ static sstore_status write_chunks(const ss_buckets *buckets, const ss_bucket_wri
     part_list list = {.offset = offset, .count = 0};
     sstore_status status = SSTORE_OK;
     for (uint32_t bucket = 0; status == SSTORE_OK && bucket < buckets->count; bucket++) {
-        chunk_walk walk = begin_walk(buckets, writer, bucket);
-        for (; status == SSTORE_OK && walk.left > 0; go_on(buckets, &walk)) {
-            list.parts[list.count++] = (ss_file_part){.data = walk.bytes, .size = walk.size};
-            list.bytes += walk.size;
+        chunk_iterator chunks = first_chunk(buckets, writer, bucket);
+        for (; status == SSTORE_OK && chunks.left > 0; go_on(buckets, &chunks)) {
+            list.parts[list.count++] = (ss_file_part){.data = chunks.bytes, .size = chunks.size};
+            list.bytes += chunks.size;
             if (list.count == PARTS)
                 status = write_parts(buckets->spill, &list, error);
         }
@@ -348,7 +349,7 @@ static sstore_status add_chunk(ss_buckets *buckets, uint32_t writer, uint32_t bu
 }
 
 /* The same loop for all kinds of items. KEY_OF(i) is what item i is dealt by, and PUT(at, i) writes it. */
-#define DEAL(ITEM_WORDS, KEY_OF, PUT)                                                                                  \
+#define PARTITION(ITEM_WORDS, KEY_OF, PUT)                                                                             \
     do {                                                                                                               \
         uint8_t **heads = buckets->writers[writer].heads;                                                              \
         const uint32_t shift = buckets->shift, mask = buckets->count - 1;                                              \
@@ -367,14 +368,14 @@ static sstore_status add_chunk(ss_buckets *buckets, uint32_t writer, uint32_t bu
     } while (0)
 
 /* Items that lie one after the other. */
-#define DEFINE_DEAL(NAME, ITEM_WORDS, KEY_OF)                                                                          \
+#define DEFINE_PARTITION(NAME, ITEM_WORDS, KEY_OF)                                                                     \
     static sstore_status NAME(ss_buckets *buckets, uint32_t writer, const uint64_t *words, size_t count,               \
                               sstore_error *error)                                                                     \
     {                                                                                                                  \
         const uint32_t word = buckets->word;                                                                           \
         assert(word < (ITEM_WORDS));                                                                                   \
         (void)word;                                                                                                    \
-        DEAL(ITEM_WORDS, KEY_OF, PUT_##ITEM_WORDS);                                                                    \
+        PARTITION(ITEM_WORDS, KEY_OF, PUT_##ITEM_WORDS);                                                               \
     }
 
 #define KEY_FIRST(i) words[i]
@@ -383,38 +384,38 @@ static sstore_status add_chunk(ss_buckets *buckets, uint32_t writer, uint32_t bu
 #define PUT_1(at, i) memcpy(at, &words[i], sizeof *words)
 #define PUT_2(at, i) memcpy(at, &words[2 * (i)], 2 * sizeof *words)
 #define PUT_3(at, i) memcpy(at, &words[3 * (i)], 3 * sizeof *words)
-DEFINE_DEAL(deal_keys, 1, KEY_FIRST)
-DEFINE_DEAL(deal_records, 2, KEY_OF_2)
-DEFINE_DEAL(deal_triples, 3, KEY_OF_3)
+DEFINE_PARTITION(partition_keys, 1, KEY_FIRST)
+DEFINE_PARTITION(partition_records, 2, KEY_OF_2)
+DEFINE_PARTITION(partition_triples, 3, KEY_OF_3)
 
-static sstore_status deal_columns(ss_buckets *buckets, uint32_t writer, const uint64_t *fingerprints,
-                                  const uint64_t *ids, size_t count, sstore_error *error)
+static sstore_status partition_columns(ss_buckets *buckets, uint32_t writer, const uint64_t *fingerprints,
+                                       const uint64_t *ids, size_t count, sstore_error *error)
 {
     assert(buckets->word == 0);
 #define KEY_OF(i) fingerprints[i]
 #define PUT(at, i)                                                                                                     \
     (memcpy(at, &fingerprints[i], sizeof *fingerprints), memcpy((at) + sizeof *fingerprints, &ids[i], sizeof *ids))
-    DEAL(2, KEY_OF, PUT);
+    PARTITION(2, KEY_OF, PUT);
 #undef KEY_OF
 #undef PUT
 }
 
-sstore_status ss_buckets_deal(ss_buckets *buckets, uint32_t writer, const uint64_t *fingerprints, const uint64_t *ids,
-                              size_t count, sstore_error *error)
+sstore_status ss_buckets_partition(ss_buckets *buckets, uint32_t writer, const uint64_t *fingerprints,
+                                   const uint64_t *ids, size_t count, sstore_error *error)
 {
     assert(buckets->item_words <= 2);
     if (buckets->item_words == 1)
-        return deal_keys(buckets, writer, fingerprints, count, error);
-    return deal_columns(buckets, writer, fingerprints, ids, count, error);
+        return partition_keys(buckets, writer, fingerprints, count, error);
+    return partition_columns(buckets, writer, fingerprints, ids, count, error);
 }
 
-sstore_status ss_buckets_deal_items(ss_buckets *buckets, uint32_t writer, const void *items, size_t count,
-                                    sstore_error *error)
+sstore_status ss_buckets_partition_items(ss_buckets *buckets, uint32_t writer, const void *items, size_t count,
+                                         sstore_error *error)
 {
     switch (buckets->item_words) {
-    case 1: return deal_keys(buckets, writer, items, count, error);
-    case 2: return deal_records(buckets, writer, items, count, error);
-    default: return deal_triples(buckets, writer, items, count, error);
+    case 1: return partition_keys(buckets, writer, items, count, error);
+    case 2: return partition_records(buckets, writer, items, count, error);
+    default: return partition_triples(buckets, writer, items, count, error);
     }
 }
 
@@ -471,11 +472,11 @@ sstore_status ss_buckets_gather(const ss_buckets *buckets, uint32_t first, uint3
         status = gather_runs(buckets, &buckets->writers[i], first, end, &to, error);
     for (uint32_t bucket = first; status == SSTORE_OK && bucket < end; bucket++) {
         for (uint32_t i = 0; i < buckets->writer_count; i++) {
-            chunk_walk walk = begin_walk(buckets, &buckets->writers[i], bucket);
-            for (; walk.left > 0; go_on(buckets, &walk)) {
+            chunk_iterator chunks = first_chunk(buckets, &buckets->writers[i], bucket);
+            for (; chunks.left > 0; go_on(buckets, &chunks)) {
                 /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): what is left has bytes */
-                memcpy(to, walk.bytes, walk.size);
-                to += walk.size;
+                memcpy(to, chunks.bytes, chunks.size);
+                to += chunks.size;
             }
         }
     }
@@ -488,11 +489,11 @@ void ss_buckets_put_back(ss_buckets *buckets, uint32_t first, uint32_t end, cons
     size_t left = count * item_bytes(buckets);
     for (uint32_t bucket = first; bucket < end; bucket++) {
         for (uint32_t i = 0; i < buckets->writer_count; i++) {
-            chunk_walk walk = begin_walk(buckets, &buckets->writers[i], bucket);
-            for (; walk.left > 0 && left > 0; go_on(buckets, &walk)) {
-                size_t size = walk.size < left ? walk.size : left;
+            chunk_iterator chunks = first_chunk(buckets, &buckets->writers[i], bucket);
+            for (; chunks.left > 0 && left > 0; go_on(buckets, &chunks)) {
+                size_t size = chunks.size < left ? chunks.size : left;
                 /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): what is left has bytes */
-                memcpy(walk.bytes, from, size);
+                memcpy(chunks.bytes, from, size);
                 from += size;
                 left -= size;
             }
@@ -522,18 +523,18 @@ static sstore_status each_in_memory(ss_buckets *buckets, ss_bucket_writer *write
                                     ss_items_fn on_items, void *context, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    chunk_walk walk = begin_walk(buckets, writer, bucket);
-    while (status == SSTORE_OK && walk.left > 0) {
-        uint32_t given = walk.chunk;
-        status = on_items(context, walk.bytes, walk.size / item_bytes(buckets), error);
-        go_on(buckets, &walk);
+    chunk_iterator chunks = first_chunk(buckets, writer, bucket);
+    while (status == SSTORE_OK && chunks.left > 0) {
+        uint32_t given = chunks.chunk;
+        status = on_items(context, chunks.bytes, chunks.size / item_bytes(buckets), error);
+        go_on(buckets, &chunks);
         if (!take)
             continue;
         ss_chunk_pool_give(buckets->pool, given);
         writer->held_chunks--;
         writer->chunks[bucket]--;
-        writer->newest[bucket] = walk.chunk;
-        writer->heads[bucket] = walk.left > 0 ? walk.bytes + walk.size : NULL;
+        writer->newest[bucket] = chunks.chunk;
+        writer->heads[bucket] = chunks.left > 0 ? chunks.bytes + chunks.size : NULL;
     }
     return status;
 }

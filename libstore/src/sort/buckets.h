@@ -114,9 +114,9 @@ void ss_buckets_close(ss_buckets *buckets);
 
 /* Deal items: keys or, by their first word, records, of which `ids` is not read where the items are keys; or any items,
  * one after the other. IO, MEMORY. */
-sstore_status ss_buckets_deal(ss_buckets *buckets, uint32_t writer, const uint64_t *fingerprints, const uint64_t *ids,
+sstore_status ss_buckets_partition(ss_buckets *buckets, uint32_t writer, const uint64_t *fingerprints, const uint64_t *ids,
                               size_t count, sstore_error *error);
-sstore_status ss_buckets_deal_items(ss_buckets *buckets, uint32_t writer, const void *items, size_t count,
+sstore_status ss_buckets_partition_items(ss_buckets *buckets, uint32_t writer, const void *items, size_t count,
                                     sstore_error *error);
 /* Move all that a writer holds in memory into the spill file. */
 sstore_status ss_buckets_spill(ss_buckets *buckets, uint32_t writer, sstore_error *error);

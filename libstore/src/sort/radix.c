@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#define SMALL 24u           /* up to which insertion is faster */
-#define SPARE_BITS 3u       /* so that one item in eight shares its digits with another, if they are spread evenly */
-#define MOST_DIGIT_BITS 11u /* more counters than this fall out of the first cache */
+#define SMALL 24u          /* up to which insertion is faster */
+#define SPARE_BITS 3u      /* so that one item in eight shares its digits with another, if they are spread evenly */
+#define MAX_DIGIT_BITS 11u /* more counters than this fall out of the first cache */
 
 /* How a level takes its two digits from a key: the `low_bits` from bit `shift` on, and the `high_bits` above them. */
 typedef struct digits {
@@ -16,7 +16,7 @@ static digits choose_digits(uint64_t differing, size_t count)
 {
     uint32_t top = 64 - (uint32_t)__builtin_clzll(differing);
     uint32_t bits = 64 - (uint32_t)__builtin_clzll(count) + SPARE_BITS;
-    bits = (uint32_t)ss_min_u64(ss_min_u64(bits, 2 * MOST_DIGIT_BITS), top);
+    bits = (uint32_t)ss_min_u64(ss_min_u64(bits, 2 * MAX_DIGIT_BITS), top);
     return (digits){.shift = top - bits, .low_bits = bits / 2, .high_bits = bits - bits / 2};
 }
 
@@ -50,7 +50,7 @@ static void sum_up(uint32_t *counts, uint32_t bits)
     /* Order the items by both digits: by the lower one into scratch, then by the higher one back. */                  \
     static void NAME##_by_digits(TYPE *items, TYPE *scratch, size_t count, digits by)                                  \
     {                                                                                                                  \
-        uint32_t low[1u << MOST_DIGIT_BITS], high[1u << MOST_DIGIT_BITS];                                              \
+        uint32_t low[1u << MAX_DIGIT_BITS], high[1u << MAX_DIGIT_BITS];                                                \
         const uint64_t low_mask = ss_low_mask(by.low_bits), high_mask = ss_low_mask(by.high_bits);                     \
         const uint32_t high_shift = by.shift + by.low_bits;                                                            \
         memset(low, 0, sizeof *low << by.low_bits);                                                                    \
@@ -102,8 +102,7 @@ DEFINE_SORT(sort_keys, uint64_t, KEY_ITSELF, KEY_LESS, LEAVE_EQUAL)
 DEFINE_SORT(sort_ids, sstore_record, RECORD_ID, ID_LESS, LEAVE_EQUAL)
 
 #define RECORD_FINGERPRINT(record) ((record).fingerprint)
-#define RECORD_LESS(a, b)                                                                                              \
-    ((a).fingerprint < (b).fingerprint || ((a).fingerprint == (b).fingerprint && (a).id < (b).id))
+#define RECORD_LESS(a, b) ((a).fingerprint < (b).fingerprint || ((a).fingerprint == (b).fingerprint && (a).id < (b).id))
 DEFINE_SORT(sort_records, sstore_record, RECORD_FINGERPRINT, RECORD_LESS, sort_ids)
 
 /* Triples of one first and second word, by the third; of one first word, by the others; all. */

@@ -7,14 +7,14 @@
 #include "sort/buckets.h"
 #include "sort/radix.h"
 
-#define MOST_WORDS 3u               /* of an item */
-#define MOST_BITS 11u               /* that items are dealt by at once */
+#define MAX_WORDS 3u                /* of an item */
+#define MAX_BITS 11u                /* that items are dealt by at once */
 #define BUCKET_ITEMS 16384u         /* up to which a bucket need not be cut further */
 #define PIECE_ITEMS ((size_t)32768) /* up to which buckets go together: they fit into a cache, with their scratch */
 #define UNFILLED_SHARE 16u          /* of memory, what chunks may take that are not full: 1/16 */
-#define LEAST_CHUNK_BYTES ((size_t)1024)
-#define MOST_CHUNK_BYTES ((size_t)8192)
-#define LEAST_CHUNKS 16u /* a writer, so that each finds one for every bucket */
+#define MIN_CHUNK_BYTES ((size_t)1024)
+#define MAX_CHUNK_BYTES ((size_t)8192)
+#define MIN_CHUNKS 16u /* a writer, so that each finds one for every bucket */
 
 typedef struct piece {
     ss_buckets *buckets;
@@ -29,8 +29,8 @@ struct ss_sorter {
     size_t item_bytes;
     ss_chunk_pool *pool;
     ss_spill_file spill;
-    ss_buckets **dealings; /* of all items, and of each bucket that was too large */
-    size_t dealing_count, dealing_capacity;
+    ss_buckets **partitions; /* of all items, and of each bucket that was too large */
+    size_t partition_count, partition_capacity;
     piece *pieces;
     size_t piece_count, piece_capacity;
     ss_progress *progress; /* while pieces are formed */
@@ -40,20 +40,20 @@ struct ss_sorter {
 
 sstore_status ss_sorter_pool_open(ss_chunk_pool *pool, uint64_t memory_bytes, uint32_t writers, sstore_error *error)
 {
-    uint64_t share = (memory_bytes / UNFILLED_SHARE / writers) >> MOST_BITS;
-    size_t chunk_bytes = LEAST_CHUNK_BYTES;
-    while (chunk_bytes < MOST_CHUNK_BYTES && 2 * chunk_bytes <= share)
+    uint64_t share = (memory_bytes / UNFILLED_SHARE / writers) >> MAX_BITS;
+    size_t chunk_bytes = MIN_CHUNK_BYTES;
+    while (chunk_bytes < MAX_CHUNK_BYTES && 2 * chunk_bytes <= share)
         chunk_bytes *= 2;
-    uint64_t least = LEAST_CHUNKS * writers * chunk_bytes;
-    return ss_chunk_pool_open(pool, ss_max_u64(memory_bytes, least), chunk_bytes, error);
+    uint64_t min = MIN_CHUNKS * writers * chunk_bytes;
+    return ss_chunk_pool_open(pool, ss_max_u64(memory_bytes, min), chunk_bytes, error);
 }
 
 /* The bits of as many buckets as keep `items` items well apart. Each writer has a chunk of each bucket that is not full:
  * these must not take all the memory. */
 static uint32_t choose_bits(const ss_sorter *sorter, uint32_t writers, uint64_t items)
 {
-    uint32_t most_unfilled = sorter->pool->max_chunks / UNFILLED_SHARE / writers, bits = 0;
-    while (bits < MOST_BITS && items >> bits > BUCKET_ITEMS && most_unfilled >> bits > 1)
+    uint32_t max_unfilled = sorter->pool->max_chunks / UNFILLED_SHARE / writers, bits = 0;
+    while (bits < MAX_BITS && items >> bits > BUCKET_ITEMS && max_unfilled >> bits > 1)
         bits++;
     return bits;
 }
@@ -67,25 +67,25 @@ static uint32_t choose_writer_chunks(const ss_sorter *sorter, uint32_t bits, uin
 }
 
 /* Begin to deal by `bits` bits of a word from `shift` on. */
-static sstore_status add_dealing(ss_sorter *sorter, uint32_t writers, uint32_t bits, uint32_t shift, uint32_t word,
-                                 ss_buckets **dealing_out, sstore_error *error)
+static sstore_status add_partition(ss_sorter *sorter, uint32_t writers, uint32_t bits, uint32_t shift, uint32_t word,
+                                   ss_buckets **partition_out, sstore_error *error)
 {
-    ss_buckets **dealings =
-        ss_grow(sorter->dealings, sorter->dealing_count, &sorter->dealing_capacity, 4, sizeof(ss_buckets *));
-    if (dealings == NULL)
-        return ss_fail_memory(error, 2 * sorter->dealing_capacity * sizeof(ss_buckets *));
-    sorter->dealings = dealings;
+    ss_buckets **partitions = ss_grow(sorter->partitions, sorter->partition_count, &sorter->partition_capacity, 4,
+                                      sizeof(ss_buckets *));
+    if (partitions == NULL)
+        return ss_fail_memory(error, 2 * sorter->partition_capacity * sizeof(ss_buckets *));
+    sorter->partitions = partitions;
     ss_buckets *made = ss_alloc(1, sizeof *made);
     if (made == NULL)
         return ss_fail_memory(error, sizeof *made);
-    sorter->dealings[sorter->dealing_count++] = made;
+    sorter->partitions[sorter->partition_count++] = made;
     *made = (ss_buckets){.pool = sorter->pool,
                          .spill = &sorter->spill,
                          .item_words = sorter->options.item_words,
                          .word = word,
                          .shift = shift,
                          .count = 1u << bits};
-    *dealing_out = made;
+    *partition_out = made;
     return ss_buckets_open(made, writers, choose_writer_chunks(sorter, bits, writers), error);
 }
 
@@ -94,7 +94,7 @@ sstore_status ss_sorter_create(const ss_sorter_options *options, ss_sorter **sor
     ss_buckets *all;
     *sorter_out = NULL;
     assert(options->writers > 0 && options->piece_capacity > 0);
-    assert(options->item_words >= 1 && options->item_words <= MOST_WORDS);
+    assert(options->item_words >= 1 && options->item_words <= MAX_WORDS);
     ss_sorter *sorter = ss_alloc(1, sizeof *sorter);
     if (sorter == NULL)
         return ss_fail_memory(error, sizeof *sorter);
@@ -103,8 +103,7 @@ sstore_status ss_sorter_create(const ss_sorter_options *options, ss_sorter **sor
                           .pool = options->pool};
     ss_spill_file_open(&sorter->spill, options->tmp_dir);
     uint32_t bits = choose_bits(sorter, options->writers, options->expected_count);
-    sstore_status status =
-        add_dealing(sorter, options->writers, bits, bits == 0 ? 0 : 64 - bits, 0, &all, error);
+    sstore_status status = add_partition(sorter, options->writers, bits, bits == 0 ? 0 : 64 - bits, 0, &all, error);
     if (status == SSTORE_OK)
         *sorter_out = sorter;
     else
@@ -116,11 +115,11 @@ void ss_sorter_free(ss_sorter *sorter)
 {
     if (sorter == NULL)
         return;
-    for (size_t i = 0; i < sorter->dealing_count; i++) {
-        ss_buckets_close(sorter->dealings[i]);
-        ss_free(sorter->dealings[i]);
+    for (size_t i = 0; i < sorter->partition_count; i++) {
+        ss_buckets_close(sorter->partitions[i]);
+        ss_free(sorter->partitions[i]);
     }
-    ss_free(sorter->dealings);
+    ss_free(sorter->partitions);
     ss_free(sorter->pieces);
     ss_spill_file_close(&sorter->spill);
     ss_free(sorter);
@@ -129,20 +128,20 @@ void ss_sorter_free(ss_sorter *sorter)
 sstore_status ss_sorter_add(ss_sorter *sorter, uint32_t writer, const uint64_t *fingerprints, const uint64_t *ids,
                             size_t count, sstore_error *error)
 {
-    return ss_buckets_deal(sorter->dealings[0], writer, fingerprints, ids, count, error);
+    return ss_buckets_partition(sorter->partitions[0], writer, fingerprints, ids, count, error);
 }
 
 sstore_status ss_sorter_add_items(ss_sorter *sorter, uint32_t writer, const void *items, size_t count,
                                   sstore_error *error)
 {
-    return ss_buckets_deal_items(sorter->dealings[0], writer, items, count, error);
+    return ss_buckets_partition_items(sorter->partitions[0], writer, items, count, error);
 }
 
 uint64_t ss_sorter_count(const ss_sorter *sorter)
 {
     uint64_t count = 0;
-    for (uint32_t bucket = 0; bucket < sorter->dealings[0]->count; bucket++)
-        count += ss_buckets_size(sorter->dealings[0], bucket);
+    for (uint32_t bucket = 0; bucket < sorter->partitions[0]->count; bucket++)
+        count += ss_buckets_size(sorter->partitions[0], bucket);
     return count;
 }
 
@@ -167,7 +166,7 @@ static sstore_status add_piece(ss_sorter *sorter, piece added, sstore_error *err
 typedef struct differences {
     ss_sorter *sorter;
     bool any;
-    uint64_t first[MOST_WORDS], differing[MOST_WORDS];
+    uint64_t first[MAX_WORDS], differing[MAX_WORDS];
 } differences;
 
 static sstore_status note_differences(void *context, const void *items, size_t count, sstore_error *error)
@@ -198,15 +197,15 @@ static sstore_status deal_again(void *context, const void *items, size_t count, 
     const second_deal *self = context;
     if (ss_progress_add(self->sorter->progress, 0, count) != SSTORE_OK)
         return SSTORE_STOPPED;
-    return ss_buckets_deal_items(self->to, 0, items, count, error);
+    return ss_buckets_partition_items(self->to, 0, items, count, error);
 }
 
 static sstore_status spill_all(ss_sorter *sorter, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    for (size_t i = 0; i < sorter->dealing_count; i++)
-        for (uint32_t writer = 0; status == SSTORE_OK && writer < sorter->dealings[i]->writer_count; writer++)
-            status = ss_buckets_spill(sorter->dealings[i], writer, error);
+    for (size_t i = 0; i < sorter->partition_count; i++)
+        for (uint32_t writer = 0; status == SSTORE_OK && writer < sorter->partitions[i]->writer_count; writer++)
+            status = ss_buckets_spill(sorter->partitions[i], writer, error);
     return status;
 }
 
@@ -221,7 +220,7 @@ static sstore_status split(ss_sorter *sorter, ss_buckets *buckets, uint32_t buck
     if (status != SSTORE_OK)
         return status;
     uint32_t word = 0;
-    while (word < MOST_WORDS - 1 && found.differing[word] == 0)
+    while (word < MAX_WORDS - 1 && found.differing[word] == 0)
         word++;
     uint64_t differing = found.differing[word];
     if (differing == 0)
@@ -236,7 +235,7 @@ static sstore_status split(ss_sorter *sorter, ss_buckets *buckets, uint32_t buck
         status = spill_all(sorter, error);
     ss_buckets *parts = NULL;
     if (status == SSTORE_OK)
-        status = add_dealing(sorter, 1, bits, top - bits, word, &parts, error);
+        status = add_partition(sorter, 1, bits, top - bits, word, &parts, error);
     second_deal again = {.sorter = sorter, .to = parts};
     if (status == SSTORE_OK)
         status = ss_buckets_each(buckets, bucket, true, buffer, capacity, deal_again, &again, error);
@@ -268,11 +267,11 @@ static sstore_status form_pieces(ss_sorter *sorter, ss_buckets *buckets, void *b
     return status;
 }
 
-sstore_status ss_sorter_seal(ss_sorter *sorter, void *buffer, ss_progress *progress, sstore_error *error)
+sstore_status ss_sorter_finish(ss_sorter *sorter, void *buffer, ss_progress *progress, sstore_error *error)
 {
     assert(sorter->piece_count == 0);
     sorter->progress = progress;
-    return form_pieces(sorter, sorter->dealings[0], buffer, error);
+    return form_pieces(sorter, sorter->partitions[0], buffer, error);
 }
 
 /* ----- getting pieces ----- */
@@ -304,15 +303,9 @@ DEFINE_UNIQUE(unique_triples, ss_triple, TRIPLES_DIFFER)
 static size_t sort_items(const ss_sorter *sorter, void *items, void *scratch, size_t count)
 {
     switch (sorter->options.item_words) {
-    case 1:
-        ss_sort_keys(items, scratch, count);
-        return unique_keys(items, count);
-    case 2:
-        ss_sort_records(items, scratch, count);
-        return unique_records(items, count);
-    default:
-        ss_sort_triples(items, scratch, count);
-        return unique_triples(items, count);
+    case 1: ss_sort_keys(items, scratch, count); return unique_keys(items, count);
+    case 2: ss_sort_records(items, scratch, count); return unique_records(items, count);
+    default: ss_sort_triples(items, scratch, count); return unique_triples(items, count);
     }
 }
 

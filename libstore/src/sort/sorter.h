@@ -52,7 +52,7 @@ uint64_t ss_sorter_count(const ss_sorter *sorter);
 
 /* All items are there: form the pieces. Nothing can be added after. `buffer` has room for piece_capacity items. Progress is
  * told only where buckets have to be dealt again. IO, MEMORY, STOPPED. */
-sstore_status ss_sorter_seal(ss_sorter *sorter, void *buffer, ss_progress *progress, sstore_error *error);
+sstore_status ss_sorter_finish(ss_sorter *sorter, void *buffer, ss_progress *progress, sstore_error *error);
 
 /* Pieces ascend: all items of one are below all items of the next. Empty ones are possible. Items with the same first
  * word are in one piece, or in several that hold no others. */

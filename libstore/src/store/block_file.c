@@ -103,8 +103,8 @@ static sstore_status check_ranges(const ss_block_header *header, const char *fil
     return SSTORE_OK;
 }
 
-sstore_status ss_block_header_decode(const uint8_t bytes[SS_HEADER_BYTES], const char *file, ss_block_header *header_out,
-                                     ss_u128 *checksum_out, sstore_error *error)
+sstore_status ss_block_header_decode(const uint8_t bytes[SS_HEADER_BYTES], const char *file,
+                                     ss_block_header *header_out, ss_u128 *checksum_out, sstore_error *error)
 {
     if (memcmp(bytes + AT_MAGIC, magic, sizeof magic) != 0)
         return ss_fail_damaged(error, file, AT_MAGIC, "is not a block file of a store");
@@ -175,7 +175,7 @@ sstore_status ss_block_reader_check(const ss_block_reader *reader, uint64_t bloc
     return intact(reader, block, bytes) ? SSTORE_OK : fail_checksum(reader, block, error);
 }
 
-static sstore_status check_header(ss_block_reader *reader, const ss_block_file_facts *facts, sstore_error *error)
+static sstore_status check_header(ss_block_reader *reader, const ss_block_file_metadata *metadata, sstore_error *error)
 {
     uint8_t bytes[SS_HEADER_BYTES];
     ss_u128 checksum;
@@ -186,9 +186,9 @@ static sstore_status check_header(ss_block_reader *reader, const ss_block_file_f
         return status;
     const ss_block_header *header = &reader->header;
     reader->file_key = ss_block_file_key(header);
-    if (!ss_u128_equal(checksum, facts->header_checksum) || !ss_u128_equal(header->segment_id, facts->segment_id) ||
-        header->number != facts->number || header->block_bytes != facts->block_bytes ||
-        header->block_count != facts->block_count)
+    if (!ss_u128_equal(checksum, metadata->header_checksum) ||
+        !ss_u128_equal(header->segment_id, metadata->segment_id) || header->number != metadata->number ||
+        header->block_bytes != metadata->block_bytes || header->block_count != metadata->block_count)
         return ss_fail_damaged(
             error, reader->file.path, 0,
             "the header is not the one that the manifest names: the file belongs to another store or "
@@ -224,13 +224,13 @@ static bool can_try(const ss_block_reader *reader)
     return ss_file_try_read(&reader->file, 0, bytes, sizeof bytes);
 }
 
-sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, const ss_block_file_facts *facts,
+sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, const ss_block_file_metadata *metadata,
                                    sstore_io io, sstore_error *error)
 {
     char name[SS_NAME_CAPACITY];
-    uint64_t expected = SS_HEADER_BYTES + facts->block_count * facts->block_bytes;
+    uint64_t expected = SS_HEADER_BYTES + metadata->block_count * metadata->block_bytes;
     *reader = (ss_block_reader){.file = SS_FILE_NONE, .io = io};
-    ss_block_file_name(name, facts->number);
+    ss_block_file_name(name, metadata->number);
     sstore_status status = ss_file_open_at(dir, name, &reader->file, error);
     if (status == SSTORE_OK)
         status = ss_file_size(&reader->file, &reader->file_bytes, error);
@@ -240,7 +240,7 @@ sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, c
         return ss_fail_damaged(error, reader->file.path, ss_min_u64(reader->file_bytes, expected),
                                "the file has %llu bytes instead of %llu", (unsigned long long)reader->file_bytes,
                                (unsigned long long)expected);
-    status = check_header(reader, facts, error);
+    status = check_header(reader, metadata, error);
     if (status == SSTORE_OK && io == SSTORE_IO_MEMORY)
         status = load(reader, error);
     else if (status == SSTORE_OK && io == SSTORE_IO_MMAP)
@@ -267,13 +267,14 @@ void ss_block_reader_close(ss_block_reader *reader)
 
 static bool was_checked(const ss_block_reader *reader, uint64_t block)
 {
-    return reader->checked == NULL || (atomic_load_explicit(&reader->checked[block / 8], memory_order_relaxed) >> block % 8 & 1) != 0;
+    return reader->checked == NULL ||
+           (atomic_load_explicit(&reader->checked[block / 8], memory_order_relaxed) >> block % 8 & 1) != 0;
 }
 
 static sstore_status read_block(const ss_block_reader *reader, uint64_t block, uint8_t *buffer, sstore_error *error)
 {
-    const sstore_status status =
-        ss_file_read_at(&reader->file, ss_block_offset(reader, block), buffer, reader->header.block_bytes, error);
+    const sstore_status status = ss_file_read_at(&reader->file, ss_block_offset(reader, block), buffer,
+                                                 reader->header.block_bytes, error);
     return status == SSTORE_OK ? ss_block_reader_check(reader, block, buffer, error) : status;
 }
 
@@ -299,7 +300,8 @@ sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block,
     /* Two threads may both check a block: no harm. */
     if (was_checked(reader, block))
         return SSTORE_OK;
-    const sstore_status status = ss_file_map_read(&reader->file, reader->base, offset, reader->header.block_bytes, error);
+    const sstore_status status = ss_file_map_read(&reader->file, reader->base, offset, reader->header.block_bytes,
+                                                  error);
     if (status != SSTORE_OK)
         return status;
     if (!intact(reader, block, *bytes_out))
@@ -339,15 +341,15 @@ void ss_block_reader_prefetch(const ss_block_reader *reader, uint64_t block, uin
         __builtin_prefetch(reader->base + ss_block_offset(reader, block) + at);
 }
 
-void ss_block_reader_ahead(const ss_block_reader *reader, uint64_t block, ss_block_walk *walk)
+void ss_block_reader_ahead(const ss_block_reader *reader, uint64_t block, ss_read_ahead *ahead)
 {
-    const uint64_t most = AHEAD_BYTES / reader->header.block_bytes;
-    if (reader->io == SSTORE_IO_MEMORY || block + walk->step < walk->asked)
+    const uint64_t max = AHEAD_BYTES / reader->header.block_bytes;
+    if (reader->io == SSTORE_IO_MEMORY || block + ahead->step < ahead->asked)
         return;
-    walk->step = walk->step == 0 ? most / FIRST_SHARE : ss_min_u64(2 * walk->step, most);
-    uint64_t from = ss_max_u64(walk->asked, block);
-    uint64_t to = ss_min_u64(block + 2 * walk->step, ss_min_u64(walk->end, reader->header.block_count));
-    walk->asked = block + 2 * walk->step;
+    ahead->step = ahead->step == 0 ? max / FIRST_SHARE : ss_min_u64(2 * ahead->step, max);
+    uint64_t from = ss_max_u64(ahead->asked, block);
+    uint64_t to = ss_min_u64(block + 2 * ahead->step, ss_min_u64(ahead->end, reader->header.block_count));
+    ahead->asked = block + 2 * ahead->step;
     if (from < to)
         ss_file_will_need(&reader->file, ss_block_offset(reader, from), (to - from) * reader->header.block_bytes);
 }
@@ -356,9 +358,10 @@ void ss_block_reader_ahead(const ss_block_reader *reader, uint64_t block, ss_blo
 
 sstore_status ss_fail_steps(const ss_block_reader *reader, sstore_error *error)
 {
-    return ss_fail_damaged(error, reader->file.path, SSTORE_NO_OFFSET,
-                           "the call needs more steps than a sound store of this size can need: the store is damaged or made "
-                           "to harm; 'sstore verify' says more");
+    return ss_fail_damaged(
+        error, reader->file.path, SSTORE_NO_OFFSET,
+        "the call needs more steps than a sound store of this size can need: the store is damaged or made "
+        "to harm; 'sstore verify' says more");
 }
 
 void ss_block_slot_ask(ss_block_slot *slot, const ss_block_reader *reader, uint64_t number)

@@ -96,17 +96,17 @@ typedef struct ss_block_reader {
 } ss_block_reader;
 
 /* What the manifest says of a block file. */
-typedef struct ss_block_file_facts {
+typedef struct ss_block_file_metadata {
     ss_u128 segment_id;
     uint32_t number;
     uint32_t block_bytes;
     uint64_t block_count;
     ss_u128 header_checksum;
-} ss_block_file_facts;
+} ss_block_file_metadata;
 
 /* Open a block file and hold it against the facts: its exact size and its header. In memory mode all blocks are read and
  * checked. DAMAGED, UNSUPPORTED, IO, MEMORY, NOT_FOUND. */
-sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, const ss_block_file_facts *facts,
+sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, const ss_block_file_metadata *metadata,
                                    sstore_io io, sstore_error *error);
 /* Also of a zeroed reader that was never opened. */
 void ss_block_reader_close(ss_block_reader *reader);
@@ -135,19 +135,19 @@ sstore_status ss_block_reader_check(const ss_block_reader *reader, uint64_t bloc
                                     sstore_error *error);
 
 /* A walk over blocks in order. */
-typedef struct ss_block_walk {
+typedef struct ss_read_ahead {
     uint64_t asked, end; /* blocks below `asked` were asked for; the walk ends before `end` */
     uint64_t step;       /* how many were asked for at once: more and more, since walks may end early */
-} ss_block_walk;
+} ss_read_ahead;
 
 /* A walk begins with block `first`. */
-static inline ss_block_walk ss_block_walk_from(uint64_t first, uint64_t end)
+static inline ss_read_ahead ss_read_ahead_from(uint64_t first, uint64_t end)
 {
-    return (ss_block_walk){.asked = first, .end = end};
+    return (ss_read_ahead){.asked = first, .end = end};
 }
 
 /* Tell of each block of a walk before getting it; it has what comes next read meanwhile. */
-void ss_block_reader_ahead(const ss_block_reader *reader, uint64_t block, ss_block_walk *walk);
+void ss_block_reader_ahead(const ss_block_reader *reader, uint64_t block, ss_read_ahead *ahead);
 
 /* Where a block begins in the file, for errors. */
 static inline uint64_t ss_block_offset(const ss_block_reader *reader, uint64_t block)

@@ -1,17 +1,18 @@
 #include "store/checked_block.h"
 
-static sstore_status fail(const ss_block_source *source, uint64_t number, const char *reason, sstore_error *error)
+static sstore_status fail(const ss_checked_blocks *checked, uint64_t number, const char *reason, sstore_error *error)
 {
-    return ss_block_reader_malformed(source->reader, number, reason, error);
+    return ss_block_reader_malformed(checked->reader, number, reason, error);
 }
 
 /* Whether the block has as many fingerprints as its ranks say, up to the next block's. Where not, several fingerprints could
  * share a rank, and with it all its ids. */
-static bool count_fits(const ss_block_source *source, uint64_t number, uint32_t count)
+static bool count_fits(const ss_checked_blocks *checked, uint64_t number, uint32_t count)
 {
     const uint64_t next = number + 1;
-    const uint64_t end = next < source->ranks->count ? ss_array_at(source->ranks, next) : source->reader->header.item_count;
-    return end - ss_array_at(source->ranks, number) == count;
+    const uint64_t end = next < checked->ranks->count ? ss_array_at(checked->ranks, next)
+                                                      : checked->reader->header.item_count;
+    return end - ss_array_at(checked->ranks, number) == count;
 }
 
 /* Whether a block does not begin above the key of the one before. Most often the upper half says it; the lower ones are not read
@@ -21,85 +22,88 @@ static bool begins_too_low(const ss_block *block, uint64_t key)
     return block->first <= ss_upper(key) && ss_block_first(block) <= key;
 }
 
-sstore_status ss_block_source_open(const ss_block_source *source, uint64_t number, const uint8_t *bytes,
-                                   ss_block *block_out, sstore_error *error)
+sstore_status ss_checked_block_open(const ss_checked_blocks *checked, uint64_t number, const uint8_t *bytes,
+                                    ss_block *block_out, sstore_error *error)
 {
     const char *reason;
-    if (SS_UNLIKELY(!ss_block_open(block_out, bytes, source->reader->header.block_bytes, source->code, &reason)))
-        return fail(source, number, reason, error);
-    if (source->ranks != NULL && SS_UNLIKELY(!count_fits(source, number, block_out->count)))
-        return fail(source, number, "it has another number of fingerprints than the directory says", error);
-    if (source->keys != NULL && number > 0 && SS_UNLIKELY(begins_too_low(block_out, ss_array_at(source->keys, number - 1))))
-        return fail(source, number, SS_BELOW_BLOCK_BEFORE, error);
+    if (SS_UNLIKELY(!ss_block_open(block_out, bytes, checked->reader->header.block_bytes, checked->code, &reason)))
+        return fail(checked, number, reason, error);
+    if (checked->ranks != NULL && SS_UNLIKELY(!count_fits(checked, number, block_out->count)))
+        return fail(checked, number, "it has another number of fingerprints than the directory says", error);
+    if (checked->keys != NULL && number > 0 &&
+        SS_UNLIKELY(begins_too_low(block_out, ss_array_at(checked->keys, number - 1))))
+        return fail(checked, number, SS_BELOW_BLOCK_BEFORE, error);
     return SSTORE_OK;
 }
 
 /* Whether the last fingerprint is the one that the directory has. */
-static bool ends_with_key(const ss_block_source *source, uint64_t number, uint64_t last)
+static bool ends_with_key(const ss_checked_blocks *checked, uint64_t number, uint64_t last)
 {
-    return source->keys == NULL || ss_array_at(source->keys, number) == last;
+    return checked->keys == NULL || ss_array_at(checked->keys, number) == last;
 }
 
-sstore_status ss_block_source_decode(const ss_block_source *source, uint64_t number, const ss_block *block,
-                                     uint64_t *values_out, sstore_error *error)
+sstore_status ss_checked_block_decode(const ss_checked_blocks *checked, uint64_t number, const ss_block *block,
+                                      uint64_t *values_out, sstore_error *error)
 {
     if (SS_UNLIKELY(!ss_block_decode(block, values_out)))
-        return fail(source, number, SS_MALFORMED_GROUP, error);
-    if (SS_UNLIKELY(!ends_with_key(source, number, values_out[block->count - 1])))
-        return fail(source, number, "its last fingerprint is not the key that the directory has", error);
+        return fail(checked, number, SS_MALFORMED_GROUP, error);
+    if (SS_UNLIKELY(!ends_with_key(checked, number, values_out[block->count - 1])))
+        return fail(checked, number, "its last fingerprint is not the key that the directory has", error);
     return SSTORE_OK;
 }
 
 /* Whether what was found lies between the block's key and the one before, and above what was found before in the block. So none is
  * found twice, though the groups between were not decoded. */
-static bool are_in_place(const ss_block_source *source, uint64_t number, const ss_near *near)
+static bool are_in_place(const ss_checked_blocks *checked, uint64_t number, const ss_near *near)
 {
-    const uint64_t lowest = near->values[__builtin_ctzll(near->which)], highest = near->values[ss_count_up_to(near->which) - 1];
+    const uint64_t lowest = near->values[__builtin_ctzll(near->which)],
+                   highest = near->values[ss_count_up_to(near->which) - 1];
     if (near->any && lowest <= near->last)
         return false;
-    return source->keys == NULL || (highest <= ss_array_at(source->keys, number) &&
-                                    (number == 0 || lowest > ss_array_at(source->keys, number - 1)));
+    return checked->keys == NULL || (highest <= ss_array_at(checked->keys, number) &&
+                                     (number == 0 || lowest > ss_array_at(checked->keys, number - 1)));
 }
 
-static sstore_status note_found(const ss_block_source *source, uint64_t number, ss_near *near, sstore_error *error)
+static sstore_status note_found(const ss_checked_blocks *checked, uint64_t number, ss_near *near, sstore_error *error)
 {
-    if (SS_UNLIKELY(!are_in_place(source, number, near)))
-        return fail(source, number, "its fingerprints do not ascend", error);
+    if (SS_UNLIKELY(!are_in_place(checked, number, near)))
+        return fail(checked, number, "its fingerprints do not ascend", error);
     near->any = true;
     near->last = near->values[ss_count_up_to(near->which) - 1];
     return SSTORE_OK;
 }
 
-sstore_status ss_block_source_find_near(const ss_block_source *source, uint64_t number, const ss_block *block, ss_near *near,
-                                        sstore_error *error)
+sstore_status ss_checked_block_find_near(const ss_checked_blocks *checked, uint64_t number, const ss_block *block,
+                                         ss_near *near, sstore_error *error)
 {
     if (SS_UNLIKELY(!ss_block_find_near(block, near)))
-        return fail(source, number, SS_MALFORMED_GROUP, error);
-    return SS_LIKELY(near->group == near->end) ? SSTORE_OK : note_found(source, number, near, error);
+        return fail(checked, number, SS_MALFORMED_GROUP, error);
+    return SS_LIKELY(near->group == near->end) ? SSTORE_OK : note_found(checked, number, near, error);
 }
 
-sstore_status ss_block_source_keep_near(const ss_block_source *source, uint64_t number, const ss_block *block, ss_near *near,
-                                        sstore_error *error)
+sstore_status ss_checked_block_keep_near(const ss_checked_blocks *checked, uint64_t number, const ss_block *block,
+                                         ss_near *near, sstore_error *error)
 {
     if (SS_UNLIKELY(!ss_block_keep_near(block, near)))
-        return fail(source, number, SS_MALFORMED_GROUP, error);
-    return near->which == 0 ? SSTORE_OK : note_found(source, number, near, error);
+        return fail(checked, number, SS_MALFORMED_GROUP, error);
+    return near->which == 0 ? SSTORE_OK : note_found(checked, number, near, error);
 }
 
-sstore_status ss_block_source_decode_group(const ss_block_source *source, uint64_t number, const ss_block *block, uint32_t group,
-                                           uint32_t count, uint64_t *values_out, sstore_error *error)
+sstore_status ss_checked_block_decode_group(const ss_checked_blocks *checked, uint64_t number, const ss_block *block,
+                                            uint32_t group, uint32_t count, uint64_t *values_out, sstore_error *error)
 {
-    return SS_LIKELY(ss_block_decode_group(block, group, count, values_out)) ? SSTORE_OK
-                                                                             : fail(source, number, SS_MALFORMED_GROUP, error);
+    return SS_LIKELY(ss_block_decode_group(block, group, count, values_out))
+               ? SSTORE_OK
+               : fail(checked, number, SS_MALFORMED_GROUP, error);
 }
 
-sstore_status ss_block_source_open_ids(const ss_block_source *source, uint64_t number, const uint8_t *bytes,
-                                       ss_ids_block *block_out, sstore_error *error)
+sstore_status ss_checked_block_open_ids(const ss_checked_blocks *checked, uint64_t number, const uint8_t *bytes,
+                                        ss_ids_block *block_out, sstore_error *error)
 {
     const char *reason;
-    if (SS_UNLIKELY(!ss_ids_block_open(block_out, bytes, source->reader->header.block_bytes, &reason)))
-        return fail(source, number, reason, error);
-    if (source->keys != NULL && SS_UNLIKELY(ss_ids_block_last_rank(block_out) != ss_array_at(source->keys, number)))
-        return fail(source, number, SS_OTHER_LAST_RANK, error);
+    if (SS_UNLIKELY(!ss_ids_block_open(block_out, bytes, checked->reader->header.block_bytes, &reason)))
+        return fail(checked, number, reason, error);
+    if (checked->keys != NULL && SS_UNLIKELY(ss_ids_block_last_rank(block_out) != ss_array_at(checked->keys, number)))
+        return fail(checked, number, SS_OTHER_LAST_RANK, error);
     return SSTORE_OK;
 }

@@ -16,38 +16,38 @@
 #include "store/directory.h"
 
 /* A table's blocks, and what is known of them. All borrowed. */
-typedef struct ss_block_source {
+typedef struct ss_checked_blocks {
     const ss_block_reader *reader;
     const ss_code *code;
     const ss_array *keys;  /* each block's last fingerprint, or last rank; NULL: the directory is not open */
     const ss_array *ranks; /* each block's first rank; NULL: not open, or not table 0 */
-} ss_block_source;
+} ss_checked_blocks;
 
 #define SS_BELOW_BLOCK_BEFORE "its fingerprints do not ascend from the block before"
 
 /* Look at the head of a block, whose checksum is right. DAMAGED. */
-sstore_status ss_block_source_open(const ss_block_source *source, uint64_t number, const uint8_t *bytes,
+sstore_status ss_checked_block_open(const ss_checked_blocks *checked, uint64_t number, const uint8_t *bytes,
                                    ss_block *block_out, sstore_error *error);
 
 /* Decode a whole block that was opened to values_out[0 .. count-1]. DAMAGED. */
-sstore_status ss_block_source_decode(const ss_block_source *source, uint64_t number, const ss_block *block,
+sstore_status ss_checked_block_decode(const ss_checked_blocks *checked, uint64_t number, const ss_block *block,
                                      uint64_t *values_out, sstore_error *error);
 
 /* ss_block_find_near() of a block that was opened: near->group becomes the next group that has some, near->end if there is none.
  * What is found lies where the directory says, above what the search found before. DAMAGED. */
-sstore_status ss_block_source_find_near(const ss_block_source *source, uint64_t number, const ss_block *block, ss_near *near,
+sstore_status ss_checked_block_find_near(const ss_checked_blocks *checked, uint64_t number, const ss_block *block, ss_near *near,
                                         sstore_error *error);
 
 /* ss_block_keep_near(), with the same checks. DAMAGED. */
-sstore_status ss_block_source_keep_near(const ss_block_source *source, uint64_t number, const ss_block *block, ss_near *near,
+sstore_status ss_checked_block_keep_near(const ss_checked_blocks *checked, uint64_t number, const ss_block *block, ss_near *near,
                                         sstore_error *error);
 
 /* ss_block_decode_group() of a block that was opened. DAMAGED. */
-sstore_status ss_block_source_decode_group(const ss_block_source *source, uint64_t number, const ss_block *block, uint32_t group,
+sstore_status ss_checked_block_decode_group(const ss_checked_blocks *checked, uint64_t number, const ss_block *block, uint32_t group,
                                            uint32_t count, uint64_t *values_out, sstore_error *error);
 
 /* Look at the frame of a block of ids, whose checksum is right. `source` has no code and no ranks. DAMAGED. */
-sstore_status ss_block_source_open_ids(const ss_block_source *source, uint64_t number, const uint8_t *bytes,
+sstore_status ss_checked_block_open_ids(const ss_checked_blocks *checked, uint64_t number, const uint8_t *bytes,
                                        ss_ids_block *block_out, sstore_error *error);
 
 /* The ids of one fingerprint, which are taken one after the other: they have to ascend. */
@@ -60,13 +60,13 @@ typedef struct ss_id_order {
 #define SS_IDS_DO_NOT_ASCEND "the ids of one fingerprint do not ascend"
 
 /* Take the id of record `index` of a block. DAMAGED where it is not above the one before. */
-static inline sstore_status ss_block_source_take_id(const ss_block_source *source, uint64_t number,
+static inline sstore_status ss_checked_block_take_id(const ss_checked_blocks *checked, uint64_t number,
                                                     const ss_ids_block *block, uint32_t index, ss_id_order *order,
                                                     uint64_t *id_out, sstore_error *error)
 {
     const uint64_t id = ss_ids_block_id(block, index);
     if (SS_UNLIKELY(order->any && id <= order->last))
-        return ss_block_reader_malformed(source->reader, number, SS_IDS_DO_NOT_ASCEND, error);
+        return ss_block_reader_malformed(checked->reader, number, SS_IDS_DO_NOT_ASCEND, error);
     *order = (ss_id_order){.any = true, .last = id};
     *id_out = id;
     return SSTORE_OK;

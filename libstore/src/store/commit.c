@@ -105,15 +105,15 @@ static bool take_stock(void *context, const char *name)
 
 /* ----- clearing away ----- */
 
-typedef struct sweep {
+typedef struct cleanup {
     const ss_dir *store;
     bool unfinished;         /* whether unfinished segments go */
     const ss_manifest *kept; /* finished ones that it names stay; NULL: all of them */
-} sweep;
+} cleanup;
 
 static bool remove_leftover(void *context, const char *name)
 {
-    const sweep *self = context;
+    const cleanup *self = context;
     const bool may_go = is_numbered(name, SS_UNFINISHED_PREFIX) ? self->unfinished
                                                                 : self->kept != NULL && !is_named(self->kept, name);
     bool is_segment;
@@ -126,15 +126,15 @@ static bool remove_leftover(void *context, const char *name)
  * older manifest may have been put back, or none be there, and what it does not name may be the store's all the same. */
 static void clear_unfinished(const ss_dir *store)
 {
-    sweep self = {.store = store, .unfinished = true};
+    cleanup self = {.store = store, .unfinished = true};
     (void)ss_dir_each(store, remove_leftover, &self, NULL);
 }
 
-void ss_workplace_tidy(const ss_workplace *place)
+void ss_transaction_clean_up(const ss_transaction *transaction)
 {
-    sweep self = {.store = &place->store, .unfinished = true, .kept = &place->manifest};
-    (void)ss_dir_each(&place->store, remove_leftover, &self, NULL);
-    ss_dir_unlink(&place->store, SS_MANIFEST_NEW_NAME);
+    cleanup self = {.store = &transaction->store, .unfinished = true, .kept = &transaction->manifest};
+    (void)ss_dir_each(&transaction->store, remove_leftover, &self, NULL);
+    ss_dir_unlink(&transaction->store, SS_MANIFEST_NEW_NAME);
 }
 
 /* Remove a manifest that was not published. It goes after the segments that were to be published with it, and they for good:
@@ -148,56 +148,58 @@ static void remove_new_manifest(const ss_dir *store)
 }
 
 /* Remove the segment of a first build that was killed before it could publish it. */
-static void clear_unpublished(ss_workplace *place)
+static void clear_unpublished(ss_transaction *transaction)
 {
     const ss_manifest none = {.segment_count = 0};
-    sweep self = {.store = &place->store, .kept = &none};
-    (void)ss_dir_each(&place->store, remove_leftover, &self, NULL);
-    remove_new_manifest(&place->store);
-    place->has_unpublished = false;
+    cleanup self = {.store = &transaction->store, .kept = &none};
+    (void)ss_dir_each(&transaction->store, remove_leftover, &self, NULL);
+    remove_new_manifest(&transaction->store);
+    transaction->has_unpublished = false;
 }
 
 /* ----- claiming ----- */
 
-static sstore_status open_folder(ss_workplace *place, const char *path, sstore_error *error)
+static sstore_status open_folder(ss_transaction *transaction, const char *path, sstore_error *error)
 {
-    const sstore_status status = ss_dir_open(path, &place->store, error);
+    const sstore_status status = ss_dir_open(path, &transaction->store, error);
     if (status == SSTORE_ERROR_NOT_FOUND)
         return ss_fail(error, status, 0, path, SSTORE_NO_OFFSET, "no such store; make one with 'sstore build' first");
     return status;
 }
 
-static sstore_status make_or_open_folder(ss_workplace *place, const char *path, ss_claim claim, sstore_error *error)
+static sstore_status make_or_open_folder(ss_transaction *transaction, const char *path, ss_write_mode mode,
+                                         sstore_error *error)
 {
-    if (claim == SS_CLAIM_EXTEND)
-        return open_folder(place, path, error);
-    place->made_folder = mkdir(path, 0777) == 0;
-    if (!place->made_folder && errno != EEXIST)
+    if (mode == SS_WRITE_EXTEND)
+        return open_folder(transaction, path, error);
+    transaction->made_folder = mkdir(path, 0777) == 0;
+    if (!transaction->made_folder && errno != EEXIST)
         return ss_fail(error, SSTORE_ERROR_IO, errno, path, SSTORE_NO_OFFSET, "cannot make the store's folder");
-    const sstore_status status = ss_dir_open(path, &place->store, error);
+    const sstore_status status = ss_dir_open(path, &transaction->store, error);
     if (status == SSTORE_ERROR_NOT_FOUND && ss_path_is_taken(path))
         return ss_fail(error, SSTORE_ERROR_EXISTS, 0, path, SSTORE_NO_OFFSET, "exists and is not a folder");
     return status; /* NOT_FOUND: whoever made it has removed it again */
 }
 
 /* Whoever has the lock may remove the folder again when it gives up: then begin anew. While another one has it, do not. */
-static sstore_status lock_folder(ss_workplace *place, const char *path, ss_claim claim, sstore_error *error)
+static sstore_status lock_folder(ss_transaction *transaction, const char *path, ss_write_mode mode, sstore_error *error)
 {
     for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-        sstore_status status = make_or_open_folder(place, path, claim, error);
-        if (status == SSTORE_ERROR_NOT_FOUND && claim != SS_CLAIM_EXTEND)
+        sstore_status status = make_or_open_folder(transaction, path, mode, error);
+        if (status == SSTORE_ERROR_NOT_FOUND && mode != SS_WRITE_EXTEND)
             continue;
         if (status == SSTORE_OK)
-            status = ss_dir_lock(&place->store, error);
+            status = ss_dir_lock(&transaction->store, error);
         if (status == SSTORE_ERROR_BUSY)
-            place->made_folder = false;
-        if (status != SSTORE_OK || ss_dir_is_at(&place->store, path))
+            transaction->made_folder = false;
+        if (status != SSTORE_OK || ss_dir_is_at(&transaction->store, path))
             return status;
-        ss_dir_close(&place->store);
+        ss_dir_close(&transaction->store);
     }
-    return ss_fail(error, SSTORE_ERROR_BUSY, 0, path, SSTORE_NO_OFFSET,
-                   "does not stay the folder that was locked: others keep on making and removing it, or the file system "
-                   "gives it another number each time; try again");
+    return ss_fail(
+        error, SSTORE_ERROR_BUSY, 0, path, SSTORE_NO_OFFSET,
+        "does not stay the folder that was locked: others keep on making and removing it, or the file system "
+        "gives it another number each time; try again");
 }
 
 /* The number of the first segment of which a block file is not there; how many there are if all are. */
@@ -219,15 +221,16 @@ static uint32_t find_lost_segment(const ss_dir *store, const ss_manifest *manife
 
 /* Refuse a manifest whose segments are not all there: an older one may have been put back, or another store's, and what is
  * published with it would be no store. */
-static sstore_status check_segments(const ss_workplace *place, sstore_error *error)
+static sstore_status check_segments(const ss_transaction *transaction, sstore_error *error)
 {
-    const ss_manifest *manifest = &place->manifest;
-    const uint32_t lost = find_lost_segment(&place->store, manifest);
+    const ss_manifest *manifest = &transaction->manifest;
+    const uint32_t lost = find_lost_segment(&transaction->store, manifest);
     const ss_segment_use use = {.has_ids = manifest->has_ids, .blocks_only = true};
     ss_segment *segment;
     if (lost == manifest->segment_count)
         return SSTORE_OK;
-    sstore_status status = ss_segment_open(&place->store, &manifest->segments[lost], &use, &segment, error); /* tells why */
+    sstore_status status = ss_segment_open(&transaction->store, &manifest->segments[lost], &use, &segment,
+                                           error); /* tells why */
     ss_segment_release(segment);
     if (status == SSTORE_ERROR_NOT_FOUND) {
         status = SSTORE_ERROR_DAMAGED;
@@ -238,14 +241,14 @@ static sstore_status check_segments(const ss_workplace *place, sstore_error *err
 }
 
 /* Read the manifest of a store that is to be extended. */
-static sstore_status read_manifest(ss_workplace *place, sstore_error *error)
+static sstore_status read_manifest(ss_transaction *transaction, sstore_error *error)
 {
-    sstore_status status = ss_manifest_read(&place->store, &place->manifest, error);
-    place->had_manifest = status == SSTORE_OK;
+    sstore_status status = ss_manifest_read(&transaction->store, &transaction->manifest, error);
+    transaction->had_manifest = status == SSTORE_OK;
     if (status == SSTORE_ERROR_NOT_FOUND)
-        return ss_fail(error, status, 0, place->path, SSTORE_NO_OFFSET,
+        return ss_fail(error, status, 0, transaction->path, SSTORE_NO_OFFSET,
                        "is not a store: it has no " SS_MANIFEST_NAME "; make one with 'sstore build' first");
-    return status == SSTORE_OK ? check_segments(place, error) : status;
+    return status == SSTORE_OK ? check_segments(transaction, error) : status;
 }
 
 /* What is in the folder that is to be a new store's. */
@@ -269,88 +272,91 @@ static sstore_status look_around(const ss_dir *store, inventory *found, sstore_e
 /* Refuse a folder that holds a store which is not to be replaced, or things that no store has. A manifest that cannot be
  * read stands for a store all the same, as long as nothing strange lies beside it: replacing it is how a damaged store
  * is mended. */
-static sstore_status check_contents(ss_workplace *place, bool replace, sstore_error *error)
+static sstore_status check_contents(ss_transaction *transaction, bool replace, sstore_error *error)
 {
     inventory found;
     ss_manifest manifest = {.segment_count = 0};
-    sstore_status status = look_around(&place->store, &found, error);
+    sstore_status status = look_around(&transaction->store, &found, error);
     if (status != SSTORE_OK)
         return status;
-    place->had_manifest = found.has_manifest;
-    place->has_unpublished = found.has_unpublished_segment && !found.has_segment && !found.has_manifest;
-    status = ss_manifest_read(&place->store, &manifest, error);
+    transaction->had_manifest = found.has_manifest;
+    transaction->has_unpublished = found.has_unpublished_segment && !found.has_segment && !found.has_manifest;
+    status = ss_manifest_read(&transaction->store, &manifest, error);
     ss_manifest_free(&manifest);
     if ((status == SSTORE_ERROR_IO && found.stranger[0] != '\0') || status == SSTORE_ERROR_MEMORY)
         return status;
     if (status != SSTORE_OK && found.stranger[0] != '\0')
-        return ss_fail(error, SSTORE_ERROR_EXISTS, 0, place->path, SSTORE_NO_OFFSET,
+        return ss_fail(error, SSTORE_ERROR_EXISTS, 0, transaction->path, SSTORE_NO_OFFSET,
                        "exists and is not a store (it holds '%s'); choose another path", found.stranger);
     if (found.has_manifest && !replace)
-        return ss_fail(error, SSTORE_ERROR_EXISTS, 0, place->path, SSTORE_NO_OFFSET,
+        return ss_fail(error, SSTORE_ERROR_EXISTS, 0, transaction->path, SSTORE_NO_OFFSET,
                        "is a store already; it can only be replaced on request");
     if (!found.has_manifest && found.has_segment && !replace)
-        return ss_fail(error, SSTORE_ERROR_EXISTS, 0, place->path, SSTORE_NO_OFFSET,
+        return ss_fail(error, SSTORE_ERROR_EXISTS, 0, transaction->path, SSTORE_NO_OFFSET,
                        "holds a store that has lost its " SS_MANIFEST_NAME "; it can only be replaced on request");
     return SSTORE_OK;
 }
 
-sstore_status ss_workplace_open(ss_workplace *place, const char *path, ss_claim claim, sstore_error *error)
+sstore_status ss_transaction_open(ss_transaction *transaction, const char *path, ss_write_mode mode,
+                                  sstore_error *error)
 {
-    *place = (ss_workplace){.store = SS_DIR_NONE};
-    place->path = ss_strdup(path);
-    if (place->path == NULL)
+    *transaction = (ss_transaction){.store = SS_DIR_NONE};
+    transaction->path = ss_strdup(path);
+    if (transaction->path == NULL)
         return ss_fail_memory(error, strlen(path));
-    sstore_status status = lock_folder(place, path, claim, error);
+    sstore_status status = lock_folder(transaction, path, mode, error);
     if (status == SSTORE_OK)
-        status = claim == SS_CLAIM_EXTEND ? read_manifest(place, error)
-                                          : check_contents(place, claim == SS_CLAIM_REPLACE, error);
+        status = mode == SS_WRITE_EXTEND ? read_manifest(transaction, error)
+                                         : check_contents(transaction, mode == SS_WRITE_REPLACE, error);
     if (status == SSTORE_OK) /* the manifest may be so new that a power cut would bring the one before it back */
-        status = ss_dir_sync(&place->store, error);
+        status = ss_dir_sync(&transaction->store, error);
     if (status == SSTORE_OK)
-        clear_unfinished(&place->store);
+        clear_unfinished(&transaction->store);
     else
-        ss_workplace_close(place);
+        ss_transaction_close(transaction);
     return status;
 }
 
-sstore_status ss_workplace_begin(ss_workplace *place, sstore_error *error)
+sstore_status ss_transaction_stage(ss_transaction *transaction, sstore_error *error)
 {
-    ss_work **works = ss_grow(place->works, place->work_count, &place->work_capacity, 2, sizeof *works);
-    if (works == NULL)
-        return ss_fail_memory(error, 2 * (place->work_capacity + 1) * sizeof *works);
-    place->works = works;
-    ss_work *work = ss_alloc(1, sizeof *work);
-    if (work == NULL)
-        return ss_fail_memory(error, sizeof *work);
-    work->dir = SS_DIR_NONE;
+    ss_staged_segment **staged = ss_grow(transaction->staged, transaction->staged_count, &transaction->staged_capacity,
+                                         2, sizeof *staged);
+    if (staged == NULL)
+        return ss_fail_memory(error, 2 * (transaction->staged_capacity + 1) * sizeof *staged);
+    transaction->staged = staged;
+    ss_staged_segment *segment = ss_alloc(1, sizeof *segment);
+    if (segment == NULL)
+        return ss_fail_memory(error, sizeof *segment);
+    segment->dir = SS_DIR_NONE;
     sstore_status status = SSTORE_ERROR_EXISTS;
     for (int attempt = 0; status == SSTORE_ERROR_EXISTS && attempt < MAX_ATTEMPTS; attempt++) {
-        ss_folder_name(work->name, SS_UNFINISHED_PREFIX, (uint64_t)place->begun_count++ << 32 | (uint64_t)getpid());
-        status = ss_dir_make_at(&place->store, work->name, error);
+        ss_folder_name(segment->name, SS_UNFINISHED_PREFIX,
+                       (uint64_t)transaction->staged_total++ << 32 | (uint64_t)getpid());
+        status = ss_dir_make_at(&transaction->store, segment->name, error);
     }
     if (status != SSTORE_OK) {
-        ss_free(work);
+        ss_free(segment);
         return status;
     }
-    place->works[place->work_count++] = work;
-    return ss_dir_open_at(&place->store, work->name, &work->dir, error);
+    transaction->staged[transaction->staged_count++] = segment;
+    return ss_dir_open_at(&transaction->store, segment->name, &segment->dir, error);
 }
 
-void ss_workplace_drop_last(ss_workplace *place)
+void ss_transaction_discard_last(ss_transaction *transaction)
 {
-    ss_work *work = place->works[--place->work_count];
-    ss_dir_close(&work->dir);
-    ss_dir_remove(&place->store, work->name);
-    ss_free(work);
+    ss_staged_segment *segment = transaction->staged[--transaction->staged_count];
+    ss_dir_close(&segment->dir);
+    ss_dir_remove(&transaction->store, segment->name);
+    ss_free(segment);
 }
 
-void ss_workplace_drop_all(ss_workplace *place)
+void ss_transaction_discard_all(ss_transaction *transaction)
 {
-    while (place->work_count > 0)
-        ss_workplace_drop_last(place);
-    if (place->wrote_manifest)
-        remove_new_manifest(&place->store);
-    place->wrote_manifest = false;
+    while (transaction->staged_count > 0)
+        ss_transaction_discard_last(transaction);
+    if (transaction->wrote_manifest)
+        remove_new_manifest(&transaction->store);
+    transaction->wrote_manifest = false;
 }
 
 /* ----- publishing ----- */
@@ -377,98 +383,98 @@ static uint64_t choose_folder_number(const ss_dir *store, uint64_t number, const
 }
 
 /* Give the finished segments the names that the manifest knows them by. */
-static sstore_status rename_works(ss_workplace *place, const ss_manifest *manifest, const uint32_t *fresh,
-                                  sstore_error *error)
+static sstore_status rename_staged(ss_transaction *transaction, const ss_manifest *manifest, const uint32_t *fresh,
+                                   sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    for (size_t i = 0; status == SSTORE_OK && i < place->work_count; i++) {
+    for (size_t i = 0; status == SSTORE_OK && i < transaction->staged_count; i++) {
         char name[SS_NAME_CAPACITY];
         ss_folder_name(name, SS_SEGMENT_PREFIX, manifest->segments[fresh[i]].folder_number);
-        status = ss_dir_rename(&place->store, place->works[i]->name, name, error);
+        status = ss_dir_rename(&transaction->store, transaction->staged[i]->name, name, error);
         if (status == SSTORE_OK)
-            memcpy(place->works[i]->name, name, sizeof name); /* it is what has to go if the rest fails */
+            memcpy(transaction->staged[i]->name, name, sizeof name); /* it is what has to go if the rest fails */
     }
     return status;
 }
 
-static sstore_status name_and_sync_works(ss_workplace *place, ss_manifest *manifest, const uint32_t *fresh,
-                                         sstore_error *error)
+static sstore_status name_and_sync_staged(ss_transaction *transaction, ss_manifest *manifest, const uint32_t *fresh,
+                                          sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    for (size_t i = 0; status == SSTORE_OK && i < place->work_count; i++) {
+    for (size_t i = 0; status == SSTORE_OK && i < transaction->staged_count; i++) {
         ss_manifest_segment *segment = &manifest->segments[fresh[i]];
-        segment->folder_number = choose_folder_number(&place->store, segment->segment_id.low, manifest, fresh, i);
-        status = ss_dir_sync(&place->works[i]->dir, error);
+        segment->folder_number = choose_folder_number(&transaction->store, segment->segment_id.low, manifest, fresh, i);
+        status = ss_dir_sync(&transaction->staged[i]->dir, error);
     }
     return status;
 }
 
 /* Readers see the new manifest: the works are segments now. */
-static void note_published(ss_workplace *place, ss_manifest *published)
+static void note_published(ss_transaction *transaction, ss_manifest *published)
 {
-    while (place->work_count > 0) {
-        ss_work *work = place->works[--place->work_count];
-        ss_dir_close(&work->dir);
-        ss_free(work);
+    while (transaction->staged_count > 0) {
+        ss_staged_segment *segment = transaction->staged[--transaction->staged_count];
+        ss_dir_close(&segment->dir);
+        ss_free(segment);
     }
-    ss_manifest_free(&place->manifest);
-    place->manifest = *published;
-    place->made_folder = false;
-    place->had_manifest = true;
-    place->wrote_manifest = false;
+    ss_manifest_free(&transaction->manifest);
+    transaction->manifest = *published;
+    transaction->made_folder = false;
+    transaction->had_manifest = true;
+    transaction->wrote_manifest = false;
 }
 
-sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, const uint32_t *fresh,
-                                   sstore_error *error)
+sstore_status ss_transaction_commit(ss_transaction *transaction, ss_manifest *manifest, const uint32_t *fresh,
+                                    sstore_error *error)
 {
     ss_manifest published = {.recipe = NULL};
-    if (place->has_unpublished)
-        clear_unpublished(place);
-    sstore_status status = name_and_sync_works(place, manifest, fresh, error);
+    if (transaction->has_unpublished)
+        clear_unpublished(transaction);
+    sstore_status status = name_and_sync_staged(transaction, manifest, fresh, error);
     if (status == SSTORE_OK)
-        status = ss_manifest_check(manifest, place->store.path, error);
+        status = ss_manifest_check(manifest, transaction->store.path, error);
     if (status == SSTORE_OK)
         status = ss_manifest_copy(manifest, &published, error);
     /* Before the segments get their names, so that they can be told from one whose manifest was lost. */
     if (status == SSTORE_OK) {
-        status = ss_manifest_write_new(&place->store, manifest, error);
-        place->wrote_manifest = status == SSTORE_OK;
+        status = ss_manifest_write_new(&transaction->store, manifest, error);
+        transaction->wrote_manifest = status == SSTORE_OK;
     }
     if (status == SSTORE_OK)
-        status = ss_dir_sync(&place->store, error);
+        status = ss_dir_sync(&transaction->store, error);
     if (status == SSTORE_OK)
-        status = rename_works(place, manifest, fresh, error);
+        status = rename_staged(transaction, manifest, fresh, error);
     if (status == SSTORE_OK)
-        status = ss_dir_sync(&place->store, error);
+        status = ss_dir_sync(&transaction->store, error);
     /* The store's own name has to survive too; whoever made the folder may have died before syncing it. */
-    if (status == SSTORE_OK && !place->had_manifest)
-        status = ss_dir_sync_parent(&place->store, error);
+    if (status == SSTORE_OK && !transaction->had_manifest)
+        status = ss_dir_sync_parent(&transaction->store, error);
     if (status == SSTORE_OK)
-        status = ss_dir_rename(&place->store, SS_MANIFEST_NEW_NAME, SS_MANIFEST_NAME, error);
+        status = ss_dir_rename(&transaction->store, SS_MANIFEST_NEW_NAME, SS_MANIFEST_NAME, error);
     if (status != SSTORE_OK) {
         ss_manifest_free(&published);
         return status;
     }
     /* From here on the new manifest is what readers see, so nothing that it names may go any more; and nothing that the old
      * one named, before the folder is synced: after a power cut the old one may be back. */
-    note_published(place, &published);
-    status = ss_dir_sync(&place->store, error);
+    note_published(transaction, &published);
+    status = ss_dir_sync(&transaction->store, error);
     if (status == SSTORE_OK)
-        ss_workplace_tidy(place);
+        ss_transaction_clean_up(transaction);
     return status;
 }
 
-void ss_workplace_close(ss_workplace *place)
+void ss_transaction_close(ss_transaction *transaction)
 {
-    ss_workplace_drop_all(place);
-    ss_free(place->works);
-    place->works = NULL;
-    place->work_capacity = 0;
-    if (place->made_folder)
-        (void)rmdir(place->path);
-    place->made_folder = false;
-    ss_dir_close(&place->store);
-    ss_manifest_free(&place->manifest);
-    ss_free(place->path);
-    place->path = NULL;
+    ss_transaction_discard_all(transaction);
+    ss_free(transaction->staged);
+    transaction->staged = NULL;
+    transaction->staged_capacity = 0;
+    if (transaction->made_folder)
+        (void)rmdir(transaction->path);
+    transaction->made_folder = false;
+    ss_dir_close(&transaction->store);
+    ss_manifest_free(&transaction->manifest);
+    ss_free(transaction->path);
+    transaction->path = NULL;
 }

@@ -10,19 +10,19 @@
 #include "store/manifest.h"
 
 /* What a writer wants with the folder. */
-typedef enum ss_claim {
-    SS_CLAIM_NEW,     /* make a store where there is none */
-    SS_CLAIM_REPLACE, /* the same, and a store that is there goes once the new one is published */
-    SS_CLAIM_EXTEND   /* publish new states of a store that is there, with segments that it has already */
-} ss_claim;
+typedef enum ss_write_mode {
+    SS_WRITE_NEW,     /* make a store where there is none */
+    SS_WRITE_REPLACE, /* the same, and a store that is there goes once the new one is published */
+    SS_WRITE_EXTEND   /* publish new states of a store that is there, with segments that it has already */
+} ss_write_mode;
 
 /* An unfinished segment. */
-typedef struct ss_work {
+typedef struct ss_staged_segment {
     ss_dir dir;
     char name[SS_NAME_CAPACITY];
-} ss_work;
+} ss_staged_segment;
 
-typedef struct ss_workplace {
+typedef struct ss_transaction {
     char *path;       /* of the store */
     bool made_folder; /* so it goes again if nothing is published */
     bool had_manifest;
@@ -31,24 +31,24 @@ typedef struct ss_workplace {
     ss_dir store;     /* locked */
     ss_manifest manifest; /* the newest published one, but for its own size and sum; zeroed as long as none was published
                              in a new store */
-    uint32_t begun_count; /* segments so far: a name is not used again, since its folder may be there if removing it failed */
-    size_t work_count, work_capacity;
-    ss_work **works; /* each stays where it is, so that its folder may be borrowed */
-} ss_workplace;
+    uint32_t staged_total; /* segments so far: a name is not used again, since its folder may be there if removing it failed */
+    size_t staged_count, staged_capacity;
+    ss_staged_segment **staged; /* each stays where it is, so that its folder may be borrowed */
+} ss_transaction;
 
 /*
  * Claim the folder at `path`, making it if need be and allowed. EXISTS where there is a store already and a new one is
  * to be made; NOT_FOUND where there is none and one is to be extended, DAMAGED and UNSUPPORTED where its manifest is;
  * BUSY where another writer is at work. Clears away what killed writers have not finished.
  */
-sstore_status ss_workplace_open(ss_workplace *place, const char *path, ss_claim claim, sstore_error *error);
+sstore_status ss_transaction_open(ss_transaction *transaction, const char *path, ss_write_mode mode, sstore_error *error);
 
-/* Begin a segment, in a folder that readers do not see: place->works[place->work_count - 1]. */
-sstore_status ss_workplace_begin(ss_workplace *place, sstore_error *error);
+/* Begin a segment, in a folder that readers do not see: place->works[place->staged_count - 1]. */
+sstore_status ss_transaction_stage(ss_transaction *transaction, sstore_error *error);
 
 /* Remove the segment that was begun last, or all of them: they are not wanted. */
-void ss_workplace_drop_last(ss_workplace *place);
-void ss_workplace_drop_all(ss_workplace *place);
+void ss_transaction_discard_last(ss_transaction *transaction);
+void ss_transaction_discard_all(ss_transaction *transaction);
 
 /*
  * Publish a manifest, a copy of which becomes place->manifest at the moment of publication: also where this fails after
@@ -56,15 +56,15 @@ void ss_workplace_drop_all(ss_workplace *place);
  * `fresh[0]`, `fresh[1]` and so on; it gets their folders' names here. The others must be segments that the store has.
  * What the store had before and the manifest does not name is removed.
  */
-sstore_status ss_workplace_publish(ss_workplace *place, ss_manifest *manifest, const uint32_t *fresh,
+sstore_status ss_transaction_commit(ss_transaction *transaction, ss_manifest *manifest, const uint32_t *fresh,
                                    sstore_error *error);
 
 /* Remove what the newest published manifest does not name, as publishing does: what a writer is to do has been done, without
  * anything to publish. No work is begun. */
-void ss_workplace_tidy(const ss_workplace *place);
+void ss_transaction_clean_up(const ss_transaction *transaction);
 
 /* Leave. What was not published is removed, and the folder too if it was made for it. Also of a zeroed place whose folder is
  * SS_DIR_NONE. */
-void ss_workplace_close(ss_workplace *place);
+void ss_transaction_close(ss_transaction *transaction);
 
 #endif

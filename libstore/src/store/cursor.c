@@ -4,14 +4,15 @@
 #include "base/memory.h"
 
 #define NOT_PLANNED UINT32_MAX
-#define ALIKE 4 /* times as many fingerprints, at most */
+#define ALIKE 4                           /* times as many fingerprints, at most */
 #define BUFFERS_BYTES ((size_t)256 << 10) /* of all visits' blocks, in pread mode */
 
 /* Whether radii that were found for one segment will do for another: they are complete for both, and about as good. */
 static bool are_alike(const ss_segment *a, const ss_segment *b)
 {
     const double count = a->costs.fingerprint_count, other = b->costs.fingerprint_count;
-    return ss_plan_same_tables(&a->facts.plan, &b->facts.plan) && count <= ALIKE * other && other <= ALIKE * count;
+    return ss_plan_same_tables(&a->metadata.plan, &b->metadata.plan) && count <= ALIKE * other &&
+           other <= ALIKE * count;
 }
 
 void ss_plan_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss_query_plan *plans_out)
@@ -19,7 +20,7 @@ void ss_plan_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss
     uint32_t last = UINT32_MAX; /* whose radii were looked for */
     for (uint32_t i = 0; i < store->manifest.segment_count; i++) {
         const ss_segment *segment = store->segments[i];
-        const ss_plan *plan = &segment->facts.plan;
+        const ss_plan *plan = &segment->metadata.plan;
         if (ss_segment_removes(segment))
             continue;
         if (last != UINT32_MAX && are_alike(segment, store->segments[last])) {
@@ -45,13 +46,13 @@ static uint64_t query_steps(const sstore *store)
 {
     uint64_t prefixes = 0, blocks = 0, adding = 0;
     for (uint32_t i = 0; i < store->manifest.segment_count; i++) {
-        const ss_manifest_segment *facts = &store->manifest.segments[i];
-        prefixes += ss_most_probes((double)facts->tables[0].block_count * ss_block_most(facts->block_bytes),
-                                   store->options.strategy);
-        blocks += facts->ids.block_count;
-        for (uint32_t j = 0; j < facts->plan.table_count; j++)
-            blocks += facts->tables[j].block_count;
-        adding += facts->kind == SS_SEGMENT_RECORDS;
+        const ss_manifest_segment *metadata = &store->manifest.segments[i];
+        prefixes += ss_max_probes((double)metadata->tables[0].block_count * ss_block_capacity(metadata->block_bytes),
+                                  store->options.strategy);
+        blocks += metadata->ids.block_count;
+        for (uint32_t j = 0; j < metadata->plan.table_count; j++)
+            blocks += metadata->tables[j].block_count;
+        adding += metadata->kind == SS_SEGMENT_RECORDS;
     }
     return prefixes + 2 * blocks * (1 + adding);
 }
@@ -85,16 +86,16 @@ static uint32_t choose_visit_capacity(sstore_io io, uint32_t block_bytes)
 static bool allocate_buffers(sstore_cursor *cursor, uint32_t block_bytes)
 {
     bool needed = cursor->store->options.io == SSTORE_IO_PREAD;
-    cursor->visit_capacity = choose_visit_capacity(cursor->store->options.io, block_bytes);
-    assert(cursor->visit_capacity >= 2); /* one stays while the next ones are added */
-    cursor->buffers = ss_realloc(NULL, needed ? cursor->visit_capacity + SS_HITS_TOGETHER : 0, block_bytes);
+    cursor->open_block_capacity = choose_visit_capacity(cursor->store->options.io, block_bytes);
+    assert(cursor->open_block_capacity >= 2); /* one stays while the next ones are added */
+    cursor->buffers = ss_realloc(NULL, needed ? cursor->open_block_capacity + SS_HITS_TOGETHER : 0, block_bytes);
     uint8_t *buffer = cursor->buffers;
-    for (uint32_t i = 0; needed && buffer != NULL && i < cursor->visit_capacity; i++, buffer += block_bytes)
-        cursor->visits[i].slot.buffer = buffer;
+    for (uint32_t i = 0; needed && buffer != NULL && i < cursor->open_block_capacity; i++, buffer += block_bytes)
+        cursor->open_blocks[i].slot.buffer = buffer;
     for (uint32_t i = 0; needed && buffer != NULL && i < SS_HITS_TOGETHER; i++, buffer += block_bytes)
         cursor->slots[i].buffer = buffer;
     for (uint32_t i = 0; i < SS_TOGETHER; i++)
-        cursor->visits[i].slot.steps = &cursor->steps;
+        cursor->open_blocks[i].slot.steps = &cursor->steps;
     for (uint32_t i = 0; i < SS_HITS_TOGETHER; i++)
         cursor->slots[i].steps = &cursor->steps;
     return cursor->buffers != NULL;
@@ -105,7 +106,7 @@ uint64_t ss_cursor_bytes(const ss_manifest *manifest, sstore_io io)
     const uint32_t block_bytes = largest_block(manifest);
     const uint64_t blocks = choose_visit_capacity(io, block_bytes) + SS_HITS_TOGETHER;
     return sizeof(sstore_cursor) + manifest->segment_count * sizeof(ss_query_plan) +
-           (io == SSTORE_IO_PREAD ? blocks * block_bytes : 0) + ss_presence_bytes(manifest, true, io);
+           (io == SSTORE_IO_PREAD ? blocks * block_bytes : 0) + ss_membership_bytes(manifest, true, io);
 }
 
 sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_out, sstore_error *error)
@@ -127,7 +128,7 @@ sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_o
         sstore_cursor_free(cursor);
         return ss_fail_memory(error, BUFFERS_BYTES + SS_HITS_TOGETHER * (uint64_t)block_bytes);
     }
-    sstore_status status = ss_presence_open(&cursor->newer, store, true, &cursor->steps, error);
+    sstore_status status = ss_membership_open(&cursor->newer, store, true, &cursor->steps, error);
     if (status != SSTORE_OK) {
         sstore_cursor_free(cursor);
         return status;
@@ -142,6 +143,6 @@ void sstore_cursor_free(sstore_cursor *cursor)
         return;
     ss_free(cursor->plans);
     ss_free(cursor->buffers);
-    ss_presence_close(&cursor->newer);
+    ss_membership_close(&cursor->newer);
     ss_free(cursor);
 }

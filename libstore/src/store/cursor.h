@@ -18,24 +18,24 @@ typedef struct ss_probe {
 } ss_probe;
 
 /* A block that is searched. */
-typedef struct ss_visit {
+typedef struct ss_open_block {
     uint32_t table;
     bool opened; /* `block` is there */
     ss_block_slot slot;
     ss_block block;
-} ss_visit;
+} ss_open_block;
 
 /* The part of a probe, or of some in a row, that lies in one block. */
-typedef struct ss_span {
+typedef struct ss_block_range {
     uint64_t first, last;
     uint32_t lower_distance;
-    uint32_t visit;
+    uint32_t open;
     uint32_t group, end; /* the groups that may have some */
-} ss_span;
+} ss_block_range;
 
 /* Fingerprints of a group whose lower halves are near the query's. */
 typedef struct ss_candidates {
-    const ss_span *span;
+    const ss_block_range *range;
     uint32_t group;
     uint64_t which; /* by bits */
 } ss_candidates;
@@ -72,10 +72,10 @@ struct sstore_cursor {
     bool plans_cut;            /* not enough steps were left for the plans: the next call makes them again */
     uint64_t query_steps;      /* what a query has for prefixes and blocks, beside those for what it finds */
     ss_steps planning, steps;  /* left of a call's, and of its query's */
-    uint32_t probe_count, span_count, visit_count, visit_capacity, candidate_count;
+    uint32_t probe_count, range_count, open_block_count, open_block_capacity, candidate_count;
     ss_probe probes[SS_TOGETHER];
-    ss_span spans[SS_TOGETHER];
-    ss_visit visits[SS_TOGETHER];
+    ss_block_range ranges[SS_TOGETHER];
+    ss_open_block open_blocks[SS_TOGETHER];
     ss_candidates candidates[SS_TOGETHER];
     uint64_t queries[SS_MAX_TABLES]; /* the query's fingerprint, permuted for each table */
     bool any_probed;                 /* of the query, in the segment */
@@ -87,7 +87,7 @@ struct sstore_cursor {
     ss_hit found[SS_HITS_TOGETHER];        /* whose records are still to be reported */
     ss_block_slot slots[SS_HITS_TOGETHER]; /* blocks of table 0 and of ids, for looking them up */
     uint8_t *buffers;                      /* the visits' and these slots' */
-    ss_presence newer;                     /* to leave out records that newer segments also have */
+    ss_membership newer;                     /* to leave out records that newer segments also have */
     ss_seen seen;                          /* what the query found in newer segments */
 };
 

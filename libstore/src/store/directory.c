@@ -28,9 +28,10 @@ sstore_status ss_directory_check_format(uint32_t lmdb_format, const char *path, 
 {
     if (lmdb_format == ss_directory_lmdb_format())
         return SSTORE_OK;
-    return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, path, SSTORE_NO_OFFSET,
-                   "the directory was written by an LMDB of another file format (%06x, here %06x); "
-                   SS_DIRECTORY_ADVICE, lmdb_format, ss_directory_lmdb_format());
+    return ss_fail(
+        error, SSTORE_ERROR_UNSUPPORTED, 0, path, SSTORE_NO_OFFSET,
+        "the directory was written by an LMDB of another file format (%06x, here %06x); " SS_DIRECTORY_ADVICE,
+        lmdb_format, ss_directory_lmdb_format());
 }
 
 bool ss_directory_is_lost(const sstore_error *error)
@@ -168,16 +169,16 @@ static sstore_status hash_file(const ss_file *file, uint64_t *bytes_out, ss_u128
     uint8_t *chunk = ss_alloc(1, chunk_bytes);
     if (chunk == NULL)
         return ss_fail_memory(error, chunk_bytes);
-    ss_hash_stream sum;
-    ss_hash_stream_init(&sum);
+    ss_hash_state sum;
+    ss_hash_state_init(&sum);
     sstore_status status = ss_file_size(file, bytes_out, error);
     for (uint64_t offset = 0; status == SSTORE_OK && offset < *bytes_out;) {
         size_t piece = (size_t)ss_min_u64(*bytes_out - offset, chunk_bytes);
         status = ss_file_read_at(file, offset, chunk, piece, error);
-        ss_hash_stream_add(&sum, chunk, piece);
+        ss_hash_state_add(&sum, chunk, piece);
         offset += piece;
     }
-    *sum_out = ss_hash_stream_sum(&sum);
+    *sum_out = ss_hash_state_sum(&sum);
     ss_free(chunk);
     return status;
 }
@@ -286,8 +287,9 @@ static sstore_status load_file(ss_directory *directory, const ss_dir *dir, uint3
     if (status == SSTORE_OK)
         status = ss_file_size(&file, &actual_bytes, error);
     if (status == SSTORE_OK && actual_bytes != bytes)
-        status = ss_fail_damaged(error, file.path, ss_min_u64(actual_bytes, bytes), "the file has %llu bytes instead of %llu",
-                                 (unsigned long long)actual_bytes, (unsigned long long)bytes);
+        status = ss_fail_damaged(error, file.path, ss_min_u64(actual_bytes, bytes),
+                                 "the file has %llu bytes instead of %llu", (unsigned long long)actual_bytes,
+                                 (unsigned long long)bytes);
     if (status == SSTORE_OK)
         status = ss_file_load_sealed(&file, bytes, &directory->memory, &actual_sum, error);
     if (status == SSTORE_OK && !ss_u128_equal(actual_sum, sum))
@@ -347,9 +349,10 @@ sstore_status ss_directory_get(const ss_directory *directory, ss_array_kind kind
         if (code == ENOMEM)
             return fail_lmdb(error, directory->memory.path, code, "reading the directory");
         if (code != 0 || value.mv_size != expected)
-            return ss_fail_damaged(error, directory->memory.path, SSTORE_NO_OFFSET,
-                                   "the directory has no entry of the right size for file %u, kind %d, chunk %llu; "
-                                   SS_DIRECTORY_ADVICE, number, (int)kind, (unsigned long long)chunk);
+            return ss_fail_damaged(
+                error, directory->memory.path, SSTORE_NO_OFFSET,
+                "the directory has no entry of the right size for file %u, kind %d, chunk %llu; " SS_DIRECTORY_ADVICE,
+                number, (int)kind, (unsigned long long)chunk);
         array_out->chunks[chunk] = value.mv_data;
     }
     return SSTORE_OK;

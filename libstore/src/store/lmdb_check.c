@@ -15,9 +15,9 @@
 #define MAGIC 0xBEEFC0DEu
 #define DATA_VERSION 1u
 #define META_PAGES 2u
-#define LEAST_PAGE_BYTES 512u
-#define MOST_PAGE_BYTES 65536u
-#define MOST_DEPTH 32u /* of a tree, that LMDB's cursors have room for */
+#define MIN_PAGE_BYTES 512u
+#define MAX_PAGE_BYTES 65536u
+#define MAX_DEPTH 32u /* of a tree, that LMDB's cursors have room for */
 #define NO_ROOT UINT64_MAX
 
 /* A page: its number (u64), 2 bytes, its flags (u16), then where its offsets end (u16) and its nodes begin (u16), then the
@@ -54,7 +54,7 @@ typedef struct lmdb_file {
     const uint8_t *bytes;
     const char *path;
     uint64_t page_bytes, page_count; /* that are in use */
-    uint64_t visits;                 /* of pages of the tree */
+    uint64_t open_blocks;            /* of pages of the tree */
     uint32_t depth;                  /* of all leaves */
 } lmdb_file;
 
@@ -81,8 +81,8 @@ static uint64_t load64(const uint8_t *from)
 
 static sstore_status fail(const lmdb_file *file, uint64_t page, sstore_error *error, const char *what)
 {
-    return ss_fail_damaged(error, file->path, page * file->page_bytes, "the directory has a page that is not LMDB's: %s",
-                           what);
+    return ss_fail_damaged(error, file->path, page * file->page_bytes,
+                           "the directory has a page that is not LMDB's: %s", what);
 }
 
 /* ----- meta pages ----- */
@@ -101,10 +101,10 @@ static sstore_status check_meta(const lmdb_file *file, uint64_t page, sstore_err
 /* Find the pages' size and the newer meta page. */
 static sstore_status find_meta(lmdb_file *file, uint64_t size, const uint8_t **meta_out, sstore_error *error)
 {
-    if (size < META_PAGES * LEAST_PAGE_BYTES)
+    if (size < META_PAGES * MIN_PAGE_BYTES)
         return fail(file, 0, error, "the file is too short");
     const uint64_t page_bytes = load32(file->bytes + PAGE_HEADER_BYTES + META_PAGE_BYTES);
-    if (page_bytes < LEAST_PAGE_BYTES || page_bytes > MOST_PAGE_BYTES || (page_bytes & (page_bytes - 1)) != 0)
+    if (page_bytes < MIN_PAGE_BYTES || page_bytes > MAX_PAGE_BYTES || (page_bytes & (page_bytes - 1)) != 0)
         return fail(file, 0, error, "a size that pages do not have");
     if (size < META_PAGES * page_bytes)
         return fail(file, 0, error, "the file is too short");
@@ -149,8 +149,8 @@ static bool leaf_node_is_right(const lmdb_file *file, const uint8_t *node, uint6
 
 static sstore_status check_page(lmdb_file *file, uint64_t page, uint32_t depth, sstore_error *error);
 
-static sstore_status check_branch_node(lmdb_file *file, uint64_t page, const uint8_t *node, uint64_t room, uint32_t depth,
-                                       sstore_error *error)
+static sstore_status check_branch_node(lmdb_file *file, uint64_t page, const uint8_t *node, uint64_t room,
+                                       uint32_t depth, sstore_error *error)
 {
     const uint64_t child = load32(node) | (uint64_t)load16(node + NODE_FLAGS) << 32;
     if (load16(node + NODE_KEY_SIZE) > room - NODE_HEADER_BYTES)
@@ -166,7 +166,7 @@ static sstore_status check_page(lmdb_file *file, uint64_t page, uint32_t depth, 
     const uint8_t *header = file->bytes + page * file->page_bytes;
     const uint32_t lower = load16(header + PAGE_LOWER), upper = load16(header + PAGE_UPPER);
     const bool is_leaf = depth == file->depth;
-    if (++file->visits > file->page_count)
+    if (++file->open_blocks > file->page_count)
         return fail(file, page, error, "branches that run in circles");
     if (load16(header + PAGE_FLAGS) != (is_leaf ? FLAG_LEAF : FLAG_BRANCH))
         return fail(file, page, error, "neither branch nor leaf, or at a wrong depth");
@@ -205,7 +205,7 @@ sstore_status ss_lmdb_check(const uint8_t *bytes, uint64_t size, const char *pat
     if (root == NO_ROOT)
         return SSTORE_OK;
     file.depth = load16(tree + TREE_DEPTH);
-    if (!is_tree_page(&file, root) || file.depth < 1 || file.depth > MOST_DEPTH)
+    if (!is_tree_page(&file, root) || file.depth < 1 || file.depth > MAX_DEPTH)
         return fail(&file, page, error, "a tree without a root");
     return check_page(&file, root, 1, error);
 }

@@ -8,14 +8,14 @@
 sstore_status ss_find_rank(const ss_segment *segment, uint64_t fingerprint, ss_block_slot *slot, uint64_t *rank_out,
                            sstore_error *error)
 {
-    const ss_block_source *source = &segment->tables[0].source;
+    const ss_checked_blocks *checked = &segment->tables[0].checked;
     ss_block block;
     ss_near near;
     uint32_t last;
     *rank_out = SS_NO_RANK;
     sstore_status status = ss_block_slot_wait(slot, error);
     if (status == SSTORE_OK)
-        status = ss_block_source_open(source, slot->number, slot->bytes, &block, error);
+        status = ss_checked_block_open(checked, slot->number, slot->bytes, &block, error);
     if (status != SSTORE_OK)
         return status;
     ss_block_find_groups(&block, ss_upper(fingerprint), ss_upper(fingerprint), &near.group, &last);
@@ -25,9 +25,10 @@ sstore_status ss_find_rank(const ss_segment *segment, uint64_t fingerprint, ss_b
     near.query = fingerprint;
     near.distance = near.lower_distance = 0;
     near.any = false;
-    status = ss_block_source_find_near(source, slot->number, &block, &near, error);
+    status = ss_checked_block_find_near(checked, slot->number, &block, &near, error);
     if (status == SSTORE_OK && near.group < near.end)
-        *rank_out = ss_array_at(&segment->ranks, slot->number) + near.group * SS_GROUP_SIZE + (uint32_t)__builtin_ctzll(near.which);
+        *rank_out = ss_array_at(&segment->ranks, slot->number) + near.group * SS_GROUP_SIZE +
+                    (uint32_t)__builtin_ctzll(near.which);
     return status;
 }
 
@@ -55,13 +56,13 @@ sstore_status ss_rank_ids_next(ss_rank_ids *ids, bool *more_out, sstore_error *e
     ss_block_slot_ask(ids->slot, reader, number);
     sstore_status status = ss_block_slot_wait(ids->slot, error);
     if (status == SSTORE_OK)
-        status = ss_block_source_open_ids(&ids->segment->ids_source, number, ids->slot->bytes, &ids->block, error);
+        status = ss_checked_block_open_ids(&ids->segment->checked_ids, number, ids->slot->bytes, &ids->block, error);
     if (status != SSTORE_OK)
         return status;
     ss_ids_block_find(&ids->block, ids->rank, &ids->begin, &ids->end);
     if (ids->begin == ids->end)
         return ss_block_reader_malformed(reader, number, "it does not hold the rank that the directory says", error);
-    ids->next_block = ids->end == ids->block.count && ids->block.goes_on ? number + 1 : UINT64_MAX;
+    ids->next_block = ids->end == ids->block.count && ids->block.continued ? number + 1 : UINT64_MAX;
     ids->number = number;
     *more_out = true;
     return SSTORE_OK;
@@ -69,66 +70,67 @@ sstore_status ss_rank_ids_next(ss_rank_ids *ids, bool *more_out, sstore_error *e
 
 sstore_status ss_rank_ids_take(ss_rank_ids *ids, uint32_t index, uint64_t *id_out, sstore_error *error)
 {
-    return ss_block_source_take_id(&ids->segment->ids_source, ids->number, &ids->block, index, &ids->order, id_out, error);
+    return ss_checked_block_take_id(&ids->segment->checked_ids, ids->number, &ids->block, index, &ids->order, id_out,
+                                    error);
 }
 
 /* ===== lookup in a segment ===== */
 
 /* Blocks are read into buffers only where they are not in memory already. */
-static uint64_t buffer_bytes(const ss_manifest_segment *facts, sstore_io io)
+static uint64_t buffer_bytes(const ss_manifest_segment *metadata, sstore_io io)
 {
-    return io == SSTORE_IO_PREAD && facts->distinct_count > 0 ? 2 * (uint64_t)facts->block_bytes : 0;
+    return io == SSTORE_IO_PREAD && metadata->distinct_count > 0 ? 2 * (uint64_t)metadata->block_bytes : 0;
 }
 
-uint64_t ss_record_finder_bytes(const ss_manifest_segment *facts, sstore_io io)
+uint64_t ss_segment_lookup_bytes(const ss_manifest_segment *metadata, sstore_io io)
 {
-    return sizeof(ss_record_finder) + buffer_bytes(facts, io);
+    return sizeof(ss_segment_lookup) + buffer_bytes(metadata, io);
 }
 
-sstore_status ss_record_finder_open(ss_record_finder *finder, const ss_segment *segment, bool has_ids, ss_steps *steps,
-                                    sstore_error *error)
+sstore_status ss_segment_lookup_open(ss_segment_lookup *lookup, const ss_segment *segment, bool has_ids,
+                                     ss_steps *steps, sstore_error *error)
 {
-    const uint64_t bytes = buffer_bytes(&segment->facts, segment->tables[0].blocks.io);
-    *finder = (ss_record_finder){.segment = segment, .has_ids = has_ids};
-    finder->buffers = ss_alloc(1, bytes);
-    if (finder->buffers == NULL)
+    const uint64_t bytes = buffer_bytes(&segment->metadata, segment->tables[0].blocks.io);
+    *lookup = (ss_segment_lookup){.segment = segment, .has_ids = has_ids};
+    lookup->buffers = ss_alloc(1, bytes);
+    if (lookup->buffers == NULL)
         return ss_fail_memory(error, bytes);
-    finder->fingerprints.buffer = finder->buffers;
-    finder->ids.buffer = finder->buffers + bytes / 2;
-    finder->fingerprints.steps = finder->ids.steps = steps;
+    lookup->fingerprints.buffer = lookup->buffers;
+    lookup->ids.buffer = lookup->buffers + bytes / 2;
+    lookup->fingerprints.steps = lookup->ids.steps = steps;
     return SSTORE_OK;
 }
 
-void ss_record_finder_close(ss_record_finder *finder)
+void ss_segment_lookup_close(ss_segment_lookup *lookup)
 {
-    ss_free(finder->buffers);
-    finder->buffers = NULL;
+    ss_free(lookup->buffers);
+    lookup->buffers = NULL;
 }
 
-sstore_status ss_record_finder_rank(ss_record_finder *finder, uint64_t fingerprint, uint64_t *rank_out,
-                                    sstore_error *error)
+sstore_status ss_segment_lookup_rank(ss_segment_lookup *lookup, uint64_t fingerprint, uint64_t *rank_out,
+                                     sstore_error *error)
 {
-    const ss_table *table = &finder->segment->tables[0];
+    const ss_table *table = &lookup->segment->tables[0];
     sstore_status status = SSTORE_OK;
-    if (!finder->any || finder->fingerprint != fingerprint) {
+    if (!lookup->any || lookup->fingerprint != fingerprint) {
         uint64_t number = ss_key_index_find(&table->keys, fingerprint);
-        finder->rank = SS_NO_RANK;
+        lookup->rank = SS_NO_RANK;
         if (number < table->keys.keys.count) {
-            ss_block_slot_ask(&finder->fingerprints, &table->blocks, number);
-            status = ss_find_rank(finder->segment, fingerprint, &finder->fingerprints, &finder->rank, error);
+            ss_block_slot_ask(&lookup->fingerprints, &table->blocks, number);
+            status = ss_find_rank(lookup->segment, fingerprint, &lookup->fingerprints, &lookup->rank, error);
         }
-        finder->any = status == SSTORE_OK;
-        finder->fingerprint = fingerprint;
-        finder->has_rank_ids = false;
+        lookup->any = status == SSTORE_OK;
+        lookup->fingerprint = fingerprint;
+        lookup->has_rank_ids = false;
     }
-    *rank_out = finder->rank;
+    *rank_out = lookup->rank;
     return status;
 }
 
-void ss_record_finder_ids(ss_record_finder *finder, uint64_t rank, ss_rank_ids *ids_out)
+void ss_segment_lookup_ids(ss_segment_lookup *lookup, uint64_t rank, ss_rank_ids *ids_out)
 {
-    finder->has_rank_ids = false;
-    ss_rank_ids_init(ids_out, finder->segment, rank, ss_key_index_find(&finder->segment->ids_keys, rank), &finder->ids);
+    lookup->has_rank_ids = false;
+    ss_rank_ids_init(ids_out, lookup->segment, rank, ss_key_index_find(&lookup->segment->ids_keys, rank), &lookup->ids);
 }
 
 SS_ALWAYS_INLINE bool id_is_below(const void *block, uint64_t index, uint64_t target)
@@ -138,18 +140,18 @@ SS_ALWAYS_INLINE bool id_is_below(const void *block, uint64_t index, uint64_t ta
 
 /* Whether an id is among those of the finder's rank. They ascend from block to block, so that the search goes on where the
  * last one ended, unless that was for a higher id. */
-static sstore_status has_id(ss_record_finder *finder, uint64_t id, bool *has_out, sstore_error *error)
+static sstore_status has_id(ss_segment_lookup *lookup, uint64_t id, bool *has_out, sstore_error *error)
 {
-    ss_rank_ids *ids = &finder->rank_ids;
+    ss_rank_ids *ids = &lookup->rank_ids;
     sstore_status status = SSTORE_OK;
     *has_out = false;
-    if (!finder->has_rank_ids || !finder->more || id < finder->last_id) {
-        ss_record_finder_ids(finder, finder->rank, ids);
-        status = ss_rank_ids_next(ids, &finder->more, error);
-        finder->has_rank_ids = status == SSTORE_OK;
+    if (!lookup->has_rank_ids || !lookup->more || id < lookup->last_id) {
+        ss_segment_lookup_ids(lookup, lookup->rank, ids);
+        status = ss_rank_ids_next(ids, &lookup->more, error);
+        lookup->has_rank_ids = status == SSTORE_OK;
     }
-    finder->last_id = id;
-    while (status == SSTORE_OK && finder->more) {
+    lookup->last_id = id;
+    while (status == SSTORE_OK && lookup->more) {
         const uint32_t at = (uint32_t)ss_lower_bound(&ids->block, ids->begin, ids->end - ids->begin, id, id_is_below);
         if (at < ids->end) {
             *has_out = ss_ids_block_id(&ids->block, at) == id;
@@ -157,22 +159,22 @@ static sstore_status has_id(ss_record_finder *finder, uint64_t id, bool *has_out
         }
         if (ids->next_block == UINT64_MAX)
             return SSTORE_OK;
-        status = ss_rank_ids_next(ids, &finder->more, error);
-        finder->has_rank_ids = status == SSTORE_OK;
+        status = ss_rank_ids_next(ids, &lookup->more, error);
+        lookup->has_rank_ids = status == SSTORE_OK;
     }
     return status;
 }
 
-sstore_status ss_record_finder_has(ss_record_finder *finder, const sstore_record *record, bool *has_out,
-                                   sstore_error *error)
+sstore_status ss_segment_lookup_has(ss_segment_lookup *lookup, const sstore_record *record, bool *has_out,
+                                    sstore_error *error)
 {
     uint64_t rank;
     *has_out = false;
-    sstore_status status = ss_record_finder_rank(finder, record->fingerprint, &rank, error);
+    sstore_status status = ss_segment_lookup_rank(lookup, record->fingerprint, &rank, error);
     if (status != SSTORE_OK || rank == SS_NO_RANK)
         return status;
-    if (finder->has_ids)
-        return has_id(finder, record->id, has_out, error);
+    if (lookup->has_ids)
+        return has_id(lookup, record->id, has_out, error);
     *has_out = true;
     return SSTORE_OK;
 }
@@ -185,61 +187,63 @@ static bool can_be_newer(const ss_manifest *manifest, uint32_t segment)
     return segment > 0 && manifest->segments[segment].record_count > 0;
 }
 
-uint64_t ss_presence_bytes(const ss_manifest *manifest, bool newer_only, sstore_io io)
+uint64_t ss_membership_bytes(const ss_manifest *manifest, bool newer_only, sstore_io io)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < manifest->segment_count; i++)
         if (!newer_only || can_be_newer(manifest, i))
-            bytes += ss_record_finder_bytes(&manifest->segments[i], io);
+            bytes += ss_segment_lookup_bytes(&manifest->segments[i], io);
     return bytes;
 }
 
-sstore_status ss_presence_open(ss_presence *presence, const sstore *store, bool newer_only, ss_steps *steps,
-                               sstore_error *error)
+sstore_status ss_membership_open(ss_membership *membership, const sstore *store, bool newer_only, ss_steps *steps,
+                                 sstore_error *error)
 {
     const ss_manifest *manifest = &store->manifest;
     const uint32_t count = manifest->segment_count;
-    *presence = (ss_presence){.store = store};
-    presence->finders = ss_alloc(count, sizeof *presence->finders);
-    if (presence->finders == NULL)
-        return ss_fail_memory(error, count * sizeof *presence->finders);
-    presence->finder_count = count;
+    *membership = (ss_membership){.store = store};
+    membership->lookups = ss_alloc(count, sizeof *membership->lookups);
+    if (membership->lookups == NULL)
+        return ss_fail_memory(error, count * sizeof *membership->lookups);
+    membership->lookup_count = count;
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++)
         if (!newer_only || can_be_newer(manifest, i))
-            status = ss_record_finder_open(&presence->finders[i], store->segments[i], manifest->has_ids, steps, error);
+            status = ss_segment_lookup_open(&membership->lookups[i], store->segments[i], manifest->has_ids, steps,
+                                            error);
     return status;
 }
 
-void ss_presence_close(ss_presence *presence)
+void ss_membership_close(ss_membership *membership)
 {
-    for (uint32_t i = 0; i < presence->finder_count; i++)
-        ss_record_finder_close(&presence->finders[i]);
-    ss_free(presence->finders);
-    *presence = (ss_presence){.finders = NULL};
+    for (uint32_t i = 0; i < membership->lookup_count; i++)
+        ss_segment_lookup_close(&membership->lookups[i]);
+    ss_free(membership->lookups);
+    *membership = (ss_membership){.lookups = NULL};
 }
 
-sstore_status ss_presence_has(ss_presence *presence, const sstore_record *record, bool *has_out, sstore_error *error)
+sstore_status ss_membership_has(ss_membership *membership, const sstore_record *record, bool *has_out,
+                                sstore_error *error)
 {
     bool mentioned = false;
     sstore_status status = SSTORE_OK;
     *has_out = false;
-    for (uint32_t i = presence->finder_count; status == SSTORE_OK && !mentioned && i-- > 0;) {
-        status = ss_record_finder_has(&presence->finders[i], record, &mentioned, error);
-        *has_out = mentioned && !ss_segment_removes(presence->store->segments[i]);
+    for (uint32_t i = membership->lookup_count; status == SSTORE_OK && !mentioned && i-- > 0;) {
+        status = ss_segment_lookup_has(&membership->lookups[i], record, &mentioned, error);
+        *has_out = mentioned && !ss_segment_removes(membership->store->segments[i]);
     }
     return status;
 }
 
-sstore_status ss_presence_in_newer(ss_presence *presence, uint32_t segment, const sstore_record *record, bool added,
-                                   bool *newer_out, sstore_error *error)
+sstore_status ss_membership_in_newer(ss_membership *membership, uint32_t segment, const sstore_record *record,
+                                     bool added, bool *newer_out, sstore_error *error)
 {
-    const sstore *store = presence->store;
+    const sstore *store = membership->store;
     const uint32_t end = added ? store->manifest.segment_count : store->removal_end;
     sstore_status status = SSTORE_OK;
     *newer_out = false;
     for (uint32_t i = end; status == SSTORE_OK && !*newer_out && i-- > segment + 1;)
-        if ((added || ss_segment_removes(store->segments[i])) && presence->finders[i].segment != NULL)
-            status = ss_record_finder_has(&presence->finders[i], record, newer_out, error);
+        if ((added || ss_segment_removes(store->segments[i])) && membership->lookups[i].segment != NULL)
+            status = ss_segment_lookup_has(&membership->lookups[i], record, newer_out, error);
     return status;
 }

@@ -51,7 +51,7 @@ sstore_status ss_fail_ids_missing(const ss_segment *segment, uint64_t rank, ssto
  * for records in ascending order reads each block once.
  */
 
-typedef struct ss_record_finder {
+typedef struct ss_segment_lookup {
     const ss_segment *segment; /* borrowed */
     bool has_ids;
     ss_block_slot fingerprints, ids; /* blocks of table 0 and of ids */
@@ -61,54 +61,54 @@ typedef struct ss_record_finder {
     bool has_rank_ids, more;    /* rank_ids was begun for it; and rank_ids.begin .. end are there */
     uint64_t last_id;           /* that was looked for among them */
     uint8_t *buffers;
-} ss_record_finder;
+} ss_segment_lookup;
 
 /* The bytes that a finder takes in a store that is opened with `io`. */
-uint64_t ss_record_finder_bytes(const ss_manifest_segment *facts, sstore_io io);
+uint64_t ss_segment_lookup_bytes(const ss_manifest_segment *metadata, sstore_io io);
 
 /* `steps`: see ss_block_slot. MEMORY. */
-sstore_status ss_record_finder_open(ss_record_finder *finder, const ss_segment *segment, bool has_ids, ss_steps *steps,
+sstore_status ss_segment_lookup_open(ss_segment_lookup *lookup, const ss_segment *segment, bool has_ids, ss_steps *steps,
                                     sstore_error *error);
 /* Also of a zeroed one. */
-void ss_record_finder_close(ss_record_finder *finder);
+void ss_segment_lookup_close(ss_segment_lookup *lookup);
 
 /* Whether the segment has the record; in a store without ids, the fingerprint. IO, DAMAGED. */
-sstore_status ss_record_finder_has(ss_record_finder *finder, const sstore_record *record, bool *has_out,
+sstore_status ss_segment_lookup_has(ss_segment_lookup *lookup, const sstore_record *record, bool *has_out,
                                    sstore_error *error);
 
 /* Get the rank of a fingerprint, SS_NO_RANK if the segment does not have it. IO, DAMAGED. */
-sstore_status ss_record_finder_rank(ss_record_finder *finder, uint64_t fingerprint, uint64_t *rank_out,
+sstore_status ss_segment_lookup_rank(ss_segment_lookup *lookup, uint64_t fingerprint, uint64_t *rank_out,
                                     sstore_error *error);
 
 /* Go through the ids of a rank, with the finder's memory: until the next call about it. */
-void ss_record_finder_ids(ss_record_finder *finder, uint64_t rank, ss_rank_ids *ids_out);
+void ss_segment_lookup_ids(ss_segment_lookup *lookup, uint64_t rank, ss_rank_ids *ids_out);
 
 /* ===== lookup in a store ===== */
 
 /* Whether a record is in a store: as the newest segment says that has it. Cheapest in ascending order. */
 
-typedef struct ss_presence {
+typedef struct ss_membership {
     const sstore *store; /* borrowed */
-    uint32_t finder_count;
-    ss_record_finder *finders; /* one a segment; only those that were opened */
-} ss_presence;
+    uint32_t lookup_count;
+    ss_segment_lookup *lookups; /* one a segment; only those that were opened */
+} ss_membership;
 
 /* Open finders for all segments; or only for those that can have records of older ones, which are all but the oldest and empty
  * ones. `steps`: see ss_block_slot. MEMORY. */
-sstore_status ss_presence_open(ss_presence *presence, const sstore *store, bool newer_only, ss_steps *steps,
+sstore_status ss_membership_open(ss_membership *membership, const sstore *store, bool newer_only, ss_steps *steps,
                                sstore_error *error);
 /* Also of a zeroed one. */
-void ss_presence_close(ss_presence *presence);
+void ss_membership_close(ss_membership *membership);
 
 /* The bytes that it takes. */
-uint64_t ss_presence_bytes(const ss_manifest *manifest, bool newer_only, sstore_io io);
+uint64_t ss_membership_bytes(const ss_manifest *manifest, bool newer_only, sstore_io io);
 
 /* Whether the record is in the store. Needs the finders of all segments. IO, DAMAGED. */
-sstore_status ss_presence_has(ss_presence *presence, const sstore_record *record, bool *has_out, sstore_error *error);
+sstore_status ss_membership_has(ss_membership *membership, const sstore_record *record, bool *has_out, sstore_error *error);
 
 /* Whether a newer segment than `segment` also has the record, and so decides whether it is in the store: a segment that removes
  * or, if `added`, also one that adds. IO, DAMAGED. */
-sstore_status ss_presence_in_newer(ss_presence *presence, uint32_t segment, const sstore_record *record, bool added,
+sstore_status ss_membership_in_newer(ss_membership *membership, uint32_t segment, const sstore_record *record, bool added,
                                    bool *newer_out, sstore_error *error);
 
 #endif

@@ -89,14 +89,14 @@ static size_t padded(size_t bytes)
     return (bytes + 7) / 8 * 8;
 }
 
-ss_block_file_facts ss_manifest_file_facts(const ss_manifest_segment *segment, uint32_t number)
+ss_block_file_metadata ss_manifest_file_metadata(const ss_manifest_segment *segment, uint32_t number)
 {
     const ss_manifest_file *file = number == SS_IDS_NUMBER ? &segment->ids : &segment->tables[number];
-    return (ss_block_file_facts){.segment_id = segment->segment_id,
-                                 .number = number,
-                                 .block_bytes = segment->block_bytes,
-                                 .block_count = file->block_count,
-                                 .header_checksum = file->header_checksum};
+    return (ss_block_file_metadata){.segment_id = segment->segment_id,
+                                    .number = number,
+                                    .block_bytes = segment->block_bytes,
+                                    .block_count = file->block_count,
+                                    .header_checksum = file->header_checksum};
 }
 
 ss_u128 ss_segment_id(const ss_manifest_segment *segment, bool has_ids)
@@ -106,9 +106,9 @@ ss_u128 ss_segment_id(const ss_manifest_segment *segment, bool has_ids)
     ss_store_u128(bytes, segment->content_sum);
     ss_store_le64(bytes + 16, segment->record_count);
     ss_store_le64(bytes + 24, segment->distinct_count);
-    const uint32_t words[8] = {SS_FORMAT_VERSION, SS_FINGERPRINT_BITS, has_ids ? FLAG_HAS_IDS : 0, segment->kind,
-                               segment->block_bytes, SS_COLUMN_BITS, plan->distance,
-                               plan->table_count};
+    const uint32_t words[8] = {SS_FORMAT_VERSION, SS_FINGERPRINT_BITS,  has_ids ? FLAG_HAS_IDS : 0,
+                               segment->kind,     segment->block_bytes, SS_COLUMN_BITS,
+                               plan->distance,    plan->table_count};
     for (size_t i = 0; i < 8; i++)
         ss_store_le32(bytes + 32 + 4 * i, words[i]);
     ss_store_le64(bytes + 64, REQUIRED_FEATURES);
@@ -242,7 +242,8 @@ sstore_status ss_manifest_check(const ss_manifest *manifest, const char *store, 
     if (status == SSTORE_ERROR_MEMORY)
         return ss_fail_memory(error, size);
     if (status != SSTORE_OK)
-        return ss_fail_argument(error, "%s; readers would refuse the changed store, so it stays as it was", problem.message);
+        return ss_fail_argument(error, "%s; readers would refuse the changed store, so it stays as it was",
+                                problem.message);
     ss_manifest_free(&again);
     return SSTORE_OK;
 }
@@ -304,16 +305,18 @@ static sstore_status check_frame(const uint8_t *bytes, size_t size, const char *
     uint64_t features = ss_load_le64(bytes + AT_REQUIRED_FEATURES);
     uint32_t flags = ss_load_le32(bytes + AT_FLAGS);
     if (version < SS_FORMAT_VERSION)
-        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
-                       "the store has format version %u, which this version of sstore does not read; build it again from its "
-                       "input, or from what 'sstore dump' of the version that wrote it prints",
-                       version);
+        return ss_fail(
+            error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
+            "the store has format version %u, which this version of sstore does not read; build it again from its "
+            "input, or from what 'sstore dump' of the version that wrote it prints",
+            version);
     if (version != SS_FORMAT_VERSION || bits != SS_FINGERPRINT_BITS || (features & ~REQUIRED_FEATURES) != 0 ||
         (flags & ~(FLAG_HAS_IDS | FLAG_PLAN_GIVEN)) != 0)
-        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
-                       "the store has format version %u, fingerprints of %u bits, features %llx and flags %x; this version "
-                       "of sstore knows version %u, %u bits, no features and flags 1 and 2",
-                       version, bits, (unsigned long long)features, flags, SS_FORMAT_VERSION, SS_FINGERPRINT_BITS);
+        return ss_fail(
+            error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
+            "the store has format version %u, fingerprints of %u bits, features %llx and flags %x; this version "
+            "of sstore knows version %u, %u bits, no features and flags 1 and 2",
+            version, bits, (unsigned long long)features, flags, SS_FORMAT_VERSION, SS_FINGERPRINT_BITS);
     return SSTORE_OK;
 }
 
@@ -378,11 +381,13 @@ typedef struct plan_steps {
     ss_steps proofs, names;
 } plan_steps;
 
-#define PLANS_BEFORE 2 /* segments to compare with: those that add and those that remove may alternate, with a plan each */
+#define PLANS_BEFORE                                                                                                   \
+    2 /* segments to compare with: those that add and those that remove may alternate, with a plan each */
 
 /* Whether a segment's plan is one; finds its name. Most segments have that of one just before, which needs no second proof; of
  * those that need one, whoever made the manifest may have made each as slow as can be. */
-static bool prove_plan(const ss_manifest *manifest, ss_manifest_segment *segment, plan_steps *steps, const char **reason)
+static bool prove_plan(const ss_manifest *manifest, ss_manifest_segment *segment, plan_steps *steps,
+                       const char **reason)
 {
     for (ptrdiff_t before = 1; before <= PLANS_BEFORE && segment - manifest->segments >= before; before++) {
         if (ss_plan_same_tables(&segment->plan, &segment[-before].plan)) {
@@ -406,8 +411,7 @@ static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss
     segment->kind = ss_load_le32(bytes + AT_KIND);
     if (segment->kind > SS_SEGMENT_REMOVED)
         return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file, (uint64_t)(bytes - from->begin),
-                       "a segment is of kind %u, which this version of sstore does not know",
-                       segment->kind);
+                       "a segment is of kind %u, which this version of sstore does not know", segment->kind);
     segment->segment_id = ss_load_u128(bytes + AT_SEGMENT_ID);
     segment->folder_number = ss_load_le64(bytes + AT_FOLDER_NUMBER);
     segment->record_count = ss_load_le64(bytes + AT_RECORD_COUNT);
@@ -416,8 +420,10 @@ static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss
     segment->block_bytes = ss_load_le32(bytes + AT_BLOCK_BYTES);
     const uint32_t column_bits = ss_load_le32(bytes + AT_COLUMN_BITS);
     if (column_bits != SS_COLUMN_BITS)
-        return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file, (uint64_t)(bytes + AT_COLUMN_BITS - from->begin),
-                       "a segment's blocks have columns of %u bits, which this version of sstore does not know", column_bits);
+        return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file,
+                       (uint64_t)(bytes + AT_COLUMN_BITS - from->begin),
+                       "a segment's blocks have columns of %u bits, which this version of sstore does not know",
+                       column_bits);
     segment->directory_bytes = ss_load_le64(bytes + AT_DIRECTORY_BYTES);
     segment->directory_sum = ss_load_u128(bytes + AT_DIRECTORY_SUM);
     segment->ids = (ss_manifest_file){.block_count = ss_load_le64(bytes + AT_IDS_BLOCK_COUNT),
@@ -578,7 +584,8 @@ bool ss_manifest_has_files(const ss_manifest *manifest, const ss_manifest_segmen
     return has_all;
 }
 
-sstore_status ss_manifest_check_recipe(const ss_manifest *manifest, const char *path, const char *recipe, sstore_error *error)
+sstore_status ss_manifest_check_recipe(const ss_manifest *manifest, const char *path, const char *recipe,
+                                       sstore_error *error)
 {
     if (recipe == NULL || strcmp(recipe, manifest->recipe) == 0)
         return SSTORE_OK;

@@ -106,7 +106,7 @@ uint64_t ss_manifest_total_bytes(const ss_manifest *manifest);
 ss_u128 ss_segment_id(const ss_manifest_segment *segment, bool has_ids);
 
 /* What the manifest says of a segment's block file, by number. */
-ss_block_file_facts ss_manifest_file_facts(const ss_manifest_segment *segment, uint32_t number);
+ss_block_file_metadata ss_manifest_file_metadata(const ss_manifest_segment *segment, uint32_t number);
 
 /* Check that a store, whose path is for the message, has the recipe that its user expects; NULL: any. RECIPE. */
 sstore_status ss_manifest_check_recipe(const ss_manifest *manifest, const char *path, const char *recipe, sstore_error *error);

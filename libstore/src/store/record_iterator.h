@@ -11,39 +11,39 @@
 
 /* All fingerprints of a table in order, a block at a time, as the file has them (permuted). */
 
-typedef struct ss_table_stream {
-    const ss_block_source *source; /* borrowed */
+typedef struct ss_table_iterator {
+    const ss_checked_blocks *checked; /* borrowed */
     uint64_t next_block, end_block;
     bool has_last; /* the block before was decoded */
     uint64_t last; /* its last fingerprint */
-    ss_block_walk walk;
+    ss_read_ahead ahead;
     const uint8_t *bytes; /* of the block that was decoded last */
     uint8_t *buffer;
     uint64_t *values;
     uint32_t capacity; /* of values */
-} ss_table_stream;
+} ss_table_iterator;
 
 /* The bytes that a stream takes, about. */
-uint64_t ss_table_stream_bytes(const ss_block_reader *reader);
+uint64_t ss_table_iterator_bytes(const ss_block_reader *reader);
 
-sstore_status ss_table_stream_open(ss_table_stream *stream, const ss_block_source *source, sstore_error *error);
+sstore_status ss_table_iterator_open(ss_table_iterator *iterator, const ss_checked_blocks *checked, sstore_error *error);
 /* Go on with block `first`, and end before block `end` or at the table's end; also beyond that. */
-void ss_table_stream_seek(ss_table_stream *stream, uint64_t first, uint64_t end);
-void ss_table_stream_close(ss_table_stream *stream);
+void ss_table_iterator_seek(ss_table_iterator *iterator, uint64_t first, uint64_t end);
+void ss_table_iterator_close(ss_table_iterator *iterator);
 
 /* Decode the next block; *count_out is 0 at the end. The values ascend strictly, also from block to block, and stay until the
  * next call. After a damaged block the next call goes on with the block after it. */
-sstore_status ss_table_stream_next(ss_table_stream *stream, const uint64_t **values_out, uint32_t *count_out,
+sstore_status ss_table_iterator_next(ss_table_iterator *iterator, const uint64_t **values_out, uint32_t *count_out,
                                    sstore_error *error);
 
 /* ===== records of a segment ===== */
 
 /* All records of a segment in order: table 0 with the id column beside it. */
 
-typedef struct ss_record_stream {
+typedef struct ss_segment_iterator {
     const ss_segment *segment;
     bool has_ids;
-    ss_table_stream fingerprints;
+    ss_table_iterator fingerprints;
     const uint64_t *values; /* of the present block of table 0 */
     uint32_t value_count, value_index;
     uint32_t single_count; /* records from the present one on that have a fingerprint each, and do not end a block */
@@ -55,31 +55,31 @@ typedef struct ss_record_stream {
     bool whole;                        /* it is read from the first record on */
     uint64_t id_count;                 /* in the blocks of ids opened so far; of all only if `whole` */
     uint32_t ids_index;
-    ss_block_walk ids_walk;
-} ss_record_stream;
+    ss_read_ahead ids_ahead;
+} ss_segment_iterator;
 
-sstore_status ss_record_stream_open(ss_record_stream *stream, const ss_segment *segment, bool has_ids,
+sstore_status ss_segment_iterator_open(ss_segment_iterator *iterator, const ss_segment *segment, bool has_ids,
                                     sstore_error *error);
-void ss_record_stream_close(ss_record_stream *stream);
+void ss_segment_iterator_close(ss_segment_iterator *iterator);
 
 /* Start over. */
-void ss_record_stream_rewind(ss_record_stream *stream);
+void ss_segment_iterator_rewind(ss_segment_iterator *iterator);
 /* Go before the first record whose fingerprint is at least this. The segment must be open with its directory. IO, DAMAGED. */
-sstore_status ss_record_stream_seek(ss_record_stream *stream, uint64_t fingerprint, sstore_error *error);
+sstore_status ss_segment_iterator_seek(ss_segment_iterator *iterator, uint64_t fingerprint, sstore_error *error);
 
 /* Pass by some of the next records, of which each is its fingerprint's only one in the segment, for whoever looks for others. Returns
  * how many. */
-uint32_t ss_record_stream_pass_singles(ss_record_stream *stream);
+uint32_t ss_segment_iterator_pass_singles(ss_segment_iterator *iterator);
 
 /* Whether the fingerprint lies at most `count` fingerprints on, in the present block. */
-static inline bool ss_record_stream_is_near(const ss_record_stream *stream, uint64_t fingerprint, uint32_t count)
+static inline bool ss_segment_iterator_is_near(const ss_segment_iterator *iterator, uint64_t fingerprint, uint32_t count)
 {
-    uint32_t left = stream->value_count - stream->value_index;
-    return left > 0 && stream->values[stream->value_index + (count < left ? count : left - 1)] >= fingerprint;
+    uint32_t left = iterator->value_count - iterator->value_index;
+    return left > 0 && iterator->values[iterator->value_index + (count < left ? count : left - 1)] >= fingerprint;
 }
 
 /* Get the next record; *more_out is false at the end. The records ascend strictly. IO, DAMAGED. */
-sstore_status ss_record_stream_next(ss_record_stream *stream, sstore_record *record_out, bool *more_out,
+sstore_status ss_segment_iterator_next(ss_segment_iterator *iterator, sstore_record *record_out, bool *more_out,
                                     sstore_error *error);
 
 /* ===== records of stores ===== */
@@ -95,13 +95,13 @@ sstore_status ss_record_stream_next(ss_record_stream *stream, sstore_record *rec
 
 /* A segment on its way, with its next record. */
 typedef struct ss_merge_input {
-    ss_record_stream stream;
+    ss_segment_iterator iterator;
     uint32_t store, age; /* which of the stores, and which of its segments, from the oldest */
     bool removes;
     sstore_record record;
 } ss_merge_input;
 
-typedef struct ss_record_merge {
+typedef struct ss_merge_iterator {
     bool has_ids;     /* records are merged; else fingerprints, each once */
     bool removed;     /* give what the segments remove, not what they add; for neighbouring segments of one store */
     bool in_turn;     /* what is merged is whole records, so that segments add and remove each in turn */
@@ -112,31 +112,31 @@ typedef struct ss_record_merge {
     size_t heap_count;
     uint32_t store_count;
     const ss_merge_input *from; /* one that has the record that was given last; NULL at first */
-} ss_record_merge;
+} ss_merge_iterator;
 
 /* A file that has the record that was given last. */
-const char *ss_record_merge_file(const ss_record_merge *merge);
+const char *ss_merge_iterator_file(const ss_merge_iterator *merge);
 
 /* Begin with no segments. */
-void ss_record_merge_init(ss_record_merge *merge, bool has_ids);
+void ss_merge_iterator_init(ss_merge_iterator *merge, bool has_ids);
 /* Add the segments first .. end - 1 of a store. It must stay open. MEMORY. */
-sstore_status ss_record_merge_add(ss_record_merge *merge, const sstore *store, uint32_t first, uint32_t end,
+sstore_status ss_merge_iterator_add(ss_merge_iterator *merge, const sstore *store, uint32_t first, uint32_t end,
                                   sstore_error *error);
 /* Add all segments of a store. */
-sstore_status ss_record_merge_add_store(ss_record_merge *merge, const sstore *store, sstore_error *error);
+sstore_status ss_merge_iterator_add_store(ss_merge_iterator *merge, const sstore *store, sstore_error *error);
 /* The bytes that reading the segments first .. end - 1 of a store takes, with the open segments. */
-uint64_t ss_record_merge_bytes(const sstore *store, uint32_t first, uint32_t end);
+uint64_t ss_merge_iterator_bytes(const sstore *store, uint32_t first, uint32_t end);
 /* Go before the first record; to begin, and to start over. IO, DAMAGED. */
-sstore_status ss_record_merge_rewind(ss_record_merge *merge, sstore_error *error);
+sstore_status ss_merge_iterator_rewind(ss_merge_iterator *merge, sstore_error *error);
 /* Go before the first record whose fingerprint is at least this; not where a store is open for records only. IO, DAMAGED. */
-sstore_status ss_record_merge_seek(ss_record_merge *merge, uint64_t fingerprint, sstore_error *error);
+sstore_status ss_merge_iterator_seek(ss_merge_iterator *merge, uint64_t fingerprint, sstore_error *error);
 /* Go on to the first record whose fingerprint is at least this, unless that lies behind already. Reads on, or goes there,
  * whatever takes less. Not where a store is open for records only. IO, DAMAGED. */
-sstore_status ss_record_merge_skip(ss_record_merge *merge, uint64_t fingerprint, sstore_error *error);
+sstore_status ss_merge_iterator_skip(ss_merge_iterator *merge, uint64_t fingerprint, sstore_error *error);
 /* Get the next record, above the one before; *more_out is false at the end. IO, DAMAGED. */
-sstore_status ss_record_merge_next(ss_record_merge *merge, sstore_record *record_out, bool *more_out,
+sstore_status ss_merge_iterator_next(ss_merge_iterator *merge, sstore_record *record_out, bool *more_out,
                                    sstore_error *error);
 /* Also of a zeroed one. */
-void ss_record_merge_close(ss_record_merge *merge);
+void ss_merge_iterator_close(ss_merge_iterator *merge);
 
 #endif

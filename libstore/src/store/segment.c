@@ -79,12 +79,13 @@ static sstore_status fail_header(const ss_block_reader *blocks, sstore_error *er
 
 static sstore_status check_table_header(const ss_segment *segment, uint32_t number, sstore_error *error)
 {
-    const ss_manifest_segment *facts = &segment->facts;
+    const ss_manifest_segment *metadata = &segment->metadata;
     const ss_block_reader *blocks = &segment->tables[number].blocks;
     const ss_block_header *header = &blocks->header;
-    if (header->item_count != facts->distinct_count || header->table_count != facts->plan.table_count ||
-        header->distance != facts->plan.distance || header->radius != (uint32_t)facts->plan.tables[number].radius ||
-        header->key_mask != facts->plan.tables[number].key_mask)
+    if (header->item_count != metadata->distinct_count || header->table_count != metadata->plan.table_count ||
+        header->distance != metadata->plan.distance ||
+        header->radius != (uint32_t)metadata->plan.tables[number].radius ||
+        header->key_mask != metadata->plan.tables[number].key_mask)
         return fail_header(blocks, error);
     return SSTORE_OK;
 }
@@ -94,15 +95,15 @@ static sstore_status open_blocks(ss_segment *segment, const ss_dir *dir, uint32_
                                  sstore_error *error)
 {
     ss_table *table = &segment->tables[number];
-    ss_block_file_facts facts = ss_manifest_file_facts(&segment->facts, number);
-    sstore_status status = ss_block_reader_open(&table->blocks, dir, &facts, io, error);
+    ss_block_file_metadata metadata = ss_manifest_file_metadata(&segment->metadata, number);
+    sstore_status status = ss_block_reader_open(&table->blocks, dir, &metadata, io, error);
     if (status == SSTORE_OK)
         status = check_table_header(segment, number, error);
     if (status != SSTORE_OK)
         return status;
-    ss_permutation_init(&table->permutation, segment->facts.plan.tables[number].key_mask);
+    ss_permutation_init(&table->permutation, segment->metadata.plan.tables[number].key_mask);
     ss_code_init(&table->code, table->blocks.header.code_lengths);
-    table->source = (ss_block_source){.reader = &table->blocks, .code = &table->code};
+    table->checked = (ss_checked_blocks){.reader = &table->blocks, .code = &table->code};
     return SSTORE_OK;
 }
 
@@ -112,13 +113,13 @@ static sstore_status open_keys(ss_segment *segment, uint32_t number, sstore_erro
     ss_table *table = &segment->tables[number];
     ss_array keys = {.count = 0};
     sstore_status status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, number,
-                                            segment->facts.tables[number].block_count, &keys, error);
+                                            segment->metadata.tables[number].block_count, &keys, error);
     if (status == SSTORE_OK && !ss_array_ascends(&keys, true))
         status = ss_fail_damaged(error, table->blocks.file.path, SSTORE_NO_OFFSET,
                                  "the directory's keys for this table do not ascend; " SS_DIRECTORY_ADVICE);
     if (status == SSTORE_OK)
         status = ss_key_index_init(&table->keys, &keys, error);
-    table->source.keys = &table->keys.keys;
+    table->checked.keys = &table->keys.keys;
     ss_array_free(&keys);
     return status;
 }
@@ -129,8 +130,9 @@ static sstore_status check_ids_header(const ss_segment *segment, sstore_error *e
     uint32_t code_bits = 0;
     for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
         code_bits += header->code_lengths[h];
-    if (header->item_count != segment->facts.record_count || header->table_count != segment->facts.plan.table_count ||
-        header->distance != segment->facts.plan.distance || code_bits != 0)
+    if (header->item_count != segment->metadata.record_count ||
+        header->table_count != segment->metadata.plan.table_count ||
+        header->distance != segment->metadata.plan.distance || code_bits != 0)
         return fail_header(&segment->ids, error);
     return SSTORE_OK;
 }
@@ -138,9 +140,9 @@ static sstore_status check_ids_header(const ss_segment *segment, sstore_error *e
 /* Open the id column's blocks. */
 static sstore_status open_id_blocks(ss_segment *segment, const ss_dir *dir, sstore_io io, sstore_error *error)
 {
-    ss_block_file_facts facts = ss_manifest_file_facts(&segment->facts, SS_IDS_NUMBER);
-    sstore_status status = ss_block_reader_open(&segment->ids, dir, &facts, io, error);
-    segment->ids_source = (ss_block_source){.reader = &segment->ids};
+    ss_block_file_metadata metadata = ss_manifest_file_metadata(&segment->metadata, SS_IDS_NUMBER);
+    sstore_status status = ss_block_reader_open(&segment->ids, dir, &metadata, io, error);
+    segment->checked_ids = (ss_checked_blocks){.reader = &segment->ids};
     return status == SSTORE_OK ? check_ids_header(segment, error) : status;
 }
 
@@ -149,13 +151,13 @@ static sstore_status open_ids_keys(ss_segment *segment, sstore_error *error)
 {
     ss_array keys = {.count = 0};
     sstore_status status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, SS_IDS_NUMBER,
-                                            segment->facts.ids.block_count, &keys, error);
+                                            segment->metadata.ids.block_count, &keys, error);
     if (status == SSTORE_OK && !ss_array_ascends(&keys, false))
         status = ss_fail_damaged(error, segment->ids.file.path, SSTORE_NO_OFFSET,
                                  "the directory's ranks for the ids do not ascend; " SS_DIRECTORY_ADVICE);
     if (status == SSTORE_OK)
         status = ss_key_index_init(&segment->ids_keys, &keys, error);
-    segment->ids_source.keys = &segment->ids_keys.keys;
+    segment->checked_ids.keys = &segment->ids_keys.keys;
     ss_array_free(&keys);
     return status;
 }
@@ -167,10 +169,10 @@ static sstore_status open_ranks(ss_segment *segment, sstore_error *error)
                                             &segment->ranks, error);
     if (status != SSTORE_OK)
         return status;
-    segment->tables[0].source.ranks = &segment->ranks;
+    segment->tables[0].checked.ranks = &segment->ranks;
     uint64_t count = segment->ranks.count;
     if (count > 0 && (ss_array_at(&segment->ranks, 0) != 0 || !ss_array_ascends(&segment->ranks, true) ||
-                      ss_array_at(&segment->ranks, count - 1) >= segment->facts.distinct_count))
+                      ss_array_at(&segment->ranks, count - 1) >= segment->metadata.distinct_count))
         return ss_fail_damaged(error, blocks->file.path, SSTORE_NO_OFFSET,
                                "the directory's ranks do not ascend from 0; " SS_DIRECTORY_ADVICE);
     return SSTORE_OK;
@@ -180,16 +182,16 @@ static sstore_status open_ranks(ss_segment *segment, sstore_error *error)
  * that are there. */
 static sstore_status open_whole(ss_segment *segment, const ss_dir *dir, bool has_ids, sstore_io io, sstore_error *error)
 {
-    const ss_manifest_segment *facts = &segment->facts;
+    const ss_manifest_segment *metadata = &segment->metadata;
     sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; status == SSTORE_OK && i < facts->plan.table_count; i++)
+    for (uint32_t i = 0; status == SSTORE_OK && i < metadata->plan.table_count; i++)
         status = open_blocks(segment, dir, i, io, error);
     if (status == SSTORE_OK && has_ids)
         status = open_id_blocks(segment, dir, io, error);
     if (status == SSTORE_OK)
-        status = ss_directory_open(dir, facts->lmdb_format, facts->directory_bytes, facts->directory_sum,
+        status = ss_directory_open(dir, metadata->lmdb_format, metadata->directory_bytes, metadata->directory_sum,
                                    &segment->directory, error);
-    for (uint32_t i = 0; status == SSTORE_OK && i < facts->plan.table_count; i++)
+    for (uint32_t i = 0; status == SSTORE_OK && i < metadata->plan.table_count; i++)
         status = open_keys(segment, i, error);
     if (status == SSTORE_OK)
         status = open_ranks(segment, error);
@@ -216,7 +218,8 @@ static sstore_status leave_out(const ss_segment_use *use, ss_block_reader *block
 }
 
 /* Open what reading block files in order needs. */
-static sstore_status open_block_files(ss_segment *segment, const ss_dir *dir, const ss_segment_use *use, sstore_error *error)
+static sstore_status open_block_files(ss_segment *segment, const ss_dir *dir, const ss_segment_use *use,
+                                      sstore_error *error)
 {
     sstore_error problem;
     sstore_status status = SSTORE_OK;
@@ -233,7 +236,7 @@ static sstore_status open_block_files(ss_segment *segment, const ss_dir *dir, co
 
 static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss_segment_use *use, sstore_error *error)
 {
-    const uint32_t table_count = use->records_only ? 1 : segment->facts.plan.table_count;
+    const uint32_t table_count = use->records_only ? 1 : segment->metadata.plan.table_count;
     segment->tables = ss_alloc(table_count, sizeof *segment->tables);
     if (segment->tables == NULL)
         return ss_fail_memory(error, table_count * sizeof *segment->tables);
@@ -242,7 +245,7 @@ static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss
                                                  : open_whole(segment, dir, use->has_ids, use->io, error);
 }
 
-sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *facts, const ss_segment_use *use,
+sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *metadata, const ss_segment_use *use,
                               ss_segment **segment_out, sstore_error *error)
 {
     char name[SS_NAME_CAPACITY];
@@ -251,13 +254,13 @@ sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *fa
     *segment_out = segment;
     if (segment == NULL)
         return ss_fail_memory(error, sizeof *segment);
-    atomic_init(&segment->holder_count, 1);
-    segment->facts = *facts;
-    segment->costs = (ss_cost_model){.fingerprint_count = (double)facts->distinct_count,
-                                     .block_count = (double)facts->tables[0].block_count,
+    atomic_init(&segment->reference_count, 1);
+    segment->metadata = *metadata;
+    segment->costs = (ss_cost_model){.fingerprint_count = (double)metadata->distinct_count,
+                                     .block_count = (double)metadata->tables[0].block_count,
                                      .io = use->io,
                                      .strategy = use->strategy};
-    ss_folder_name(name, SS_SEGMENT_PREFIX, facts->folder_number);
+    ss_folder_name(name, SS_SEGMENT_PREFIX, metadata->folder_number);
     sstore_status status = ss_dir_open_at(store, name, &dir, error);
     if (status == SSTORE_OK)
         status = open_files(segment, &dir, use, error);
@@ -269,15 +272,15 @@ sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *fa
     return status;
 }
 
-ss_segment *ss_segment_hold(ss_segment *segment)
+ss_segment *ss_segment_retain(ss_segment *segment)
 {
-    atomic_fetch_add_explicit(&segment->holder_count, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&segment->reference_count, 1, memory_order_relaxed);
     return segment;
 }
 
 void ss_segment_release(ss_segment *segment)
 {
-    if (segment == NULL || atomic_fetch_sub_explicit(&segment->holder_count, 1, memory_order_acq_rel) > 1)
+    if (segment == NULL || atomic_fetch_sub_explicit(&segment->reference_count, 1, memory_order_acq_rel) > 1)
         return;
     for (uint32_t i = 0; i < segment->table_count; i++) {
         ss_block_reader_close(&segment->tables[i].blocks);

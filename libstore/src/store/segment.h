@@ -65,19 +65,19 @@ typedef struct ss_table {
     ss_key_index keys; /* each block's last fingerprint, permuted */
     ss_permutation permutation;
     ss_code code;
-    ss_block_source source; /* of its fingerprints */
+    ss_checked_blocks checked; /* of its fingerprints */
 } ss_table;
 
 typedef struct ss_segment {
-    atomic_uint holder_count; /* it is closed with the last one */
-    ss_manifest_segment facts;
+    atomic_uint reference_count; /* it is closed with the last one */
+    ss_manifest_segment metadata;
     ss_directory *directory;
     uint32_t table_count; /* that are open */
     ss_table *tables;
     ss_array ranks;          /* the first rank of each block of table 0 */
     ss_block_reader ids;     /* in a store with ids, as ids_keys */
     ss_key_index ids_keys;   /* each block's last rank */
-    ss_block_source ids_source;
+    ss_checked_blocks checked_ids;
     ss_cost_model costs;
 } ss_segment;
 
@@ -97,17 +97,17 @@ typedef struct ss_segment_use {
 } ss_segment_use;
 
 /* Open the segment that the manifest of the store in `store` knows by these facts. Errors as sstore_open(). */
-sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *facts, const ss_segment_use *use,
+sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *metadata, const ss_segment_use *use,
                               ss_segment **segment_out, sstore_error *error);
 
 /* Hold it once more; returns it. From any thread. */
-ss_segment *ss_segment_hold(ss_segment *segment);
+ss_segment *ss_segment_retain(ss_segment *segment);
 /* Whoever opened or held it does not need it any more. NULL is allowed. */
 void ss_segment_release(ss_segment *segment);
 
 static inline bool ss_segment_removes(const ss_segment *segment)
 {
-    return segment->facts.kind == SS_SEGMENT_REMOVED;
+    return segment->metadata.kind == SS_SEGMENT_REMOVED;
 }
 
 /* The bytes that table `number` takes in the directory, its keys and ranks. */

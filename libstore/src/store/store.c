@@ -63,22 +63,24 @@ static void drop_manifest(sstore *store)
 /* Hold what the store is going to take against what it may. */
 static sstore_status check_memory(const sstore *store, sstore_error *error)
 {
-    uint64_t most = store->options.max_memory, needed = ss_store_memory_bytes(&store->manifest, store->options.io);
-    if (most == 0 || needed <= most)
+    uint64_t max = store->options.max_memory, needed = ss_store_memory_bytes(&store->manifest, store->options.io);
+    if (max == 0 || needed <= max)
         return SSTORE_OK;
     return ss_fail(error, SSTORE_ERROR_MEMORY, 0, store->dir.path, SSTORE_NO_OFFSET,
-                   "opening the store takes %.1f MiB, and max_memory allows %.1f; read by pread or mapped it takes least, and a store of "
-                   "fewer tables or segments less", (double)needed / 0x1p20, (double)most / 0x1p20);
+                   "opening the store takes %.1f MiB, and max_memory allows %.1f; read by pread or mapped it takes "
+                   "least, and a store of "
+                   "fewer tables or segments less",
+                   (double)needed / 0x1p20, (double)max / 0x1p20);
 }
 
 /* The open segment of these facts that another handle of the store has; NULL: none. Segments never change, but one of the
  * same id may lie in another folder, with another directory. */
-static ss_segment *find_open(const sstore *other, const ss_manifest_segment *facts)
+static ss_segment *find_open(const sstore *other, const ss_manifest_segment *metadata)
 {
     for (uint32_t i = 0; other != NULL && i < other->manifest.segment_count; i++) {
-        const ss_manifest_segment *known = &other->segments[i]->facts;
-        if (ss_u128_equal(known->segment_id, facts->segment_id) && known->folder_number == facts->folder_number &&
-            ss_u128_equal(known->directory_sum, facts->directory_sum))
+        const ss_manifest_segment *known = &other->segments[i]->metadata;
+        if (ss_u128_equal(known->segment_id, metadata->segment_id) && known->folder_number == metadata->folder_number &&
+            ss_u128_equal(known->directory_sum, metadata->directory_sum))
             return other->segments[i];
     }
     return NULL;
@@ -99,7 +101,7 @@ static sstore_status open_segments(sstore *store, const sstore *other, sstore_er
     for (uint32_t i = 0; status == SSTORE_OK && i < manifest->segment_count; i++) {
         ss_segment *open = find_open(other, &manifest->segments[i]);
         if (open != NULL)
-            store->segments[i] = ss_segment_hold(open);
+            store->segments[i] = ss_segment_retain(open);
         else
             status = ss_segment_open(&store->dir, &manifest->segments[i], &use, &store->segments[i], error);
         if (manifest->segments[i].kind == SS_SEGMENT_REMOVED)
@@ -126,11 +128,11 @@ static sstore_io choose_io(const sstore_open_options *options, const ss_manifest
 {
     if (options->io != SSTORE_IO_AUTO)
         return options->io;
-    const uint64_t most = options->max_memory != 0 ? options->max_memory : UINT64_MAX;
-    if (ss_manifest_total_bytes(manifest) <= ss_min_u64(most, ss_memory_limit()) / 2)
+    const uint64_t max = options->max_memory != 0 ? options->max_memory : UINT64_MAX;
+    if (ss_manifest_total_bytes(manifest) <= ss_min_u64(max, ss_memory_limit()) / 2)
         return SSTORE_IO_MMAP;
     /* Buffers for pread may be what does not fit: large blocks in many segments. */
-    return ss_store_memory_bytes(manifest, SSTORE_IO_PREAD) > most ? SSTORE_IO_MMAP : SSTORE_IO_PREAD;
+    return ss_store_memory_bytes(manifest, SSTORE_IO_PREAD) > max ? SSTORE_IO_MMAP : SSTORE_IO_PREAD;
 }
 
 static sstore_status open_manifest(sstore *store, const opening *how, sstore_error *error)
@@ -158,7 +160,8 @@ static sstore_status open_newest(sstore *store, const opening *how, sstore_error
         sstore_status status = open_manifest(store, how, &attempt_error);
         const bool lost_file = status == SSTORE_ERROR_NOT_FOUND && store->segments != NULL;
         const bool other_file = status == SSTORE_ERROR_DAMAGED && store->segments != NULL;
-        if ((lost_file || other_file) && attempt < MAX_ATTEMPTS && !ss_manifest_is_newest(&store->dir, &store->manifest)) {
+        if ((lost_file || other_file) && attempt < MAX_ATTEMPTS &&
+            !ss_manifest_is_newest(&store->dir, &store->manifest)) {
             drop_manifest(store);
             continue;
         }
@@ -189,15 +192,15 @@ static sstore_status open_store(const opening *how, sstore **store_out, sstore_e
     return status;
 }
 
-sstore_status sstore_open(const char *path, const sstore_open_options *options, sstore **store_out,
-                          sstore_error *error)
+sstore_status sstore_open(const char *path, const sstore_open_options *options, sstore **store_out, sstore_error *error)
 {
     opening how = {.path = path, .options = SSTORE_OPEN_OPTIONS_INIT};
     if (store_out != NULL)
         *store_out = NULL;
     if (path == NULL || store_out == NULL)
         return ss_fail_argument(error, "sstore_open: path and store_out must not be NULL");
-    const sstore_status status = ss_take_options(&how.options, sizeof how.options, options, SS_OPEN_OPTIONS_SIZE_1, error);
+    const sstore_status status = ss_take_options(&how.options, sizeof how.options, options, SS_OPEN_OPTIONS_SIZE_1,
+                                                 error);
     if (status != SSTORE_OK)
         return status;
     if (how.options.io > SSTORE_IO_AUTO || how.options.strategy > SSTORE_STRATEGY_SCAN)
@@ -250,5 +253,6 @@ sstore_status ss_store_check_same_recipe(const sstore *first, const sstore *othe
     if (strcmp(recipe, other_recipe) == 0)
         return SSTORE_OK;
     return ss_fail(error, SSTORE_ERROR_RECIPE, 0, other->dir.path, SSTORE_NO_OFFSET,
-                   "its fingerprints were made by the recipe '%s', but those of %s by '%s'", other_recipe, first->dir.path, recipe);
+                   "its fingerprints were made by the recipe '%s', but those of %s by '%s'", other_recipe,
+                   first->dir.path, recipe);
 }

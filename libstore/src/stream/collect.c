@@ -14,8 +14,8 @@
 #define DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
 #define FIXED_BYTES ((uint64_t)12 << 20) /* the process, and what it reads input through */
 #define PIECES_SHARE 6u                  /* of memory, for a piece and its scratch: 1/6 */
-#define LEAST_PIECE ((size_t)16384)
-#define MOST_PIECE ((size_t)1 << 20) /* larger ones are sorted more slowly, and buckets are seldom larger */
+#define MIN_PIECE ((size_t)16384)
+#define MAX_PIECE ((size_t)1 << 20) /* larger ones are sorted more slowly, and buckets are seldom larger */
 #define ADD_MATCHES 256u
 
 struct sstore_collection {
@@ -34,7 +34,7 @@ static sstore_status open_collection(sstore_collection *collection, const sstore
 {
     const uint64_t memory = options->memory_bytes != 0 ? options->memory_bytes : DEFAULT_MEMORY_BYTES;
     uint64_t capacity = memory / PIECES_SHARE / (2 * sizeof(ss_triple));
-    capacity = ss_min_u64(ss_max_u64(capacity, LEAST_PIECE), MOST_PIECE);
+    capacity = ss_min_u64(ss_max_u64(capacity, MIN_PIECE), MAX_PIECE);
     const uint64_t rest = FIXED_BYTES + capacity * 2 * sizeof(ss_triple);
     collection->piece_capacity = (size_t)capacity;
     sstore_status status = ss_spill_dir_open(options->tmp_dir, NULL, &collection->tmp_dir, error);
@@ -139,9 +139,9 @@ static sstore_status report_at(const reporting *self, const ss_triple *items, si
         if (distance_of(&items[i]) != distance)
             continue;
         const sstore_stream_match match = {.query = items[i].first,
-                                         .fingerprint = items[i].second,
-                                         .id = items[i].third,
-                                         .distance = distance};
+                                           .fingerprint = items[i].second,
+                                           .id = items[i].third,
+                                           .distance = distance};
         if (self->on_match(self->context, &match) != 0)
             return SSTORE_STOPPED;
     }
@@ -225,7 +225,7 @@ static sstore_status seal(sstore_collection *collection, sstore_error *error)
     if (collection->items == NULL || collection->scratch == NULL)
         return ss_fail_memory(error, bytes);
     collection->sealed = true;
-    return ss_sorter_seal(collection->sorter, collection->items, &nobody, error);
+    return ss_sorter_finish(collection->sorter, collection->items, &nobody, error);
 }
 
 sstore_status sstore_collection_report(sstore_collection *collection, sstore_stream_match_fn on_match, void *context,

@@ -14,8 +14,8 @@
 #define PROBES 64u /* looked up together: more than a core keeps reads in flight */
 #define SLICE 256u /* values that are tested at once */
 #define LINE_VALUES 8u
-#define MOST_LINES_AHEAD 4u /* of a probe's values; what follows them the processor sees coming */
-#define MOST_KEY_BITS 26u
+#define MAX_LINES_AHEAD 4u /* of a probe's values; what follows them the processor sees coming */
+#define MAX_KEY_BITS 26u
 #define SPARSE_KEY_BITS 14u /* up to which there may be more keys than fingerprints: they fit into a cache anyhow */
 #define PART_BITS 8u        /* at most: more parts would be written to more places than a cache has room for */
 #define PART_BYTES (1u << 15)
@@ -54,7 +54,7 @@ static double search_cost(const layout *of, uint32_t count, uint32_t distance)
 static bool is_fitting(uint32_t key_bits, uint32_t table_count, uint32_t count)
 {
     const uint32_t spare_bits = key_bits <= SPARSE_KEY_BITS ? 2 : 0;
-    return key_bits == 0 || (key_bits <= 64 / table_count && key_bits <= MOST_KEY_BITS &&
+    return key_bits == 0 || (key_bits <= 64 / table_count && key_bits <= MAX_KEY_BITS &&
                              (uint64_t)count << spare_bits >> (key_bits - 1) > 0);
 }
 
@@ -238,7 +238,7 @@ static sstore_status run_probes(search *self)
         const uint32_t begin = of->begins[0];
         of->values = self->index->tables[of->table].values + begin;
         of->count = of->begins[1] - begin;
-        for (uint32_t line = 0; line <= of->count / LINE_VALUES && line < MOST_LINES_AHEAD; line++)
+        for (uint32_t line = 0; line <= of->count / LINE_VALUES && line < MAX_LINES_AHEAD; line++)
             __builtin_prefetch(of->values + line * LINE_VALUES);
     }
     for (uint32_t i = 0; status == SSTORE_OK && i < self->probe_count; i++) {
@@ -327,8 +327,8 @@ sstore_status ss_fingerprint_index_search(const ss_fingerprint_index *index, con
 
 /* ===== growing index ===== */
 
-#define NEWEST 1024u   /* records; testing them takes about as long as searching a large part */
-#define MOST_PARTS 64u /* their sizes at least halve, but for those that are too large to be put together */
+#define NEWEST 1024u  /* records; testing them takes about as long as searching a large part */
+#define MAX_PARTS 64u /* their sizes at least halve, but for those that are too large to be put together */
 #define SLICE 256u
 
 typedef struct part {
@@ -340,7 +340,7 @@ typedef struct part {
 struct ss_growing_index {
     uint32_t distance, newest_count, part_count;
     const ss_kernels *kernels;
-    part parts[MOST_PARTS]; /* the oldest and largest first */
+    part parts[MAX_PARTS]; /* the oldest and largest first */
     uint64_t newest[NEWEST], newest_ids[NEWEST];
 };
 
@@ -391,7 +391,8 @@ static sstore_record *sort_newest(const ss_growing_index *index, uint32_t kept, 
 }
 
 /* Make a part of sorted records; to be closed in any case. */
-static sstore_status open_part(part *made, const sstore_record *records, uint32_t count, uint32_t distance, sstore_error *error)
+static sstore_status open_part(part *made, const sstore_record *records, uint32_t count, uint32_t distance,
+                               sstore_error *error)
 {
     uint64_t *values = ss_realloc(NULL, count, sizeof *values);
     *made = (part){.ids = ss_realloc(NULL, count, sizeof *made->ids), .count = count};
@@ -414,7 +415,7 @@ static sstore_status add_part(ss_growing_index *index, sstore_error *error)
     part made;
     while (kept > 0 && index->parts[kept - 1].count / 2 < count && index->parts[kept - 1].count + count <= UINT32_MAX)
         count += index->parts[--kept].count;
-    sstore_record *records = kept < MOST_PARTS ? sort_newest(index, kept, count) : NULL;
+    sstore_record *records = kept < MAX_PARTS ? sort_newest(index, kept, count) : NULL;
     if (records == NULL)
         return ss_fail_memory(error, 2 * count * sizeof *records);
     const sstore_status status = open_part(&made, records, (uint32_t)count, index->distance, error);
@@ -483,7 +484,8 @@ sstore_status ss_growing_index_find(const ss_growing_index *index, uint64_t fing
     sstore_status status = find_newest(index, &self, distance);
     for (uint32_t i = 0; status == SSTORE_OK && i < index->part_count; i++) {
         self.in = &index->parts[i];
-        status = ss_fingerprint_index_search(&self.in->index, &fingerprint, 1, distance, NULL, report_value, &self, NULL);
+        status = ss_fingerprint_index_search(&self.in->index, &fingerprint, 1, distance, NULL, report_value, &self,
+                                             NULL);
     }
     return status;
 }
@@ -512,6 +514,7 @@ uint64_t ss_growing_index_bytes(const ss_growing_index *index)
 {
     uint64_t bytes = sizeof *index;
     for (uint32_t i = 0; i < index->part_count; i++)
-        bytes += ss_fingerprint_index_bytes(&index->parts[i].index) + index->parts[i].count * sizeof *index->parts[i].ids;
+        bytes += ss_fingerprint_index_bytes(&index->parts[i].index) +
+                 index->parts[i].count * sizeof *index->parts[i].ids;
     return bytes;
 }

@@ -61,8 +61,8 @@ static sstore_status copy_queries(const uint64_t *queries, size_t count, uint64_
     return SSTORE_OK;
 }
 
-static sstore_status open_matcher(sstore_stream_matcher *matcher, const uint64_t *queries, size_t count, uint32_t distance,
-                               sstore_error *error)
+static sstore_status open_matcher(sstore_stream_matcher *matcher, const uint64_t *queries, size_t count,
+                                  uint32_t distance, sstore_error *error)
 {
     uint64_t *values;
     uint32_t distinct = 0;
@@ -89,7 +89,8 @@ sstore_status sstore_stream_matcher_create(const uint64_t *queries, size_t count
     if (status != SSTORE_OK)
         return status;
     if (taken.distance > SSTORE_MAX_BUILD_DISTANCE)
-        return ss_fail_argument(error, "the distance is %u; it can be 0 to %d", taken.distance, SSTORE_MAX_BUILD_DISTANCE);
+        return ss_fail_argument(error, "the distance is %u; it can be 0 to %d", taken.distance,
+                                SSTORE_MAX_BUILD_DISTANCE);
     if (count > UINT32_MAX)
         return ss_fail_argument(error, "there are %zu queries; there can be at most 2^32 - 1", count);
     sstore_stream_matcher *matcher = ss_alloc(1, sizeof *matcher);
@@ -171,7 +172,8 @@ static sstore_status work(void *context, uint64_t task, uint32_t number, sstore_
 {
     sstore_stream_matcher *matcher = context;
     matcher_worker *worker = &matcher->workers[number];
-    const size_t begin = matcher->count * task / matcher->task_count, end = matcher->count * (task + 1) / matcher->task_count;
+    const size_t begin = matcher->count * task / matcher->task_count,
+                 end = matcher->count * (task + 1) / matcher->task_count;
     sstore_status status = open_worker(worker, error);
     while (status == SSTORE_OK && !worker->full && begin + matcher->done[task] < end) {
         const size_t kept = worker->count;
@@ -190,8 +192,8 @@ static sstore_status work(void *context, uint64_t task, uint32_t number, sstore_
 }
 
 /* Hand all matches over that were found so far. *paused_out: a list was full. */
-static sstore_status hand_over(sstore_stream_matcher *matcher, const uint64_t *ids, bool *paused_out, sstore_stream_match_fn on_match,
-                               void *context)
+static sstore_status hand_over(sstore_stream_matcher *matcher, const uint64_t *ids, bool *paused_out,
+                               sstore_stream_match_fn on_match, void *context)
 {
     *paused_out = false;
     for (uint32_t i = 0; i < matcher->threads; i++) {
@@ -200,9 +202,9 @@ static sstore_status hand_over(sstore_stream_matcher *matcher, const uint64_t *i
             const found *of = &worker->list[at];
             const uint64_t fingerprint = matcher->fingerprints[of->number];
             const sstore_stream_match match = {.query = of->query,
-                                             .fingerprint = fingerprint,
-                                             .id = ids != NULL ? ids[of->number] : 0,
-                                             .distance = ss_popcount(fingerprint ^ of->query)};
+                                               .fingerprint = fingerprint,
+                                               .id = ids != NULL ? ids[of->number] : 0,
+                                               .distance = ss_popcount(fingerprint ^ of->query)};
             if (on_match(context, &match) != 0)
                 return SSTORE_STOPPED;
         }
@@ -232,11 +234,13 @@ static sstore_status set_tasks(sstore_stream_matcher *matcher, sstore_error *err
     return SSTORE_OK;
 }
 
-sstore_status sstore_stream_matcher_feed(sstore_stream_matcher *matcher, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
-                               sstore_stream_match_fn on_match, void *context, sstore_error *error)
+sstore_status sstore_stream_matcher_feed(sstore_stream_matcher *matcher, const uint64_t *fingerprints,
+                                         const uint64_t *ids, size_t count, sstore_stream_match_fn on_match,
+                                         void *context, sstore_error *error)
 {
     if (matcher == NULL || on_match == NULL || (fingerprints == NULL && count > 0))
-        return ss_fail_argument(error, "sstore_stream_matcher_feed: matcher, fingerprints and on_match must not be NULL");
+        return ss_fail_argument(error,
+                                "sstore_stream_matcher_feed: matcher, fingerprints and on_match must not be NULL");
     matcher->fingerprints = fingerprints;
     matcher->count = count;
     for (uint32_t i = 0; i < matcher->threads; i++) {

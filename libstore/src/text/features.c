@@ -6,9 +6,9 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/simhash.h"
 #include "base/utf8.h"
 #include "text/fold.h"
-#include "base/simhash.h"
 
 /* ===== shingles ===== */
 

@@ -18,7 +18,7 @@
 /* What is there already need not be added, and what is not there cannot be removed. */
 static sstore_status keep_what_changes(void *context, void *items, size_t *count, sstore_error *error)
 {
-    return ss_presence_filter_run(context, items, count, error);
+    return ss_membership_filter_run(context, items, count, error);
 }
 
 static sstore_status open_sorter(sstore_builder *builder, uint64_t expected_count, sstore_error *error)
@@ -146,7 +146,7 @@ static void release_records(void *context)
 }
 
 /* Sort what was added. */
-static sstore_status seal_records(sstore_builder *builder, ss_sorted_pieces *source, sstore_error *error)
+static sstore_status finish_records(sstore_builder *builder, ss_sorted_pieces *source, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
     if (builder->records == NULL)
@@ -162,19 +162,19 @@ static sstore_status seal_records(sstore_builder *builder, ss_sorted_pieces *sou
     if (buffer == NULL)
         return ss_fail_memory(error, capacity * sizeof(sstore_record));
     ss_progress_begin(&builder->progress, "sorting", 0, count, 0);
-    status = ss_sorter_seal(builder->records, buffer, &builder->progress, error);
+    status = ss_sorter_finish(builder->records, buffer, &builder->progress, error);
     ss_free(buffer);
     *source = (ss_sorted_pieces){.context = builder,
-                                .item_count = count,
-                                .piece_count = ss_sorter_piece_count(builder->records),
-                                .max_items = capacity,
-                                .load = load_records};
+                                 .item_count = count,
+                                 .piece_count = ss_sorter_piece_count(builder->records),
+                                 .max_items = capacity,
+                                 .load = load_records};
     return status;
 }
 
 void ss_builder_note_change(sstore_builder *builder, const ss_manifest_segment *segment)
 {
-    const ss_manifest *manifest = &builder->place->manifest;
+    const ss_manifest *manifest = &builder->transaction->manifest;
     ss_manifest_totals totals;
     (void)ss_manifest_counts(manifest, &totals);
     builder->change = (sstore_change){
@@ -199,26 +199,26 @@ static sstore_status publish_alone(sstore_builder *builder, ss_manifest_segment 
                             .recipe = builder->recipe,
                             .segment_count = 1,
                             .segments = segment};
-    return ss_workplace_publish(builder->place, &manifest, &fresh, error);
+    return ss_transaction_commit(builder->transaction, &manifest, &fresh, error);
 }
 
 /* Publish the segment as the newest of a store. */
 static sstore_status publish_newest(sstore_builder *builder, const ss_manifest_segment *segment, sstore_error *error)
 {
-    ss_manifest manifest = builder->place->manifest;
+    ss_manifest manifest = builder->transaction->manifest;
     const uint32_t count = manifest.segment_count;
     if (count >= SS_MAX_SEGMENTS)
-        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, builder->place->path, SSTORE_NO_OFFSET,
+        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, builder->transaction->path, SSTORE_NO_OFFSET,
                        "the store has %u segments already, as many as it can; compact it", count);
     manifest.segments = ss_alloc(count + 1, sizeof *manifest.segments);
     if (manifest.segments == NULL)
         return ss_fail_memory(error, (count + 1) * sizeof *manifest.segments);
     if (count > 0)
-        memcpy(manifest.segments, builder->place->manifest.segments, count * sizeof *manifest.segments);
+        memcpy(manifest.segments, builder->transaction->manifest.segments, count * sizeof *manifest.segments);
     manifest.segments[count] = *segment;
     manifest.segment_count = count + 1;
     manifest.next_ordinal = builder->next_ordinal;
-    sstore_status status = ss_workplace_publish(builder->place, &manifest, &count, error);
+    sstore_status status = ss_transaction_commit(builder->transaction, &manifest, &count, error);
     ss_free(manifest.segments);
     return status;
 }
@@ -232,8 +232,8 @@ static sstore_status publish(sstore_builder *builder, ss_manifest_segment *segme
     } else if (segment->record_count > 0) {
         status = publish_newest(builder, segment, error);
     } else {
-        ss_workplace_drop_all(builder->place);
-        ss_workplace_tidy(builder->place);
+        ss_transaction_discard_all(builder->transaction);
+        ss_transaction_clean_up(builder->transaction);
     }
     if (status == SSTORE_OK) {
         ss_builder_note_change(builder, segment);
@@ -263,7 +263,7 @@ sstore_status ss_builder_finish(sstore_builder *builder, sstore_change *change_o
     ss_sorted_pieces source;
     sstore_status status = ss_check_result(change_out, SS_CHANGE_SIZE_1, error);
     if (status == SSTORE_OK)
-        status = seal_records(builder, &source, error);
+        status = finish_records(builder, &source, error);
     if (status == SSTORE_OK)
         return ss_builder_finish_from(builder, &source, release_records, change_out, error);
     sstore_builder_abort(builder);
@@ -287,10 +287,10 @@ void sstore_builder_abort(sstore_builder *builder)
     ss_chunk_pool_close(&builder->pool);
     ss_free(builder->first_fingerprints);
     ss_free(builder->first_ids);
-    if (builder->place == &builder->own_place)
-        ss_workplace_close(builder->place);
+    if (builder->transaction == &builder->own_transaction)
+        ss_transaction_close(builder->transaction);
     else
-        ss_workplace_drop_all(builder->place);
+        ss_transaction_discard_all(builder->transaction);
     ss_dir_close(&builder->tmp_dir);
     ss_free(builder->plan);
     ss_free(builder->recipe);
@@ -309,7 +309,7 @@ void sstore_builder_abort(sstore_builder *builder)
 uint64_t ss_builder_base_bytes(const ss_manifest *manifest, uint32_t threads)
 {
     const sstore_io io = SSTORE_IO_PREAD;
-    uint64_t finders = ss_presence_bytes(manifest, false, io);
+    uint64_t finders = ss_membership_bytes(manifest, false, io);
     return ss_store_memory_bytes(manifest, io) - ss_cursor_bytes(manifest, io) + threads * finders;
 }
 
@@ -337,9 +337,9 @@ sstore_status ss_builder_open_base(sstore_builder *builder, sstore_error *error)
         return SSTORE_OK;
     sstore_status status = ss_builder_check_reserved(builder, error);
     if (status == SSTORE_OK)
-        status = ss_store_open_in(&builder->place->store, false, &base->store, error);
+        status = ss_store_open_in(&builder->transaction->store, false, &base->store, error);
     if (status == SSTORE_OK)
-        status = ss_presence_filter_open(&base->filter, base->store, threads, removes, error);
+        status = ss_membership_filter_open(&base->filter, base->store, threads, removes, error);
     if (status != SSTORE_OK || !removes)
         return status;
     size_t capacity = (size_t)ss_min_u64(builder->build.memory.sorter_bytes / 4 / KEY_BYTES, UINT32_MAX);
@@ -358,7 +358,7 @@ void ss_builder_find_conflicts(sstore_builder *builder)
         return;
     ss_builder_close_base(builder); /* the memory is reserved for one open store */
     builder->change.ids_checked = false;
-    if (ss_store_open_in(&builder->place->store, true, &store, NULL) != SSTORE_OK)
+    if (ss_store_open_in(&builder->transaction->store, true, &store, NULL) != SSTORE_OK)
         return;
     ss_id_conflicts_find(&builder->conflicts, store, builder->base_next_ordinal, &builder->change);
     sstore_close(store);
@@ -369,7 +369,7 @@ void ss_builder_close_base(sstore_builder *builder)
     ss_builder_base *base = &builder->base;
     ss_removal_keys_free(&base->fingerprints);
     ss_removal_keys_free(&base->ids);
-    ss_presence_filter_close(&base->filter);
+    ss_membership_filter_close(&base->filter);
     sstore_close(base->store);
     base->store = NULL;
 }

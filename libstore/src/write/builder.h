@@ -9,8 +9,8 @@
 #include "write/segment_writer.h"
 
 #define SS_DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
-#define SS_LEAST_MEMORY_BYTES ((uint64_t)1 << 20)
-#define SS_KEPT_MEMORY_BYTES ((uint64_t)64 << 20) /* from here on what a build takes is kept to what it may take */
+#define SS_MIN_MEMORY_BYTES ((uint64_t)1 << 20)
+#define SS_ENFORCED_MEMORY_BYTES ((uint64_t)64 << 20) /* from here on what a build takes is kept to what it may take */
 
 /* The options of all calls that write: each takes those that it has from its own struct (sstore.h). */
 typedef struct ss_write_options {
@@ -32,13 +32,13 @@ typedef enum id_source {
 /* The store that is added to, or removed from, as it was before. */
 typedef struct ss_builder_base {
     sstore *store;    /* NULL: not looked into so far, or there is none */
-    ss_presence_filter filter;
+    ss_membership_filter filter;
     ss_removal_keys fingerprints, ids; /* of a removal: keys that stand for all records of theirs */
 } ss_builder_base;
 
 struct sstore_builder {
-    ss_workplace *place;     /* its own, or borrowed */
-    ss_workplace own_place;
+    ss_transaction *transaction;     /* its own, or borrowed */
+    ss_transaction own_transaction;
     ss_dir tmp_dir; /* SS_DIR_NONE: spill in the workplace */
     char *plan;     /* NULL: choose one */
     bool plan_given; /* to be kept in the manifest of a new store */
@@ -46,7 +46,7 @@ struct sstore_builder {
     ss_segment_writer build;
     ss_progress progress;
     ss_chunk_pool pool;
-    uint64_t reserved_bytes, most_reserved_bytes; /* of memory, for reading stores; and how much that may be */
+    uint64_t reserved_bytes, max_reserved_bytes; /* of memory, for reading stores; and how much that may be */
     bool extends; /* the store is there already */
     ss_builder_base base;
     ss_sorter *records; /* NULL: those that were added are all still in `first` */
@@ -79,10 +79,10 @@ static inline bool ss_builder_removes(const sstore_builder *builder)
 
 /* Set up a builder that claims the folder at `path` in this way, but for its memory. `options` are whole. Errors as
  * sstore_builder_create(). */
-sstore_status ss_builder_open(const char *path, ss_claim claim, const ss_write_options *options,
+sstore_status ss_builder_open(const char *path, ss_write_mode mode, const ss_write_options *options,
                               ss_segment_kind kind, sstore_builder **builder_out, sstore_error *error);
 /* The same in a store that was claimed to be extended, and stays so when the builder is done. */
-sstore_status ss_builder_open_in(ss_workplace *place, const ss_write_options *options, ss_segment_kind kind,
+sstore_status ss_builder_open_in(ss_transaction *transaction, const ss_write_options *options, ss_segment_kind kind,
                                  sstore_builder **builder_out, sstore_error *error);
 
 /* Fail where one of the oldest `count` segments of a store that is changed has a directory that cannot be used here:
@@ -112,7 +112,7 @@ void ss_builder_find_conflicts(sstore_builder *builder);
 /* ----- rewrite.c ----- */
 
 /* Compact a store that was claimed to be extended; `options` are whole. Errors as sstore_compact(). */
-sstore_status ss_compact_in(ss_workplace *place, sstore_compaction which, const ss_write_options *options,
+sstore_status ss_compact_in(ss_transaction *transaction, sstore_compaction which, const ss_write_options *options,
                             sstore_error *error);
 
 /* ----- builder.c ----- */
@@ -130,7 +130,7 @@ sstore_status ss_builder_check_space(const sstore_builder *builder, uint64_t rec
 void ss_builder_note_change(sstore_builder *builder, const ss_manifest_segment *segment);
 
 /* Create a builder, or a remover, with all that the public functions do. */
-sstore_status ss_builder_create(const char *path, const ss_write_options *options, ss_claim claim, ss_segment_kind kind,
+sstore_status ss_builder_create(const char *path, const ss_write_options *options, ss_write_mode mode, ss_segment_kind kind,
                                 sstore_builder **builder_out, sstore_error *error);
 
 /* Make the segment of the source's records instead of those that were added, of which there must be none; next_ordinal

@@ -29,9 +29,9 @@ static sstore_status check_options(const ss_write_options *options, sstore_error
     if (options->block_bytes != 0 && !ss_block_bytes_valid(options->block_bytes))
         return ss_fail_argument(error, "the block size is %u; it can be a power of two from %u to %u",
                                 options->block_bytes, SS_BLOCK_MIN_BYTES, SS_BLOCK_MAX_BYTES);
-    if (options->memory_bytes != 0 && options->memory_bytes < SS_LEAST_MEMORY_BYTES)
+    if (options->memory_bytes != 0 && options->memory_bytes < SS_MIN_MEMORY_BYTES)
         return ss_fail_argument(error, "the memory is %llu bytes; at least %llu are needed",
-                                (unsigned long long)options->memory_bytes, (unsigned long long)SS_LEAST_MEMORY_BYTES);
+                                (unsigned long long)options->memory_bytes, (unsigned long long)SS_MIN_MEMORY_BYTES);
     if (options->recipe != NULL && !is_recipe(options->recipe))
         return ss_fail_argument(error, "the recipe has more than %u bytes, or control characters in it",
                                 SS_MAX_RECIPE_BYTES);
@@ -53,20 +53,20 @@ static sstore_status copy_text(const char *text, char **copy_out, sstore_error *
 
 sstore_status ss_builder_check_formats(const sstore_builder *builder, uint32_t count, sstore_error *error)
 {
-    const ss_workplace *place = builder->place;
+    const ss_transaction *transaction = builder->transaction;
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++)
-        status = ss_directory_check_format(place->manifest.segments[i].lmdb_format, place->path, error);
+        status = ss_directory_check_format(transaction->manifest.segments[i].lmdb_format, transaction->path, error);
     return status;
 }
 
 /* The options that follow from the store that is changed. */
 static sstore_status take_from_store(sstore_builder *builder, const ss_write_options *options, sstore_error *error)
 {
-    const ss_manifest *manifest = &builder->place->manifest;
+    const ss_manifest *manifest = &builder->transaction->manifest;
     const ss_manifest_segment *first = manifest->segment_count > 0 ? &manifest->segments[0] : NULL;
     char plan[SS_PLAN_TEXT_BYTES];
-    sstore_status status = ss_manifest_check_recipe(manifest, builder->place->path, options->recipe, error);
+    sstore_status status = ss_manifest_check_recipe(manifest, builder->transaction->path, options->recipe, error);
     if (status != SSTORE_OK)
         return status;
     builder->extends = true;
@@ -103,13 +103,12 @@ static sstore_status take_text(sstore_builder *builder, const ss_write_options *
 }
 
 /* The builder has a place: take the rest of the options, and what the store says. */
-static sstore_status set_up(sstore_builder *builder, const ss_write_options *options, bool extends,
-                            sstore_error *error)
+static sstore_status set_up(sstore_builder *builder, const ss_write_options *options, bool extends, sstore_error *error)
 {
-    sstore_status status = ss_workplace_begin(builder->place, error);
+    sstore_status status = ss_transaction_stage(builder->transaction, error);
     if (status != SSTORE_OK)
         return status;
-    builder->build.dir = &builder->place->works[0]->dir;
+    builder->build.dir = &builder->transaction->staged[0]->dir;
     builder->build.tmp_dir = options->tmp_dir != NULL ? &builder->tmp_dir : builder->build.dir;
     builder->build.has_ids = !options->without_ids;
     builder->build.distance = options->distance;
@@ -127,11 +126,11 @@ static sstore_status set_up(sstore_builder *builder, const ss_write_options *opt
 }
 
 /* With a place that is borrowed, or claims `path`. */
-static sstore_status open_builder(ss_workplace *place, const char *path, ss_claim claim,
-                                  const ss_write_options *options, ss_segment_kind kind,
-                                  sstore_builder **builder_out, sstore_error *error)
+static sstore_status open_builder(ss_transaction *transaction, const char *path, ss_write_mode mode,
+                                  const ss_write_options *options, ss_segment_kind kind, sstore_builder **builder_out,
+                                  sstore_error *error)
 {
-    const bool extends = claim == SS_CLAIM_EXTEND;
+    const bool extends = mode == SS_WRITE_EXTEND;
     *builder_out = NULL;
     sstore_status status = check_options(options, error);
     if (status != SSTORE_OK)
@@ -140,12 +139,12 @@ static sstore_status open_builder(ss_workplace *place, const char *path, ss_clai
     if (builder == NULL)
         return ss_fail_memory(error, sizeof *builder);
     builder->tmp_dir = SS_DIR_NONE;
-    builder->own_place = (ss_workplace){.store = SS_DIR_NONE};
-    builder->place = place != NULL ? place : &builder->own_place;
+    builder->own_transaction = (ss_transaction){.store = SS_DIR_NONE};
+    builder->transaction = transaction != NULL ? transaction : &builder->own_transaction;
     builder->build.kind = kind;
     status = take_text(builder, options, extends, error);
-    if (status == SSTORE_OK && place == NULL)
-        status = ss_workplace_open(builder->place, path, claim, error);
+    if (status == SSTORE_OK && transaction == NULL)
+        status = ss_transaction_open(builder->transaction, path, mode, error);
     if (status == SSTORE_OK)
         status = set_up(builder, options, extends, error);
     if (status == SSTORE_OK)
@@ -155,26 +154,26 @@ static sstore_status open_builder(ss_workplace *place, const char *path, ss_clai
     return status;
 }
 
-sstore_status ss_builder_open(const char *path, ss_claim claim, const ss_write_options *options,
+sstore_status ss_builder_open(const char *path, ss_write_mode mode, const ss_write_options *options,
                               ss_segment_kind kind, sstore_builder **builder_out, sstore_error *error)
 {
-    return open_builder(NULL, path, claim, options, kind, builder_out, error);
+    return open_builder(NULL, path, mode, options, kind, builder_out, error);
 }
 
-sstore_status ss_builder_open_in(ss_workplace *place, const ss_write_options *options, ss_segment_kind kind,
+sstore_status ss_builder_open_in(ss_transaction *transaction, const ss_write_options *options, ss_segment_kind kind,
                                  sstore_builder **builder_out, sstore_error *error)
 {
-    return open_builder(place, NULL, SS_CLAIM_EXTEND, options, kind, builder_out, error);
+    return open_builder(transaction, NULL, SS_WRITE_EXTEND, options, kind, builder_out, error);
 }
 
-sstore_status ss_builder_share_memory(sstore_builder *builder, const ss_write_options *options,
-                                      uint64_t reserved_bytes, sstore_error *error)
+sstore_status ss_builder_share_memory(sstore_builder *builder, const ss_write_options *options, uint64_t reserved_bytes,
+                                      sstore_error *error)
 {
     const ss_segment_writer *build = &builder->build;
     const uint64_t all = options->memory_bytes != 0 ? options->memory_bytes : SS_DEFAULT_MEMORY_BYTES;
-    const uint64_t rest = ss_max_u64(all - ss_min_u64(reserved_bytes, all / 2), SS_LEAST_MEMORY_BYTES);
+    const uint64_t rest = ss_max_u64(all - ss_min_u64(reserved_bytes, all / 2), SS_MIN_MEMORY_BYTES);
     builder->reserved_bytes = reserved_bytes;
-    builder->most_reserved_bytes = all >= SS_KEPT_MEMORY_BYTES ? all / 2 : UINT64_MAX;
+    builder->max_reserved_bytes = all >= SS_ENFORCED_MEMORY_BYTES ? all / 2 : UINT64_MAX;
     builder->build.memory = ss_build_memory_share(rest, ss_pool_threads(options->threads), build->has_ids,
                                                   build->block_bytes);
     uint64_t pool_bytes = build->memory.sorter_bytes;
@@ -186,10 +185,12 @@ sstore_status ss_builder_share_memory(sstore_builder *builder, const ss_write_op
 
 sstore_status ss_builder_check_reserved(const sstore_builder *builder, sstore_error *error)
 {
-    if (builder->reserved_bytes <= builder->most_reserved_bytes)
+    if (builder->reserved_bytes <= builder->max_reserved_bytes)
         return SSTORE_OK;
-    return ss_fail_argument(error, "%s: reading what is there takes %.0f MiB, which is more than half of the memory; give "
-                            "more, or do it in steps", builder->place->path, (double)builder->reserved_bytes / 0x1p20);
+    return ss_fail_argument(error,
+                            "%s: reading what is there takes %.0f MiB, which is more than half of the memory; give "
+                            "more, or do it in steps",
+                            builder->transaction->path, (double)builder->reserved_bytes / 0x1p20);
 }
 
 /* Watch for ids that come back with another fingerprint, if the caller asked for that. Returns the bytes of memory
@@ -202,20 +203,20 @@ static uint64_t watch_ids(sstore_builder *builder, const ss_write_options *optio
     return ss_id_conflicts_watch(&builder->conflicts, all);
 }
 
-sstore_status ss_builder_create(const char *path, const ss_write_options *options, ss_claim claim, ss_segment_kind kind,
-                                sstore_builder **builder_out, sstore_error *error)
+sstore_status ss_builder_create(const char *path, const ss_write_options *options, ss_write_mode mode,
+                                ss_segment_kind kind, sstore_builder **builder_out, sstore_error *error)
 {
-    const bool extends = claim == SS_CLAIM_EXTEND;
+    const bool extends = mode == SS_WRITE_EXTEND;
     sstore_builder *builder;
-    sstore_status status = ss_builder_open(path, claim, options, kind, &builder, error);
+    sstore_status status = ss_builder_open(path, mode, options, kind, &builder, error);
     if (status != SSTORE_OK)
         return status;
     const uint32_t threads = ss_pool_threads(options->threads);
     uint64_t reserved = 0;
     if (extends)
-        status = ss_builder_check_formats(builder, builder->place->manifest.segment_count, error);
+        status = ss_builder_check_formats(builder, builder->transaction->manifest.segment_count, error);
     if (status == SSTORE_OK && extends)
-        reserved = ss_builder_base_bytes(&builder->place->manifest, threads) + watch_ids(builder, options);
+        reserved = ss_builder_base_bytes(&builder->transaction->manifest, threads) + watch_ids(builder, options);
     if (status == SSTORE_OK)
         status = ss_builder_share_memory(builder, options, reserved, error);
     if (status == SSTORE_OK && options->expected_record_count > 0)
@@ -237,8 +238,8 @@ static sstore_status check_arguments(const char *path, const void *handle_out, s
     return SSTORE_OK;
 }
 
-sstore_status sstore_builder_create(const char *path, const sstore_build_options *options,
-                                    sstore_builder **builder_out, sstore_error *error)
+sstore_status sstore_builder_create(const char *path, const sstore_build_options *options, sstore_builder **builder_out,
+                                    sstore_error *error)
 {
     sstore_build_options from = SSTORE_BUILD_OPTIONS_INIT;
     if (builder_out != NULL)
@@ -263,8 +264,8 @@ sstore_status sstore_builder_create(const char *path, const sstore_build_options
                                     .ignore_free_space = from.ignore_free_space,
                                     .on_progress = from.on_progress,
                                     .progress_context = from.progress_context};
-    return ss_builder_create(path, &taken, from.replace ? SS_CLAIM_REPLACE : SS_CLAIM_NEW, SS_SEGMENT_RECORDS, builder_out,
-                             error);
+    return ss_builder_create(path, &taken, from.replace ? SS_WRITE_REPLACE : SS_WRITE_NEW, SS_SEGMENT_RECORDS,
+                             builder_out, error);
 }
 
 sstore_status sstore_builder_create_addition(const char *path, const sstore_add_options *options,
@@ -290,11 +291,11 @@ sstore_status sstore_builder_create_addition(const char *path, const sstore_add_
                                     .check_ids = from.check_ids,
                                     .on_progress = from.on_progress,
                                     .progress_context = from.progress_context};
-    return ss_builder_create(path, &taken, SS_CLAIM_EXTEND, SS_SEGMENT_RECORDS, builder_out, error);
+    return ss_builder_create(path, &taken, SS_WRITE_EXTEND, SS_SEGMENT_RECORDS, builder_out, error);
 }
 
-sstore_status sstore_remover_create(const char *path, const sstore_remove_options *options, sstore_remover **remover_out,
-                                    sstore_error *error)
+sstore_status sstore_remover_create(const char *path, const sstore_remove_options *options,
+                                    sstore_remover **remover_out, sstore_error *error)
 {
     sstore_remove_options from = SSTORE_REMOVE_OPTIONS_INIT;
     sstore_builder *builder = NULL;
@@ -313,7 +314,7 @@ sstore_status sstore_remover_create(const char *path, const sstore_remove_option
                                     .ignore_free_space = from.ignore_free_space,
                                     .on_progress = from.on_progress,
                                     .progress_context = from.progress_context};
-    status = ss_builder_create(path, &taken, SS_CLAIM_EXTEND, SS_SEGMENT_REMOVED, &builder, error);
+    status = ss_builder_create(path, &taken, SS_WRITE_EXTEND, SS_SEGMENT_REMOVED, &builder, error);
     *remover_out = (sstore_remover *)builder; /* which has room for one */
     return status;
 }
@@ -346,8 +347,8 @@ static uint64_t at_least(double a, double b)
 static build_disk expect_disk(const ss_plan *plan, const ss_expected_store *store, const ss_build_memory *memory,
                               bool in_order)
 {
-    ss_plan_figures figures;
-    ss_plan_figures_init(&figures, plan, store);
+    ss_plan_cost figures;
+    ss_plan_cost_init(&figures, plan, store);
     double record_bytes = store->has_ids ? sizeof(sstore_record) : sizeof(uint64_t);
     double records = in_order ? 0 : spilled_bytes(store->record_count, record_bytes, memory);
     double keys = plan->table_count > 1 ? spilled_bytes(store->fingerprint_count, sizeof(uint64_t), memory) : 0;
@@ -365,7 +366,7 @@ sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t recor
     if (builder == NULL || needs_out == NULL)
         return ss_fail_argument(error, "sstore_builder_needs: builder and needs_out must not be NULL");
     const ss_segment_writer *build = &builder->build;
-    bool apart = builder->tmp_dir.fd >= 0 && !ss_dir_same_device(&builder->tmp_dir, &builder->place->store);
+    bool apart = builder->tmp_dir.fd >= 0 && !ss_dir_same_device(&builder->tmp_dir, &builder->transaction->store);
     /* What is known of the ids: the largest that was given, or is expected. Ordinals need no more than others. */
     uint64_t largest_id = ss_max_u64(builder->next_ordinal, builder->expected_max_id);
     largest_id = ss_max_u64(largest_id, record_count);
@@ -379,7 +380,7 @@ sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t recor
     sstore_status status = build->plan_name != NULL ? ss_plan_parse(build->plan_name, build->distance, &plan, error)
                                                     : ss_choose_plan(&store, build->distance, NULL, &plan, error);
     if (status == SSTORE_OK)
-        status = ss_dir_free_bytes(&builder->place->store, &store_free, error);
+        status = ss_dir_free_bytes(&builder->transaction->store, &store_free, error);
     if (status == SSTORE_OK && apart)
         status = ss_dir_free_bytes(&builder->tmp_dir, &tmp_free, error);
     if (status != SSTORE_OK)
@@ -397,10 +398,11 @@ static sstore_status fail_space(sstore_error *error, const char *path, uint64_t 
 {
     const double unit = needed < 1000000000 ? 1e6 : 1e9;
     const char *unit_name = needed < 1000000000 ? "MB" : "GB";
-    return ss_fail(error, SSTORE_ERROR_IO, ENOSPC, path, SSTORE_NO_OFFSET,
-                   "the build needs about %.1f %s of disk here at its peak, and %.1f %s are free; make room, choose another "
-                   "place or a plan of fewer tables, or ignore the free space",
-                   (double)needed / unit, unit_name, (double)available / unit, unit_name);
+    return ss_fail(
+        error, SSTORE_ERROR_IO, ENOSPC, path, SSTORE_NO_OFFSET,
+        "the build needs about %.1f %s of disk here at its peak, and %.1f %s are free; make room, choose another "
+        "place or a plan of fewer tables, or ignore the free space",
+        (double)needed / unit, unit_name, (double)available / unit, unit_name);
 }
 
 sstore_status ss_builder_check_space(const sstore_builder *builder, uint64_t record_count, uint64_t spilled_bytes,
@@ -414,7 +416,7 @@ sstore_status ss_builder_check_space(const sstore_builder *builder, uint64_t rec
         return status;
     uint64_t in_tmp = needs.tmp_peak_bytes > 0 ? spilled_bytes : 0, in_store = spilled_bytes - in_tmp;
     if (needs.peak_bytes > needs.free_bytes + in_store)
-        return fail_space(error, builder->place->path, needs.peak_bytes, needs.free_bytes + in_store);
+        return fail_space(error, builder->transaction->path, needs.peak_bytes, needs.free_bytes + in_store);
     if (needs.tmp_peak_bytes > needs.tmp_free_bytes + in_tmp)
         return fail_space(error, builder->tmp_dir.path, needs.tmp_peak_bytes, needs.tmp_free_bytes + in_tmp);
     return SSTORE_OK;

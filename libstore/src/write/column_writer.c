@@ -11,29 +11,29 @@
 /* Items of a block at most. */
 static uint32_t block_capacity(bool of_ids, uint32_t block_bytes)
 {
-    return of_ids ? SS_IDS_BLOCK_MOST : ss_block_most(block_bytes);
+    return of_ids ? SS_IDS_BLOCK_CAPACITY : ss_block_capacity(block_bytes);
 }
 
 /* ----- the writer ----- */
 
-static void set_code(ss_block_header *header, const ss_manifest_segment *segment, const ss_table_facts *facts)
+static void set_code(ss_block_header *header, const ss_manifest_segment *segment, const ss_table_totals *metadata)
 {
     const ss_plan_table *table = &segment->plan.tables[header->number];
     uint64_t symbol_counts[SS_SYMBOL_COUNT];
     header->radius = (uint32_t)table->radius;
     header->key_mask = table->key_mask;
-    memcpy(header->h_counts, facts->h_counts, sizeof header->h_counts);
-    memcpy(header->gap_bit_counts, facts->gap_bit_counts, sizeof header->gap_bit_counts);
+    memcpy(header->h_counts, metadata->h_counts, sizeof header->h_counts);
+    memcpy(header->gap_bit_counts, metadata->gap_bit_counts, sizeof header->gap_bit_counts);
     ss_symbol_counts(header->h_counts, symbol_counts);
     ss_huffman_lengths(symbol_counts, header->code_lengths);
 }
 
 sstore_status ss_column_writer_open(ss_column_writer *writer, const ss_dir *dir, const ss_manifest_segment *segment,
-                                    uint32_t number, const ss_table_facts *facts, ss_directory_writer *directory,
+                                    uint32_t number, const ss_table_totals *metadata, ss_directory_writer *directory,
                                     sstore_error *error)
 {
     const bool of_ids = number == SS_IDS_NUMBER;
-    const uint32_t most = block_capacity(of_ids, segment->block_bytes);
+    const uint32_t max = block_capacity(of_ids, segment->block_bytes);
     ss_block_header header = {.segment_id = segment->segment_id,
                               .number = number,
                               .block_bytes = segment->block_bytes,
@@ -42,13 +42,13 @@ sstore_status ss_column_writer_open(ss_column_writer *writer, const ss_dir *dir,
     *writer = (ss_column_writer){.number = number, .block_bytes = segment->block_bytes};
     ss_array_writer_init(&writer->keys, directory, SS_ARRAY_KEYS, number);
     ss_array_writer_init(&writer->ranks, directory, SS_ARRAY_RANKS, number);
-    writer->carried = ss_realloc(NULL, most, sizeof *writer->carried);
-    writer->carried_marks = ss_realloc(NULL, most, 1);
+    writer->carried = ss_realloc(NULL, max, sizeof *writer->carried);
+    writer->carried_marks = ss_realloc(NULL, max, 1);
     writer->code = of_ids ? NULL : ss_alloc(1, sizeof *writer->code);
     if (writer->carried == NULL || writer->carried_marks == NULL || (writer->code == NULL && !of_ids))
-        return ss_fail_memory(error, sizeof *writer->code + (uint64_t)most * (sizeof *writer->carried + 1));
+        return ss_fail_memory(error, sizeof *writer->code + (uint64_t)max * (sizeof *writer->carried + 1));
     if (!of_ids) {
-        set_code(&header, segment, facts);
+        set_code(&header, segment, metadata);
         ss_code_init(writer->code, header.code_lengths);
     }
     return ss_block_writer_open(&writer->file, dir, &header, error);
@@ -173,7 +173,8 @@ static sstore_status add_key(ss_column_writer *writer, const ss_column_piece *pi
     sstore_status status = SSTORE_OK;
     if (writer->number == 0)
         status = ss_array_writer_add(&writer->ranks, writer->count - piece->count + end - count, error);
-    return status == SSTORE_OK ? ss_array_writer_add(&writer->keys, piece->items[piece->first + end - 1], error) : status;
+    return status == SSTORE_OK ? ss_array_writer_add(&writer->keys, piece->items[piece->first + end - 1], error)
+                               : status;
 }
 
 sstore_status ss_column_writer_reserve(ss_column_writer *writer, ss_column_piece *piece, size_t count, bool is_last,
@@ -205,8 +206,8 @@ sstore_status ss_column_writer_reserve(ss_column_writer *writer, ss_column_piece
 }
 
 /* Encode the next block at `to`; returns how many items it has. *next_rank is that of the first record behind what is encoded. */
-static uint32_t encode_block(const ss_column_piece *piece, const ss_column_writer *writer, size_t done, uint64_t *next_rank,
-                             uint8_t *to)
+static uint32_t encode_block(const ss_column_piece *piece, const ss_column_writer *writer, size_t done,
+                             uint64_t *next_rank, uint8_t *to)
 {
     ss_ids_frame frame;
     const uint64_t *items = piece->items + piece->first + done;

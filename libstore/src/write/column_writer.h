@@ -47,7 +47,7 @@ typedef struct ss_column_piece {
 /* Create table `number` of the segment in `dir`, or, with SS_IDS_NUMBER and without counts, its id column. The directory's
  * writer is borrowed. IO, MEMORY. */
 sstore_status ss_column_writer_open(ss_column_writer *writer, const ss_dir *dir, const ss_manifest_segment *segment,
-                                    uint32_t number, const ss_table_facts *facts, ss_directory_writer *directory,
+                                    uint32_t number, const ss_table_totals *metadata, ss_directory_writer *directory,
                                     sstore_error *error);
 
 /* Room for pieces of up to `capacity` items. MEMORY. */

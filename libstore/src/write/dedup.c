@@ -15,8 +15,8 @@
 #define INDEX_SHARE 8u /* of memory, for what is gathered; while it grows it takes twice that */
 
 /* Records that are looked up together: the more, the less time each takes. */
-#define LEAST_ROUND ((uint64_t)4096)
-#define MOST_ROUND (UINT64_C(1) << 20)
+#define MIN_ROUND ((uint64_t)4096)
+#define MAX_ROUND (UINT64_C(1) << 20)
 #define ROUND_BYTES 512u /* of memory, for each of them, with its matches if there are some */
 
 struct sstore_dedup {
@@ -26,7 +26,7 @@ struct sstore_dedup {
     bool compacts;
     uint32_t distance;
     uint64_t max_index_bytes, conflict_bytes;
-    ss_workplace place;
+    ss_transaction transaction;
     sstore *store;         /* as of the last publication, unless it is stale */
     bool is_stale;         /* something was published, and the store could not be opened since */
     sstore_cursor *cursor; /* for records that are offered one by one */
@@ -59,8 +59,8 @@ static sstore_status open_store(sstore_dedup *dedup, sstore_error *error)
 {
     sstore *store = NULL;
     sstore_cursor *cursor = NULL;
-    sstore_status status = dedup->store == NULL ? ss_store_open_in(&dedup->place.store, false, &store, error)
-                                                 : sstore_reopen(dedup->store, &store, error);
+    sstore_status status = dedup->store == NULL ? ss_store_open_in(&dedup->transaction.store, false, &store, error)
+                                                : sstore_reopen(dedup->store, &store, error);
     if (status == SSTORE_OK)
         status = sstore_cursor_create(store, &cursor, error);
     if (status != SSTORE_OK) {
@@ -76,24 +76,24 @@ static sstore_status open_store(sstore_dedup *dedup, sstore_error *error)
 }
 
 /* Whoever asks of a million records should not learn at the end that none can be written. */
-static sstore_status probe(ss_workplace *place, sstore_error *error)
+static sstore_status probe(ss_transaction *transaction, sstore_error *error)
 {
-    sstore_status status = ss_workplace_begin(place, error);
-    ss_workplace_drop_all(place);
+    sstore_status status = ss_transaction_stage(transaction, error);
+    ss_transaction_discard_all(transaction);
     return status;
 }
 
 static sstore_status set_up(sstore_dedup *dedup, const char *path, uint32_t distance, sstore_error *error)
 {
-    const ss_manifest *manifest = &dedup->place.manifest;
+    const ss_manifest *manifest = &dedup->transaction.manifest;
     sstore_status status = copy_text(&dedup->write.plan, &dedup->plan, error);
     if (status == SSTORE_OK)
         status = copy_text(&dedup->write.tmp_dir, &dedup->tmp_dir, error);
     if (status == SSTORE_OK)
-        status = ss_workplace_open(&dedup->place, path, SS_CLAIM_EXTEND, error);
+        status = ss_transaction_open(&dedup->transaction, path, SS_WRITE_EXTEND, error);
     if (status != SSTORE_OK)
         return status;
-    status = ss_manifest_check_recipe(manifest, dedup->place.path, dedup->write.recipe, error);
+    status = ss_manifest_check_recipe(manifest, dedup->transaction.path, dedup->write.recipe, error);
     dedup->write.recipe = NULL; /* it is the store's */
     dedup->distance = distance == SSTORE_OWN_DISTANCE ? manifest->distance : distance;
     dedup->next_ordinal = manifest->next_ordinal;
@@ -105,7 +105,7 @@ static sstore_status set_up(sstore_dedup *dedup, const char *path, uint32_t dist
         dedup->change.ids_checked = true;
     }
     if (status == SSTORE_OK)
-        status = probe(&dedup->place, error);
+        status = probe(&dedup->transaction, error);
     if (status == SSTORE_OK)
         status = ss_growing_index_create(dedup->distance, &dedup->gathered, error);
     return status == SSTORE_OK ? open_store(dedup, error) : status;
@@ -140,7 +140,7 @@ sstore_status sstore_dedup_open(const char *path, const sstore_dedup_options *op
                                       .progress_context = taken.progress_context},
                             .publish_every = taken.publish_every,
                             .compacts = taken.compact,
-                            .place = {.store = SS_DIR_NONE}};
+                            .transaction = {.store = SS_DIR_NONE}};
     status = set_up(dedup, path, taken.distance, error);
     if (status == SSTORE_OK)
         *dedup_out = dedup;
@@ -157,7 +157,7 @@ void sstore_dedup_close(sstore_dedup *dedup)
     ss_id_conflicts_free(&dedup->conflicts);
     sstore_cursor_free(dedup->cursor);
     sstore_close(dedup->store);
-    ss_workplace_close(&dedup->place);
+    ss_transaction_close(&dedup->transaction);
     ss_free(dedup->matches);
     ss_free(dedup->plan);
     ss_free(dedup->tmp_dir);
@@ -189,7 +189,7 @@ static ss_write_options rest_of_options(const sstore_dedup *dedup)
     const uint64_t all = memory_bytes(dedup);
     const uint64_t taken = ss_growing_index_bytes(dedup->gathered) + dedup->conflict_bytes +
                            ss_store_memory_bytes(&dedup->store->manifest, dedup->store->options.io);
-    rest.memory_bytes = ss_max_u64(all - ss_min_u64(taken, all / 2), SS_LEAST_MEMORY_BYTES);
+    rest.memory_bytes = ss_max_u64(all - ss_min_u64(taken, all / 2), SS_MIN_MEMORY_BYTES);
     return rest;
 }
 
@@ -198,7 +198,7 @@ static sstore_status publish_gathered(sstore_dedup *dedup, sstore_error *error)
 {
     const ss_write_options options = rest_of_options(dedup);
     sstore_builder *builder;
-    sstore_status status = ss_builder_open_in(&dedup->place, &options, SS_SEGMENT_RECORDS, &builder, error);
+    sstore_status status = ss_builder_open_in(&dedup->transaction, &options, SS_SEGMENT_RECORDS, &builder, error);
     if (status != SSTORE_OK)
         return status;
     builder->next_ordinal = dedup->next_ordinal;
@@ -214,12 +214,12 @@ static sstore_status publish_gathered(sstore_dedup *dedup, sstore_error *error)
 /* Publish what was gathered. From the moment of publication on it is the store's, whatever fails after that. */
 static sstore_status publish_and_forget(sstore_dedup *dedup, sstore_error *error)
 {
-    const uint32_t segments_before = dedup->place.manifest.segment_count;
+    const uint32_t segments_before = dedup->transaction.manifest.segment_count;
     ss_growing_index *empty;
     sstore_status status = ss_growing_index_create(dedup->distance, &empty, error);
     if (status == SSTORE_OK)
         status = publish_gathered(dedup, error);
-    if (dedup->place.manifest.segment_count > segments_before) {
+    if (dedup->transaction.manifest.segment_count > segments_before) {
         ss_growing_index *published = dedup->gathered;
         dedup->gathered = empty;
         dedup->is_stale = true;
@@ -250,7 +250,7 @@ static void find_conflicts(sstore_dedup *dedup, uint64_t next_ordinal)
 /* Note what the store is now. */
 static void note_store(sstore_dedup *dedup)
 {
-    const ss_manifest *manifest = &dedup->place.manifest;
+    const ss_manifest *manifest = &dedup->transaction.manifest;
     sstore_change *change = &dedup->change;
     ss_manifest_totals totals;
     (void)ss_manifest_counts(manifest, &totals);
@@ -265,7 +265,7 @@ static sstore_status publish(sstore_dedup *dedup, sstore_error *error)
 {
     if (ss_growing_index_count(dedup->gathered) == 0)
         return SSTORE_OK;
-    const uint64_t next_ordinal = dedup->place.manifest.next_ordinal;
+    const uint64_t next_ordinal = dedup->transaction.manifest.next_ordinal;
     sstore_status status = publish_and_forget(dedup, error);
     note_store(dedup);
     if (status == SSTORE_OK && (!dedup->compacts || has_suspects(dedup)))
@@ -275,7 +275,7 @@ static sstore_status publish(sstore_dedup *dedup, sstore_error *error)
     if (status == SSTORE_OK && dedup->compacts) {
         const ss_write_options options = rest_of_options(dedup);
         dedup->is_stale = true;
-        status = ss_compact_in(&dedup->place, SSTORE_COMPACT_TIERS, &options, error);
+        status = ss_compact_in(&dedup->transaction, SSTORE_COMPACT_TIERS, &options, error);
         if (status == SSTORE_OK)
             status = open_store(dedup, error);
     }
@@ -310,9 +310,9 @@ static bool is_due(const sstore_dedup *dedup)
 typedef struct offer {
     sstore_dedup *dedup;
     const uint64_t *fingerprints, *ids;
-    size_t first; /* the index of the first one */
-    size_t count, next; /* those before `next` were answered */
-    bool *is_new_out;   /* of the first one; NULL: not wanted */
+    size_t first;              /* the index of the first one */
+    size_t count, next;        /* those before `next` were answered */
+    bool *is_new_out;          /* of the first one; NULL: not wanted */
     sstore_dedup_fn on_answer; /* NULL: nobody asks */
     void *context;
     sstore_status status; /* why it was stopped */
@@ -322,8 +322,7 @@ typedef struct offer {
 static int keep_match(void *context, const sstore_match *match)
 {
     sstore_dedup *dedup = context;
-    sstore_match *matches =
-        ss_grow(dedup->matches, dedup->match_count, &dedup->match_capacity, 64, sizeof *matches);
+    sstore_match *matches = ss_grow(dedup->matches, dedup->match_count, &dedup->match_capacity, 64, sizeof *matches);
     if (matches == NULL)
         return 1;
     dedup->matches = matches;
@@ -335,7 +334,7 @@ static int keep_match(void *context, const sstore_match *match)
 static sstore_status take_in(const offer *self, uint64_t fingerprint, uint64_t *id_out)
 {
     sstore_dedup *dedup = self->dedup;
-    const bool has_ids = dedup->place.manifest.has_ids;
+    const bool has_ids = dedup->transaction.manifest.has_ids;
     *id_out = !has_ids ? 0 : self->ids != NULL ? self->ids[self->next] : dedup->next_ordinal;
     if (has_ids && self->ids == NULL && dedup->next_ordinal == UINT64_MAX)
         return ss_fail_argument(self->error, "there are no ordinals left: they end below 2^64 - 1");
@@ -356,10 +355,9 @@ static sstore_status answer_next(offer *self)
     sstore_dedup *dedup = self->dedup;
     const uint64_t fingerprint = self->fingerprints[self->next];
     sstore_dedup_answer answer = {.index = self->first + self->next,
-                                   .fingerprint = fingerprint,
-                                   .id = self->ids != NULL ? self->ids[self->next] : 0};
-    sstore_status status =
-        ss_growing_index_find(dedup->gathered, fingerprint, dedup->distance, keep_match, dedup);
+                                  .fingerprint = fingerprint,
+                                  .id = self->ids != NULL ? self->ids[self->next] : 0};
+    sstore_status status = ss_growing_index_find(dedup->gathered, fingerprint, dedup->distance, keep_match, dedup);
     if (status == SSTORE_STOPPED)
         return ss_fail_memory(self->error, 2 * dedup->match_capacity * sizeof *dedup->matches);
     answer.is_new = dedup->match_count == 0;
@@ -405,11 +403,11 @@ static sstore_status offer_round(offer *self)
     sstore_dedup *dedup = self->dedup;
     const sstore_batch_options options = {.struct_size = sizeof options, .threads = dedup->write.threads};
     dedup->match_count = 0;
-    sstore_status status =
-        self->count == 1 ? sstore_query(dedup->cursor, self->fingerprints[0], dedup->distance, take_store_match, self,
-                                        self->error)
-                         : sstore_query_batch(dedup->store, self->fingerprints, self->count, dedup->distance, &options,
-                                              take_store_match, self, self->error);
+    sstore_status status = self->count == 1
+                               ? sstore_query(dedup->cursor, self->fingerprints[0], dedup->distance, take_store_match,
+                                              self, self->error)
+                               : sstore_query_batch(dedup->store, self->fingerprints, self->count, dedup->distance,
+                                                    &options, take_store_match, self, self->error);
     if (status == SSTORE_OK)
         return answer_until(self, self->count);
     return status == SSTORE_STOPPED ? self->status : status;
@@ -419,7 +417,7 @@ static sstore_status offer_round(offer *self)
 static size_t round_size(const sstore_dedup *dedup, size_t left)
 {
     const uint64_t every = dedup->publish_every, gathered = ss_growing_index_count(dedup->gathered);
-    const uint64_t room = ss_max_u64(ss_min_u64(memory_bytes(dedup) / ROUND_BYTES, MOST_ROUND), LEAST_ROUND);
+    const uint64_t room = ss_max_u64(ss_min_u64(memory_bytes(dedup) / ROUND_BYTES, MAX_ROUND), MIN_ROUND);
     return (size_t)ss_min_u64(left, every > gathered ? ss_min_u64(every - gathered, room) : room);
 }
 
@@ -433,7 +431,7 @@ sstore_status sstore_dedup_offer(sstore_dedup *dedup, const uint64_t *fingerprin
         size = round_size(dedup, count - first);
         offer some = {.dedup = dedup,
                       .fingerprints = fingerprints + first,
-                      .ids = ids != NULL && dedup->place.manifest.has_ids ? ids + first : NULL,
+                      .ids = ids != NULL && dedup->transaction.manifest.has_ids ? ids + first : NULL,
                       .first = first,
                       .count = size,
                       .is_new_out = is_new_out != NULL ? is_new_out + first : NULL,

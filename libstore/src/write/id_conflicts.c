@@ -7,11 +7,11 @@
 /* Older segments are read if they have at most this many records for each added one, beyond the second number, which takes some
  * hundredths of a second. */
 #define RECORDS_FOR_ONE 16u
-#define RECORDS_AT_LEAST 2000000u
-#define MOST_STREAM_BYTES ((uint64_t)16 << 20) /* for reading all older segments at once: some hundreds of them */
+#define RECORDS_AT_MIN 2000000u
+#define MAX_STREAM_BYTES ((uint64_t)16 << 20) /* for reading all older segments at once: some hundreds of them */
 
 #define SUSPECT_BYTES (2 * sizeof(uint64_t) + sizeof(uint8_t))
-#define MOST_SUSPECT_BYTES ((uint64_t)16 << 20) /* a million */
+#define MAX_SUSPECT_BYTES ((uint64_t)16 << 20) /* a million */
 
 enum { MARK_ADDED = 1, MARK_CONFLICT = 2 }; /* of a suspect: an added record has it; two records have it */
 
@@ -23,7 +23,7 @@ typedef struct search {
 
 uint64_t ss_id_conflicts_watch(ss_id_conflicts *conflicts, uint64_t memory_bytes)
 {
-    const uint64_t bytes = ss_min_u64(memory_bytes / 16, MOST_SUSPECT_BYTES);
+    const uint64_t bytes = ss_min_u64(memory_bytes / 16, MAX_SUSPECT_BYTES);
     conflicts->capacity = (size_t)(bytes / SUSPECT_BYTES);
     return bytes;
 }
@@ -72,22 +72,23 @@ static void mark_older(uint8_t *mark)
 }
 
 /* Look through the records of the segments first .. end - 1. */
-static bool look_through(const search *self, const sstore *store, uint32_t first, uint32_t end, void (*mark)(uint8_t *mark))
+static bool look_through(const search *self, const sstore *store, uint32_t first, uint32_t end,
+                         void (*mark)(uint8_t *mark))
 {
-    ss_record_merge records;
+    ss_merge_iterator records;
     sstore_record record;
     bool more = true;
-    ss_record_merge_init(&records, true);
-    sstore_status status = ss_record_merge_add(&records, store, first, end, NULL);
+    ss_merge_iterator_init(&records, true);
+    sstore_status status = ss_merge_iterator_add(&records, store, first, end, NULL);
     if (status == SSTORE_OK)
-        status = ss_record_merge_rewind(&records, NULL);
+        status = ss_merge_iterator_rewind(&records, NULL);
     while (status == SSTORE_OK && more) {
-        status = ss_record_merge_next(&records, &record, &more, NULL);
+        status = ss_merge_iterator_next(&records, &record, &more, NULL);
         uint8_t *found = status == SSTORE_OK && more ? find_mark(self, record.id) : NULL;
         if (found != NULL)
             mark(found);
     }
-    ss_record_merge_close(&records);
+    ss_merge_iterator_close(&records);
     return status == SSTORE_OK;
 }
 
@@ -104,14 +105,15 @@ static uint64_t count_marks(const search *self, uint8_t mark, uint64_t below)
  * they are numbers, a suspect is there almost surely. */
 static bool is_worth_it(uint64_t older_count, uint64_t added_count, uint64_t next_ordinal)
 {
-    const bool is_cheap = older_count <= RECORDS_AT_LEAST || (older_count - RECORDS_AT_LEAST) / RECORDS_FOR_ONE <= added_count;
+    const bool is_cheap = older_count <= RECORDS_AT_MIN ||
+                          (older_count - RECORDS_AT_MIN) / RECORDS_FOR_ONE <= added_count;
     return is_cheap || older_count >= next_ordinal / 2;
 }
 
 void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint64_t next_ordinal, sstore_change *change)
 {
     const uint32_t newest = store->manifest.segment_count - 1;
-    const uint64_t added_count = store->segments[newest]->facts.record_count;
+    const uint64_t added_count = store->segments[newest]->metadata.record_count;
     change->ids_checked = !conflicts->left_out;
     conflicts->left_out = false;
     if (conflicts->count == 0)
@@ -120,7 +122,7 @@ void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint6
     search self = {.ids = conflicts->suspects, .count = conflicts->count, .marks = ss_alloc(conflicts->count, 1)};
     bool checked = self.marks != NULL && look_through(&self, store, newest, newest + 1, mark_added);
     if (checked && newest > 0 && count_marks(&self, MARK_ADDED, next_ordinal) > 0)
-        checked = ss_record_merge_bytes(store, 0, newest) <= MOST_STREAM_BYTES &&
+        checked = ss_merge_iterator_bytes(store, 0, newest) <= MAX_STREAM_BYTES &&
                   is_worth_it(change->record_count - added_count, added_count, next_ordinal) &&
                   look_through(&self, store, 0, newest, mark_older);
     change->ids_checked = change->ids_checked && checked;

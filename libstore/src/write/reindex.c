@@ -13,13 +13,13 @@
 #include "write/segment_writer.h"
 
 typedef struct reindexing {
-    ss_workplace place;
+    ss_transaction transaction;
     ss_manifest manifest; /* the store's as it will be */
     uint32_t chosen_count;
-    uint32_t *chosen;     /* the segments whose directories are made again */
+    uint32_t *chosen; /* the segments whose directories are made again */
     ss_progress progress;
-    uint64_t item_count;  /* fingerprints of all tables, and records of id columns, of the chosen segments */
-    uint64_t begun_count; /* of them, in files that were begun */
+    uint64_t item_count;   /* fingerprints of all tables, and records of id columns, of the chosen segments */
+    uint64_t staged_total; /* of them, in files that were begun */
 } reindexing;
 
 /* ----- choosing ----- */
@@ -28,7 +28,7 @@ static sstore_status open_segment(const reindexing *self, uint32_t number, bool 
                                   sstore_error *error)
 {
     const ss_segment_use use = {.has_ids = self->manifest.has_ids, .blocks_only = blocks_only};
-    return ss_segment_open(&self->place.store, &self->manifest.segments[number], &use, segment_out, error);
+    return ss_segment_open(&self->transaction.store, &self->manifest.segments[number], &use, segment_out, error);
 }
 
 /* Open a segment for its blocks. No other writer is at work, so a file that is not there is lost. */
@@ -90,17 +90,17 @@ static sstore_status fail_file(const ss_block_reader *blocks, const char *reason
 static sstore_status write_table(reindexing *self, const ss_table *table, uint32_t number,
                                  ss_directory_writer *directory, sstore_error *error)
 {
-    const ss_block_source source = {.reader = &table->blocks, .code = &table->code};
-    ss_table_stream stream;
+    const ss_checked_blocks checked = {.reader = &table->blocks, .code = &table->code};
+    ss_table_iterator iterator;
     ss_array_writer keys, ranks;
     const uint64_t *values;
     uint64_t rank = 0;
     uint32_t count = 0;
     ss_array_writer_init(&keys, directory, SS_ARRAY_KEYS, number);
     ss_array_writer_init(&ranks, directory, SS_ARRAY_RANKS, number);
-    sstore_status status = ss_table_stream_open(&stream, &source, error);
+    sstore_status status = ss_table_iterator_open(&iterator, &checked, error);
     while (status == SSTORE_OK) {
-        status = ss_table_stream_next(&stream, &values, &count, error);
+        status = ss_table_iterator_next(&iterator, &values, &count, error);
         if (status != SSTORE_OK || count == 0)
             break;
         if (number == 0)
@@ -112,38 +112,40 @@ static sstore_status write_table(reindexing *self, const ss_table *table, uint32
         rank += count;
     }
     if (status == SSTORE_OK && rank != table->blocks.header.item_count)
-        status = fail_file(&table->blocks, "the table has another number of fingerprints than the manifest says", error);
+        status = fail_file(&table->blocks, "the table has another number of fingerprints than the manifest says",
+                           error);
     if (status == SSTORE_OK)
         status = ss_array_writer_finish(&keys, error);
     if (status == SSTORE_OK)
         status = ss_array_writer_finish(&ranks, error);
     ss_array_writer_free(&keys);
     ss_array_writer_free(&ranks);
-    ss_table_stream_close(&stream);
+    ss_table_iterator_close(&iterator);
     return status;
 }
 
 /* Where the id column stands between two blocks. */
 typedef struct ids_state {
     uint64_t next_rank, count;
-    bool goes_on;      /* the last rank has more records */
+    bool continued;    /* the last rank has more records */
     ss_id_order order; /* of its ids */
 } ids_state;
 
-static sstore_status follow_ids(ids_state *state, const ss_block_source *source, uint64_t number, const ss_ids_block *block,
-                                sstore_error *error)
+static sstore_status follow_ids(ids_state *state, const ss_checked_blocks *checked, uint64_t number,
+                                const ss_ids_block *block, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
     uint64_t id;
-    if (block->first_rank != state->next_rank - (state->goes_on ? 1 : 0))
-        return ss_block_reader_malformed(source->reader, number, "it does not begin with the rank after the block before", error);
-    state->order.any &= state->goes_on;
+    if (block->first_rank != state->next_rank - (state->continued ? 1 : 0))
+        return ss_block_reader_malformed(checked->reader, number,
+                                         "it does not begin with the rank after the block before", error);
+    state->order.any &= state->continued;
     for (uint32_t i = 0; status == SSTORE_OK && i < block->count; i++) {
         state->order.any &= !ss_ids_block_starts_rank(block, i);
-        status = ss_block_source_take_id(source, number, block, i, &state->order, &id, error);
+        status = ss_checked_block_take_id(checked, number, block, i, &state->order, &id, error);
     }
     state->next_rank = ss_ids_block_last_rank(block) + 1;
-    state->goes_on = block->goes_on;
+    state->continued = block->continued;
     state->count += block->count;
     return status;
 }
@@ -153,8 +155,8 @@ static sstore_status write_ids(reindexing *self, const ss_segment *segment, ss_d
                                sstore_error *error)
 {
     const ss_block_reader *blocks = &segment->ids;
-    const ss_block_source source = {.reader = blocks};
-    ss_block_walk walk = ss_block_walk_from(0, UINT64_MAX);
+    const ss_checked_blocks checked = {.reader = blocks};
+    ss_read_ahead walk = ss_read_ahead_from(0, UINT64_MAX);
     ids_state state = {.count = 0};
     ss_array_writer keys;
     uint8_t *buffer = ss_alloc(1, blocks->header.block_bytes);
@@ -166,15 +168,15 @@ static sstore_status write_ids(reindexing *self, const ss_segment *segment, ss_d
         ss_block_reader_ahead(blocks, number, &walk);
         status = ss_block_reader_get(blocks, number, buffer, &bytes, error);
         if (status == SSTORE_OK)
-            status = ss_block_source_open_ids(&source, number, bytes, &block, error);
+            status = ss_checked_block_open_ids(&checked, number, bytes, &block, error);
         if (status == SSTORE_OK)
-            status = follow_ids(&state, &source, number, &block, error);
+            status = follow_ids(&state, &checked, number, &block, error);
         if (status == SSTORE_OK)
             status = ss_array_writer_add(&keys, state.next_rank - 1, error);
         if (status == SSTORE_OK)
             status = ss_progress_add(&self->progress, 0, block.count);
     }
-    if (status == SSTORE_OK && (state.goes_on || state.next_rank != segment->facts.distinct_count ||
+    if (status == SSTORE_OK && (state.continued || state.next_rank != segment->metadata.distinct_count ||
                                 state.count != blocks->header.item_count))
         status = fail_file(blocks, "the ids are not those of the store's fingerprints", error);
     if (status == SSTORE_OK)
@@ -195,42 +197,42 @@ static uint64_t count_items(const ss_manifest_segment *segment, bool has_ids)
 /* A phase of some items begins. */
 static void begin_phase(reindexing *self, const ss_segment *segment, uint32_t table, uint64_t items)
 {
-    self->begun_count += items;
-    self->progress.now.table_count = segment->facts.plan.table_count;
+    self->staged_total += items;
+    self->progress.now.table_count = segment->metadata.plan.table_count;
     ss_progress_begin(&self->progress, "indexing", table, items,
-                      self->item_count > 0 ? (double)self->begun_count / (double)self->item_count : 1);
+                      self->item_count > 0 ? (double)self->staged_total / (double)self->item_count : 1);
 }
 
 /* Room for what a build may need, so that the file is the same; and for blocks that a build would fill better. */
-static uint64_t most_bytes(const ss_manifest_segment *facts, bool has_ids)
+static uint64_t max_bytes(const ss_manifest_segment *metadata, bool has_ids)
 {
-    uint64_t values = facts->tables[0].block_count + facts->ids.block_count;
-    for (uint32_t i = 0; i < facts->plan.table_count; i++)
-        values += facts->tables[i].block_count;
-    return ss_max_u64(8 * values, ss_directory_bound_bytes(facts, has_ids));
+    uint64_t values = metadata->tables[0].block_count + metadata->ids.block_count;
+    for (uint32_t i = 0; i < metadata->plan.table_count; i++)
+        values += metadata->tables[i].block_count;
+    return ss_max_u64(8 * values, ss_directory_bound_bytes(metadata, has_ids));
 }
 
 /* Write the directory of a segment, open for its blocks only, into `dir`, and note in *facts how large it is, its sum and its
  * format. The blocks are checked as far as it rests on them: that they are sound, and follow each other. Where a build of the
  * segment on this host would make the directory, up to 2^16 blocks a file, it is the same file, byte for byte. */
-static sstore_status make_directory(reindexing *self, const ss_segment *segment, const ss_dir *dir, ss_manifest_segment *facts,
-                                    sstore_error *error)
+static sstore_status make_directory(reindexing *self, const ss_segment *segment, const ss_dir *dir,
+                                    ss_manifest_segment *metadata, sstore_error *error)
 {
     const bool has_ids = self->manifest.has_ids;
-    const uint64_t distinct = facts->distinct_count;
+    const uint64_t distinct = metadata->distinct_count;
     ss_directory_writer *directory = NULL;
-    sstore_status status = ss_directory_writer_open(dir, most_bytes(facts, has_ids), &directory, error);
+    sstore_status status = ss_directory_writer_open(dir, max_bytes(metadata, has_ids), &directory, error);
     /* In the order of a build. */
-    for (uint32_t number = 0; status == SSTORE_OK && number < facts->plan.table_count; number++) {
+    for (uint32_t number = 0; status == SSTORE_OK && number < metadata->plan.table_count; number++) {
         const bool with_ids = number == 0 && has_ids;
-        begin_phase(self, segment, number, distinct + (with_ids ? facts->record_count : 0));
+        begin_phase(self, segment, number, distinct + (with_ids ? metadata->record_count : 0));
         status = write_table(self, &segment->tables[number], number, directory, error);
         if (status == SSTORE_OK && with_ids)
             status = write_ids(self, segment, directory, error);
     }
-    facts->lmdb_format = ss_directory_lmdb_format();
+    metadata->lmdb_format = ss_directory_lmdb_format();
     if (status == SSTORE_OK)
-        status = ss_directory_writer_finish(directory, &facts->directory_bytes, &facts->directory_sum, error);
+        status = ss_directory_writer_finish(directory, &metadata->directory_bytes, &metadata->directory_sum, error);
     ss_directory_writer_close(directory);
     return status;
 }
@@ -238,14 +240,14 @@ static sstore_status make_directory(reindexing *self, const ss_segment *segment,
 /* ----- segments ----- */
 
 /* Have a segment's block files in its new folder as well. */
-static sstore_status share_blocks(const reindexing *self, const ss_manifest_segment *facts, const ss_dir *to,
+static sstore_status share_blocks(const reindexing *self, const ss_manifest_segment *metadata, const ss_dir *to,
                                   sstore_error *error)
 {
     char name[SS_NAME_CAPACITY];
     ss_dir from;
-    ss_folder_name(name, SS_SEGMENT_PREFIX, facts->folder_number);
-    sstore_status status = ss_dir_open_at(&self->place.store, name, &from, error);
-    for (uint32_t i = 0; status == SSTORE_OK && i < facts->plan.table_count; i++) {
+    ss_folder_name(name, SS_SEGMENT_PREFIX, metadata->folder_number);
+    sstore_status status = ss_dir_open_at(&self->transaction.store, name, &from, error);
+    for (uint32_t i = 0; status == SSTORE_OK && i < metadata->plan.table_count; i++) {
         ss_block_file_name(name, i);
         status = ss_file_share(&from, to, name, error);
     }
@@ -258,16 +260,16 @@ static sstore_status share_blocks(const reindexing *self, const ss_manifest_segm
 /* Make a segment with a new directory. */
 static sstore_status make_again(reindexing *self, uint32_t number, sstore_error *error)
 {
-    ss_manifest_segment *facts = &self->manifest.segments[number];
+    ss_manifest_segment *metadata = &self->manifest.segments[number];
     ss_segment *segment;
     sstore_status status = open_blocks(self, number, &segment, error);
     if (status == SSTORE_OK)
-        status = ss_workplace_begin(&self->place, error);
+        status = ss_transaction_stage(&self->transaction, error);
     if (status == SSTORE_OK) {
-        const ss_dir *dir = &self->place.works[self->place.work_count - 1]->dir;
-        status = make_directory(self, segment, dir, facts, error);
+        const ss_dir *dir = &self->transaction.staged[self->transaction.staged_count - 1]->dir;
+        status = make_directory(self, segment, dir, metadata, error);
         if (status == SSTORE_OK)
-            status = share_blocks(self, facts, dir, error);
+            status = share_blocks(self, metadata, dir, error);
     }
     ss_segment_release(segment);
     return status;
@@ -281,9 +283,9 @@ static sstore_status make_all_again(reindexing *self, sstore_error *error)
     for (uint32_t i = 0; status == SSTORE_OK && i < self->chosen_count; i++)
         status = make_again(self, self->chosen[i], error);
     if (status == SSTORE_OK && self->chosen_count == 0)
-        ss_workplace_tidy(&self->place);
+        ss_transaction_clean_up(&self->transaction);
     else if (status == SSTORE_OK)
-        status = ss_workplace_publish(&self->place, &self->manifest, self->chosen, error);
+        status = ss_transaction_commit(&self->transaction, &self->manifest, self->chosen, error);
     return status;
 }
 
@@ -291,7 +293,7 @@ sstore_status sstore_reindex(const char *path, const sstore_reindex_options *opt
                              sstore_error *error)
 {
     sstore_reindex_options taken = SSTORE_REINDEX_OPTIONS_INIT;
-    reindexing self = {.place = {.store = SS_DIR_NONE}};
+    reindexing self = {.transaction = {.store = SS_DIR_NONE}};
     if (path == NULL)
         return ss_fail_argument(error, "sstore_reindex: path must not be NULL");
     sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_REINDEX_OPTIONS_SIZE_1, error);
@@ -299,9 +301,9 @@ sstore_status sstore_reindex(const char *path, const sstore_reindex_options *opt
         return status;
     self.progress.report = taken.on_progress;
     self.progress.context = taken.progress_context;
-    status = ss_workplace_open(&self.place, path, SS_CLAIM_EXTEND, error);
+    status = ss_transaction_open(&self.transaction, path, SS_WRITE_EXTEND, error);
     if (status == SSTORE_OK)
-        status = ss_manifest_copy(&self.place.manifest, &self.manifest, error);
+        status = ss_manifest_copy(&self.transaction.manifest, &self.manifest, error);
     if (status == SSTORE_OK)
         status = choose(&self, taken.all, error);
     if (status == SSTORE_OK)
@@ -310,6 +312,6 @@ sstore_status sstore_reindex(const char *path, const sstore_reindex_options *opt
         *made_count_out = self.chosen_count;
     ss_free(self.chosen);
     ss_manifest_free(&self.manifest);
-    ss_workplace_close(&self.place);
+    ss_transaction_close(&self.transaction);
     return status;
 }

@@ -9,35 +9,37 @@
 
 /* ===== filter ===== */
 
-sstore_status ss_presence_filter_open(ss_presence_filter *filter, const sstore *store, uint32_t threads,
-                                      bool keep_present, sstore_error *error)
+sstore_status ss_membership_filter_open(ss_membership_filter *filter, const sstore *store, uint32_t threads,
+                                        bool keep_present, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    *filter = (ss_presence_filter){
-        .is_open = true, .keep_present = keep_present, .has_ids = store->manifest.has_ids, .lock = PTHREAD_MUTEX_INITIALIZER};
-    filter->presences = ss_alloc(threads, sizeof *filter->presences);
+    *filter = (ss_membership_filter){.is_open = true,
+                                     .keep_present = keep_present,
+                                     .has_ids = store->manifest.has_ids,
+                                     .lock = PTHREAD_MUTEX_INITIALIZER};
+    filter->memberships = ss_alloc(threads, sizeof *filter->memberships);
     filter->is_taken = ss_alloc(threads, sizeof *filter->is_taken);
-    if (filter->presences == NULL || filter->is_taken == NULL)
-        status = ss_fail_memory(error, threads * sizeof *filter->presences);
+    if (filter->memberships == NULL || filter->is_taken == NULL)
+        status = ss_fail_memory(error, threads * sizeof *filter->memberships);
     for (uint32_t i = 0; status == SSTORE_OK && i < threads; i++, filter->count++)
-        status = ss_presence_open(&filter->presences[i], store, false, NULL, error);
+        status = ss_membership_open(&filter->memberships[i], store, false, NULL, error);
     return status;
 }
 
-void ss_presence_filter_close(ss_presence_filter *filter)
+void ss_membership_filter_close(ss_membership_filter *filter)
 {
     if (!filter->is_open)
         return;
     for (uint32_t i = 0; i < filter->count; i++)
-        ss_presence_close(&filter->presences[i]);
-    ss_free(filter->presences);
+        ss_membership_close(&filter->memberships[i]);
+    ss_free(filter->memberships);
     ss_free(filter->is_taken);
     (void)pthread_mutex_destroy(&filter->lock);
-    *filter = (ss_presence_filter){.count = 0};
+    *filter = (ss_membership_filter){.count = 0};
 }
 
 /* Take one that no other thread has: there are as many as threads. */
-static uint32_t borrow(ss_presence_filter *filter)
+static uint32_t borrow(ss_membership_filter *filter)
 {
     uint32_t number = 0;
     (void)pthread_mutex_lock(&filter->lock);
@@ -49,14 +51,14 @@ static uint32_t borrow(ss_presence_filter *filter)
     return number;
 }
 
-static void give_back(ss_presence_filter *filter, uint32_t number)
+static void give_back(ss_membership_filter *filter, uint32_t number)
 {
     (void)pthread_mutex_lock(&filter->lock);
     filter->is_taken[number] = false;
     (void)pthread_mutex_unlock(&filter->lock);
 }
 
-sstore_status ss_presence_filter_run(ss_presence_filter *filter, void *items, size_t *count, sstore_error *error)
+sstore_status ss_membership_filter_run(ss_membership_filter *filter, void *items, size_t *count, sstore_error *error)
 {
     sstore_record *records = items;
     uint64_t *fingerprints = items;
@@ -64,10 +66,9 @@ sstore_status ss_presence_filter_run(ss_presence_filter *filter, void *items, si
     sstore_status status = SSTORE_OK;
     size_t kept = 0;
     for (size_t i = 0; status == SSTORE_OK && i < *count; i++) {
-        const sstore_record record =
-            filter->has_ids ? records[i] : (sstore_record){.fingerprint = fingerprints[i]};
+        const sstore_record record = filter->has_ids ? records[i] : (sstore_record){.fingerprint = fingerprints[i]};
         bool present;
-        status = ss_presence_has(&filter->presences[number], &record, &present, error);
+        status = ss_membership_has(&filter->memberships[number], &record, &present, error);
         if (filter->has_ids)
             records[kept] = record;
         else
@@ -122,26 +123,26 @@ static sstore_status add_found(found_records *found, const sstore_record *record
 /* ----- fingerprints ----- */
 
 /* The records that segment `number` adds of a fingerprint, as far as no newer one removes them. */
-static sstore_status find_in_segment(found_records *found, ss_presence *presence, uint32_t number, uint64_t fingerprint,
-                                     sstore_error *error)
+static sstore_status find_in_segment(found_records *found, ss_membership *membership, uint32_t number,
+                                     uint64_t fingerprint, sstore_error *error)
 {
-    ss_record_finder *finder = &presence->finders[number];
+    ss_segment_lookup *lookup = &membership->lookups[number];
     sstore_record record = {.fingerprint = fingerprint};
     uint64_t rank;
     ss_rank_ids ids = {.begin = 0, .end = 1};
-    bool has_ids = presence->store->manifest.has_ids, more = !has_ids, removed;
-    sstore_status status = ss_record_finder_rank(finder, fingerprint, &rank, error);
+    bool has_ids = membership->store->manifest.has_ids, more = !has_ids, removed;
+    sstore_status status = ss_segment_lookup_rank(lookup, fingerprint, &rank, error);
     if (status != SSTORE_OK || rank == SS_NO_RANK)
         return status;
     if (has_ids) {
-        ss_record_finder_ids(finder, rank, &ids);
+        ss_segment_lookup_ids(lookup, rank, &ids);
         status = ss_rank_ids_next(&ids, &more, error);
     }
     while (status == SSTORE_OK && more) {
         for (uint32_t i = ids.begin; status == SSTORE_OK && i < ids.end; i++) {
             status = has_ids ? ss_rank_ids_take(&ids, i, &record.id, error) : SSTORE_OK;
             if (status == SSTORE_OK)
-                status = ss_presence_in_newer(presence, number, &record, false, &removed, error);
+                status = ss_membership_in_newer(membership, number, &record, false, &removed, error);
             if (status == SSTORE_OK && !removed)
                 status = add_found(found, &record, error);
         }
@@ -155,13 +156,13 @@ static sstore_status find_in_segment(found_records *found, ss_presence *presence
 static sstore_status find_by_fingerprint(const ss_removal_keys *keys, found_records *found, sstore_error *error)
 {
     const sstore *store = keys->store;
-    ss_presence presence;
-    sstore_status status = ss_presence_open(&presence, store, false, NULL, error);
+    ss_membership membership;
+    sstore_status status = ss_membership_open(&membership, store, false, NULL, error);
     for (size_t i = 0; status == SSTORE_OK && i < keys->count; i++)
         for (uint32_t j = 0; status == SSTORE_OK && j < store->manifest.segment_count; j++)
             if (!ss_segment_removes(store->segments[j]))
-                status = find_in_segment(found, &presence, j, keys->keys[i], error);
-    ss_presence_close(&presence);
+                status = find_in_segment(found, &membership, j, keys->keys[i], error);
+    ss_membership_close(&membership);
     return status;
 }
 
@@ -207,22 +208,22 @@ static bool has_id(const id_set *set, uint64_t id)
 /* Ids are in no order that would lead to them: all records are looked through. */
 static sstore_status find_by_id(const ss_removal_keys *keys, found_records *found, sstore_error *error)
 {
-    ss_record_merge records;
+    ss_merge_iterator records;
     sstore_record record;
     id_set set;
     bool more = true;
-    ss_record_merge_init(&records, true);
+    ss_merge_iterator_init(&records, true);
     sstore_status status = open_id_set(&set, keys->keys, keys->count, error);
     if (status == SSTORE_OK)
-        status = ss_record_merge_add_store(&records, keys->store, error);
+        status = ss_merge_iterator_add_store(&records, keys->store, error);
     if (status == SSTORE_OK)
-        status = ss_record_merge_rewind(&records, error);
+        status = ss_merge_iterator_rewind(&records, error);
     while (status == SSTORE_OK && more) {
-        status = ss_record_merge_next(&records, &record, &more, error);
+        status = ss_merge_iterator_next(&records, &record, &more, error);
         if (status == SSTORE_OK && more && has_id(&set, record.id))
             status = add_found(found, &record, error);
     }
-    ss_record_merge_close(&records);
+    ss_merge_iterator_close(&records);
     ss_free(set.begins);
     return status;
 }
@@ -238,8 +239,7 @@ sstore_status ss_removal_keys_flush(ss_removal_keys *keys, sstore_error *error)
         return ss_fail_memory(error, sizeof *found);
     found->keys = keys;
     keys->count = ss_sort_unique_keys(keys->keys, keys->scratch, keys->count);
-    sstore_status status =
-        keys->are_ids ? find_by_id(keys, found, error) : find_by_fingerprint(keys, found, error);
+    sstore_status status = keys->are_ids ? find_by_id(keys, found, error) : find_by_fingerprint(keys, found, error);
     if (status == SSTORE_OK)
         status = hand_on(found, error);
     keys->count = 0;
@@ -281,14 +281,15 @@ static sstore_status take(sstore_remover *remover, const uint64_t *items, size_t
     return ss_builder_open_base(&remover->builder, error);
 }
 
-sstore_status sstore_remover_remove(sstore_remover *remover, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
-                                    sstore_error *error)
+sstore_status sstore_remover_remove(sstore_remover *remover, const uint64_t *fingerprints, const uint64_t *ids,
+                                    size_t count, sstore_error *error)
 {
     if (remover != NULL && remover->builder.build.has_ids && ids == NULL && count > 0)
         return ss_fail_argument(error, "sstore_remover_remove: the store has ids, so ids must not be NULL; "
                                        "sstore_remover_remove_fingerprints() removes all records of a fingerprint");
     const sstore_status status = take(remover, fingerprints, count, error);
-    return status == SSTORE_OK && count > 0 ? ss_builder_add_records(&remover->builder, fingerprints, ids, count, error) : status;
+    return status == SSTORE_OK && count > 0 ? ss_builder_add_records(&remover->builder, fingerprints, ids, count, error)
+                                            : status;
 }
 
 sstore_status sstore_remover_remove_fingerprints(sstore_remover *remover, const uint64_t *fingerprints, size_t count,

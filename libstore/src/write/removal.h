@@ -13,24 +13,24 @@
  * threads may do so at once.
  */
 
-typedef struct ss_presence_filter {
+typedef struct ss_membership_filter {
     bool is_open;
     bool keep_present; /* else what is not there */
     bool has_ids;
     uint32_t count;
-    ss_presence *presences; /* one a thread */
+    ss_membership *memberships; /* one a thread */
     pthread_mutex_t lock;   /* guards the next one */
     bool *is_taken;
-} ss_presence_filter;
+} ss_membership_filter;
 
 /* For up to `threads` threads. The store must stay open. MEMORY. */
-sstore_status ss_presence_filter_open(ss_presence_filter *filter, const sstore *store, uint32_t threads,
+sstore_status ss_membership_filter_open(ss_membership_filter *filter, const sstore *store, uint32_t threads,
                                       bool keep_present, sstore_error *error);
 /* Also of a zeroed one. */
-void ss_presence_filter_close(ss_presence_filter *filter);
+void ss_membership_filter_close(ss_membership_filter *filter);
 
 /* Thin out `*count` items, ascending; fingerprints (u64) in a store without ids, else sstore_record. IO, DAMAGED. */
-sstore_status ss_presence_filter_run(ss_presence_filter *filter, void *items, size_t *count, sstore_error *error);
+sstore_status ss_membership_filter_run(ss_membership_filter *filter, void *items, size_t *count, sstore_error *error);
 
 /* ===== keys ===== */
 

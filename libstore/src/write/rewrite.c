@@ -11,7 +11,7 @@
 /* The records of stores are in order already. Pieces are taken from the iterator one after the other, whatever thread asks for
  * them; what is done with them goes on side by side. */
 typedef struct record_pieces {
-    ss_record_merge *records; /* borrowed */
+    ss_merge_iterator *records; /* borrowed */
     /* Whether a record is to be in a piece at all; NULL: all are. */
     bool (*is_wanted)(void *context, const sstore_record *record);
     void *context;
@@ -28,17 +28,19 @@ static sstore_status check_record(record_pieces *stream, const sstore_record *re
 {
     const sstore_record *last = &stream->last;
     const bool ascends = !stream->has_last || record->fingerprint > last->fingerprint ||
-                         (record->fingerprint == last->fingerprint && stream->records->has_ids && record->id > last->id);
+                         (record->fingerprint == last->fingerprint && stream->records->has_ids &&
+                          record->id > last->id);
     stream->has_last = true;
     stream->last = *record;
     if (stream->records->has_ids && SS_UNLIKELY(record->id + (record->id < UINT64_MAX) > stream->next_ordinal))
-        return ss_fail_damaged(error, ss_record_merge_file(stream->records), SSTORE_NO_OFFSET,
+        return ss_fail_damaged(error, ss_merge_iterator_file(stream->records), SSTORE_NO_OFFSET,
                                "the manifest's next ordinal is not above all ids; 'sstore verify' says of which store");
     if (SS_LIKELY(ascends))
         return SSTORE_OK;
-    return ss_fail_damaged(error, ss_record_merge_file(stream->records), SSTORE_NO_OFFSET,
-                           "the records do not ascend at fingerprint %016llx; 'sstore verify' says which file is damaged",
-                           (unsigned long long)record->fingerprint);
+    return ss_fail_damaged(
+        error, ss_merge_iterator_file(stream->records), SSTORE_NO_OFFSET,
+        "the records do not ascend at fingerprint %016llx; 'sstore verify' says which file is damaged",
+        (unsigned long long)record->fingerprint);
 }
 
 /* Take the next records off the stream, and keep those that are wanted. */
@@ -48,7 +50,7 @@ static sstore_status take(record_pieces *stream, void *items, size_t *count_out,
     uint64_t *keys = items;
     bool more = true;
     for (size_t taken = 0; taken < stream->piece_capacity; taken++) {
-        sstore_status status = ss_record_merge_next(stream->records, &record, &more, error);
+        sstore_status status = ss_merge_iterator_next(stream->records, &record, &more, error);
         if (status == SSTORE_OK && more)
             status = check_record(stream, &record, error);
         if (status != SSTORE_OK || !more)
@@ -67,10 +69,10 @@ static sstore_status check_end(const record_pieces *stream, sstore_error *error)
 {
     sstore_record record;
     bool more;
-    const sstore_status status = ss_record_merge_next(stream->records, &record, &more, error);
+    const sstore_status status = ss_merge_iterator_next(stream->records, &record, &more, error);
     if (status != SSTORE_OK || !more)
         return status;
-    return ss_fail_damaged(error, ss_record_merge_file(stream->records), SSTORE_NO_OFFSET,
+    return ss_fail_damaged(error, ss_merge_iterator_file(stream->records), SSTORE_NO_OFFSET,
                            "there are more records than the manifest says; 'sstore verify' says which file is damaged");
 }
 
@@ -85,7 +87,7 @@ static sstore_status load(void *context, size_t piece, void *items, void *scratc
         return SSTORE_OK; /* a piece before could not be loaded, and whoever wanted it reports that */
     if (piece == 0) {
         stream->has_last = false;
-        status = ss_record_merge_rewind(stream->records, error);
+        status = ss_merge_iterator_rewind(stream->records, error);
     }
     if (status == SSTORE_OK)
         status = take(stream, items, count_out, error);
@@ -100,18 +102,18 @@ static sstore_status load(void *context, size_t piece, void *items, void *scratc
     return status;
 }
 
-static void open_pieces(record_pieces *stream, uint64_t most_records, size_t capacity, ss_sorted_pieces *source_out)
+static void open_pieces(record_pieces *stream, uint64_t max_records, size_t capacity, ss_sorted_pieces *source_out)
 {
     stream->piece_capacity = capacity;
     /* One at least, so that records are read also where the manifest says that none are left: that has to be true. */
-    stream->piece_count = (size_t)ss_max_u64((most_records + capacity - 1) / capacity, 1);
+    stream->piece_count = (size_t)ss_max_u64((max_records + capacity - 1) / capacity, 1);
     ss_sequencer_init(&stream->sequencer);
     *source_out = (ss_sorted_pieces){.context = stream,
-                                    .piece_count = stream->piece_count,
-                                    .item_count = most_records,
-                                    .progress_each = capacity,
-                                    .max_items = capacity,
-                                    .load = load};
+                                     .piece_count = stream->piece_count,
+                                     .item_count = max_records,
+                                     .progress_each = capacity,
+                                     .max_items = capacity,
+                                     .load = load};
 }
 
 static void close_pieces(record_pieces *stream)
@@ -130,13 +132,13 @@ static void close_pieces(record_pieces *stream)
 typedef struct inputs {
     size_t count;
     sstore **stores;
-    ss_record_merge records;
+    ss_merge_iterator records;
     uint64_t shard, shard_count; /* records of other shards are left out */
 } inputs;
 
 static void close_inputs(inputs *from)
 {
-    ss_record_merge_close(&from->records);
+    ss_merge_iterator_close(&from->records);
     for (size_t i = 0; from->stores != NULL && i < from->count; i++)
         sstore_close(from->stores[i]);
     ss_free(from->stores);
@@ -169,9 +171,9 @@ static sstore_status open_inputs(inputs *from, const char *const *paths, size_t 
             status = check_alike(from->stores[0], from->stores[i], error);
     }
     if (status == SSTORE_OK)
-        ss_record_merge_init(&from->records, from->stores[0]->manifest.has_ids);
+        ss_merge_iterator_init(&from->records, from->stores[0]->manifest.has_ids);
     for (size_t i = 0; status == SSTORE_OK && i < count; i++)
-        status = ss_record_merge_add_store(&from->records, from->stores[i], error);
+        status = ss_merge_iterator_add_store(&from->records, from->stores[i], error);
     return status;
 }
 
@@ -205,18 +207,18 @@ static input_totals sum_up(const inputs *from)
         (void)ss_manifest_counts(manifest, &counts);
         totals.next_ordinal = ss_max_u64(totals.next_ordinal, manifest->next_ordinal);
         totals.record_count += counts.record_count;
-        totals.memory_bytes += ss_record_merge_bytes(from->stores[i], 0, manifest->segment_count);
+        totals.memory_bytes += ss_merge_iterator_bytes(from->stores[i], 0, manifest->segment_count);
     }
     return totals;
 }
 
 /* Build a store at `path` of what the inputs give. */
-static sstore_status build_from(inputs *from, const char *path, const ss_write_options *options, sstore_change *change_out,
-                                sstore_error *error)
+static sstore_status build_from(inputs *from, const char *path, const ss_write_options *options,
+                                sstore_change *change_out, sstore_error *error)
 {
     const input_totals totals = sum_up(from);
     sstore_builder *builder;
-    sstore_status status = ss_builder_open(path, options->replace ? SS_CLAIM_REPLACE : SS_CLAIM_NEW, options,
+    sstore_status status = ss_builder_open(path, options->replace ? SS_WRITE_REPLACE : SS_WRITE_NEW, options,
                                            SS_SEGMENT_RECORDS, &builder, error);
     if (status != SSTORE_OK)
         return status;
@@ -302,8 +304,8 @@ sstore_status sstore_shard(const char *path, const char *input_path, uint32_t sh
  */
 
 #define TIER_RATIO 4u
-#define TIER_LEAST 4u /* segments */
-#define MOST_MADE 2u  /* segments, that a range becomes: one that adds and one that removes */
+#define TIER_MIN 4u /* segments */
+#define MAX_MADE 2u /* segments, that a range becomes: one that adds and one that removes */
 
 /* ----- which segments ----- */
 
@@ -331,7 +333,7 @@ static compact_range find_tiers(const ss_manifest *manifest)
         sum += count;
         range.first--;
     }
-    return range.end - range.first < TIER_LEAST ? none : range;
+    return range.end - range.first < TIER_MIN ? none : range;
 }
 
 /* All segments; none where there is only one, which adds. */
@@ -341,7 +343,7 @@ static compact_range find_all(const ss_manifest *manifest)
 }
 
 /* What records of the range there can be at most, of those that it adds, or of those that it removes from older segments. */
-static uint64_t count_most(const ss_manifest *manifest, compact_range range, ss_segment_kind kind)
+static uint64_t count_max(const ss_manifest *manifest, compact_range range, ss_segment_kind kind)
 {
     uint64_t count = 0;
     for (uint32_t i = range.first; i < range.end; i++)
@@ -364,38 +366,38 @@ typedef struct compaction {
 static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore_error *error)
 {
     sstore_builder *builder = self->builder;
-    const ss_manifest *manifest = &builder->place->manifest;
-    const uint64_t most = count_most(manifest, self->range, kind);
+    const ss_manifest *manifest = &builder->transaction->manifest;
+    const uint64_t max = count_max(manifest, self->range, kind);
     const bool is_all = self->range.first == 0 && self->range.end == manifest->segment_count;
     ss_segment_writer build = builder->build;
     ss_manifest_segment *segment = &self->made[self->made_count];
-    ss_record_merge records;
+    ss_merge_iterator records;
     ss_sorted_pieces source;
     sstore_status status = SSTORE_OK;
-    if (builder->place->work_count == self->made_count) /* the builder has begun the first one */
-        status = ss_workplace_begin(builder->place, error);
-    build.dir = &builder->place->works[self->made_count]->dir;
+    if (builder->transaction->staged_count == self->made_count) /* the builder has begun the first one */
+        status = ss_transaction_stage(builder->transaction, error);
+    build.dir = &builder->transaction->staged[self->made_count]->dir;
     build.kind = kind;
     if (kind == SS_SEGMENT_REMOVED)
         build.plan_name = SS_REMOVAL_PLAN;
-    ss_record_merge_init(&records, manifest->has_ids);
+    ss_merge_iterator_init(&records, manifest->has_ids);
     records.removed = kind == SS_SEGMENT_REMOVED;
     if (status == SSTORE_OK)
-        status = ss_record_merge_add(&records, self->store, self->range.first, self->range.end, error);
+        status = ss_merge_iterator_add(&records, self->store, self->range.first, self->range.end, error);
     if (status == SSTORE_OK) {
         record_pieces stream = {.records = &records, .next_ordinal = manifest->next_ordinal};
-        open_pieces(&stream, most, ss_piece_capacity(build.memory.piece_capacity, most), &source);
+        open_pieces(&stream, max, ss_piece_capacity(build.memory.piece_capacity, max), &source);
         status = ss_segment_write(&build, &source, NULL, segment, error);
         close_pieces(&stream);
     }
-    ss_record_merge_close(&records);
+    ss_merge_iterator_close(&records);
     if (status != SSTORE_OK)
         return status;
     self->sums[kind] = segment->content_sum;
     if (segment->record_count > 0 || (is_all && kind == SS_SEGMENT_RECORDS))
         self->made_count++;
     else
-        ss_workplace_drop_last(builder->place);
+        ss_transaction_discard_last(builder->transaction);
     return SSTORE_OK;
 }
 
@@ -403,7 +405,7 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
  * takes as much from what they add as is left over on either side. */
 static sstore_status check_sums(const compaction *self, sstore_error *error)
 {
-    const ss_manifest *manifest = &self->builder->place->manifest;
+    const ss_manifest *manifest = &self->builder->transaction->manifest;
     ss_u128 added = self->sums[SS_SEGMENT_REMOVED], removed = self->sums[SS_SEGMENT_RECORDS];
     for (uint32_t i = self->range.first; i < self->range.end; i++) {
         const ss_manifest_segment *segment = &manifest->segments[i];
@@ -412,18 +414,19 @@ static sstore_status check_sums(const compaction *self, sstore_error *error)
     }
     if (ss_u128_equal(added, removed))
         return SSTORE_OK;
-    return ss_fail_damaged(error, self->store->dir.path, SSTORE_NO_OFFSET,
-                           "the records that were read do not have the manifest's content sums; nothing was changed, and "
-                           "'sstore verify' says which file is damaged");
+    return ss_fail_damaged(
+        error, self->store->dir.path, SSTORE_NO_OFFSET,
+        "the records that were read do not have the manifest's content sums; nothing was changed, and "
+        "'sstore verify' says which file is damaged");
 }
 
 /* Put what was made in the range's place. */
 static sstore_status publish(compaction *self, sstore_error *error)
 {
-    const ss_manifest *before = &self->builder->place->manifest;
+    const ss_manifest *before = &self->builder->transaction->manifest;
     const uint32_t newer = before->segment_count - self->range.end;
     ss_manifest manifest = *before;
-    uint32_t fresh[MOST_MADE];
+    uint32_t fresh[MAX_MADE];
     manifest.segment_count = self->range.first + self->made_count + newer;
     manifest.segments = ss_alloc(manifest.segment_count, sizeof *manifest.segments);
     if (manifest.segments == NULL)
@@ -435,20 +438,19 @@ static sstore_status publish(compaction *self, sstore_error *error)
     }
     memcpy(manifest.segments + self->range.first + self->made_count, before->segments + self->range.end,
            newer * sizeof *manifest.segments);
-    sstore_status status = ss_workplace_publish(self->builder->place, &manifest, fresh, error);
+    sstore_status status = ss_transaction_commit(self->builder->transaction, &manifest, fresh, error);
     ss_free(manifest.segments);
     return status;
 }
 
 static sstore_status make_and_publish(compaction *self, sstore_error *error)
 {
-    const ss_manifest *manifest = &self->builder->place->manifest;
-    self->made = ss_alloc(MOST_MADE, sizeof *self->made);
-    sstore_status status = self->made != NULL ? SSTORE_OK : ss_fail_memory(error, MOST_MADE * sizeof *self->made);
+    const ss_manifest *manifest = &self->builder->transaction->manifest;
+    self->made = ss_alloc(MAX_MADE, sizeof *self->made);
+    sstore_status status = self->made != NULL ? SSTORE_OK : ss_fail_memory(error, MAX_MADE * sizeof *self->made);
     if (status == SSTORE_OK)
         status = make_segment(self, SS_SEGMENT_RECORDS, error);
-    if (status == SSTORE_OK && self->range.first > 0 &&
-        count_most(manifest, self->range, SS_SEGMENT_REMOVED) > 0)
+    if (status == SSTORE_OK && self->range.first > 0 && count_max(manifest, self->range, SS_SEGMENT_REMOVED) > 0)
         status = make_segment(self, SS_SEGMENT_REMOVED, error);
     if (status == SSTORE_OK)
         status = check_sums(self, error);
@@ -459,18 +461,19 @@ static sstore_status make_and_publish(compaction *self, sstore_error *error)
 }
 
 static sstore_status run(sstore_builder *builder, compact_range range, const ss_write_options *options,
-                             sstore_error *error)
+                         sstore_error *error)
 {
     compaction self = {.builder = builder, .range = range};
     builder->in_order = true;
-    sstore_status status = ss_store_open_in(&builder->place->store, true, &self.store, error);
+    sstore_status status = ss_store_open_in(&builder->transaction->store, true, &self.store, error);
     if (status == SSTORE_OK)
-        status = ss_builder_share_memory(builder, options, ss_record_merge_bytes(self.store, range.first, range.end), error);
+        status = ss_builder_share_memory(builder, options, ss_merge_iterator_bytes(self.store, range.first, range.end),
+                                         error);
     if (status == SSTORE_OK)
         status = ss_builder_check_reserved(builder, error);
     if (status == SSTORE_OK)
-        status = ss_builder_check_space(
-            builder, count_most(&builder->place->manifest, range, SS_SEGMENT_RECORDS), 0, error);
+        status = ss_builder_check_space(builder, count_max(&builder->transaction->manifest, range, SS_SEGMENT_RECORDS),
+                                        0, error);
     if (status == SSTORE_OK)
         status = make_and_publish(&self, error);
     sstore_close(self.store);
@@ -478,8 +481,7 @@ static sstore_status run(sstore_builder *builder, compact_range range, const ss_
 }
 
 /* What is to be compacted. A single segment is made anew where another form is asked for. */
-static compact_range choose_range(const ss_manifest *manifest, sstore_compaction which,
-                                     const ss_write_options *options)
+static compact_range choose_range(const ss_manifest *manifest, sstore_compaction which, const ss_write_options *options)
 {
     if (which == SSTORE_COMPACT_TIERS)
         return find_tiers(manifest);
@@ -492,14 +494,14 @@ static compact_range choose_range(const ss_manifest *manifest, sstore_compaction
 static sstore_status compact(sstore_builder *builder, sstore_compaction which, const ss_write_options *options,
                              sstore_change *change_out, sstore_error *error)
 {
-    const compact_range range = choose_range(&builder->place->manifest, which, options);
+    const compact_range range = choose_range(&builder->transaction->manifest, which, options);
     sstore_status status = SSTORE_OK;
     if (range.first < range.end) {
         status = ss_builder_check_formats(builder, range.first, error);
         if (status == SSTORE_OK)
             status = run(builder, range, options, error);
     } else {
-        ss_workplace_tidy(builder->place);
+        ss_transaction_clean_up(builder->transaction);
     }
     if (status == SSTORE_OK && change_out != NULL) {
         ss_builder_note_change(builder, NULL);
@@ -509,11 +511,11 @@ static sstore_status compact(sstore_builder *builder, sstore_compaction which, c
     return status;
 }
 
-sstore_status ss_compact_in(ss_workplace *place, sstore_compaction which, const ss_write_options *options,
+sstore_status ss_compact_in(ss_transaction *transaction, sstore_compaction which, const ss_write_options *options,
                             sstore_error *error)
 {
     sstore_builder *builder;
-    sstore_status status = ss_builder_open_in(place, options, SS_SEGMENT_RECORDS, &builder, error);
+    sstore_status status = ss_builder_open_in(transaction, options, SS_SEGMENT_RECORDS, &builder, error);
     return status == SSTORE_OK ? compact(builder, which, options, NULL, error) : status;
 }
 
@@ -540,6 +542,6 @@ sstore_status sstore_compact(const char *path, const sstore_compact_options *opt
                                     .ignore_free_space = taken.ignore_free_space,
                                     .on_progress = taken.on_progress,
                                     .progress_context = taken.progress_context};
-    status = ss_builder_open(path, SS_CLAIM_EXTEND, &write, SS_SEGMENT_RECORDS, &builder, error);
+    status = ss_builder_open(path, SS_WRITE_EXTEND, &write, SS_SEGMENT_RECORDS, &builder, error);
     return status == SSTORE_OK ? compact(builder, taken.which, &write, change_out, error) : status;
 }

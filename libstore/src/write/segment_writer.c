@@ -20,12 +20,12 @@ typedef struct build_worker {
     void *scratch;          /* of sorting */
     sstore_record *records; /* the piece, with ids */
     size_t record_count;
-    size_t distinct_count;  /* of its fingerprints */
+    size_t distinct_count; /* of its fingerprints */
     ss_column_piece table, ids;
     ss_table_counts counts; /* of all pieces that were counted, as the next three */
     ss_u128 content_sum;
     uint64_t counted_records;
-    ss_sampler sampler;     /* fingerprints NULL: no sample is wanted */
+    ss_sampler sampler; /* fingerprints NULL: no sample is wanted */
 } build_worker;
 
 /* All threads, and what they do with sorted pieces: count them, and write a table of them. */
@@ -50,7 +50,8 @@ static uint64_t worker_bytes(bool with_ids, uint32_t block_bytes, size_t capacit
 }
 
 /* Room for pieces of up to `capacity` items. */
-static sstore_status open_worker(build_worker *self, bool with_ids, uint32_t block_bytes, size_t capacity, sstore_error *error)
+static sstore_status open_worker(build_worker *self, bool with_ids, uint32_t block_bytes, size_t capacity,
+                                 sstore_error *error)
 {
     *self = (build_worker){.with_ids = with_ids};
     ss_table_counts_init(&self->counts);
@@ -114,7 +115,8 @@ static size_t divide(const sstore_record *records, size_t count, uint64_t *value
 }
 
 /* Load a piece, and tell how far that brings the work. */
-static sstore_status load(build_team *self, const ss_sorted_pieces *pieces, uint64_t piece, uint32_t index, sstore_error *error)
+static sstore_status load(build_team *self, const ss_sorted_pieces *pieces, uint64_t piece, uint32_t index,
+                          sstore_error *error)
 {
     build_worker *of = &self->workers[index];
     void *items = of->with_ids ? (void *)of->records : values_of(of);
@@ -135,7 +137,7 @@ static sstore_status load(build_team *self, const ss_sorted_pieces *pieces, uint
 #define MIN_SORTER_BYTES ((uint64_t)1 << 20)
 #define MIN_PIECE ((size_t)16384)
 #define MAX_PIECE ((size_t)1 << 20) /* larger ones are sorted more slowly, and buckets are seldom larger */
-#define WORKERS_SHARE 6u             /* of memory, for all threads' pieces: 1/6 */
+#define WORKERS_SHARE 6u            /* of memory, for all threads' pieces: 1/6 */
 
 ss_build_memory ss_build_memory_share(uint64_t memory_bytes, uint32_t threads, bool with_ids, uint32_t block_bytes)
 {
@@ -161,7 +163,7 @@ typedef struct edges {
 
 /* What all pieces together hold. */
 typedef struct totals {
-    ss_table_facts facts;
+    ss_table_totals metadata;
     uint64_t record_count;
     ss_u128 content_sum;
 } totals;
@@ -204,7 +206,7 @@ static sstore_status count_piece(void *context, uint64_t task, uint32_t index, s
 }
 
 /* Count from one piece to the next. */
-static void join_pieces(const edges *pieces, size_t piece_count, ss_sampler *sampler, ss_table_facts *facts)
+static void join_pieces(const edges *pieces, size_t piece_count, ss_sampler *sampler, ss_table_totals *metadata)
 {
     ss_table_counts joints;
     const edges *before = NULL;
@@ -221,8 +223,8 @@ static void join_pieces(const edges *pieces, size_t piece_count, ss_sampler *sam
             ss_sampler_add(sampler, pieces[i].first);
         before = &pieces[i];
     }
-    ss_table_facts_add(facts, &joints);
-    facts->count -= repeated;
+    ss_table_totals_add(metadata, &joints);
+    metadata->count -= repeated;
 }
 
 /* Bring together what the workers counted. */
@@ -230,7 +232,7 @@ static void gather_counts(const build_team *team, ss_sampler *sampler, totals *c
 {
     for (uint32_t i = 0; i < team->threads; i++) {
         build_worker *of = &team->workers[i];
-        ss_table_facts_add(&counted->facts, &of->counts);
+        ss_table_totals_add(&counted->metadata, &of->counts);
         counted->record_count += of->counted_records;
         counted->content_sum = ss_u128_add(counted->content_sum, of->content_sum);
         if (sampler != NULL)
@@ -272,7 +274,7 @@ static sstore_status count_pieces(build_team *team, const ss_sorted_pieces *piec
         status = ss_pool_run(team->threads, pieces->piece_count, count_piece, &self, error);
     if (status == SSTORE_OK) {
         gather_counts(team, sampler, counted_out);
-        join_pieces(self.edges, pieces->piece_count, sampler, &counted_out->facts);
+        join_pieces(self.edges, pieces->piece_count, sampler, &counted_out->metadata);
     }
     ss_free(self.edges);
     return status;
@@ -331,7 +333,7 @@ typedef struct segment_run {
     ss_directory_writer *directory;
     ss_block_reader first; /* table 0, once it is written */
     ss_code *first_code;
-    ss_block_source first_source; /* of both */
+    ss_checked_blocks first_source; /* of both */
 } segment_run;
 
 /* About how long the phases take, in ns a record, for the estimate of how far a build is. */
@@ -360,8 +362,8 @@ static void begin_phase(const segment_run *self, const char *phase, uint32_t tab
 /* ----- counting the records ----- */
 
 /* Count, and choose the plan that was not given from a sample taken on the way. */
-static sstore_status count_records(segment_run *self, build_team *team, const ss_sorted_pieces *pieces,
-                                   totals *counted, sstore_error *error)
+static sstore_status count_records(segment_run *self, build_team *team, const ss_sorted_pieces *pieces, totals *counted,
+                                   sstore_error *error)
 {
     const ss_segment_writer *writer = self->writer;
     ss_manifest_segment *segment = self->segment;
@@ -374,7 +376,7 @@ static sstore_status count_records(segment_run *self, build_team *team, const ss
     begin_phase(self, "counting", 0, pieces->item_count, COUNT_RECORDS_NS);
     sstore_status status = count_pieces(team, pieces, true, choose ? &sampler : NULL, counted, error);
     segment->record_count = counted->record_count;
-    segment->distinct_count = counted->facts.count;
+    segment->distinct_count = counted->metadata.count;
     segment->content_sum = counted->content_sum;
     const ss_expected_store expected = {.record_count = (double)segment->record_count,
                                         .fingerprint_count = (double)segment->distinct_count,
@@ -390,8 +392,8 @@ static sstore_status count_records(segment_run *self, build_team *team, const ss
 
 /* ----- writing a table ----- */
 
-static sstore_status write_table(const segment_run *self, build_team *team, const ss_sorted_pieces *pieces, uint32_t number,
-                                 const ss_table_facts *facts, sstore_error *error)
+static sstore_status write_table(const segment_run *self, build_team *team, const ss_sorted_pieces *pieces,
+                                 uint32_t number, const ss_table_totals *metadata, sstore_error *error)
 {
     const ss_segment_writer *writer = self->writer;
     ss_manifest_segment *segment = self->segment;
@@ -401,7 +403,8 @@ static sstore_status write_table(const segment_run *self, build_team *team, cons
     else
         begin_phase(self, "writing", number, pieces->item_count, PERMUTE_NS + COUNT_NS + WRITE_NS);
     ss_sequencer_init(&run.sequencer);
-    sstore_status status = ss_column_writer_open(&run.table, writer->dir, segment, number, facts, self->directory, error);
+    sstore_status status = ss_column_writer_open(&run.table, writer->dir, segment, number, metadata, self->directory,
+                                                 error);
     if (status == SSTORE_OK && run.with_ids)
         status = ss_column_writer_open(&run.ids, writer->dir, segment, SS_IDS_NUMBER, NULL, self->directory, error);
     if (status == SSTORE_OK)
@@ -443,7 +446,7 @@ static sstore_status build_first_table(segment_run *self, const ss_sorted_pieces
                                           &self->directory, error);
     }
     if (status == SSTORE_OK)
-        status = write_table(self, &team, records, 0, &counted.facts, error);
+        status = write_table(self, &team, records, 0, &counted.metadata, error);
     close_team(&team);
     return status;
 }
@@ -455,7 +458,7 @@ typedef struct permuting {
     const segment_run *run;
     ss_permutation permutation;
     ss_sorter *sorter;
-    ss_table_stream *streams; /* one a thread, opened when first needed */
+    ss_table_iterator *iterators; /* one a thread, opened when first needed */
 } permuting;
 
 static sstore_status add_permuted(const permuting *self, uint32_t worker, const uint64_t *values, uint32_t count,
@@ -478,16 +481,16 @@ static sstore_status permute_range(void *context, uint64_t task, uint32_t worker
 {
     const permuting *self = context;
     const segment_run *run = self->run;
-    ss_table_stream *stream = &self->streams[worker];
+    ss_table_iterator *iterator = &self->iterators[worker];
     uint64_t done = 0;
     sstore_status status = SSTORE_OK;
-    if (stream->values == NULL)
-        status = ss_table_stream_open(stream, &run->first_source, error);
-    ss_table_stream_seek(stream, task * RANGE_BLOCKS, (task + 1) * RANGE_BLOCKS);
+    if (iterator->values == NULL)
+        status = ss_table_iterator_open(iterator, &run->first_source, error);
+    ss_table_iterator_seek(iterator, task * RANGE_BLOCKS, (task + 1) * RANGE_BLOCKS);
     while (status == SSTORE_OK) {
         const uint64_t *values;
         uint32_t count;
-        status = ss_table_stream_next(stream, &values, &count, error);
+        status = ss_table_iterator_next(iterator, &values, &count, error);
         if (status != SSTORE_OK || count == 0)
             break;
         status = add_permuted(self, worker, values, count, error);
@@ -504,13 +507,13 @@ static sstore_status permute_first_table(const segment_run *self, uint64_t key_m
     uint64_t ranges = (self->segment->tables[0].block_count + RANGE_BLOCKS - 1) / RANGE_BLOCKS;
     permuting way = {.run = self, .sorter = sorter};
     ss_permutation_init(&way.permutation, key_mask);
-    way.streams = ss_alloc(threads, sizeof *way.streams);
-    if (way.streams == NULL)
-        return ss_fail_memory(error, threads * sizeof *way.streams);
+    way.iterators = ss_alloc(threads, sizeof *way.iterators);
+    if (way.iterators == NULL)
+        return ss_fail_memory(error, threads * sizeof *way.iterators);
     sstore_status status = ss_pool_run(threads, ranges, permute_range, &way, error);
     for (uint32_t i = 0; i < threads; i++)
-        ss_table_stream_close(&way.streams[i]);
-    ss_free(way.streams);
+        ss_table_iterator_close(&way.iterators[i]);
+    ss_free(way.iterators);
     return status;
 }
 
@@ -539,7 +542,7 @@ static sstore_status build_table(const segment_run *self, build_team *team, size
     if (status == SSTORE_OK)
         status = permute_first_table(self, self->segment->plan.tables[number].key_mask, sorter, error);
     if (status == SSTORE_OK)
-        status = ss_sorter_seal(sorter, team->workers[0].scratch, self->writer->progress, error);
+        status = ss_sorter_finish(sorter, team->workers[0].scratch, self->writer->progress, error);
     if (status == SSTORE_OK) {
         pieces.context = sorter;
         pieces.piece_count = ss_sorter_piece_count(sorter);
@@ -547,7 +550,7 @@ static sstore_status build_table(const segment_run *self, build_team *team, size
         status = count_pieces(team, &pieces, false, NULL, &counted, error);
     }
     if (status == SSTORE_OK)
-        status = write_table(self, team, &pieces, number, &counted.facts, error);
+        status = write_table(self, team, &pieces, number, &counted.metadata, error);
     ss_sorter_free(sorter);
     return status;
 }
@@ -555,10 +558,10 @@ static sstore_status build_table(const segment_run *self, build_team *team, size
 static sstore_status build_other_tables(segment_run *self, sstore_error *error)
 {
     const ss_segment_writer *writer = self->writer;
-    ss_block_file_facts facts = ss_manifest_file_facts(self->segment, 0);
+    ss_block_file_metadata metadata = ss_manifest_file_metadata(self->segment, 0);
     size_t capacity = ss_piece_capacity(writer->memory.piece_capacity, self->segment->distinct_count);
     build_team team = {.workers = NULL};
-    sstore_status status = ss_block_reader_open(&self->first, writer->dir, &facts, SSTORE_IO_PREAD, error);
+    sstore_status status = ss_block_reader_open(&self->first, writer->dir, &metadata, SSTORE_IO_PREAD, error);
     if (status == SSTORE_OK) {
         self->first_code = ss_alloc(1, sizeof *self->first_code);
         if (self->first_code == NULL)
@@ -566,7 +569,7 @@ static sstore_status build_other_tables(segment_run *self, sstore_error *error)
     }
     if (status == SSTORE_OK) {
         ss_code_init(self->first_code, self->first.header.code_lengths);
-        self->first_source = (ss_block_source){.reader = &self->first, .code = self->first_code};
+        self->first_source = (ss_checked_blocks){.reader = &self->first, .code = self->first_code};
         status = open_team(&team, writer, false, capacity, error);
     }
     for (uint32_t number = 1; status == SSTORE_OK && number < self->segment->plan.table_count; number++)
@@ -578,12 +581,13 @@ static sstore_status build_other_tables(segment_run *self, sstore_error *error)
 }
 
 sstore_status ss_segment_write(const ss_segment_writer *writer, const ss_sorted_pieces *records,
-                                   void (*release)(void *context), ss_manifest_segment *segment_out,
-                                   sstore_error *error)
+                               void (*release)(void *context), ss_manifest_segment *segment_out, sstore_error *error)
 {
     segment_run self = {.writer = writer, .segment = segment_out};
-    *segment_out = (ss_manifest_segment){
-        .kind = writer->kind, .block_bytes = writer->block_bytes, .writer = SS_WRITER, .lmdb_format = ss_directory_lmdb_format()};
+    *segment_out = (ss_manifest_segment){.kind = writer->kind,
+                                         .block_bytes = writer->block_bytes,
+                                         .writer = SS_WRITER,
+                                         .lmdb_format = ss_directory_lmdb_format()};
     sstore_status status = build_first_table(&self, records, error);
     if (release != NULL)
         release(records->context); /* its memory goes to the other tables */
