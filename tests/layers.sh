@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks the rules of the tree that a compiler does not: who may include what, and that file names are unique.
+# Checks the rules of the tree that a compiler does not: who may include what, that file names are unique, and that the tour in
+# CONTRIBUTING.md leads to functions that are there.
 #   tests/layers.sh [PROJECT]
 # Prints each breach as FILE:LINE: reason, and exits 1 if there is one.
 set -u
@@ -89,6 +90,11 @@ done < <(includes libstore tools bench)
 while read -r file line _ header; do
   [[ $header == *.c ]] && breach "$file:$line" "a .c file is not included"
 done < <(includes libstore tools bench tests)
+
+# The tour of CONTRIBUTING.md: `FOLDER/FILE.c`: `FUNCTION()`.
+while read -r file function; do
+  grep -qsE "^[a-z][^;]*\\b$function\\(" "libstore/src/$file" || breach CONTRIBUTING.md "the tour: there is no $function() in $file"
+done < <(grep -oE '`[a-z]+/[a-z_]+\.c`: `[a-z_]+\(\)`' CONTRIBUTING.md | sed -E 's/`([^`]+)`: `([a-z_]+)\(\)`/\1 \2/')
 
 while read -r name; do
   breach "$name" "two files have this name: $(find libstore tools bench tests -name "$name" -print | tr '\n' ' ')"

@@ -346,7 +346,7 @@ static int try_unwritable(void)
     if (access(store, W_OK) == 0 && geteuid() != NOBODY)
         return 2;
     if (pairs(&many, &error) != SSTORE_ERROR_IO || error.system_errno != EACCES ||
-        strstr(error.message, store) == NULL || strstr(error.message, "tmp_dir") == NULL)
+        strstr(error.message, store) == NULL || strstr(error.message, "TMPDIR") == NULL)
         return 3;
     tmp_dir = apart;
     if (pairs(&many, &error) != SSTORE_OK)

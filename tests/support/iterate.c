@@ -69,11 +69,11 @@ static void check_distance(const uint32_t *column, size_t at, uint32_t wanted, s
         fail_msg("the distance of item %zu is %" PRIu32 " instead of %" PRIu32, index, column[at], wanted);
 }
 
-/* Of the next `count` of `total`, of which `done` were there before. */
-static void check_count(size_t count, size_t capacity, size_t done, size_t total)
+/* Of the next `got` of `total`, of which `done` were there before. */
+static void check_count(size_t got, size_t capacity, size_t done, size_t total)
 {
-    if (count > capacity || count > total - done || (count == 0 && done < total))
-        fail_msg("%zu items, where %zu of %zu are left and %zu were asked for", count, total - done, total, capacity);
+    if (got > capacity || got > total - done || (got == 0 && done < total))
+        fail_msg("%zu items, where %zu of %zu are left and %zu were asked for", got, total - done, total, capacity);
 }
 
 void iterate_records(rng *random, const sstore *store, const sstore_record *wanted, size_t count)

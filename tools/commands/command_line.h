@@ -26,6 +26,7 @@ typedef struct option_choice {
     uint32_t value;
 } option_choice;
 
+/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): the order is that of the tables */
 typedef struct command_option {
     const char *name;       /* NULL ends the table */
     int letter;             /* of the short form, or 0 */

@@ -1,5 +1,6 @@
 #include "input/input_source.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -81,6 +82,7 @@ static bool make_room(input_source *source)
     }
     if (source->end < source->capacity)
         return true;
+    assert(source->capacity > 0);
     char *larger = realloc(source->buffer, 2 * source->capacity);
     if (larger == NULL)
         return false;

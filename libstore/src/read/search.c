@@ -150,7 +150,7 @@ bool ss_may_be_new(const ss_segment *segment, const ss_query_plan *plan, uint32_
 }
 
 /* Test the span's lower halves, and ask for the groups where some are near. */
-static sstore_status test_span(const ss_search *self, const ss_block_range *range)
+static sstore_status test_range(const ss_search *self, const ss_block_range *range)
 {
     sstore_cursor *cursor = self->cursor;
     const ss_open_block *open = &cursor->open_blocks[range->open];
@@ -173,7 +173,7 @@ static sstore_status test_span(const ss_search *self, const ss_block_range *rang
 
 /* ----- the third stage: finding groups in blocks ----- */
 
-static sstore_status open_visit(const ss_search *self, ss_open_block *open)
+static sstore_status open_block(const ss_search *self, ss_open_block *open)
 {
     sstore_status status = ss_block_slot_wait(&open->slot, self->error);
     if (status == SSTORE_OK)
@@ -187,10 +187,10 @@ static sstore_status open_visit(const ss_search *self, ss_open_block *open)
 }
 
 /* Find the groups where the span's fingerprints can be. */
-static sstore_status enter_span(const ss_search *self, ss_block_range *range)
+static sstore_status enter_range(const ss_search *self, ss_block_range *range)
 {
     ss_open_block *open = &self->cursor->open_blocks[range->open];
-    const sstore_status status = open->opened ? SSTORE_OK : open_visit(self, open);
+    const sstore_status status = open->opened ? SSTORE_OK : open_block(self, open);
     if (status != SSTORE_OK)
         return status;
     ss_block_find_groups(&open->block, ss_upper(range->first), ss_upper(range->last), &range->group, &range->end);
@@ -199,7 +199,7 @@ static sstore_status enter_span(const ss_search *self, ss_block_range *range)
 }
 
 /* Ask for the lower halves of groups of the span. */
-static void prefetch_span(const ss_search *self, const ss_block_range *range, uint32_t group)
+static void prefetch_range(const ss_search *self, const ss_block_range *range, uint32_t group)
 {
     const uint8_t *column = self->cursor->open_blocks[range->open].block.bytes;
     const uint32_t begin = group * SS_GROUP_SIZE * SS_LOWER_BYTES, end = range->end * SS_GROUP_SIZE * SS_LOWER_BYTES;
@@ -209,22 +209,22 @@ static void prefetch_span(const ss_search *self, const ss_block_range *range, ui
 
 /* Enter all spans. Those whose groups overlap become one, so that each group is tested once: spans of a block ascend, and what is
  * between two of them was not asked for, but no match that counts is there. */
-static sstore_status enter_spans(const ss_search *self)
+static sstore_status enter_ranges(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
     sstore_status status = SSTORE_OK;
     uint32_t entered = 0;
     for (uint32_t i = 0; status == SSTORE_OK && i < cursor->range_count; i++) {
         ss_block_range range = cursor->ranges[i], *last = entered > 0 ? &cursor->ranges[entered - 1] : NULL;
-        status = enter_span(self, &range);
+        status = enter_range(self, &range);
         if (last != NULL && last->open == range.open && range.group < last->end) {
             const uint32_t asked = last->end;
             last->last = range.last;
             last->lower_distance = ss_max_u32(last->lower_distance, range.lower_distance);
             last->end = ss_max_u32(last->end, range.end);
-            prefetch_span(self, last, asked);
+            prefetch_range(self, last, asked);
         } else {
-            prefetch_span(self, &range, range.group);
+            prefetch_range(self, &range, range.group);
             cursor->ranges[entered++] = range;
         }
     }
@@ -233,7 +233,7 @@ static sstore_status enter_spans(const ss_search *self)
 }
 
 /* The last visit stays, buffer and all: the next probe may begin in the same block. */
-static void keep_last_visit(sstore_cursor *cursor)
+static void keep_last_block(sstore_cursor *cursor)
 {
     ss_open_block first = cursor->open_blocks[0];
     if (cursor->open_block_count > 1) {
@@ -243,23 +243,23 @@ static void keep_last_visit(sstore_cursor *cursor)
     }
 }
 
-static sstore_status run_spans(const ss_search *self)
+static sstore_status run_ranges(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
-    sstore_status status = enter_spans(self);
+    sstore_status status = enter_ranges(self);
     for (uint32_t i = 0; status == SSTORE_OK && i < cursor->range_count; i++)
-        status = test_span(self, &cursor->ranges[i]);
+        status = test_range(self, &cursor->ranges[i]);
     if (status == SSTORE_OK)
         status = run_candidates(self);
     cursor->range_count = 0;
-    keep_last_visit(cursor);
+    keep_last_block(cursor);
     return status;
 }
 
 /* ----- the second stage: finding blocks ----- */
 
 /* Begin to visit a block, or go on with the last one. */
-static void visit_block(const ss_search *self, uint32_t table, uint64_t number)
+static void ask_for_block(const ss_search *self, uint32_t table, uint64_t number)
 {
     sstore_cursor *cursor = self->cursor;
     const ss_block_reader *blocks = &self->segment->tables[table].blocks;
@@ -274,15 +274,15 @@ static void visit_block(const ss_search *self, uint32_t table, uint64_t number)
     ss_block_slot_ask(&open->slot, blocks, number);
 }
 
-static sstore_status add_span(const ss_search *self, const ss_probe *probe, uint64_t number)
+static sstore_status add_range(const ss_search *self, const ss_probe *probe, uint64_t number)
 {
     sstore_cursor *cursor = self->cursor;
     if (cursor->range_count == SS_TOGETHER || cursor->open_block_count == cursor->open_block_capacity) {
-        sstore_status status = run_spans(self);
+        sstore_status status = run_ranges(self);
         if (status != SSTORE_OK)
             return status;
     }
-    visit_block(self, probe->table, number);
+    ask_for_block(self, probe->table, number);
     cursor->ranges[cursor->range_count++] = (ss_block_range){.first = probe->first,
                                                              .last = probe->last,
                                                              .lower_distance = probe->lower_distance,
@@ -339,10 +339,10 @@ static sstore_status run_probes(const ss_search *self)
     for (uint32_t i = 0; status == SSTORE_OK && i < cursor->probe_count; i++) {
         const ss_probe *probe = &cursor->probes[i];
         for (uint64_t block = probe->block; status == SSTORE_OK && block < probe->blocks_end; block++)
-            status = add_span(self, probe, block);
+            status = add_range(self, probe, block);
     }
     if (status == SSTORE_OK)
-        status = run_spans(self);
+        status = run_ranges(self);
     cursor->probe_count = 0;
     return status;
 }
@@ -418,12 +418,12 @@ static sstore_status scan(const ss_search *self)
         ss_block_reader_ahead(&table->blocks, number, &walk);
         ss_block_slot_ask(&open->slot, &table->blocks, number);
         open->table = 0;
-        status = open_visit(self, open);
+        status = open_block(self, open);
         const ss_block_range range = {.last = UINT64_MAX,
                                       .lower_distance = self->distance,
                                       .end = open->block.group_count};
         if (status == SSTORE_OK)
-            status = test_span(self, &range);
+            status = test_range(self, &range);
         if (status == SSTORE_OK)
             status = run_candidates(self);
     }

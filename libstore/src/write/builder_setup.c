@@ -230,23 +230,15 @@ sstore_status ss_builder_create(const char *path, const ss_write_options *option
 
 /* ----- public ----- */
 
-/* Check the arguments of the three functions below. */
-static sstore_status check_arguments(const char *path, const void *handle_out, sstore_error *error)
-{
-    if (path == NULL || handle_out == NULL)
-        return ss_fail_argument(error, "the path, and the place for the new handle, must not be NULL");
-    return SSTORE_OK;
-}
-
 sstore_status sstore_builder_create(const char *path, const sstore_build_options *options, sstore_builder **builder_out,
                                     sstore_error *error)
 {
     sstore_build_options from = SSTORE_BUILD_OPTIONS_INIT;
     if (builder_out != NULL)
         *builder_out = NULL;
-    sstore_status status = check_arguments(path, builder_out, error);
-    if (status == SSTORE_OK)
-        status = ss_take_options(&from, sizeof from, options, SS_BUILD_OPTIONS_SIZE_1, error);
+    if (path == NULL || builder_out == NULL)
+        return ss_fail_argument(error, "path and builder_out must not be NULL");
+    sstore_status status = ss_take_options(&from, sizeof from, options, SS_BUILD_OPTIONS_SIZE_1, error);
     if (status != SSTORE_OK)
         return status;
     const ss_write_options taken = {.plan = from.plan,
@@ -274,9 +266,9 @@ sstore_status sstore_builder_create_addition(const char *path, const sstore_add_
     sstore_add_options from = SSTORE_ADD_OPTIONS_INIT;
     if (builder_out != NULL)
         *builder_out = NULL;
-    sstore_status status = check_arguments(path, builder_out, error);
-    if (status == SSTORE_OK)
-        status = ss_take_options(&from, sizeof from, options, SS_ADD_OPTIONS_SIZE_1, error);
+    if (path == NULL || builder_out == NULL)
+        return ss_fail_argument(error, "path and builder_out must not be NULL");
+    sstore_status status = ss_take_options(&from, sizeof from, options, SS_ADD_OPTIONS_SIZE_1, error);
     if (status != SSTORE_OK)
         return status;
     const ss_write_options taken = {.plan = from.plan,
@@ -301,9 +293,9 @@ sstore_status sstore_remover_create(const char *path, const sstore_remove_option
     sstore_builder *builder = NULL;
     if (remover_out != NULL)
         *remover_out = NULL;
-    sstore_status status = check_arguments(path, remover_out, error);
-    if (status == SSTORE_OK)
-        status = ss_take_options(&from, sizeof from, options, SS_REMOVE_OPTIONS_SIZE_1, error);
+    if (path == NULL || remover_out == NULL)
+        return ss_fail_argument(error, "path and remover_out must not be NULL");
+    sstore_status status = ss_take_options(&from, sizeof from, options, SS_REMOVE_OPTIONS_SIZE_1, error);
     if (status != SSTORE_OK)
         return status;
     const ss_write_options taken = {.tmp_dir = from.tmp_dir,

@@ -270,34 +270,33 @@ sstore_status ss_removal_keys_add(ss_removal_keys *keys, const uint64_t *added, 
 
 /* ----- public ----- */
 
-/* Begin to give keys or records. */
-static sstore_status take(sstore_remover *remover, const uint64_t *items, size_t count, sstore_error *error)
+/* Begin to take records, or keys that stand for records. */
+static sstore_status take(sstore_remover *remover, size_t count, sstore_error *error)
 {
-    if (remover == NULL || (items == NULL && count > 0))
-        return ss_fail_argument(error, "the remover and what it is to remove must not be NULL");
-    if (count == 0)
-        return SSTORE_OK;
     remover->builder.given_count += count;
-    return ss_builder_open_base(&remover->builder, error);
+    return count > 0 ? ss_builder_open_base(&remover->builder, error) : SSTORE_OK;
 }
 
-sstore_status sstore_remover_remove(sstore_remover *remover, const uint64_t *fingerprints, const uint64_t *ids,
-                                    size_t count, sstore_error *error)
+sstore_status sstore_remover_remove(sstore_remover *remover, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
+                                    sstore_error *error)
 {
-    if (remover != NULL && remover->builder.build.has_ids && ids == NULL && count > 0)
+    if (remover == NULL || (fingerprints == NULL && count > 0))
+        return ss_fail_argument(error, "sstore_remover_remove: remover and fingerprints must not be NULL");
+    if (remover->builder.build.has_ids && ids == NULL && count > 0)
         return ss_fail_argument(error, "sstore_remover_remove: the store has ids, so ids must not be NULL; "
                                        "sstore_remover_remove_fingerprints() removes all records of a fingerprint");
-    const sstore_status status = take(remover, fingerprints, count, error);
-    return status == SSTORE_OK && count > 0 ? ss_builder_add_records(&remover->builder, fingerprints, ids, count, error)
-                                            : status;
+    const sstore_status status = take(remover, count, error);
+    return status == SSTORE_OK && count > 0 ? ss_builder_add_records(&remover->builder, fingerprints, ids, count, error) : status;
 }
 
 sstore_status sstore_remover_remove_fingerprints(sstore_remover *remover, const uint64_t *fingerprints, size_t count,
                                                  sstore_error *error)
 {
-    if (remover != NULL && !remover->builder.build.has_ids)
+    if (remover == NULL || (fingerprints == NULL && count > 0))
+        return ss_fail_argument(error, "sstore_remover_remove_fingerprints: remover and fingerprints must not be NULL");
+    if (!remover->builder.build.has_ids)
         return sstore_remover_remove(remover, fingerprints, NULL, count, error);
-    const sstore_status status = take(remover, fingerprints, count, error);
+    const sstore_status status = take(remover, count, error);
     if (status != SSTORE_OK || count == 0)
         return status;
     return ss_removal_keys_add(&remover->builder.base.fingerprints, fingerprints, count, error);
@@ -305,9 +304,11 @@ sstore_status sstore_remover_remove_fingerprints(sstore_remover *remover, const 
 
 sstore_status sstore_remover_remove_ids(sstore_remover *remover, const uint64_t *ids, size_t count, sstore_error *error)
 {
-    if (remover != NULL && !remover->builder.build.has_ids)
+    if (remover == NULL || (ids == NULL && count > 0))
+        return ss_fail_argument(error, "sstore_remover_remove_ids: remover and ids must not be NULL");
+    if (!remover->builder.build.has_ids)
         return ss_fail_argument(error, "only from a store with ids can records be removed by their ids");
-    const sstore_status status = take(remover, ids, count, error);
+    const sstore_status status = take(remover, count, error);
     if (status != SSTORE_OK || count == 0)
         return status;
     return ss_removal_keys_add(&remover->builder.base.ids, ids, count, error);

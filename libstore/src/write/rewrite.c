@@ -104,6 +104,7 @@ static sstore_status load(void *context, size_t piece, void *items, void *scratc
 
 static void open_pieces(record_pieces *stream, uint64_t max_records, size_t capacity, ss_sorted_pieces *source_out)
 {
+    assert(capacity > 0);
     stream->piece_capacity = capacity;
     /* One at least, so that records are read also where the manifest says that none are left: that has to be true. */
     stream->piece_count = (size_t)ss_max_u64((max_records + capacity - 1) / capacity, 1);

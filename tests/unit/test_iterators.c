@@ -1,0 +1,448 @@
+/*
+ * test_iterators.c - what iterators promise beside right answers, which property tests look at: that an error on the way ends
+ * them, after items that are right, that progress can stop them, what they refuse, and that there may be nothing to go through.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/data.h"
+#include "support/iterate.h"
+#include "support/random.h"
+#include "support/scratch.h"
+#include "support/store_offsets.h"
+#include "support/testing.h"
+#include "support/use_store.h"
+
+#define RECORDS 1600u /* as many queries that match all of them are more than a round of a batch may find */
+#define CAPACITY 700u
+
+static uint64_t run_seed;
+
+/* A store, opened so that each block is read when it is needed. */
+typedef struct fixture {
+    rng random;
+    char path[256];
+    data_set data;
+    oracle truth;
+    sstore *store;
+} fixture;
+
+static void build(fixture *self, uint64_t seed, data_kind kind, data_ids ids, size_t count)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_error error = {.status = SSTORE_OK};
+    rng_init(&self->random, run_seed + seed);
+    data_make(&self->random, kind, ids, count, true, &self->data);
+    oracle_make(&self->data, &self->truth);
+    snprintf(self->path, sizeof self->path, "%s", scratch_path("store"));
+    options.block_bytes = 256;
+    options.plan = "2";
+    scratch_remove(self->path);
+    assert_ok(store_build(self->path, &options, &self->data, 0, &error), &error);
+    self->store = store_must_open(self->path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+}
+
+static void tear_down(fixture *self)
+{
+    sstore_close(self->store);
+    oracle_free(&self->truth);
+    data_free(&self->data);
+    scratch_remove(self->path);
+    testing_done();
+}
+
+/* Damage each 100th byte of the files of that suffix, from the byte `first` on: every block that begins there. */
+static void damage(const fixture *self, const char *suffix, size_t first)
+{
+    file_list files = file_list_make(self->path, suffix);
+    assert_true(files.count > 0);
+    for (size_t i = 0; i < files.count; i++) {
+        char name[4096];
+        snprintf(name, sizeof name, "%s/%s", self->path, files.names[i]);
+        bytes content = file_load(name);
+        for (size_t at = first; at < content.size; at += 100)
+            content.data[at] ^= 0x55;
+        file_save(name, content.data, content.size);
+        bytes_free(&content);
+    }
+    file_list_free(&files);
+}
+
+/* ----- errors on the way ----- */
+
+/* What is reported before the damaged block is right. Then there is the error, and no more. */
+static void check_damaged_records(const char *suffix, size_t first_byte)
+{
+    fixture self;
+    uint64_t fingerprints[CAPACITY], ids[CAPACITY];
+    sstore_record_iterator *iterator;
+    sstore_error error = {.status = SSTORE_OK};
+    size_t done = 0, count;
+    build(&self, 1, DATA_CLUSTERED, DATA_IDS, RECORDS);
+    const size_t capacity = rng_between(&self.random, 1, CAPACITY);
+    testing_doing("records, %s damaged from byte %zu on, %zu at once, seed %" PRIu64, suffix, first_byte, capacity, run_seed);
+    damage(&self, suffix, first_byte);
+    assert_ok(sstore_record_iterator_create(self.store, &iterator, &error), &error);
+    sstore_status status = SSTORE_OK;
+    while (status == SSTORE_OK) {
+        count = 0;
+        status = sstore_record_iterator_next(iterator, fingerprints, ids, capacity, &count, &error);
+        assert_true(count <= capacity && (count > 0 || status != SSTORE_OK));
+        for (size_t i = 0; i < count; i++, done++) {
+            assert_true(done < self.truth.count);
+            assert_int_equal(fingerprints[i], self.truth.records[done].fingerprint);
+            assert_int_equal(ids[i], self.truth.records[done].id);
+        }
+    }
+    assert_status(status, SSTORE_ERROR_DAMAGED, &error);
+    assert_non_null(strstr(error.file, suffix));
+    assert_true(done < self.truth.count);
+    for (int i = 0; i < 3; i++)
+        assert_status(sstore_record_iterator_next(iterator, fingerprints, ids, capacity, &count, &error),
+                      SSTORE_ERROR_ARGUMENT, &error);
+    sstore_record_iterator_free(iterator);
+    tear_down(&self);
+}
+
+static void test_damaged_records(void **state)
+{
+    (void)state;
+    check_damaged_records("table-00.blk", HEADER_FIXED + 3000);
+    check_damaged_records("ids.blk", HEADER_FIXED + 500);
+    check_damaged_records("ids.blk", HEADER_FIXED + 5000);
+}
+
+/* The first queries are answered while the store is whole, the others, which do not fit in the same round, later. */
+static void test_damaged_matches(void **state)
+{
+    fixture self;
+    uint64_t query_index[CAPACITY], fingerprint[CAPACITY], id[CAPACITY];
+    uint32_t distance[CAPACITY];
+    sstore_match_columns columns = {sizeof columns, query_index, fingerprint, id, distance};
+    sstore_match_iterator *iterator;
+    sstore_error error = {.status = SSTORE_OK};
+    matches all = {.count = 0};
+    size_t done = 0, count = 0, query = SIZE_MAX;
+    (void)state;
+    build(&self, 2, DATA_UNIFORM, DATA_IDS, RECORDS);
+    testing_doing("matches of a store that comes to harm, seed %" PRIu64, run_seed);
+    assert_ok(sstore_match_iterator_create(self.store, self.data.fingerprints, self.data.count, SSTORE_MAX_DISTANCE, NULL,
+                                           &iterator, &error),
+              &error);
+    sstore_status status = sstore_match_iterator_next(iterator, &columns, CAPACITY, &count, &error);
+    assert_ok(status, &error);
+    damage(&self, ".blk", HEADER_FIXED + 20);
+    while (status == SSTORE_OK) {
+        assert_in_range(count, 1, CAPACITY);
+        for (size_t i = 0; i < count; i++, done++) {
+            const size_t at = done % self.truth.count;
+            if (done / self.truth.count != query) {
+                query = done / self.truth.count;
+                all.count = 0;
+                oracle_query(&self.truth, self.data.fingerprints[query], SSTORE_MAX_DISTANCE, query, &all);
+            }
+            assert_true(query_index[i] == query && fingerprint[i] == all.items[at].fingerprint &&
+                        id[i] == all.items[at].id && distance[i] == all.items[at].distance);
+        }
+        count = 0;
+        status = sstore_match_iterator_next(iterator, &columns, CAPACITY, &count, &error);
+    }
+    assert_status(status, SSTORE_ERROR_DAMAGED, &error);
+    assert_true(done < self.data.count * self.truth.count);
+    for (int i = 0; i < 3; i++)
+        assert_status(sstore_match_iterator_next(iterator, &columns, CAPACITY, &count, &error), SSTORE_ERROR_ARGUMENT,
+                      &error);
+    sstore_match_iterator_free(iterator);
+    /* And if the damage is there at once. */
+    assert_ok(sstore_match_iterator_create(self.store, self.data.fingerprints, 9, 3, NULL, &iterator, &error), &error);
+    assert_status(sstore_match_iterator_next(iterator, NULL, 1, &count, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_status(sstore_match_iterator_next(iterator, NULL, 1, &count, &error), SSTORE_ERROR_ARGUMENT, &error);
+    sstore_match_iterator_free(iterator);
+    matches_free(&all);
+    tear_down(&self);
+}
+
+static sstore_join_options join_options(void)
+{
+    sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
+    options.distance = 1;
+    options.memory_bytes = 8 << 20;
+    options.threads = 1;
+    options.tmp_dir = scratch_folder();
+    return options;
+}
+
+/* As many pairs as one fingerprint's records make; the ids of the first ones are read when they are reported. */
+static void test_damaged_pairs(void **state)
+{
+    fixture self;
+    uint64_t id[CAPACITY], other_id[CAPACITY];
+    sstore_pair_columns columns = SSTORE_PAIR_COLUMNS_INIT;
+    sstore_pair_iterator *iterator;
+    sstore_error error = {.status = SSTORE_OK};
+    const sstore_join_options options = join_options();
+    size_t done = 0, count = 0;
+    (void)state;
+    columns.id = id;
+    columns.other_id = other_id;
+    build(&self, 3, DATA_REPEATED, DATA_ORDINALS, 20 * RECORDS);
+    testing_doing("pairs of a store that comes to harm, seed %" PRIu64, run_seed);
+    assert_ok(sstore_pair_iterator_create(self.store, NULL, &options, &iterator, &error), &error);
+    sstore_status status = sstore_pair_iterator_next(iterator, &columns, CAPACITY, &count, &error);
+    assert_ok(status, &error);
+    damage(&self, ".blk", HEADER_FIXED + 20);
+    while (status == SSTORE_OK) {
+        assert_in_range(count, 1, CAPACITY);
+        for (size_t i = 0; i < count; i++, done++)
+            assert_true(id[i] < self.data.count && other_id[i] < self.data.count && id[i] != other_id[i] &&
+                        sstore_hamming_distance(self.data.fingerprints[id[i]], self.data.fingerprints[other_id[i]]) <= 1);
+        count = 0;
+        status = sstore_pair_iterator_next(iterator, &columns, CAPACITY, &count, &error);
+    }
+    assert_status(status, SSTORE_ERROR_DAMAGED, &error);
+    for (int i = 0; i < 3; i++)
+        assert_status(sstore_pair_iterator_next(iterator, &columns, CAPACITY, &count, &error), SSTORE_ERROR_ARGUMENT, &error);
+    sstore_pair_iterator_free(iterator);
+    /* And if the damage is there at once. */
+    sstore_cluster_iterator *clusters = (sstore_cluster_iterator *)1;
+    assert_status(sstore_pair_iterator_create(self.store, NULL, &options, &iterator, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_null(iterator);
+    assert_status(sstore_cluster_iterator_create(self.store, &options, true, &clusters, &error), SSTORE_ERROR_DAMAGED,
+                  &error);
+    assert_null(clusters);
+    tear_down(&self);
+}
+
+/* ----- what stops ----- */
+
+/* Stops once it is told to, in the phase in which items are reported. */
+typedef struct stopper {
+    bool is_wanted;
+    uint64_t calls;
+} stopper;
+
+static int stop(void *context, const sstore_progress *progress)
+{
+    stopper *self = context;
+    assert_int_equal(progress->struct_size, sizeof *progress);
+    self->calls++;
+    return self->is_wanted && strcmp(progress->phase, "reporting") == 0;
+}
+
+static void test_stopping(void **state)
+{
+    fixture self;
+    stopper asked = {.calls = 0};
+    sstore_join_options options = join_options();
+    sstore_pair_iterator *pairs;
+    sstore_cluster_iterator *clusters;
+    sstore_error error = {.status = SSTORE_OK};
+    size_t count;
+    (void)state;
+    build(&self, 4, DATA_REPEATED, DATA_ORDINALS, 2 * RECORDS);
+    testing_doing("stopping, seed %" PRIu64, run_seed);
+    options.on_progress = stop;
+    options.progress_context = &asked;
+    assert_ok(sstore_pair_iterator_create(self.store, NULL, &options, &pairs, &error), &error);
+    assert_ok(sstore_cluster_iterator_create(self.store, &options, true, &clusters, &error), &error);
+    assert_ok(sstore_pair_iterator_next(pairs, NULL, 1, &count, &error), &error);
+    assert_ok(sstore_cluster_iterator_next(clusters, NULL, 1, &count, &error), &error);
+    assert_true(asked.calls > 2);
+    asked.is_wanted = true;
+    sstore_status status = SSTORE_OK;
+    while (status == SSTORE_OK) {
+        status = sstore_pair_iterator_next(pairs, NULL, CAPACITY, &count, &error);
+        assert_true(status != SSTORE_OK || count > 0);
+    }
+    assert_status(status, SSTORE_STOPPED, &error);
+    assert_status(sstore_pair_iterator_next(pairs, NULL, CAPACITY, &count, &error), SSTORE_ERROR_ARGUMENT, &error);
+    sstore_pair_iterator_free(pairs);
+    for (status = SSTORE_OK; status == SSTORE_OK;) {
+        status = sstore_cluster_iterator_next(clusters, NULL, CAPACITY, &count, &error);
+        assert_true(status != SSTORE_OK || count > 0);
+    }
+    assert_status(status, SSTORE_STOPPED, &error);
+    assert_status(sstore_cluster_iterator_next(clusters, NULL, CAPACITY, &count, &error), SSTORE_ERROR_ARGUMENT, &error);
+    sstore_cluster_iterator_free(clusters);
+    tear_down(&self);
+}
+
+/* One that is not gone through to its end leaves nothing behind, either. */
+static void test_half_way(void **state)
+{
+    fixture self;
+    sstore_record_iterator *records;
+    sstore_match_iterator *found;
+    sstore_pair_iterator *pairs;
+    sstore_cluster_iterator *clusters;
+    sstore_error error = {.status = SSTORE_OK};
+    const sstore_join_options options = join_options();
+    size_t count;
+    (void)state;
+    build(&self, 5, DATA_REPEATED, DATA_IDS, RECORDS);
+    for (size_t rounds = 0; rounds < 3; rounds++) {
+        assert_ok(sstore_record_iterator_create(self.store, &records, &error), &error);
+        assert_ok(sstore_match_iterator_create(self.store, self.data.fingerprints, RECORDS, 64, NULL, &found, &error),
+                  &error);
+        assert_ok(sstore_pair_iterator_create(self.store, NULL, &options, &pairs, &error), &error);
+        assert_ok(sstore_cluster_iterator_create(self.store, &options, false, &clusters, &error), &error);
+        for (size_t i = 0; i < rounds; i++) { /* in turns: they do not disturb each other */
+            assert_ok(sstore_record_iterator_next(records, NULL, NULL, 1, &count, &error), &error);
+            assert_int_equal(count, 1);
+            assert_ok(sstore_match_iterator_next(found, NULL, 3, &count, &error), &error);
+            assert_int_equal(count, 3);
+            assert_ok(sstore_pair_iterator_next(pairs, NULL, 2, &count, &error), &error);
+            assert_int_equal(count, 2);
+            assert_ok(sstore_cluster_iterator_next(clusters, NULL, 1, &count, &error), &error);
+            assert_int_equal(count, 1);
+        }
+        sstore_record_iterator_free(records);
+        sstore_match_iterator_free(found);
+        sstore_pair_iterator_free(pairs);
+        sstore_cluster_iterator_free(clusters);
+    }
+    tear_down(&self);
+}
+
+/* ----- what is refused ----- */
+
+static void test_creation_refuses(void **state)
+{
+    fixture self;
+    sstore_record_iterator *records = (sstore_record_iterator *)1;
+    sstore_match_iterator *found = (sstore_match_iterator *)1;
+    sstore_pair_iterator *pairs = (sstore_pair_iterator *)1;
+    sstore_cluster_iterator *clusters = (sstore_cluster_iterator *)1;
+    sstore_join_options options = join_options();
+    sstore_error error = {.status = SSTORE_OK};
+    const uint64_t query = 1;
+    (void)state;
+    build(&self, 6, DATA_UNIFORM, DATA_IDS, 10);
+    assert_status(sstore_record_iterator_create(NULL, &records, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_null(records);
+    assert_status(sstore_record_iterator_create(self.store, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_match_iterator_create(NULL, &query, 1, 3, NULL, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_null(found);
+    assert_status(sstore_match_iterator_create(self.store, NULL, 1, 3, NULL, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_match_iterator_create(self.store, &query, 1, 65, NULL, &found, &error), SSTORE_ERROR_ARGUMENT,
+                  &error);
+    assert_null(found);
+    assert_status(sstore_match_iterator_create(self.store, &query, 1, 3, NULL, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_pair_iterator_create(NULL, NULL, &options, &pairs, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_null(pairs);
+    assert_status(sstore_pair_iterator_create(self.store, self.store, &options, &pairs, &error), SSTORE_ERROR_ARGUMENT,
+                  &error);
+    assert_status(sstore_pair_iterator_create(self.store, NULL, &options, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_cluster_iterator_create(NULL, &options, true, &clusters, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_null(clusters);
+    assert_status(sstore_cluster_iterator_create(self.store, &options, true, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    options.tmp_dir = "/nowhere/at/all";
+    assert_status(sstore_pair_iterator_create(self.store, NULL, &options, &pairs, &error), SSTORE_ERROR_NOT_FOUND, &error);
+    assert_status(sstore_cluster_iterator_create(self.store, &options, true, &clusters, &error), SSTORE_ERROR_NOT_FOUND,
+                  &error);
+    options.distance = SSTORE_MAX_BUILD_DISTANCE + 1;
+    assert_status(sstore_pair_iterator_create(self.store, NULL, &options, &pairs, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_cluster_iterator_create(self.store, &options, true, &clusters, &error), SSTORE_ERROR_ARGUMENT,
+                  &error);
+    assert_null(pairs);
+    assert_null(clusters);
+    tear_down(&self);
+}
+
+#define assert_refused(call) assert_status(call, SSTORE_ERROR_ARGUMENT, &error)
+
+static void test_next_refuses(void **state)
+{
+    fixture self;
+    sstore_record_iterator *records;
+    sstore_match_iterator *found;
+    sstore_pair_iterator *pairs;
+    sstore_cluster_iterator *clusters;
+    const sstore_join_options options = join_options();
+    sstore_error error = {.status = SSTORE_OK};
+    const uint64_t query = 1;
+    size_t count;
+    (void)state;
+    build(&self, 7, DATA_UNIFORM, DATA_IDS, 10);
+    assert_ok(sstore_record_iterator_create(self.store, &records, &error), &error);
+    assert_ok(sstore_match_iterator_create(self.store, &query, 1, 3, NULL, &found, &error), &error);
+    assert_ok(sstore_pair_iterator_create(self.store, NULL, &options, &pairs, &error), &error);
+    assert_ok(sstore_cluster_iterator_create(self.store, &options, true, &clusters, &error), &error);
+    assert_refused(sstore_record_iterator_next(NULL, NULL, NULL, 1, &count, &error));
+    assert_refused(sstore_record_iterator_next(records, NULL, NULL, 0, &count, &error));
+    assert_refused(sstore_record_iterator_next(records, NULL, NULL, 1, NULL, &error));
+    assert_refused(sstore_match_iterator_next(NULL, NULL, 1, &count, &error));
+    assert_refused(sstore_match_iterator_next(found, NULL, 0, &count, &error));
+    assert_refused(sstore_match_iterator_next(found, NULL, 1, NULL, &error));
+    assert_refused(sstore_pair_iterator_next(NULL, NULL, 1, &count, &error));
+    assert_refused(sstore_pair_iterator_next(pairs, NULL, 0, &count, &error));
+    assert_refused(sstore_pair_iterator_next(pairs, NULL, 1, NULL, &error));
+    assert_refused(sstore_cluster_iterator_next(NULL, NULL, 1, &count, &error));
+    assert_refused(sstore_cluster_iterator_next(clusters, NULL, 0, &count, &error));
+    assert_refused(sstore_cluster_iterator_next(clusters, NULL, 1, NULL, &error));
+    sstore_record_iterator_free(records);
+    sstore_match_iterator_free(found);
+    sstore_pair_iterator_free(pairs);
+    sstore_cluster_iterator_free(clusters);
+    sstore_record_iterator_free(NULL);
+    sstore_match_iterator_free(NULL);
+    sstore_pair_iterator_free(NULL);
+    sstore_cluster_iterator_free(NULL);
+    tear_down(&self);
+}
+
+/* ----- nothing ----- */
+
+static void check_nothing(fixture *self)
+{
+    const sstore_join_options options = join_options();
+    const matches none = {.count = 0};
+    const uint64_t queries[2] = {0, UINT64_MAX};
+    sstore *other = store_must_open(self->path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    for (int i = 0; i < 8; i++) {
+        iterate_records(&self->random, other, NULL, 0);
+        iterate_matches(&self->random, other, queries, 2, 64, 1, &none);
+        iterate_matches(&self->random, other, NULL, 0, 64, 2, &none);
+        iterate_pairs(&self->random, other, NULL, &options, NULL, 0);
+        iterate_pairs(&self->random, other, self->store, &options, NULL, 0);
+        iterate_clusters(&self->random, other, &options, true, NULL, 0);
+    }
+    sstore_close(other);
+}
+
+/* Stores that were always empty, or of which all was removed. */
+static void test_nothing(void **state)
+{
+    (void)state;
+    for (int ids = 0; ids < DATA_IDS_COUNT; ids++) {
+        fixture self;
+        sstore_error error = {.status = SSTORE_OK};
+        build(&self, 8, DATA_CLUSTERED, (data_ids)ids, 0);
+        testing_doing("an empty store, %s, seed %" PRIu64, data_ids_name((data_ids)ids), run_seed);
+        check_nothing(&self);
+        tear_down(&self);
+        build(&self, 9, DATA_CLUSTERED, (data_ids)ids, 200);
+        testing_doing("a store without what it had, %s, seed %" PRIu64, data_ids_name((data_ids)ids), run_seed);
+        assert_ok(store_change(self.path, true, self.data.fingerprints, self.data.ids, self.data.count, &error), &error);
+        check_nothing(&self);
+        tear_down(&self);
+    }
+}
+
+int main(void)
+{
+    run_seed = rng_run_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_damaged_records, testing_teardown),
+        cmocka_unit_test_teardown(test_damaged_matches, testing_teardown),
+        cmocka_unit_test_teardown(test_damaged_pairs, testing_teardown),
+        cmocka_unit_test_teardown(test_stopping, testing_teardown),
+        cmocka_unit_test_teardown(test_half_way, testing_teardown),
+        cmocka_unit_test_teardown(test_creation_refuses, testing_teardown),
+        cmocka_unit_test_teardown(test_next_refuses, testing_teardown),
+        cmocka_unit_test_teardown(test_nothing, testing_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
