@@ -19,6 +19,8 @@
  *  - Threads: an sstore is immutable, and all threads of a process may share it without locks. Every other handle, and an
  *    sstore_error, belongs to one thread at a time. After fork() a child may go on using a store that its parent opened.
  *    Every other handle belongs to the process that made it.
+ *  - Iterators fill the caller's arrays, which may be NULL. If a call fails, its first *count_out results are right. After an error
+ *    only freeing the iterator is allowed. If it was created with on_progress, its later calls report to it as well.
  *  - Callbacks run in the caller's thread, during the call that they were given to. They return 0 to continue. Any other value
  *    stops the call, which returns SSTORE_STOPPED. Pointers that a callback gets are valid until it returns. It must not use the
  *    handle that it is called from.
@@ -252,7 +254,7 @@ SSTORE_API sstore_status sstore_query(sstore_cursor *cursor, uint64_t fingerprin
 
 /*
  * The same, into columns. Fills them with the first `capacity` matches, and sets *count_out to the number of all matches, which may
- * be more: then call it again with larger columns. `columns` may be NULL if `capacity` is 0.
+ * be more: then call it again with larger columns. If `columns` is NULL, matches are only counted.
  */
 SSTORE_API sstore_status sstore_query_columns(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
                                               const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
@@ -760,7 +762,7 @@ typedef int (*sstore_problem_fn)(void *context, const sstore_error *problem);
  * store's own content sum, and each block against what a writer makes of its contents (format-spec/sstore-format.md, section 12,
  * "A full check"). Each problem goes to on_problem, which may be NULL. If the store cannot be opened, its readable files are
  * checked; checks that depend on unreadable files are skipped. Files that cannot be read, or that this version does not know,
- * are problems, too. Returns SSTORE_OK only if there is no problem; SSTORE_ERROR_DAMAGED with the first damage in *error if there
+ * are also problems. Returns SSTORE_OK only if there is no problem; SSTORE_ERROR_DAMAGED with the first damage in *error if there
  * is any; otherwise the first problem, or what ended the search for them.
  */
 SSTORE_API sstore_status sstore_verify(const char *path, sstore_problem_fn on_problem, void *context,

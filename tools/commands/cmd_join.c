@@ -73,7 +73,7 @@ static const command_syntax pairs_syntax = {
     .groups = (const option_group[]){TASK_OPTION_GROUPS(offsetof(arguments, task)), {0}},
     .operands = "STORE",
     .doc = "Print every pair of records of STORE within the distance once, the lower one first, as lines of "
-           "fingerprint, id, fingerprint, id and distance. Records with equal fingerprints are pairs, too."
+           "fingerprint, id, fingerprint, id and distance. Records with equal fingerprints are also pairs."
            "\vSizes take the suffixes K, M, G and T, powers of 1024.",
 };
 
@@ -137,7 +137,7 @@ static const command_option cluster_options[] = {
      OPTION_FLAG, OPTION_FIELD(arguments, representatives)},
     {"drop", 0, NULL, "print only the records to throw away: all but the representatives, as fingerprint and id", OPTION_FLAG,
      OPTION_FIELD(arguments, drop)},
-    {"singles", 0, NULL, "print records that nothing is near, too, as clusters of one", OPTION_FLAG,
+    {"singles", 0, NULL, "also print records without neighbours, as clusters of one", OPTION_FLAG,
      OPTION_FIELD(arguments, singles)},
     {0},
 };

@@ -113,7 +113,7 @@ static bool offer_disjoint(generator *self)
 
 /* ----- choices ----- */
 
-/* Whether one table of BcC takes too many probes already: its proof would take long, too. Of k differing bits some C of
+/* Whether one table of BcC takes too many probes already: its proof would also take long. Of k differing bits some C of
  * B groups hold at most so many. */
 static bool probes_too_much(const generator *self, uint32_t all, uint32_t chosen)
 {

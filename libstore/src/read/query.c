@@ -355,8 +355,8 @@ sstore_status sstore_query_columns(sstore_cursor *cursor, uint64_t fingerprint, 
                                    sstore_error *error)
 {
     column_sink sink = {.capacity = capacity};
-    if (count_out == NULL || (columns == NULL && capacity > 0))
-        return ss_fail_argument(error, "sstore_query_columns: columns and count_out must not be NULL");
+    if (count_out == NULL)
+        return ss_fail_argument(error, "sstore_query_columns: count_out must not be NULL");
     sstore_status status = ss_take_match_columns(&sink.columns, columns, error);
     if (status == SSTORE_OK)
         status = sstore_query(cursor, fingerprint, distance, set_match, &sink, error);

@@ -1,4 +1,5 @@
-/* buckets.h - TODO */
+/* buckets.h - items partitioned by some leading bits, so that each bucket can be sorted alone; in chunks of a fixed memory, and in a
+ * spill file beyond it. */
 #ifndef SS_BUCKETS_H
 #define SS_BUCKETS_H
 
@@ -57,7 +58,7 @@ typedef struct ss_spill_file {
 } ss_spill_file;
 
 /* Open the folder for the spills of a call: `path`; where that is NULL, the one that TMPDIR names; where that says nothing,
- * `usual`, or the working folder where that is NULL, too. So /tmp, which all share, is never taken unasked. NOT_FOUND, IO,
+ * `usual`, or the working folder where that is also NULL. So /tmp, which all share, is never taken unasked. NOT_FOUND, IO,
  * MEMORY. */
 sstore_status ss_spill_dir_open(const char *path, const ss_dir *usual, ss_dir *dir_out, sstore_error *error);
 

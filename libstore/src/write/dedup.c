@@ -349,7 +349,7 @@ static sstore_status take_in(const offer *self, uint64_t fingerprint, uint64_t *
     return SSTORE_OK;
 }
 
-/* The record `next` has these matches in the store: look among those gathered, too, and answer. */
+/* The record `next` has these matches in the store. Also look among those that wait, and answer. */
 static sstore_status answer_next(offer *self)
 {
     sstore_dedup *dedup = self->dedup;
