@@ -589,6 +589,9 @@ sstore_status ss_manifest_check_recipe(const ss_manifest *manifest, const char *
 {
     if (recipe == NULL || strcmp(recipe, manifest->recipe) == 0)
         return SSTORE_OK;
+    if (manifest->recipe[0] == '\0')
+        return ss_fail(error, SSTORE_ERROR_RECIPE, 0, path, SSTORE_NO_OFFSET,
+                       "it records no recipe, so its fingerprints cannot be compared with those of '%s'", recipe);
     return ss_fail(error, SSTORE_ERROR_RECIPE, 0, path, SSTORE_NO_OFFSET,
                    "its fingerprints were made by the recipe '%s', not '%s'", manifest->recipe, recipe);
 }

@@ -252,6 +252,10 @@ sstore_status ss_store_check_same_recipe(const sstore *first, const sstore *othe
     const char *recipe = first->manifest.recipe, *other_recipe = other->manifest.recipe;
     if (strcmp(recipe, other_recipe) == 0)
         return SSTORE_OK;
+    if (recipe[0] == '\0' || other_recipe[0] == '\0')
+        return ss_fail(error, SSTORE_ERROR_RECIPE, 0, other->dir.path, SSTORE_NO_OFFSET,
+                       "only one of it and %s records a recipe ('%s'), so their fingerprints cannot be compared",
+                       first->dir.path, recipe[0] != '\0' ? recipe : other_recipe);
     return ss_fail(error, SSTORE_ERROR_RECIPE, 0, other->dir.path, SSTORE_NO_OFFSET,
                    "its fingerprints were made by the recipe '%s', but those of %s by '%s'", other_recipe,
                    first->dir.path, recipe);

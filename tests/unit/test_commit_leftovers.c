@@ -1,5 +1,5 @@
 /*
- * test_workplace.c - what a build may touch in the folder that it is given: its own leavings, and nothing that only looks
+ * test_commit_leftovers.c - what a build may touch in the folder that it is given: its own leavings, and nothing that only looks
  * like them. And a reader that opens a store while it is being replaced sees the old one or the new one.
  */
 #include <pthread.h>

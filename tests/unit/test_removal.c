@@ -1,5 +1,5 @@
 /*
- * test_remover.c - what removals take, by record, fingerprint and id, what they count, and what they refuse. That the right
+ * test_removal.c - what removals take, by record, fingerprint and id, what they count, and what they refuse. That the right
  * records are gone, whatever came before, is what property.changes looks at.
  */
 #include <stdio.h>

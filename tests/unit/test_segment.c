@@ -1,4 +1,4 @@
-/* test_key_index.c - look-ups in the index of block keys equal a walk through the keys, however these are spread. */
+/* test_segment.c - look-ups in the index of block keys equal a walk through the keys, however these are spread. */
 #include "store/segment.h"
 
 #include <stdlib.h>
