@@ -75,6 +75,14 @@ done
 step "pkg-config: C, static"
 "$CC" -std=c11 "${flags[@]}" "${strict[@]}" "${cflags[@]}" "$here/consumer.c" "${static_libs[@]}" -o "$work/c-static"
 run "$work/c-static" "$version"
+step "pkg-config: a reader alone, static, by the example of docs/c.md"
+sed -n '/^```c$/,/^```$/p' "$here/../../docs/c.md" | sed '/^```/d' >"$work/reader.c"
+"$CC" -std=c11 "${flags[@]}" "${strict[@]}" "${cflags[@]}" "$work/reader.c" "${static_libs[@]}" -Wl,--gc-sections -o "$work/reader"
+if nm "$work/reader" | grep -E ' [tT] (ss_(column_writer|segment_write|sorter|choose_plan)|sstore_(builder|merge|pairs|clusters))'; then
+  echo "a program that only reads contains the above"
+  exit 1
+fi
+
 if [[ -n $CXX ]]; then
   step "pkg-config: C++, shared"
   "$CXX" -std=c++11 "${flags[@]}" "${strict[@]}" "${cflags[@]}" "$here/consumer.cpp" "${libs[@]}" -o "$work/cpp-shared"
