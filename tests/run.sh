@@ -34,12 +34,12 @@ done
 [ -z "${SSTORE_TEST_LONG:-}" ] || timeout=36000
 
 # Those that start threads, or whose library calls do.
-threaded='^(unit\.(components|directory|edge_filter|fingerprint_index|join_tables|pool|publish|sorter|workplace)'
+threaded='^(unit\.(commit|commit_leftovers|components|directory|edge_filter|memory_index|sorter|table_join|tasks)'
 threaded+='|property\.(batch|builds|changes|dedup|joins|query_property|stream_matcher)|limits\.opens)$'
 
 # These take most of the time. asan runs most of them, in fewer cases; release and clang leave them to full.
 longest='^(property\.(same_matches|query_property)|faults\.(allocation|files|power_cut)|limits\.(kill|memory)'
-longest+='|format\.(decoder|golden)|unit\.(components|join_group|join_tables|sorter)|(cli|corrupt)\..*)$'
+longest+='|format\.(decoder|golden)|unit\.(components|group_join|sorter|table_join)|(cli|corrupt)\..*)$'
 # Long with a sanitizer, so without: they count files, look where files are, run Python for most of the time, compute
 # with numbers alone, or run the command so often that it hardly does anything else than start.
 unsanitized='^(limits\.descriptors|faults\.places|format\.vectors|unit\.(planner|cost)'
