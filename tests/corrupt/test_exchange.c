@@ -32,8 +32,9 @@ static bool is_block_file(const char *name)
 static void list_blocks(const damage_store *store, size_t block_bytes, blocks *out)
 {
     for (size_t file = 0; file < store->files.count; file++) {
-        const bytes *content = &store->contents[file];
-        for (size_t at = HEADER_BYTES; is_block_file(store->files.names[file]) && at < content->size; at += block_bytes) {
+        const file_bytes *content = &store->contents[file];
+        for (size_t at = HEADER_BYTES; is_block_file(store->files.names[file]) && at < content->size;
+             at += block_bytes) {
             assert_true(out->count < MOST_BLOCKS);
             out->items[out->count++] = (block){file, content->data + at};
         }
@@ -71,7 +72,8 @@ static void misplace_all(damage_store *store, size_t block_bytes, rng *random)
     assert_true(all.count > 8);
     const uint64_t step = testing_long() ? 1 : all.count / (testing_sanitized() ? 1 : 5);
     for (size_t i = 0; i < all.count; i++)
-        for (size_t j = rng_below(random, step); j < all.count; j += 1 + (step == 1 ? 0 : rng_below(random, 2 * step))) {
+        for (size_t j = rng_below(random, step); j < all.count;
+             j += 1 + (step == 1 ? 0 : rng_below(random, 2 * step))) {
             doubled += misplace(store, &all.items[i], &all.items[j], false, block_bytes);
             exchanged += j > i && misplace(store, &all.items[i], &all.items[j], true, block_bytes);
         }
@@ -83,12 +85,10 @@ static void misplace_all(damage_store *store, size_t block_bytes, rng *random)
 
 static void test_within_a_store(void **state)
 {
-    const uint64_t seed = *(const uint64_t *)*state;
-    rng random;
-    rng_init(&random, seed);
+    rng random = rng_seeded(run_seed);
     for (int changed = 0; changed < 2; changed++) {
         damage_store store;
-        damage_store_make(&store, seed, 256, DATA_IDS, changed);
+        damage_store_make(&store, run_seed, 256, DATA_IDS, changed);
         misplace_all(&store, 256, &random);
         damage_report(&store, "misplaced blocks");
         damage_store_free(&store);
@@ -119,12 +119,9 @@ static size_t find_changeable(const data_set *set)
 /* Blocks, and whole files, of a store that differs in one record: their names, sizes and numbers are the same. */
 static void test_of_another_store(void **state)
 {
-    const uint64_t seed = *(const uint64_t *)*state;
     damage_store store;
-    rng random;
     uint64_t foreign = 0;
-    rng_init(&random, seed);
-    damage_store_make(&store, seed, 256, DATA_IDS, false);
+    damage_store_make(&store, run_seed, 256, DATA_IDS, false);
     char saved[256];
     snprintf(saved, sizeof saved, "%s", scratch_path("another"));
     data_set other = store.data;
@@ -142,8 +139,8 @@ static void test_of_another_store(void **state)
     for (size_t file = 0; file < theirs.count; file++) {
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", saved, theirs.names[file]);
-        const bytes *ours = &store.contents[file];
-        bytes content = file_load(path);
+        const file_bytes *ours = &store.contents[file];
+        file_bytes content = file_load(path);
         const size_t step = is_block_file(theirs.names[file]) ? 256 : content.size;
         for (size_t at = 0; at < content.size && content.size == ours->size; at += step) {
             const size_t size = at == 0 && step == 256 ? HEADER_BYTES : step;
@@ -157,7 +154,7 @@ static void test_of_another_store(void **state)
             file_patch(damage_path(&store, file), at, ours->data + at, size);
             foreign++;
         }
-        bytes_free(&content);
+        file_bytes_free(&content);
     }
     testing_doing("all blocks in their places");
     damage_check_whole(&store);
@@ -171,10 +168,10 @@ static void test_of_another_store(void **state)
 
 int main(void)
 {
-    uint64_t seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate_setup_teardown(test_within_a_store, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_of_another_store, NULL, testing_teardown, &seed),
+        cmocka_unit_test_teardown(test_within_a_store, testing_teardown),
+        cmocka_unit_test_teardown(test_of_another_store, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

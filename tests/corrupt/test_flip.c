@@ -42,8 +42,7 @@ static void flip_file(damage_store *store, size_t file, rng *random)
 static void flip_all(uint64_t seed, uint32_t block_bytes, data_ids ids, bool changed)
 {
     damage_store store;
-    rng random;
-    rng_init(&random, seed);
+    rng random = rng_seeded(seed);
     damage_store_make(&store, seed, block_bytes, ids, changed);
     for (size_t file = 0; file < store.files.count; file++) {
         flip_file(&store, file, &random);
@@ -57,28 +56,27 @@ static void flip_all(uint64_t seed, uint32_t block_bytes, data_ids ids, bool cha
 
 static void test_flip_with_ids(void **state)
 {
-    flip_all(*(const uint64_t *)*state, 512, DATA_IDS, false);
+    flip_all(run_seed, 512, DATA_IDS, false);
 }
 
 static void test_flip_without_ids(void **state)
 {
-    flip_all(*(const uint64_t *)*state, 256, DATA_NO_IDS, false);
+    flip_all(run_seed, 256, DATA_NO_IDS, false);
 }
 
 /* In a segment that adds, one that adds to it, and one that removes. */
 static void test_flip_in_segments(void **state)
 {
-    const uint64_t seed = *(const uint64_t *)*state;
-    flip_all(seed, 512, seed % 4 == 0 ? DATA_NO_IDS : DATA_IDS, true);
+    flip_all(run_seed, 512, run_seed % 4 == 0 ? DATA_NO_IDS : DATA_IDS, true);
 }
 
 int main(void)
 {
-    uint64_t seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate_setup_teardown(test_flip_with_ids, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_flip_without_ids, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_flip_in_segments, NULL, testing_teardown, &seed),
+        cmocka_unit_test_teardown(test_flip_with_ids, testing_teardown),
+        cmocka_unit_test_teardown(test_flip_without_ids, testing_teardown),
+        cmocka_unit_test_teardown(test_flip_in_segments, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

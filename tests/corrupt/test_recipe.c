@@ -14,7 +14,9 @@
 #define MANIFEST_RECIPE 64u /* where it stands in the manifest */
 
 static const char innocent[] = "words 3; title, bell, bold and clear";
-static const char harmful[] = "words 3\x1b]0;title\x07\x1b[1m\x9b""2J\xc2\x9b""1m\r\n\t\xff e\xc3\xa9";
+static const char harmful[] = "words 3\x1b]0;title\x07\x1b[1m\x9b"
+                              "2J\xc2\x9b"
+                              "1m\r\n\t\xff e\xc3\xa9";
 static const char shown[] = "words 3\\x1b]0;title\\x07\\x1b[1m\\x9b2J\\xc2\\x9b1m\\x0d\\x0a\\x09\\xff e\xc3\xa9";
 
 static char plain[256], made[256]; /* paths */
@@ -30,7 +32,6 @@ static void check_message(sstore_status status, const sstore_error *error)
 
 static void test_facts(void **state)
 {
-    (void)state;
     sstore_statistics facts = {.struct_size = sizeof facts};
     sstore_error error;
     sstore *opened = store_must_open(made, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
@@ -41,7 +42,6 @@ static void test_facts(void **state)
 
 static void test_messages(void **state)
 {
-    (void)state;
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
     sstore_add_options add = SSTORE_ADD_OPTIONS_INIT;
     sstore *left, *right;
@@ -65,11 +65,9 @@ static void test_messages(void **state)
 
 static int make_stores(void **state)
 {
-    (void)state;
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     data_set set;
-    rng random;
-    rng_init(&random, 1);
+    rng random = rng_seeded(1);
     snprintf(plain, sizeof plain, "%s", scratch_path("plain"));
     snprintf(made, sizeof made, "%s", scratch_path("made"));
     data_make(&random, DATA_UNIFORM, DATA_IDS, 50, false, &set);

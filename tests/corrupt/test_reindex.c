@@ -50,7 +50,7 @@ static void patient_make(patient *self, uint64_t seed, data_ids ids, bool change
     snprintf(self->saved, sizeof self->saved, "%s", scratch_path("saved"));
     folder_copy(self->store.path, self->saved);
     self->segment_count = list_segments(self->store.path, self->folders);
-    rng_init(&self->random, seed);
+    self->random = rng_seeded(seed);
 }
 
 static void put_back(patient *self)
@@ -116,13 +116,13 @@ static void check_cured(patient *self)
     check_files(self->store.path, self->saved, self->folders, self->segment_count);
     damage_check_whole(&self->store);
     const char *manifest = scratch_path("%s/MANIFEST", strrchr(self->store.path, '/') + 1);
-    bytes before = file_load(manifest);
+    file_bytes before = file_load(manifest);
     must_reindex(self->store.path, false, 0); /* there is nothing to do any more */
-    bytes after = file_load(manifest);
+    file_bytes after = file_load(manifest);
     assert_int_equal(before.size, after.size);
     assert_memory_equal(before.data, after.data, before.size);
-    bytes_free(&before);
-    bytes_free(&after);
+    file_bytes_free(&before);
+    file_bytes_free(&after);
     assert_ok(sstore_verify(self->store.path, NULL, NULL, &error), &error);
 }
 
@@ -179,12 +179,11 @@ static void exchange(patient *self)
 
 static void test_lost_directories(void **state)
 {
-    const uint64_t seed = *(const uint64_t *)*state;
     for (int kind = 0; kind < 5; kind++) {
         const bool changed = kind >= 3;
         const data_ids ids = changed ? (kind == 3 ? DATA_IDS : DATA_NO_IDS) : (data_ids)kind;
         patient now;
-        patient_make(&now, seed + (uint64_t)kind, ids, changed);
+        patient_make(&now, run_seed + (uint64_t)kind, ids, changed);
         lose_each(&now);
         lose_several(&now);
         exchange(&now);
@@ -211,7 +210,7 @@ static void damage_blocks(patient *self, uint32_t segment, const char *name)
 {
     const char *path = scratch_path("%s/%s/%s", strrchr(self->store.path, '/') + 1, self->folders[segment], name);
     char wanted[256];
-    bytes content = file_load(path);
+    file_bytes content = file_load(path);
     const size_t step = testing_long() ? 1 : content.size / (testing_sanitized() ? 10 : 40) + 1;
     snprintf(wanted, sizeof wanted, "%s", scratch_path("wanted"));
     for (size_t at = 0; at < content.size; at += 1 + rng_below(&self->random, 2 * step)) {
@@ -234,14 +233,13 @@ static void damage_blocks(patient *self, uint32_t segment, const char *name)
     check_refused(self, name, wanted);
     scratch_remove(wanted);
     file_save(path, content.data, content.size);
-    bytes_free(&content);
+    file_bytes_free(&content);
 }
 
 static void test_damaged_blocks(void **state)
 {
-    const uint64_t seed = *(const uint64_t *)*state;
     patient now;
-    patient_make(&now, seed, DATA_IDS, true);
+    patient_make(&now, run_seed, DATA_IDS, true);
     for (uint32_t segment = 0; segment < now.segment_count; segment++) {
         char path[512];
         snprintf(path, sizeof path, "%s/%s", now.store.path, now.folders[segment]);
@@ -260,9 +258,8 @@ static void test_damaged_blocks(void **state)
 /* A block file that is not there has nothing to do with directories, whatever else is lost. */
 static void test_lost_folder(void **state)
 {
-    const uint64_t seed = *(const uint64_t *)*state;
     patient now;
-    patient_make(&now, seed, DATA_IDS, true);
+    patient_make(&now, run_seed, DATA_IDS, true);
     for (int lost = 0; lost < 2; lost++) {
         if (lost != 0)
             assert_int_equal(unlink(file_of(&now, 0, DIRECTORY)), 0);
@@ -282,9 +279,8 @@ static void test_lost_folder(void **state)
 /* Whoever has the store open goes on, and sees the same when it opens it again. */
 static void test_open_store(void **state)
 {
-    const uint64_t seed = *(const uint64_t *)*state;
     patient now;
-    patient_make(&now, seed, DATA_IDS, true);
+    patient_make(&now, run_seed, DATA_IDS, true);
     for (int io = SSTORE_IO_PREAD; io <= SSTORE_IO_MEMORY; io++) {
         sstore_error error = {.status = SSTORE_OK};
         sstore *before = store_must_open(now.store.path, (sstore_io)io, SSTORE_STRATEGY_PROBE), *after;
@@ -324,12 +320,11 @@ static void check_shape(const shape *of, uint64_t seed)
     const char *name = "shaped";
     char path[256], saved[256], folders[MOST_SEGMENTS][32];
     data_set data;
-    rng random;
+    rng random = rng_seeded(seed);
     sstore_error error = {.status = SSTORE_OK};
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     testing_doing("%zu records, %s, plan %s, blocks of %" PRIu32, of->count, data_ids_name(of->ids), of->plan,
                   of->block_bytes);
-    rng_init(&random, seed);
     data_make(&random, DATA_UNIFORM, of->ids, of->count, of->count < 10000, &data);
     options.plan = of->plan;
     options.block_bytes = of->block_bytes;
@@ -350,39 +345,35 @@ static void check_shape(const shape *of, uint64_t seed)
 
 static void test_shapes(void **state)
 {
-    const uint64_t seed = *(const uint64_t *)*state;
-    static const shape shapes[] = {
-        {0, DATA_IDS, "auto", 4096},       {0, DATA_NO_IDS, "20", 256},      {1, DATA_IDS, "4", 256},
-        {1, DATA_NO_IDS, "1", 65536},      {5, DATA_ORDINALS, "2", 256},     {3000, DATA_IDS, "20", 256},
-        {3000, DATA_NO_IDS, "16", 512},    {9000, DATA_IDS, "5c2", 4096},    {9000, DATA_ORDINALS, "3", 1024},
-        {9000, DATA_NO_IDS, "64:3", 65536}};
+    static const shape shapes[] = {{0, DATA_IDS, "auto", 4096},      {0, DATA_NO_IDS, "20", 256},
+                                   {1, DATA_IDS, "4", 256},          {1, DATA_NO_IDS, "1", 65536},
+                                   {5, DATA_ORDINALS, "2", 256},     {3000, DATA_IDS, "20", 256},
+                                   {3000, DATA_NO_IDS, "16", 512},   {9000, DATA_IDS, "5c2", 4096},
+                                   {9000, DATA_ORDINALS, "3", 1024}, {9000, DATA_NO_IDS, "64:3", 65536}};
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
-        check_shape(&shapes[i], seed + i);
+        check_shape(&shapes[i], run_seed + i);
     testing_done();
 }
 
 /* More blocks than an entry of the directory holds. */
 static void test_many_blocks(void **state)
 {
-    const uint64_t seed = *(const uint64_t *)*state;
     if (testing_sanitized() && !testing_long())
         skip();
-    check_shape(&(shape){3000000, DATA_NO_IDS, "2", 256}, seed);
+    check_shape(&(shape){3000000, DATA_NO_IDS, "2", 256}, run_seed);
     testing_done();
 }
 
 /* Segments of one id, since the same records were added twice: each gets a folder of its own. */
 static void test_equal_segments(void **state)
 {
-    const uint64_t seed = *(const uint64_t *)*state;
     char path[256], folders[MOST_SEGMENTS][32], again[MOST_SEGMENTS][32];
     data_set data;
-    rng random;
+    rng random = rng_seeded(run_seed);
     oracle truth;
     sstore_error error = {.status = SSTORE_OK};
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     snprintf(path, sizeof path, "%s", scratch_path("twice"));
-    rng_init(&random, seed);
     data_make(&random, DATA_CLUSTERED, DATA_IDS, 500, true, &data);
     oracle_make(&data, &truth);
     options.plan = "2";
@@ -438,13 +429,12 @@ static int watch(void *context, const sstore_progress *progress)
 
 static void test_progress(void **state)
 {
-    const uint64_t seed = *(const uint64_t *)*state;
     patient now;
     sstore_error error = {.status = SSTORE_OK};
     sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
     uint32_t made = 77, stops = 0;
     char wanted[256];
-    patient_make(&now, seed, DATA_IDS, true);
+    patient_make(&now, run_seed, DATA_IDS, true);
     snprintf(wanted, sizeof wanted, "%s", scratch_path("wanted"));
     for (uint32_t i = 0; i < now.segment_count; i++)
         assert_int_equal(unlink(file_of(&now, i, DIRECTORY)), 0);
@@ -469,12 +459,11 @@ static void test_progress(void **state)
 
 static void test_refusals(void **state)
 {
-    const uint64_t seed = *(const uint64_t *)*state;
     patient now;
     sstore_builder *builder;
     sstore_error error = {.status = SSTORE_OK};
     sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
-    patient_make(&now, seed, DATA_IDS, false);
+    patient_make(&now, run_seed, DATA_IDS, false);
     assert_status(sstore_reindex(NULL, NULL, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
     options.struct_size--;
     assert_status(sstore_reindex(now.store.path, &options, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
@@ -492,17 +481,17 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    uint64_t seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate_setup_teardown(test_lost_directories, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_damaged_blocks, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate(test_lost_folder, &seed),
-        cmocka_unit_test_prestate(test_open_store, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_shapes, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_many_blocks, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate(test_equal_segments, &seed),
-        cmocka_unit_test_prestate(test_progress, &seed),
-        cmocka_unit_test_prestate(test_refusals, &seed),
+        cmocka_unit_test_teardown(test_lost_directories, testing_teardown),
+        cmocka_unit_test_teardown(test_damaged_blocks, testing_teardown),
+        cmocka_unit_test(test_lost_folder),
+        cmocka_unit_test(test_open_store),
+        cmocka_unit_test_teardown(test_shapes, testing_teardown),
+        cmocka_unit_test_teardown(test_many_blocks, testing_teardown),
+        cmocka_unit_test(test_equal_segments),
+        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

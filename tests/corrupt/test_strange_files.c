@@ -20,7 +20,6 @@
 #include "support/scratch.h"
 #include "support/use_store.h"
 
-static uint64_t run_seed;
 static data_set set;
 static char store[256], merged[256], moved[256]; /* paths */
 
@@ -44,32 +43,27 @@ static bool put_relative_link(const char *path, const char *target)
 
 static bool put_dangling_link(const char *path, const char *target)
 {
-    (void)target;
     return symlink("nowhere", path) == 0;
 }
 
 static bool put_link_to_itself(const char *path, const char *target)
 {
-    (void)target;
     return symlink(strrchr(path, '/') + 1, path) == 0;
 }
 
 static bool put_fifo(const char *path, const char *target)
 {
-    (void)target;
     return mkfifo(path, 0666) == 0;
 }
 
 static bool put_folder(const char *path, const char *target)
 {
-    (void)target;
     return mkdir(path, 0777) == 0;
 }
 
 static bool put_socket(const char *path, const char *target)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    (void)target;
     /* Sockets have short names; it is made elsewhere, and moved here. */
     snprintf(address.sun_path, sizeof address.sun_path, "%s", scratch_path("socket"));
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -91,19 +85,16 @@ static bool put_device(const char *path, unsigned minor_number)
 
 static bool put_zero(const char *path, const char *target)
 {
-    (void)target;
     return put_device(path, 5);
 }
 
 static bool put_null(const char *path, const char *target)
 {
-    (void)target;
     return put_device(path, 3);
 }
 
 static bool put_file(const char *path, const char *target)
 {
-    (void)target;
     file_save(path, "x", 1);
     return true;
 }
@@ -206,7 +197,6 @@ static uint64_t try_at(const char *name, bool is_folder)
 
 static void test_in_the_place_of_a_file(void **state)
 {
-    (void)state;
     uint64_t cases = 0;
     sstore_error error;
     store_must_build(store, NULL, &set);
@@ -218,8 +208,8 @@ static void test_in_the_place_of_a_file(void **state)
     snprintf(folder, sizeof folder, "%.20s", strstr(files.names[files.count - 1], "seg-"));
     cases += try_at(folder, true);
     assert_ok(sstore_verify(store, NULL, NULL, &error), &error);
-    testing_figure("strange files: %" PRIu64 " times something in the place of one of %zu files and a folder, refused", cases,
-                   files.count);
+    testing_figure("strange files: %" PRIu64 " times something in the place of one of %zu files and a folder, refused",
+                   cases, files.count);
     file_list_free(&files);
     testing_done();
 }
@@ -227,7 +217,6 @@ static void test_in_the_place_of_a_file(void **state)
 /* The path that is given may be a link; what it leads to is the store. */
 static void test_path_of_the_store(void **state)
 {
-    (void)state;
     sstore_error error;
     sstore *opened;
     char link[256];
@@ -258,7 +247,6 @@ static void test_path_of_the_store(void **state)
  * links. */
 static void test_leftovers_that_are_none(void **state)
 {
-    (void)state;
     static const char *const names[] = {"tmp-0000000000000001", "seg-00000000000000ff"};
     sstore_error error;
     const char *precious = scratch_path("precious");
@@ -281,10 +269,10 @@ static void test_leftovers_that_are_none(void **state)
     compact.block_bytes = 512;
     assert_ok(sstore_compact(store, &compact, NULL, &error), &error);
     assert_ok(sstore_verify(store, NULL, NULL, &error), &error);
-    bytes content = file_load(file);
+    file_bytes content = file_load(file);
     assert_int_equal(content.size, 8);
     assert_memory_equal(content.data, "precious", 8);
-    bytes_free(&content);
+    file_bytes_free(&content);
     for (size_t i = 0; i < 2; i++) {
         snprintf(link, sizeof link, "%s/%s", store, names[i]);
         assert_true(scratch_exists(link));
@@ -294,9 +282,7 @@ static void test_leftovers_that_are_none(void **state)
 
 static int make_data(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     snprintf(store, sizeof store, "%s", scratch_path("store"));
     snprintf(merged, sizeof merged, "%s", scratch_path("merged"));
     snprintf(moved, sizeof moved, "%s", scratch_path("moved"));
@@ -306,14 +292,13 @@ static int make_data(void **state)
 
 static int free_data(void **state)
 {
-    (void)state;
     data_free(&set);
     return 0;
 }
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_in_the_place_of_a_file, testing_teardown),
         cmocka_unit_test_teardown(test_path_of_the_store, testing_teardown),

@@ -16,7 +16,7 @@
 /* Files are replaced, not changed in place: a map of the old one stays whole. */
 static void resize(damage_store *store, size_t file, size_t size, uint8_t filler)
 {
-    const bytes *whole = &store->contents[file];
+    const file_bytes *whole = &store->contents[file];
     uint8_t *content = malloc(size + 1);
     assert_non_null(content);
     memset(content, filler, size);
@@ -77,7 +77,7 @@ static void replace_file(damage_store *store, size_t file)
 /* Two files of a store in each other's place. */
 static void exchange_files(damage_store *store, size_t left, size_t right)
 {
-    const bytes *a = &store->contents[left], *b = &store->contents[right];
+    const file_bytes *a = &store->contents[left], *b = &store->contents[right];
     if (a->size == b->size && memcmp(a->data, b->data, a->size) == 0)
         return;
     testing_doing("%s and %s exchanged", store->files.names[left], store->files.names[right]);
@@ -90,11 +90,9 @@ static void exchange_files(damage_store *store, size_t left, size_t right)
 
 static void test_lengths(void **state)
 {
-    const uint64_t seed = *(const uint64_t *)*state;
     damage_store store;
-    rng random;
-    rng_init(&random, seed);
-    damage_store_make(&store, seed, 512, DATA_IDS, false);
+    rng random = rng_seeded(run_seed);
+    damage_store_make(&store, run_seed, 512, DATA_IDS, false);
     for (size_t file = 0; file < store.files.count; file++)
         resize_file(&store, file, &random);
     testing_done();
@@ -118,22 +116,22 @@ static void exchange_all(uint64_t seed, bool changed)
 
 static void test_other_files(void **state)
 {
-    exchange_all(*(const uint64_t *)*state, false);
+    exchange_all(run_seed, false);
 }
 
 /* Also files of one segment in another one. */
 static void test_other_files_of_segments(void **state)
 {
-    exchange_all(*(const uint64_t *)*state, true);
+    exchange_all(run_seed, true);
 }
 
 int main(void)
 {
-    uint64_t seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate_setup_teardown(test_lengths, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_other_files, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_other_files_of_segments, NULL, testing_teardown, &seed),
+        cmocka_unit_test_teardown(test_lengths, testing_teardown),
+        cmocka_unit_test_teardown(test_other_files, testing_teardown),
+        cmocka_unit_test_teardown(test_other_files_of_segments, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ typedef struct node {
     dev_t device;
     ino_t number;
     bool is_folder;
-    bytes content; /* of a file, when the watch began */
+    file_bytes content; /* of a file, when the watch began */
 } node;
 
 typedef enum step_kind { STEP_WRITE, STEP_RESIZE, STEP_SYNC, STEP_NAME, STEP_RENAME, STEP_UNNAME } step_kind;
@@ -40,7 +40,7 @@ typedef struct step {
     uint32_t target; /* STEP_NAME: what gets it; STEP_RENAME: the folder of the new one */
     char name[NAME_BYTES], new_name[NAME_BYTES];
     uint64_t offset; /* or size */
-    bytes data;
+    file_bytes data;
 } step;
 
 struct disk {
@@ -98,9 +98,9 @@ static step *add_step(disk *self, step_kind kind, uint32_t at)
     return added;
 }
 
-static bytes copy_of(const void *data, size_t size)
+static file_bytes copy_of(const void *data, size_t size)
 {
-    bytes copy = {.data = malloc(size + 1), .size = size};
+    file_bytes copy = {.data = malloc(size + 1), .size = size};
     assert_non_null(copy.data);
     memcpy(copy.data, data, size);
     return copy;
@@ -253,11 +253,11 @@ disk *disk_watch(const char *parent, const char *name)
 void disk_doubt_files(disk *self)
 {
     for (uint32_t i = 0; i < self->node_count; i++) {
-        bytes *content = &self->nodes[i].content;
+        file_bytes *content = &self->nodes[i].content;
         if (content->size == 0)
             continue;
         add_step(self, STEP_WRITE, i)->data = *content;
-        *content = (bytes){.size = 0};
+        *content = (file_bytes){.size = 0};
     }
     self->first_step = self->step_count;
 }
@@ -275,16 +275,15 @@ uint64_t disk_syncs(const disk *self)
 
 void disk_rest(disk *self)
 {
-    (void)self;
     interpose_end();
 }
 
 void disk_free(disk *self)
 {
     for (size_t i = 0; i < self->step_count; i++)
-        bytes_free(&self->steps[i].data);
+        file_bytes_free(&self->steps[i].data);
     for (uint32_t i = 0; i < self->node_count; i++) {
-        bytes_free(&self->nodes[i].content);
+        file_bytes_free(&self->nodes[i].content);
         close(self->nodes[i].held);
     }
     (void)pthread_mutex_destroy(&self->lock);
@@ -306,14 +305,14 @@ typedef struct name {
 
 /* What is on the disk. */
 typedef struct image {
-    bytes files[MOST_NODES];
+    file_bytes files[MOST_NODES];
     struct {
         name names[MOST_NAMES];
         uint32_t count;
     } folders[MOST_NODES];
 } image;
 
-static void write_to(bytes *file, uint64_t offset, const uint8_t *data, size_t size)
+static void write_to(file_bytes *file, uint64_t offset, const uint8_t *data, size_t size)
 {
     if (offset + size > file->size) {
         file->data = realloc(file->data, offset + size);

@@ -52,7 +52,8 @@ static sstore_status add(const operation *self, uint32_t threads, sstore_error *
 {
     const sstore_build_options as_built = build_options(threads);
     const sstore_add_options options = options_to_add(&as_built);
-    return store_add(self->path, &options, self->second.fingerprints, self->second.ids, self->second.count, NULL, error);
+    return store_add(self->path, &options, self->second.fingerprints, self->second.ids, self->second.count, NULL,
+                     error);
 }
 
 static sstore_status take_out(const operation *self, uint32_t threads, sstore_error *error)
@@ -86,13 +87,11 @@ static sstore_status compact(const operation *self, uint32_t threads, sstore_err
 
 static sstore_status reindex(const operation *self, uint32_t threads, sstore_error *error)
 {
-    (void)threads;
     return sstore_reindex(self->path, NULL, NULL, error);
 }
 
 static int take_answer(void *context, const sstore_dedup_answer *answer)
 {
-    (void)context;
     return answer->index > UINT32_MAX;
 }
 
@@ -105,8 +104,8 @@ static sstore_status take_in(const operation *self, uint32_t threads, sstore_err
     sstore_status status = sstore_dedup_open(self->path, &options, &dedup, error);
     if (status != SSTORE_OK)
         return status;
-    status = sstore_dedup_offer(dedup, self->second.fingerprints, self->second.ids, self->second.count, NULL, take_answer,
-                                NULL, error);
+    status = sstore_dedup_offer(dedup, self->second.fingerprints, self->second.ids, self->second.count, NULL,
+                                take_answer, NULL, error);
     if (status == SSTORE_OK)
         status = sstore_dedup_publish(dedup, NULL, error);
     sstore_dedup_close(dedup);
@@ -179,7 +178,6 @@ static void check_asked(const operation *self)
 
 static int count_record(void *context, const sstore_record *record)
 {
-    (void)record;
     ++*(uint64_t *)context;
     return 0;
 }
@@ -330,7 +328,8 @@ static sstore_status iterate_records(const operation *self, const sstore *store,
     while (status == SSTORE_OK && count > 0) {
         status = sstore_record_iterator_next(iterator, fingerprints, ids, PIECE, &count, error);
         for (size_t i = 0; status == SSTORE_OK && i < count; i++, total++)
-            assert_true(fingerprints[i] == self->before.records[total].fingerprint && ids[i] == self->before.records[total].id);
+            assert_true(fingerprints[i] == self->before.records[total].fingerprint &&
+                        ids[i] == self->before.records[total].id);
     }
     if (status == SSTORE_OK)
         assert_int_equal(total, self->before.count);
@@ -347,8 +346,8 @@ static sstore_status iterate_matches(const operation *self, const sstore *store,
     size_t count = PIECE, total = 0;
     options.threads = threads;
     columns.distance = distances;
-    sstore_status status =
-        sstore_match_iterator_create(store, self->queries, self->before.count, 3, &options, &iterator, error);
+    sstore_status status = sstore_match_iterator_create(store, self->queries, self->before.count, 3, &options,
+                                                        &iterator, error);
     if (status != SSTORE_OK)
         return status;
     while (status == SSTORE_OK && count > 0) {
@@ -472,8 +471,7 @@ static void lose_directories(const operation *self, rng *random)
 
 static void make(operation *self, uint64_t seed)
 {
-    rng random;
-    rng_init(&random, seed);
+    rng random = rng_seeded(seed);
     data_make(&random, DATA_CLUSTERED, DATA_IDS, RECORDS, false, &self->first);
     data_make(&random, DATA_UNIFORM, DATA_IDS, OTHERS, false, &self->second);
     for (size_t i = 0; i < RECORDS; i++)
@@ -482,10 +480,16 @@ static void make(operation *self, uint64_t seed)
         self->second.ids[i] = RECORDS + i;
     snprintf(self->path, sizeof self->path, "%s", scratch_path("stage"));
     data_set both = joined(&self->first, &self->second);
-    const data_set rest = {.kind = both.kind, .id_kind = both.id_kind, .count = RECORDS - REMOVED,
-                           .fingerprints = both.fingerprints + REMOVED, .ids = both.ids + REMOVED};
-    const data_set rest_of_both = {.kind = both.kind, .id_kind = both.id_kind, .count = RECORDS + OTHERS - REMOVED,
-                                   .fingerprints = both.fingerprints + REMOVED, .ids = both.ids + REMOVED};
+    const data_set rest = {.kind = both.kind,
+                           .id_kind = both.id_kind,
+                           .count = RECORDS - REMOVED,
+                           .fingerprints = both.fingerprints + REMOVED,
+                           .ids = both.ids + REMOVED};
+    const data_set rest_of_both = {.kind = both.kind,
+                                   .id_kind = both.id_kind,
+                                   .count = RECORDS + OTHERS - REMOVED,
+                                   .fingerprints = both.fingerprints + REMOVED,
+                                   .ids = both.ids + REMOVED};
     scratch_remove(self->path);
     if (self->run != build)
         must(self, build);
@@ -502,11 +506,11 @@ static void make(operation *self, uint64_t seed)
     }
     oracle_make(has_rest ? &rest_of_both : &self->first, &self->before);
     count_near(self);
-    oracle_make(has_rest                                              ? &rest_of_both
-                : self->run == replace                                ? &self->second
-                : self->run == add || self->run == take_in            ? &both
+    oracle_make(has_rest                                             ? &rest_of_both
+                : self->run == replace                               ? &self->second
+                : self->run == add || self->run == take_in           ? &both
                 : self->run == take_out || self->run == take_out_ids ? &rest
-                                                                      : &self->first,
+                                                                     : &self->first,
                 &self->after);
     data_free(&both);
 }
@@ -541,8 +545,7 @@ void operations_free(operation operations[OPERATION_COUNT])
 
 void operation_make_spilling(uint64_t seed, operation *made)
 {
-    rng random;
-    rng_init(&random, seed);
+    rng random = rng_seeded(seed);
     *made = (operation){.name = "build-spilled", .run = build, .writes = true};
     snprintf(made->path, sizeof made->path, "%s", scratch_path("stage"));
     data_make(&random, DATA_CLUSTERED, DATA_IDS, SPILLED_RECORDS, false, &made->first);
@@ -590,13 +593,13 @@ static size_t check_unmended(const operation *self)
     for (size_t i = 0; i < kept.count; i++) {
         char path[512];
         snprintf(path, sizeof path, "%s/%s", self->saved, kept.names[i]);
-        bytes wanted = file_load(path);
+        file_bytes wanted = file_load(path);
         snprintf(path, sizeof path, "%s/%s", self->path, kept.names[i]);
-        bytes found = file_load(path);
+        file_bytes found = file_load(path);
         assert_int_equal(found.size, wanted.size);
         assert_memory_equal(found.data, wanted.data, wanted.size);
-        bytes_free(&found);
-        bytes_free(&wanted);
+        file_bytes_free(&found);
+        file_bytes_free(&wanted);
     }
     const size_t others = files.count - kept.count;
     file_list_free(&files);

@@ -8,8 +8,6 @@
 #include "faults/trial.h"
 #include "support/random.h"
 
-static uint64_t run_seed;
-
 #define MEMORY (KIND(CALL_ALLOCATE) | KIND(CALL_THREAD))
 
 static const fault faults[] = {
@@ -21,7 +19,6 @@ static void test_every_request(void **state)
 {
     static operation operations[OPERATION_COUNT];
     const trials all = {operations, OPERATION_COUNT, faults, sizeof faults / sizeof faults[0]};
-    (void)state;
     operations_make(run_seed, operations);
     const uint64_t step = testing_number("SSTORE_TEST_STEP", testing_sanitized() && !testing_long() ? 29 : 1);
     trial_run_all(&all, "for memory or a thread", step, run_seed);
@@ -32,16 +29,16 @@ static void test_spilling(void **state)
 {
     operation spilling;
     const trials all = {&spilling, 1, faults, sizeof faults / sizeof faults[0]};
-    (void)state;
     operation_make_spilling(run_seed, &spilling);
-    const uint64_t step = 5 * testing_number("SSTORE_TEST_STEP", testing_sanitized() ? 10 : 1); /* it makes many calls */
+    const uint64_t step = 5 *
+                          testing_number("SSTORE_TEST_STEP", testing_sanitized() ? 10 : 1); /* it makes many calls */
     trial_run_all(&all, "for memory, of a build that spills,", testing_long() ? 1 : step, run_seed);
     operation_free(&spilling);
 }
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_every_request, testing_teardown),
                                        cmocka_unit_test_teardown(test_spilling, testing_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);

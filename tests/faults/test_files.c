@@ -8,17 +8,25 @@
 #include "faults/trial.h"
 #include "support/random.h"
 
-static uint64_t run_seed;
-
-#define FULL_DISK (KIND(CALL_OPEN) | KIND(CALL_WRITE) | KIND(CALL_SYNC) | KIND(CALL_RESIZE) | KIND(CALL_RENAME) |            \
-                   KIND(CALL_LINK) | KIND(CALL_MAKE_FOLDER))
+#define FULL_DISK                                                                                                      \
+    (KIND(CALL_OPEN) | KIND(CALL_WRITE) | KIND(CALL_SYNC) | KIND(CALL_RESIZE) | KIND(CALL_RENAME) | KIND(CALL_LINK) |  \
+     KIND(CALL_MAKE_FOLDER))
 #define WHOLE (KIND(CALL_READ) | KIND(CALL_WRITE))
 
 static const fault faults[] = {
     {.name = "an input/output error", .kinds = ALL_FILE_KINDS, .status = SSTORE_ERROR_IO, .error = EIO},
-    {.name = "an input/output error", .kinds = ALL_FILE_KINDS, .status = SSTORE_ERROR_IO, .error = EIO, .for_good = true},
+    {.name = "an input/output error",
+     .kinds = ALL_FILE_KINDS,
+     .status = SSTORE_ERROR_IO,
+     .error = EIO,
+     .for_good = true},
     {.name = "a full disk", .kinds = FULL_DISK, .status = SSTORE_ERROR_IO, .error = ENOSPC, .creating = true},
-    {.name = "a full disk", .kinds = FULL_DISK, .status = SSTORE_ERROR_IO, .error = ENOSPC, .for_good = true, .creating = true},
+    {.name = "a full disk",
+     .kinds = FULL_DISK,
+     .status = SSTORE_ERROR_IO,
+     .error = ENOSPC,
+     .for_good = true,
+     .creating = true},
     {.name = "no file handle", .kinds = KIND(CALL_OPEN) | KIND(CALL_OTHER), .status = SSTORE_ERROR_IO, .error = EMFILE},
     {.name = "an interruption", .kinds = ALL_FILE_KINDS, .status = SSTORE_ERROR_IO, .error = EINTR},
     {.name = "no hard link", .kinds = KIND(CALL_LINK), .status = SSTORE_OK, .error = EPERM}, /* then files are copied */
@@ -30,7 +38,6 @@ static void test_every_call(void **state)
 {
     static operation operations[OPERATION_COUNT];
     const trials all = {operations, OPERATION_COUNT, faults, sizeof faults / sizeof faults[0]};
-    (void)state;
     operations_make(run_seed, operations);
     const uint64_t step = testing_number("SSTORE_TEST_STEP", testing_sanitized() && !testing_long() ? 41 : 1);
     trial_run_all(&all, "for files", step, run_seed);
@@ -41,16 +48,16 @@ static void test_spilling(void **state)
 {
     operation spilling;
     const trials all = {&spilling, 1, faults, sizeof faults / sizeof faults[0]};
-    (void)state;
     operation_make_spilling(run_seed, &spilling);
-    const uint64_t step = 101 * testing_number("SSTORE_TEST_STEP", testing_sanitized() ? 8 : 1); /* it makes many calls */
+    const uint64_t step = 101 *
+                          testing_number("SSTORE_TEST_STEP", testing_sanitized() ? 8 : 1); /* it makes many calls */
     trial_run_all(&all, "for files, of a build that spills,", testing_long() ? 11 : step, run_seed);
     operation_free(&spilling);
 }
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_every_call, testing_teardown),
                                        cmocka_unit_test_teardown(test_spilling, testing_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,12 +26,12 @@
 #define MATCH_BYTES 176u                 /* of a batch, for each match */
 #define ROUND_BYTES ((uint64_t)80 << 20) /* of a batch, for what it finds before it reports any */
 #define JOIN_BYTES ((uint64_t)8 << 20)
-#define MORE_PREFIXES 51u /* looked up by a query in each segment, and 13 for each 40 fingerprints with room in the first table */
+#define MORE_PREFIXES                                                                                                  \
+    51u /* looked up by a query in each segment, and 13 for each 40 fingerprints with room in the first table */
 #define RANDOM_CASES 300u
 #define SANITIZED_CASES 75u
 #define LONG_CASES 20000u
 
-static uint64_t run_seed;
 static char path[256];
 
 /* ----- counting ----- */
@@ -108,33 +108,28 @@ static int stop_at_most(effort *count)
 
 static int take_match(void *context, const sstore_match *match)
 {
-    (void)match;
     return stop_at_most(context);
 }
 
 static int take_record(void *context, const sstore_record *record)
 {
-    (void)record;
     return stop_at_most(context);
 }
 
 static int take_clustered(void *context, const sstore_cluster_record *record)
 {
-    (void)record;
     return stop_at_most(context);
 }
 
 static sstore_status open_store(subject *self, effort *count, sstore_error *error)
 {
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
-    (void)count;
     options.strategy = self->probes ? SSTORE_STRATEGY_PROBE : SSTORE_STRATEGY_AUTO;
     return sstore_open(path, &options, &self->store, error);
 }
 
 static sstore_status make_cursor(subject *self, effort *count, sstore_error *error)
 {
-    (void)count;
     return sstore_cursor_create(self->store, &self->cursor, error);
 }
 
@@ -166,7 +161,8 @@ static int count_prefixes(void *context, const sstore_table_explanation *explana
 static sstore_status explain(subject *self, effort *count, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    for (uint32_t distance = 0; status == SSTORE_OK && !self->probes && distance <= SSTORE_MAX_BUILD_DISTANCE; distance++) {
+    for (uint32_t distance = 0; status == SSTORE_OK && !self->probes && distance <= SSTORE_MAX_BUILD_DISTANCE;
+         distance++) {
         count->prefixes = 0;
         status = sstore_explain(self->cursor, self->fingerprint, distance, count_prefixes, count, error);
         count->most_prefixes = count->prefixes > count->most_prefixes ? count->prefixes : count->most_prefixes;
@@ -190,7 +186,6 @@ static sstore_status clusters(subject *self, effort *count, sstore_error *error)
 
 static sstore_status verify(subject *self, effort *count, sstore_error *error)
 {
-    (void)self, (void)count;
     return sstore_verify(path, NULL, NULL, error);
 }
 
@@ -279,7 +274,6 @@ static void run_all(hostile_store *made, const char *name)
 /* What the fuzzer found worth keeping, and as many lists of changes made anyhow. */
 static void test_lists_of_changes(void **state)
 {
-    (void)state;
     char folder[512];
     struct dirent **entries = NULL;
     snprintf(folder, sizeof folder, "%s/tests/fuzz/corpus/store", SSTORE_SOURCE_DIR);
@@ -289,21 +283,22 @@ static void test_lists_of_changes(void **state)
         char file[1024];
         snprintf(file, sizeof file, "%s/%s", folder, entries[i]->d_name);
         if (entries[i]->d_name[0] != '.') {
-            bytes content = file_load(file);
+            file_bytes content = file_load(file);
             fuzz_input input = {.at = content.data, .left = content.size};
             hostile_store made = hostile_make((uint32_t)fuzz_take(&input, 1) % HOSTILE_SHAPES);
             (void)fuzz_take(&input, 3);
             hostile_change(&made, &input);
             run_all(&made, entries[i]->d_name);
             hostile_free(&made);
-            bytes_free(&content);
+            file_bytes_free(&content);
         }
         free(entries[i]);
     }
     free(entries);
-    rng random;
-    rng_init(&random, run_seed);
-    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_long() ? LONG_CASES : testing_sanitized() ? SANITIZED_CASES : RANDOM_CASES);
+    rng random = rng_seeded(run_seed);
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_long()        ? LONG_CASES
+                                                               : testing_sanitized() ? SANITIZED_CASES
+                                                                                     : RANDOM_CASES);
     for (uint64_t i = 0; i < cases; i++) {
         uint8_t list[64];
         char name[64];
@@ -378,7 +373,6 @@ static void fill_with_copies(hostile_store *store, uint32_t file, size_t block)
 /* A fingerprint that stands in a table hundreds of times, and each time leads to all its ids. */
 static void test_fingerprint_again_and_again(void **state)
 {
-    (void)state;
     hostile_store made = make_many_ids(1, 0, 1, false, COPIES_BLOCK_BYTES);
     fill_with_copies(&made, 1, 0);
     run_all(&made, "a fingerprint again and again");
@@ -388,7 +382,6 @@ static void test_fingerprint_again_and_again(void **state)
 /* Blocks whose ranks overlap, so that fingerprints of each lead to all these ids. */
 static void test_shared_ranks(void **state)
 {
-    (void)state;
     hostile_store made = make_many_ids(FEW, OTHERS, 1, false, 256);
     hostile_array *ranks = &made.segments[0].ranks;
     assert_true(ranks->count > 10);
@@ -402,7 +395,6 @@ static void test_shared_ranks(void **state)
 /* Ids of which each makes the search among those that were removed begin anew; and some with which nothing is wrong. */
 static void test_ids_up_and_down(void **state)
 {
-    (void)state;
     hostile_store made = make_many_ids(1, 0, 1, true, 256);
     for (size_t block = 0; hostile_block(&made, 0, HOSTILE_IDS, block) != NULL; block++) {
         uint8_t *of = hostile_block(&made, 0, HOSTILE_IDS, block), *values = of + 20 + (of[16] + 7) / 8;
@@ -419,12 +411,10 @@ static void test_ids_up_and_down(void **state)
 /* Many small segments that say that their blocks are as large as can be, or as small. */
 static void test_large_blocks_in_many_segments(void **state)
 {
-    (void)state;
-    rng random;
+    rng random = rng_seeded(run_seed);
     data_set set;
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     sstore_error error;
-    rng_init(&random, run_seed);
     data_make(&random, DATA_CLUSTERED, DATA_IDS, 400, false, &set);
     options.block_bytes = 512;
     options.plan = "2";
@@ -470,11 +460,9 @@ static void change(const data_set *set, size_t first, size_t step, bool removes,
  * finds everything passes through the blocks of all removing segments once for each segment that adds. */
 static void test_many_removing_segments(void **state)
 {
-    (void)state;
-    rng random;
+    rng random = rng_seeded(run_seed);
     data_set set;
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
-    rng_init(&random, run_seed);
     data_make(&random, DATA_UNIFORM, DATA_IDS, 24000, false, &set);
     options.block_bytes = 256;
     options.plan = "2";
@@ -496,10 +484,11 @@ static void test_many_removing_segments(void **state)
 
 static int tell(void **state)
 {
-    (void)state;
-    testing_figure("hostile stores: %" PRIu64 " stores, %" PRIu64 " calls, %" PRIu64 " refused; at most %.2f of the memory, "
+    testing_figure("hostile stores: %" PRIu64 " stores, %" PRIu64 " calls, %" PRIu64
+                   " refused; at most %.2f of the memory, "
                    "%.2f of the reads and %.2f of the prefixes that are allowed",
-                   totals.cases, totals.calls, totals.refused, totals.most_bytes, totals.most_reads, totals.most_prefixes);
+                   totals.cases, totals.calls, totals.refused, totals.most_bytes, totals.most_reads,
+                   totals.most_prefixes);
     return 0;
 }
 
@@ -520,14 +509,12 @@ static long batch_peak(const sstore *store, const uint64_t *queries, uint32_t di
 /* An honest store whose few blocks are large and nearly empty: room for many of them, and for what they are decoded to. */
 static void test_batches_keep_to_their_memory(void **state)
 {
-    (void)state;
     const sstore_io modes[] = {SSTORE_IO_PREAD, SSTORE_IO_MMAP};
     const sstore_strategy strategies[] = {SSTORE_STRATEGY_AUTO, SSTORE_STRATEGY_PROBE};
-    rng random;
+    rng random = rng_seeded(run_seed);
     data_set set;
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     long most = 0;
-    rng_init(&random, run_seed);
     data_make(&random, DATA_UNIFORM, DATA_NO_IDS, 1000, false, &set);
     uint64_t *queries = calloc(BATCH_QUERIES, sizeof *queries);
     assert_non_null(queries);
@@ -541,7 +528,8 @@ static void test_batches_keep_to_their_memory(void **state)
     for (size_t i = 0; i < 4; i++) {
         sstore *store = store_must_open(path, modes[i / 2], strategies[i % 2]);
         for (uint32_t distance = 8; distance <= 9; distance++) {
-            const long one = batch_peak(store, queries, distance, 1), many = batch_peak(store, queries, distance, BATCH_THREADS);
+            const long one = batch_peak(store, queries, distance, 1),
+                       many = batch_peak(store, queries, distance, BATCH_THREADS);
             const long each = (many - one) / (BATCH_THREADS - 1);
             most = each > most ? each : most;
         }
@@ -555,7 +543,7 @@ static void test_batches_keep_to_their_memory(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     snprintf(path, sizeof path, "%s", scratch_path("store"));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_lists_of_changes, testing_teardown),

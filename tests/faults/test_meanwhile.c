@@ -21,9 +21,9 @@
 
 #define RECORDS 300u
 #define SEGMENTS 4096u
-#define BASE_BYTES ((uint64_t)8 << 20) /* that an open store may take beside eight bytes for each of its files: sstore.h */
+#define BASE_BYTES                                                                                                     \
+    ((uint64_t)8 << 20) /* that an open store may take beside eight bytes for each of its files: sstore.h */
 
-static uint64_t run_seed;
 static char store[256], other[256];
 static data_set records;
 
@@ -34,7 +34,7 @@ typedef struct moment {
     uint64_t passed;  /* so many such calls come before the moment */
     int error;        /* that the call fails with, each time from then on */
     void (*act)(void);
-    bool always;      /* else it acts once */
+    bool always; /* else it acts once */
     bool came;
 } moment;
 
@@ -86,8 +86,7 @@ static void replace(void)
 
 static void make_store(const char *path, uint64_t seed, data_set *set)
 {
-    rng random;
-    rng_init(&random, seed);
+    rng random = rng_seeded(seed);
     data_make(&random, DATA_UNIFORM, DATA_IDS, RECORDS, false, set);
     store_must_build(path, NULL, set);
 }
@@ -132,7 +131,6 @@ static void set_folder_number(ss_manifest *manifest, uint64_t number)
  * a file that is not the one it names, and begins anew with the new manifest. */
 static void test_replaced_while_opened(void **state)
 {
-    (void)state;
     data_set first, second;
     moment at = {.kind = CALL_OPEN, .name = SS_SEGMENT_PREFIX, .act = replace};
     sstore_error error;
@@ -175,23 +173,22 @@ static void reindex_twice(void)
 /* A folder has its name again, and the manifest its bytes, but the first folder of that name is gone. */
 static void test_same_manifest_again(void **state)
 {
-    (void)state;
     moment at = {.kind = CALL_OPEN, .name = "table-01", .act = reindex_twice};
     sstore_error error;
     sstore *opened = NULL;
     store_must_build(store, NULL, &records);
-    bytes before = file_load(scratch_path("store/" SS_MANIFEST_NAME));
+    file_bytes before = file_load(scratch_path("store/" SS_MANIFEST_NAME));
     begin(&at);
     const sstore_status status = sstore_open(store, NULL, &opened, &error);
     interpose_end();
     assert_true(at.came);
     assert_ok(status, &error);
     sstore_close(opened);
-    bytes after = file_load(scratch_path("store/" SS_MANIFEST_NAME));
+    file_bytes after = file_load(scratch_path("store/" SS_MANIFEST_NAME));
     assert_int_equal(before.size, after.size);
     assert_memory_equal(before.data, after.data, before.size);
-    bytes_free(&before);
-    bytes_free(&after);
+    file_bytes_free(&before);
+    file_bytes_free(&after);
 }
 
 /* ----- verifying ----- */
@@ -239,7 +236,6 @@ static void reindex(void)
 /* A directory is damaged, and made again after the store could not be opened: the store that is there then is whole. */
 static void test_mended_while_verified(void **state)
 {
-    (void)state;
     static const char *const names[] = {SS_MANIFEST_NAME, SS_SEGMENT_PREFIX, "directory.mdb"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         report found;
@@ -258,7 +254,6 @@ static void test_mended_while_verified(void **state)
 /* What the system does not let be read does not keep the rest from being verified, nor hide the damage that is there. */
 static void test_verified_beside_what_cannot_be_read(void **state)
 {
-    (void)state;
     static const int refusals[] = {EIO, EACCES};
     for (size_t i = 0; i < 2; i++) {
         report found;
@@ -289,7 +284,6 @@ static void set_lmdb_format(ss_manifest *manifest, uint64_t format)
 /* Nor does a directory of another file format. */
 static void test_verified_beside_another_format(void **state)
 {
-    (void)state;
     report found;
     sstore_error error;
     moment never = {.kind = CALL_OPEN, .name = SS_MANIFEST_NAME};
@@ -336,7 +330,6 @@ static sstore_status build(moment *at, sstore_error *error)
 /* Whoever made the folder and gave up removes it, perhaps after others have opened it: they make it again. */
 static void test_folder_is_removed_before_it_is_locked(void **state)
 {
-    (void)state;
     sstore_error error;
     moment at = {.kind = CALL_LOCK, .act = remove_folder};
     assert_ok(build(&at, &error), &error);
@@ -346,7 +339,6 @@ static void test_folder_is_removed_before_it_is_locked(void **state)
 /* The same before it is even opened. */
 static void test_folder_is_removed_before_it_is_opened(void **state)
 {
-    (void)state;
     sstore_error error;
     moment at = {.kind = CALL_OPEN, .name = store, .act = remove_folder};
     assert_int_equal(mkdir(store, 0777), 0);
@@ -363,7 +355,6 @@ static void replace_folder(void)
 /* And again and again: it comes to an end. */
 static void test_folder_does_not_stay(void **state)
 {
-    (void)state;
     sstore_error error;
     moment at = {.kind = CALL_LOCK, .act = replace_folder, .always = true};
     assert_status(build(&at, &error), SSTORE_ERROR_BUSY, &error);
@@ -373,7 +364,6 @@ static void test_folder_does_not_stay(void **state)
 /* Whoever made the folder and did not get the lock leaves it to the one who has it. */
 static void test_folder_is_locked_by_another(void **state)
 {
-    (void)state;
     sstore_error error;
     moment at = {.kind = CALL_LOCK, .act = lock_folder};
     assert_status(build(&at, &error), SSTORE_ERROR_BUSY, &error);
@@ -386,7 +376,6 @@ static void test_folder_is_locked_by_another(void **state)
 /* The folder above may be written to, but not read. */
 static void test_parent_cannot_be_read(void **state)
 {
-    (void)state;
     sstore_error error;
     moment at = {.kind = CALL_OPEN, .name = "..", .error = EACCES};
     assert_ok(build(&at, &error), &error);
@@ -415,7 +404,6 @@ static void multiply(ss_manifest *manifest, uint64_t count)
 /* As many segments as there can be, none of which is there: a second look at the manifest takes no more memory. */
 static void test_no_segment_is_there(void **state)
 {
-    (void)state;
     sstore_error error;
     sstore *opened;
     uint64_t all_bytes = 0;
@@ -441,7 +429,6 @@ static void test_no_segment_is_there(void **state)
 
 static int start_afresh(void **state)
 {
-    (void)state;
     scratch_remove(store);
     scratch_remove(other);
     return 0;
@@ -449,23 +436,20 @@ static int start_afresh(void **state)
 
 static int make_records(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 2);
+    rng random = rng_seeded(run_seed + 2);
     data_make(&random, DATA_UNIFORM, DATA_IDS, RECORDS, false, &records);
     return 0;
 }
 
 static int free_records(void **state)
 {
-    (void)state;
     data_free(&records);
     return 0;
 }
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     snprintf(store, sizeof store, "%s", scratch_path("store"));
     snprintf(other, sizeof other, "%s", scratch_path("other"));
     const struct CMUnitTest tests[] = {

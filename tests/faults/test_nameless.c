@@ -13,8 +13,6 @@
 #include "support/random.h"
 #include "support/scratch.h"
 
-static uint64_t run_seed;
-
 typedef struct old_system {
     int error;               /* what it says of files without a name */
     uint64_t refused, named; /* files without a name, and those that got one for a moment */
@@ -60,7 +58,6 @@ static void test_without_nameless_files(void **state)
 {
     static const int errors[] = {EOPNOTSUPP, EISDIR, EINVAL};
     operation spilling;
-    (void)state;
     operation_make_spilling(run_seed, &spilling);
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         for (uint64_t taken = 0; taken < 3; taken++) {
@@ -81,7 +78,6 @@ static void test_every_name_taken(void **state)
     operation spilling;
     sstore_error error = {.status = SSTORE_OK};
     old_system on = {.error = EOPNOTSUPP, .taken = UINT64_MAX - 1};
-    (void)state;
     operation_make_spilling(run_seed, &spilling);
     assert_status(run(&spilling, &on, &error), SSTORE_ERROR_IO, &error);
     assert_int_equal(error.system_errno, EEXIST);
@@ -92,7 +88,7 @@ static void test_every_name_taken(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_without_nameless_files, testing_teardown),
         cmocka_unit_test_teardown(test_every_name_taken, testing_teardown),

@@ -26,7 +26,6 @@
 #define FEW 500u
 #define NOBODY 65534u
 
-static uint64_t run_seed;
 static data_set many, few;
 
 /* ----- watching ----- */
@@ -164,7 +163,6 @@ static sstore_status compact(const data_set *set, sstore_error *error)
 {
     const sstore_build_options as_built = build_options();
     const sstore_compact_options options = options_to_compact(&as_built);
-    (void)set;
     return sstore_compact(target, &options, NULL, error);
 }
 
@@ -173,7 +171,6 @@ static sstore_status merge(const data_set *set, sstore_error *error)
     const sstore_build_options as_built = build_options();
     const sstore_merge_options options = options_to_merge(&as_built);
     const char *const inputs[] = {store, other};
-    (void)set;
     scratch_remove(target);
     return sstore_merge(target, inputs, 2, &options, NULL, error);
 }
@@ -182,7 +179,6 @@ static sstore_status pairs(const data_set *set, sstore_error *error)
 {
     const sstore_join_options options = join_options();
     sstore *opened;
-    (void)set;
     sstore_status status = sstore_open(store, NULL, &opened, error);
     if (status == SSTORE_OK)
         status = sstore_pairs(opened, &options, store_ignore_pair, NULL, error);
@@ -194,7 +190,6 @@ static sstore_status clusters(const data_set *set, sstore_error *error)
 {
     const sstore_join_options options = join_options();
     sstore *opened;
-    (void)set;
     sstore_status status = sstore_open(store, NULL, &opened, error);
     if (status == SSTORE_OK)
         status = sstore_clusters(opened, &options, true, store_ignore_clustered, NULL, error);
@@ -206,7 +201,6 @@ static sstore_status join(const data_set *set, sstore_error *error)
 {
     const sstore_join_options options = join_options();
     sstore *left, *right = NULL;
-    (void)set;
     sstore_status status = sstore_open(store, NULL, &left, error);
     if (status == SSTORE_OK)
         status = sstore_open(other, NULL, &right, error);
@@ -294,7 +288,6 @@ static void check_spills(const char *usual, bool refuse_nameless)
 
 static void test_by_default_in_the_store(void **state)
 {
-    (void)state;
     (void)unsetenv("TMPDIR");
     check_spills(NULL, false);
     check_spills(NULL, true);
@@ -305,7 +298,6 @@ static void test_by_default_in_the_store(void **state)
 
 static void test_joins_where_the_user_says(void **state)
 {
-    (void)state;
     assert_int_equal(setenv("TMPDIR", apart, 1), 0);
     check_spills(apart, false);
     check_spills(apart, true);
@@ -320,7 +312,6 @@ static void test_joins_where_the_user_says(void **state)
 /* What has enough memory makes no file but those that stay. */
 static void test_nothing_without_need(void **state)
 {
-    (void)state;
     (void)unsetenv("TMPDIR");
     char *large = strdup(store);
     snprintf(store, sizeof store, "%s", other);
@@ -361,7 +352,6 @@ static int try_unwritable(void)
 
 static void test_unwritable_store(void **state)
 {
-    (void)state;
     (void)unsetenv("TMPDIR");
     assert_int_equal(chmod(scratch_folder(), 0755) | chmod(apart, 0777) | chmod(store, 0555) | chmod(other, 0555), 0);
     const pid_t child = fork();
@@ -382,7 +372,6 @@ static verdict refuse_to_write(void *context, const system_call *call)
     const bool writes = is_creation(call) || call->kind == CALL_RENAME || call->kind == CALL_LINK ||
                         call->kind == CALL_REMOVE || call->kind == CALL_MAKE_FOLDER ||
                         (call->kind == CALL_OPEN && (call->flags & O_ACCMODE) != O_RDONLY);
-    (void)context;
     return (verdict){.error = writes ? EROFS : 0, .size = call->size};
 }
 
@@ -409,7 +398,6 @@ static sstore_status read_everything(sstore_error *error)
 /* A store is read there like anywhere else; what would change it says why it cannot, and does nothing. */
 static void test_read_only_file_system(void **state)
 {
-    (void)state;
     const interposer hooks = {.before = refuse_to_write};
     sstore_error error = {.status = SSTORE_OK};
     char before[PATH_MAX];
@@ -429,7 +417,7 @@ static void test_read_only_file_system(void **state)
         options.block_bytes = 512; /* so that compacting has something to do */
         interpose_begin(&hooks);
         const sstore_status refused = works[i].run == compact ? sstore_compact(target, &options, NULL, &error)
-                                                                  : works[i].run(&few, &error);
+                                                              : works[i].run(&few, &error);
         interpose_end();
         assert_status(refused, SSTORE_ERROR_IO, &error);
         assert_int_equal(error.system_errno, EROFS);
@@ -465,7 +453,6 @@ static void check_modes(const char *path, mode_t mask)
 
 static void test_modes(void **state)
 {
-    (void)state;
     static const mode_t masks[] = {022, 077, 0, 027};
     sstore_error error = {.status = SSTORE_OK};
     for (size_t i = 0; i < sizeof masks / sizeof masks[0]; i++) {
@@ -485,9 +472,7 @@ static void test_modes(void **state)
 
 static int make_all(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     data_make(&random, DATA_UNIFORM, DATA_IDS, MANY, false, &many);
     data_make(&random, DATA_CLUSTERED, DATA_IDS, FEW, false, &few);
     (void)unsetenv("TMPDIR");
@@ -503,7 +488,6 @@ static int make_all(void **state)
 
 static int free_all(void **state)
 {
-    (void)state;
     data_free(&many);
     data_free(&few);
     return chdir("/");
@@ -511,7 +495,7 @@ static int free_all(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_by_default_in_the_store, testing_teardown),
         cmocka_unit_test_teardown(test_joins_where_the_user_says, testing_teardown),

@@ -15,7 +15,6 @@
 #include "faults/operations.h"
 #include "support/scratch.h"
 
-static uint64_t run_seed;
 static operation operations[OPERATION_COUNT];
 
 typedef struct tally {
@@ -28,8 +27,8 @@ static void check_cut(const operation *self, const disk *log, size_t steps, disk
 {
     const store_state at_first = self->saved[0] == '\0' ? STORE_ABSENT : STORE_BEFORE;
     sstore_error error = {.status = SSTORE_OK};
-    testing_doing("%s, power cut after %zu of %zu steps, luck %d, seed %" PRIu64, self->name, steps, disk_steps(log), luck,
-                  run_seed);
+    testing_doing("%s, power cut after %zu of %zu steps, luck %d, seed %" PRIu64, self->name, steps, disk_steps(log),
+                  luck, run_seed);
     scratch_remove(self->path);
     disk_cut(log, steps, luck, random, self->path);
     const store_state state = operation_check(self);
@@ -100,10 +99,8 @@ static void cut_after_failure(const operation *self, uint64_t failing, rng *rand
 
 static void test_every_moment(void **state)
 {
-    (void)state;
     tally all = {0};
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (size_t i = 0; i < OPERATION_COUNT; i++) {
         tally sum = {0};
         if (!operations[i].writes)
@@ -112,7 +109,8 @@ static void test_every_moment(void **state)
         const uint64_t syncs = cut_everywhere(&operations[i], 1, &random, &sum);
         for (uint64_t failing = 1; failing <= syncs; failing += testing_sanitized() && failing + 7 < syncs ? 7 : 1)
             cut_after_failure(&operations[i], failing, &random, &sum);
-        printf("%-12s %5" PRIu64 " power cuts: no store %" PRIu64 ", as before %" PRIu64 ", as it should become %" PRIu64 "\n",
+        printf("%-12s %5" PRIu64 " power cuts: no store %" PRIu64 ", as before %" PRIu64
+               ", as it should become %" PRIu64 "\n",
                operations[i].name, sum.cuts, sum.absent, sum.before, sum.after);
         fflush(stdout);
         all.cuts += sum.cuts;
@@ -136,12 +134,10 @@ static const operation *find_operation(const char *name)
 /* A build into a folder whose maker was killed before it synced anything. */
 static void test_folder_of_another(void **state)
 {
-    (void)state;
     const operation *self = find_operation("build");
     sstore_error error = {.status = SSTORE_OK};
     tally sum = {0};
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     operation_set_stage(self);
     disk *log = disk_watch(scratch_folder(), "stage");
     assert_int_equal(mkdir(self->path, 0777), 0);
@@ -160,13 +156,11 @@ static void test_folder_of_another(void **state)
  * done, they have. */
 static void test_files_of_another(void **state)
 {
-    (void)state;
     const operation *self = find_operation("reindex");
     sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
     sstore_error error = {.status = SSTORE_OK};
     tally sum = {0};
-    rng random;
-    rng_init(&random, run_seed + 2);
+    rng random = rng_seeded(run_seed + 2);
     operation_set_stage(self);
     options.all = true;
     disk *log = disk_watch(scratch_folder(), "stage");
@@ -192,9 +186,7 @@ static void make_file(const char *path, const char *text)
  * gives it the same number, as ext4 does; /dev/shm does not. */
 static void test_made_again(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 3);
+    rng random = rng_seeded(run_seed + 3);
     char parent[200], path[256];
     snprintf(parent, sizeof parent, "%s", scratch_disk_path("again"));
     assert_int_equal(mkdir(parent, 0777), 0);
@@ -214,10 +206,10 @@ static void test_made_again(void **state)
     snprintf(path, sizeof path, "%s/folder", left);
     assert_true(scratch_exists(path));
     snprintf(path, sizeof path, "%s/file", left);
-    bytes content = file_load(path);
+    file_bytes content = file_load(path);
     assert_int_equal(content.size, strlen("Second"));
     assert_memory_equal(content.data, "Second", content.size);
-    bytes_free(&content);
+    file_bytes_free(&content);
     scratch_remove(left);
     scratch_remove(parent);
     disk_free(log);
@@ -225,21 +217,19 @@ static void test_made_again(void **state)
 
 static int make_operations(void **state)
 {
-    (void)state;
     operations_make(run_seed, operations);
     return 0;
 }
 
 static int free_operations(void **state)
 {
-    (void)state;
     operations_free(operations);
     return 0;
 }
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_made_again, testing_teardown),
         cmocka_unit_test_teardown(test_every_moment, testing_teardown),

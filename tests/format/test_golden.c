@@ -61,8 +61,8 @@ static void load_records(golden *kept)
             capacity = 2 * capacity + 64;
             kept->truth.records = realloc(kept->truth.records, capacity * sizeof *kept->truth.records);
         }
-        kept->truth.records[kept->truth.count++] =
-            (sstore_record){.fingerprint = number_of(fingerprint, 16), .id = number_of(id, 10)};
+        kept->truth.records[kept->truth.count++] = (sstore_record){.fingerprint = number_of(fingerprint, 16),
+                                                                   .id = number_of(id, 10)};
     }
     assert_true(feof(file));
     fclose(file);
@@ -191,7 +191,6 @@ static bool is_store(const char *name)
 
 static void test_stores_of_version_2(void **state)
 {
-    (void)state;
     uint64_t stores = 0, questions = 0;
     DIR *folder = opendir(VECTORS "v2");
     assert_non_null(folder);

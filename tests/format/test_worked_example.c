@@ -19,8 +19,6 @@
 #define LENGTHS 33u /* code lengths, by h: 32 are the upper halves that do not differ */
 #define IDS_NUMBER UINT32_C(0xffffffff)
 
-static uint64_t run_seed;
-
 /* ----- bytes and bits ----- */
 
 static void put_number(uint8_t *to, size_t at, uint64_t number, size_t width)
@@ -179,12 +177,12 @@ static void make_table_header(const uint8_t id[16], uint32_t number, const uint6
 
 static void check_block_file(const uint8_t id[16], const char *name, const uint8_t header[HEADER], uint8_t block[BLOCK])
 {
-    bytes file = file_load(segment_file(id, name));
+    file_bytes file = file_load(segment_file(id, name));
     put_number(block, TRAILER_AT, trailer(header, block, BLOCK, 0), 8);
     assert_int_equal(file.size, HEADER + BLOCK);
     assert_memory_equal(file.data, header, HEADER);
     assert_memory_equal(file.data + HEADER, block, BLOCK);
-    bytes_free(&file);
+    file_bytes_free(&file);
 }
 
 /* What is not coded in a block of a tiny table: lower halves, and the head. There is one group, and so no key shift. */
@@ -213,7 +211,7 @@ static void make_table_0(const uint8_t id[16], uint8_t header[HEADER], uint8_t b
     make_table_header(id, 0, values, h, header);
     memset(block, 0, BLOCK);
     put_uncoded(block, values);
-    block[20] = 0xb4; /* 00, 10, 11, 01, each code's first bit lowest */
+    block[20] = 0xb4;                                  /* 00, 10, 11, 01, each code's first bit lowest */
     put_bits(block, 8 * HEAD_AT - 31, 0x59000000, 31); /* rests, from the head downwards */
     put_bits(block, 8 * HEAD_AT - 31 - 25, 0x01000000, 25);
     put_bits(block, 8 * HEAD_AT - 31 - 25 - 29, 0x1f00ff00, 29);
@@ -270,7 +268,8 @@ static void check_manifest(const uint8_t id[16], uint8_t headers[3][HEADER])
 {
     enum { SEGMENT = 64 + 8, TABLES = SEGMENT + 128, SIZE = TABLES + 2 * 40 + 16 };
     uint8_t manifest[SIZE] = {0};
-    bytes directory = file_load(segment_file(id, "directory.mdb")), file = file_load(scratch_path("tiny/MANIFEST"));
+    file_bytes directory = file_load(segment_file(id, "directory.mdb")),
+               file = file_load(scratch_path("tiny/MANIFEST"));
     memcpy(manifest, "sstorMAN", 8);
     put_number(manifest, 8, 2, 4); /* version */
     put_number(manifest, 12, SIZE, 4);
@@ -295,19 +294,19 @@ static void check_manifest(const uint8_t id[16], uint8_t headers[3][HEADER])
     memcpy(segment + 96, headers[2] + 4080, 16);
     put_number(segment, 116, 2, 4); /* tables */
     put_number(segment, 120, 1 + 256 * sizeof(size_t) + 65536 * (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1 : 2), 4);
-    put_number(segment, 124, 1 << 24 | SSTORE_VERSION_MAJOR << 16 | SSTORE_VERSION_MINOR << 8 | SSTORE_VERSION_PATCH, 4);
+    put_number(segment, 124, 1 << 24 | SSTORE_VERSION_MAJOR << 16 | SSTORE_VERSION_MINOR << 8 | SSTORE_VERSION_PATCH,
+               4);
     put_manifest_table(manifest + TABLES, MASK_0, headers[0]);
     put_manifest_table(manifest + TABLES + 40, MASK_1, headers[1]);
     put_hash(manifest, SIZE - 16, manifest, SIZE - 16);
     assert_int_equal(file.size, SIZE);
     assert_memory_equal(file.data, manifest, SIZE);
-    bytes_free(&directory);
-    bytes_free(&file);
+    file_bytes_free(&directory);
+    file_bytes_free(&file);
 }
 
 static void test_bytes_of_a_tiny_store(void **state)
 {
-    (void)state;
     uint8_t id[16], block[BLOCK];
     static uint8_t headers[3][HEADER];
     build_tiny();
@@ -423,7 +422,7 @@ static void decode_ids_block(const uint8_t *block, decoded *to)
 static decoded decode_file(const char *path)
 {
     decoded got = {0};
-    bytes file = file_load(path);
+    file_bytes file = file_load(path);
     const uint8_t *header = file.data;
     const uint32_t number = (uint32_t)get_number(header, 32, 4), block_bytes = (uint32_t)get_number(header, 36, 4);
     const uint64_t blocks = get_number(header, 48, 8);
@@ -437,14 +436,13 @@ static decoded decode_file(const char *path)
             decode_table_block(block, block_bytes, header + 88, &got);
     }
     assert_int_equal(got.count, get_number(header, 56, 8));
-    bytes_free(&file);
+    file_bytes_free(&file);
     return got;
 }
 
 /* The block of block-codec.md, section 6, written out there, with its trailer; it has two groups, and a key shift. */
 static void test_block_of_the_page(void **state)
 {
-    (void)state;
     enum { PAGE_BLOCK = 512, COUNT = 66, SAME = 61 };
     static const uint32_t others[COUNT - SAME] = {0xdb, 0xdd, 0xde, 0x500ea, 0x500ee}; /* upper halves; first is 0xd9 */
     static const uint8_t begin[] = {0xd0, 0xa3, 0x07};
@@ -538,7 +536,7 @@ static void check_decoding(const data_set *set, uint32_t block_bytes, const char
     options.memory_bytes = 1 << 20;
     assert_ok(store_build(scratch_path("any"), &options, set, 0, &error), &error);
     oracle_make(set, &truth);
-    bytes manifest = file_load(scratch_path("any/MANIFEST"));
+    file_bytes manifest = file_load(scratch_path("any/MANIFEST"));
     const size_t segment = 64 + (get_number(manifest.data, 56, 4) + 7) / 8 * 8;
     char folder[40];
     snprintf(folder, sizeof folder, "any/seg-%016" PRIx64, get_number(manifest.data, segment + 16, 8));
@@ -546,17 +544,15 @@ static void check_decoding(const data_set *set, uint32_t block_bytes, const char
     check_tables(folder, manifest.data + segment + 128, (uint32_t)get_number(manifest.data, segment + 116, 4), &truth);
     if (set->id_kind != DATA_NO_IDS)
         check_ids(folder, &truth);
-    bytes_free(&manifest);
+    file_bytes_free(&manifest);
     oracle_free(&truth);
     scratch_remove(scratch_path("any"));
 }
 
 static void test_decoder_on_any_store(void **state)
 {
-    (void)state;
     static const char *const plans[] = {"1", "2", "3", "4", "10", "20"};
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (uint32_t i = 0; i < DATA_KIND_COUNT * 6; i++) {
         data_set set;
         const data_kind kind = (data_kind)(i % DATA_KIND_COUNT);
@@ -572,7 +568,7 @@ static void test_decoder_on_any_store(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes_of_a_tiny_store),
         cmocka_unit_test(test_block_of_the_page),

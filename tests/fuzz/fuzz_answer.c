@@ -32,7 +32,6 @@ static int take_record(void *context, const sstore_record *record)
 
 static int take_explanation(void *context, const sstore_table_explanation *explanation)
 {
-    (void)explanation;
     *(uint64_t *)context += 1;
     return 0;
 }
@@ -92,7 +91,8 @@ static void query_batch(const session *self, uint32_t distance)
     sstore_error error;
     options.threads = 1;
     work_begin("batch");
-    const sstore_status status = sstore_query_batch(self->store, queries, 16, distance, &options, take_match, &got, &error);
+    const sstore_status status = sstore_query_batch(self->store, queries, 16, distance, &options, take_match, &got,
+                                                    &error);
     const bool exact = lie_case_ok(&self->made, status, &error) && lie_case_keeps(&self->made, PROBING);
     for (uint64_t i = 0; exact && i < 16; i++)
         oracle_query(&self->made.truth->truth, queries[i], distance, i, &wanted);
@@ -107,8 +107,8 @@ static void explain(const session *self, uint32_t distance)
     sstore_error error;
     uint64_t tables = 0;
     work_begin("explain");
-    const sstore_status status =
-        sstore_explain(self->cursor, self->made.made.queries[0], distance, take_explanation, &tables, &error);
+    const sstore_status status = sstore_explain(self->cursor, self->made.made.queries[0], distance, take_explanation,
+                                                &tables, &error);
     (void)lie_case_ok(&self->made, status, &error);
 }
 

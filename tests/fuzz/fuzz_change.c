@@ -91,9 +91,9 @@ static void check_file(const session *self, const char *folder, const char *name
     char path[400];
     snprintf(path, sizeof path, "%s/%s%s%s", self->made.path, folder, folder[0] != '\0' ? "/" : "", name);
     LIE_CHECK(&self->made, scratch_exists(path));
-    bytes now = file_load(path);
+    file_bytes now = file_load(path);
     LIE_CHECK(&self->made, now.size == size && memcmp(now.data, data, size) == 0);
-    bytes_free(&now);
+    file_bytes_free(&now);
 }
 
 /* A failed change leaves everything as it was. */
@@ -186,7 +186,8 @@ static void shard(session *self)
 static void want_all(session *self)
 {
     for (size_t i = 0; i < self->made.truth->truth.count; i++)
-        records_add(&self->wanted, self->made.truth->truth.records[i].fingerprint, self->made.truth->truth.records[i].id);
+        records_add(&self->wanted, self->made.truth->truth.records[i].fingerprint,
+                    self->made.truth->truth.records[i].id);
 }
 
 static void compact(session *self, sstore_compaction which, uint32_t block_bytes)
@@ -229,7 +230,8 @@ static void want_changed(session *self, bool removes, bool by_ids)
     }
     for (size_t i = 0; !removes && i < self->given.count; i++) {
         const sstore_record *record = &self->given.records[i];
-        const bool repeats = i > 0 && self->given.records[i - 1].fingerprint == record->fingerprint && self->given.records[i - 1].id == record->id;
+        const bool repeats = i > 0 && self->given.records[i - 1].fingerprint == record->fingerprint &&
+                             self->given.records[i - 1].id == record->id;
         if (!repeats && !records_has(before, record->fingerprint, record->id))
             records_add(&self->wanted, record->fingerprint, record->id);
     }
@@ -300,7 +302,8 @@ static int take_answer(void *context, const sstore_dedup_answer *answer)
         const sstore_match *match = &answer->matches[i];
         bool is_taken = false;
         for (size_t j = 0; j < all->taken.count; j++)
-            is_taken |= all->taken.records[j].fingerprint == match->fingerprint && all->taken.records[j].id == match->id;
+            is_taken |= all->taken.records[j].fingerprint == match->fingerprint &&
+                        all->taken.records[j].id == match->id;
         LIE_CHECK(&self->made, is_taken || slow_store_may_report(self->made.truth, match->fingerprint, match->id));
         if (i > 0) {
             const sstore_match *before = &answer->matches[i - 1];
@@ -331,8 +334,8 @@ static sstore_status offer(session *self, offers *all, sstore_error *error)
     sstore_status status = sstore_dedup_open(self->made.path, &options, &dedup, error);
     if (status != SSTORE_OK)
         return status;
-    status = sstore_dedup_offer(dedup, fingerprints, self->made.plan.has_ids ? ids : NULL, GIVEN, all->is_new, take_answer,
-                                all, error);
+    status = sstore_dedup_offer(dedup, fingerprints, self->made.plan.has_ids ? ids : NULL, GIVEN, all->is_new,
+                                take_answer, all, error);
     for (uint64_t i = 0; status == SSTORE_OK && i < GIVEN; i++)
         LIE_CHECK(&self->made, all->is_new[i] == all->answered_new[i]);
     if (status == SSTORE_OK)

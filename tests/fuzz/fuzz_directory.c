@@ -17,7 +17,7 @@
 /* A directory file in a folder of its own, that is written anew for each input. */
 typedef struct target {
     ss_dir dir;
-    bytes made[SHAPES]; /* those that were written properly */
+    file_bytes made[SHAPES]; /* those that were written properly */
 } target;
 
 /* How many arrays a shape has and how many values each: in one leaf, in leaves below a branch, in overflow pages. */
@@ -33,7 +33,7 @@ static void must(sstore_status status, const sstore_error *error)
     }
 }
 
-static bytes make(const ss_dir *dir, uint32_t shape)
+static file_bytes make(const ss_dir *dir, uint32_t shape)
 {
     sstore_error error;
     ss_directory_writer *writer;
@@ -87,8 +87,8 @@ static void check(const target *self, const uint8_t *data, size_t size)
     const int fd = openat(self->dir.fd, SS_DIRECTORY_NAME, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     FUZZ_CHECK(fd >= 0 && write(fd, data, size) == (ssize_t)size);
     close(fd);
-    const sstore_status status =
-        ss_directory_open(&self->dir, ss_directory_lmdb_format(), size, ss_hash128(data, size), &directory, &error);
+    const sstore_status status = ss_directory_open(&self->dir, ss_directory_lmdb_format(), size, ss_hash128(data, size),
+                                                   &directory, &error);
     FUZZ_CHECK(error.status == status && (status == SSTORE_OK || status == SSTORE_ERROR_DAMAGED));
     static const uint64_t counts[] = {0, 1, 9, 20, 300, 700, 65537};
     for (size_t i = 0; status == SSTORE_OK && i < sizeof counts / sizeof counts[0]; i++)
@@ -117,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(self, data, size);
         return 0;
     }
-    const bytes *from = &self->made[fuzz_take(&input, 1) % SHAPES];
+    const file_bytes *from = &self->made[fuzz_take(&input, 1) % SHAPES];
     uint8_t *changed = malloc(from->size);
     if (changed == NULL)
         abort();

@@ -61,13 +61,11 @@ static int take_one_match(void *context, const sstore_match *match)
 
 static int take_record(void *context, const sstore_record *record)
 {
-    (void)record;
     return enough(context);
 }
 
 static int take_explanation(void *context, const sstore_table_explanation *explanation)
 {
-    (void)explanation;
     return enough(context);
 }
 
@@ -228,7 +226,6 @@ static void change(session *self, bool removes, bool by_ids)
 
 static int take_answer(void *context, const sstore_dedup_answer *answer)
 {
-    (void)answer;
     return enough(context);
 }
 

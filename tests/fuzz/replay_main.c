@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 typedef struct input {
     char name[256];
-    bytes content;
+    file_bytes content;
 } input;
 
 typedef struct corpus {
@@ -53,7 +53,7 @@ static void add_input(corpus *all, const char *name, const void *data, size_t si
     size_t length = strlen(name);
     const char *end = length < sizeof added->name ? name : name + length - (sizeof added->name - 1);
     snprintf(added->name, sizeof added->name, "%s", end);
-    added->content = (bytes){.data = checked(malloc(size + 1)), .size = size};
+    added->content = (file_bytes){.data = checked(malloc(size + 1)), .size = size};
     if (size > 0)
         memcpy(added->content.data, data, size);
 }
@@ -122,7 +122,7 @@ static const uint64_t edges[] = {
 };
 /* clang-format on */
 
-static void write_number(rng *random, bytes *content)
+static void write_number(rng *random, file_bytes *content)
 {
     size_t width = (size_t)1 << rng_below(random, 4);
     if (content->size < width)
@@ -140,7 +140,7 @@ static void write_number(rng *random, bytes *content)
 }
 
 /* Make room for, or cut out, `size` bytes at an offset; new bytes are copies of others or noise. */
-static void insert(rng *random, bytes *content)
+static void insert(rng *random, file_bytes *content)
 {
     size_t size = rng_between(random, 1, 32), at = rng_below(random, content->size + 1);
     content->data = checked(realloc(content->data, content->size + size + 1));
@@ -151,7 +151,7 @@ static void insert(rng *random, bytes *content)
     content->size += size;
 }
 
-static void cut_out(rng *random, bytes *content)
+static void cut_out(rng *random, file_bytes *content)
 {
     if (content->size == 0)
         return;
@@ -161,9 +161,9 @@ static void cut_out(rng *random, bytes *content)
     content->size -= size;
 }
 
-static void splice(rng *random, bytes *content, const corpus *all)
+static void splice(rng *random, file_bytes *content, const corpus *all)
 {
-    const bytes *other = &all->items[rng_below(random, all->count)].content;
+    const file_bytes *other = &all->items[rng_below(random, all->count)].content;
     if (other->size == 0)
         return;
     size_t from = rng_below(random, other->size), size = rng_between(random, 1, other->size - from);
@@ -175,7 +175,7 @@ static void splice(rng *random, bytes *content, const corpus *all)
     memcpy(content->data + at, other->data + from, size);
 }
 
-static void mutate(rng *random, bytes *content, const corpus *all)
+static void mutate(rng *random, file_bytes *content, const corpus *all)
 {
     for (uint64_t left = rng_between(random, 1, 4); left > 0; left--) {
         size_t at = content->size == 0 ? 0 : rng_below(random, content->size);
@@ -212,8 +212,7 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         add_path(&all, argv[i]);
     const size_t file_count = all.count;
-    rng random;
-    rng_init(&random, seed);
+    rng random = rng_seeded(seed);
     add_made(&all, &random);
     printf("%zu corpus files and %d made inputs, %llu mutations of each, seed %llu\n", file_count, MADE_COUNT,
            (unsigned long long)mutations, (unsigned long long)seed);
@@ -226,9 +225,9 @@ int main(int argc, char **argv)
         run_one(base->content.data, base->content.size);
         run_count++;
         for (uint64_t m = 0; m < mutations; m++, run_count++) {
-            rng_init(&random, rng_mix(seed ^ rng_mix(i)) + m);
+            random = rng_seeded(rng_mix(seed ^ rng_mix(i)) + m);
             testing_doing("%s, mutation %llu, seed %llu", base->name, (unsigned long long)m, (unsigned long long)seed);
-            bytes changed = {.data = checked(malloc(base->content.size + 1)), .size = base->content.size};
+            file_bytes changed = {.data = checked(malloc(base->content.size + 1)), .size = base->content.size};
             memcpy(changed.data, base->content.data, base->content.size);
             mutate(&random, &changed, &all);
             run_one(changed.data, changed.size);

@@ -24,7 +24,6 @@
 #define JOIN_FILES 4u    /* of a join or a collection, beside open stores */
 #define STORE_FILES 7u   /* of an open store of one segment with four tables and ids */
 
-static uint64_t run_seed;
 static char many_path[256], store[256], target[256];
 static data_set many;
 static size_t store_files; /* that an open one of SEGMENTS has */
@@ -97,7 +96,6 @@ static void add_segment(size_t first, bool removes)
 /* A store's folder; of each segment one for each table, the ids and the directory. */
 static void test_open_stores(void **state)
 {
-    (void)state;
     sstore_statistics facts = {.struct_size = sizeof facts};
     sstore_segment_statistics segment = {.struct_size = sizeof segment};
     sstore_error error;
@@ -240,7 +238,6 @@ static bool run_with(size_t number, size_t files)
 
 static void test_spilling(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) {
         size_t needed = works[i].files + (works[i].run == add ? store_files : 0);
         const size_t allowed = needed;
@@ -256,9 +253,7 @@ static void test_spilling(void **state)
 
 static int make_all(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
     data_make(&random, DATA_UNIFORM, DATA_IDS, MANY, false, &many);
     snprintf(many_path, sizeof many_path, "%s", scratch_path("many"));
@@ -276,14 +271,13 @@ static int make_all(void **state)
 
 static int free_all(void **state)
 {
-    (void)state;
     data_free(&many);
     return 0;
 }
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_open_stores, testing_teardown),
         cmocka_unit_test_teardown(test_spilling, testing_teardown),

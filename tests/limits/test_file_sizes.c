@@ -14,7 +14,6 @@
 #include "support/scratch.h"
 #include "support/use_store.h"
 
-static uint64_t run_seed;
 static struct rlimit usual;
 static data_set set;
 static char store[256];
@@ -44,8 +43,8 @@ static void try_to_open(sstore_io io, uint64_t most_bytes, bool enough)
     sstore *opened = NULL;
     sstore_error error;
     const size_t before = process_open_files();
-    testing_doing("opening, way of reading %d, where files may have %" PRIu64 " bytes, seed %" PRIu64, (int)io, most_bytes,
-                  run_seed);
+    testing_doing("opening, way of reading %d, where files may have %" PRIu64 " bytes, seed %" PRIu64, (int)io,
+                  most_bytes, run_seed);
     options.io = io;
     allow(most_bytes);
     const sstore_status status = sstore_open(store, &options, &opened, &error);
@@ -60,7 +59,6 @@ static void try_to_open(sstore_io io, uint64_t most_bytes, bool enough)
 
 static void test_short_files(void **state)
 {
-    (void)state;
     sstore_statistics facts = {.struct_size = sizeof facts};
     sstore_error error;
     sstore *opened = store_must_open(store, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
@@ -76,9 +74,7 @@ static void test_short_files(void **state)
 
 static int make_all(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &usual), 0);
     snprintf(store, sizeof store, "%s", scratch_path("store"));
     data_make(&random, DATA_CLUSTERED, DATA_IDS, 5000, false, &set);
@@ -88,14 +84,13 @@ static int make_all(void **state)
 
 static int free_all(void **state)
 {
-    (void)state;
     data_free(&set);
     return 0;
 }
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_short_files, testing_teardown)};
     return cmocka_run_group_tests(tests, make_all, free_all);
 }

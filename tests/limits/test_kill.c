@@ -24,14 +24,11 @@
 #define KILLS_LONG 1000u
 #define RECORDS 60000u
 
-static uint64_t run_seed;
-
 /* What one build is of. Each has another number of records, so that one sees whose a store is. */
 static data_set make_set(uint64_t number)
 {
-    rng random;
+    rng random = rng_seeded(run_seed + number);
     data_set made;
-    rng_init(&random, run_seed + number);
     data_make(&random, DATA_CLUSTERED, DATA_ORDINALS, RECORDS + number, false, &made);
     return made;
 }
@@ -128,11 +125,9 @@ static double time_of_build(const char *path, const data_set *set)
 
 static void test_kill_at_any_time(void **state)
 {
-    (void)state;
     const uint64_t kills = testing_long() ? KILLS_LONG : testing_sanitized() ? KILLS_SANITIZED : KILLS;
     uint64_t none = 0, old = 0, new = 0;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     char *path = strdup(scratch_disk_path("store"));
     assert_int_equal(mkdir(scratch_disk_path("tmp"), 0777), 0);
     data_set before = make_set(0);
@@ -219,9 +214,10 @@ static bool run_step(const changing *self, step taken)
     compact.which = taken.what == COMPACT_TIERS ? SSTORE_COMPACT_TIERS : SSTORE_COMPACT_ALL;
     if (taken.what >= COMPACT)
         return sstore_compact(self->path, &compact, NULL, &error) == SSTORE_OK;
-    const sstore_status status =
-        taken.what == ADD ? store_add(self->path, &add, part.fingerprints, part.ids, part.count, NULL, &error)
-                          : store_remove(self->path, &remove, part.fingerprints, part.ids, part.count, NULL, &error);
+    const sstore_status status = taken.what == ADD ? store_add(self->path, &add, part.fingerprints, part.ids,
+                                                               part.count, NULL, &error)
+                                                   : store_remove(self->path, &remove, part.fingerprints, part.ids,
+                                                                  part.count, NULL, &error);
     return status == SSTORE_OK;
 }
 
@@ -294,13 +290,11 @@ static void check_no_leftovers(const char *path)
 
 static void test_kill_changes(void **state)
 {
-    (void)state;
     const uint64_t kills = testing_long() ? KILLS_LONG : testing_sanitized() ? KILLS_SANITIZED : KILLS;
     uint64_t before_count = 0, after_count = 0;
     uint32_t parts = 1;
     changing self = {.path = strdup(scratch_disk_path("changing")), .usual = 0.1};
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     data_make(&random, DATA_CLUSTERED, DATA_IDS, PARTS * PART_RECORDS, false, &self.all);
     for (size_t i = 0; i < self.all.count; i++)
         self.all.ids[i] = i; /* so that no two parts have the same record */
@@ -339,7 +333,7 @@ static void test_kill_changes(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_kill_at_any_time, testing_teardown),
         cmocka_unit_test_teardown(test_kill_changes, testing_teardown),

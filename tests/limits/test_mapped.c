@@ -129,7 +129,6 @@ static bool has_outcome(int status, outcome wanted)
 
 static int build(void **state)
 {
-    (void)state;
     scratch_remove(path);
     store_must_build(path, NULL, &records);
     return 0;
@@ -183,8 +182,8 @@ static void test_old_systems(void **state)
 
 int main(void)
 {
-    rng random;
-    rng_init(&random, rng_run_seed());
+    rng_start_run();
+    rng random = rng_seeded(run_seed);
     data_make(&random, DATA_CLUSTERED, DATA_IDS, RECORDS, false, &records);
     oracle_make(&records, &truth);
     snprintf(path, sizeof path, "%s", scratch_path("store"));

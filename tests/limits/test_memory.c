@@ -18,8 +18,6 @@
 #define RECORDS (4 * MEMORY_BYTES / 16)
 #define BATCH 4096u
 
-static uint64_t run_seed;
-
 /* ----- building ----- */
 
 static bool must(sstore_status status, const sstore_error *error)
@@ -112,14 +110,12 @@ static bool take_out(const job *work, const sstore_build_options *options)
 
 static int count_pair(void *context, const sstore_pair *pair)
 {
-    (void)pair;
     (*(uint64_t *)context)++;
     return 0;
 }
 
 static int count_record(void *context, const sstore_cluster_record *record)
 {
-    (void)record;
     (*(uint64_t *)context)++;
     return 0;
 }
@@ -185,9 +181,9 @@ static void check_peak(const job *work, const char *what)
 
 static void test_builds_keep_to_their_memory(void **state)
 {
-    (void)state;
     const uint64_t records = testing_sanitized() ? RECORDS / 64 : RECORDS;
-    const char *whole = scratch_disk_path("whole"), *left = scratch_disk_path("left"), *right = scratch_disk_path("right");
+    const char *whole = scratch_disk_path("whole"), *left = scratch_disk_path("left"),
+               *right = scratch_disk_path("right");
     const char *merged = scratch_disk_path("merged");
     check_peak(&(job){.path = whole, .plan = "3", .threads = 2, .count = records}, "2 threads, 3 tables");
     check_peak(&(job){.path = left, .plan = "2", .threads = 8, .count = records / 2}, "8 threads, 2 tables");
@@ -201,7 +197,6 @@ static void test_builds_keep_to_their_memory(void **state)
 /* A store that is in the scratch folder already from the test before, `left`. */
 static void test_changes_and_joins_keep_to_their_memory(void **state)
 {
-    (void)state;
     const uint64_t records = (testing_sanitized() ? RECORDS / 64 : RECORDS) / 2;
     const char *path = scratch_disk_path("left");
     check_peak(&(job){.what = PAIRS, .path = path, .threads = 2, .count = records}, "pairs");
@@ -257,13 +252,11 @@ static void check_limit(const char *path, sstore_io io)
 
 static int ignore_match(void *context, const sstore_match *match)
 {
-    (void)context, (void)match;
     return 0;
 }
 
 static void test_readers_take_what_they_say(void **state)
 {
-    (void)state;
     const uint64_t records = testing_sanitized() ? RECORDS / 64 : RECORDS / 4;
     const char *path = scratch_disk_path("read");
     sstore_build_options options = make_options("3", 0);
@@ -292,7 +285,7 @@ static void test_readers_take_what_they_say(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_builds_keep_to_their_memory),
         cmocka_unit_test(test_changes_and_joins_keep_to_their_memory),

@@ -21,8 +21,6 @@
 #define FORKS 12u
 #define RECORDS 400u
 
-static uint64_t run_seed;
-
 /* A store and what is in it. */
 typedef struct stock {
     char path[256];
@@ -32,8 +30,7 @@ typedef struct stock {
 
 static void stock_make(stock *self, const char *name)
 {
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     snprintf(self->path, sizeof self->path, "%s", scratch_path("%s", name));
     data_make(&random, DATA_CLUSTERED, DATA_IDS, RECORDS, false, &self->set);
     oracle_make(&self->set, &self->truth);
@@ -51,8 +48,8 @@ static void stock_free(stock *self)
 /* A copy of a store without one thing that it needs. */
 static void spoil(const char *path, uint32_t way)
 {
-    static const char *const endings[WAYS] = {"MANIFEST", "directory.mdb", "table-00.blk", "ids.blk", "MANIFEST",
-                                              "directory.mdb"};
+    static const char *const endings[WAYS] = {"MANIFEST", "directory.mdb", "table-00.blk",
+                                              "ids.blk",  "MANIFEST",      "directory.mdb"};
     file_list files = file_list_make(path, endings[way]);
     char name[4096];
     assert_int_not_equal(files.count, 0);
@@ -90,7 +87,6 @@ static void open_some(const char *whole, const char *spoilt, uint32_t count)
 
 static void test_ten_thousand_opens(void **state)
 {
-    (void)state;
     char spoilt[256];
     stock whole;
     snprintf(spoilt, sizeof spoilt, "%s", scratch_path("spoilt"));
@@ -128,11 +124,10 @@ typedef struct load {
 
 static void query_some(load *self)
 {
-    rng random;
     matches got = {0}, wanted = {0};
     sstore_error error;
     sstore_cursor *cursor = store_must_cursor(self->store);
-    rng_init(&random, run_seed + self->number);
+    rng random = rng_seeded(run_seed + self->number);
     for (uint64_t i = 0; i < self->queries; i++) {
         const uint64_t query = data_query(&random, &self->of->set, 3);
         const bool checked = i % 16 == 0;
@@ -173,12 +168,12 @@ static void ask_from_threads(const sstore *store, const stock *of, uint64_t quer
 
 static void test_threads(void **state)
 {
-    (void)state;
     stock of;
     stock_make(&of, "shared");
     const uint64_t queries = testing_number("SSTORE_TEST_QUERIES", testing_long() ? 1000000 : 64000);
     for (sstore_io io = SSTORE_IO_PREAD; io <= SSTORE_IO_MEMORY; io++) {
-        sstore *store = store_must_open(of.path, io, io == SSTORE_IO_MMAP ? SSTORE_STRATEGY_AUTO : SSTORE_STRATEGY_PROBE);
+        sstore *store = store_must_open(of.path, io,
+                                        io == SSTORE_IO_MMAP ? SSTORE_STRATEGY_AUTO : SSTORE_STRATEGY_PROBE);
         ask_from_threads(store, &of, queries);
         sstore_close(store);
     }
@@ -191,14 +186,12 @@ static volatile sig_atomic_t ticks;
 
 static void tick(int number)
 {
-    (void)number;
     ticks++;
 }
 
 /* An interval timer without SA_RESTART interrupts whatever call it meets. */
 static void test_signals(void **state)
 {
-    (void)state;
     const struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
     struct sigaction action = {.sa_handler = tick}, before;
     stock of;
@@ -228,7 +221,6 @@ static void test_signals(void **state)
 /* A child may read on through what its parent opened, with cursors of its own, and may close it; both do so at once. */
 static void test_fork(void **state)
 {
-    (void)state;
     stock of;
     stock_make(&of, "forked");
     for (uint32_t round = 0; round < FORKS; round++) {
@@ -262,7 +254,6 @@ static void test_fork(void **state)
 /* Two builds into one path: one of them builds, the other one is told why not. */
 static void test_two_builds(void **state)
 {
-    (void)state;
     stock of;
     sstore_builder *first, *second;
     sstore_error error;
@@ -291,10 +282,13 @@ static void test_two_builds(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ten_thousand_opens), cmocka_unit_test(test_threads), cmocka_unit_test(test_signals),
-        cmocka_unit_test(test_fork), cmocka_unit_test(test_two_builds),
+        cmocka_unit_test(test_ten_thousand_opens),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_two_builds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

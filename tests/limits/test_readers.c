@@ -28,7 +28,6 @@
 #define CHANGES_WANTED 3u /* that each reader sees, however slow it is */
 #define BACKGROUND 20000u /* records that stay, far from the centres, so that blocks are many */
 
-static uint64_t run_seed;
 static uint64_t centres[CENTRES];
 
 /* What the processes share. */
@@ -143,8 +142,7 @@ static uint64_t look(sstore *store)
 /* Read until the writer has ended. The exit code: 0 if all was well. */
 static int read_states(const char *path, uint64_t seed, const atomic_bool *end, atomic_uint *changes)
 {
-    rng random;
-    rng_init(&random, seed);
+    rng random = rng_seeded(seed);
     sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
     uint64_t newest = 0;
     while (!atomic_load(end)) {
@@ -171,8 +169,7 @@ static int read_states(const char *path, uint64_t seed, const atomic_bool *end, 
 
 static void build_first_state(const char *path)
 {
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     data_set set = {.kind = DATA_UNIFORM, .id_kind = DATA_IDS, .count = BACKGROUND + CENTRES * WINDOW};
     set.fingerprints = malloc(set.count * sizeof *set.fingerprints);
     set.ids = malloc(set.count * sizeof *set.ids);
@@ -193,7 +190,6 @@ static void build_first_state(const char *path)
 
 static void test_every_answer_is_a_state(void **state)
 {
-    (void)state;
     const char *path = scratch_path("living");
     const uint64_t rounds = testing_number("SSTORE_TEST_CASES", testing_long() ? LONG_ROUNDS : ROUNDS);
     shared *with = mmap(NULL, sizeof *with, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -222,7 +218,7 @@ static void test_every_answer_is_a_state(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_every_answer_is_a_state, testing_teardown),
     };

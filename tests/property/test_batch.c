@@ -40,7 +40,7 @@ static void build_from_data(fixture *self, const char *plan, uint32_t block_byte
 static void set_up(fixture *self, uint64_t seed, data_kind kind, data_ids ids, size_t count, const char *plan,
                    uint32_t block_bytes)
 {
-    rng_init(&self->random, seed);
+    self->random = rng_seeded(seed);
     data_make(&self->random, kind, ids, count, true, &self->data);
     build_from_data(self, plan, block_bytes);
 }
@@ -79,7 +79,8 @@ static void check_everything(uint64_t seed, data_kind kind, data_ids ids, const 
         check_batch(&self, QUERIES, 3, (sstore_strategy)strategy, 2);
         check_batch(&self, 100, (uint32_t)rng_below(&self.random, 4), (sstore_strategy)strategy, 3);
         check_batch(&self, 40, 5, (sstore_strategy)strategy, 1);
-        check_batch(&self, 40, (uint32_t)rng_between(&self.random, 9, 20), strategies_beyond[strategy], 2); /* blocks decoded whole */
+        check_batch(&self, 40, (uint32_t)rng_between(&self.random, 9, 20), strategies_beyond[strategy],
+                    2); /* blocks decoded whole */
         check_batch(&self, 1, 3, (sstore_strategy)strategy, 4);
         check_batch(&self, 0, 3, (sstore_strategy)strategy, 1);
     }
@@ -88,12 +89,11 @@ static void check_everything(uint64_t seed, data_kind kind, data_ids ids, const 
 
 static void test_plans(void **state)
 {
-    const uint64_t seed = *(const uint64_t *)*state;
-    check_everything(seed, DATA_CLUSTERED, DATA_IDS, "4", 1024);
-    check_everything(seed + 1, DATA_CLUSTERED, DATA_ORDINALS, "3", 65536);
-    check_everything(seed + 2, DATA_SKEWED, DATA_IDS, "2", 4096);
-    check_everything(seed + 3, DATA_SKEWED, DATA_NO_IDS, "5c2", 1024);
-    check_everything(seed + 4, DATA_DENSE, DATA_ORDINALS, "3", 1024);
+    check_everything(run_seed, DATA_CLUSTERED, DATA_IDS, "4", 1024);
+    check_everything(run_seed + 1, DATA_CLUSTERED, DATA_ORDINALS, "3", 65536);
+    check_everything(run_seed + 2, DATA_SKEWED, DATA_IDS, "2", 4096);
+    check_everything(run_seed + 3, DATA_SKEWED, DATA_NO_IDS, "5c2", 1024);
+    check_everything(run_seed + 4, DATA_DENSE, DATA_ORDINALS, "3", 1024);
 }
 
 static void check_sweeps(fixture *self)
@@ -114,7 +114,7 @@ static void test_many_slices(void **state)
     } cases[] = {{DATA_CLUSTERED, "4"}, {DATA_SKEWED, "3"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fixture self;
-        set_up(&self, *(const uint64_t *)*state + 10 + i, cases[i].kind, DATA_ORDINALS, MANY, cases[i].plan, 4096);
+        set_up(&self, run_seed + 10 + i, cases[i].kind, DATA_ORDINALS, MANY, cases[i].plan, 4096);
         check_sweeps(&self);
         tear_down(&self);
     }
@@ -124,7 +124,7 @@ static void test_many_slices(void **state)
 static void test_deep_slices(void **state)
 {
     fixture self;
-    rng_init(&self.random, *(const uint64_t *)*state + 20);
+    self.random = rng_seeded(run_seed + 20);
     data_make(&self.random, DATA_UNIFORM, DATA_ORDINALS, MANY, true, &self.data);
     const uint64_t shared = rng_next(&self.random) & ~UINT64_C(0) << 32;
     for (size_t i = 0; i < MANY; i++)
@@ -138,7 +138,7 @@ static void test_deep_slices(void **state)
 static void test_too_many_matches(void **state)
 {
     fixture self;
-    set_up(&self, *(const uint64_t *)*state, DATA_UNIFORM, DATA_ORDINALS, 2500, "4", 1024);
+    set_up(&self, run_seed, DATA_UNIFORM, DATA_ORDINALS, 2500, "4", 1024);
     sstore_error error = {.status = SSTORE_OK};
     matches got = {0};
     sstore *store = store_must_open(self.path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
@@ -164,7 +164,6 @@ static void test_too_many_matches(void **state)
 static void test_many_ids(void **state)
 {
     fixture self;
-    (void)state;
     set_up(&self, 1, DATA_EQUAL, DATA_ORDINALS, 30000, "4", 1024);
     for (size_t i = 0; i < 200; i++)
         self.queries[i] = self.data.fingerprints[0];
@@ -186,14 +185,13 @@ static void test_many_ids(void **state)
 /* A callback that stops the batch. */
 static int stop_at_tenth(void *context, const sstore_match *match)
 {
-    (void)match;
     return ++*(int *)context == 10;
 }
 
 static void test_stopping(void **state)
 {
     fixture self;
-    set_up(&self, *(const uint64_t *)*state, DATA_CLUSTERED, DATA_IDS, 3000, "3", 1024);
+    set_up(&self, run_seed, DATA_CLUSTERED, DATA_IDS, 3000, "3", 1024);
     sstore_error error = {.status = SSTORE_OK};
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     int seen = 0;
@@ -208,14 +206,14 @@ static void test_stopping(void **state)
 
 int main(void)
 {
-    uint64_t seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate_setup_teardown(test_plans, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_many_slices, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_deep_slices, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_too_many_matches, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_many_ids, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_stopping, NULL, testing_teardown, &seed),
+        cmocka_unit_test_teardown(test_plans, testing_teardown),
+        cmocka_unit_test_teardown(test_many_slices, testing_teardown),
+        cmocka_unit_test_teardown(test_deep_slices, testing_teardown),
+        cmocka_unit_test_teardown(test_too_many_matches, testing_teardown),
+        cmocka_unit_test_teardown(test_many_ids, testing_teardown),
+        cmocka_unit_test_teardown(test_stopping, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

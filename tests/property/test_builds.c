@@ -20,8 +20,6 @@
 #define MOST_RECORDS 120000u
 #define MOST_PARTS 5u
 
-static uint64_t run_seed;
-
 static const char *const plans[] = {"auto", "4", "3", "2", "1", "5c2", "64:3", "20"};
 #define PLAN_COUNT (sizeof plans / sizeof *plans)
 
@@ -55,7 +53,8 @@ static data_set make_set(rng *random)
 {
     data_set made;
     data_ids ids = rng_one_in(random, 3) ? DATA_NO_IDS : DATA_IDS;
-    data_make(random, (data_kind)rng_below(random, DATA_KIND_COUNT), ids, choose_count(random), rng_one_in(random, 2), &made);
+    data_make(random, (data_kind)rng_below(random, DATA_KIND_COUNT), ids, choose_count(random), rng_one_in(random, 2),
+              &made);
     return made;
 }
 
@@ -76,9 +75,7 @@ static data_set part_of(const data_set *set, size_t begin, size_t end)
 
 static void test_one_set_one_store(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     char *first = strdup(scratch_path("first")), *second = strdup(scratch_path("second"));
     for (uint64_t i = 0; i < case_count(); i++) {
         data_set set = make_set(&random);
@@ -125,9 +122,7 @@ static void check_change(const char *path, const sstore_change *change)
 /* Cut the set anywhere, build the parts each in its way, and merge them. Parts may overlap. */
 static void test_merged_parts(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     char *whole = strdup(scratch_path("whole")), *merged = strdup(scratch_path("merged"));
     char *paths[MOST_PARTS];
     for (uint32_t i = 0; i < MOST_PARTS; i++)
@@ -170,9 +165,7 @@ static void test_merged_parts(void **state)
 /* All shards together hold all records, and each is what it is whoever makes it. */
 static void test_shards(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 2);
+    rng random = rng_seeded(run_seed + 2);
     char *whole = strdup(scratch_path("whole")), *merged = strdup(scratch_path("merged"));
     char *paths[MOST_PARTS];
     for (uint32_t i = 0; i < MOST_PARTS; i++)
@@ -182,8 +175,8 @@ static void test_shards(void **state)
         sstore_build_options options = make_options(&random);
         sstore_error error = {.status = SSTORE_OK};
         const uint32_t shards = (uint32_t)rng_between(&random, 1, MOST_PARTS);
-        testing_doing("case %" PRIu64 ": %zu of %s, %s, %u shards, seed %" PRIu64, i, set.count, data_kind_name(set.kind),
-                      data_ids_name(set.id_kind), shards, run_seed);
+        testing_doing("case %" PRIu64 ": %zu of %s, %s, %u shards, seed %" PRIu64, i, set.count,
+                      data_kind_name(set.kind), data_ids_name(set.id_kind), shards, run_seed);
         store_must_build(whole, &options, &set);
         uint64_t records = 0;
         for (uint32_t shard = 0; shard < shards; shard++) {
@@ -243,9 +236,7 @@ static int note_progress(void *context, const sstore_progress *progress)
 /* Stop at any call: the next build finds nothing in its way, and what was there before is there. */
 static void test_stopped(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 3);
+    rng random = rng_seeded(run_seed + 3);
     char *path = strdup(scratch_path("stopped")), *old = strdup(scratch_path("old"));
     data_set set, other;
     data_make(&random, DATA_CLUSTERED, DATA_ORDINALS, 50000, false, &set);
@@ -290,7 +281,7 @@ static void test_stopped(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_one_set_one_store, testing_teardown),
         cmocka_unit_test_teardown(test_merged_parts, testing_teardown),

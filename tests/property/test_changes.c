@@ -23,16 +23,14 @@
 #define MOST_STEPS 16u
 #define MOST_RECORDS 4000u
 
-static uint64_t run_seed;
-
 /* A store under test, and what it must hold. */
 typedef struct living {
     rng random;
     char path[256];
-    data_set pool;          /* records that are added and removed, again and again */
-    oracle truth;           /* sorted, each once */
+    data_set pool; /* records that are added and removed, again and again */
+    oracle truth;  /* sorted, each once */
     uint64_t next_ordinal;
-    const char *plan;       /* of the build; NULL: chosen */
+    const char *plan; /* of the build; NULL: chosen */
     uint32_t block_bytes;
     bool has_ids, ordinals; /* ordinals: what is added comes without ids */
     bool crawls;            /* small steps beside a large store, compacted by tiers alone */
@@ -186,7 +184,8 @@ static void add_some(living *self)
     const bool ids = self->has_ids && !self->ordinals;
     const size_t half = count / 3; /* in two calls */
     assert_ok(sstore_builder_add(builder, given.fingerprints, ids ? given.ids : NULL, half, &error), &error);
-    assert_ok(sstore_builder_add(builder, given.fingerprints + half, ids ? given.ids + half : NULL, count - half, &error),
+    assert_ok(sstore_builder_add(builder, given.fingerprints + half, ids ? given.ids + half : NULL, count - half,
+                                 &error),
               &error);
     columns_free(&given);
     if (rng_one_in(&self->random, 10)) { /* change one's mind */
@@ -401,7 +400,8 @@ static void check_fresh_build(living *self)
     options.without_ids = !self->has_ids;
     assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
     columns given = columns_of(self->truth.records, self->truth.count);
-    assert_ok(sstore_builder_add(builder, given.fingerprints, self->has_ids ? given.ids : NULL, self->truth.count, &error),
+    assert_ok(sstore_builder_add(builder, given.fingerprints, self->has_ids ? given.ids : NULL, self->truth.count,
+                                 &error),
               &error);
     columns_free(&given);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
@@ -414,7 +414,7 @@ static void check_fresh_build(living *self)
 static void begin_life(living *self, uint64_t number)
 {
     static const char *const plans[] = {NULL, "4", "3", "2", "1", "5c2", "64:3"};
-    rng_init(&self->random, run_seed + number);
+    self->random = rng_seeded(run_seed + number);
     rng *random = &self->random;
     data_ids ids = (data_ids)rng_below(random, DATA_IDS_COUNT);
     sstore_error error = {.status = SSTORE_OK};
@@ -425,9 +425,10 @@ static void begin_life(living *self, uint64_t number)
     self->plan = plans[rng_below(random, sizeof plans / sizeof *plans)];
     self->block_bytes = rng_one_in(random, 2) ? 0 : UINT32_C(256) << rng_below(random, 9);
     snprintf(self->path, sizeof self->path, "%s", scratch_path("living"));
-    snprintf(self->words, sizeof self->words, "case %" PRIu64 ", pool of %zu, %s, %s, plan %s, blocks %u, seed %" PRIu64,
-             number, self->pool.count, data_kind_name(self->pool.kind), data_ids_name(ids),
-             self->plan == NULL ? "auto" : self->plan, self->block_bytes, run_seed);
+    snprintf(self->words, sizeof self->words,
+             "case %" PRIu64 ", pool of %zu, %s, %s, plan %s, blocks %u, seed %" PRIu64, number, self->pool.count,
+             data_kind_name(self->pool.kind), data_ids_name(ids), self->plan == NULL ? "auto" : self->plan,
+             self->block_bytes, run_seed);
     sstore_build_options options = make_options(self);
     options.plan = self->plan;
     options.block_bytes = self->block_bytes;
@@ -451,7 +452,6 @@ static void end_life(living *self)
 
 static void test_lives(void **state)
 {
-    (void)state;
     uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? SANITIZED_CASES : CASES);
     for (uint64_t i = 0; i < cases; i++) {
         living self = {.old = NULL};
@@ -471,7 +471,7 @@ static void test_lives(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_lives, testing_teardown),
     };

@@ -15,8 +15,6 @@
 #define QUERIES 60u
 #define SHARED_BITS 40u
 
-static uint64_t run_seed;
-
 typedef struct subject {
     char path[256];
     data_set set;
@@ -46,10 +44,8 @@ static void free_subject(subject *self)
 
 static void test_answers(void **state)
 {
-    (void)state;
-    rng random;
+    rng random = rng_seeded(run_seed);
     subject self;
-    rng_init(&random, run_seed);
     make_subject(&random, &self);
     for (int strategy = SSTORE_STRATEGY_AUTO; strategy <= SSTORE_STRATEGY_SCAN; strategy++) {
         sstore *store = store_must_open(self.path, (sstore_io)rng_below(&random, 3), (sstore_strategy)strategy);
@@ -103,10 +99,8 @@ static effort explain(sstore_cursor *cursor, uint64_t query, uint32_t distance)
 
 static void test_effort(void **state)
 {
-    (void)state;
-    rng random;
+    rng random = rng_seeded(run_seed + 1);
     subject self;
-    rng_init(&random, run_seed + 1);
     make_subject(&random, &self);
     sstore *store = store_must_open(self.path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
     sstore *probing = store_must_open(self.path, SSTORE_IO_PREAD, SSTORE_STRATEGY_PROBE);
@@ -114,7 +108,8 @@ static void test_effort(void **state)
     for (uint32_t i = 0; i < 20; i++) {
         const uint64_t query = self.set.fingerprints[rng_below(&random, self.set.count)];
         testing_doing("%016" PRIx64 ", seed %" PRIu64, query, run_seed + 1);
-        const effort exact = explain(cursor, query, 0), near = explain(cursor, query, 3), forced = explain(prober, query, 3);
+        const effort exact = explain(cursor, query, 0), near = explain(cursor, query, 3),
+                     forced = explain(prober, query, 3);
         assert_false(exact.scanned);
         assert_true(exact.blocks == 1 && exact.candidates == 1);
         assert_true(near.scanned); /* two tables' prefixes lead to all there is */
@@ -132,7 +127,7 @@ static void test_effort(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_answers, testing_teardown),
         cmocka_unit_test_teardown(test_effort, testing_teardown),

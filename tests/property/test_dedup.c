@@ -19,8 +19,6 @@
 #define SANITIZED_CASES 10u
 #define MOST_RECORDS 3000u
 
-static uint64_t run_seed;
-
 /* A deduplication under test. */
 typedef struct taking {
     rng random;
@@ -186,7 +184,7 @@ static void check_change(const taking *self, const sstore_change *change, size_t
 static void run_case(taking *self, uint64_t number)
 {
     rng *random = &self->random;
-    rng_init(random, run_seed + number);
+    *random = rng_seeded(run_seed + number);
     sstore_error error = {.status = SSTORE_OK};
     const data_ids ids = (data_ids)rng_below(random, DATA_IDS_COUNT);
     sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
@@ -248,7 +246,6 @@ static void run_case(taking *self, uint64_t number)
 
 static void test_answers(void **state)
 {
-    (void)state;
     uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? SANITIZED_CASES : CASES);
     for (uint64_t i = 0; i < cases; i++) {
         taking self = {.capacity = 0};
@@ -260,7 +257,6 @@ static void test_answers(void **state)
 /* A store is claimed as long as something is taken in, and what was not published is not in it. */
 static void test_claim(void **state)
 {
-    (void)state;
     const char *path = scratch_path("claimed");
     const uint64_t fingerprints[2] = {1, UINT64_C(0xff00ff00ff)};
     sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
@@ -295,7 +291,7 @@ static void test_claim(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_answers, testing_teardown),
         cmocka_unit_test_teardown(test_claim, testing_teardown),

@@ -21,8 +21,6 @@
 #define MOST_RECORDS 1500u
 #define MOST_PAIRS ((size_t)3000000) /* data that have more are made smaller */
 
-static uint64_t run_seed;
-
 /* A store and what is in it. */
 typedef struct subject {
     char path[256];
@@ -170,9 +168,13 @@ static cluster_list all_clusters(const oracle *truth, uint32_t distance, bool wi
             continue;
         for (size_t i = begin; i < end; i++) {
             const uint64_t fingerprint = members[i].record.fingerprint;
-            const sstore_cluster_record record = {
-                number, end - begin, fingerprint, members[i].record.id,
-                sstore_hamming_distance(fingerprint, members[begin].record.fingerprint), i == begin};
+            const sstore_cluster_record record = {number,
+                                                  end - begin,
+                                                  fingerprint,
+                                                  members[i].record.id,
+                                                  sstore_hamming_distance(fingerprint,
+                                                                          members[begin].record.fingerprint),
+                                                  i == begin};
             (void)add_record(&list, &record);
         }
         number++;
@@ -231,8 +233,7 @@ static void change_store(rng *random, subject *self)
 static int take_record(void *context, const sstore_record *record)
 {
     oracle *truth = context;
-    truth->distinct_count +=
-        truth->count == 0 || truth->records[truth->count - 1].fingerprint != record->fingerprint;
+    truth->distinct_count += truth->count == 0 || truth->records[truth->count - 1].fingerprint != record->fingerprint;
     truth->records[truth->count++] = *record;
     return 0;
 }
@@ -295,9 +296,7 @@ static uint64_t case_count(void)
 static void test_repeated_fingerprints(void **state)
 {
     enum { FINGERPRINTS = 20000, MOST_IDS = 3 };
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     testing_doing("repeated fingerprints, seed %" PRIu64, run_seed);
     data_set set = {.id_kind = DATA_IDS,
                     .fingerprints = malloc(FINGERPRINTS * MOST_IDS * sizeof(uint64_t)),
@@ -337,9 +336,7 @@ static void test_repeated_fingerprints(void **state)
 
 static void test_pairs_and_clusters(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (uint64_t i = 0; i < case_count(); i++) {
         subject self;
         sstore_error error = {.status = SSTORE_OK};
@@ -373,9 +370,7 @@ static void test_pairs_and_clusters(void **state)
 
 static void test_joins(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     for (uint64_t i = 0; i < case_count(); i++) {
         subject left, right;
         sstore_error error = {.status = SSTORE_OK};
@@ -471,9 +466,7 @@ static void check_clusters(rng *random, subject *self, const sstore_join_options
 /* Clusters that take several pieces, alone and with others before, between and behind them. */
 static void test_clusters_larger_than_a_piece(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 3);
+    rng random = rng_seeded(run_seed + 3);
     for (uint64_t i = 0; i < (testing_sanitized() ? 2 : 6); i++) {
         subject self = no_records("large", 16 * PIECE);
         const sstore_join_options options = least_pieces(2);
@@ -487,7 +480,8 @@ static void test_clusters_larger_than_a_piece(void **state)
             for (uint64_t few = rng_below(&random, 50); few > 0; few--)
                 put_records(&self, rng_next(&random), rng_between(&random, 1, 3), few);
         }
-        put_records(&self, rng_next(&random), rng_between(&random, PIECE - 1, PIECE + 1), 5); /* just a piece, or nearly */
+        put_records(&self, rng_next(&random), rng_between(&random, PIECE - 1, PIECE + 1),
+                    5); /* just a piece, or nearly */
         build_records(&random, &self);
         check_clusters(&random, &self, &options);
         end_subject(&self);
@@ -498,9 +492,7 @@ static void test_clusters_larger_than_a_piece(void **state)
 /* A fingerprint with more records than a piece holds: they are read anew for each pair. */
 static void test_fingerprints_larger_than_a_piece(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 4);
+    rng random = rng_seeded(run_seed + 4);
     for (uint64_t i = 0; i < (testing_sanitized() ? 1 : 4); i++) {
         subject left = no_records("left", 4 * PIECE), right = no_records("right", 4 * PIECE);
         const sstore_join_options options = least_pieces(3);
@@ -541,7 +533,7 @@ static void test_fingerprints_larger_than_a_piece(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_repeated_fingerprints, testing_teardown),
         cmocka_unit_test_teardown(test_pairs_and_clusters, testing_teardown),

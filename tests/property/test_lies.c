@@ -99,7 +99,8 @@ static void assert_no_repeats(oracle *got)
 {
     records_sort(got);
     for (size_t i = 1; i < got->count; i++)
-        if (got->records[i].fingerprint == got->records[i - 1].fingerprint && got->records[i].id == got->records[i - 1].id)
+        if (got->records[i].fingerprint == got->records[i - 1].fingerprint &&
+            got->records[i].id == got->records[i - 1].id)
             fail_msg("a record, or pair, was reported twice, of %zu", got->count);
     oracle_free(got);
 }
@@ -179,7 +180,6 @@ static void assert_none_twice(const lie_case *made, uint64_t fingerprint)
 
 static void test_equal_fingerprints_are_reported_once(void **state)
 {
-    (void)state;
     lie_case made = make_equal(true);
     assert_none_twice(&made, 1);
     lie_case_free(&made);
@@ -191,12 +191,12 @@ static void test_equal_fingerprints_are_reported_once(void **state)
 /* Where groups and blocks meet, each part ascends: then only the order from one to the next tells. */
 static void test_equal_neighbours_are_reported_once(void **state)
 {
-    (void)state;
     /* The last ones of their groups, or of their blocks */
     static const uint32_t places[][2] = {{1024, 62}, {1024, 63}, {1024, 64}, {256, 56}, {256, 57}, {256, 58}};
     for (size_t i = 0; i < 2 * sizeof places / sizeof *places; i++) {
         const uint32_t *place = places[i / 2];
-        testing_doing("blocks of %u bytes, fingerprint %u, %s ids", place[0], place[1], i % 2 == 0 ? "without" : "with");
+        testing_doing("blocks of %u bytes, fingerprint %u, %s ids", place[0], place[1],
+                      i % 2 == 0 ? "without" : "with");
         lie_case made = make_equal_pair(i % 2 != 0, place[0], place[1]);
         assert_none_twice(&made, lie_fingerprint(DENSE, place[1]));
         lie_case_free(&made);
@@ -207,7 +207,6 @@ static void test_equal_neighbours_are_reported_once(void **state)
 /* Five segments that add the same. */
 static void test_records_added_again_are_reported_once(void **state)
 {
-    (void)state;
     for (uint32_t has_ids = 0; has_ids < 2; has_ids++) {
         lie_plan plan = plan_of(has_ids != 0, DENSE, 256);
         for (uint32_t i = 0; i < 5; i++)
@@ -257,7 +256,6 @@ static void assert_not_rewritten(const lie_case *made)
 
 static void test_equal_fingerprints_are_not_rewritten(void **state)
 {
-    (void)state;
     lie_case made = make_equal(false);
     assert_not_rewritten(&made);
     lie_case_free(&made);
@@ -268,7 +266,6 @@ static void test_equal_fingerprints_are_not_rewritten(void **state)
 
 static void test_descending_fingerprints_are_not_rewritten(void **state)
 {
-    (void)state;
     static const uint32_t places[][2] = {{1024, 40}, {1024, 62}, {1024, 63}, {256, 40}, {256, 56}, {256, 57}};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) { /* within groups and blocks, and where they meet */
         lie_case made = make_descending(places[i][0], places[i][1]);
@@ -279,7 +276,6 @@ static void test_descending_fingerprints_are_not_rewritten(void **state)
 
 static void test_records_added_again_are_not_rewritten(void **state)
 {
-    (void)state;
     lie_plan plan = plan_of(true, DENSE, 256);
     add_segment(&plan, 60, 3, 1);
     add_segment(&plan, 60, 3, 1);
@@ -291,7 +287,6 @@ static void test_records_added_again_are_not_rewritten(void **state)
 /* A compaction removes what it read; so it needs the very records of the manifest's content sums. */
 static void test_other_records_than_the_sums_are_not_compacted(void **state)
 {
-    (void)state;
     const sstore_build_options as_built = build_options();
     const sstore_compact_options options = options_to_compact(&as_built);
     char copy[300];
@@ -333,7 +328,6 @@ static void join_with_itself(const lie_case *made)
  * fingerprints are smaller than most that are looked for. */
 static void test_keys_above_their_blocks_lead_to_no_endless_search(void **state)
 {
-    (void)state;
     lie_plan plan = plan_of(false, CLUSTERED, 256);
     add_segment(&plan, 100, 9, 1);
     add_segment(&plan, 60, 10, 1);
@@ -346,7 +340,6 @@ static void test_keys_above_their_blocks_lead_to_no_endless_search(void **state)
 /* An empty segment with a plan of 64 groups for distance 16, which is slow to prove and to name. */
 static void test_a_slow_plan_takes_bounded_work(void **state)
 {
-    (void)state;
     lie_plan plan = plan_of(false, UNIFORM, 256);
     sstore *store = NULL;
     sstore_cursor *cursor = NULL;

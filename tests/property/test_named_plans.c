@@ -84,7 +84,8 @@ static size_t check_store(const char *plan, uint32_t built_for, const data_set *
     testing_doing("plan %s for distance %u", plan != NULL ? plan : "auto", (unsigned)built_for);
     assert_ok(store_build(path, &options, data, 0, &error), &error);
     for (uint32_t distance = 0; distance <= MAX_DISTANCE; distance++) {
-        sstore *store = store_must_open(path, distance % 2 == 0 ? SSTORE_IO_PREAD : SSTORE_IO_MMAP, SSTORE_STRATEGY_AUTO);
+        sstore *store = store_must_open(path, distance % 2 == 0 ? SSTORE_IO_PREAD : SSTORE_IO_MMAP,
+                                        SSTORE_STRATEGY_AUTO);
         testing_doing("plan %s for distance %u, at distance %u", plan != NULL ? plan : "auto", (unsigned)built_for,
                       (unsigned)distance);
         check_answers(store, asked, distance);
@@ -101,9 +102,8 @@ static void test_named_plans(void **state)
     const size_t plan_count = sizeof plans / sizeof *plans;
     data_set data;
     oracle truth;
-    rng random;
+    rng random = rng_seeded(run_seed);
     size_t compared = 0;
-    rng_init(&random, *(const uint64_t *)*state);
     data_make(&random, DATA_CLUSTERED, DATA_IDS, all ? 10000000 : 100000, true, &data);
     oracle_make(&data, &truth);
     questions asked = ask(&random, &data, &truth, all ? 1000 : 100);
@@ -114,7 +114,8 @@ static void test_named_plans(void **state)
     for (uint32_t distance = 0; distance <= MAX_DISTANCE; distance++)
         compared += check_store(NULL, distance, &data, &asked);
     testing_done();
-    printf("figure: %zu records, %zu stores, %zu queries at %u distances, in a batch and one by one: %zu matches, 0 wrong\n",
+    printf("figure: %zu records, %zu stores, %zu queries at %u distances, in a batch and one by one: %zu matches, 0 "
+           "wrong\n",
            data.count, plan_count + MAX_DISTANCE + 1, asked.count, MAX_DISTANCE + 1, compared);
     free_questions(&asked);
     oracle_free(&truth);
@@ -123,9 +124,9 @@ static void test_named_plans(void **state)
 
 int main(void)
 {
-    uint64_t seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate_setup_teardown(test_named_plans, NULL, testing_teardown, &seed),
+        cmocka_unit_test_teardown(test_named_plans, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -221,7 +221,8 @@ static void check_stopping_batch(const sstore *store, const uint64_t *queries, s
 }
 
 /* Into columns comes the same, in the same order, as far as they have room; all is counted. */
-static void check_columns(sstore_cursor *cursor, rng *random, uint64_t fingerprint, uint32_t distance, const matches *wanted)
+static void check_columns(sstore_cursor *cursor, rng *random, uint64_t fingerprint, uint32_t distance,
+                          const matches *wanted)
 {
     const size_t capacity = rng_one_in(random, 2) ? rng_below(random, wanted->count + 1) : wanted->count + 2;
     sstore_match_columns columns = SSTORE_MATCH_COLUMNS_INIT;
@@ -427,7 +428,7 @@ static void run_case(uint64_t seed, uint64_t number)
 {
     test_case now = {.path = scratch_path("case")};
     rng *random = &now.random;
-    rng_init(random, seed);
+    *random = rng_seeded(seed);
     const data_kind kind = (data_kind)rng_below(random, DATA_KIND_COUNT);
     const data_ids ids = (data_ids)rng_below(random, DATA_IDS_COUNT);
     data_make(random, kind, ids, choose_count(random), rng_one_in(random, 2), &now.data);
@@ -459,11 +460,10 @@ static void run_case(uint64_t seed, uint64_t number)
 
 static void test_random_stores(void **state)
 {
-    const uint64_t seed = *(const uint64_t *)*state;
     memset(&compared, 0, sizeof compared);
     const uint64_t cases = testing_number("SSTORE_TEST_CASES", CASES);
     for (uint64_t i = 0; i < cases; i++)
-        run_case(seed + i, i);
+        run_case(run_seed + i, i);
     testing_figure("against brute force: %" PRIu64 " cases of random k, plan, n, block size, threads: %" PRIu64
                    " stores, %" PRIu64 " queries, %" PRIu64 " nearest, %" PRIu64 " batches, 0 wrong; %" PRIu64
                    " built again alike, %" PRIu64 " incomplete plans refused",
@@ -477,7 +477,7 @@ static uint64_t check_first(const test_case *like, size_t count, const char *wor
 {
     test_case now = *like;
     now.data.count = count;
-    rng_init(&now.random, count);
+    now.random = rng_seeded(count);
     oracle_make(&now.data, &now.truth);
     sstore_error error = {.status = SSTORE_OK};
     testing_doing("%s: build of %zu", words, count);
@@ -495,8 +495,7 @@ static uint64_t check_first(const test_case *like, size_t count, const char *wor
 /* The most records that one block of table 0 takes, one fewer, and the first that need two. */
 static void test_block_boundary(void **state)
 {
-    rng random;
-    rng_init(&random, *(const uint64_t *)*state);
+    rng random = rng_seeded(run_seed);
     static const data_kind kinds[] = {DATA_UNIFORM, DATA_DENSE, DATA_SKEWED};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         test_case now = {.path = scratch_path("boundary"), .options = SSTORE_BUILD_OPTIONS_INIT};
@@ -525,8 +524,7 @@ static void test_block_boundary(void **state)
 /* Fingerprints so dense that a block is full by their count before it is by their bits. */
 static void test_fullest_block(void **state)
 {
-    rng random;
-    rng_init(&random, *(const uint64_t *)*state);
+    rng random = rng_seeded(run_seed);
     test_case now = {.path = scratch_path("fullest"), .options = SSTORE_BUILD_OPTIONS_INIT};
     now.options.block_bytes = 65536;
     now.options.memory_bytes = 1 << 24;
@@ -542,13 +540,13 @@ static void test_fullest_block(void **state)
 static void test_smallest_stores(void **state)
 {
     static const char *const plans[] = {"20", "16", "10", "4", "3", "2", "1", "5c2", "24:1,20:0,20:0"};
-    uint64_t seed = *(const uint64_t *)*state;
+    uint64_t seed = run_seed;
     for (size_t i = 0; i < sizeof plans / sizeof *plans * 3; i++) {
         test_case now = {.path = scratch_path("smallest"), .options = SSTORE_BUILD_OPTIONS_INIT};
         now.options.plan = plans[i / 3];
         now.options.memory_bytes = 1 << 20;
         now.options.threads = 1;
-        rng_init(&now.random, seed + i);
+        now.random = rng_seeded(seed + i);
         const data_ids ids = (data_ids)(rng_below(&now.random, DATA_IDS_COUNT));
         data_make(&now.random, i % 2 == 0 ? DATA_EXTREMES : DATA_UNIFORM, ids, i % 3, false, &now.data);
         oracle_make(&now.data, &now.truth);
@@ -568,7 +566,7 @@ static void test_smallest_stores(void **state)
 static void test_spilled_runs(void **state)
 {
     test_case now = {.path = scratch_path("spilled"), .options = SSTORE_BUILD_OPTIONS_INIT};
-    rng_init(&now.random, *(const uint64_t *)*state);
+    now.random = rng_seeded(run_seed);
     data_make(&now.random, DATA_CLUSTERED, DATA_IDS, SPILL_RECORDS, true, &now.data);
     oracle_make(&now.data, &now.truth);
     now.options.memory_bytes = 1 << 20;
@@ -599,13 +597,13 @@ static void test_spilled_runs(void **state)
 
 int main(void)
 {
-    uint64_t seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate_setup_teardown(test_smallest_stores, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_random_stores, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_block_boundary, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_fullest_block, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_spilled_runs, NULL, testing_teardown, &seed),
+        cmocka_unit_test_teardown(test_smallest_stores, testing_teardown),
+        cmocka_unit_test_teardown(test_random_stores, testing_teardown),
+        cmocka_unit_test_teardown(test_block_boundary, testing_teardown),
+        cmocka_unit_test_teardown(test_fullest_block, testing_teardown),
+        cmocka_unit_test_teardown(test_spilled_runs, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,11 +16,11 @@
 #include <string.h>
 
 #include "base/simd.h"
-#include "write/builder.h"
 #include "support/answers.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"
+#include "write/builder.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define RECORDS 2500u
@@ -317,9 +317,9 @@ static data_set make_others(subject *of)
     data_set others = {.fingerprints = malloc((data->count + 1) * sizeof *others.fingerprints),
                        .ids = malloc((data->count + 1) * sizeof *others.ids)};
     for (size_t i = 0; i < data->count; i += 3) {
-        const sstore_record other = {
-            .fingerprint = rng_flip(&of->random, data->fingerprints[i], (uint32_t)rng_below(&of->random, 3)),
-            .id = data->id_kind == DATA_NO_IDS ? 0 : rng_below(&of->random, 2 * data->count)};
+        const sstore_record other = {.fingerprint = rng_flip(&of->random, data->fingerprints[i],
+                                                             (uint32_t)rng_below(&of->random, 3)),
+                                     .id = data->id_kind == DATA_NO_IDS ? 0 : rng_below(&of->random, 2 * data->count)};
         if (bsearch(&other, of->truth.records, of->truth.count, sizeof other, compare_records) != NULL)
             continue;
         others.fingerprints[others.count] = other.fingerprint;
@@ -462,9 +462,9 @@ static void match_records(subject *of, uint32_t distance, size_t count, uint32_t
     }
     for (size_t done = 0; done < of->truth.count;) {
         size_t part = (size_t)rng_between(&of->random, 1, of->truth.count - done);
-        assert_ok(
-            sstore_stream_matcher_feed(matcher, fingerprints + done, ids + done, part, collect_match, collection, &error),
-            &error);
+        assert_ok(sstore_stream_matcher_feed(matcher, fingerprints + done, ids + done, part, collect_match, collection,
+                                             &error),
+                  &error);
         done += part;
     }
     assert_ok(sstore_collection_report(collection, add_row, got, &error), &error);
@@ -490,7 +490,8 @@ static void check_streams(subject *of, hand *decks, uint32_t distance)
     for (ss_simd_level level = SS_SIMD_NONE; level <= ss_simd_cpu(); level++) {
         const uint32_t threads = thread_counts[draw(&decks->threads, &of->random)];
         rows got = {0};
-        testing_doing("%s: stream at %" PRIu32 ", %s, %" PRIu32 " threads", of->words, distance, levels[level], threads);
+        testing_doing("%s: stream at %" PRIu32 ", %s, %" PRIu32 " threads", of->words, distance, levels[level],
+                      threads);
         ss_simd_limit(level);
         match_records(of, distance, right->count, threads, &got);
         rows_assert_equal(&got, &wanted, "stream"); /* it comes sorted */
@@ -518,13 +519,12 @@ static void check_subject(subject *of, hand *decks, uint64_t usual)
 
 static void test_every_kind(void **state)
 {
-    const uint64_t seed = *(const uint64_t *)*state;
     const size_t count = testing_sanitized() ? RECORDS / 3 : RECORDS;
     hand decks;
     decks_init(&decks);
     for (uint32_t i = 0; i < DATA_KIND_COUNT; i++) {
         subject of;
-        subject_make(&of, seed + i, (data_kind)i, (data_ids)((seed + i) % DATA_IDS_COUNT), count);
+        subject_make(&of, run_seed + i, (data_kind)i, (data_ids)((run_seed + i) % DATA_IDS_COUNT), count);
         check_subject(&of, &decks, CASES);
     }
 }
@@ -532,7 +532,7 @@ static void test_every_kind(void **state)
 /* No record, one, and two. */
 static void test_tiny(void **state)
 {
-    const uint64_t seed = *(const uint64_t *)*state + 100;
+    const uint64_t seed = run_seed + 100;
     hand decks;
     decks_init(&decks);
     for (uint32_t i = 0; i < 6; i++) {
@@ -550,7 +550,7 @@ static void test_large(void **state)
         {{"3", 3}, 256, false},
         {{"4", 3}, 65536, !testing_sanitized()}, /* in three segments, a sanitizer takes minutes */
     };
-    const uint64_t seed = *(const uint64_t *)*state + 200;
+    const uint64_t seed = run_seed + 200;
     hand decks;
     decks_init(&decks);
     for (uint32_t i = 0; i < 2; i++) {
@@ -585,7 +585,7 @@ static void make_many_ids(subject *self, uint64_t seed, data_ids ids)
 
 static void test_many_ids(void **state)
 {
-    const uint64_t seed = *(const uint64_t *)*state + 300;
+    const uint64_t seed = run_seed + 300;
     hand decks;
     decks_init(&decks);
     for (uint32_t i = 0; i < 2; i++) {
@@ -623,7 +623,7 @@ static void test_halved_rounds(void **state)
     asking self = {.level = ss_simd_cpu()};
     hand decks;
     subject of;
-    make_many_ids(&of, *(const uint64_t *)*state + 400, DATA_IDS);
+    make_many_ids(&of, run_seed + 400, DATA_IDS);
     subject_begin(&of);
     of.queries[0] = ~of.data.fingerprints[0];
     of.queries[1] = of.data.fingerprints[0];
@@ -660,8 +660,7 @@ static void test_many_slices(void **state)
         asking self = {.strategy = SSTORE_STRATEGY_PROBE, .level = ss_simd_cpu()};
         hand decks;
         subject of;
-        subject_make(&of, *(const uint64_t *)*state + 500 + i, i == 0 ? DATA_CLUSTERED : DATA_DENSE, DATA_IDS,
-                     i == 0 ? 30000 : 70000);
+        subject_make(&of, run_seed + 500 + i, i == 0 ? DATA_CLUSTERED : DATA_DENSE, DATA_IDS, i == 0 ? 30000 : 70000);
         subject_begin(&of);
         if (i == 0)
             ask_at_edges(&of);
@@ -682,7 +681,7 @@ static void test_cold(void **state)
     const make how = {.plan = {"3", 3}, .block_bytes = 4096};
     hand decks;
     subject of;
-    subject_make(&of, *(const uint64_t *)*state + 600, DATA_CLUSTERED, DATA_IDS, 20000);
+    subject_make(&of, run_seed + 600, DATA_CLUSTERED, DATA_IDS, 20000);
     subject_begin(&of);
     for (uint32_t i = 0; i < 2 * COUNT(strategies); i++) {
         asking self = {.strategy = i / 2, .way = COUNT(ways_to_read) - 1, .level = ss_simd_cpu()};
@@ -707,15 +706,15 @@ static int tear_down(void **state)
 
 int main(void)
 {
-    uint64_t seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate_setup_teardown(test_tiny, NULL, tear_down, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_every_kind, NULL, tear_down, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_large, NULL, tear_down, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_many_ids, NULL, tear_down, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_halved_rounds, NULL, tear_down, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_many_slices, NULL, tear_down, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_cold, NULL, tear_down, &seed),
+        cmocka_unit_test_teardown(test_tiny, tear_down),
+        cmocka_unit_test_teardown(test_every_kind, tear_down),
+        cmocka_unit_test_teardown(test_large, tear_down),
+        cmocka_unit_test_teardown(test_many_ids, tear_down),
+        cmocka_unit_test_teardown(test_halved_rounds, tear_down),
+        cmocka_unit_test_teardown(test_many_slices, tear_down),
+        cmocka_unit_test_teardown(test_cold, tear_down),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (failed == 0)

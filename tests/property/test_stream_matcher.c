@@ -71,7 +71,8 @@ static uint64_t *make_queries(rng *random, const data_set *data, size_t count, u
     return queries;
 }
 
-static void check_matcher(rng *random, data_kind kind, data_ids ids, size_t count, size_t query_count, uint32_t distance)
+static void check_matcher(rng *random, data_kind kind, data_ids ids, size_t count, size_t query_count,
+                          uint32_t distance)
 {
     data_set data;
     sstore_stream_matcher *matcher;
@@ -91,7 +92,8 @@ static void check_matcher(rng *random, data_kind kind, data_ids ids, size_t coun
     try_all(&data, distinct, batch.count, distance, &wanted);
     const sstore_stream_options options = make_options(distance, threads);
     const bool is_default = distance == 3 && threads == 0; /* for which NULL stands */
-    assert_ok(sstore_stream_matcher_create(queries, query_count, is_default ? NULL : &options, &matcher, &error), &error);
+    assert_ok(sstore_stream_matcher_create(queries, query_count, is_default ? NULL : &options, &matcher, &error),
+              &error);
     feed_all(random, matcher, &data, rng_one_in(random, 2) ? count : 1 + count / 5, &got);
     rows_assert_equal(&got, &wanted, "the matcher");
     sstore_stream_matcher_free(matcher);
@@ -105,8 +107,7 @@ static void check_matcher(rng *random, data_kind kind, data_ids ids, size_t coun
 
 static void test_kinds(void **state)
 {
-    rng random;
-    rng_init(&random, *(const uint64_t *)*state);
+    rng random = rng_seeded(run_seed);
     for (int kind = 0; kind < DATA_KIND_COUNT; kind++) {
         check_matcher(&random, (data_kind)kind, DATA_IDS, 2000, 200, 3);
         check_matcher(&random, (data_kind)kind, DATA_NO_IDS, 500, 1500, (uint32_t)rng_below(&random, 17));
@@ -121,8 +122,7 @@ static void test_kinds(void **state)
 static void test_many_matches(void **state)
 {
     enum { QUERIES = 300000, FED = 7 };
-    rng random;
-    rng_init(&random, *(const uint64_t *)*state + 1);
+    rng random = rng_seeded(run_seed + 1);
     uint64_t *queries = malloc(QUERIES * sizeof *queries), fed[FED], ids[FED];
     for (size_t i = 0; i < QUERIES; i++)
         queries[i] = rng_flip(&random, 0, i % 3 == 0 ? 8 : 7);
@@ -153,13 +153,11 @@ static void test_many_matches(void **state)
 
 static int stop_at_fifth(void *context, const sstore_stream_match *match)
 {
-    (void)match;
     return ++*(int *)context == 5;
 }
 
 static void test_stopping(void **state)
 {
-    (void)state;
     const uint64_t query = 7;
     uint64_t fed[100] = {0};
     int seen = 0;
@@ -180,7 +178,6 @@ static void test_stopping(void **state)
 
 static void test_arguments(void **state)
 {
-    (void)state;
     const uint64_t query = 7;
     sstore_stream_matcher *matcher = NULL;
     sstore_collection *collection = NULL;
@@ -250,8 +247,7 @@ static void check_collection(rng *random, size_t count, uint64_t queries, uint32
 
 static void test_collections(void **state)
 {
-    rng random;
-    rng_init(&random, *(const uint64_t *)*state + 2);
+    rng random = rng_seeded(run_seed + 2);
     static const size_t counts[] = {0, 1, 2, 100, 20000};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         check_collection(&random, counts[i], 1 + counts[i] / 5, 3, 0);
@@ -265,13 +261,13 @@ static void test_collections(void **state)
 
 int main(void)
 {
-    uint64_t seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate_setup_teardown(test_kinds, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_many_matches, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_stopping, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_arguments, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_collections, NULL, testing_teardown, &seed),
+        cmocka_unit_test_teardown(test_kinds, testing_teardown),
+        cmocka_unit_test_teardown(test_many_matches, testing_teardown),
+        cmocka_unit_test_teardown(test_stopping, testing_teardown),
+        cmocka_unit_test_teardown(test_arguments, testing_teardown),
+        cmocka_unit_test_teardown(test_collections, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

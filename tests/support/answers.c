@@ -92,7 +92,7 @@ int rows_collect(void *context, const sstore_match *match)
 void subject_make(subject *self, uint64_t seed, data_kind kind, data_ids ids, size_t count)
 {
     *self = (subject){.data = {.count = 0}};
-    rng_init(&self->random, seed);
+    self->random = rng_seeded(seed);
     data_make(&self->random, kind, ids, count, true, &self->data);
     snprintf(self->words, sizeof self->words, "seed %" PRIu64 ", %zu %s records, %s", seed, count, data_kind_name(kind),
              data_ids_name(ids));

@@ -35,7 +35,10 @@ static void build_in_steps(const damage_store *store, const sstore_build_options
     const size_t half = data->count / 2;
     const uint64_t *ids = data->ids;
     uint64_t fingerprints[RECORDS], both_ids[RECORDS];
-    data_set both = {.kind = data->kind, .id_kind = data->id_kind, .count = 2 * half, .fingerprints = fingerprints,
+    data_set both = {.kind = data->kind,
+                     .id_kind = data->id_kind,
+                     .count = 2 * half,
+                     .fingerprints = fingerprints,
                      .ids = ids == NULL ? NULL : both_ids};
     for (size_t i = 0; i < half; i++) {
         fingerprints[i] = data->fingerprints[i];
@@ -64,8 +67,7 @@ void damage_store_make(damage_store *store, uint64_t seed, uint32_t block_bytes,
 {
     *store = (damage_store){.trials = 0};
     snprintf(store->path, sizeof store->path, "%s", scratch_path("damaged-%" PRIu32 "-%d", block_bytes, changed));
-    rng random;
-    rng_init(&random, seed);
+    rng random = rng_seeded(seed);
     data_make(&random, DATA_CLUSTERED, ids, RECORDS, true, &store->data);
     oracle_make(&store->data, &store->truth);
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
@@ -96,7 +98,7 @@ void damage_store_make(damage_store *store, uint64_t seed, uint32_t block_bytes,
 void damage_store_free(damage_store *store)
 {
     for (size_t i = 0; i < store->files.count; i++)
-        bytes_free(&store->contents[i]);
+        file_bytes_free(&store->contents[i]);
     test_free(store->contents);
     for (size_t i = 0; i < DAMAGE_QUERIES; i++)
         matches_free(&store->queries[i].answer);

@@ -30,7 +30,7 @@ typedef struct damage_store {
     oracle truth;
     damage_query queries[DAMAGE_QUERIES];
     file_list files;
-    bytes *contents;
+    file_bytes *contents;
     size_t total_bytes;
     uint64_t pair_count; /* of near records */
     uint64_t cases;      /* damages, each of which verify found */

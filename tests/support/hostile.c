@@ -52,8 +52,7 @@ static void build_shape(const char *path, uint32_t shape, uint64_t queries[16])
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     sstore_error error;
     data_set set;
-    rng random;
-    rng_init(&random, DATA_SEED + shape);
+    rng random = rng_seeded(DATA_SEED + shape);
     data_make(&random, shapes[shape].kind, shapes[shape].ids, shapes[shape].count, false, &set);
     options.block_bytes = shapes[shape].block_bytes;
     options.plan = shapes[shape].plan;
@@ -77,7 +76,7 @@ static void load(const char *path, const char *name, uint8_t **bytes_out, size_t
 {
     char file[512];
     snprintf(file, sizeof file, "%s/%s", path, name);
-    bytes content = file_load(file);
+    file_bytes content = file_load(file);
     *bytes_out = content.data;
     *size_out = content.size;
 }
@@ -104,7 +103,9 @@ static void load_segment(const char *path, const ss_dir *dir, const ss_manifest_
     ss_folder_name(made->folder, SS_SEGMENT_PREFIX, facts->folder_number);
     snprintf(folder, sizeof folder, "%s/%s", path, made->folder);
     must(ss_dir_open_at(dir, made->folder, &inside, &error), &error);
-    must(ss_directory_open(&inside, facts->lmdb_format, facts->directory_bytes, facts->directory_sum, &directory, &error), &error);
+    must(ss_directory_open(&inside, facts->lmdb_format, facts->directory_bytes, facts->directory_sum, &directory,
+                           &error),
+         &error);
     load(folder, SS_DIRECTORY_NAME, &made->directory, &made->directory_bytes);
     for (uint32_t i = 0; i < facts->plan.table_count; i++) {
         ss_block_file_name(name, i);
@@ -396,7 +397,8 @@ static void change_once(hostile_store *store, fuzz_input *input)
     enum { MANIFEST, HEADER, BLOCKS, KEYS, DIRECTORY, MOVE, RESIZE, FIELD };
     const uint32_t what = (uint32_t)fuzz_take(input, 1), where = (uint32_t)fuzz_take(input, 1);
     const size_t width = (size_t)1 << (what >> 3 & 3), at = fuzz_take(input, 2);
-    const uint32_t segment = store->segment_count == 0 ? 0 : (where >> 4) % store->segment_count, file = file_named(where);
+    const uint32_t segment = store->segment_count == 0 ? 0 : (where >> 4) % store->segment_count,
+                   file = file_named(where);
     hostile_segment *of = &store->segments[segment];
     if (store->segment_count == 0 || (what & 7) == MANIFEST) {
         put_at(store->manifest, store->manifest_bytes, at, width, fuzz_take(input, width));

@@ -8,19 +8,19 @@
 
 const char *directory_loss_name(directory_loss how)
 {
-    static const char *const names[LOSS_COUNT] = {"gone",   "with a flipped bit", "cut",             "empty",
-                                                  "longer", "of other bytes",     "a symbolic link", "a folder"};
+    static const char *const names[LOSS_COUNT] = {"gone",           "with a flipped bit", "cut",     "empty", "longer",
+                                                  "of other bytes", "a symbolic link",    "a folder"};
     return names[how];
 }
 
-static void flip_bit(bytes *content, rng *random)
+static void flip_bit(file_bytes *content, rng *random)
 {
     content->data[rng_below(random, content->size)] ^= (uint8_t)(1u << rng_below(random, 8));
 }
 
 void directory_lose(const char *path, directory_loss how, rng *random)
 {
-    bytes content = file_load(path);
+    file_bytes content = file_load(path);
     size_t size = content.size;
     const char *elsewhere = scratch_path("elsewhere");
     assert_int_equal(unlink(path), 0);
@@ -40,5 +40,5 @@ void directory_lose(const char *path, directory_loss how, rng *random)
         file_save(path, content.data, size);
     if (how == LOSS_LONGER)
         file_patch(path, size, "and more", 1 + rng_below(random, 8));
-    bytes_free(&content);
+    file_bytes_free(&content);
 }

@@ -22,8 +22,7 @@ uint64_t lie_fingerprint(uint32_t universe, uint32_t index)
     index %= universe_sizes[universe % UNIVERSES];
     switch (universe % UNIVERSES) {
     case CLUSTERED: {
-        rng random;
-        rng_init(&random, index);
+        rng random = rng_seeded(index);
         return rng_flip(&random, rng_mix(index / 8), index % 8 < 4 ? index % 8 : 1);
     }
     case DENSE: return 1 + 2 * (uint64_t)index;
@@ -108,10 +107,10 @@ static void choose_records(draft *of, uint32_t number)
 {
     draft_segment *to = &of->segments[number];
     const uint32_t universe = of->plan->universe;
-    const bool takes_any = (to->removes ? of->about->kind == LIE_RECORDS_NOT_THERE : of->about->kind == LIE_RECORDS_ADDED_AGAIN) &&
+    const bool takes_any = (to->removes ? of->about->kind == LIE_RECORDS_NOT_THERE
+                                        : of->about->kind == LIE_RECORDS_ADDED_AGAIN) &&
                            number >= of->about->segment % of->segment_count;
-    rng random;
-    rng_init(&random, of->plan->segments[number].seed);
+    rng random = rng_seeded(of->plan->segments[number].seed);
     for (uint32_t i = 0; i < of->plan->segments[number].count; i++) {
         const uint64_t draw = rng_next(&random);
         /* In a row for small seeds, so that a table may be without gaps. */
@@ -159,7 +158,10 @@ static void choose_tables(const draft *of, draft_segment *to, uint32_t layout)
     for (uint32_t i = 0; i < count; i++)
         to->tables[i] = (draft_table){.radius = (of->distance + count) / count - 1};
     for (uint32_t bit = 0; bit < 64; bit++) {
-        const uint32_t group = bit < width ? 0 : interleaved ? 1 + bit % (count - 1) : is_slow ? count - bit : bit / width;
+        const uint32_t group = bit < width   ? 0
+                               : interleaved ? 1 + bit % (count - 1)
+                               : is_slow     ? count - bit
+                                             : bit / width;
         to->tables[group < count ? group : count - 1].mask |= UINT64_C(1) << (63 - bit);
     }
 }
@@ -351,7 +353,8 @@ static void write_table(const draft *of, uint32_t number, uint32_t file, hostile
 {
     const draft_table *table = &of->segments[number].tables[file];
     const uint32_t block_bytes = of->plan->block_bytes;
-    const bool is_short = lies(of, LIE_SHORT_BLOCK, number) && of->about->table % of->segments[number].table_count == file;
+    const bool is_short = lies(of, LIE_SHORT_BLOCK, number) &&
+                          of->about->table % of->segments[number].table_count == file;
     uint8_t lengths[SLOW_SYMBOLS];
     write_header(of, number, file, to, of->segments[number].distinct);
     write_statistics(to->files[file].bytes, table);
@@ -377,8 +380,8 @@ static void write_ids(const draft *of, uint32_t number, hostile_segment *to)
     for (size_t at = 0; at < from->count;) {
         const uint32_t count = slow_ids_fit(block_bytes, from->ids + at, from->ranks + at, from->count - at);
         const bool continued = at + count < from->count && from->ranks[at + count] == from->ranks[at + count - 1];
-        slow_ids_encode(append_block(to, HOSTILE_IDS, block_bytes), block_bytes, from->ids + at, from->ranks + at, count,
-                        continued);
+        slow_ids_encode(append_block(to, HOSTILE_IDS, block_bytes), block_bytes, from->ids + at, from->ranks + at,
+                        count, continued);
         at += count;
         append_key(&to->keys[HOSTILE_IDS], from->ranks[at - 1], false);
     }
@@ -504,7 +507,8 @@ static void lie_about_files(const draft *of, hostile_store *store)
     const uint32_t number = about->segment % of->segment_count, table = about->table % of->segments[number].table_count;
     hostile_segment *to = &store->segments[number];
     /* Of the ids, where there are any, for one more than there are tables. */
-    const uint32_t file = of->plan->has_ids && about->table % (of->segments[number].table_count + 1) == of->segments[number].table_count
+    const uint32_t file = of->plan->has_ids && about->table % (of->segments[number].table_count + 1) ==
+                                                   of->segments[number].table_count
                               ? HOSTILE_IDS
                               : table;
     uint8_t *entry = store->manifest + MANIFEST_FIXED;
@@ -513,7 +517,9 @@ static void lie_about_files(const draft *of, hostile_store *store)
     switch (about->kind) {
     case LIE_KEY: lie_about_value(&to->keys[file], about); break;
     case LIE_FIRST_RANK: lie_about_value(&to->ranks, about); break;
-    case LIE_RECORD_COUNT: hostile_set(store, number, HOSTILE_RECORD_COUNT, 0, of->segments[number].count + about->value); break;
+    case LIE_RECORD_COUNT:
+        hostile_set(store, number, HOSTILE_RECORD_COUNT, 0, of->segments[number].count + about->value);
+        break;
     case LIE_DISTINCT_COUNT:
         hostile_set(store, number, HOSTILE_DISTINCT_COUNT, 0, of->segments[number].distinct + about->value);
         if (!of->plan->has_ids)

@@ -1,5 +1,6 @@
 #include "support/random.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -13,22 +14,25 @@ uint64_t rng_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-uint64_t rng_run_seed(void)
+uint64_t run_seed;
+
+void rng_start_run(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     /* Few digits, to be typed again. */
     uint64_t from_clock = rng_mix((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec) % 1000000000;
-    uint64_t seed = testing_number("SSTORE_TEST_SEED", from_clock);
-    printf("seed %llu (repeat with SSTORE_TEST_SEED=%llu)\n", (unsigned long long)seed, (unsigned long long)seed);
+    run_seed = testing_number("SSTORE_TEST_SEED", from_clock);
+    printf("seed %" PRIu64 " (repeat with SSTORE_TEST_SEED=%" PRIu64 ")\n", run_seed, run_seed);
     fflush(stdout);
-    return seed;
 }
 
-void rng_init(rng *random, uint64_t seed)
+rng rng_seeded(uint64_t seed)
 {
+    rng random;
     for (size_t i = 0; i < 4; i++)
-        random->state[i] = rng_mix(seed + i * UINT64_C(0x9e3779b97f4a7c15));
+        random.state[i] = rng_mix(seed + i * UINT64_C(0x9e3779b97f4a7c15));
+    return random;
 }
 
 static uint64_t rotate_left(uint64_t x, uint32_t count)

@@ -13,10 +13,13 @@ typedef struct rng {
     uint64_t state[4];
 } rng;
 
-/* The seed of this run: SSTORE_TEST_SEED, or from the clock. Prints it, with how to repeat the run. */
-uint64_t rng_run_seed(void);
+/* The seed of this run, which rng_start_run() sets. A test adds a number of its own to it. */
+extern uint64_t run_seed;
 
-void rng_init(rng *random, uint64_t seed);
+/* Take the seed from SSTORE_TEST_SEED or the clock, and print how to repeat the run. Each main() calls it first. */
+void rng_start_run(void);
+
+rng rng_seeded(uint64_t seed);
 
 /* 64 random bits. */
 uint64_t rng_next(rng *random);

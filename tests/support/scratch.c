@@ -149,7 +149,8 @@ const char *scratch_path(const char *format, ...)
 
 const char *scratch_disk_path(const char *format, ...)
 {
-    const char *folder = make_folder(disk_folder, (const char *const[PARENTS]){getenv("TMPDIR"), "/var/tmp", "/tmp", "."});
+    const char *folder = make_folder(disk_folder,
+                                     (const char *const[PARENTS]){getenv("TMPDIR"), "/var/tmp", "/tmp", "."});
     va_list arguments;
     va_start(arguments, format);
     const char *path = path_in(folder, format, arguments);
@@ -165,9 +166,9 @@ bool scratch_exists(const char *path)
 
 /* ----- whole files ----- */
 
-bytes file_load(const char *path)
+file_bytes file_load(const char *path)
 {
-    bytes content = {0};
+    file_bytes content = {0};
     FILE *file = fopen(path, "rb");
     struct stat info;
     if (file == NULL || fstat(fileno(file), &info) != 0)
@@ -201,10 +202,10 @@ void file_patch(const char *path, size_t offset, const void *data, size_t size)
         fail_msg("%s: cannot be written", path);
 }
 
-void bytes_free(bytes *content)
+void file_bytes_free(file_bytes *content)
 {
     free(content->data);
-    *content = (bytes){0};
+    *content = (file_bytes){0};
 }
 
 /* ----- lists of files ----- */
@@ -265,7 +266,7 @@ void folder_copy(const char *from, const char *to)
     for (size_t i = 0; i < list.count; i++) {
         const char *slash = strchr(list.names[i], '/');
         snprintf(path, sizeof path, "%s/%s", from, list.names[i]);
-        bytes content = file_load(path);
+        file_bytes content = file_load(path);
         if (slash != NULL) {
             snprintf(path, sizeof path, "%s/%.*s", to, (int)(slash - list.names[i]), list.names[i]);
             if (mkdir(path, S_IRWXU) != 0 && errno != EEXIST)
@@ -273,7 +274,7 @@ void folder_copy(const char *from, const char *to)
         }
         snprintf(path, sizeof path, "%s/%s", to, list.names[i]);
         file_save(path, content.data, content.size);
-        bytes_free(&content);
+        file_bytes_free(&content);
     }
     file_list_free(&list);
 }
@@ -298,17 +299,17 @@ static bool files_equal(const char *left_folder, const char *right_folder, const
 {
     char path[PATH_BYTES];
     snprintf(path, sizeof path, "%s/%s", left_folder, name);
-    bytes left = file_load(path);
+    file_bytes left = file_load(path);
     snprintf(path, sizeof path, "%s/%s", right_folder, name);
-    bytes right = file_load(path);
+    file_bytes right = file_load(path);
     size_t size = left.size < right.size ? left.size : right.size, i = 0;
     while (i < size && left.data[i] == right.data[i])
         i++;
     bool equal = i == left.size && i == right.size;
     if (!equal)
         print_error("%s: %zu and %zu bytes, equal up to offset %zu\n", name, left.size, right.size, i);
-    bytes_free(&left);
-    bytes_free(&right);
+    file_bytes_free(&left);
+    file_bytes_free(&right);
     return equal;
 }
 

@@ -27,17 +27,17 @@ bool scratch_exists(const char *path);
 
 /* ----- whole files ----- */
 
-typedef struct bytes {
+typedef struct file_bytes {
     uint8_t *data;
     size_t size;
-} bytes;
+} file_bytes;
 
-/* Read and write whole files; any error fails the test. Freed with bytes_free(). */
-bytes file_load(const char *path);
+/* Read and write whole files; any error fails the test. Freed with file_bytes_free(). */
+file_bytes file_load(const char *path);
 void file_save(const char *path, const void *data, size_t size);
 /* Write `size` bytes at an offset of a file that is there. */
 void file_patch(const char *path, size_t offset, const void *data, size_t size);
-void bytes_free(bytes *content);
+void file_bytes_free(file_bytes *content);
 
 /* The regular files below a folder, as sorted paths relative to it. */
 typedef struct file_list {

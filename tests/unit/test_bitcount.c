@@ -6,8 +6,6 @@
 #include "support/random.h"
 #include "support/testing.h"
 
-static uint64_t run_seed;
-
 /* A word whose bit at position i is 1 more often the larger i is. */
 static uint64_t uneven_word(rng *random)
 {
@@ -39,7 +37,6 @@ static void check(ss_bit_counter *counter, const uint64_t expected[64], uint64_t
 
 static void test_nothing_counts_zero(void **state)
 {
-    (void)state;
     static const uint64_t zero[64];
     ss_bit_counter counter;
     ss_bit_counter_init(&counter);
@@ -48,7 +45,6 @@ static void test_nothing_counts_zero(void **state)
 
 static void test_position_zero_is_most_significant(void **state)
 {
-    (void)state;
     ss_bit_counter counter;
     uint64_t counts[64];
     ss_bit_counter_init(&counter);
@@ -61,9 +57,7 @@ static void test_position_zero_is_most_significant(void **state)
 /* Every number of words about the sizes at which a plane is added, read at each step or only at the end. */
 static void test_counts_equal_naive_ones(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (uint64_t words = 1; words < 700; words += words < 70 ? 1 : 37) {
         ss_bit_counter counter;
         uint64_t expected[64] = {0};
@@ -83,12 +77,10 @@ static void test_counts_equal_naive_ones(void **state)
 
 static void test_many_words(void **state)
 {
-    (void)state;
     enum { WORDS = 300000 };
     ss_bit_counter counter;
     uint64_t expected[64] = {0};
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     ss_bit_counter_init(&counter);
     for (uint64_t i = 0; i < WORDS; i++) {
         uint64_t word = rng_next(&random) | UINT64_C(1) << 63;
@@ -101,7 +93,7 @@ static void test_many_words(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_counts_zero),
         cmocka_unit_test(test_position_zero_is_most_significant),

@@ -12,8 +12,6 @@
 
 #define MOST_VALUES 12000
 
-static uint64_t run_seed;
-
 /* The smallest key shift of a block of `count` values: that of its last group's first one. */
 static uint32_t needed_key_shift(const uint64_t *values, size_t count)
 {
@@ -249,9 +247,7 @@ static size_t fitting_count(rng *random, uint32_t block_bytes)
 
 static void test_round_trip(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (uint32_t i = 0; i < 12 * DATA_KIND_COUNT * BLOCK_SIZE_COUNT; i++) {
         const data_kind kind = (data_kind)(i % DATA_KIND_COUNT);
         const uint32_t block_bytes = 1u << (BLOCK_SMALLEST_SHIFT + i / DATA_KIND_COUNT % BLOCK_SIZE_COUNT);
@@ -267,9 +263,7 @@ static void test_round_trip(void **state)
 /* The bytes are those that a slow writer makes. */
 static void test_same_as_slowly_written(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 4);
+    rng random = rng_seeded(run_seed + 4);
     for (uint32_t i = 0; i < 3 * DATA_KIND_COUNT * 6; i++) {
         const uint32_t block_bytes = 256u << i / DATA_KIND_COUNT % 6;
         uint8_t bytes[8192], slowly[8192];
@@ -290,9 +284,7 @@ static void test_same_as_slowly_written(void **state)
 /* Consecutive numbers up to the highest one there is: no block has more of other ones. */
 static void test_fullest_block(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     for (uint32_t block_bytes = 256; block_bytes <= 65536; block_bytes *= 2) {
         const size_t count = ss_block_capacity(block_bytes) + 100;
         uint64_t *values = malloc(count * sizeof *values);
@@ -311,10 +303,8 @@ static void test_fullest_block(void **state)
 /* Numbers of any, at places where groups end and begin. */
 static void test_counts_about_groups(void **state)
 {
-    (void)state;
     static const uint32_t counts[] = {1, 2, 63, 64, 65, 127, 128, 129, 191, 192, 193};
-    rng random;
-    rng_init(&random, run_seed + 5);
+    rng random = rng_seeded(run_seed + 5);
     for (size_t i = 0; i < DATA_KIND_COUNT * sizeof counts / sizeof *counts; i++) {
         block_table all;
         block_table_make(&all, &random, (data_kind)(i % DATA_KIND_COUNT), 4000);
@@ -329,7 +319,6 @@ static void test_counts_about_groups(void **state)
 /* Sets of so few that they are written out. */
 static void test_smallest_blocks(void **state)
 {
-    (void)state;
     static const struct {
         size_t count;
         uint64_t values[4];
@@ -347,8 +336,7 @@ static void test_smallest_blocks(void **state)
         {4, {0xffffffff00000000, 0xffffffff00000001, 0xfffffffffffffffe, UINT64_MAX}},
         {4, {0, 0x8000000000000000, 0xc000000000000000, 0xe000000000000000}},
     };
-    rng random;
-    rng_init(&random, run_seed + 2);
+    rng random = rng_seeded(run_seed + 2);
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         for (size_t j = 0; j < BLOCK_SIZE_COUNT; j++) {
             const uint32_t block_bytes = 1u << (BLOCK_SMALLEST_SHIFT + j);
@@ -368,9 +356,7 @@ static void test_smallest_blocks(void **state)
  * behind it are all. */
 static void test_equal_keys(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 8);
+    rng random = rng_seeded(run_seed + 8);
     for (uint32_t i = 0; i < 60; i++) {
         const uint32_t block_bytes = 512u << i % 8;
         const size_t count = rng_between(&random, 2, block_bytes / 2);
@@ -395,13 +381,11 @@ static void test_equal_keys(void **state)
 /* A second group of one, at distances that need 16, 17 and up to 32 bits. */
 static void test_key_shifts(void **state)
 {
-    (void)state;
     static const struct {
         uint32_t distance, key_shift;
-    } cases[] = {{0, 0},      {1, 0},      {65535, 0},      {65536, 1},      {131071, 1},          {131072, 2},
+    } cases[] = {{0, 0},      {1, 0},        {65535, 0},      {65536, 1},     {131071, 1},          {131072, 2},
                  {262144, 3}, {1u << 24, 9}, {INT32_MAX, 15}, {1u << 31, 16}, {UINT32_MAX - 1, 16}, {UINT32_MAX, 16}};
-    rng random;
-    rng_init(&random, run_seed + 9);
+    rng random = rng_seeded(run_seed + 9);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t *values = malloc(65 * sizeof *values);
         uint8_t bytes[512];
@@ -422,11 +406,9 @@ static void test_key_shifts(void **state)
 /* The encoder makes the same bytes of the same values, whatever the buffer held before. */
 static void test_encoder_writes_all(void **state)
 {
-    (void)state;
-    rng random;
+    rng random = rng_seeded(run_seed + 3);
     block_table all;
     uint8_t first[1024], second[1024], step_bits[300];
-    rng_init(&random, run_seed + 3);
     block_table_make(&all, &random, DATA_UNIFORM, 300);
     ss_step_bits(&all.code, all.values, all.count, step_bits);
     const uint32_t most = ss_block_fit(sizeof first, all.values, step_bits, all.count);
@@ -444,11 +426,9 @@ static void test_encoder_writes_all(void **state)
 /* Every step has its symbol's bits, and the first value's place is left alone. */
 static void test_step_bits(void **state)
 {
-    (void)state;
-    rng random;
+    rng random = rng_seeded(run_seed + 6);
     block_table all;
     uint8_t step_bits[500];
-    rng_init(&random, run_seed + 6);
     for (uint32_t kind = 0; kind < DATA_KIND_COUNT; kind++) {
         block_table_make(&all, &random, (data_kind)kind, 500);
         step_bits[0] = 0x5a;
@@ -470,7 +450,6 @@ static void test_step_bits(void **state)
  */
 static void test_example_of_the_articles(void **state)
 {
-    (void)state;
     uint64_t *values = malloc(2 * sizeof *values);
     uint8_t bytes[256], expected[256] = {0};
     block_table pair;
@@ -492,7 +471,6 @@ static void test_example_of_the_articles(void **state)
 /* Two groups: 64 fingerprints with the upper half d9, and two with 5000ea and 5000ee. */
 static void test_example_of_two_groups(void **state)
 {
-    (void)state;
     uint64_t *values = malloc(66 * sizeof *values);
     uint8_t bytes[512], expected[512] = {0};
     block_table all;
@@ -526,7 +504,6 @@ static void test_example_of_two_groups(void **state)
 
 static void test_block_sizes(void **state)
 {
-    (void)state;
     for (uint32_t shift = BLOCK_SMALLEST_SHIFT; shift < BLOCK_SMALLEST_SHIFT + BLOCK_SIZE_COUNT; shift++) {
         assert_true(ss_block_bytes_valid(1u << shift));
         assert_false(ss_block_bytes_valid((1u << shift) + 1));
@@ -540,7 +517,7 @@ static void test_block_sizes(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_round_trip, testing_teardown),
         cmocka_unit_test_teardown(test_same_as_slowly_written, testing_teardown),

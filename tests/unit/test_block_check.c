@@ -11,9 +11,7 @@
 #include "support/slow_block.h"
 #include "support/testing.h"
 
-#define CONTENTS_BITS(bytes) (8 * ((bytes) - SS_BLOCK_TRAILER_BYTES))
-
-static uint64_t run_seed;
+#define CONTENTS_BITS(bytes) (8 * ((bytes)-SS_BLOCK_TRAILER_BYTES))
 
 /* ----- tables ----- */
 
@@ -54,15 +52,14 @@ static void canonical_init(ss_canonical_table *canonical, uint32_t block_bytes, 
 
 static void test_tables(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (uint32_t trial = 0; trial < 60; trial++) {
         const uint32_t block_bytes = 256u << rng_below(&random, BLOCK_SIZE_COUNT);
         block_table table;
         ss_canonical_table canonical;
         testing_doing("trial %" PRIu32, trial);
-        block_table_make(&table, &random, (data_kind)rng_below(&random, DATA_KIND_COUNT), 1 + (size_t)rng_below(&random, 20000));
+        block_table_make(&table, &random, (data_kind)rng_below(&random, DATA_KIND_COUNT),
+                         1 + (size_t)rng_below(&random, 20000));
         canonical_init(&canonical, block_bytes, &table.code);
         uint8_t *bytes = malloc(block_bytes);
         for (size_t done = 0; done < table.count;) {
@@ -116,9 +113,7 @@ static void flip_bits(const block_table *table, uint32_t block_bytes, uint64_t *
 
 static void test_flipped_bits(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     uint64_t others = 0, unsound = 0;
     for (uint32_t trial = 0; trial < 60; trial++) {
         const uint32_t block_bytes = 256u << rng_below(&random, 3);
@@ -137,15 +132,14 @@ static void test_flipped_bits(void **state)
 /* Blocks that end before they are full. */
 static void test_early_ends(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 2);
+    rng random = rng_seeded(run_seed + 2);
     for (uint32_t trial = 0; trial < 40; trial++) {
         const uint32_t block_bytes = 256u << rng_below(&random, BLOCK_SIZE_COUNT);
         block_table table;
         ss_canonical_table canonical;
         testing_doing("trial %" PRIu32, trial);
-        block_table_make(&table, &random, (data_kind)rng_below(&random, DATA_KIND_COUNT), 2 + (size_t)rng_below(&random, 5000));
+        block_table_make(&table, &random, (data_kind)rng_below(&random, DATA_KIND_COUNT),
+                         2 + (size_t)rng_below(&random, 5000));
         canonical_init(&canonical, block_bytes, &table.code);
         uint8_t *bytes = malloc(block_bytes);
         const uint32_t fitting = block_table_encode(&table, 0, block_bytes, bytes);
@@ -170,7 +164,6 @@ static void test_early_ends(void **state)
 /* Each byte of a frame and of padding. */
 static void test_each_kind_of_other_bytes(void **state)
 {
-    (void)state;
     /* A group key that is shifted by more than need be: the same fingerprints, by another frame. */
     uint64_t many[65];
     uint8_t many_bits[65], large[1024];
@@ -237,9 +230,7 @@ static void write_ids(uint32_t block_bytes, const uint64_t *ids, const uint8_t *
 
 static void test_id_columns(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 3);
+    rng random = rng_seeded(run_seed + 3);
     uint64_t ids[ID_COUNT], flips = 0;
     uint8_t starts[ID_COUNT], *bytes = malloc(65536);
     for (uint32_t trial = 0; trial < 100; trial++) {
@@ -283,7 +274,7 @@ static void test_id_columns(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_tables, testing_teardown),
         cmocka_unit_test_teardown(test_flipped_bits, testing_teardown),

@@ -14,7 +14,6 @@
 #define TABLE_NUMBER 3u
 #define TABLE_NAME "table-03.blk"
 
-static uint64_t run_seed;
 static const sstore_io all_io[] = {SSTORE_IO_PREAD, SSTORE_IO_MMAP, SSTORE_IO_MEMORY};
 
 /* ----- what the tests share ----- */
@@ -27,7 +26,7 @@ typedef struct block_file {
     uint32_t block_count;
     uint8_t contents[BLOCK_COUNT][CONTENT_BYTES];
     const char *path;
-    bytes whole;
+    file_bytes whole;
 } block_file;
 
 static void put_blocks(const block_file *from, const ss_block_writer *writer, uint32_t first, uint32_t count)
@@ -68,9 +67,9 @@ static block_file *file_make(rng *random, uint32_t number, uint32_t block_count)
                                     .key_mask = rng_next(random),
                                     .code_lengths = {1, 1}};
     made.facts = (ss_block_file_metadata){.segment_id = made.header.segment_id,
-                                       .number = number,
-                                       .block_bytes = BLOCK_BYTES,
-                                       .block_count = block_count};
+                                          .number = number,
+                                          .block_bytes = BLOCK_BYTES,
+                                          .block_count = block_count};
     rng_fill(random, made.contents, sizeof made.contents);
     ss_block_file_name(name, number);
     made.path = scratch_path("%s", name);
@@ -85,7 +84,7 @@ static block_file *file_make(rng *random, uint32_t number, uint32_t block_count)
 static void file_free(block_file *made)
 {
     scratch_remove(made->path);
-    bytes_free(&made->whole);
+    file_bytes_free(&made->whole);
     ss_dir_close(&made->dir);
 }
 
@@ -124,9 +123,7 @@ static void check_refused(const block_file *from, const ss_block_file_metadata *
 
 static void test_round_trip(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     static const uint32_t numbers[] = {0, TABLE_NUMBER, 63, SS_IDS_NUMBER};
     for (size_t i = 0; i < 4 * 3; i++) {
         const uint32_t block_count = i % 3 == 2 ? BLOCK_COUNT : (uint32_t)(i % 3);
@@ -149,9 +146,7 @@ static void test_round_trip(void **state)
 
 static void test_writer_does_not_overwrite(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     block_file *made = file_make(&random, TABLE_NUMBER, 2);
     ss_block_writer writer;
     sstore_error error = {.status = SSTORE_OK};
@@ -164,9 +159,7 @@ static void test_writer_does_not_overwrite(void **state)
 /* Until it is finished a file has no header. */
 static void test_unfinished_file_is_refused(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 2);
+    rng random = rng_seeded(run_seed + 2);
     block_file *made = file_make(&random, TABLE_NUMBER, BLOCK_COUNT);
     ss_block_writer writer;
     sstore_error error = {.status = SSTORE_OK};
@@ -180,7 +173,6 @@ static void test_unfinished_file_is_refused(void **state)
 
 static void test_closing_what_was_never_opened(void **state)
 {
-    (void)state;
     ss_block_writer writer = {.file_key = 0};
     ss_block_reader reader = {.base = NULL};
     ss_block_writer_close(&writer);
@@ -189,9 +181,7 @@ static void test_closing_what_was_never_opened(void **state)
 
 static void test_every_changed_byte_is_seen(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 3);
+    rng random = rng_seeded(run_seed + 3);
     block_file *made = file_make(&random, TABLE_NUMBER, BLOCK_COUNT);
     for (size_t at = 0; at < made->whole.size; at++) {
         const uint8_t changed = (uint8_t)(made->whole.data[at] ^ (1u << rng_below(&random, 8)));
@@ -215,9 +205,7 @@ static void test_every_changed_byte_is_seen(void **state)
 /* The error of a damaged block names its place. */
 static void test_damage_is_located(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 4);
+    rng random = rng_seeded(run_seed + 4);
     block_file *made = file_make(&random, TABLE_NUMBER, BLOCK_COUNT);
     const uint64_t block_at = SS_HEADER_BYTES + 4 * BLOCK_BYTES;
     const uint8_t changed = (uint8_t)~made->whole.data[block_at + 100];
@@ -234,9 +222,7 @@ static void test_damage_is_located(void **state)
 /* In the ways that check a block when it is read, damage elsewhere does no harm. */
 static void test_other_blocks_stay_readable(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 5);
+    rng random = rng_seeded(run_seed + 5);
     block_file *made = file_make(&random, TABLE_NUMBER, BLOCK_COUNT);
     const uint8_t changed = (uint8_t)~made->whole.data[SS_HEADER_BYTES];
     file_patch(made->path, SS_HEADER_BYTES, &changed, 1);
@@ -257,9 +243,7 @@ static void test_other_blocks_stay_readable(void **state)
 
 static void test_blocks_in_wrong_places(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 6);
+    rng random = rng_seeded(run_seed + 6);
     block_file *made = file_make(&random, TABLE_NUMBER, BLOCK_COUNT);
     for (uint32_t from = 0; from < BLOCK_COUNT; from++) {
         for (uint32_t to = 0; to < BLOCK_COUNT; to++) {
@@ -279,9 +263,7 @@ static void test_blocks_in_wrong_places(void **state)
 /* A block from a file that differs only in its code would decode to other fingerprints: it is refused. */
 static void test_block_of_another_code(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 7);
+    rng random = rng_seeded(run_seed + 7);
     block_file *made = file_make(&random, TABLE_NUMBER, BLOCK_COUNT);
     ss_block_writer writer;
     scratch_remove(made->path);
@@ -298,7 +280,6 @@ static void test_block_of_another_code(void **state)
 
 static void test_salt_depends_on_the_place(void **state)
 {
-    (void)state;
     const uint64_t salt = ss_block_salt(3, 4);
     assert_int_equal(salt, ss_block_salt(3, 4));
     assert_true(salt != ss_block_salt(4, 4));
@@ -310,9 +291,7 @@ static void test_salt_depends_on_the_place(void **state)
 /* A whole file that is another than the one that the manifest names. */
 static void test_other_facts_are_refused(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 8);
+    rng random = rng_seeded(run_seed + 8);
     block_file *made = file_make(&random, TABLE_NUMBER, BLOCK_COUNT);
     ss_block_file_metadata facts = made->facts;
     facts.segment_id.low ^= 1;
@@ -339,9 +318,7 @@ static void test_other_facts_are_refused(void **state)
 /* Table 3 under the name of table 4. */
 static void test_renamed_file_is_refused(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 9);
+    rng random = rng_seeded(run_seed + 9);
     block_file *made = file_make(&random, TABLE_NUMBER, BLOCK_COUNT);
     ss_block_file_metadata facts = made->facts;
     const char *other = scratch_path("table-04.blk");
@@ -354,9 +331,7 @@ static void test_renamed_file_is_refused(void **state)
 
 static void test_missing_and_strange_files(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 10);
+    rng random = rng_seeded(run_seed + 10);
     block_file *made = file_make(&random, TABLE_NUMBER, BLOCK_COUNT);
     scratch_remove(made->path);
     check_refused(made, &made->facts, SSTORE_ERROR_NOT_FOUND);
@@ -374,9 +349,7 @@ static void test_missing_and_strange_files(void **state)
 
 static void test_other_sizes_are_refused(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 11);
+    rng random = rng_seeded(run_seed + 11);
     block_file *made = file_make(&random, TABLE_NUMBER, BLOCK_COUNT);
     for (size_t size = 0; size < made->whole.size; size += size % 512 == 1 ? 510 : 1) {
         testing_doing("cut to %zu bytes", size);
@@ -397,17 +370,15 @@ static void test_other_sizes_are_refused(void **state)
 /* Blocks on both sides of 4 GiB, and one across, of a file that is sparse but for them. */
 static void test_beyond_4_gib(void **state)
 {
-    (void)state;
     enum { WIDE = 65536, AT_4_GIB = 65535, FAR = 81920, BLOCKS = FAR + 1 };
     static const uint64_t written[] = {0, AT_4_GIB - 1, AT_4_GIB, AT_4_GIB + 1, FAR};
     static uint8_t content[WIDE], block[WIDE], buffer[WIDE];
-    rng random;
+    rng random = rng_seeded(run_seed + 12);
     ss_dir dir;
     ss_block_writer writer;
     ss_block_header header = {.number = TABLE_NUMBER, .block_bytes = WIDE, .code_lengths = {1, 1}};
     ss_block_file_metadata facts = {.number = TABLE_NUMBER, .block_bytes = WIDE, .block_count = BLOCKS};
     sstore_error error = {.status = SSTORE_OK};
-    rng_init(&random, run_seed + 12);
     rng_fill(&random, content, sizeof content);
     assert_ok(ss_dir_open(scratch_folder(), &dir, &error), &error);
     assert_ok(ss_block_writer_open(&writer, &dir, &header, &error), &error);
@@ -439,7 +410,7 @@ static void test_beyond_4_gib(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_round_trip, testing_teardown),
         cmocka_unit_test(test_writer_does_not_overwrite),

@@ -17,8 +17,6 @@
 #define AT_CODE_LENGTHS 88
 #define AT_CHECKSUM 4080
 
-static uint64_t run_seed;
-
 static ss_block_header make_header(rng *random)
 {
     ss_block_header header = {.segment_id = {.low = rng_next(random), .high = rng_next(random)},
@@ -55,9 +53,7 @@ static void sign(uint8_t bytes[SS_HEADER_BYTES])
 
 static void test_round_trip(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (int i = 0; i < 200; i++) {
         const ss_block_header header = make_header(&random);
         uint8_t bytes[SS_HEADER_BYTES];
@@ -89,9 +85,7 @@ static void test_round_trip(void **state)
 
 static void test_every_flipped_bit_is_refused(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     const ss_block_header header = make_header(&random);
     uint8_t bytes[SS_HEADER_BYTES];
     ss_block_header_encode(&header, bytes);
@@ -154,12 +148,8 @@ static const changed_field changed_fields[] = {
 
 static void test_impossible_fields_are_refused(void **state)
 {
-    (void)state;
-    const ss_block_header good = {.number = 1,
-                                  .block_bytes = 512,
-                                  .block_count = 10,
-                                  .item_count = 100,
-                                  .code_lengths = {2, 2, 1}};
+    const ss_block_header good = {
+        .number = 1, .block_bytes = 512, .block_count = 10, .item_count = 100, .code_lengths = {2, 2, 1}};
     for (size_t i = 0; i < sizeof changed_fields / sizeof *changed_fields; i++) {
         const changed_field *field = &changed_fields[i];
         uint8_t bytes[SS_HEADER_BYTES];
@@ -179,7 +169,6 @@ static void test_impossible_fields_are_refused(void **state)
 /* What blocks are salted with depends on segment, file and code, each alone, and on nothing else. */
 static void test_file_key(void **state)
 {
-    (void)state;
     const ss_block_header header = {.segment_id = {.low = 1, .high = 2}, .number = 3, .code_lengths = {1, 1}};
     ss_block_header other = header;
     const uint64_t key = ss_block_file_key(&header);
@@ -202,7 +191,6 @@ static void test_file_key(void **state)
 /* A header of the id column has no width of lower halves, and no code. */
 static void test_header_of_the_id_column(void **state)
 {
-    (void)state;
     const ss_block_header header = {.number = SS_IDS_NUMBER, .block_bytes = 256, .block_count = 1, .item_count = 3};
     uint8_t bytes[SS_HEADER_BYTES];
     ss_block_header got;
@@ -219,7 +207,7 @@ static void test_header_of_the_id_column(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test_teardown(test_every_flipped_bit_is_refused, testing_teardown),

@@ -12,8 +12,6 @@
 #include "support/slow_block.h"
 #include "support/testing.h"
 
-static uint64_t run_seed;
-
 /* ----- any block, sound or not ----- */
 
 /* What is said of a block. */
@@ -177,10 +175,8 @@ static verdict exercise_patched(const uint8_t *bytes, uint32_t block_bytes, cons
 
 static void test_bad_heads_are_refused(void **state)
 {
-    (void)state;
-    rng random;
+    rng random = rng_seeded(run_seed + 4);
     block_table all;
-    rng_init(&random, run_seed + 4);
     block_table_make(&all, &random, DATA_UNIFORM, 20000);
     for (uint32_t size = 256; size <= 65536; size *= 2) {
         uint8_t *bytes = malloc(size);
@@ -223,19 +219,13 @@ static void check_begins(const block_table *all, uint32_t size, rng *random)
     const uint32_t last = groups - 1, second = slow_begin(bytes, size, 1);
     assert_true(groups > 2);
     const begin_case cases[] = {
-        {1, second, true},
-        {1, 0, false},
+        {1, second, true},         {1, 0, false},
         {1, column - 1, false}, /* within the column */
-        {1, column, true},
-        {2, second, own == 0},
-        {2, second + own, true},
-        {2, second + own - 1, false}, /* too few bytes for group 1's own */
-        {last, end - own, true},
-        {last, end - own + 1, false},
-        {last, end, own == 0},
-        {last, end + 1, false},
-        {last, UINT16_MAX, false},
-        {1, UINT16_MAX, false},
+        {1, column, true},         {2, second, own == 0},
+        {2, second + own, true},   {2, second + own - 1, false}, /* too few bytes for group 1's own */
+        {last, end - own, true},   {last, end - own + 1, false},
+        {last, end, own == 0},     {last, end + 1, false},
+        {last, UINT16_MAX, false}, {1, UINT16_MAX, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const begin_case *tried = &cases[i];
@@ -262,9 +252,7 @@ static void check_begins(const block_table *all, uint32_t size, rng *random)
 
 static void test_bad_begins_are_refused(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 12);
+    rng random = rng_seeded(run_seed + 12);
     for (uint32_t size = 1024; size <= 65536; size *= 2) {
         for (uint32_t i = 0; i < 2; i++) { /* key shifts above 0, and 0 */
             block_table all;
@@ -280,10 +268,8 @@ static void test_bad_begins_are_refused(void **state)
  * writer makes: exercise() sees to it. */
 static void test_codes_that_run_into_rests(void **state)
 {
-    (void)state;
-    rng random;
+    rng random = rng_seeded(run_seed + 5);
     uint32_t passed = 0, refused = 0;
-    rng_init(&random, run_seed + 5);
     for (uint32_t trial = 0; trial < 3 * DATA_KIND_COUNT; trial++) {
         uint8_t bytes[4096];
         block_table all;
@@ -291,8 +277,8 @@ static void test_codes_that_run_into_rests(void **state)
         block_table_encode(&all, 0, sizeof bytes, bytes);
         const uint32_t groups = slow_block_groups(bytes, sizeof bytes);
         for (uint32_t group = 1; group < groups; group++) {
-            const uint32_t begin = slow_begin(bytes, sizeof bytes, group - 1), end = slow_begin(bytes, sizeof bytes,
-                                                                                                group);
+            const uint32_t begin = slow_begin(bytes, sizeof bytes, group - 1),
+                           end = slow_begin(bytes, sizeof bytes, group);
             const size_t at = slow_begin_offset(bytes, sizeof bytes, group);
             assert_true(exercise_patched(bytes, sizeof bytes, &all.code, at, end, 2, &random).is_sound);
             const uint32_t ends[] = {end - 1, end - 2, begin + (end - begin) / 2, begin + 1, begin};
@@ -315,11 +301,9 @@ static void test_codes_that_run_into_rests(void **state)
 /* A last group that would need more than there is before the frame. */
 static void test_more_fingerprints_than_bits(void **state)
 {
-    (void)state;
     uint8_t bytes[256] = {0}, lengths[SS_SYMBOL_COUNT] = {[0] = 1, [32] = 1}; /* 0: h = 0, 31 bits of rest; 1: equal */
     static ss_code code;
-    rng random;
-    rng_init(&random, run_seed + 13);
+    rng random = rng_seeded(run_seed + 13);
     ss_code_init(&code, lengths);
     ss_store_le16(bytes + 240, 60); /* nothing is left for steps */
     assert_false(exercise(bytes, sizeof bytes, &code, &random).is_passed);
@@ -343,12 +327,10 @@ static void test_more_fingerprints_than_bits(void **state)
 /* A code for a bit that is 1 in the upper half before: what follows would not be above it. */
 static void test_codes_of_other_bits(void **state)
 {
-    (void)state;
     const uint8_t lengths[SS_SYMBOL_COUNT] = {[20] = 1};
     static ss_code code;
-    rng random;
+    rng random = rng_seeded(run_seed + 15);
     uint8_t bytes[256] = {0};
-    rng_init(&random, run_seed + 15);
     ss_code_init(&code, lengths);
     ss_store_le16(bytes + 240, 2); /* its code is a zero bit, as is its rest, and both lower halves */
     for (uint32_t h = 0; h < 32; h++) {
@@ -370,11 +352,9 @@ static void test_codes_of_other_bits(void **state)
 /* Equal upper halves: the lower ones must ascend. */
 static void test_equal_uppers_need_ascending_lowers(void **state)
 {
-    (void)state;
     const uint8_t lengths[SS_SYMBOL_COUNT] = {[32] = 1};
     static ss_code code;
-    rng random;
-    rng_init(&random, run_seed + 16);
+    rng random = rng_seeded(run_seed + 16);
     ss_code_init(&code, lengths);
     for (uint32_t count = 2; count <= 200; count += count < 70 ? 1 : 13) {
         uint8_t bytes[1024] = {0};
@@ -403,11 +383,9 @@ static void test_equal_uppers_need_ascending_lowers(void **state)
 /* With one symbol its code is 0; a 1 is none. Without symbols nothing is. All of this is noticed by decoding. */
 static void test_invalid_codes_are_refused(void **state)
 {
-    (void)state;
     uint8_t bytes[256] = {0}, lengths[SS_SYMBOL_COUNT] = {[20] = 1};
     static ss_code one, none;
-    rng random;
-    rng_init(&random, run_seed + 14);
+    rng random = rng_seeded(run_seed + 14);
     ss_code_init(&one, lengths);
     lengths[20] = 0;
     ss_code_init(&none, lengths);
@@ -478,9 +456,7 @@ static void make_noise(rng *random, uint8_t *bytes, size_t size)
 
 static void test_any_bytes_stay_inside(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 6);
+    rng random = rng_seeded(run_seed + 6);
     static ss_code code;
     uint32_t sound = 0, passed = 0, opened = 0;
     for (uint32_t i = 0; i < 6000; i++) {
@@ -519,10 +495,8 @@ static void test_any_bytes_stay_inside(void **state)
 /* Blocks that were right but for a few bits come farther. */
 static void test_flipped_bits_stay_inside(void **state)
 {
-    (void)state;
-    rng random;
+    rng random = rng_seeded(run_seed + 7);
     uint32_t sound = 0, passed = 0, refused = 0;
-    rng_init(&random, run_seed + 7);
     for (uint32_t i = 0; i < DATA_KIND_COUNT * BLOCK_SIZE_COUNT * 2; i++) {
         const uint32_t block_bytes = 256u << i % BLOCK_SIZE_COUNT;
         block_table all;
@@ -561,7 +535,7 @@ static void test_flipped_bits_stay_inside(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_bad_heads_are_refused, testing_teardown),
         cmocka_unit_test_teardown(test_bad_begins_are_refused, testing_teardown),

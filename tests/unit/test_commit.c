@@ -16,8 +16,6 @@
 #include "support/scratch.h"
 #include "support/use_store.h"
 
-static uint64_t run_seed;
-
 /* ----- making the calls that publication rests on fail ----- */
 
 /* Which of these calls fails, counted from 1; 0: none. */
@@ -84,7 +82,6 @@ static const char *in_store(const char *name)
 
 static int start_afresh(void **state)
 {
-    (void)state;
     failing_call = failing_entry = 0;
     scratch_remove(store_path());
     return 0;
@@ -92,9 +89,8 @@ static int start_afresh(void **state)
 
 static data_set make_data(uint64_t seed)
 {
-    rng random;
+    rng random = rng_seeded(run_seed + seed);
     data_set set;
-    rng_init(&random, run_seed + seed);
     data_make(&random, DATA_CLUSTERED, DATA_IDS, 600, true, &set);
     return set;
 }
@@ -178,7 +174,6 @@ static void make_folder(const char *path)
 
 static void test_made_folder_goes_again(void **state)
 {
-    (void)state;
     ss_transaction place;
     sstore_error error = {.status = SSTORE_OK};
     assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, &error), &error);
@@ -191,7 +186,6 @@ static void test_made_folder_goes_again(void **state)
 
 static void test_existing_folder_stays(void **state)
 {
-    (void)state;
     ss_transaction place;
     sstore_error error = {.status = SSTORE_OK};
     make_folder(store_path());
@@ -204,7 +198,6 @@ static void test_existing_folder_stays(void **state)
 
 static void test_one_writer_at_a_time(void **state)
 {
-    (void)state;
     ss_transaction first, second;
     sstore_error error = {.status = SSTORE_OK};
     data_set set = make_data(0);
@@ -227,7 +220,6 @@ static void test_one_writer_at_a_time(void **state)
 
 static void test_lock_of_another_program(void **state)
 {
-    (void)state;
     ss_transaction place;
     ss_dir dir;
     sstore_error error = {.status = SSTORE_OK};
@@ -242,7 +234,6 @@ static void test_lock_of_another_program(void **state)
 
 static void test_store_is_not_replaced_unasked(void **state)
 {
-    (void)state;
     data_set set = make_data(0), other = make_data(1);
     sstore_error error;
     must_build(&set, false);
@@ -259,7 +250,6 @@ static void test_store_is_not_replaced_unasked(void **state)
 /* A state that readers would refuse is none; the store stays as it was. */
 static void test_unreadable_state_is_not_published(void **state)
 {
-    (void)state;
     data_set set = make_data(0);
     ss_transaction place;
     ss_manifest changed;
@@ -281,7 +271,6 @@ static void test_unreadable_state_is_not_published(void **state)
 /* A folder with anything that no store has is nobody's to write to. */
 static void test_folder_with_strangers_is_refused(void **state)
 {
-    (void)state;
     static const char *const strangers[] = {"notes.txt", ".hidden",  "manifest", "MANIFEST.old",
                                             "seg",       "segments", "tmp"};
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
@@ -292,12 +281,13 @@ static void test_folder_with_strangers_is_refused(void **state)
             scratch_remove(store_path());
             make_folder(store_path());
             file_save(in_store(strangers[i]), "mine", 4);
-            assert_status(ss_transaction_open(&place, store_path(), replace ? SS_WRITE_REPLACE : SS_WRITE_NEW, &error), SSTORE_ERROR_EXISTS, &error);
+            assert_status(ss_transaction_open(&place, store_path(), replace ? SS_WRITE_REPLACE : SS_WRITE_NEW, &error),
+                          SSTORE_ERROR_EXISTS, &error);
             assert_non_null(strstr(error.message, strangers[i]));
             assert_int_equal(entries(""), 1);
-            bytes content = file_load(in_store(strangers[i]));
+            file_bytes content = file_load(in_store(strangers[i]));
             assert_int_equal(content.size, 4);
-            bytes_free(&content);
+            file_bytes_free(&content);
         }
     }
     testing_done();
@@ -306,7 +296,6 @@ static void test_folder_with_strangers_is_refused(void **state)
 /* What cannot be listed to its end may hold anything. */
 static void test_folder_that_cannot_be_listed(void **state)
 {
-    (void)state;
     const char *folder = in_store("seg-00000000000000ff"), *notes = in_store("seg-00000000000000ff/notes.txt");
     make_folder(store_path());
     make_folder(folder);
@@ -327,12 +316,12 @@ static void test_folder_that_cannot_be_listed(void **state)
 
 static void test_path_that_is_no_folder(void **state)
 {
-    (void)state;
     ss_transaction place;
     sstore_error error = {.status = SSTORE_OK};
     file_save(store_path(), "mine", 4);
     for (int replace = 0; replace < 2; replace++) {
-        assert_status(ss_transaction_open(&place, store_path(), replace ? SS_WRITE_REPLACE : SS_WRITE_NEW, &error), SSTORE_ERROR_EXISTS, &error);
+        assert_status(ss_transaction_open(&place, store_path(), replace ? SS_WRITE_REPLACE : SS_WRITE_NEW, &error),
+                      SSTORE_ERROR_EXISTS, &error);
         assert_true(scratch_exists(store_path()));
     }
     const char *deep = scratch_path("not-there/store");
@@ -354,7 +343,6 @@ static void make_leftovers(void)
 
 static void test_leftovers_beside_a_store(void **state)
 {
-    (void)state;
     ss_transaction place;
     sstore_error error = {.status = SSTORE_OK};
     data_set set = make_data(0);
@@ -379,7 +367,6 @@ static void test_leftovers_beside_a_store(void **state)
 /* A first build that was killed just before it published: the next one needs not be told to replace anything. */
 static void test_leftovers_without_a_store(void **state)
 {
-    (void)state;
     ss_transaction place;
     sstore_error error = {.status = SSTORE_OK};
     data_set set = make_data(0), other = make_data(1);
@@ -403,14 +390,13 @@ static void test_leftovers_without_a_store(void **state)
  * new manifest that is not of a first build does not make them unpublished. */
 static void test_lost_manifest(void **state)
 {
-    (void)state;
     ss_transaction place;
     sstore_error error = {.status = SSTORE_OK};
     data_set set = make_data(0), other = make_data(1), third = make_data(2);
     must_build(&third, false);
-    bytes manifest_of_third = file_load(in_store(SS_MANIFEST_NAME));
+    file_bytes manifest_of_third = file_load(in_store(SS_MANIFEST_NAME));
     must_build(&set, true);
-    bytes manifest = file_load(in_store(SS_MANIFEST_NAME));
+    file_bytes manifest = file_load(in_store(SS_MANIFEST_NAME));
     for (int kind = 0; kind < 3; kind++) { /* of what lies beside the segments */
         testing_doing("a lost manifest, kind %d", kind);
         assert_int_equal(unlink(in_store(SS_MANIFEST_NAME)), 0);
@@ -430,8 +416,8 @@ static void test_lost_manifest(void **state)
     must_build(&other, true);
     check_only_a_store();
     assert_true(holds(&other));
-    bytes_free(&manifest);
-    bytes_free(&manifest_of_third);
+    file_bytes_free(&manifest);
+    file_bytes_free(&manifest_of_third);
     data_free(&set);
     data_free(&other);
     data_free(&third);
@@ -441,7 +427,6 @@ static void test_lost_manifest(void **state)
 /* What only looks like a store's, in a folder to write to, or in a store's, is somebody's. */
 static void test_look_alikes_stay(void **state)
 {
-    (void)state;
     data_set set = make_data(0);
     ss_transaction place;
     sstore_error error;
@@ -471,7 +456,6 @@ static void test_look_alikes_stay(void **state)
 /* A folder of a killed writer with the same number that cannot be removed: the next number is taken. */
 static void test_unfinished_name_is_taken(void **state)
 {
-    (void)state;
     data_set set = make_data(0);
     must_build(&set, false);
     const char *taken = scratch_path("store/" SS_UNFINISHED_PREFIX "%016lx", (unsigned long)getpid());
@@ -487,13 +471,12 @@ static void test_unfinished_name_is_taken(void **state)
 /* Which segments a damaged manifest names is not known: they go when the new one stands, not before. */
 static void test_damaged_manifest_is_replaced(void **state)
 {
-    (void)state;
     data_set set = make_data(0), other = make_data(1);
     sstore_error error = {.status = SSTORE_OK};
     ss_transaction place;
     must_build(&set, false);
     make_leftovers();
-    bytes manifest = file_load(in_store(SS_MANIFEST_NAME));
+    file_bytes manifest = file_load(in_store(SS_MANIFEST_NAME));
     file_patch(in_store(SS_MANIFEST_NAME), 100, "damage", 6);
     assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_REPLACE, &error), &error);
     ss_transaction_close(&place);
@@ -503,7 +486,7 @@ static void test_damaged_manifest_is_replaced(void **state)
     must_build(&other, true);
     check_only_a_store();
     assert_true(holds(&other));
-    bytes_free(&manifest);
+    file_bytes_free(&manifest);
     data_free(&set);
     data_free(&other);
 }
@@ -512,7 +495,6 @@ static void test_damaged_manifest_is_replaced(void **state)
 
 static void test_abort_leaves_nothing(void **state)
 {
-    (void)state;
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     data_set set = make_data(0), other = make_data(1);
     for (int round = 0; round < 2; round++) { /* without and with a store that is to be replaced */
@@ -549,7 +531,6 @@ static void segment_name(char name[SS_NAME_CAPACITY])
 /* The same records once more: the same files in a folder of another name, then under the first name again. */
 static void test_same_records_again(void **state)
 {
-    (void)state;
     data_set set = make_data(0);
     char first[SS_NAME_CAPACITY], second[SS_NAME_CAPACITY];
     must_build(&set, false);
@@ -578,7 +559,6 @@ static void test_same_records_again(void **state)
 /* A reader goes on with the store that it opened. */
 static void test_reader_keeps_what_it_opened(void **state)
 {
-    (void)state;
     data_set set = make_data(0), other = make_data(1);
     sstore_error error = {.status = SSTORE_OK};
     oracle truth;
@@ -637,7 +617,6 @@ static void check_failures(bool with_old_store, uint64_t *failures_out)
 
 static void test_failing_calls_on_a_new_store(void **state)
 {
-    (void)state;
     uint64_t failures;
     check_failures(false, &failures);
     assert_true(failures >= 8); /* two tables, ids, directory, folders, manifest, renames */
@@ -645,7 +624,6 @@ static void test_failing_calls_on_a_new_store(void **state)
 
 static void test_failing_calls_on_replacing(void **state)
 {
-    (void)state;
     uint64_t failures;
     check_failures(true, &failures);
     assert_true(failures >= 8);
@@ -653,7 +631,7 @@ static void test_failing_calls_on_replacing(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_made_folder_goes_again, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_existing_folder_stays, start_afresh, testing_teardown),

@@ -31,10 +31,9 @@ static bool there(const char *folder, const char *name)
 
 static sstore_status build_into(const char *path, int replace, size_t count, sstore_error *error)
 {
-    rng random;
+    rng random = rng_seeded(count);
     data_set data;
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
-    rng_init(&random, count);
     data_make(&random, DATA_UNIFORM, DATA_ORDINALS, count, false, &data);
     options.replace = replace;
     options.plan = "4";
@@ -47,7 +46,6 @@ static sstore_status build_into(const char *path, int replace, size_t count, sst
 static void test_lookalikes_are_strangers(void **state)
 {
     static const char *const names[] = {"tmp-results", "seg-notes", "tmp-0123456789abcdef0", "seg-0123456789ABCDEF"};
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *path = scratch_path("project");
         char inner[512];
@@ -72,7 +70,6 @@ static void test_lookalikes_are_strangers(void **state)
 /* A folder with a name exactly like ours that holds other files; a MANIFEST of somebody else's. */
 static void test_foreign_contents(void **state)
 {
-    (void)state;
     const char *path = scratch_path("project");
     char inner[512];
     sstore_error error = {.status = SSTORE_OK};
@@ -87,7 +84,6 @@ static void test_foreign_contents(void **state)
 /* Notes of the user's beside a real store outlive its replacement. */
 static void test_notes_beside_a_store_stay(void **state)
 {
-    (void)state;
     const char *path = scratch_path("store");
     char inner[512];
     sstore_error error = {.status = SSTORE_OK};
@@ -103,7 +99,6 @@ static void test_notes_beside_a_store_stay(void **state)
 /* A store without its manifest is not taken for an empty folder. */
 static void test_lost_manifest(void **state)
 {
-    (void)state;
     const char *path = scratch_path("store");
     char manifest[1024];
     sstore_error error = {.status = SSTORE_OK};
@@ -150,7 +145,6 @@ static void *keep_opening(void *context)
 
 static void test_readers_beside_a_writer(void **state)
 {
-    (void)state;
     sstore_error error = {.status = SSTORE_OK};
     race shared = {.path = scratch_path("store")};
     pthread_t reader;
@@ -171,7 +165,7 @@ static void test_readers_beside_a_writer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lookalikes_are_strangers), cmocka_unit_test(test_foreign_contents),
+        cmocka_unit_test(test_lookalikes_are_strangers),  cmocka_unit_test(test_foreign_contents),
         cmocka_unit_test(test_notes_beside_a_store_stay), cmocka_unit_test(test_lost_manifest),
         cmocka_unit_test(test_readers_beside_a_writer),
     };

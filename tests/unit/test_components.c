@@ -9,8 +9,6 @@
 #include "support/scratch.h"
 #include "support/testing.h"
 
-static uint64_t run_seed;
-
 typedef enum shape {
     SHAPE_PATH,     /* nodes in the order of their numbers */
     SHAPE_LONG_WAY, /* a path through nodes in any order */
@@ -129,9 +127,7 @@ static void check(const pair_list *edges, uint32_t threads, uint64_t memory_byte
 
 static void test_shapes(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     const uint64_t cases = testing_number("SSTORE_TEST_CASES", 6) * SHAPE_COUNT;
     for (uint64_t i = 0; i < cases; i++) {
         const shape kind = (shape)(i % SHAPE_COUNT);
@@ -150,15 +146,12 @@ static void test_shapes(void **state)
 
 static int stop(void *context, const sstore_progress *progress)
 {
-    (void)context, (void)progress;
     return 1;
 }
 
 static void test_stop(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     ss_dir dir;
     sstore_error error = {.status = SSTORE_OK};
     ss_progress progress = {.report = stop};
@@ -177,7 +170,7 @@ static void test_stop(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_shapes, testing_teardown),
         cmocka_unit_test(test_stop),

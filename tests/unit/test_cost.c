@@ -9,7 +9,6 @@
 
 #define PATTERNS 1500
 
-static uint64_t run_seed;
 static const char *const named[] = {"20", "16", "10", "4", "3", "2", "1"};
 #define NAMED_COUNT (sizeof named / sizeof *named)
 
@@ -93,9 +92,7 @@ static void check_query_plan(const ss_plan *plan, uint32_t distance, size_t mode
 
 static void test_every_distance_is_complete(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (size_t i = 0; i < NAMED_COUNT; i++) {
         const uint32_t k = i % 2 == 0 ? 3 : (uint32_t)rng_below(&random, 9);
         const ss_plan plan = make_plan(named[i], k);
@@ -110,7 +107,6 @@ static void test_every_distance_is_complete(void **state)
 
 static void test_own_distance_keeps_own_radii(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < NAMED_COUNT; i++) {
         for (uint32_t k = 0; k <= 8; k++) {
             const ss_plan plan = make_plan(named[i], k);
@@ -133,7 +129,6 @@ static double count_probes(const ss_plan *plan, const ss_query_plan *query, doub
 /* Asking for less costs no more, and at the usual k takes no more probes. The radii are found greedily: of many tables for a k above 6 some are dearer than the plan's own. */
 static void test_smaller_distances_cost_no_more(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < NAMED_COUNT; i++) {
         for (uint32_t k = 1; k <= 6; k++) {
             const ss_plan plan = make_plan(named[i], k);
@@ -158,9 +153,7 @@ static void test_smaller_distances_cost_no_more(void **state)
 /* Tables over any bits, of which the first alone makes the plan complete. */
 static void test_any_tables(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     for (uint32_t i = 0; i < 150; i++) {
         ss_plan plan = {.distance = (uint32_t)rng_below(&random, 5),
                         .table_count = (uint32_t)rng_between(&random, 1, 8)};
@@ -180,9 +173,7 @@ static void test_any_tables(void **state)
  */
 static void test_search_that_gives_up(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, 1); /* not every plan of this kind is hard */
+    rng random = rng_seeded(1); /* not every plan of this kind is hard */
     ss_plan plan = {.distance = 2, .table_count = 16};
     plan.tables[0] = (ss_plan_table){.key_mask = UINT64_MAX, .prefix_bits = 64, .radius = 2};
     for (uint32_t i = 1; i < plan.table_count; i++) {
@@ -201,15 +192,14 @@ static void test_search_that_gives_up(void **state)
  * complete or gives way to a scan. */
 static void test_steps_are_bounded(void **state)
 {
-    (void)state;
-    rng random;
+    rng random = rng_seeded(run_seed + 3);
     uint32_t probed = 0, scanned = 0;
-    rng_init(&random, run_seed + 3);
     ss_plan plan = {.distance = 10, .table_count = SS_MAX_TABLES};
     for (uint32_t i = 0; i < SS_MAX_TABLES; i++) {
         const uint64_t mask = i == 0 ? ss_high_mask(40) : rng_next(&random) & (rng_next(&random) | rng_next(&random));
-        plan.tables[i] = (ss_plan_table){
-            .key_mask = mask, .prefix_bits = ss_popcount(mask), .radius = (int32_t)rng_below(&random, 11)};
+        plan.tables[i] = (ss_plan_table){.key_mask = mask,
+                                         .prefix_bits = ss_popcount(mask),
+                                         .radius = (int32_t)rng_below(&random, 11)};
     }
     plan.tables[1].radius = 10; /* so that it is complete */
     for (uint32_t distance = 3; distance < 24; distance += 4) {
@@ -232,7 +222,6 @@ static void test_steps_are_bounded(void **state)
 
 static void test_probe_counts(void **state)
 {
-    (void)state;
     assert_true(ss_probe_count(16, SS_NO_PROBE) == 0);
     assert_true(ss_probe_count(16, 0) == 1);
     assert_true(ss_probe_count(16, 1) == 17);
@@ -246,9 +235,7 @@ static void test_probe_counts(void **state)
 /* A range has at most as many fingerprints as a group, if they are uniform, and one of a bit more would have more. */
 static void test_range_bits(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (uint32_t i = 0; i < 10000; i++) {
         const uint32_t prefix_bits = (uint32_t)rng_between(&random, 1, 64);
         const double count = ldexp((double)rng_between(&random, 1 << 20, 2 << 20), (int)rng_below(&random, 40) - 20);
@@ -268,7 +255,7 @@ static void test_range_bits(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_every_distance_is_complete, testing_teardown),
         cmocka_unit_test(test_own_distance_keeps_own_radii),

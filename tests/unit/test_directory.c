@@ -17,8 +17,6 @@
 
 #define ROOM ((uint64_t)64 << 20)
 
-static uint64_t run_seed;
-
 /* ----- what the tests share ----- */
 
 /* A directory file in a folder of its own. */
@@ -58,10 +56,10 @@ static void file_finish(directory_file *made)
     assert_ok(ss_directory_writer_finish(made->writer, &made->bytes, &made->sum, &error), &error);
     ss_directory_writer_close(made->writer);
     made->writer = NULL;
-    bytes content = file_load(file_path());
+    file_bytes content = file_load(file_path());
     assert_int_equal(made->bytes, content.size);
     assert_true(ss_u128_equal(made->sum, ss_hash128(content.data, content.size)));
-    bytes_free(&content);
+    file_bytes_free(&content);
 }
 
 static void file_free(directory_file *made)
@@ -158,7 +156,6 @@ static const array_case array_cases[] = {
 
 static void test_round_trip(void **state)
 {
-    (void)state;
     directory_file file = file_begin();
     for (size_t i = 0; i < ARRAY_CASES; i++)
         write_array(file.writer, array_cases[i].kind, array_cases[i].number, array_cases[i].count);
@@ -173,7 +170,6 @@ static void test_round_trip(void **state)
 
 static void test_wrong_arrays_are_refused(void **state)
 {
-    (void)state;
     directory_file file = file_begin();
     write_array(file.writer, SS_ARRAY_KEYS, 7, 100);
     write_array(file.writer, SS_ARRAY_KEYS, 8, SS_CHUNK_KEYS);
@@ -197,7 +193,6 @@ static void test_wrong_arrays_are_refused(void **state)
 
 static void test_empty_directory(void **state)
 {
-    (void)state;
     directory_file file = file_begin();
     file_finish(&file);
     ss_directory *directory = must_open(&file);
@@ -211,7 +206,6 @@ static void test_empty_directory(void **state)
 /* An entry is written once. */
 static void test_entries_are_not_overwritten(void **state)
 {
-    (void)state;
     static const uint64_t values[] = {1, 2, 3};
     directory_file file = file_begin();
     sstore_error error = {.status = SSTORE_OK};
@@ -224,7 +218,6 @@ static void test_entries_are_not_overwritten(void **state)
 /* More arrays than were announced are an error, not a crash. */
 static void test_full_directory(void **state)
 {
-    (void)state;
     directory_file file = file_begin_for(SS_CHUNK_KEYS * 8);
     sstore_error error = {.status = SSTORE_OK};
     uint64_t *values = calloc(SS_CHUNK_KEYS, sizeof *values);
@@ -240,7 +233,6 @@ static void test_full_directory(void **state)
 
 static void test_writer_needs_a_folder(void **state)
 {
-    (void)state;
     char path[] = "closed";
     const ss_dir closed = {.fd = -1, .path = path};
     ss_directory_writer *writer = NULL;
@@ -276,7 +268,6 @@ static void *write_some(void *argument)
 
 static void test_concurrent_writers(void **state)
 {
-    (void)state;
     directory_file file = file_begin();
     pthread_t threads[THREADS];
     writing jobs[THREADS];
@@ -300,14 +291,12 @@ static void test_concurrent_writers(void **state)
 
 static void test_changed_bytes_are_seen(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     directory_file file = file_begin();
     write_array(file.writer, SS_ARRAY_KEYS, 0, 700);
     write_array(file.writer, SS_ARRAY_RANKS, 0, 700);
     file_finish(&file);
-    bytes whole = file_load(file_path());
+    file_bytes whole = file_load(file_path());
     for (size_t at = rng_below(&random, 40); at < whole.size; at += rng_between(&random, 1, 80)) {
         const uint8_t changed = (uint8_t)(whole.data[at] ^ (1u << rng_below(&random, 8)));
         testing_doing("byte %zu is %02x instead of %02x", at, changed, whole.data[at]);
@@ -316,18 +305,17 @@ static void test_changed_bytes_are_seen(void **state)
         file_patch(file_path(), at, &whole.data[at], 1);
     }
     ss_directory_close(must_open(&file));
-    bytes_free(&whole);
+    file_bytes_free(&whole);
     file_free(&file);
     testing_done();
 }
 
 static void test_other_sizes_and_sums_are_refused(void **state)
 {
-    (void)state;
     directory_file file = file_begin();
     write_array(file.writer, SS_ARRAY_KEYS, 0, 700);
     file_finish(&file);
-    bytes whole = file_load(file_path());
+    file_bytes whole = file_load(file_path());
     for (size_t size = 0; size < whole.size; size += size % 4096 < 2 ? 1 : 4096 / 3) {
         testing_doing("cut to %zu bytes", size);
         file_save(file_path(), whole.data, size);
@@ -347,7 +335,7 @@ static void test_other_sizes_and_sums_are_refused(void **state)
     check_refused(&file, file.bytes, other, SSTORE_ERROR_DAMAGED);
     scratch_remove(file_path());
     check_refused(&file, file.bytes, file.sum, SSTORE_ERROR_NOT_FOUND);
-    bytes_free(&whole);
+    file_bytes_free(&whole);
     file_free(&file);
     testing_done();
 }
@@ -355,7 +343,6 @@ static void test_other_sizes_and_sums_are_refused(void **state)
 /* What another LMDB wrote is not looked at, whatever its size and sum. */
 static void test_other_formats_are_refused(void **state)
 {
-    (void)state;
     const uint32_t here = ss_directory_lmdb_format();
     const uint32_t others[] = {here ^ 3u << 16 /* another byte order, */, here + 1 /* version, */,
                                (here & ~0xff00u) | 0x0400 /* word */, 0};
@@ -371,18 +358,17 @@ static void test_other_formats_are_refused(void **state)
 /* Once it is open, nothing that happens to the file matters. */
 static void test_open_directory_is_a_copy(void **state)
 {
-    (void)state;
     directory_file file = file_begin();
     write_array(file.writer, SS_ARRAY_KEYS, 0, 700);
     file_finish(&file);
     ss_directory *directory = must_open(&file);
-    bytes zeros = {.data = calloc(1, file.bytes), .size = file.bytes};
+    file_bytes zeros = {.data = calloc(1, file.bytes), .size = file.bytes};
     file_patch(file_path(), 0, zeros.data, zeros.size);
     check_array(directory, SS_ARRAY_KEYS, 0, 700);
     file_save(file_path(), zeros.data, 0);
     check_array(directory, SS_ARRAY_KEYS, 0, 700);
     ss_directory_close(directory);
-    bytes_free(&zeros);
+    file_bytes_free(&zeros);
     file_free(&file);
 }
 
@@ -401,7 +387,6 @@ static int open_copy(void)
 /* Whoever finds the copy cannot change it either. */
 static void test_copy_cannot_be_changed(void **state)
 {
-    (void)state;
     directory_file file = file_begin();
     write_array(file.writer, SS_ARRAY_KEYS, 0, 700);
     file_finish(&file);
@@ -443,14 +428,14 @@ static uint64_t number_at(const uint8_t *at, size_t width)
 }
 
 /* The newer of the two meta pages. */
-static uint8_t *find_meta(const bytes *content)
+static uint8_t *find_meta(const file_bytes *content)
 {
     uint8_t *first = content->data, *second = first + number_at(first + META_PAGE_BYTES, 4);
     return number_at(second + META_TRANSACTION, 8) > number_at(first + META_TRANSACTION, 8) ? second : first;
 }
 
 /* The node of the first array of keys. */
-static uint8_t *find_node(const bytes *content)
+static uint8_t *find_node(const file_bytes *content)
 {
     static const uint8_t name[NAME_BYTES] = {SS_ARRAY_KEYS};
     uint8_t *found = memmem(content->data, content->size, name, sizeof name);
@@ -461,7 +446,7 @@ static uint8_t *find_node(const bytes *content)
 }
 
 /* Open what was changed, under its own sum; where it is not refused, `reason` is NULL. */
-static void check_changed(const directory_file *file, const bytes *content, const char *reason)
+static void check_changed(const directory_file *file, const file_bytes *content, const char *reason)
 {
     ss_directory *directory;
     sstore_error error = {.status = SSTORE_OK};
@@ -477,11 +462,10 @@ static void check_changed(const directory_file *file, const bytes *content, cons
 /* A value in pages of its own may reach to the end of the last page, and not a byte further. */
 static void test_values_end_in_the_file(void **state)
 {
-    (void)state;
     directory_file file = file_begin();
     write_array(file.writer, SS_ARRAY_KEYS, 0, 5000);
     file_finish(&file);
-    bytes content = file_load(file_path());
+    file_bytes content = file_load(file_path());
     uint8_t *meta = find_meta(&content), *node = find_node(&content);
     const uint64_t first_page = number_at(node + NODE_HEADER_BYTES + NAME_BYTES, 8);
     const uint64_t page_count = number_at(meta + META_LAST_PAGE, 8) + 1 - first_page;
@@ -493,7 +477,7 @@ static void test_values_end_in_the_file(void **state)
         memcpy(node, &value, sizeof value);
         check_changed(&file, &content, size == room ? NULL : "a value that is not in the file");
     }
-    bytes_free(&content);
+    file_bytes_free(&content);
     file_free(&file);
     testing_done();
 }
@@ -501,7 +485,6 @@ static void test_values_end_in_the_file(void **state)
 /* A tree deeper than LMDB's cursors is refused without a look at its pages. */
 static void test_deep_trees(void **state)
 {
-    (void)state;
     static const struct {
         uint16_t depth;
         const char *reason;
@@ -514,14 +497,14 @@ static void test_deep_trees(void **state)
     directory_file file = file_begin();
     write_array(file.writer, SS_ARRAY_KEYS, 0, 5);
     file_finish(&file);
-    bytes content = file_load(file_path());
+    file_bytes content = file_load(file_path());
     uint8_t *meta = find_meta(&content);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         testing_doing("depth %d", cases[i].depth);
         memcpy(meta + META_DEPTH, &cases[i].depth, sizeof cases[i].depth);
         check_changed(&file, &content, cases[i].reason);
     }
-    bytes_free(&content);
+    file_bytes_free(&content);
     file_free(&file);
     testing_done();
 }
@@ -556,7 +539,6 @@ static void memory_array_free(memory_array *made)
 
 static void test_ascends(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t count, values[4];
         bool strictly, at_all;
@@ -583,7 +565,7 @@ static void test_ascends(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_round_trip, testing_teardown),
         cmocka_unit_test(test_wrong_arrays_are_refused),

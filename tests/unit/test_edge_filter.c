@@ -8,8 +8,6 @@
 #include "support/pair_list.h"
 #include "support/testing.h"
 
-static uint64_t run_seed;
-
 #define MOST_THREADS 4u
 
 /* Edges, each asked for by one of some threads, which also ask now and then what stands for two of the nodes. */
@@ -36,9 +34,7 @@ static void ask_roots(asking *self, rng *random, uint32_t thread)
 static sstore_status ask(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
     asking *self = context;
-    rng random;
-    (void)worker, (void)error;
-    rng_init(&random, self->seed + task);
+    rng random = rng_seeded(self->seed + task);
     for (size_t i = (size_t)task; i < self->edges->count; i += self->threads) {
         if (ss_edge_filter_pass(&self->filter, self->edges->items[i][0], self->edges->items[i][1]))
             pair_list_add(&self->passed[task], self->edges->items[i][0], self->edges->items[i][1]);
@@ -121,9 +117,7 @@ static void check(rng *random, uint64_t node_count, size_t edge_count, size_t ca
 
 static void test_passed_edges(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (uint32_t i = 0; i < 100; i++) {
         const uint64_t node_count = rng_between(&random, 2, 2000);
         check(&random, node_count, rng_between(&random, 1, 10000),
@@ -135,7 +129,7 @@ static void test_passed_edges(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_passed_edges, testing_teardown),
     };

@@ -10,8 +10,6 @@
 #include "support/random.h"
 #include "support/testing.h"
 
-static uint64_t run_seed;
-
 static void check(const char *text, const char *wanted)
 {
     char shown[256];
@@ -21,13 +19,14 @@ static void check(const char *text, const char *wanted)
 
 static void test_stays_and_is_escaped(void **state)
 {
-    (void)state;
     static const char foreign[] = "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82 \xef\xbf\xbd";
     check("", "");
     check("words 3, 'a\\b' \"c\" ~", "words 3, 'a\\b' \"c\" ~");
     check(foreign, foreign);
     check("a\x1b[31mb\n\r\t\x7f\x01", "a\\x1b[31mb\\x0a\\x0d\\x09\\x7f\\x01");
-    check("a\xc2\x9b""31m \xc2\xa0|\xc2\x80", "a\\xc2\\x9b31m \xc2\xa0|\\xc2\\x80");
+    check("a\xc2\x9b"
+          "31m \xc2\xa0|\xc2\x80",
+          "a\\xc2\\x9b31m \xc2\xa0|\\xc2\\x80");
     check("\xff \xc3 \xe2\x82 \xed\xa0\x80 \xc0\x80 \x9b", "\\xff \\xc3 \\xe2\\x82 \\xed\\xa0\\x80 \\xc0\\x80 \\x9b");
     check("\xef\xbf", "\\xef\\xbf");
 }
@@ -35,7 +34,6 @@ static void test_stays_and_is_escaped(void **state)
 /* The characters that change the direction, or begin a line, one by one, and their neighbours. */
 static void test_every_character(void **state)
 {
-    (void)state;
     for (uint32_t point = 1; point < 0x110000; point++) {
         char text[SS_UTF8_MAX_BYTES + 1] = {0}, wanted[4 * SS_UTF8_MAX_BYTES + 1] = {0}, shown[sizeof wanted];
         if (point >= 0xd800 && point <= 0xdfff)
@@ -43,7 +41,8 @@ static void test_every_character(void **state)
         const size_t length = ss_utf8_encode(point, (uint8_t *)text);
         const bool escaped = point < 0x20 || (point >= 0x7f && point <= 0x9f) || point == 0x61c || point == 0x200e ||
                              point == 0x200f || (point >= 0x2028 && point <= 0x202e) ||
-                             (point >= 0x2066 && point <= 0x2069) || point == 0x200b || point == 0x2060 || point == 0xfeff;
+                             (point >= 0x2066 && point <= 0x2069) || point == 0x200b || point == 0x2060 ||
+                             point == 0xfeff;
         for (size_t i = 0; i < length; i++)
             sprintf(wanted + strlen(wanted), escaped ? "\\x%02x" : "%c", (uint8_t)text[i]);
         assert_int_equal(sstore_escape(text, length, 0, shown, sizeof shown), strlen(wanted));
@@ -54,7 +53,6 @@ static void test_every_character(void **state)
 /* A whole text: its length, the zeros in it, backslashes, and room for nothing. */
 static void test_data(void **state)
 {
-    (void)state;
     /* NOLINTNEXTLINE(misc-misleading-bidirectional): which is what has to be escaped */
     static const char text[] = "a\\\0\xe2\x80\xae\\x41", wanted[] = "a\\\\\\x00\\xe2\\x80\\xae\\\\x41";
     char shown[64];
@@ -73,9 +71,7 @@ static void test_data(void **state)
  * UTF-8, and it is the beginning of what comes out where there is room. */
 static void test_cut_anywhere(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (uint32_t i = 0; i < 20000; i++) {
         char text[24], whole[4 * sizeof text];
         const size_t length = rng_between(&random, 0, sizeof text - 1), size = rng_between(&random, 1, sizeof whole);
@@ -106,7 +102,6 @@ static void test_cut_anywhere(void **state)
 
 static void test_messages(void **state)
 {
-    (void)state;
     sstore_error error;
     (void)ss_fail(&error, SSTORE_ERROR_RECIPE, 0, "caf\xc3\xa9\n", SSTORE_NO_OFFSET, "made by '%s'", "\x1b]0;x\a");
     assert_string_equal(error.message, "caf\xc3\xa9\\x0a: made by '\\x1b]0;x\\x07'");
@@ -131,7 +126,7 @@ static void test_messages(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stays_and_is_escaped),
         cmocka_unit_test(test_every_character),

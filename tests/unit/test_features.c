@@ -13,8 +13,6 @@
 #define CHARS SSTORE_FEATURES_CHARS
 #define POINTS 0x110000u
 
-static uint64_t run_seed;
-
 /* The fingerprint, from bytes of exactly the text's size, so that a sanitizer sees a read beyond them. */
 static uint64_t fingerprint_of(sstore_feature_kind kind, uint32_t shingle, const char *text, size_t size)
 {
@@ -58,7 +56,6 @@ static void assert_features(sstore_feature_kind kind, uint32_t shingle, const ch
 
 static void test_words_are_runs_of_letters_marks_and_numbers(void **state)
 {
-    (void)state;
     assert_words(1, "The  cat,sat. ON-the\tmat!", "the", "cat", "sat", "on", "the", "mat");
     assert_words(1, "don't 2nd x86_64 3.14", "don", "t", "2nd", "x86", "64", "3", "14");
     assert_words(1, "\u00c9CLAIR stra\u00dfe", "\u00e9clair", "stra\u00dfe");
@@ -68,7 +65,6 @@ static void test_words_are_runs_of_letters_marks_and_numbers(void **state)
 
 static void test_shingles_are_words_joined_by_one_space(void **state)
 {
-    (void)state;
     assert_words(3, "a, b; c -- d", "a b c", "b c d");
     assert_words(2, "one\r\ntwo\u00a0three", "one two", "two three");
     assert_words(0, "a b c d", "a b c", "b c d"); /* the default is 3 */
@@ -76,7 +72,6 @@ static void test_shingles_are_words_joined_by_one_space(void **state)
 
 static void test_few_words_are_one_feature(void **state)
 {
-    (void)state;
     assert_words(3, "Hello", "hello");
     assert_words(3, " hello -- world ", "hello world");
     assert_words(64, "a b \u732b", "a b \u732b");
@@ -84,7 +79,6 @@ static void test_few_words_are_one_feature(void **state)
 
 static void test_no_words_give_zero(void **state)
 {
-    (void)state;
     static const char *const empty[] = {"", " ", "...", "\n\n", "\ufeff", "\xff\xfe", "\U0001f600", "\u3002"};
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
         assert_int_equal(fingerprint(WORDS, 3, empty[i]), 0);
@@ -96,7 +90,6 @@ static void test_no_words_give_zero(void **state)
 
 static void test_scripts_without_spaces_give_a_word_a_character(void **state)
 {
-    (void)state;
     assert_words(1, "\u6211\u7231\u4f60", "\u6211", "\u7231", "\u4f60");
     assert_words(2, "Tom\u732b2\u53f7", "tom \u732b", "\u732b 2", "2 \u53f7");
     /* Hiragana, Katakana with its length mark, a mark of voice that stays with its letter. */
@@ -113,7 +106,6 @@ static void test_scripts_without_spaces_give_a_word_a_character(void **state)
 
 static void test_what_is_not_seen_is_dropped(void **state)
 {
-    (void)state;
     assert_words(1, "\ufeffsoft\u00adhy\u200dphen", "softhyphen");
     assert_chars(3, "a\u200bbc", "abc");
 }
@@ -122,7 +114,6 @@ static void test_what_is_not_seen_is_dropped(void **state)
 
 static void test_chars_fold_white_space_and_case(void **state)
 {
-    (void)state;
     assert_chars(4, "  Ab \t\r\n C\u00a0\u3000", "ab c");
     assert_chars(3, "AB  CD", "ab ", "b c", " cd");
     assert_chars(1, " A ", "a");
@@ -139,7 +130,6 @@ static void test_chars_fold_white_space_and_case(void **state)
 /* One U+FFFD for each maximal part of what begins well, as Unicode recommends. */
 static void test_invalid_bytes_are_replacement_characters(void **state)
 {
-    (void)state;
 #define BAD "\ufffd"
     assert_chars(9, "a\xffz", "a" BAD "z");
     assert_chars(9, "a\xc0\xaf", "a" BAD BAD);
@@ -156,7 +146,6 @@ static void test_invalid_bytes_are_replacement_characters(void **state)
 
 static void test_utf8_round_trip(void **state)
 {
-    (void)state;
     uint8_t bytes[SS_UTF8_MAX_BYTES];
     for (uint32_t point = 0; point < POINTS; point++) {
         uint32_t decoded;
@@ -175,7 +164,6 @@ static void test_utf8_round_trip(void **state)
 
 static void test_equivalent_texts_have_one_fingerprint(void **state)
 {
-    (void)state;
     static const char *const pairs[][2] = {
         {"caf\u00e9", "cafe\u0301"},                  /* composed or not */
         {"CAF\u00c9", "CAFE\u0301"},                  /* in upper case */
@@ -223,7 +211,6 @@ static void mark_seconds(ss_fold *folded, bool *seconds)
 /* What is_settled promises, for every code point: on it rests that a text may be folded in pieces. */
 static void test_settled_points_keep_their_promise(void **state)
 {
-    (void)state;
     const uint32_t lowest_class = 0x334, highest_class = 0x345;
     bool *seconds = calloc(POINTS, sizeof *seconds);
     ss_fold folded = {0};
@@ -276,12 +263,10 @@ static void assert_shortcuts_agree(const uint8_t *text, size_t size, rng *random
 /* ASCII from all bytes or a few, in sizes about those of a machine word, of a block and of several chunks. */
 static void test_ascii_equals_the_plain_way(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {0, 1, 7, 8, 9, 63, 64, 65, 128, 2046, 2047, 2048, 2049, 4097, 20000};
     static const char few[] = "aB9 ,";
     static uint8_t text[20100];
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (uint32_t trial = 0; trial < 1500; trial++) {
         size_t size = sizes[rng_below(&random, sizeof sizes / sizeof *sizes)] + (size_t)rng_below(&random, 20);
         uint64_t letters = rng_below(&random, 3), word_length = rng_between(&random, 1, 2000);
@@ -312,10 +297,8 @@ static uint32_t random_point(rng *random)
 
 static void test_any_text_equals_the_plain_way(void **state)
 {
-    (void)state;
     static uint8_t text[12000];
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     for (uint32_t trial = 0; trial < 3000; trial++) {
         size_t size = 0, wanted = (size_t)rng_below(&random, rng_one_in(&random, 20) ? 10000 : 200);
         uint32_t points[6]; /* few, so that they meet often */
@@ -337,7 +320,6 @@ static void test_any_text_equals_the_plain_way(void **state)
  * space. The counts of the three characters balance, so that one space less shows. */
 static void test_no_space_is_lost_between_batches(void **state)
 {
-    (void)state;
     enum { LETTERS = 5000 };
     static uint8_t text[2 * LETTERS];
     const sstore_feature features[] = {{"a", 1, LETTERS}, {" ", 1, LETTERS - 1}, {"b", 1, 1}};
@@ -359,7 +341,6 @@ static void test_no_space_is_lost_between_batches(void **state)
 
 static void test_a_word_longer_than_any_buffer(void **state)
 {
-    (void)state;
     enum { SIZE = 1000000 };
     sstore_error error;
     char *text = malloc(SIZE + 5);
@@ -379,7 +360,6 @@ static void test_a_word_longer_than_any_buffer(void **state)
 /* Quadratic sorting of the marks would take minutes. */
 static void test_a_letter_under_a_million_marks(void **state)
 {
-    (void)state;
     enum { MARKS = 1000000 };
     static const char above[] = "\u0301", below[] = "\u0323";
     char *mixed = malloc(1 + 2 * MARKS), *sorted = malloc(1 + 2 * MARKS);
@@ -403,7 +383,6 @@ static uint32_t distance(sstore_feature_kind kind, uint32_t shingle, const char 
 
 static void test_near_sentences_are_near(void **state)
 {
-    (void)state;
     static const char mat[] = "the cat sat on the mat", a_mat[] = "the cat sat on a mat";
     static const char cream[] = "we all scream for ice cream";
     for (int kind = WORDS; kind <= CHARS; kind++) {
@@ -417,7 +396,6 @@ static void test_near_sentences_are_near(void **state)
 
 static void test_near_words_are_near(void **state)
 {
-    (void)state;
     static const char *const others[][2] = {{"banana", "bozo"},
                                             {"banana", "ozone"},
                                             {"cabana", "bozo"},
@@ -436,7 +414,6 @@ static void test_near_words_are_near(void **state)
 
 static void test_values_of_the_specification(void **state)
 {
-    (void)state;
     static const char fox[] = "The quick brown fox jumps over the lazy dog.";
     assert_int_equal(fingerprint(WORDS, 3, "Hello"), UINT64_C(0x9555e8555c62dcfd));
     assert_int_equal(fingerprint(WORDS, 3, fox), UINT64_C(0x5cc1c8efc0c9b905));
@@ -451,7 +428,6 @@ static void test_values_of_the_specification(void **state)
 
 static void test_options_out_of_range_are_refused(void **state)
 {
-    (void)state;
     sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT;
     sstore_error error;
     uint64_t value;
@@ -472,7 +448,6 @@ static void test_options_out_of_range_are_refused(void **state)
 
 static void test_recipes_tell_the_options(void **state)
 {
-    (void)state;
     sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT;
     char recipe[128], cut[10];
     size_t length = sstore_text_recipe(NULL, recipe, sizeof recipe);
@@ -491,7 +466,6 @@ static void test_recipes_tell_the_options(void **state)
 
 static void test_without_utf8proc_text_is_unsupported(void **state)
 {
-    (void)state;
     sstore_error error;
     uint64_t value;
     char recipe[8];
@@ -504,7 +478,7 @@ int main(void)
     const struct CMUnitTest without[] = {cmocka_unit_test(test_without_utf8proc_text_is_unsupported)};
     if (!ss_fold_available())
         return cmocka_run_group_tests(without, NULL, NULL);
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_words_are_runs_of_letters_marks_and_numbers, testing_teardown),
         cmocka_unit_test_teardown(test_shingles_are_words_joined_by_one_space, testing_teardown),

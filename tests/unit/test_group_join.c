@@ -10,11 +10,8 @@
 #include "support/pair_list.h"
 #include "support/testing.h"
 
-static uint64_t run_seed;
-
 static sstore_status collect(void *context, const ss_fingerprint_pair *pairs, size_t count, sstore_error *error)
 {
-    (void)error;
     for (size_t i = 0; i < count; i++)
         pair_list_add(context, pairs[i].first, pairs[i].second);
     return SSTORE_OK;
@@ -22,7 +19,6 @@ static sstore_status collect(void *context, const ss_fingerprint_pair *pairs, si
 
 static sstore_status ignore(void *context, const ss_fingerprint_pair *pairs, size_t count, sstore_error *error)
 {
-    (void)pairs, (void)error;
     *(uint64_t *)context += count;
     return SSTORE_OK;
 }
@@ -166,9 +162,7 @@ static uint64_t check_spanning(const value_list *from, uint32_t distance, bool r
 
 static void test_against_all_pairs(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? 52 : 104);
     for (uint64_t i = 0; i < cases; i++) {
         const uint32_t kind = (uint32_t)(i % VALUES_KIND_COUNT);
@@ -192,9 +186,7 @@ static void test_against_all_pairs(void **state)
 /* So many near values that a set of them is connected for the most part while a few of it are not yet. */
 static void test_spanning_a_crowd(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 4);
+    rng random = rng_seeded(run_seed + 4);
     uint64_t attached = 0;
     for (uint32_t distance = 1; distance <= 3; distance++) {
         value_list values = value_list_make(&random, VALUES_OUTLIERS, 16000);
@@ -206,7 +198,6 @@ static void test_spanning_a_crowd(void **state)
 
 static void test_few_values(void **state)
 {
-    (void)state;
     for (size_t count = 0; count < 4; count++) {
         uint64_t items[] = {0, 1, UINT64_MAX};
         const value_list values = {items, count < 3 ? count : 3};
@@ -221,9 +212,7 @@ static void test_few_values(void **state)
 /* What is equal under a mask is left out, and what differs under all of them is not. */
 static void test_except(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     const uint64_t masks[] = {UINT64_C(0xff00), UINT64_C(0xff)};
     value_list values = value_list_make(&random, DATA_DENSE, 5000);
     pair_list counted = {NULL, 0, 0};
@@ -274,9 +263,7 @@ static work measure(const value_list *values, uint32_t distance, bool spanning)
 /* Many values of each hard kind: far less than a test for each pair of them, unless they are pairs. */
 static void test_work(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 2);
+    rng random = rng_seeded(run_seed + 2);
     const size_t count = testing_sanitized() ? 30000 : 100000;
     for (uint32_t kind = 0; kind < VALUES_KIND_COUNT; kind++) {
         value_list values = value_list_make(&random, kind, count);
@@ -297,7 +284,6 @@ static void test_work(void **state)
 /* Values that are all within the distance of each other take one search. */
 static void test_spanning_a_clique(void **state)
 {
-    (void)state;
     const size_t count = 1 << 16;
     value_list values = {malloc(count * sizeof *values.items), count};
     for (size_t i = 0; i < count; i++)
@@ -310,16 +296,13 @@ static void test_spanning_a_clique(void **state)
 
 static sstore_status refuse(void *context, const ss_fingerprint_pair *pairs, size_t count, sstore_error *error)
 {
-    (void)context, (void)pairs, (void)count, (void)error;
     return SSTORE_STOPPED;
 }
 
 /* Work without pairs is heard of, and can be stopped. */
 static void test_stop(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 3);
+    rng random = rng_seeded(run_seed + 3);
     sstore_error error = {.status = SSTORE_OK};
     ss_group_join *join = malloc(sizeof *join);
     value_list values = value_list_make(&random, DATA_UNIFORM, 20000);
@@ -334,7 +317,7 @@ static void test_stop(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_against_all_pairs, testing_teardown),
         cmocka_unit_test(test_few_values),

@@ -9,8 +9,6 @@
 #define INFINITE (UINT64_MAX / 4)
 #define LOOKUP_SIZE (1u << SS_MAX_CODE_BITS)
 
-static uint64_t run_seed;
-
 /* ----- kinds of counts ----- */
 
 typedef enum counts_kind {
@@ -152,9 +150,7 @@ static void check_lengths(const uint64_t counts[SS_SYMBOL_COUNT], const uint8_t 
 
 static void test_lengths_are_optimal(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     uint32_t limited = 0;
     for (uint32_t i = 0; i < 900; i++) {
         uint64_t counts[SS_SYMBOL_COUNT];
@@ -182,9 +178,7 @@ static void test_lengths_are_optimal(void **state)
 /* Where it takes no code of more than 11 bits, the limit costs nothing. */
 static void test_limit_does_not_bite(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     for (uint32_t symbols = 2; symbols <= SS_MAX_CODE_BITS + 1; symbols++) {
         for (uint32_t i = 0; i < 40; i++) {
             uint64_t counts[SS_SYMBOL_COUNT];
@@ -199,7 +193,6 @@ static void test_limit_does_not_bite(void **state)
 /* Of several best codes it is always the same one, by the order that format-spec/block-codec.md, section 7, gives. */
 static void test_ties_are_settled(void **state)
 {
-    (void)state;
     const uint64_t pairs[SS_SYMBOL_COUNT] = {1, 1, 2, 2}, equal[SS_SYMBOL_COUNT] = {[5] = 3, [6] = 3, [7] = 3};
     const uint8_t for_pairs[SS_SYMBOL_COUNT] = {2, 2, 2, 2}, for_equal[SS_SYMBOL_COUNT] = {[5] = 2, [6] = 2, [7] = 1};
     uint8_t lengths[SS_SYMBOL_COUNT];
@@ -211,7 +204,6 @@ static void test_ties_are_settled(void **state)
 
 static void test_fibonacci_stays_within_limit(void **state)
 {
-    (void)state;
     uint64_t counts[SS_SYMBOL_COUNT] = {1, 1};
     uint8_t lengths[SS_SYMBOL_COUNT], longest = 0;
     for (uint32_t h = 2; h < SS_SYMBOL_COUNT; h++)
@@ -226,7 +218,6 @@ static void test_fibonacci_stays_within_limit(void **state)
 
 static void test_fewest_symbols(void **state)
 {
-    (void)state;
     const char *reason;
     uint64_t counts[SS_SYMBOL_COUNT] = {0};
     uint8_t lengths[SS_SYMBOL_COUNT], none[SS_SYMBOL_COUNT] = {0};
@@ -251,7 +242,6 @@ static void test_fewest_symbols(void **state)
  * them. */
 static void test_symbols_of_differences(void **state)
 {
-    (void)state;
     uint64_t h_counts[SS_FINGERPRINT_BITS], counts[SS_SYMBOL_COUNT], lower = 0;
     for (uint32_t h = 0; h < SS_FINGERPRINT_BITS; h++) {
         assert_int_equal(ss_symbol_of(h), h < 32 ? h : 32);
@@ -277,7 +267,6 @@ static bool valid(const uint8_t lengths[SS_SYMBOL_COUNT])
 
 static void test_bad_lengths_are_refused(void **state)
 {
-    (void)state;
     static const struct {
         bool is_valid;
         uint8_t lengths[SS_SYMBOL_COUNT];
@@ -317,9 +306,7 @@ static void test_bad_lengths_are_refused(void **state)
 /* A valid code with any one length changed is none, unless nothing but the least of codes is left. */
 static void test_changed_lengths_are_refused(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 2);
+    rng random = rng_seeded(run_seed + 2);
     for (uint32_t i = 0; i < 200; i++) {
         uint64_t counts[SS_SYMBOL_COUNT];
         uint8_t lengths[SS_SYMBOL_COUNT];
@@ -404,9 +391,7 @@ static void check_code(const uint8_t lengths[SS_SYMBOL_COUNT])
 
 static void test_lookups_equal_decoding_bit_by_bit(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 3);
+    rng random = rng_seeded(run_seed + 3);
     for (uint32_t i = 0; i < 30; i++) {
         uint64_t counts[SS_SYMBOL_COUNT];
         uint8_t lengths[SS_SYMBOL_COUNT];
@@ -422,7 +407,6 @@ static void test_lookups_equal_decoding_bit_by_bit(void **state)
 /* h = 0 1 2 3 with lengths 1 2 3 3 are 0, 10, 110 and 111, read from the lowest bit on. */
 static void test_codes_are_canonical(void **state)
 {
-    (void)state;
     static ss_code code;
     const uint8_t lengths[SS_SYMBOL_COUNT] = {1, 2, 3, 3};
     ss_code_init(&code, lengths);
@@ -436,7 +420,7 @@ static void test_codes_are_canonical(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_lengths_are_optimal, testing_teardown),
         cmocka_unit_test(test_limit_does_not_bite),

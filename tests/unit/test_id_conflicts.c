@@ -13,8 +13,6 @@
 #define STORES (testing_sanitized() ? 10u : 40u)
 #define MOST_RECORDS 4000u
 
-static uint64_t run_seed;
-
 /* What the store should hold. */
 static sstore_record held[MOST_RECORDS];
 static size_t held_count;
@@ -93,9 +91,7 @@ static uint64_t random_id(rng *random, uint64_t range)
 
 static void test_random_additions(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (uint32_t i = 0; i < STORES; i++) {
         const char *path = scratch_path("store");
         const uint64_t id_range = rng_between(&random, 1, 2000), fingerprint_range = rng_between(&random, 1, 1000);
@@ -124,7 +120,6 @@ static void test_random_additions(void **state)
 
 static int hold_new(void *context, const sstore_dedup_answer *answer)
 {
-    (void)context;
     if (answer->is_new)
         held[held_count++] = (sstore_record){answer->fingerprint, answer->id};
     return 0;
@@ -133,9 +128,7 @@ static int hold_new(void *context, const sstore_dedup_answer *answer)
 /* Deduplication tells of all its publications, also where it compacts behind each. */
 static void test_dedup(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     for (uint32_t i = 0; i < STORES; i++) {
         const char *path = scratch_path("dedup");
         const uint64_t id_range = rng_between(&random, 1, 3000);
@@ -182,7 +175,6 @@ static void test_dedup(void **state)
  * are. */
 static void test_not_checked(void **state)
 {
-    (void)state;
     enum { MANY = 2200000, TOGETHER = 1 << 16 };
     for (uint64_t factor = 1; factor <= 1000; factor += 999) {
         const char *path = scratch_path("many");
@@ -214,7 +206,7 @@ static void test_not_checked(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_random_additions, testing_teardown),
         cmocka_unit_test_teardown(test_dedup, testing_teardown),

@@ -16,8 +16,6 @@
 #define AT_WIDTH 18
 #define AT_FLAGS 19
 
-static uint64_t run_seed;
-
 /* ----- what the tests share ----- */
 
 /* Records in the order of table 0: ranks ascend by 0 or 1, ids of one rank ascend. */
@@ -192,9 +190,7 @@ static size_t check_column(const column *from, uint32_t block_bytes)
 
 static void test_round_trip(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (uint32_t i = 0; i < RANK_KINDS * ID_KINDS * SIZE_COUNT; i++) {
         const rank_kind ranks = (rank_kind)(i % RANK_KINDS);
         const id_kind ids = (id_kind)(i / RANK_KINDS % ID_KINDS);
@@ -212,9 +208,7 @@ static void test_round_trip(void **state)
 /* Every width from 0 to 64: the least and the greatest id of a block decide. */
 static void test_every_width(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     for (uint32_t width = 0; width <= 64; width++) {
         const uint64_t span = ss_low_mask(width), least = width == 64 ? 0 : rng_next(&random) & ~span;
         uint64_t ranks[] = {5, 6, 6, 7}, ids[] = {least + span, least, least + (span >> 1), least + span};
@@ -236,7 +230,6 @@ static void test_every_width(void **state)
 /* So narrow that a block is full by its count. */
 static void test_fullest_block(void **state)
 {
-    (void)state;
     for (uint32_t repeats = 0; repeats < 2; repeats++) {
         const size_t count = 2 * SS_IDS_BLOCK_CAPACITY + 1;
         column from = {.count = count,
@@ -256,9 +249,7 @@ static void test_fullest_block(void **state)
 /* A rank that fills several blocks: each but its last says that it goes on. */
 static void test_rank_over_blocks(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 2);
+    rng random = rng_seeded(run_seed + 2);
     const size_t count = 200;
     column from = {.count = count, .ranks = malloc(count * sizeof(uint64_t)), .ids = malloc(count * sizeof(uint64_t))};
     for (size_t i = 0; i < count; i++) {
@@ -271,7 +262,6 @@ static void test_rank_over_blocks(void **state)
 
 static void test_single_records(void **state)
 {
-    (void)state;
     static const uint64_t numbers[] = {0, 1, UINT64_MAX - 1, UINT64_MAX};
     for (size_t i = 0; i < 16; i++) {
         uint64_t rank = numbers[i / 4] == UINT64_MAX ? 7 : numbers[i / 4], id = numbers[i % 4];
@@ -283,15 +273,14 @@ static void test_single_records(void **state)
 /* Ids 9 and 6 of rank 3, id 14 of rank 4, byte by byte. */
 static void test_bytes_of_a_block(void **state)
 {
-    (void)state;
     uint64_t ranks[] = {3, 3, 4}, ids[] = {6, 9, 14};
     const column from = {.count = 3, .ranks = ranks, .ids = ids};
     uint8_t bytes[256], expected[256] = {0};
     memset(bytes, 0xff, sizeof bytes);
     assert_int_equal(encode_block(&from, 0, sizeof bytes, bytes), 3);
     memset(bytes + sizeof bytes - 8, 0, 8); /* the trailer is not its own */
-    expected[0] = 3; /* first rank */
-    expected[8] = 6; /* least id */
+    expected[0] = 3;                        /* first rank */
+    expected[8] = 6;                        /* least id */
     expected[AT_COUNT] = 3;
     expected[AT_WIDTH] = 4; /* for 14 - 6 = 8 */
     expected[AT_FLAGS] = 1; /* some rank has two */
@@ -314,7 +303,6 @@ static bool opens(const uint8_t *bytes, uint32_t block_bytes)
 
 static void test_bad_frames_are_refused(void **state)
 {
-    (void)state;
     for (uint32_t block_bytes = 256; block_bytes <= 65536; block_bytes *= 4) {
         uint8_t *bytes = calloc(1, block_bytes);
         const uint32_t room = block_bytes - 8 - FRAME;
@@ -359,7 +347,6 @@ static void exercise(const uint8_t *bytes, uint32_t block_bytes, rng *random)
         return;
     for (uint32_t i = 0; i < block.count; i++)
         sum += ss_ids_block_id(&block, i) + ss_ids_block_starts_rank(&block, i);
-    (void)sum;
     for (uint32_t i = 0; i < 20; i++) {
         uint32_t begin, end;
         uint64_t rank = block.first_rank + (i < 2 ? i : rng_below(random, block.count + UINT64_C(2)));
@@ -372,9 +359,7 @@ static void exercise(const uint8_t *bytes, uint32_t block_bytes, rng *random)
 
 static void test_any_bytes_stay_inside(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 3);
+    rng random = rng_seeded(run_seed + 3);
     for (uint32_t i = 0; i < 8000; i++) {
         const uint32_t block_bytes = 256u << rng_below(&random, i % 16 == 0 ? SIZE_COUNT : 4);
         guarded memory = guard_make(block_bytes);
@@ -401,7 +386,7 @@ static void test_any_bytes_stay_inside(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_round_trip, testing_teardown),
         cmocka_unit_test_teardown(test_every_width, testing_teardown),

@@ -18,7 +18,6 @@
 /* A line that begins in the last bytes is left alone; these are as many as a line may have, and then some. */
 #define TAIL_BYTES 64u
 
-static uint64_t run_seed;
 static guarded memory;
 
 /* Lines, and how they are to be read. */
@@ -152,9 +151,7 @@ static void append_tail(sample *to)
 
 static void test_common_lines_are_read_at_once(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (uint64_t round = 0; round < ROUNDS; round++) {
         sample lines = {.size = 0};
         testing_doing("round %" PRIu64, round);
@@ -176,10 +173,8 @@ static void test_common_lines_are_read_at_once(void **state)
 
 static void test_mutated_lines_are_read_alike(void **state)
 {
-    (void)state;
-    rng random;
+    rng random = rng_seeded(run_seed + 1);
     size_t read = 0;
-    rng_init(&random, run_seed + 1);
     for (uint64_t round = 0; round < ROUNDS; round++) {
         sample lines = {.size = 0};
         testing_doing("round %" PRIu64, round);
@@ -198,7 +193,6 @@ static void test_mutated_lines_are_read_alike(void **state)
 /* Every byte in the place of every other one of a line. */
 static void test_every_byte_everywhere(void **state)
 {
-    (void)state;
     static const char *const lines[] = {"0123456789abcdeF\t1234567890\n",
                                         "18446744073709551615 18446744073709551615\r\n", "-9223372036854775808\t-\n",
                                         "f\n"};
@@ -218,7 +212,7 @@ static void test_every_byte_everywhere(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_common_lines_are_read_at_once, testing_teardown),
         cmocka_unit_test_teardown(test_mutated_lines_are_read_alike, testing_teardown),

@@ -18,8 +18,6 @@
 #define RECORDS 1600u /* as many queries that match all of them are more than a round of a batch may find */
 #define CAPACITY 700u
 
-static uint64_t run_seed;
-
 /* A store, opened so that each block is read when it is needed. */
 typedef struct fixture {
     rng random;
@@ -33,7 +31,7 @@ static void build(fixture *self, uint64_t seed, data_kind kind, data_ids ids, si
 {
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     sstore_error error = {.status = SSTORE_OK};
-    rng_init(&self->random, run_seed + seed);
+    self->random = rng_seeded(run_seed + seed);
     data_make(&self->random, kind, ids, count, true, &self->data);
     oracle_make(&self->data, &self->truth);
     snprintf(self->path, sizeof self->path, "%s", scratch_path("store"));
@@ -61,11 +59,11 @@ static void damage(const fixture *self, const char *suffix, size_t first)
     for (size_t i = 0; i < files.count; i++) {
         char name[4096];
         snprintf(name, sizeof name, "%s/%s", self->path, files.names[i]);
-        bytes content = file_load(name);
+        file_bytes content = file_load(name);
         for (size_t at = first; at < content.size; at += 100)
             content.data[at] ^= 0x55;
         file_save(name, content.data, content.size);
-        bytes_free(&content);
+        file_bytes_free(&content);
     }
     file_list_free(&files);
 }
@@ -82,7 +80,8 @@ static void check_damaged_records(const char *suffix, size_t first_byte)
     size_t done = 0, count;
     build(&self, 1, DATA_CLUSTERED, DATA_IDS, RECORDS);
     const size_t capacity = rng_between(&self.random, 1, CAPACITY);
-    testing_doing("records, %s damaged from byte %zu on, %zu at once, seed %" PRIu64, suffix, first_byte, capacity, run_seed);
+    testing_doing("records, %s damaged from byte %zu on, %zu at once, seed %" PRIu64, suffix, first_byte, capacity,
+                  run_seed);
     damage(&self, suffix, first_byte);
     assert_ok(sstore_record_iterator_create(self.store, &iterator, &error), &error);
     sstore_status status = SSTORE_OK;
@@ -108,7 +107,6 @@ static void check_damaged_records(const char *suffix, size_t first_byte)
 
 static void test_damaged_records(void **state)
 {
-    (void)state;
     check_damaged_records("table-00.blk", HEADER_FIXED + 3000);
     check_damaged_records("ids.blk", HEADER_FIXED + 500);
     check_damaged_records("ids.blk", HEADER_FIXED + 5000);
@@ -125,11 +123,10 @@ static void test_damaged_matches(void **state)
     sstore_error error = {.status = SSTORE_OK};
     matches all = {.count = 0};
     size_t done = 0, count = 0, query = SIZE_MAX;
-    (void)state;
     build(&self, 2, DATA_UNIFORM, DATA_IDS, RECORDS);
     testing_doing("matches of a store that comes to harm, seed %" PRIu64, run_seed);
-    assert_ok(sstore_match_iterator_create(self.store, self.data.fingerprints, self.data.count, SSTORE_MAX_DISTANCE, NULL,
-                                           &iterator, &error),
+    assert_ok(sstore_match_iterator_create(self.store, self.data.fingerprints, self.data.count, SSTORE_MAX_DISTANCE,
+                                           NULL, &iterator, &error),
               &error);
     sstore_status status = sstore_match_iterator_next(iterator, &columns, CAPACITY, &count, &error);
     assert_ok(status, &error);
@@ -184,7 +181,6 @@ static void test_damaged_pairs(void **state)
     sstore_error error = {.status = SSTORE_OK};
     const sstore_join_options options = join_options();
     size_t done = 0, count = 0;
-    (void)state;
     columns.id = id;
     columns.other_id = other_id;
     build(&self, 3, DATA_REPEATED, DATA_ORDINALS, 20 * RECORDS);
@@ -197,17 +193,20 @@ static void test_damaged_pairs(void **state)
         assert_in_range(count, 1, CAPACITY);
         for (size_t i = 0; i < count; i++, done++)
             assert_true(id[i] < self.data.count && other_id[i] < self.data.count && id[i] != other_id[i] &&
-                        sstore_hamming_distance(self.data.fingerprints[id[i]], self.data.fingerprints[other_id[i]]) <= 1);
+                        sstore_hamming_distance(self.data.fingerprints[id[i]], self.data.fingerprints[other_id[i]]) <=
+                            1);
         count = 0;
         status = sstore_pair_iterator_next(iterator, &columns, CAPACITY, &count, &error);
     }
     assert_status(status, SSTORE_ERROR_DAMAGED, &error);
     for (int i = 0; i < 3; i++)
-        assert_status(sstore_pair_iterator_next(iterator, &columns, CAPACITY, &count, &error), SSTORE_ERROR_ARGUMENT, &error);
+        assert_status(sstore_pair_iterator_next(iterator, &columns, CAPACITY, &count, &error), SSTORE_ERROR_ARGUMENT,
+                      &error);
     sstore_pair_iterator_free(iterator);
     /* And if the damage is there at once. */
     sstore_cluster_iterator *clusters = (sstore_cluster_iterator *)1;
-    assert_status(sstore_pair_iterator_create(self.store, NULL, &options, &iterator, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_status(sstore_pair_iterator_create(self.store, NULL, &options, &iterator, &error), SSTORE_ERROR_DAMAGED,
+                  &error);
     assert_null(iterator);
     assert_status(sstore_cluster_iterator_create(self.store, &options, true, &clusters, &error), SSTORE_ERROR_DAMAGED,
                   &error);
@@ -240,7 +239,6 @@ static void test_stopping(void **state)
     sstore_cluster_iterator *clusters;
     sstore_error error = {.status = SSTORE_OK};
     size_t count;
-    (void)state;
     build(&self, 4, DATA_REPEATED, DATA_ORDINALS, 2 * RECORDS);
     testing_doing("stopping, seed %" PRIu64, run_seed);
     options.on_progress = stop;
@@ -264,7 +262,8 @@ static void test_stopping(void **state)
         assert_true(status != SSTORE_OK || count > 0);
     }
     assert_status(status, SSTORE_STOPPED, &error);
-    assert_status(sstore_cluster_iterator_next(clusters, NULL, CAPACITY, &count, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_cluster_iterator_next(clusters, NULL, CAPACITY, &count, &error), SSTORE_ERROR_ARGUMENT,
+                  &error);
     sstore_cluster_iterator_free(clusters);
     tear_down(&self);
 }
@@ -280,7 +279,6 @@ static void test_half_way(void **state)
     sstore_error error = {.status = SSTORE_OK};
     const sstore_join_options options = join_options();
     size_t count;
-    (void)state;
     build(&self, 5, DATA_REPEATED, DATA_IDS, RECORDS);
     for (size_t rounds = 0; rounds < 3; rounds++) {
         assert_ok(sstore_record_iterator_create(self.store, &records, &error), &error);
@@ -318,32 +316,38 @@ static void test_creation_refuses(void **state)
     sstore_join_options options = join_options();
     sstore_error error = {.status = SSTORE_OK};
     const uint64_t query = 1;
-    (void)state;
     build(&self, 6, DATA_UNIFORM, DATA_IDS, 10);
     assert_status(sstore_record_iterator_create(NULL, &records, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_null(records);
     assert_status(sstore_record_iterator_create(self.store, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_status(sstore_match_iterator_create(NULL, &query, 1, 3, NULL, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_match_iterator_create(NULL, &query, 1, 3, NULL, &found, &error), SSTORE_ERROR_ARGUMENT,
+                  &error);
     assert_null(found);
-    assert_status(sstore_match_iterator_create(self.store, NULL, 1, 3, NULL, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_match_iterator_create(self.store, NULL, 1, 3, NULL, &found, &error), SSTORE_ERROR_ARGUMENT,
+                  &error);
     assert_status(sstore_match_iterator_create(self.store, &query, 1, 65, NULL, &found, &error), SSTORE_ERROR_ARGUMENT,
                   &error);
     assert_null(found);
-    assert_status(sstore_match_iterator_create(self.store, &query, 1, 3, NULL, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_match_iterator_create(self.store, &query, 1, 3, NULL, NULL, &error), SSTORE_ERROR_ARGUMENT,
+                  &error);
     assert_status(sstore_pair_iterator_create(NULL, NULL, &options, &pairs, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_null(pairs);
     assert_status(sstore_pair_iterator_create(self.store, self.store, &options, &pairs, &error), SSTORE_ERROR_ARGUMENT,
                   &error);
     assert_status(sstore_pair_iterator_create(self.store, NULL, &options, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_status(sstore_cluster_iterator_create(NULL, &options, true, &clusters, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_cluster_iterator_create(NULL, &options, true, &clusters, &error), SSTORE_ERROR_ARGUMENT,
+                  &error);
     assert_null(clusters);
-    assert_status(sstore_cluster_iterator_create(self.store, &options, true, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_cluster_iterator_create(self.store, &options, true, NULL, &error), SSTORE_ERROR_ARGUMENT,
+                  &error);
     options.tmp_dir = "/nowhere/at/all";
-    assert_status(sstore_pair_iterator_create(self.store, NULL, &options, &pairs, &error), SSTORE_ERROR_NOT_FOUND, &error);
+    assert_status(sstore_pair_iterator_create(self.store, NULL, &options, &pairs, &error), SSTORE_ERROR_NOT_FOUND,
+                  &error);
     assert_status(sstore_cluster_iterator_create(self.store, &options, true, &clusters, &error), SSTORE_ERROR_NOT_FOUND,
                   &error);
     options.distance = SSTORE_MAX_BUILD_DISTANCE + 1;
-    assert_status(sstore_pair_iterator_create(self.store, NULL, &options, &pairs, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_pair_iterator_create(self.store, NULL, &options, &pairs, &error), SSTORE_ERROR_ARGUMENT,
+                  &error);
     assert_status(sstore_cluster_iterator_create(self.store, &options, true, &clusters, &error), SSTORE_ERROR_ARGUMENT,
                   &error);
     assert_null(pairs);
@@ -364,7 +368,6 @@ static void test_next_refuses(void **state)
     sstore_error error = {.status = SSTORE_OK};
     const uint64_t query = 1;
     size_t count;
-    (void)state;
     build(&self, 7, DATA_UNIFORM, DATA_IDS, 10);
     assert_ok(sstore_record_iterator_create(self.store, &records, &error), &error);
     assert_ok(sstore_match_iterator_create(self.store, &query, 1, 3, NULL, &found, &error), &error);
@@ -415,7 +418,6 @@ static void check_nothing(fixture *self)
 /* Stores that were always empty, or of which all was removed. */
 static void test_nothing(void **state)
 {
-    (void)state;
     for (int ids = 0; ids < DATA_IDS_COUNT; ids++) {
         fixture self;
         sstore_error error = {.status = SSTORE_OK};
@@ -425,7 +427,8 @@ static void test_nothing(void **state)
         tear_down(&self);
         build(&self, 9, DATA_CLUSTERED, (data_ids)ids, 200);
         testing_doing("a store without what it had, %s, seed %" PRIu64, data_ids_name((data_ids)ids), run_seed);
-        assert_ok(store_change(self.path, true, self.data.fingerprints, self.data.ids, self.data.count, &error), &error);
+        assert_ok(store_change(self.path, true, self.data.fingerprints, self.data.ids, self.data.count, &error),
+                  &error);
         check_nothing(&self);
         tear_down(&self);
     }
@@ -433,7 +436,7 @@ static void test_nothing(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_damaged_records, testing_teardown),
         cmocka_unit_test_teardown(test_damaged_matches, testing_teardown),

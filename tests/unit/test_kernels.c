@@ -17,8 +17,6 @@
 #define GROUP_BYTES (SS_GROUP_SIZE * SS_LOWER_BYTES)
 #define MOST_GROUPS 8u
 
-static uint64_t run_seed;
-
 /* The forms that this processor has. */
 static uint32_t list_forms(const ss_kernels *forms[MOST_FORMS])
 {
@@ -63,10 +61,8 @@ static void check_find(const uint8_t *block, uint32_t group, uint32_t end, uint3
 /* Each distance that a query may have, at random halves: for most of them some are near and others are not. */
 static void test_all_distances(void **state)
 {
-    (void)state;
-    rng random;
+    rng random = rng_seeded(run_seed);
     guarded memory = guard_make(MOST_GROUPS * GROUP_BYTES);
-    rng_init(&random, run_seed);
     for (uint32_t trial = 0; trial < 40; trial++) {
         rng_fill(&random, memory.high, memory.size);
         for (uint32_t distance = 0; distance <= 64; distance++) {
@@ -83,11 +79,9 @@ static void test_all_distances(void **state)
 /* One half among others that are far, at each place of each group: it differs in just the distance, or a bit more. */
 static void test_each_place(void **state)
 {
-    (void)state;
-    rng random;
+    rng random = rng_seeded(run_seed + 1);
     guarded memory = guard_make(3 * GROUP_BYTES);
     uint8_t *block = memory.high;
-    rng_init(&random, run_seed + 1);
     for (uint32_t place = 0; place < 3 * SS_GROUP_SIZE; place++) {
         for (uint32_t distance = 0; distance <= 12; distance++) {
             const uint32_t lower = (uint32_t)rng_next(&random), group = place / SS_GROUP_SIZE;
@@ -113,9 +107,7 @@ static void test_each_place(void **state)
  * reports none of what stands there. */
 static void test_last_groups(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 2);
+    rng random = rng_seeded(run_seed + 2);
     for (uint32_t trial = 0; trial < 400; trial++) {
         const uint32_t block_bytes = 256u << trial % 4;
         guarded memory = guard_make(block_bytes);
@@ -205,10 +197,8 @@ static void make_code(rng *random, ss_code *code)
 /* Groups of sound blocks, and of these with bits flipped, between forbidden pages. */
 static void test_groups_of_blocks(void **state)
 {
-    (void)state;
-    rng random;
+    rng random = rng_seeded(run_seed + 3);
     uint32_t passed = 0, refused = 0;
-    rng_init(&random, run_seed + 3);
     for (uint32_t trial = 0; trial < 400; trial++) {
         const uint32_t block_bytes = 256u << trial % 5;
         guarded memory = guard_make(block_bytes);
@@ -258,11 +248,9 @@ static void test_groups_of_blocks(void **state)
 /* Any bits, at bounds as bad as a block can have them. */
 static void test_malformed_groups(void **state)
 {
-    (void)state;
-    rng random;
+    rng random = rng_seeded(run_seed + 4);
     static ss_code code;
     uint32_t passed = 0, refused = 0;
-    rng_init(&random, run_seed + 4);
     for (uint32_t trial = 0; trial < 20000; trial++) {
         const uint32_t block_bytes = 256u << trial % 3, head = block_bytes - 16;
         static guarded memories[3];
@@ -275,8 +263,8 @@ static void test_malformed_groups(void **state)
         const uint32_t count = (uint32_t)rng_between(&random, 1, head / 4);
         const uint32_t number = (uint32_t)rng_below(&random, (count + 63) / 64);
         const uint32_t left = count - number * SS_GROUP_SIZE, column = 4 * count;
-        const uint32_t begin = (uint32_t)rng_between(&random, column, head), end = (uint32_t)rng_between(&random, begin,
-                                                                                                         head);
+        const uint32_t begin = (uint32_t)rng_between(&random, column, head),
+                       end = (uint32_t)rng_between(&random, begin, head);
         const uint32_t low_bits = number == 0 || begin + 2 > end ? 0 : (uint32_t)rng_below(&random, 17);
         ss_coded_group group = {.block = block,
                                 .first = number * SS_GROUP_SIZE,
@@ -308,7 +296,6 @@ static void test_malformed_groups(void **state)
 
 static void test_forms_by_level(void **state)
 {
-    (void)state;
     for (int level = SS_SIMD_NONE; level <= SS_SIMD_AVX512; level++) {
         ss_simd_limit((ss_simd_level)level);
         for (int form = SS_SIMD_NONE; form <= SS_SIMD_AVX512; form++)
@@ -320,7 +307,7 @@ static void test_forms_by_level(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_all_distances, testing_teardown),
         cmocka_unit_test_teardown(test_each_place, testing_teardown),

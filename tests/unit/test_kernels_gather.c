@@ -17,8 +17,7 @@ static uint16_t gather_slowly(uint64_t value, uint64_t mask)
 
 static void test_all_forms(void **state)
 {
-    rng random;
-    rng_init(&random, *(const uint64_t *)*state);
+    rng random = rng_seeded(run_seed);
     for (uint32_t round = 0; round < 3000; round++) {
         const uint32_t bits = (uint32_t)rng_below(&random, SS_MAX_GATHERED + 1);
         uint64_t values[COUNT], mask = rng_flip(&random, 0, bits);
@@ -41,9 +40,9 @@ static void test_all_forms(void **state)
 
 int main(void)
 {
-    uint64_t seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate_setup_teardown(test_all_forms, NULL, testing_teardown, &seed),
+        cmocka_unit_test_teardown(test_all_forms, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,8 +9,8 @@
 #define MOST 200u
 #define ROUNDS 2000u
 
-static void check_within(const ss_kernels *kernels, const uint64_t *values, const ss_folded *folded, uint32_t begin, uint32_t end,
-                         uint32_t distance)
+static void check_within(const ss_kernels *kernels, const uint64_t *values, const ss_folded *folded, uint32_t begin,
+                         uint32_t end, uint32_t distance)
 {
     uint32_t hits[MOST], next = 0;
     const uint32_t found = kernels->pairs_within(folded, begin, end, distance, hits);
@@ -26,8 +26,9 @@ static void check_within(const ss_kernels *kernels, const uint64_t *values, cons
     assert_int_equal(next, found);
 }
 
-static void check_between(const ss_kernels *kernels, const uint64_t *values, const ss_folded *folded, uint32_t value_count,
-                          const uint64_t *others, const ss_folded *folded_others, uint32_t count, uint32_t distance)
+static void check_between(const ss_kernels *kernels, const uint64_t *values, const ss_folded *folded,
+                          uint32_t value_count, const uint64_t *others, const ss_folded *folded_others, uint32_t count,
+                          uint32_t distance)
 {
     uint32_t hits[MOST + SS_PAIR_LANES], next = 0;
     const uint32_t found = kernels->pairs_between(folded, value_count, folded_others, count, distance, hits);
@@ -62,8 +63,7 @@ static void free_folded(ss_folded *folded)
 
 static void test_all_forms(void **state)
 {
-    rng random;
-    rng_init(&random, *(const uint64_t *)*state);
+    rng random = rng_seeded(run_seed);
     for (uint32_t round = 0; round < ROUNDS; round++) {
         const uint32_t count = (uint32_t)rng_below(&random, rng_one_in(&random, 2) ? 20 : MOST + 1);
         const uint32_t distance = (uint32_t)rng_below(&random, rng_one_in(&random, 2) ? 10 : 65);
@@ -71,7 +71,8 @@ static void test_all_forms(void **state)
         const uint64_t base = rng_next(&random);
         uint64_t values[MOST + SS_PAIR_PADDING];
         for (uint32_t i = 0; i < count + SS_PAIR_PADDING; i++) /* what is behind the last may be near, too */
-            values[i] = rng_flip(&random, base, (uint32_t)rng_below(&random, rng_one_in(&random, 8) ? 4 : most_flips + 1));
+            values[i] = rng_flip(&random, base,
+                                 (uint32_t)rng_below(&random, rng_one_in(&random, 8) ? 4 : most_flips + 1));
         const uint32_t rows = (uint32_t)rng_below(&random, count < SS_PAIR_LANES ? count + 1 : SS_PAIR_LANES + 1);
         ss_folded folded = fold_all(values, count + SS_PAIR_PADDING);
         ss_folded others = fold_all(values + rows, count - rows + SS_PAIR_PADDING);
@@ -93,24 +94,24 @@ static void test_all_forms(void **state)
 
 static void test_folds(void **state)
 {
-    rng random;
-    rng_init(&random, *(const uint64_t *)*state);
+    rng random = rng_seeded(run_seed);
     for (uint32_t round = 0; round < ROUNDS; round++) {
         const uint64_t a = rng_next(&random), values[] = {a, rng_flip(&random, a, (uint32_t)rng_below(&random, 65))};
         uint32_t folds[2], uppers[2];
         ss_fold(values, 2, &(ss_folded){.folds = folds, .uppers = uppers});
         const uint32_t of_folds = (uint32_t)__builtin_popcount(folds[0] ^ folds[1]);
         assert_true(of_folds <= sstore_hamming_distance(values[0], values[1]));
-        assert_int_equal(of_folds % 2, sstore_hamming_distance(values[0], values[1]) % 2); /* bits cancel each other in pairs */
+        assert_int_equal(of_folds % 2,
+                         sstore_hamming_distance(values[0], values[1]) % 2); /* bits cancel each other in pairs */
     }
 }
 
 int main(void)
 {
-    uint64_t seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate_setup_teardown(test_all_forms, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_folds, NULL, testing_teardown, &seed),
+        cmocka_unit_test_teardown(test_all_forms, testing_teardown),
+        cmocka_unit_test_teardown(test_folds, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,8 +30,7 @@ static void check(const ss_kernels *kernels, const uint64_t *values, uint32_t co
 
 static void test_all_forms(void **state)
 {
-    rng random;
-    rng_init(&random, *(const uint64_t *)*state);
+    rng random = rng_seeded(run_seed);
     uint64_t values[MOST];
     for (uint32_t round = 0; round < ROUNDS; round++) {
         uint32_t count = (uint32_t)rng_below(&random, MOST + 1);
@@ -51,9 +50,9 @@ static void test_all_forms(void **state)
 
 int main(void)
 {
-    uint64_t seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate_setup_teardown(test_all_forms, NULL, testing_teardown, &seed),
+        cmocka_unit_test_teardown(test_all_forms, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

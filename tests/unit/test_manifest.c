@@ -32,8 +32,6 @@
 
 #define MOST_BLOCKS (UINT64_C(1) << 40) /* of a file */
 
-static uint64_t run_seed;
-
 /* ----- what the tests share ----- */
 
 static ss_dir open_scratch(void)
@@ -67,7 +65,10 @@ static void make_segment(rng *random, const char *plan, uint32_t distance, bool 
 
 static ss_manifest make_manifest(rng *random, const char *plan, bool has_ids, uint32_t segment_count)
 {
-    ss_manifest made = {.distance = 3, .has_ids = has_ids, .next_ordinal = has_ids ? 1234567 : 0, .segment_count = segment_count};
+    ss_manifest made = {.distance = 3,
+                        .has_ids = has_ids,
+                        .next_ordinal = has_ids ? 1234567 : 0,
+                        .segment_count = segment_count};
     made.recipe = strdup(RECIPE);
     made.segments = calloc(segment_count + 1, sizeof *made.segments);
     for (uint32_t i = 0; i < segment_count; i++)
@@ -82,7 +83,7 @@ static void free_made(ss_manifest *made)
 }
 
 /* Write it to the scratch folder and return the bytes of the file. */
-static bytes write_manifest(const ss_manifest *manifest)
+static file_bytes write_manifest(const ss_manifest *manifest)
 {
     ss_dir dir = open_scratch();
     sstore_error error = {.status = SSTORE_OK};
@@ -109,7 +110,7 @@ static sstore_status decode(const uint8_t *from, size_t size, sstore_error *erro
 }
 
 /* Make size and checksum fit, so that what lies behind them is looked at. */
-static void sign(bytes *content)
+static void sign(file_bytes *content)
 {
     const size_t signed_bytes = content->size - CHECKSUM_BYTES;
     ss_store_le32(content->data + AT_SIZE, (uint32_t)content->size);
@@ -159,21 +160,19 @@ static void check_manifest(const ss_manifest *a, const ss_manifest *b)
 
 static void test_round_trip(void **state)
 {
-    (void)state;
     static const char *const plans[] = {"1", "2", "3", "4", "10", "16", "20", "ffff000000000000:3,00ff00ff00ff00ff:1"};
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     ss_dir dir = open_scratch();
     for (uint32_t i = 0; i < 8 * 2 * 3; i++) {
         ss_manifest made = make_manifest(&random, plans[i % 8], i / 8 % 2, i / 16), got;
         sstore_error error = {.status = SSTORE_OK};
         testing_doing("plan %s, %s ids, %u segments", plans[i % 8], made.has_ids ? "with" : "without", i / 16);
-        bytes content = write_manifest(&made);
+        file_bytes content = write_manifest(&made);
         assert_ok(ss_manifest_read(&dir, &got, &error), &error);
         check_manifest(&got, &made);
         assert_int_equal(got.identity.size, content.size);
         ss_manifest_free(&got);
-        bytes_free(&content);
+        file_bytes_free(&content);
         free_made(&made);
     }
     ss_dir_close(&dir);
@@ -182,9 +181,7 @@ static void test_round_trip(void **state)
 
 static void test_recipes(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     ss_dir dir = open_scratch();
     for (size_t length = 0; length <= SS_MAX_RECIPE_BYTES + 1; length += length < 18 ? 1 : 1359) {
         ss_manifest made = make_manifest(&random, "2", true, 1), got;
@@ -194,7 +191,7 @@ static void test_recipes(void **state)
         made.recipe = malloc(length + 1);
         memset(made.recipe, 0xc3, length);
         made.recipe[length] = '\0';
-        bytes content = write_manifest(&made);
+        file_bytes content = write_manifest(&made);
         if (length > SS_MAX_RECIPE_BYTES) {
             assert_status(ss_manifest_read(&dir, &got, &error), SSTORE_ERROR_DAMAGED, &error);
         } else {
@@ -202,7 +199,7 @@ static void test_recipes(void **state)
             assert_string_equal(got.recipe, made.recipe);
             ss_manifest_free(&got);
         }
-        bytes_free(&content);
+        file_bytes_free(&content);
         free_made(&made);
     }
     ss_dir_close(&dir);
@@ -212,16 +209,14 @@ static void test_recipes(void **state)
 /* As many segments as there can be, and one more. */
 static void test_most_segments(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 2);
+    rng random = rng_seeded(run_seed + 2);
     for (uint32_t count = SS_MAX_SEGMENTS; count <= SS_MAX_SEGMENTS + 1; count++) {
         ss_manifest made = make_manifest(&random, "1", false, count);
-        bytes content = write_manifest(&made);
+        file_bytes content = write_manifest(&made);
         sstore_error error;
         assert_status(decode(content.data, content.size, &error),
                       count <= SS_MAX_SEGMENTS ? SSTORE_OK : SSTORE_ERROR_DAMAGED, &error);
-        bytes_free(&content);
+        file_bytes_free(&content);
         free_made(&made);
     }
 }
@@ -229,19 +224,17 @@ static void test_most_segments(void **state)
 /* The new one takes the old one's place, also where a killed writer left its own. */
 static void test_replacing(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 3);
+    rng random = rng_seeded(run_seed + 3);
     ss_dir dir = open_scratch();
     file_save(scratch_path(SS_MANIFEST_NEW_NAME), "left over", 9);
     for (uint32_t segments = 1; segments <= 3; segments++) {
         ss_manifest made = make_manifest(&random, "4", true, segments), got;
         sstore_error error = {.status = SSTORE_OK};
-        bytes content = write_manifest(&made);
+        file_bytes content = write_manifest(&made);
         assert_ok(ss_manifest_read(&dir, &got, &error), &error);
         check_manifest(&got, &made);
         ss_manifest_free(&got);
-        bytes_free(&content);
+        file_bytes_free(&content);
         free_made(&made);
     }
     ss_dir_close(&dir);
@@ -249,9 +242,7 @@ static void test_replacing(void **state)
 
 static void test_facts_about_files(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 4);
+    rng random = rng_seeded(run_seed + 4);
     ss_manifest_segment segment;
     make_segment(&random, "3", 3, true, &segment);
     for (uint32_t i = 0; i <= 3; i++) {
@@ -268,20 +259,18 @@ static void test_facts_about_files(void **state)
 
 /* ----- damage ----- */
 
-static bytes make_content(uint32_t segment_count)
+static file_bytes make_content(uint32_t segment_count)
 {
-    rng random;
-    rng_init(&random, run_seed + 5);
+    rng random = rng_seeded(run_seed + 5);
     ss_manifest made = make_manifest(&random, "2", true, segment_count);
-    bytes content = write_manifest(&made);
+    file_bytes content = write_manifest(&made);
     free_made(&made);
     return content;
 }
 
 static void test_every_flipped_bit_is_refused(void **state)
 {
-    (void)state;
-    bytes content = make_content(2);
+    file_bytes content = make_content(2);
     for (size_t bit = 0; bit < 8 * content.size; bit++) {
         sstore_error error;
         testing_doing("bit %zu of byte %zu flipped", bit % 8, bit / 8);
@@ -291,16 +280,15 @@ static void test_every_flipped_bit_is_refused(void **state)
     }
     sstore_error error;
     assert_ok(decode(content.data, content.size, &error), &error);
-    bytes_free(&content);
+    file_bytes_free(&content);
     testing_done();
 }
 
 /* Cut to every length or extended: also where size and checksum are made to fit. */
 static void test_other_sizes_are_refused(void **state)
 {
-    (void)state;
-    bytes content = make_content(2);
-    bytes part = {.data = calloc(1, content.size + 4096)};
+    file_bytes content = make_content(2);
+    file_bytes part = {.data = calloc(1, content.size + 4096)};
     for (size_t size = 0; size < content.size + 300; size++) {
         sstore_error error;
         if (size == content.size)
@@ -314,8 +302,8 @@ static void test_other_sizes_are_refused(void **state)
         sign(&part);
         assert_true(decode(part.data, size, &error) != SSTORE_OK);
     }
-    bytes_free(&part);
-    bytes_free(&content);
+    file_bytes_free(&part);
+    file_bytes_free(&content);
     testing_done();
 }
 
@@ -342,7 +330,7 @@ static const changed_field changed_fields[] = {
     {AT_DISTANCE, 4, SSTORE_MAX_BUILD_DISTANCE + 1, SSTORE_ERROR_DAMAGED},
     {AT_DISTANCE, 4, UINT32_MAX, SSTORE_ERROR_DAMAGED},
     {AT_FLAGS, 4, 0, SSTORE_ERROR_DAMAGED}, /* without ids the counts do not fit */
-    {AT_FLAGS, 4, 3, SSTORE_OK}, /* the plan was given */
+    {AT_FLAGS, 4, 3, SSTORE_OK},            /* the plan was given */
     {AT_FLAGS, 4, 5, SSTORE_ERROR_UNSUPPORTED},
     {AT_FLAGS, 4, UINT32_C(0x80000001), SSTORE_ERROR_UNSUPPORTED},
     {AT_UNUSED, 4, UINT32_MAX, SSTORE_OK},
@@ -386,15 +374,15 @@ static const changed_field changed_fields[] = {
     {AT_SEGMENT + 88, 8, 0, SSTORE_ERROR_DAMAGED}, /* id blocks */
     {AT_SEGMENT + 88, 8, 1001, SSTORE_ERROR_DAMAGED},
     {AT_SEGMENT + 88, 8, SS_MAX_BLOCK_COUNT + 1, SSTORE_ERROR_DAMAGED},
-    {AT_SEGMENT + 96, 8, 0, SSTORE_OK},                 /* header checksum: held against the file */
+    {AT_SEGMENT + 96, 8, 0, SSTORE_OK},             /* header checksum: held against the file */
     {AT_SEGMENT + 112, 4, 1, SSTORE_ERROR_DAMAGED}, /* kind: it is in the segment's id */
     {AT_SEGMENT + 112, 4, 2, SSTORE_ERROR_UNSUPPORTED},
-    {AT_SEGMENT + 116, 4, 0, SSTORE_ERROR_DAMAGED},     /* tables */
+    {AT_SEGMENT + 116, 4, 0, SSTORE_ERROR_DAMAGED}, /* tables */
     {AT_SEGMENT + 116, 4, 1, SSTORE_ERROR_DAMAGED},
     {AT_SEGMENT + 116, 4, 3, SSTORE_ERROR_DAMAGED},
     {AT_SEGMENT + 116, 4, 65, SSTORE_ERROR_DAMAGED},
     {AT_SEGMENT + 116, 4, UINT32_MAX, SSTORE_ERROR_DAMAGED},
-    {AT_SEGMENT + 120, 4, 0, SSTORE_OK}, /* LMDB format: looked at when the directory is opened */
+    {AT_SEGMENT + 120, 4, 0, SSTORE_OK},          /* LMDB format: looked at when the directory is opened */
     {AT_SEGMENT + 124, 4, UINT32_MAX, SSTORE_OK}, /* unused */
     /* table 0 */
     {AT_TABLE, 8, UINT64_C(0xffffffff00000001), SSTORE_ERROR_DAMAGED}, /* key mask */
@@ -414,9 +402,8 @@ static const changed_field changed_fields[] = {
 /* An older store is told to be built again, and which one it is. */
 static void test_older_versions(void **state)
 {
-    (void)state;
     for (uint32_t version = 0; version < SS_FORMAT_VERSION; version++) {
-        bytes content = make_content(1);
+        file_bytes content = make_content(1);
         ss_manifest manifest;
         sstore_error error;
         char wanted[64];
@@ -426,14 +413,13 @@ static void test_older_versions(void **state)
         assert_status(ss_manifest_decode(content.data, content.size, "MANIFEST", &manifest, &error),
                       SSTORE_ERROR_UNSUPPORTED, &error);
         assert_true(strstr(error.message, wanted) != NULL && strstr(error.message, "build it again") != NULL);
-        bytes_free(&content);
+        file_bytes_free(&content);
     }
 }
 
 static void test_changed_fields(void **state)
 {
-    (void)state;
-    bytes content = make_content(1);
+    file_bytes content = make_content(1);
     uint8_t *whole = malloc(content.size);
     memcpy(whole, content.data, content.size);
     for (size_t i = 0; i < sizeof changed_fields / sizeof *changed_fields; i++) {
@@ -447,7 +433,7 @@ static void test_changed_fields(void **state)
         assert_status(decode(content.data, content.size, &error), field->wanted, &error);
     }
     free(whole);
-    bytes_free(&content);
+    file_bytes_free(&content);
     testing_done();
 }
 
@@ -461,25 +447,20 @@ typedef struct impossible {
 
 static void change_nothing(ss_manifest *manifest, ss_manifest_segment *segment)
 {
-    (void)manifest;
-    (void)segment;
 }
 
 static void lower_radius(ss_manifest *manifest, ss_manifest_segment *segment)
 {
-    (void)manifest;
     segment->plan.tables[1].radius = 0;
 }
 
 static void raise_radius(ss_manifest *manifest, ss_manifest_segment *segment)
 {
-    (void)manifest;
     segment->plan.tables[1].radius = 32;
 }
 
 static void raise_radius_too_far(ss_manifest *manifest, ss_manifest_segment *segment)
 {
-    (void)manifest;
     segment->plan.tables[1].radius = 33;
 }
 
@@ -490,20 +471,17 @@ static void raise_distance(ss_manifest *manifest, ss_manifest_segment *segment)
 
 static void swap_tables(ss_manifest *manifest, ss_manifest_segment *segment)
 {
-    (void)manifest;
     segment->plan.tables[0].key_mask = ~segment->plan.tables[0].key_mask;
     segment->plan.tables[1].key_mask = ~segment->plan.tables[1].key_mask;
 }
 
 static void change_prefix(ss_manifest *manifest, ss_manifest_segment *segment)
 {
-    (void)manifest;
     segment->plan.tables[1].prefix_bits = 31;
 }
 
 static void drop_tables(ss_manifest *manifest, ss_manifest_segment *segment)
 {
-    (void)manifest;
     segment->plan.table_count = 0;
 }
 
@@ -534,13 +512,11 @@ static void repeat_without_ids(ss_manifest *manifest, ss_manifest_segment *segme
 
 static void more_distinct_than_records(ss_manifest *manifest, ss_manifest_segment *segment)
 {
-    (void)manifest;
     segment->distinct_count = segment->record_count + 1;
 }
 
 static void empty_segment(ss_manifest *manifest, ss_manifest_segment *segment)
 {
-    (void)manifest;
     segment->record_count = segment->distinct_count = 0;
     segment->tables[0].block_count = segment->tables[1].block_count = segment->ids.block_count = 0;
 }
@@ -565,20 +541,17 @@ static void same_folder(ss_manifest *manifest, ss_manifest_segment *segment)
 
 static void other_block_size(ss_manifest *manifest, ss_manifest_segment *segment)
 {
-    (void)manifest;
     segment->block_bytes = 65536;
 }
 
 static void bad_block_size(ss_manifest *manifest, ss_manifest_segment *segment)
 {
-    (void)manifest;
     segment->block_bytes = 131072;
 }
 
 /* As large as its blocks allow, by the format's limits: one value a block, of table 0 two. */
 static void largest_directory(ss_manifest *manifest, ss_manifest_segment *segment)
 {
-    (void)manifest;
     const uint64_t values = 2 * segment->tables[0].block_count + segment->tables[1].block_count +
                             segment->ids.block_count;
     segment->directory_bytes = ((uint64_t)16 << 20) + 16 * values;
@@ -593,7 +566,6 @@ static void too_large_directory(ss_manifest *manifest, ss_manifest_segment *segm
 /* Of records there are still more. */
 static void most_blocks(ss_manifest *manifest, ss_manifest_segment *segment)
 {
-    (void)manifest;
     segment->record_count = segment->distinct_count = MOST_BLOCKS + 1000;
     segment->tables[0].block_count = segment->tables[1].block_count = segment->ids.block_count = MOST_BLOCKS;
 }
@@ -612,7 +584,6 @@ static void too_many_id_blocks(ss_manifest *manifest, ss_manifest_segment *segme
 
 static void test_impossible_contents(void **state)
 {
-    (void)state;
     static const impossible cases[] = {
         {"nothing", change_nothing, SSTORE_OK},
         {"a radius too small", lower_radius, SSTORE_ERROR_DAMAGED},
@@ -640,8 +611,7 @@ static void test_impossible_contents(void **state)
         {"ids of more blocks", too_many_id_blocks, SSTORE_ERROR_DAMAGED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        rng random;
-        rng_init(&random, run_seed + 6);
+        rng random = rng_seeded(run_seed + 6);
         ss_manifest made = make_manifest(&random, "2", true, 2);
         sstore_error error;
         testing_doing("%s", cases[i].what);
@@ -649,11 +619,11 @@ static void test_impossible_contents(void **state)
             cases[i].change(&made, &made.segments[j]);
             made.segments[j].segment_id = ss_segment_id(&made.segments[j], made.has_ids);
         }
-        bytes content = write_manifest(&made);
+        file_bytes content = write_manifest(&made);
         assert_status(decode(content.data, content.size, &error), cases[i].wanted, &error);
         assert_status(ss_manifest_check(&made, "some", &error),
                       cases[i].wanted == SSTORE_OK ? SSTORE_OK : SSTORE_ERROR_ARGUMENT, &error);
-        bytes_free(&content);
+        file_bytes_free(&content);
         free_made(&made);
     }
     testing_done();
@@ -672,9 +642,7 @@ static uint32_t proof_steps(const ss_plan *plan)
 /* Three plans in turn, so that each segment's is proved: as many segments as can be proved, and one more. */
 static void test_proofs_end(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 8);
+    rng random = rng_seeded(run_seed + 8);
     ss_plan plans[3];
     uint32_t count = 0;
     sstore_error error = {.status = SSTORE_OK};
@@ -693,14 +661,14 @@ static void test_proofs_end(void **state)
         made.segments[i].plan = plans[i % 3];
         made.segments[i].segment_id = ss_segment_id(&made.segments[i], false);
     }
-    bytes content = write_manifest(&made);
+    file_bytes content = write_manifest(&made);
     assert_status(decode(content.data, content.size, &error), SSTORE_ERROR_DAMAGED, &error);
     assert_non_null(strstr(error.message, "too long"));
-    bytes_free(&content);
+    file_bytes_free(&content);
     made.segment_count--;
     content = write_manifest(&made);
     assert_ok(decode(content.data, content.size, &error), &error);
-    bytes_free(&content);
+    file_bytes_free(&content);
     free_made(&made);
 }
 
@@ -718,7 +686,6 @@ static void check_read(sstore_status wanted)
 
 static void test_strange_files(void **state)
 {
-    (void)state;
     const char *path = scratch_path(SS_MANIFEST_NAME), *other = scratch_path("other");
     scratch_remove(path);
     check_read(SSTORE_ERROR_NOT_FOUND);
@@ -745,7 +712,6 @@ static void test_strange_files(void **state)
 
 static void test_content_sum(void **state)
 {
-    (void)state;
     ss_u128 forward = {0, 0}, backward = {0, 0}, keys = {0, 0}, other_ids = {0, 0};
     for (uint64_t i = 0; i < 100; i++) {
         ss_content_add(&forward, true, rng_mix(i), i);
@@ -764,7 +730,6 @@ static void test_content_sum(void **state)
 
 static void test_sums_carry(void **state)
 {
-    (void)state;
     const ss_u128 sum = ss_u128_add((ss_u128){.low = UINT64_MAX, .high = 1}, (ss_u128){.low = 2, .high = UINT64_MAX});
     assert_int_equal(sum.low, 1);
     assert_int_equal(sum.high, 1);
@@ -773,9 +738,7 @@ static void test_sums_carry(void **state)
 /* The id depends on what the bytes of the files depend on, and on nothing else. */
 static void test_segment_id(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 7);
+    rng random = rng_seeded(run_seed + 7);
     ss_manifest_segment segment, changed;
     make_segment(&random, "3", 3, true, &segment);
     const ss_u128 id = segment.segment_id;
@@ -805,7 +768,7 @@ static void test_segment_id(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_round_trip, testing_teardown),
         cmocka_unit_test_teardown(test_recipes, testing_teardown),

@@ -40,7 +40,6 @@ static sstore_status collect(void *context, uint32_t number, uint64_t value, sst
 {
     collecting *self = context;
     const uint32_t distance = sstore_hamming_distance(self->fingerprints[number], value);
-    (void)error;
     rows_add(&self->found, (row){.query = number, .distance = distance, .fingerprint = value});
     return SSTORE_OK;
 }
@@ -103,8 +102,7 @@ static void check_index(rng *random, data_kind kind, size_t count, uint32_t most
 
 static void test_kinds(void **state)
 {
-    rng random;
-    rng_init(&random, *(const uint64_t *)*state);
+    rng random = rng_seeded(run_seed);
     static const size_t counts[] = {1, 2, 63, 1000, 5000};
     for (int kind = 0; kind < DATA_KIND_COUNT; kind++)
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -117,8 +115,7 @@ static void test_kinds(void **state)
 /* Tables larger than a cache's part, and enough fingerprints that they are put in order first. */
 static void test_many(void **state)
 {
-    rng random;
-    rng_init(&random, *(const uint64_t *)*state + 1);
+    rng random = rng_seeded(run_seed + 1);
     check_index(&random, DATA_CLUSTERED, 20000, 3, 3000);
     check_index(&random, DATA_SKEWED, 20000, 3, 3000);
     check_index(&random, DATA_UNIFORM, 20000, 6, 2000);
@@ -128,8 +125,7 @@ static void test_many(void **state)
 /* Nothing to find, and nothing to search for. */
 static void test_empty(void **state)
 {
-    rng random;
-    rng_init(&random, *(const uint64_t *)*state + 2);
+    rng random = rng_seeded(run_seed + 2);
     for (uint32_t distance = 0; distance <= SS_INDEX_MAX_DISTANCE; distance++) {
         check_index(&random, DATA_UNIFORM, 0, distance, 5);
         check_index(&random, DATA_UNIFORM, 10, distance, 0);
@@ -141,14 +137,12 @@ static void test_empty(void **state)
 
 static sstore_status stop_at_third(void *context, uint32_t number, uint64_t value, sstore_error *error)
 {
-    (void)number, (void)value, (void)error;
     return ++*(int *)context == 3 ? SSTORE_STOPPED : SSTORE_OK;
 }
 
 static void test_stopping(void **state)
 {
-    rng random;
-    rng_init(&random, *(const uint64_t *)*state + 3);
+    rng random = rng_seeded(run_seed + 3);
     sample in;
     ss_fingerprint_index index;
     sstore_error error = {.status = SSTORE_OK};
@@ -165,12 +159,12 @@ static void test_stopping(void **state)
 
 int main(void)
 {
-    uint64_t seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate_setup_teardown(test_kinds, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_many, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_empty, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_stopping, NULL, testing_teardown, &seed),
+        cmocka_unit_test_teardown(test_kinds, testing_teardown),
+        cmocka_unit_test_teardown(test_many, testing_teardown),
+        cmocka_unit_test_teardown(test_empty, testing_teardown),
+        cmocka_unit_test_teardown(test_stopping, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,8 +85,7 @@ static void check_growth(rng *random, data_kind kind, size_t count, uint32_t dis
 
 static void test_kinds(void **state)
 {
-    rng random;
-    rng_init(&random, *(const uint64_t *)*state);
+    rng random = rng_seeded(run_seed);
     for (int kind = 0; kind < DATA_KIND_COUNT; kind++) {
         check_growth(&random, (data_kind)kind, 9000, 3);
         check_growth(&random, (data_kind)kind, 5000, (uint32_t)rng_below(&random, SS_INDEX_MAX_DISTANCE + 1));
@@ -97,7 +96,6 @@ static void test_kinds(void **state)
 static sstore_status gather(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
                             sstore_error *error)
 {
-    (void)error;
     for (size_t i = 0; i < count; i++)
         rows_add(context, (row){.fingerprint = fingerprints[i], .id = ids[i]});
     return SSTORE_OK;
@@ -106,8 +104,7 @@ static sstore_status gather(void *context, const uint64_t *fingerprints, const u
 /* All records come out again. */
 static void test_each(void **state)
 {
-    rng random;
-    rng_init(&random, *(const uint64_t *)*state + 4);
+    rng random = rng_seeded(run_seed + 4);
     for (size_t count = 0; count < 9000; count = 2 * count + 500) {
         data_set data;
         ss_growing_index *index;
@@ -134,8 +131,7 @@ static void test_each(void **state)
 /* All in one bucket of the first table. */
 static void test_one_bucket(void **state)
 {
-    rng random;
-    rng_init(&random, *(const uint64_t *)*state + 1);
+    rng random = rng_seeded(run_seed + 1);
     data_set data;
     ss_growing_index *index;
     sstore_error error = {.status = SSTORE_OK};
@@ -155,13 +151,11 @@ static void test_one_bucket(void **state)
 
 static int stop_at_second(void *context, const sstore_match *match)
 {
-    (void)match;
     return ++*(int *)context == 2;
 }
 
 static void test_stopping(void **state)
 {
-    (void)state;
     ss_growing_index *index;
     sstore_error error = {.status = SSTORE_OK};
     assert_ok(ss_growing_index_create(1, &index, &error), &error);
@@ -179,12 +173,12 @@ static void test_stopping(void **state)
 
 int main(void)
 {
-    uint64_t seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate_setup_teardown(test_kinds, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_each, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_one_bucket, NULL, testing_teardown, &seed),
-        cmocka_unit_test_prestate_setup_teardown(test_stopping, NULL, testing_teardown, &seed),
+        cmocka_unit_test_teardown(test_kinds, testing_teardown),
+        cmocka_unit_test_teardown(test_each, testing_teardown),
+        cmocka_unit_test_teardown(test_one_bucket, testing_teardown),
+        cmocka_unit_test_teardown(test_stopping, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,6 @@
 #define PATTERNS_TO_4 679121
 #define RANDOM_PATTERNS 40000
 
-static uint64_t run_seed;
 static const char *const named[] = {"20", "16", "10", "4", "3", "2", "1"};
 #define NAMED_COUNT (sizeof named / sizeof *named)
 
@@ -77,9 +76,7 @@ static void check_random_patterns(const ss_plan *plan, const int32_t *radii, uin
 
 static void test_named_plans_are_complete(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (size_t i = 0; i < NAMED_COUNT; i++) {
         for (uint32_t k = 0; k <= K_MOST; k++) {
             ss_plan plan;
@@ -102,7 +99,6 @@ static void test_named_plans_are_complete(void **state)
 /* Tables, widths of prefixes and radii as design.md's table has them. */
 static void test_named_plans_at_3(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         uint32_t table_count, least_bits, most_bits;
@@ -130,7 +126,6 @@ static void test_named_plans_at_3(void **state)
 
 static void test_groups_of_24_20_20(void **state)
 {
-    (void)state;
     ss_plan plan;
     must_parse("3", 3, &plan);
     assert_int_equal(plan.tables[0].key_mask, UINT64_C(0xffffff0000000000));
@@ -141,7 +136,6 @@ static void test_groups_of_24_20_20(void **state)
 /* Disjoint groups take all of k + 1 flips and no more: one fewer anywhere and a pair slips through. */
 static void test_disjoint_radii_add_up(void **state)
 {
-    (void)state;
     static const char *const names[] = {"4", "3", "2", "1", "5c1", "7c1", "8c1"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         for (uint32_t k = 0; k <= SSTORE_MAX_BUILD_DISTANCE; k++) {
@@ -173,7 +167,6 @@ static void test_disjoint_radii_add_up(void **state)
 /* Of b groups some c hold at most c * floor(k / b) + max(0, c - b + (k mod b)) of k flips, and it can be as many. */
 static void test_choose_radius_follows_the_formula(void **state)
 {
-    (void)state;
     for (uint32_t b = 1; b <= 11; b++) {
         for (uint32_t c = 1; c <= b; c++) {
             char name[16];
@@ -208,7 +201,6 @@ static void test_choose_radius_follows_the_formula(void **state)
 /* No radius of a plan is larger than it need be. */
 static void test_radii_are_minimal(void **state)
 {
-    (void)state;
     static const char *const names[] = {"20", "16", "10", "4", "3", "2", "1", "6c2", "5c4", "4c2/4c1"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         for (uint32_t k = 0; k <= K_MOST; k++) {
@@ -260,9 +252,7 @@ static bool some_uncovered(const ss_plan *plan, const int32_t *radii, uint64_t b
 
 static void test_search_equals_brute_force(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     uint32_t found = 0;
     const uint32_t trials = 6000;
     for (uint32_t i = 0; i < trials; i++) {
@@ -287,9 +277,7 @@ static void test_search_equals_brute_force(void **state)
 
 static void test_first_cover_is_the_first(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 2);
+    rng random = rng_seeded(run_seed + 2);
     for (uint32_t i = 0; i < 3000; i++) {
         ss_plan plan;
         int32_t radii[SS_MAX_TABLES];
@@ -313,9 +301,7 @@ static void test_first_cover_is_the_first(void **state)
  */
 static void test_search_ends(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 3);
+    rng random = rng_seeded(run_seed + 3);
     ss_plan plan = {.distance = SSTORE_MAX_BUILD_DISTANCE, .table_count = SS_MAX_TABLES};
     int32_t radii[SS_MAX_TABLES];
     for (uint32_t i = 0; i < SS_MAX_TABLES; i++) {
@@ -333,9 +319,7 @@ static void test_search_ends(void **state)
 /* Searches that share a number of steps take no more of them, and with none left prove nothing. */
 static void test_steps_are_shared(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 4);
+    rng random = rng_seeded(run_seed + 4);
     for (uint32_t i = 0; i < 400; i++) {
         ss_plan plan;
         int32_t radii[SS_MAX_TABLES];
@@ -362,7 +346,6 @@ static void test_steps_are_shared(void **state)
 
 static void test_bad_names_are_refused(void **state)
 {
-    (void)state;
     /* clang-format off */
     static const char *const names[] = {
         "", " ", ",", ":", "c", "/", "0", "-1", "+3", "4 ", " 4", "65", "999", "0004", "four", "auto",
@@ -393,7 +376,6 @@ static void test_bad_names_are_refused(void **state)
 /* As many tables as there can be, and one more. */
 static void test_most_tables(void **state)
 {
-    (void)state;
     char name[SS_MAX_TABLES * 24];
     size_t length = 0;
     for (uint32_t i = 0; i <= SS_MAX_TABLES; i++) {
@@ -411,7 +393,6 @@ static void test_most_tables(void **state)
 /* An incomplete plan is refused with a pattern that it misses indeed. */
 static void test_incomplete_plans_are_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *name, *tables; /* the same tables, with radii that are complete */
         uint32_t distance;
@@ -446,7 +427,6 @@ static void test_incomplete_plans_are_refused(void **state)
 
 static void test_first_table_must_lead(void **state)
 {
-    (void)state;
     ss_plan plan;
     sstore_error error = {.status = SSTORE_OK};
     assert_status(ss_plan_parse("00000000ffffffff:3", 3, &plan, &error), SSTORE_ERROR_ARGUMENT, &error);
@@ -499,7 +479,6 @@ static void check_cut_format(const ss_plan *plan)
 
 static void test_format_and_parse_agree(void **state)
 {
-    (void)state;
     static const char *const names[] = {
         /* clang-format off */
         "20", "16", "10", "4", "3", "2", "1", "6c2", "5c3", "7c3", "3c1", "5c5", "4c2/4c1", "5:0,6:1,7:0,8:0", "64:16",
@@ -518,7 +497,6 @@ static void test_format_and_parse_agree(void **state)
 
 static void test_format_is_short(void **state)
 {
-    (void)state;
     static const char *const pairs[][2] = {
         {"20", "6c3"},           {"16", "4c1/4c1"},
         {"10", "5c2"},           {"4", "16:0,16:0,16:0,16:0"},
@@ -537,9 +515,7 @@ static void test_format_is_short(void **state)
 
 static void test_random_tables_are_written_and_read(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 4);
+    rng random = rng_seeded(run_seed + 4);
     for (uint32_t i = 0; i < 400; i++) {
         ss_plan plan = {.distance = (uint32_t)rng_below(&random, 4),
                         .table_count = (uint32_t)rng_between(&random, 1, SS_MAX_TABLES)};
@@ -569,7 +545,6 @@ static bool valid(const ss_plan *plan)
 
 static void test_invalid_plans(void **state)
 {
-    (void)state;
     ss_plan good, plan;
     must_parse("3", 3, &good);
     assert_true(valid(&good));
@@ -611,7 +586,7 @@ static void test_invalid_plans(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_named_plans_are_complete, testing_teardown),
         cmocka_unit_test_teardown(test_named_plans_at_3, testing_teardown),

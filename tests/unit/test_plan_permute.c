@@ -4,8 +4,6 @@
 #include "support/random.h"
 #include "support/testing.h"
 
-static uint64_t run_seed;
-
 /* A mask: none, all, one bit, one run of bits, sparse, dense, or any. */
 static uint64_t make_mask(rng *random)
 {
@@ -58,9 +56,7 @@ static void check_mask(rng *random, uint64_t mask, uint32_t trials)
 
 static void test_random_masks(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (uint32_t i = 0; i < 3000; i++) {
         const uint64_t mask = make_mask(&random);
         testing_doing("mask %016llx", (unsigned long long)mask);
@@ -72,10 +68,8 @@ static void test_random_masks(void **state)
 /* Every table of the plans in use. A permutation of theirs takes few runs, since that is what a query pays for. */
 static void test_masks_of_plans(void **state)
 {
-    (void)state;
     static const char *const names[] = {"20", "16", "10", "4", "3", "2", "1"};
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         ss_plan plan;
         sstore_error error;
@@ -92,9 +86,7 @@ static void test_masks_of_plans(void **state)
 /* A mask whose bits lead already changes nothing. */
 static void test_leading_masks_are_the_identity(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 2);
+    rng random = rng_seeded(run_seed + 2);
     for (uint32_t bits = 0; bits <= 64; bits++) {
         ss_permutation permutation;
         ss_permutation_init(&permutation, ss_high_mask(bits));
@@ -108,7 +100,6 @@ static void test_leading_masks_are_the_identity(void **state)
 /* A single group of bits, wherever it is, takes a rotation. The spec's example takes two. */
 static void test_groups(void **state)
 {
-    (void)state;
     ss_permutation permutation;
     for (uint32_t begin = 0; begin < 64; begin++)
         for (uint32_t bits = 1; begin + bits <= 64; bits++) {
@@ -123,7 +114,6 @@ static void test_groups(void **state)
 /* The second table of 32 + 32 bits swaps the halves. */
 static void test_swapped_halves(void **state)
 {
-    (void)state;
     ss_permutation permutation;
     ss_permutation_init(&permutation, UINT64_C(0x00000000ffffffff));
     assert_int_equal(ss_permute(&permutation, UINT64_C(0x0123456789abcdef)), UINT64_C(0x89abcdef01234567));
@@ -131,7 +121,7 @@ static void test_swapped_halves(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_random_masks, testing_teardown),
         cmocka_unit_test(test_masks_of_plans),

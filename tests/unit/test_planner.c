@@ -16,15 +16,11 @@
 #define STORE_RECORDS 60000
 #define EXPLAINED_QUERIES 300
 
-static uint64_t run_seed;
-
 static ss_planner_input make_input(double count, uint32_t distance)
 {
-    return (ss_planner_input){.store = {.record_count = count,
-                                        .fingerprint_count = count,
-                                        .has_ids = true,
-                                        .block_bytes = 4096},
-                              .distance = distance};
+    return (ss_planner_input){
+        .store = {.record_count = count, .fingerprint_count = count, .has_ids = true, .block_bytes = 4096},
+        .distance = distance};
 }
 
 /* The name of the plan that is chosen. */
@@ -84,10 +80,9 @@ static bool check_candidate(void *context, const ss_candidate *candidate)
 
 static void test_candidates_are_complete(void **state)
 {
-    (void)state;
     for (uint32_t k = 0; k <= SSTORE_MAX_BUILD_DISTANCE; k++) {
         candidate_check check = {.distance = k};
-        rng_init(&check.random, run_seed + k);
+        check.random = rng_seeded(run_seed + k);
         assert_true(ss_candidates_each(k, 1e7, check_candidate, &check));
         assert_true(check.count >= 1 + 2 * k);
     }
@@ -96,14 +91,12 @@ static void test_candidates_are_complete(void **state)
 
 static bool stop_at_once(void *context, const ss_candidate *candidate)
 {
-    (void)candidate;
     ++*(int *)context;
     return false;
 }
 
 static void test_candidates_can_be_stopped(void **state)
 {
-    (void)state;
     int calls = 0;
     assert_false(ss_candidates_each(3, 1e7, stop_at_once, &calls));
     assert_int_equal(calls, 1);
@@ -113,7 +106,6 @@ static void test_candidates_can_be_stopped(void **state)
 
 static void test_sample_depends_on_the_set_alone(void **state)
 {
-    (void)state;
     static uint64_t rooms[2][SS_SAMPLE_CAPACITY];
     enum { COUNT = 5 * SS_SAMPLE_CAPACITY / 2 };
     ss_sampler samplers[2];
@@ -130,7 +122,6 @@ static void test_sample_depends_on_the_set_alone(void **state)
 
 static void test_repeats_leave_the_sample(void **state)
 {
-    (void)state;
     static uint64_t room[SS_SAMPLE_CAPACITY];
     ss_sampler sampler;
     ss_sampler_init(&sampler, room);
@@ -148,13 +139,11 @@ static void test_repeats_leave_the_sample(void **state)
 /* Half of the fingerprints under one prefix of 8 bits, the others anywhere. */
 static void test_shares_of_crowded_prefixes(void **state)
 {
-    (void)state;
     static uint64_t sample[20000];
     const size_t count = sizeof sample / sizeof *sample;
     double shares[2];
-    rng random;
+    rng random = rng_seeded(run_seed);
     ss_skew skew;
-    rng_init(&random, run_seed);
     for (size_t i = 0; i < count; i++)
         sample[i] = i % 2 == 0 ? rng_next(&random) >> 8 : rng_next(&random);
     assert_true(ss_skew_init(&skew, sample, count));
@@ -168,7 +157,6 @@ static void test_shares_of_crowded_prefixes(void **state)
 
 static void test_bits_of_uniform_fingerprints(void **state)
 {
-    (void)state;
     /* Above the information limit, 64 - log2(n) + 1.44 bits, and below the whole fingerprint. */
     for (double count = 1000; count < 1e12; count *= 10) {
         double limit = 64 - log2(count) + 1.44;
@@ -194,7 +182,6 @@ static void check_growth(const ss_planned *small, const ss_planned *large)
 
 static void test_estimates_grow_with_the_store(void **state)
 {
-    (void)state;
     for (double count = 1000; count < 1e10; count *= 10) {
         for (uint32_t k = 0; k <= 6; k += 2) {
             ss_planner_input inputs[2] = {make_input(count, k), make_input(10 * count, k)};
@@ -215,7 +202,6 @@ static void test_estimates_grow_with_the_store(void **state)
 /* Of useful plans, the larger ones are faster, warm or cold. */
 static void test_useful_plans_trade(void **state)
 {
-    (void)state;
     for (uint32_t k = 0; k <= SSTORE_MAX_BUILD_DISTANCE; k++) {
         ss_planner_input input = make_input(3e7, k);
         ss_planner planner;
@@ -240,7 +226,6 @@ static void test_useful_plans_trade(void **state)
 
 static void test_radii_only_add(void **state)
 {
-    (void)state;
     ss_cost_model model = {.fingerprint_count = 1e8, .block_count = 1.3e5};
     for (uint32_t bits = 1; bits <= 64; bits++) {
         ss_plan_table table = {.key_mask = ss_high_mask(bits), .prefix_bits = bits};
@@ -259,7 +244,6 @@ static void test_radii_only_add(void **state)
 
 static void test_choices_at_3(void **state)
 {
-    (void)state;
     static const double fours[] = {0, 1, 1000, 1e6, 1e7};
     for (size_t i = 0; i < sizeof fours / sizeof *fours; i++)
         assert_string_equal(choose(make_input(fours[i], 3)), "16:0,16:0,16:0,16:0");
@@ -269,7 +253,6 @@ static void test_choices_at_3(void **state)
 
 static void test_objectives(void **state)
 {
-    (void)state;
     for (uint32_t k = 0; k <= SSTORE_MAX_BUILD_DISTANCE; k++) {
         ss_plan_cost figures[3];
         for (int objective = 0; objective < 3; objective++) {
@@ -287,7 +270,6 @@ static void test_objectives(void **state)
 
 static void test_a_limit_is_kept(void **state)
 {
-    (void)state;
     for (uint64_t limit = 100000000; limit < 8000000000; limit += limit / 4) {
         ss_planner_input input = make_input(1e8, 3);
         ss_planner planner;
@@ -326,7 +308,6 @@ static int add_table(void *context, const sstore_table_explanation *table)
 
 static int count_match(void *context, const sstore_match *match)
 {
-    (void)match;
     ++*(uint64_t *)context;
     return 0;
 }
@@ -361,12 +342,10 @@ static void check_explained(const char *path, const char *plan, const data_set *
 
 static void test_estimates_against_stores(void **state)
 {
-    (void)state;
     /* Of plans with more flips than these a block is read again when probes of other blocks come between. */
     static const char *const plans[] = {"20", "16", "10", "4", "3", "2", "24:1,24:1"};
-    rng random;
+    rng random = rng_seeded(run_seed);
     data_set data;
-    rng_init(&random, run_seed);
     data_make(&random, DATA_UNIFORM, DATA_NO_IDS, STORE_RECORDS, false, &data);
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
         sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
@@ -384,11 +363,9 @@ static void test_estimates_against_stores(void **state)
 /* A store's size is what was estimated, within a few percent. */
 static void test_sizes_against_stores(void **state)
 {
-    (void)state;
     static const char *const plans[] = {"10", "4", "2"};
-    rng random;
+    rng random = rng_seeded(run_seed);
     data_set data;
-    rng_init(&random, run_seed);
     data_make(&random, DATA_UNIFORM, DATA_ORDINALS, STORE_RECORDS, false, &data);
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
         sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
@@ -416,7 +393,7 @@ static void test_sizes_against_stores(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_candidates_are_complete, testing_teardown),
         cmocka_unit_test(test_candidates_can_be_stopped),

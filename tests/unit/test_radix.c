@@ -10,8 +10,6 @@
 
 #define MOST 30000
 
-static uint64_t run_seed;
-
 typedef enum order {
     ORDER_RANDOM,
     ORDER_SORTED,
@@ -58,9 +56,7 @@ static int compare_records(const void *left, const void *right)
 
 static void test_keys(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (size_t i = 0; i < ORDER_COUNT * SIZE_COUNT; i++) {
         const order kind = (order)(i % ORDER_COUNT);
         const size_t count = sizes[i / ORDER_COUNT];
@@ -99,9 +95,7 @@ static void check_records(rng *random, order fingerprints, order ids, size_t cou
 
 static void test_records(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     for (size_t i = 0; i < ORDER_COUNT * SIZE_COUNT; i++) {
         const size_t count = sizes[i / ORDER_COUNT] / (i / ORDER_COUNT + 1 == SIZE_COUNT ? 3 : 1);
         check_records(&random, (order)(i % ORDER_COUNT), ORDER_RANDOM, count);
@@ -138,9 +132,7 @@ static void check_triples(rng *random, order first, order second, order third, s
 
 static void test_triples(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 2);
+    rng random = rng_seeded(run_seed + 2);
     for (size_t i = 0; i < ORDER_COUNT * SIZE_COUNT; i++) {
         const size_t count = sizes[i / ORDER_COUNT] / (i / ORDER_COUNT + 1 == SIZE_COUNT ? 3 : 1);
         const order kind = (order)(i % ORDER_COUNT);
@@ -154,7 +146,7 @@ static void test_triples(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_keys, testing_teardown),
         cmocka_unit_test_teardown(test_records, testing_teardown),

@@ -38,9 +38,8 @@ static int set_up(void **state)
 {
     fixture *self = calloc(1, sizeof *self);
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
-    rng random;
+    rng random = rng_seeded(1);
     assert_non_null(self);
-    rng_init(&random, 1);
     data_make(&random, DATA_CLUSTERED, DATA_IDS, RECORDS, false, &self->data);
     snprintf(self->path, sizeof self->path, "%s", scratch_path("reader"));
     data_set first = self->data;
@@ -80,24 +79,18 @@ static int tear_down(void **state)
 
 static int never(void *context, const sstore_match *match)
 {
-    (void)context;
-    (void)match;
     fail_msg("there is nothing to report");
     return 1;
 }
 
 static int never_a_table(void *context, const sstore_table_explanation *table)
 {
-    (void)context;
-    (void)table;
     fail_msg("there is nothing to explain");
     return 1;
 }
 
 static int never_a_record(void *context, const sstore_record *record)
 {
-    (void)context;
-    (void)record;
     fail_msg("there is no record to report");
     return 1;
 }
@@ -213,19 +206,16 @@ static int stop(stopper *self)
 
 static int stop_at_match(void *context, const sstore_match *match)
 {
-    (void)match;
     return stop(context);
 }
 
 static int stop_at_table(void *context, const sstore_table_explanation *table)
 {
-    (void)table;
     return stop(context);
 }
 
 static int stop_at_record(void *context, const sstore_record *record)
 {
-    (void)record;
     return stop(context);
 }
 
@@ -268,10 +258,10 @@ static uint32_t damage_all(const char *path, const char *suffix)
     for (uint32_t i = 0; i < count; i++) {
         char name[4096];
         snprintf(name, sizeof name, "%s/%s", path, files.names[i]);
-        bytes content = file_load(name);
+        file_bytes content = file_load(name);
         const uint8_t other = (uint8_t)~content.data[content.size - 1];
         file_patch(name, content.size - 1, &other, 1);
-        bytes_free(&content);
+        file_bytes_free(&content);
     }
     file_list_free(&files);
     return count;
@@ -354,15 +344,13 @@ static void test_max_memory(void **state)
 /* Mapped where half of the memory has room for the store. */
 static void test_auto_mode(void **state)
 {
-    (void)state;
     const char *path = scratch_path("larger");
     const sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
     data_set data;
-    rng random;
+    rng random = rng_seeded(1);
     sstore *store, *again;
     sstore_error error;
-    rng_init(&random, 1);
     data_make(&random, DATA_UNIFORM, DATA_ORDINALS, 40000, false, &data);
     store_must_build(path, &build, &data);
     assert_int_equal(options.io, SSTORE_IO_AUTO);
@@ -407,7 +395,6 @@ static bool limit_counts(const struct rlimit *space, uint64_t limit_before)
 
 static void test_memory_limit(void **state)
 {
-    (void)state;
     const uint64_t limit = ss_memory_limit(), least = UINT64_C(1) << 40;
     const struct rlimit space = {.rlim_cur = least / 1024, .rlim_max = least / 1024};
     assert_true(limit > (1 << 20) && limit <= (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE));
@@ -438,7 +425,6 @@ static void test_names_of_statuses(void **state)
         SSTORE_ERROR_UNSUPPORTED,
         SSTORE_ERROR_RECIPE,
     };
-    (void)state;
     const char *unknown = sstore_status_name((sstore_status)9999);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const char *name = sstore_status_name(all[i]);
@@ -453,7 +439,6 @@ static void test_names_of_statuses(void **state)
 /* Of a path that is too long for the error its end is kept, which tells more. */
 static void test_long_path(void **state)
 {
-    (void)state;
     char path[2001] = "/nowhere";
     sstore_error error;
     sstore *store;

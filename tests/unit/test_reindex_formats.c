@@ -18,8 +18,6 @@
 #define BLOCK_BYTES 256u
 #define RECORDS 600u
 
-static uint64_t run_seed;
-
 /* What linkat() fails with in this program; 0: it does not. */
 static int link_error;
 
@@ -49,11 +47,10 @@ static const char *store_path(void)
 
 static void subject_make(subject *self)
 {
-    rng random;
+    rng random = rng_seeded(run_seed);
     char name[SS_NAME_CAPACITY];
     sstore_error error = {.status = SSTORE_OK};
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
-    rng_init(&random, run_seed);
     data_make(&random, DATA_CLUSTERED, DATA_IDS, RECORDS, true, &self->data);
     oracle_make(&self->data, &self->truth);
     options.block_bytes = BLOCK_BYTES;
@@ -126,7 +123,6 @@ static void check_whole(const subject *self)
 
 static void test_other_lmdb_formats(void **state)
 {
-    (void)state;
     const uint32_t here = ss_directory_lmdb_format(), others[] = {here ^ 3u << 16, here + 1, 0};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         subject now;
@@ -219,7 +215,6 @@ static void write_flawed(subject *self, flaw what)
 
 static void test_flawed_directories(void **state)
 {
-    (void)state;
     for (int what = NOTHING_THERE; what < FLAW_COUNT; what++) {
         subject now;
         testing_doing("flaw %d", what);
@@ -237,7 +232,7 @@ static void test_flawed_directories(void **state)
 /* ----- block files ----- */
 
 /* Make a block's trailer right. */
-static void seal(bytes *content, const char *path, uint64_t block)
+static void seal(file_bytes *content, const char *path, uint64_t block)
 {
     ss_block_header header;
     ss_u128 checksum;
@@ -285,7 +280,6 @@ static const misfit misfits[] = {
 
 static void test_blocks_that_do_not_follow(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof misfits / sizeof misfits[0]; i++) {
         const misfit *what = &misfits[i];
         subject now;
@@ -294,7 +288,7 @@ static void test_blocks_that_do_not_follow(void **state)
         subject_make(&now);
         testing_doing("%s, %zu", what->name, i);
         snprintf(path, sizeof path, "%s/%s", now.folder.path, what->name);
-        bytes content = file_load(path);
+        file_bytes content = file_load(path);
         uint8_t *first = content.data + SS_HEADER_BYTES + BLOCK_BYTES, *second = first + BLOCK_BYTES;
         assert_true(second + 2 * BLOCK_BYTES <= content.data + content.size);
         if (what->width == 0) {
@@ -308,14 +302,14 @@ static void test_blocks_that_do_not_follow(void **state)
         seal(&content, path, what->in_last ? (content.size - SS_HEADER_BYTES) / BLOCK_BYTES - 1 : 1);
         file_save(path, content.data, content.size);
         check_blocks_refused(&now, what->name, what->reason);
-        bytes_free(&content);
+        file_bytes_free(&content);
         subject_free(&now);
     }
     testing_done();
 }
 
 /* Take a block's last fingerprint away. */
-static void take_one(bytes *content, const char *path, uint64_t number)
+static void take_one(file_bytes *content, const char *path, uint64_t number)
 {
     static ss_code code;
     ss_block_header header;
@@ -337,18 +331,17 @@ static void take_one(bytes *content, const char *path, uint64_t number)
 /* A fingerprint is missing where nothing else tells: its table has fewer than its header says. */
 static void test_missing_fingerprint(void **state)
 {
-    (void)state;
     for (uint32_t table = 0; table < 2; table++) {
         char name[16], path[512];
         subject now;
         subject_make(&now);
         snprintf(name, sizeof name, "table-%02u.blk", table);
         snprintf(path, sizeof path, "%s/%s", now.folder.path, name);
-        bytes content = file_load(path);
+        file_bytes content = file_load(path);
         take_one(&content, path, 1);
         file_save(path, content.data, content.size);
         check_blocks_refused(&now, name, "another number of fingerprints");
-        bytes_free(&content);
+        file_bytes_free(&content);
         subject_free(&now);
     }
 }
@@ -368,7 +361,6 @@ static nlink_t links_of(const char *name)
 /* Where there are no hard links, or no more, files are copied. */
 static void test_without_hard_links(void **state)
 {
-    (void)state;
     static const int errors[] = {EPERM, EOPNOTSUPP, ENOSYS, EMLINK, EXDEV};
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         subject now;
@@ -393,7 +385,6 @@ static void test_without_hard_links(void **state)
 /* Nothing is changed where a link is refused for another reason; and no link is left in the end. */
 static void test_hard_links(void **state)
 {
-    (void)state;
     subject now;
     sstore_error error = {.status = SSTORE_OK};
     subject_make(&now);
@@ -412,7 +403,7 @@ static void test_hard_links(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_other_lmdb_formats),
         cmocka_unit_test_teardown(test_flawed_directories, testing_teardown),

@@ -80,7 +80,8 @@ static void finish(sstore_remover *remover, data_ids kind, uint64_t given, unsig
     assert_int_equal(change.total_bytes_before, before.total_bytes);
     assert_int_equal(change.segment_count, after.segment_count);
     assert_int_equal(change.segment_count_before, before.segment_count);
-    assert_int_equal(change.segment_count, before.segment_count + (change.removed_count > 0)); /* else nothing is written */
+    assert_int_equal(change.segment_count,
+                     before.segment_count + (change.removed_count > 0)); /* else nothing is written */
     assert_true(change.conflict_count == 0 && change.min_conflicting_id == 0 && !change.ids_checked);
     assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
     oracle_free(&truth);
@@ -90,8 +91,8 @@ static void finish(sstore_remover *remover, data_ids kind, uint64_t given, unsig
 
 static void test_records(void **state)
 {
-    (void)state;
-    const uint64_t some[] = {10, 10, 11, 12, 99}, their_ids[] = {2, 2, 1, 5, 5}; /* repeated; not there: by its id, by its fingerprint */
+    const uint64_t some[] = {10, 10, 11, 12, 99},
+                   their_ids[] = {2, 2, 1, 5, 5}; /* repeated; not there: by its id, by its fingerprint */
     sstore_error error = {.status = SSTORE_OK};
     build(DATA_IDS);
     sstore_remover *remover = begin();
@@ -104,7 +105,6 @@ static void test_records(void **state)
 
 static void test_fingerprints(void **state)
 {
-    (void)state;
     const uint64_t some[] = {11, 99, 10, 11};
     sstore_error error = {.status = SSTORE_OK};
     build(DATA_IDS);
@@ -116,7 +116,6 @@ static void test_fingerprints(void **state)
 
 static void test_ids(void **state)
 {
-    (void)state;
     const uint64_t some[] = {2, UINT64_MAX, 77, 2, 0};
     sstore_error error = {.status = SSTORE_OK};
     build(DATA_IDS);
@@ -132,7 +131,6 @@ static void test_ids(void **state)
 /* All ways in one removal, and nothing by each. */
 static void test_together(void **state)
 {
-    (void)state;
     const uint64_t fingerprint = 12, id = 4, other = 10, other_id = 3;
     sstore_error error = {.status = SSTORE_OK};
     build(DATA_IDS);
@@ -151,7 +149,6 @@ static void test_together(void **state)
 /* In a store without ids a record is a fingerprint, whatever ids come with it. */
 static void test_without_ids(void **state)
 {
-    (void)state;
     const uint64_t some[] = {10, 14, 99}, unread[] = {7, 7, 7};
     sstore_error error = {.status = SSTORE_OK};
     build(DATA_NO_IDS);
@@ -174,7 +171,6 @@ static void test_without_ids(void **state)
 
 static void test_refusals(void **state)
 {
-    (void)state;
     sstore_remove_options options = SSTORE_REMOVE_OPTIONS_INIT;
     sstore_remover *remover = (sstore_remover *)1, *second;
     sstore_change change = {.struct_size = 3};
@@ -183,7 +179,8 @@ static void test_refusals(void **state)
     assert_status(sstore_remover_create(NULL, NULL, &remover, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_null(remover);
     assert_status(sstore_remover_create(path, NULL, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_status(sstore_remover_create(scratch_path("nowhere"), NULL, &remover, &error), SSTORE_ERROR_NOT_FOUND, &error);
+    assert_status(sstore_remover_create(scratch_path("nowhere"), NULL, &remover, &error), SSTORE_ERROR_NOT_FOUND,
+                  &error);
     options.block_bytes = 1000;
     assert_status(sstore_remover_create(path, &options, &remover, &error), SSTORE_ERROR_ARGUMENT, &error);
     options.block_bytes = 0;
@@ -222,7 +219,6 @@ static void test_refusals(void **state)
 /* Who gives up has removed nothing. */
 static void test_abort(void **state)
 {
-    (void)state;
     sstore_error error = {.status = SSTORE_OK};
     build(DATA_IDS);
     sstore_remover *remover = begin();
@@ -240,14 +236,12 @@ static void test_abort(void **state)
 
 static int stop(void *context, const sstore_progress *progress)
 {
-    (void)progress;
     ++*(int *)context;
     return 1;
 }
 
 static void test_stopping(void **state)
 {
-    (void)state;
     sstore_remove_options options = SSTORE_REMOVE_OPTIONS_INIT;
     sstore_remover *remover;
     sstore_error error = {.status = SSTORE_OK};
@@ -266,9 +260,9 @@ static void test_stopping(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_records),     cmocka_unit_test(test_fingerprints), cmocka_unit_test(test_ids),
-        cmocka_unit_test(test_together),    cmocka_unit_test(test_without_ids),  cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_abort),       cmocka_unit_test(test_stopping),
+        cmocka_unit_test(test_records),  cmocka_unit_test(test_fingerprints), cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_together), cmocka_unit_test(test_without_ids),  cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_abort),    cmocka_unit_test(test_stopping),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

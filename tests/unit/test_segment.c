@@ -59,8 +59,7 @@ static void check_lookup(const ss_key_index *index, const uint64_t *keys, uint64
 
 static void test_lookups(void **state)
 {
-    rng random;
-    rng_init(&random, *(const uint64_t *)*state);
+    rng random = rng_seeded(run_seed);
     uint64_t *keys = malloc(MOST * sizeof *keys);
     uint8_t *bytes = malloc(MOST * 8);
     for (uint64_t round = 0; round < 60; round++) {
@@ -88,9 +87,9 @@ static void test_lookups(void **state)
 
 int main(void)
 {
-    uint64_t seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate_setup_teardown(test_lookups, NULL, testing_teardown, &seed),
+        cmocka_unit_test_teardown(test_lookups, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

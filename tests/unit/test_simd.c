@@ -6,7 +6,6 @@
 
 static void test_limit(void **state)
 {
-    (void)state;
     assert_int_equal(ss_simd_best(), ss_simd_cpu());
     for (int level = SS_SIMD_NONE; level <= SS_SIMD_AVX512; level++) {
         ss_simd_limit((ss_simd_level)level);
@@ -17,7 +16,6 @@ static void test_limit(void **state)
 
 static void test_portable(void **state)
 {
-    (void)state;
     static ss_code code;
     uint8_t lengths[SS_SYMBOL_COUNT] = {1};
     ss_simd_limit(SS_SIMD_NONE);

@@ -10,8 +10,6 @@
 #define MOST_FEATURES 5000u
 #define MANY_FEATURES 12000u
 
-static uint64_t run_seed;
-
 static uint64_t simhash(const uint64_t *hashes, const double *weights, size_t count)
 {
     sstore_error error;
@@ -44,7 +42,6 @@ static uint64_t simhash_naively(const uint64_t *hashes, const double *weights, s
 /* The articles' example: sums 9 -9 1 -1 1 9. */
 static void test_worked_example(void **state)
 {
-    (void)state;
     const uint64_t hashes[] = {UINT64_C(0x25) << 58, UINT64_C(0x2b) << 58}; /* 100101, 101011 */
     const double weights[] = {4, 5};
     assert_int_equal(simhash(hashes, weights, 2) >> 58, 0x2b);
@@ -54,7 +51,6 @@ static void test_worked_example(void **state)
 
 static void test_no_features_give_zero(void **state)
 {
-    (void)state;
     sstore_error error;
     uint64_t fingerprint = 1;
     assert_int_equal(simhash(NULL, NULL, 0), 0);
@@ -64,7 +60,6 @@ static void test_no_features_give_zero(void **state)
 
 static void test_one_feature_gives_its_hash(void **state)
 {
-    (void)state;
     const uint64_t hash = UINT64_C(0x123456789abcdef0);
     const double weights[] = {7.25}, negative[] = {-1};
     assert_int_equal(simhash(&hash, NULL, 1), hash);
@@ -75,7 +70,6 @@ static void test_one_feature_gives_its_hash(void **state)
 /* XXH3-64 of "" and of "abc", seed 0. */
 static void test_features_are_hashed_with_xxh3(void **state)
 {
-    (void)state;
     sstore_error error;
     uint64_t fingerprint;
     sstore_feature feature = {.data = NULL, .size = 0, .weight = 1};
@@ -88,7 +82,6 @@ static void test_features_are_hashed_with_xxh3(void **state)
 
 static void test_a_tie_is_zero(void **state)
 {
-    (void)state;
     const uint64_t hashes[] = {0xff00, 0x0ff0};
     assert_int_equal(simhash(hashes, NULL, 2), 0x0f00);
     const double weights[] = {2.5, 2.5}, cancelled[] = {3, -3};
@@ -99,7 +92,6 @@ static void test_a_tie_is_zero(void **state)
 
 static void test_weights_are_kept_to_two_to_the_minus_twenty(void **state)
 {
-    (void)state;
     const uint64_t hash = UINT64_MAX;
     const double unit = ldexp(1, -20);
     const double kept[] = {unit, 0.51 * unit, 1.5 * unit}, dropped[] = {0, 0.49 * unit, 0.5 * unit, -0.5 * unit};
@@ -112,7 +104,6 @@ static void test_weights_are_kept_to_two_to_the_minus_twenty(void **state)
 /* Sums that no double holds: thousands of the largest weights, one unit more on one side. */
 static void test_sums_are_exact(void **state)
 {
-    (void)state;
     static uint64_t hashes[2 * MANY_FEATURES + 1];
     static double weights[2 * MANY_FEATURES + 1];
     for (size_t i = 0; i < 2 * MANY_FEATURES; i++) {
@@ -153,11 +144,9 @@ static double random_weight(rng *random)
 
 static void test_any_order_gives_the_naive_answer(void **state)
 {
-    (void)state;
     static uint64_t hashes[MOST_FEATURES];
     static double weights[MOST_FEATURES];
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (uint32_t trial = 0; trial < 200; trial++) {
         size_t count = (size_t)rng_below(&random, trial < 190 ? 40 : MOST_FEATURES);
         testing_doing("trial %u of %zu features", trial, count);
@@ -176,7 +165,6 @@ static void test_any_order_gives_the_naive_answer(void **state)
 
 static void test_features_equal_their_hashes(void **state)
 {
-    (void)state;
     sstore_error error;
     static const char *const texts[] = {"a", "bb", "a longer feature than sixteen bytes", "", "a"};
     sstore_feature features[5];
@@ -193,7 +181,6 @@ static void test_features_equal_their_hashes(void **state)
 
 static void test_weights_out_of_range_are_refused(void **state)
 {
-    (void)state;
     const double bad[] = {NAN, INFINITY, -INFINITY, 2147483648.5, -1e300};
     const double good[] = {2147483648.0, -2147483648.0, 0, -0.0, 1e-300};
     const uint64_t hashes[] = {1, 2};
@@ -213,7 +200,6 @@ static void test_weights_out_of_range_are_refused(void **state)
 
 static void test_missing_arguments_are_refused(void **state)
 {
-    (void)state;
     const sstore_feature feature = {.data = NULL, .size = 1, .weight = 1};
     uint64_t fingerprint;
     sstore_error error;
@@ -226,7 +212,7 @@ static void test_missing_arguments_are_refused(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_worked_example),
         cmocka_unit_test(test_no_features_give_zero),

@@ -15,8 +15,6 @@
 #define LEAST_MEMORY ((uint64_t)1 << 20) /* of records that are spilled */
 #define SPILLING_RECORDS 300000
 
-static uint64_t run_seed;
-
 /* ----- what the tests share ----- */
 
 enum { KEYS = 1, RECORDS = 2, TRIPLES = 3 };
@@ -103,7 +101,8 @@ static setting setting_make(rng *random, uint64_t memory_bytes)
 {
     return (setting){.writers = (uint32_t)rng_between(random, 1, 3),
                      .memory_bytes = memory_bytes,
-                     .piece_capacity = rng_one_in(random, 3) ? rng_between(random, 1, 100) : rng_between(random, 100, 90000),
+                     .piece_capacity = rng_one_in(random, 3) ? rng_between(random, 1, 100)
+                                                             : rng_between(random, 100, 90000),
                      .knows_count = rng_one_in(random, 2)};
 }
 
@@ -215,14 +214,14 @@ static void check_nothing_left(void)
     file_list_free(&left);
 }
 
-static void check_sort(rng *random, uint32_t item_words, size_t count, uint64_t distinct, const setting *how, bool spills)
+static void check_sort(rng *random, uint32_t item_words, size_t count, uint64_t distinct, const setting *how,
+                       bool spills)
 {
     input from;
     ss_dir dir = open_scratch();
     testing_doing("%zu items of %u words, %" PRIu64 " distinct, %" PRIu64
                   " bytes of memory, %u writers, pieces of %zu, seed %" PRIu64,
-                  count, item_words, distinct, how->memory_bytes, how->writers, how->piece_capacity,
-                  run_seed);
+                  count, item_words, distinct, how->memory_bytes, how->writers, how->piece_capacity, run_seed);
     input_make(&from, random, item_words, count, distinct);
     ss_sorter *sorter = fill_sorter(&from, how, &dir, random);
     seal(sorter, how);
@@ -239,9 +238,7 @@ static void check_sort(rng *random, uint32_t item_words, size_t count, uint64_t 
 
 static void test_in_memory(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     static const size_t counts[] = {0, 1, 2, 3, 100, 4095, 4096, 4097, 50000};
     for (size_t i = 0; i < sizeof counts / sizeof *counts * 6; i++) {
         const size_t count = counts[i / 6];
@@ -253,13 +250,12 @@ static void test_in_memory(void **state)
 
 static void test_spilling(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 1);
+    rng random = rng_seeded(run_seed + 1);
     for (int i = 0; i < (testing_sanitized() ? 1 : 4); i++) {
         const setting how = setting_make(&random, LEAST_MEMORY);
         check_sort(&random, RECORDS, SPILLING_RECORDS, 0, &how, true);
-        check_sort(&random, RECORDS, SPILLING_RECORDS, SPILLING_RECORDS / 6, &how, true); /* equal ones in different runs */
+        check_sort(&random, RECORDS, SPILLING_RECORDS, SPILLING_RECORDS / 6, &how,
+                   true); /* equal ones in different runs */
         check_sort(&random, KEYS, SPILLING_RECORDS, SPILLING_RECORDS / 2, &how, true);
         check_sort(&random, RECORDS, SPILLING_RECORDS, 1, &how, true); /* one fingerprint, five ids */
         check_sort(&random, TRIPLES, SPILLING_RECORDS, 0, &how, true);
@@ -273,9 +269,7 @@ static void test_spilling(void **state)
 /* The least memory of all works, slowly. */
 static void test_hardly_any_memory(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 2);
+    rng random = rng_seeded(run_seed + 2);
     for (uint64_t memory = 0; memory <= 16384; memory += 1024) {
         setting how = setting_make(&random, memory);
         how.piece_capacity = 1 + rng_below(&random, 1000);
@@ -289,9 +283,7 @@ static void test_hardly_any_memory(void **state)
 /* Items that differ in their lowest bits only, or in which one is far from all others: buckets are dealt again. */
 static void test_uneven(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 3);
+    rng random = rng_seeded(run_seed + 3);
     for (int i = 0; i < 12; i++) {
         const setting how = {.writers = i % 2 == 0 ? 1 : 2,
                              .memory_bytes = i % 4 < 2 ? LEAST_MEMORY : LEAST_MEMORY << 8,
@@ -301,7 +293,8 @@ static void test_uneven(void **state)
         testing_doing("case %d, pieces of %zu, seed %" PRIu64, i, how.piece_capacity, run_seed);
         input_make(&from, &random, KEYS + (uint32_t)(i / 4), 100000, 0);
         for (size_t j = 0; j < from.count; j++) {
-            from.fingerprints[j] = rng_one_in(&random, 1000) ? rng_next(&random) : (j % 7) << 20 | rng_below(&random, 3000);
+            from.fingerprints[j] = rng_one_in(&random, 1000) ? rng_next(&random)
+                                                             : (j % 7) << 20 | rng_below(&random, 3000);
             from.ids[j] = rng_one_in(&random, 50) ? rng_next(&random) : j % 50000;
             if (from.item_words == TRIPLES) { /* many of one first word, and of one first and second word */
                 from.thirds[j] = from.ids[j];
@@ -323,9 +316,7 @@ static void test_uneven(void **state)
 
 static void test_free_at_any_time(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 4);
+    rng random = rng_seeded(run_seed + 4);
     ss_dir dir = open_scratch();
     const setting how = {.writers = 2, .memory_bytes = LEAST_MEMORY, .piece_capacity = 1000};
     input from;
@@ -343,9 +334,7 @@ static void test_free_at_any_time(void **state)
 /* Where nothing can be spilled, adding says so. */
 static void test_no_place_to_spill(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 5);
+    rng random = rng_seeded(run_seed + 5);
     sstore_error error = {.status = SSTORE_OK};
     char path[] = "closed";
     const ss_dir closed = {.fd = -1, .path = path};
@@ -382,7 +371,6 @@ static sstore_status load_piece(void *context, uint64_t task, uint32_t worker, s
     const crowd *self = context;
     const size_t pieces = ss_sorter_piece_count(self->sorter), piece = task % pieces;
     size_t done = piece == 0 ? 0 : self->piece_ends[piece - 1];
-    (void)worker, (void)error;
     check_piece(self->sorter, piece, self->from, self->how, &done);
     assert_int_equal(done, self->piece_ends[piece]);
     return SSTORE_OK;
@@ -391,9 +379,7 @@ static sstore_status load_piece(void *context, uint64_t task, uint32_t worker, s
 /* Threads add at once, and load at once. */
 static void test_threads(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 6);
+    rng random = rng_seeded(run_seed + 6);
     for (int i = 0; i < 6; i++) {
         const setting how = {.writers = 4,
                              .memory_bytes = LEAST_MEMORY << (i % 2 * 5),
@@ -431,7 +417,7 @@ static void test_threads(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_in_memory, testing_teardown),
         cmocka_unit_test_teardown(test_spilling, testing_teardown),

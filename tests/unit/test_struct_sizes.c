@@ -27,8 +27,10 @@ static sstore_cursor *cursor;
 /* A struct of the public headers has its size of version 1; later ones may be larger, and never smaller. */
 static void test_sizes(void **state)
 {
-    (void)state;
-#define ENTRY(SIZE, type) {#type, SIZE, sizeof(type)}
+#define ENTRY(SIZE, type)                                                                                              \
+    {                                                                                                                  \
+#type, SIZE, sizeof(type)                                                                                      \
+    }
     static const struct {
         const char *name;
         size_t first, now;
@@ -68,13 +70,11 @@ static void test_sizes(void **state)
 
 static int ignore_match(void *context, const sstore_match *match)
 {
-    (void)context, (void)match;
     return 0;
 }
 
 static int ignore_plan(void *context, const sstore_plan_estimate *estimate)
 {
-    (void)context;
     assert_int_equal(estimate->struct_size, sizeof *estimate);
     return 0;
 }
@@ -292,7 +292,8 @@ static void check_options(const char *name, const void *defaults, size_t size, s
     memcpy(options, defaults, size);
     assert_memory_equal(options, &size, sizeof size); /* the initializer sets it */
     testing_doing("%s", name);
-    for (size_t given = 0; given <= size + MORE; given += given + 9 < first_size ? 9 : 1) { /* not all of the small ones */
+    for (size_t given = 0; given <= size + MORE;
+         given += given + 9 < first_size ? 9 : 1) { /* not all of the small ones */
         memcpy(options, &given, sizeof given);
         options[given > size ? given : size + MORE] = 1; /* behind the struct nothing is looked at */
         if (given < first_size) {
@@ -321,7 +322,6 @@ static void check_options(const char *name, const void *defaults, size_t size, s
 
 static void test_options(void **state)
 {
-    (void)state;
     static const sstore_open_options open = SSTORE_OPEN_OPTIONS_INIT;
     static const sstore_batch_options batch = SSTORE_BATCH_OPTIONS_INIT;
     static const sstore_match_columns match_columns = SSTORE_MATCH_COLUMNS_INIT;
@@ -481,7 +481,8 @@ static void check_result(const char *name, size_t size, size_t first_size, give_
 {
     sstore_error error = {.status = SSTORE_OK};
     uint8_t *to = test_malloc(size + MORE + 1), *none = test_malloc(size + MORE + 1);
-    const size_t sizes[] = {0, 1, sizeof size, first_size / 2, first_size - 1, first_size, size, size + 1, size + MORE, SIZE_MAX};
+    const size_t sizes[] = {0,          1,    sizeof size, first_size / 2, first_size - 1,
+                            first_size, size, size + 1,    size + MORE,    SIZE_MAX};
     testing_doing("%s", name);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const size_t given = sizes[i];
@@ -507,7 +508,6 @@ static void check_result(const char *name, size_t size, size_t first_size, give_
 
 static void test_results(void **state)
 {
-    (void)state;
     check_result("stat", sizeof(sstore_statistics), SS_STATISTICS_SIZE_1, give_statistics);
     check_result("stat_segment", sizeof(sstore_segment_statistics), SS_SEGMENT_STATISTICS_SIZE_1, give_segment);
     check_result("stat_table", sizeof(sstore_table_statistics), SS_TABLE_STATISTICS_SIZE_1, give_table);
@@ -523,7 +523,6 @@ static void test_results(void **state)
 /* What callbacks get has the library's size. */
 static void test_reported_structs(void **state)
 {
-    (void)state;
     int tables = 0;
     assert_ok(sstore_explain(cursor, data.fingerprints[0], 3, check_explanation, &tables, NULL), NULL);
     assert_true(tables > 0);
@@ -540,7 +539,6 @@ typedef struct grown {
 /* Fields that the caller does not have keep their defaults, and are not given. */
 static void test_smaller_than_the_library(void **state)
 {
-    (void)state;
     const size_t first_size = sizeof(grown) - sizeof(uint64_t);
     const grown defaults = {sizeof defaults, 1, 2};
     for (size_t size = first_size; size <= sizeof(grown); size += sizeof(uint64_t)) {
@@ -570,9 +568,7 @@ static void test_smaller_than_the_library(void **state)
 
 static int make_all(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, 1);
+    rng random = rng_seeded(1);
     data_make(&random, DATA_CLUSTERED, DATA_IDS, RECORDS, false, &data);
     snprintf(source, sizeof source, "%s", scratch_path("store"));
     snprintf(target, sizeof target, "%s", scratch_path("target"));
@@ -585,7 +581,6 @@ static int make_all(void **state)
 
 static int free_all(void **state)
 {
-    (void)state;
     sstore_cursor_free(cursor);
     sstore_close(store);
     sstore_close(other);

@@ -13,14 +13,11 @@
 #define MAX_THREADS 3u
 #define PARTS 7u
 
-static uint64_t run_seed;
-
 static sstore_status read_part(void *context, uint32_t part, uint32_t worker, ss_values_fn on_values, void *sink,
                                sstore_error *error)
 {
     const value_list *from = context;
     const size_t begin = from->count * part / PARTS, end = from->count * (part + 1) / PARTS, half = (begin + end) / 2;
-    (void)worker;
     const sstore_status status = on_values(sink, from->items + begin, half - begin, error);
     return status == SSTORE_OK ? on_values(sink, from->items + half, end - half, error) : status;
 }
@@ -34,7 +31,6 @@ static sstore_status collect(void *context, uint32_t worker, const ss_fingerprin
                              sstore_error *error)
 {
     pair_list *lists = context;
-    (void)error;
     assert_in_range(worker, 0, MAX_THREADS - 1);
     assert_in_range(count, 1, SS_GROUP_PAIRS);
     for (size_t i = 0; i < count; i++)
@@ -150,8 +146,7 @@ static void check_spanning(setting *how, value_list *values, pair_list *wanted)
 static void check_cases(join_kind kind)
 {
     const uint64_t rounds = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? 2 : 8);
-    rng random;
-    rng_init(&random, run_seed + kind);
+    rng random = rng_seeded(run_seed + kind);
     for (uint64_t i = 0; i < rounds * VALUES_KIND_COUNT; i++) {
         setting how;
         pair_list wanted = {NULL, 0, 0};
@@ -174,19 +169,16 @@ static void check_cases(join_kind kind)
 
 static void test_self(void **state)
 {
-    (void)state;
     check_cases(SELF);
 }
 
 static void test_cross(void **state)
 {
-    (void)state;
     check_cases(CROSS);
 }
 
 static void test_spanning(void **state)
 {
-    (void)state;
     check_cases(SPANNING);
 }
 
@@ -220,9 +212,7 @@ static value_list make_ball(rng *random, size_t count, uint32_t radius)
 /* So many near values that a set of them is connected for the most part while a few of it are not yet. */
 static void test_spanning_crowd(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + SPANNING + 1);
+    rng random = rng_seeded(run_seed + SPANNING + 1);
     for (int i = 0; i < 6; i++) {
         setting how;
         pair_list wanted = {NULL, 0, 0};
@@ -252,7 +242,6 @@ static sstore_status read_counted(void *context, uint32_t part, uint32_t worker,
 {
     counted_values *from = context;
     const size_t begin = from->values.count * part / PARTS, end = from->values.count * (part + 1) / PARTS;
-    (void)worker;
     __atomic_fetch_add(&from->read_count, end - begin, __ATOMIC_RELAXED);
     return on_values(sink, from->values.items + begin, end - begin, error);
 }
@@ -261,7 +250,6 @@ static sstore_status count_edges(void *context, uint32_t worker, const ss_finger
                                  sstore_error *error)
 {
     uint64_t *edges = context;
-    (void)worker, (void)pairs, (void)error;
     __atomic_fetch_add(edges, count, __ATOMIC_RELAXED);
     return SSTORE_OK;
 }
@@ -286,8 +274,10 @@ static join_work spanning_work(const value_list *values, uint32_t distance, uint
                                      .end_share = 1,
                                      .on_pairs = count_edges,
                                      .context = &work.edge_count};
-    const ss_fingerprint_parts source = {
-        .context = &from, .part_count = PARTS, .count = values->count, .read = read_counted};
+    const ss_fingerprint_parts source = {.context = &from,
+                                         .part_count = PARTS,
+                                         .count = values->count,
+                                         .read = read_counted};
     assert_ok(ss_join_spanning(&source, &options, &error), &error);
     ss_dir_close(&dir);
     work.read_count = from.read_count;
@@ -311,10 +301,8 @@ static void check_work(const char *what, const value_list *values, uint32_t dist
 /* Dense values are read about as often, and as many edges found, with as little memory as a public call may give. */
 static void test_little_memory(void **state)
 {
-    (void)state;
     const uint64_t least_bytes = (uint64_t)4 << 18;
-    rng random;
-    rng_init(&random, run_seed + 4);
+    rng random = rng_seeded(run_seed + 4);
     value_list ball = make_ball(&random, 11482, 3), larger = make_ball(&random, 60000, 4);
     check_work("a ball", &ball, 8, 2, least_bytes);
     check_work("a ball", &ball, 8, 16, least_bytes);
@@ -326,9 +314,7 @@ static void test_little_memory(void **state)
 /* Values most of which are near one of them, in groups larger than what is held, and some others. */
 static void test_spanning_ball(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 5);
+    rng random = rng_seeded(run_seed + 5);
     for (int i = 0; i < (testing_sanitized() ? 2 : 5); i++) {
         setting how;
         pair_list wanted = {NULL, 0, 0};
@@ -353,22 +339,18 @@ static void test_spanning_ball(void **state)
 static sstore_status refuse(void *context, uint32_t worker, const ss_fingerprint_pair *pairs, size_t count,
                             sstore_error *error)
 {
-    (void)context, (void)worker, (void)pairs, (void)count, (void)error;
     return SSTORE_STOPPED;
 }
 
 static int stop(void *context, const sstore_progress *progress)
 {
-    (void)progress;
     return --*(int *)context == 0;
 }
 
 /* Whoever takes the pairs can stop the join, and so can whoever hears of its progress, at any time. */
 static void test_stop(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed + 3);
+    rng random = rng_seeded(run_seed + 3);
     value_list values = value_list_make(&random, DATA_DENSE, 30000);
     const ss_fingerprint_parts source = source_of(&values);
     for (int calls = 0; calls <= 40; calls++) {
@@ -392,7 +374,7 @@ static void test_stop(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_self, testing_teardown),
         cmocka_unit_test_teardown(test_cross, testing_teardown),

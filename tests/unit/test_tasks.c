@@ -13,8 +13,6 @@
 #define MOST_TASKS 400
 #define MOST_THREADS 8
 
-static uint64_t run_seed;
-
 /* What tasks do, and what they saw. */
 typedef struct job {
     uint32_t threads;
@@ -51,7 +49,6 @@ static sstore_status run_task(void *context, uint64_t task, uint32_t worker, sst
 
 static void test_all_tasks_run_once(void **state)
 {
-    (void)state;
     static const uint64_t counts[] = {0, 1, 2, 7, 8, 9, 100, MOST_TASKS};
     for (uint32_t threads = 0; threads <= MOST_THREADS; threads++) {
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -71,9 +68,7 @@ static void test_all_tasks_run_once(void **state)
 /* Tasks start in order, so every one below the lowest that fails has run. */
 static void test_lowest_failure_is_told(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (uint32_t i = 0; i < 300; i++) {
         bool fails[MOST_TASKS] = {false};
         const uint64_t count = rng_between(&random, 1, MOST_TASKS);
@@ -104,16 +99,12 @@ static void test_lowest_failure_is_told(void **state)
 /* Threads do run side by side: each waits for the other. */
 static sstore_status meet(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
-    (void)task;
-    (void)worker;
-    (void)error;
     pthread_barrier_wait(context);
     return SSTORE_OK;
 }
 
 static void test_threads_run_side_by_side(void **state)
 {
-    (void)state;
     for (uint32_t threads = 2; threads <= MOST_THREADS; threads++) {
         pthread_barrier_t barrier;
         assert_int_equal(pthread_barrier_init(&barrier, NULL, threads), 0);
@@ -124,13 +115,12 @@ static void test_threads_run_side_by_side(void **state)
 
 static void test_available_threads(void **state)
 {
-    (void)state;
     assert_true(ss_available_threads() >= 1);
 }
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_all_tasks_run_once, testing_teardown),
         cmocka_unit_test_teardown(test_lowest_failure_is_told, testing_teardown),

@@ -9,10 +9,8 @@
 #include "support/random.h"
 #include "support/testing.h"
 
-#define UNIT 1048576.0 /* 2^20 */
+#define UNIT 1048576.0             /* 2^20 */
 #define LARGEST (INT64_C(1) << 51) /* units */
-
-static uint64_t run_seed;
 
 static void check(const char *text, int64_t units)
 {
@@ -24,21 +22,40 @@ static void check(const char *text, int64_t units)
 
 static void test_numbers(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t units;
     } cases[] = {
-        {"0", 0}, {"-0", 0}, {"+1", 1 << 20}, {"1.", 1 << 20}, {".5", 1 << 19}, {"00012.50", 25 << 19}, {"-2.5", -(5 << 19)},
-        {"1e0", 1 << 20}, {"1E+1", 10 << 20}, {"125e-3", 1 << 17}, {"0.00000125E5", 1 << 17}, {"0e99999999999999999999", 0},
-        {"2147483648", LARGEST}, {"-2147483648.000", -LARGEST}, {"2147483647.99999999999999999999999", LARGEST},
-        {"2147483648e-99999999999999999999", 0}, {"1e-7", 0}, {"-1e-7", 0},
+        {"0", 0},
+        {"-0", 0},
+        {"+1", 1 << 20},
+        {"1.", 1 << 20},
+        {".5", 1 << 19},
+        {"00012.50", 25 << 19},
+        {"-2.5", -(5 << 19)},
+        {"1e0", 1 << 20},
+        {"1E+1", 10 << 20},
+        {"125e-3", 1 << 17},
+        {"0.00000125E5", 1 << 17},
+        {"0e99999999999999999999", 0},
+        {"2147483648", LARGEST},
+        {"-2147483648.000", -LARGEST},
+        {"2147483647.99999999999999999999999", LARGEST},
+        {"2147483648e-99999999999999999999", 0},
+        {"1e-7", 0},
+        {"-1e-7", 0},
         /* halves of a unit: to the even one, unless anything follows */
-        {"0.000000476837158203125", 0}, {"0.0000004768371582031249999999999", 0}, {"0.000000476837158203125000000000000001", 1},
-        {"-0.000000476837158203125000000000000001", -1}, {"0.000001430511474609375", 2}, {"0.0000014305114746093749999999", 1},
-        {"4768371582031250000000001e-31", 1}, {"476837158203125e-21", 0},
+        {"0.000000476837158203125", 0},
+        {"0.0000004768371582031249999999999", 0},
+        {"0.000000476837158203125000000000000001", 1},
+        {"-0.000000476837158203125000000000000001", -1},
+        {"0.000001430511474609375", 2},
+        {"0.0000014305114746093749999999", 1},
+        {"4768371582031250000000001e-31", 1},
+        {"476837158203125e-21", 0},
         /* a double is a half here, the decimal is not */
-        {"1048576.0000004768371582031250001", (INT64_C(1) << 40) + 1}, {"1048576.0000014305114746093749999", (INT64_C(1) << 40) + 1},
+        {"1048576.0000004768371582031250001", (INT64_C(1) << 40) + 1},
+        {"1048576.0000014305114746093749999", (INT64_C(1) << 40) + 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check(cases[i].text, cases[i].units);
@@ -47,11 +64,36 @@ static void test_numbers(void **state)
 
 static void test_what_is_none(void **state)
 {
-    (void)state;
     static const char *const texts[] = {
-        "", "+", "-", ".", "-.", "e5", ".e5", "1e", "1e+", "1e-", "--1", "+-1", "1..2", "1.2.3", "1 ", " 1", "1,5", "0x10", "inf",
-        "nan", "1e5.0", "1f", "2147483649", "2147483648.00000000000000000000000000000001", "-2147483648.1", "1e10", "1e99999999999",
-        "99999999999999999999999999", "0.001e14",
+        "",
+        "+",
+        "-",
+        ".",
+        "-.",
+        "e5",
+        ".e5",
+        "1e",
+        "1e+",
+        "1e-",
+        "--1",
+        "+-1",
+        "1..2",
+        "1.2.3",
+        "1 ",
+        " 1",
+        "1,5",
+        "0x10",
+        "inf",
+        "nan",
+        "1e5.0",
+        "1f",
+        "2147483649",
+        "2147483648.00000000000000000000000000000001",
+        "-2147483648.1",
+        "1e10",
+        "1e99999999999",
+        "99999999999999999999999999",
+        "0.001e14",
     };
     double weight;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -76,9 +118,7 @@ static size_t print_halves(char *to, uint64_t halves)
  * and leading zeros. */
 static void test_near_halves(void **state)
 {
-    (void)state;
-    rng random;
-    rng_init(&random, run_seed);
+    rng random = rng_seeded(run_seed);
     for (uint32_t i = 0; i < 20000; i++) {
         char text[400], moved[500];
         const uint64_t halves = (rng_next(&random) % (UINT64_C(1) << rng_between(&random, 1, 52))) | 1;
@@ -110,7 +150,6 @@ static void test_near_halves(void **state)
 /* As many digits as a line may have. */
 static void test_long(void **state)
 {
-    (void)state;
     const size_t length = 1 << 20;
     char *text = malloc(length + 32);
     double weight;
@@ -133,7 +172,7 @@ static void test_long(void **state)
 
 int main(void)
 {
-    run_seed = rng_run_seed();
+    rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_numbers, testing_teardown),
         cmocka_unit_test_teardown(test_what_is_none, testing_teardown),
