@@ -1,3 +1,4 @@
+/* batch.c - forms rounds of queries, chooses how to answer each of them, and hands on the matches. */
 #include "read/batch.h"
 
 #include <math.h>
@@ -7,48 +8,51 @@
 #include "base/tasks.h"
 #include "read/search.h"
 
-#define FIRST_CAPACITY 1024u /* of a list of hits */
-#define TASK_QUERIES 64u     /* one worker's share of queries that are answered one by one */
+#define FIRST_CAPACITY 1024u /* of a worker's hits */
+#define TASK_QUERIES 64u     /* in a task, if queries are answered one by one */
 
-/* Nanoseconds that it takes to allocate, start threads and order the matches, for queries that are answered together; measured by
+/* Nanoseconds to allocate, start threads and order the matches of queries that are answered together; measured by
  * bench_batch (bench/README.md). */
 #define TOGETHER_NS 4e4
 
-/* ----- hits ----- */
+/* ----- workers ----- */
 
 sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_hit hit, sstore_error *error)
 {
-    ss_hit_list *list = &batch->lists[worker];
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? FIRST_CAPACITY : 2 * list->capacity;
-        long long more = (long long)(capacity - list->capacity);
+    ss_batch_worker *self = &batch->workers[worker];
+    if (self->count == self->capacity) {
+        const long long more = self->capacity == 0 ? FIRST_CAPACITY : (long long)self->capacity;
         if (batch->room != NULL && atomic_fetch_sub_explicit(batch->room, more, memory_order_relaxed) < more)
             return SSTORE_STOPPED;
-        ss_batch_hit *hits = ss_realloc(list->hits, capacity, sizeof *hits);
+        ss_batch_hit *hits = ss_grow(self->hits, self->count, &self->capacity, FIRST_CAPACITY, sizeof *hits);
         if (hits == NULL)
-            return ss_fail_memory(error, capacity * sizeof *hits);
-        list->hits = hits;
-        list->capacity = capacity;
+            return ss_fail_memory(error, 2 * self->capacity * sizeof *hits);
+        self->hits = hits;
     }
     hit.segment = batch->segment_index;
-    list->hits[list->count++] = hit;
+    self->hits[self->count++] = hit;
     return SSTORE_OK;
 }
 
-void ss_batch_clear_hits(const ss_batch *batch)
+sstore_status ss_batch_cursor(const ss_batch *batch, uint32_t worker, sstore_cursor **cursor_out, sstore_error *error)
+{
+    ss_batch_worker *self = &batch->workers[worker];
+    const sstore_status status = self->cursor == NULL ? sstore_cursor_create(batch->store, &self->cursor, error)
+                                                      : SSTORE_OK;
+    *cursor_out = self->cursor;
+    return status;
+}
+
+static void reset_workers(const ss_batch *batch)
 {
     for (uint32_t i = 0; i < batch->threads; i++) {
-        ss_free(batch->lists[i].hits);
-        batch->lists[i] = (ss_hit_list){.count = 0};
+        ss_free(batch->workers[i].hits);
+        sstore_cursor_free(batch->workers[i].cursor);
+        batch->workers[i] = (ss_batch_worker){.hits = NULL};
     }
 }
 
 /* ----- one by one ----- */
-
-typedef struct singles {
-    const ss_batch *batch;
-    sstore_cursor **cursors; /* one a worker, made when first needed */
-} singles;
 
 /* Where the hits of one query go. */
 typedef struct hit_sink {
@@ -56,55 +60,42 @@ typedef struct hit_sink {
     uint32_t worker, query;
 } hit_sink;
 
-static sstore_status keep_hit(void *context, const ss_hit *hit, sstore_error *error)
+static sstore_status add_hit(void *context, const ss_hit *hit, sstore_error *error)
 {
     const hit_sink *sink = context;
-    ss_batch_hit kept = {.fingerprint = hit->fingerprint,
-                         .rank = hit->has_rank ? hit->rank : SS_NO_RANK,
-                         .query = sink->query};
-    return ss_batch_add_hit(sink->batch, sink->worker, kept, error);
+    return ss_batch_add_hit(sink->batch, sink->worker,
+                            (ss_batch_hit){.fingerprint = hit->fingerprint,
+                                           .rank = hit->has_rank ? hit->rank : SS_NO_RANK,
+                                           .query = sink->query},
+                            error);
 }
 
-static sstore_status run_singles(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+/* Answer one task's share of the queries. */
+static sstore_status query_one_by_one(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
-    singles *self = context;
-    const ss_batch *batch = self->batch;
-    sstore_status status = SSTORE_OK;
-    if (self->cursors[worker] == NULL)
-        status = sstore_cursor_create(batch->store, &self->cursors[worker], error);
-    uint64_t end = ss_min_u64((task + 1) * TASK_QUERIES, batch->count);
-    for (uint64_t query = task * TASK_QUERIES; status == SSTORE_OK && query < end; query++) {
-        ss_cursor_renew(self->cursors[worker]);
-        hit_sink sink = {.batch = batch, .worker = worker, .query = (uint32_t)query};
-        status = ss_query_segment(self->cursors[worker], batch->segment_index, batch->fingerprints[query],
-                                  batch->distance, keep_hit, &sink, error);
+    const ss_batch *batch = context;
+    hit_sink sink = {.batch = batch, .worker = worker, .query = (uint32_t)task * TASK_QUERIES};
+    const uint32_t end = ss_min_u32(sink.query + TASK_QUERIES, batch->count);
+    sstore_cursor *cursor;
+    sstore_status status = ss_batch_cursor(batch, worker, &cursor, error);
+    for (; status == SSTORE_OK && sink.query < end; sink.query++) {
+        ss_cursor_renew(cursor);
+        status = ss_query_segment(cursor, batch->segment_index, batch->fingerprints[sink.query], batch->distance,
+                                  add_hit, &sink, error);
     }
-    return status;
-}
-
-static sstore_status find_one_by_one(const ss_batch *batch, sstore_error *error)
-{
-    singles self = {.batch = batch, .cursors = ss_alloc(batch->threads, sizeof *self.cursors)};
-    if (self.cursors == NULL)
-        return ss_fail_memory(error, batch->threads * sizeof *self.cursors);
-    uint64_t tasks = (batch->count + TASK_QUERIES - 1) / TASK_QUERIES;
-    sstore_status status = ss_pool_run(batch->threads, tasks, run_singles, &self, error);
-    for (uint32_t i = 0; i < batch->threads; i++)
-        sstore_cursor_free(self.cursors[i]);
-    ss_free(self.cursors);
     return status;
 }
 
 /* ----- choosing ----- */
 
-typedef enum way { ONE_BY_ONE, IN_PASSES, SCANNED } way;
+typedef enum way { ONE_BY_ONE, TABLE_PASS, FULL_SCAN } way;
 
 #define SAMPLED_QUERIES 16u
 
-/* What one query is expected to take, by some of them. */
+/* The expected cost of one query: the mean of some of them. */
 static double mean_cost(const ss_batch *batch)
 {
-    const uint32_t sampled = (uint32_t)ss_min_u64(batch->count, SAMPLED_QUERIES);
+    const uint32_t sampled = ss_min_u32(batch->count, SAMPLED_QUERIES);
     double sum = 0;
     for (uint32_t i = 0; i < sampled; i++)
         sum += ss_search_cost(batch->segment, batch->plan, batch->fingerprints[(uint64_t)i * batch->count / sampled]);
@@ -113,50 +104,23 @@ static double mean_cost(const ss_batch *batch)
 
 static way choose_way(const ss_batch *batch)
 {
-    sstore_strategy strategy = batch->store->options.strategy;
+    const sstore_strategy strategy = batch->store->options.strategy;
     const ss_query_plan *plan = batch->plan;
     if (batch->count == 1 || batch->segment->metadata.distinct_count == 0)
         return ONE_BY_ONE;
-    double single = batch->count * fmin(plan->scan_cost, mean_cost(batch));
-    double scanned = TOGETHER_NS + ss_batch_pass_cost(batch, true);
-    if (strategy == SSTORE_STRATEGY_SCAN || (plan->scan && scanned < single))
-        return SCANNED;
+    const double single_cost = batch->count * fmin(plan->scan_cost, mean_cost(batch));
+    const double scan_cost = TOGETHER_NS + ss_batch_pass_cost(batch, true);
+    if (strategy == SSTORE_STRATEGY_SCAN || (plan->scan && scan_cost < single_cost))
+        return FULL_SCAN;
     if (plan->scan)
         return ONE_BY_ONE;
-    double in_passes = TOGETHER_NS + ss_batch_pass_cost(batch, false);
-    if (strategy == SSTORE_STRATEGY_AUTO && scanned < single && scanned < in_passes)
-        return SCANNED;
-    return in_passes < single ? IN_PASSES : ONE_BY_ONE;
-}
-
-/* ----- rounds ----- */
-
-static sstore_status find_in_segment(const ss_batch *batch, sstore_error *error)
-{
-    const way chosen = choose_way(batch);
-    return chosen == ONE_BY_ONE ? find_one_by_one(batch, error) : ss_batch_pass(batch, chosen == SCANNED, error);
-}
-
-/* Find the hits in all segments of records. */
-static sstore_status find_hits(ss_batch *batch, sstore_error *error)
-{
-    const sstore *store = batch->store;
-    sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count; i++) {
-        if (ss_segment_removes(store->segments[i]))
-            continue;
-        batch->segment_index = i;
-        batch->segment = store->segments[i];
-        batch->plan = &batch->plans[i];
-        status = find_in_segment(batch, error);
-    }
-    return status;
+    const double pass_cost = TOGETHER_NS + ss_batch_pass_cost(batch, false);
+    if (strategy == SSTORE_STRATEGY_AUTO && scan_cost < single_cost && scan_cost < pass_cost)
+        return FULL_SCAN;
+    return pass_cost < single_cost ? TABLE_PASS : ONE_BY_ONE;
 }
 
 /* ----- the iterator ----- */
-
-#define MAX_PENDING                                                                                                    \
-    (SS_ROUND_QUERY_BITS + 1) /* ranges: a round is halved so often at most, and each time the other half waits */
 
 /* Queries first .. first + count - 1. */
 typedef struct query_range {
@@ -166,32 +130,52 @@ typedef struct query_range {
 
 struct sstore_match_iterator {
     ss_batch batch;
+    ss_query_plan *plans; /* one a segment */
     const uint64_t *fingerprints;
-    size_t count, next;               /* queries from `next` on have not come into a round */
-    query_range pending[MAX_PENDING]; /* parts of a round that found too much, the next one last */
+    size_t count, next; /* queries from `next` on have not come into a round */
+    /* Parts of a round that found too much, the next one last: each halving leaves one half waiting. */
+    query_range pending[SS_ROUND_QUERY_BITS + 1];
     uint32_t pending_count;
     sstore_match *matches; /* of the present part of a round */
     size_t match_count, match_index;
     sstore_status status; /* of an earlier call */
 };
 
-/* Get the matches of some queries. If they are too many together, put the two halves of the queries on the pending ones. */
+/* Find the hits in all segments of records. */
+static sstore_status find_hits(sstore_match_iterator *self, sstore_error *error)
+{
+    ss_batch *batch = &self->batch;
+    const sstore *store = batch->store;
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count; i++) {
+        if (ss_segment_removes(store->segments[i]))
+            continue;
+        batch->segment_index = i;
+        batch->segment = store->segments[i];
+        batch->plan = &self->plans[i];
+        const way chosen = choose_way(batch);
+        status = chosen == ONE_BY_ONE ? ss_pool_run(batch->threads, (batch->count + TASK_QUERIES - 1) / TASK_QUERIES,
+                                                    query_one_by_one, batch, error)
+                                      : ss_batch_pass(batch, chosen == FULL_SCAN, error);
+    }
+    return status;
+}
+
+/* Get the matches of some queries. If they are too many together, put both halves of the queries on the pending
+ * ones. */
 static sstore_status answer_range(sstore_match_iterator *self, query_range range, sstore_error *error)
 {
     ss_batch *batch = &self->batch;
-    bool too_many = false;
-    atomic_llong room = (long long)SS_ROUND_MATCHES;
+    atomic_llong room = SS_ROUND_MATCHES;
     batch->fingerprints = self->fingerprints + range.first;
     batch->count = range.count;
     batch->room = range.count > 1 ? &room : NULL;
-    sstore_status status = find_hits(batch, error);
-    if (status == SSTORE_STOPPED)
-        too_many = true;
-    else if (status == SSTORE_OK)
-        status = ss_batch_report(batch, range.first, &too_many, &self->matches, &self->match_count, error);
-    ss_batch_clear_hits(batch);
+    sstore_status status = find_hits(self, error);
+    if (status == SSTORE_OK)
+        status = ss_batch_report(batch, range.first, &self->matches, &self->match_count, error);
+    reset_workers(batch);
     batch->room = NULL;
-    if (!too_many)
+    if (status != SSTORE_STOPPED)
         return status;
     const uint32_t half = range.count / 2;
     self->pending[self->pending_count++] = (query_range){.first = range.first + half, .count = range.count - half};
@@ -199,7 +183,7 @@ static sstore_status answer_range(sstore_match_iterator *self, query_range range
     return SSTORE_OK;
 }
 
-/* Get the next matches, of as many queries as it takes for there to be some; none are left if match_count is 0 then. */
+/* Answer queries until there are matches. If match_count is 0 then, none are left. */
 static sstore_status answer_more(sstore_match_iterator *self, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
@@ -208,7 +192,7 @@ static sstore_status answer_more(sstore_match_iterator *self, sstore_error *erro
     self->match_count = self->match_index = 0;
     while (status == SSTORE_OK && self->match_count == 0 && (self->pending_count > 0 || self->next < self->count)) {
         query_range range = {.first = self->next,
-                             .count = (uint32_t)ss_min_u64(self->count - self->next, SS_ROUND_QUERIES)};
+                             .count = (uint32_t)ss_min_u64(self->count - self->next, 1u << SS_ROUND_QUERY_BITS)};
         if (self->pending_count > 0)
             range = self->pending[--self->pending_count];
         else
@@ -221,8 +205,8 @@ static sstore_status answer_more(sstore_match_iterator *self, sstore_error *erro
 static void close_iterator(sstore_match_iterator *self)
 {
     ss_free(self->matches);
-    ss_free(self->batch.lists);
-    ss_free(self->batch.plans);
+    ss_free(self->batch.workers);
+    ss_free(self->plans);
 }
 
 static sstore_status open_iterator(sstore_match_iterator *self, const sstore *store, const uint64_t *fingerprints,
@@ -240,12 +224,11 @@ static sstore_status open_iterator(sstore_match_iterator *self, const sstore *st
     *self = (sstore_match_iterator){.batch = {.store = store, .distance = distance, .threads = threads},
                                     .fingerprints = fingerprints,
                                     .count = segments > 0 ? count : 0};
-    ss_batch *batch = &self->batch;
-    batch->lists = ss_alloc(threads, sizeof *batch->lists);
-    batch->plans = ss_alloc(segments, sizeof *batch->plans);
-    if (batch->lists == NULL || batch->plans == NULL)
-        return ss_fail_memory(error, threads * sizeof *batch->lists + segments * sizeof *batch->plans);
-    ss_plan_queries(store, distance, &planning, batch->plans);
+    self->batch.workers = ss_alloc(threads, sizeof *self->batch.workers);
+    self->plans = ss_alloc(segments, sizeof *self->plans);
+    if (self->batch.workers == NULL || self->plans == NULL)
+        return ss_fail_memory(error, threads * sizeof *self->batch.workers + segments * sizeof *self->plans);
+    ss_plan_queries(store, distance, &planning, self->plans);
     return SSTORE_OK;
 }
 

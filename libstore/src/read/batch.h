@@ -1,18 +1,23 @@
-/* batch.h - many queries at once. */
+/*
+ * batch.h - many queries at once.
+ *
+ * A round of queries is answered segment by segment, each time in the way that is estimated to be fastest:
+ *   one by one   each query alone, on all threads
+ *   table pass   each probed table is read once, in slices that stay in the cache while all queries that probe them
+ *                are tested
+ *   full scan    a table pass over table 0 alone, which tests all queries against every fingerprint
+ * The hits (a query and a matching fingerprint) come in any order. ss_batch_report() then looks up their records and
+ * puts the matches in the order of the queries. A round that finds too much is answered again in halves.
+ */
 #ifndef SS_BATCH_H
 #define SS_BATCH_H
 
 #include <stdatomic.h>
 
-#include "base/common.h"
-#include "store/lookup.h"
-#include "store/store.h"
+#include "store/cursor.h"
 
-/* ===== order of matches ===== */
-
-/* The order in which the matches of a query are reported where they are sorted. */
-
-/* Ascending by (distance, fingerprint, id), for qsort(). */
+/* Compare two matches by (distance, fingerprint, id), for qsort(): the order in which a query's matches are
+ * reported. */
 static inline int ss_compare_matches(const void *left, const void *right)
 {
     const sstore_match *a = left, *b = right;
@@ -23,22 +28,8 @@ static inline int ss_compare_matches(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-/* ===== batch ===== */
-
-/*
- * Many queries at once. A round of queries is answered in one of three ways, whichever is estimated to take
- * least:
- *   one by one   each query for itself, on all threads
- *   swept        the blocks of every table that is probed are got once, in slices that stay in the cache while all queries with
- *                a probe there are tested
- *   scanned      so are those of table 0, and all queries tested against them
- * Hits (a query and a matching fingerprint) are gathered in any order; these are then turned into matches with ids,
- * put in the order of the queries and handed on. A round that finds too much is taken again in halves.
- */
-
-#define SS_ROUND_QUERIES (UINT32_C(1) << 20) /* at most; an index in a round takes 20 bits */
-#define SS_ROUND_QUERY_BITS 20u
-#define SS_ROUND_MATCHES ((size_t)1 << 21) /* at most, unless one query alone has more */
+#define SS_ROUND_QUERY_BITS 20u               /* a round has at most 2^20 queries */
+#define SS_ROUND_MATCHES ((long long)1 << 21) /* in a round at most, unless one query alone has more */
 
 /* A matching fingerprint of one query of the round. */
 typedef struct ss_batch_hit {
@@ -48,43 +39,44 @@ typedef struct ss_batch_hit {
     bool maybe_in_newer; /* a hit in a newer segment has the same fingerprint; set by ss_batch_report() */
 } ss_batch_hit;
 
-/* Hits of one worker. */
-typedef struct ss_hit_list {
+/* The memory of one thread. */
+typedef struct ss_batch_worker {
     ss_batch_hit *hits;
     size_t count, capacity;
-} ss_hit_list;
+    sstore_cursor *cursor; /* NULL until ss_batch_cursor() makes it */
+} ss_batch_worker;
 
 /* A round of queries, on one segment after the other. */
 typedef struct ss_batch {
     const sstore *store;
-    uint32_t segment_index;
-    const ss_segment *segment; /* that one */
-    const ss_query_plan *plan;        /* for it */
-    ss_query_plan *plans;      /* for all of them */
     const uint64_t *fingerprints;
-    uint32_t count;
-    uint32_t distance, threads;
-    ss_hit_list *lists; /* one a worker */
-    atomic_llong *room; /* how many hits all lists may still grow by; NULL: any number */
+    uint32_t count, distance, threads;
+    uint32_t segment_index; /* of the present segment */
+    const ss_segment *segment;
+    const ss_query_plan *plan; /* for it */
+    ss_batch_worker *workers;  /* one a thread */
+    atomic_llong *room;        /* how many hits all workers may still make room for; NULL: any number */
 } ss_batch;
 
-/* Append a hit in the present segment, whose index need not be set, to a worker's list. STOPPED where that is too much, MEMORY. */
+/* Append a hit in the present segment, whose index need not be set. STOPPED if that makes too many; MEMORY. */
 sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_hit hit, sstore_error *error);
 
-/* Forget all hits. */
-void ss_batch_clear_hits(const ss_batch *batch);
+/* Get the worker's cursor. Errors as sstore_cursor_create(). */
+sstore_status ss_batch_cursor(const ss_batch *batch, uint32_t worker, sstore_cursor **cursor_out, sstore_error *error);
 
-/* Find the hits of all queries, by a sweep of all tables that the plan probes, or by a scan of table 0. */
+/* Find the hits of all queries in the present segment, by a pass over each table that the plan probes, or by a
+ * full scan. */
 sstore_status ss_batch_pass(const ss_batch *batch, bool scan, sstore_error *error);
 
-/* What it takes, in estimated nanoseconds of one thread. */
+/* The cost of ss_batch_pass(), in estimated nanoseconds of one thread. */
 double ss_batch_pass_cost(const ss_batch *batch, bool scan);
 
-/* Turn the hits into matches, in the order of the queries, those of one query by (distance, fingerprint, id): *matches_out, to be
- * freed. The first query of the round has the index `first_index`. STOPPED if there are more than SS_ROUND_MATCHES of several
- * queries; then *too_many_out is true. Unless
- * OK is returned, there are no matches. */
-sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, bool *too_many_out, sstore_match **matches_out,
+/*
+ * Turn the hits into matches, in the order of the queries, those of one query by (distance, fingerprint, id). The
+ * caller frees *matches_out. The first query of the round has the index `first_index`. STOPPED if several queries
+ * have more than SS_ROUND_MATCHES. Without OK there are no matches.
+ */
+sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, sstore_match **matches_out,
                               size_t *count_out, sstore_error *error);
 
 #endif

@@ -1,16 +1,16 @@
 /*
- * batch_pass.c - many queries against whole tables: a table is cut into slices by leading bits, each slice's blocks are got
- * once, and an index over the next bits leads every probe straight to its few groups, whose lower halves are tested. Nothing
- * is sorted but the queries.
+ * batch_pass.c - many queries against whole tables. A table is cut into slices by leading bits. Each slice's blocks
+ * are read once, and an index over the next bits leads every probe straight to its few groups, whose lower halves are
+ * tested. Nothing is sorted but the queries.
  *
- * A slice is a power of two of the key space, as long as it holds about SLICE_FINGERPRINTS at most, and no shorter
- * than the table's prefix: so slices are as fine as the data is dense, and a slice's blocks and index stay in a
- * core's cache while the queries pass by. The index's buckets are prefixes too, mostly shorter than the table's: a
- * probe that is too short finds more candidates, never fewer, and a few of these are tested in less time than a longer
- * prefix is made.
+ * A slice is a power of two of the key space that holds about SLICE_FINGERPRINTS at most, but it has no more leading
+ * bits than the table's prefix. So slices are as fine as the data is dense, and a slice's blocks and index stay in a
+ * core's cache while the queries are tested. The index's buckets are prefixes as well, mostly shorter than the
+ * table's. A probe with a shorter prefix finds more candidates, never fewer, and testing these is faster than making
+ * a longer prefix.
  *
- * Where no table is to be probed, table 0 is swept in the same way, without an index: each slice is tested whole against the
- * queries whose leading bits are within the distance.
+ * A full scan is a pass over table 0 without an index: each slice is tested whole against the queries whose leading
+ * bits are within the distance.
  */
 #include <math.h>
 
@@ -22,15 +22,15 @@
 #include "sort/radix.h"
 
 #define SLICE_FINGERPRINTS 64000.0 /* on average, if its blocks are as full as all */
-#define MAX_BLOCKS_TIMES 2u        /* as many blocks as a slice should have are got together, */
-#define MAX_BYTES                                                                                                      \
-    (4u << 20) /* but no more than have so many bytes, decoded ones as well, where blocks are far from full */
-#define SLICES_A_THREAD 8u /* where a small table is scanned, */
-#define SCANNED_BLOCKS 16u /* but with so many blocks in each */
-#define INDEX_BITS 11u     /* at most, */
-#define BUCKET_MIN 16.0    /* and no more than give a bucket so many fingerprints on average */
-#define LOW_BITS 3u        /* of a bucket: those that differ in these are tested together where flips are left */
-#define DEAL_BITS 6u       /* queries are dealt out by these leading bits and then sorted by several threads */
+#define MAX_BLOCKS_TIMES 2u        /* so many times the blocks that a slice should have are read together, */
+#define MAX_BYTES (4u << 20) /* but of nearly empty blocks no more than have so many bytes, counting decoded ones */
+#define SLICES_A_THREAD 8u   /* in a full scan of a small table, */
+#define SCANNED_BLOCKS 16u   /* but with so many blocks in each */
+#define INDEX_BITS 11u       /* at most, */
+#define BUCKET_MIN 16.0      /* and no more than give a bucket so many fingerprints on average */
+#define LOW_BITS 3u          /* of a bucket: those that differ in these are tested together if flips are left */
+#define PARTITION_BITS 6u    /* queries are partitioned by these leading bits and then sorted by several threads */
+#define PARTITIONS (1u << PARTITION_BITS)
 
 /* Nanoseconds of one thread, measured by bench_batch (bench/README.md). */
 #define BLOCK_NS 850.0   /* get a block, check it and index its groups */
@@ -47,166 +47,150 @@ typedef struct slice {
 } slice;
 
 /* A block of a slice. */
-typedef struct sliced_block {
+typedef struct slice_block {
     uint64_t number, rank; /* rank: of its first fingerprint, in table 0 */
     uint32_t first_group;  /* of all groups of the slice */
     ss_block block;
     uint64_t *decoded; /* all of it, or NULL: only groups where a lower half is near are decoded */
-} sliced_block;
+} slice_block;
 
-/* What a thread needs to work on a slice. */
-typedef struct workplace {
-    uint8_t *buffers;     /* for the blocks, in pread mode */
-    uint64_t *decoded;    /* for the blocks, where they are decoded */
-    sliced_block *blocks; /* and one behind them, of which only first_group counts */
-    uint32_t block_count, capacity;
-    uint64_t begin_block,
-        end_block;      /* those that are here, once a query needed them; until then the end is the begin */
-    uint32_t *block_of; /* each group's block */
-    ss_near near;
-    ss_read_ahead walk;                      /* of the slices in their order */
-    uint32_t begins[(1u << INDEX_BITS) + 1]; /* the groups in which bucket k may lie are begins[k] to begins[k + 1] */
-} workplace;
+typedef struct slice_worker slice_worker;
 
 /* One table and the queries of the round. */
 typedef struct table_pass {
     const ss_batch *batch;
     const ss_table *table;
-    bool scans;      /* the table: all that is in it may be a match */
     uint32_t number; /* of the table */
+    bool scans;      /* in full: any fingerprint of the table may be a match */
     uint32_t prefix_bits;
     int32_t radius;
     sstore_record *queries; /* permuted fingerprint, and index in the round as id: ascending */
     sstore_record *scratch; /* for as many, while they are sorted */
-    size_t dealt[(1u << DEAL_BITS) + 1];
+    size_t begins[PARTITIONS + 1];
     slice *slices;
     size_t slice_count, slice_capacity;
     uint64_t slice_blocks; /* in a slice at most, unless they have one prefix */
-    double block_mean;     /* fingerprints in a block */
-    workplace *places;     /* one a thread */
+    slice_worker *workers; /* one a thread */
 } table_pass;
 
-/* A slice under way. */
-typedef struct sliced {
-    const table_pass *of;
-    const slice *cut;
-    workplace *place;
-    uint32_t worker;
+/* The memory of one thread, and the slice that it tests. */
+struct slice_worker {
+    const table_pass *pass;
+    const slice *slice;
     uint32_t index_bits, suffix_bits; /* a fingerprint is the slice's bits, the bucket's, and the suffix */
+    uint32_t number;                  /* of the thread */
     sstore_error *error;
-} sliced;
+    uint8_t *buffers;    /* for the blocks, in pread mode */
+    uint64_t *decoded;   /* for the blocks, if they are decoded */
+    slice_block *blocks; /* and one behind them, of which only first_group counts */
+    uint32_t block_count, block_capacity;
+    uint64_t begin_block, end_block; /* those in `blocks`, once a query needed them; until then the end is the begin */
+    uint32_t *block_of;              /* each group's block */
+    ss_near near;
+    ss_read_ahead ahead;                     /* through the slices in their order */
+    uint32_t begins[(1u << INDEX_BITS) + 1]; /* the groups in which bucket k may lie are begins[k] to begins[k + 1] */
+};
 
 /* ----- a slice's blocks ----- */
 
-/* Get blocks from the place's begin on, up to the slice's end or as many as there is room for. */
-static sstore_status get_blocks(const sliced *self)
+/* Get block `number` as the next one of the slice. */
+static sstore_status get_block(slice_worker *self, uint64_t number, slice_block *to)
 {
-    const ss_table *table = self->of->table;
-    const uint32_t block_bytes = table->blocks.header.block_bytes;
-    workplace *place = self->place;
+    const table_pass *pass = self->pass;
+    const ss_table *table = pass->table;
+    const size_t index = self->block_count, block_bytes = table->blocks.header.block_bytes;
+    const uint8_t *bytes;
+    uint8_t *buffer = self->buffers != NULL ? self->buffers + index * block_bytes : NULL;
+    to->number = number;
+    to->rank = pass->number == 0 ? ss_array_at(&pass->batch->segment->ranks, number) : 0;
+    to->decoded = self->decoded != NULL ? self->decoded + index * ss_block_capacity((uint32_t)block_bytes) : NULL;
+    ss_block_reader_ahead(&table->blocks, number, &self->ahead);
+    sstore_status status = ss_block_reader_get(&table->blocks, number, buffer, &bytes, self->error);
+    if (status == SSTORE_OK)
+        status = ss_checked_block_open(&table->checked, number, bytes, &to->block, self->error);
+    if (status == SSTORE_OK && to->decoded != NULL)
+        status = ss_checked_block_decode(&table->checked, number, &to->block, to->decoded, self->error);
+    return status;
+}
+
+/* Get blocks from begin_block on, up to the slice's end or as many as there is room for. */
+static sstore_status get_blocks(slice_worker *self)
+{
     uint32_t groups = 0;
-    place->block_count = 0;
-    for (uint64_t number = place->begin_block; number < self->cut->end_block && place->block_count < place->capacity;
-         number++) {
-        const uint8_t *bytes;
-        sliced_block *in = &place->blocks[place->block_count];
-        uint8_t *buffer = place->buffers != NULL ? place->buffers + (size_t)place->block_count * block_bytes : NULL;
-        ss_block_reader_ahead(&table->blocks, number, &place->walk);
-        sstore_status status = ss_block_reader_get(&table->blocks, number, buffer, &bytes, self->error);
-        if (status == SSTORE_OK)
-            status = ss_checked_block_open(&table->checked, number, bytes, &in->block, self->error);
-        if (status != SSTORE_OK)
-            return status;
-        in->number = number;
-        in->rank = self->of->number == 0 ? ss_array_at(&self->of->batch->segment->ranks, number) : 0;
-        in->decoded = place->decoded != NULL
-                          ? place->decoded + (size_t)place->block_count * ss_block_capacity(block_bytes)
-                          : NULL;
-        if (in->decoded != NULL)
-            status = ss_checked_block_decode(&table->checked, number, &in->block, in->decoded, self->error);
+    self->block_count = 0;
+    for (uint64_t number = self->begin_block;
+         number < self->slice->end_block && self->block_count < self->block_capacity; number++) {
+        slice_block *in = &self->blocks[self->block_count];
+        const sstore_status status = get_block(self, number, in);
         if (status != SSTORE_OK)
             return status;
         in->first_group = groups;
         for (uint32_t i = 0; i < in->block.group_count; i++)
-            place->block_of[groups++] = place->block_count;
-        place->block_count++;
+            self->block_of[groups++] = self->block_count;
+        self->block_count++;
     }
-    place->blocks[place->block_count].first_group = groups;
-    place->end_block = place->begin_block + place->block_count;
+    self->blocks[self->block_count].first_group = groups;
+    self->end_block = self->begin_block + self->block_count;
     return SSTORE_OK;
 }
 
 /* The first bucket that begins at or above a fingerprint; behind the last one if there is none. */
-static uint64_t bucket_from(const sliced *self, uint64_t fingerprint)
+static uint64_t bucket_from(const slice_worker *self, uint64_t fingerprint)
 {
-    const slice *cut = self->cut;
+    const slice *of = self->slice;
     const uint64_t end = (UINT64_C(1) << self->index_bits) + 1;
-    if (fingerprint <= cut->first)
+    if (fingerprint <= of->first)
         return 0;
-    if (fingerprint - cut->first > ss_low_mask(64 - cut->bits))
+    if (fingerprint - of->first > ss_low_mask(64 - of->bits))
         return end;
-    return ss_min_u64(((fingerprint - cut->first - 1) >> self->suffix_bits) + 1, end);
+    return ss_min_u64(((fingerprint - of->first - 1) >> self->suffix_bits) + 1, end);
 }
 
 /* Note for each bucket in which group its first fingerprint would be. */
-static sstore_status index_groups(const sliced *self)
+static sstore_status index_groups(slice_worker *self)
 {
-    workplace *place = self->place;
     const uint64_t end = (UINT64_C(1) << self->index_bits) + 1;
     uint32_t group = 0;
     uint64_t bucket = 0;
-    for (uint32_t i = 0; i < place->block_count; i++) {
-        const sliced_block *in = &place->blocks[i];
+    for (uint32_t i = 0; i < self->block_count; i++) {
+        const slice_block *in = &self->blocks[i];
         for (uint32_t j = 0; j < in->block.group_count; j++, group++) {
             uint64_t first;
             if (!ss_block_group_first(&in->block, j, &first))
-                return ss_block_reader_malformed(&self->of->table->blocks, in->number, SS_MALFORMED_GROUP, self->error);
+                return ss_block_reader_malformed(&self->pass->table->blocks, in->number, SS_MALFORMED_GROUP,
+                                                 self->error);
             for (const uint64_t from = bucket_from(self, first); bucket < from; bucket++)
-                place->begins[bucket] = group > 0 ? group - 1 : 0;
+                self->begins[bucket] = group > 0 ? group - 1 : 0;
         }
     }
     for (; bucket < end; bucket++)
-        place->begins[bucket] = group - 1;
+        self->begins[bucket] = group - 1;
     return SSTORE_OK;
 }
 
 /* ----- testing ----- */
 
-static sstore_status match(const sliced *self, const sstore_record *query, uint64_t permuted, uint64_t rank)
+static sstore_status match(const slice_worker *self, const sstore_record *query, uint64_t permuted, uint64_t rank)
 {
-    const table_pass *of = self->of;
-    const ss_batch *batch = of->batch;
-    const uint64_t pattern = ss_unpermute(&of->table->permutation, permuted ^ query->fingerprint);
-    if (!of->scans && ss_plan_first_cover(&batch->segment->metadata.plan, batch->plan->radii, pattern) != of->number)
+    const table_pass *pass = self->pass;
+    const ss_batch *batch = pass->batch;
+    const uint64_t pattern = ss_unpermute(&pass->table->permutation, permuted ^ query->fingerprint);
+    if (!pass->scans &&
+        ss_plan_first_cover(&batch->segment->metadata.plan, batch->plan->radii, pattern) != pass->number)
         return SSTORE_OK;
-    const ss_batch_hit hit = {.fingerprint = ss_unpermute(&of->table->permutation, permuted),
-                              .rank = of->number == 0 ? rank : SS_NO_RANK,
+    const ss_batch_hit hit = {.fingerprint = ss_unpermute(&pass->table->permutation, permuted),
+                              .rank = pass->number == 0 ? rank : SS_NO_RANK,
                               .query = (uint32_t)query->id};
-    return ss_batch_add_hit(batch, self->worker, hit, self->error);
-}
-
-/* Report what was found in a group, of those between first and last. */
-static sstore_status report_near(const sliced *self, const sstore_record *query, const sliced_block *in, uint64_t first,
-                                 uint64_t last)
-{
-    const ss_near *near = &self->place->near;
-    sstore_status status = SSTORE_OK;
-    for (uint64_t which = near->which; status == SSTORE_OK && which != 0; which &= which - 1) {
-        const uint32_t i = (uint32_t)__builtin_ctzll(which);
-        const uint64_t value = near->values[i];
-        if (value >= first && value <= last)
-            status = match(self, query, value, in->rank + near->group * SS_GROUP_SIZE + i);
-    }
-    return status;
+    return ss_batch_add_hit(batch, self->number, hit, self->error);
 }
 
 /* Find the next group that has something near, and perhaps new. */
-static sstore_status find_near(const sliced *self, const sstore_record *query, const sliced_block *in)
+static sstore_status find_near(slice_worker *self, const sstore_record *query, const slice_block *in)
 {
-    const ss_batch *batch = self->of->batch;
-    const ss_checked_blocks *checked = &self->of->table->checked;
+    const ss_batch *batch = self->pass->batch;
+    const ss_checked_blocks *checked = &self->pass->table->checked;
     const uint32_t lower = (uint32_t)query->fingerprint;
-    ss_near *near = &self->place->near;
+    ss_near *near = &self->near;
     near->decoded = in->decoded;
     if (near->decoded != NULL)
         return ss_checked_block_find_near(checked, in->number, &in->block, near, self->error);
@@ -215,44 +199,47 @@ static sstore_status find_near(const sliced *self, const sstore_record *query, c
                                           &near->which);
         if (SS_LIKELY(near->group == near->end))
             return SSTORE_OK;
-        if (ss_may_be_new(batch->segment, batch->plan, self->of->number, &in->block, near->group, lower, near->which))
+        if (ss_may_be_new(batch->segment, batch->plan, self->pass->number, &in->block, near->group, lower, near->which))
             return ss_checked_block_keep_near(checked, in->number, &in->block, near, self->error);
     }
 }
 
-/* Test groups of a block. */
-static sstore_status test_groups(const sliced *self, const sstore_record *query, const sliced_block *in, uint64_t first,
+/* Test groups of a block, and report what is found between first and last. */
+static sstore_status test_groups(slice_worker *self, const sstore_record *query, const slice_block *in, uint64_t first,
                                  uint64_t last)
 {
-    ss_near *near = &self->place->near;
-    sstore_status status = SSTORE_OK;
-    for (; status == SSTORE_OK; near->group++) {
-        status = find_near(self, query, in);
-        if (SS_LIKELY(near->group == near->end))
-            break;
-        if (status == SSTORE_OK)
-            status = report_near(self, query, in, first, last);
+    ss_near *near = &self->near;
+    for (;; near->group++) {
+        sstore_status status = find_near(self, query, in);
+        if (status != SSTORE_OK || SS_LIKELY(near->group == near->end))
+            return status;
+        for (uint64_t which = near->which; which != 0; which &= which - 1) {
+            const uint32_t i = (uint32_t)__builtin_ctzll(which);
+            const uint64_t value = near->values[i];
+            if (value >= first && value <= last)
+                status = match(self, query, value, in->rank + near->group * SS_GROUP_SIZE + i);
+            if (status != SSTORE_OK)
+                return status;
+        }
     }
-    return status;
 }
 
 /* Test the groups in which a bucket may lie, and those that differ from it in its lowest `low_bits` bits. */
-static sstore_status test_buckets(const sliced *self, const sstore_record *query, uint64_t bucket, uint32_t low_bits)
+static sstore_status test_buckets(slice_worker *self, const sstore_record *query, uint64_t bucket, uint32_t low_bits)
 {
-    const workplace *place = self->place;
     const uint64_t first_bucket = bucket & ~ss_low_mask(low_bits), last_bucket = bucket | ss_low_mask(low_bits);
     const uint64_t unknown = ss_low_mask(self->suffix_bits + low_bits);
-    const uint64_t first = self->cut->first | first_bucket << self->suffix_bits, last = first | unknown;
+    const uint64_t first = self->slice->first | first_bucket << self->suffix_bits, last = first | unknown;
     const uint32_t known = ss_popcount((first ^ query->fingerprint) & ~unknown & ~UINT64_C(0) << SS_UPPER_BITS);
-    const uint32_t distance = self->of->batch->distance;
-    const uint32_t last_group = place->begins[last_bucket + 1];
-    ss_near *near = &self->place->near;
+    const uint32_t distance = self->pass->batch->distance;
+    const uint32_t last_group = self->begins[last_bucket + 1];
+    ss_near *near = &self->near;
     sstore_status status = SSTORE_OK;
     near->query = query->fingerprint;
     near->distance = distance;
     near->lower_distance = distance > known ? distance - known : 0;
-    for (uint32_t group = place->begins[first_bucket]; status == SSTORE_OK && group <= last_group;) {
-        const sliced_block *in = &place->blocks[place->block_of[group]];
+    for (uint32_t group = self->begins[first_bucket]; status == SSTORE_OK && group <= last_group;) {
+        const slice_block *in = &self->blocks[self->block_of[group]];
         near->group = group - in->first_group;
         near->end = ss_min_u32(last_group + 1, in[1].first_group) - in->first_group;
         near->any = false;
@@ -262,9 +249,9 @@ static sstore_status test_buckets(const sliced *self, const sstore_record *query
     return status;
 }
 
-/* Test the buckets that differ from `bucket` in at most `flips` of the bits below bit `from`. Those that lie beside it share its
- * groups, most of them, and are tested together. */
-static sstore_status test_near(const sliced *self, const sstore_record *query, uint64_t bucket, uint32_t from,
+/* Test the buckets that differ from `bucket` in at most `flips` of the bits below bit `from`. Neighbours share
+ * most of their groups and are tested together. */
+static sstore_status test_near(slice_worker *self, const sstore_record *query, uint64_t bucket, uint32_t from,
                                int32_t flips)
 {
     const uint32_t low_bits = flips > 0 ? ss_min_u32(from, LOW_BITS) : 0;
@@ -274,22 +261,11 @@ static sstore_status test_near(const sliced *self, const sstore_record *query, u
     return status;
 }
 
-SS_ALWAYS_INLINE bool query_is_below(const void *queries, uint64_t index, uint64_t target)
+static sstore_status test_query(slice_worker *self, const sstore_record *query, int32_t flips)
 {
-    return ((const sstore_record *)queries)[index].fingerprint < target;
-}
-
-/* The first query at or above a permuted fingerprint. */
-static size_t find_query(const table_pass *of, uint64_t target)
-{
-    return (size_t)ss_lower_bound(of->queries, 0, of->batch->count, target, query_is_below);
-}
-
-static sstore_status test_query(const sliced *self, const sstore_record *query, int32_t flips)
-{
-    uint64_t bucket = query->fingerprint >> self->suffix_bits & ss_low_mask(self->index_bits);
+    const uint64_t bucket = query->fingerprint >> self->suffix_bits & ss_low_mask(self->index_bits);
     sstore_status status = SSTORE_OK;
-    if (self->place->end_block == self->place->begin_block) {
+    if (self->end_block == self->begin_block) {
         status = get_blocks(self);
         if (status == SSTORE_OK)
             status = index_groups(self);
@@ -297,124 +273,110 @@ static sstore_status test_query(const sliced *self, const sstore_record *query, 
     return status == SSTORE_OK ? test_near(self, query, bucket, self->index_bits, flips) : status;
 }
 
-/* The queries whose leading bits are those of `leading`, which took all flips but so many to become the slice's. */
-static sstore_status test_queries(const sliced *self, uint64_t leading, uint32_t slice_bits, int32_t flips)
+SS_ALWAYS_INLINE bool query_is_below(const void *queries, uint64_t index, uint64_t target)
 {
-    const table_pass *of = self->of;
-    uint64_t last = leading | ss_low_mask(64 - slice_bits);
-    sstore_status status = SSTORE_OK;
-    for (size_t i = find_query(of, leading);
-         status == SSTORE_OK && i < of->batch->count && of->queries[i].fingerprint <= last; i++)
-        status = test_query(self, &of->queries[i], flips);
-    return status;
+    return ((const sstore_record *)queries)[index].fingerprint < target;
 }
 
-/* Queries whose leading bits differ from `leading` in at most `flips` of those to the left of bit `from`. */
-static sstore_status test_queries_near(const sliced *self, uint64_t leading, uint32_t slice_bits, uint32_t from,
-                                       int32_t flips)
+/* Test the queries whose leading bits differ from `leading` in at most `flips` of those to the left of bit `from`,
+ * and in no other one. */
+static sstore_status test_queries(slice_worker *self, uint64_t leading, uint32_t from, int32_t flips)
 {
-    sstore_status status = test_queries(self, leading, slice_bits, flips);
+    const sstore_record *queries = self->pass->queries;
+    const uint32_t count = self->pass->batch->count;
+    const uint64_t last = leading | ss_low_mask(64 - self->slice->bits);
+    sstore_status status = SSTORE_OK;
+    for (uint64_t i = ss_lower_bound(queries, 0, count, leading, query_is_below);
+         status == SSTORE_OK && i < count && queries[i].fingerprint <= last; i++)
+        status = test_query(self, &queries[i], flips);
     for (uint32_t bit = 0; status == SSTORE_OK && flips > 0 && bit < from; bit++)
-        status = test_queries_near(self, leading ^ UINT64_C(1) << (63 - bit), slice_bits, bit, flips - 1);
+        status = test_queries(self, leading ^ UINT64_C(1) << (63 - bit), bit, flips - 1);
     return status;
 }
 
-/* Whether a slice has more leading bits near it than there are queries: dense data make slices short, and a large radius is
- * near to much. Then each query is looked at instead, so that a slice never takes longer than that. */
-static bool near_too_many(const table_pass *of, const slice *cut)
+/* Test a slice against the queries near it. If it has more leading bits near it than there are queries, each query
+ * is looked at instead, so that a slice never takes longer than that: dense data make slices short, and a large
+ * radius is near to much. */
+static sstore_status test_slice(slice_worker *self)
 {
-    return ss_probe_count(cut->bits, of->radius) > (double)of->batch->count;
-}
-
-/* How many flips a query has left at a slice, or less than 0: it is not near. */
-static int32_t flips_left(const table_pass *of, const slice *cut, uint64_t query)
-{
-    return of->radius - (int32_t)ss_popcount((query ^ cut->first) & ss_high_mask(cut->bits));
-}
-
-static sstore_status test_each_query(const sliced *self, const slice *cut)
-{
-    const table_pass *of = self->of;
+    const table_pass *pass = self->pass;
+    const slice *of = self->slice;
     sstore_status status = SSTORE_OK;
-    for (size_t i = 0; status == SSTORE_OK && i < of->batch->count; i++) {
-        const int32_t flips = flips_left(of, cut, of->queries[i].fingerprint);
+    if (ss_probe_count(of->bits, pass->radius) <= (double)pass->batch->count)
+        return test_queries(self, of->first, of->bits, pass->radius);
+    for (size_t i = 0; status == SSTORE_OK && i < pass->batch->count; i++) {
+        const uint64_t differing = (pass->queries[i].fingerprint ^ of->first) & ss_high_mask(of->bits);
+        const int32_t flips = pass->radius - (int32_t)ss_popcount(differing);
         if (flips >= 0)
-            status = test_query(self, &of->queries[i], flips);
+            status = test_query(self, &pass->queries[i], flips);
     }
     return status;
 }
 
-static sstore_status test_slice(const sliced *self, const slice *cut)
-{
-    if (near_too_many(self->of, cut))
-        return test_each_query(self, cut);
-    return test_queries_near(self, cut->first, cut->bits, cut->bits, self->of->radius);
-}
-
 /* ----- slices ----- */
 
-/* So many that a bucket has some fingerprints, if the slice's are spread evenly. A scan needs no index, but the one bit that leaves a
- * suffix of 63 bits. */
-static uint32_t choose_index_bits(const table_pass *of, const slice *cut)
+/* So many that a bucket has some fingerprints, if the slice's are spread evenly. A full scan needs no index, but
+ * the one bit that leaves a suffix of 63 bits. */
+static uint32_t choose_index_bits(const table_pass *pass, const slice *of)
 {
-    uint64_t left = of->scans ? 0
-                              : (uint64_t)((double)(cut->end_block - cut->begin_block) * of->block_mean / BUCKET_MIN);
+    const ss_cost_model *costs = &pass->batch->segment->costs;
+    const double block_mean = costs->fingerprint_count / fmax(1, costs->block_count);
+    uint64_t left = pass->scans ? 0 : (uint64_t)((double)(of->end_block - of->begin_block) * block_mean / BUCKET_MIN);
     uint32_t bits = 1;
     for (; bits < INDEX_BITS && left > 1; left /= 2)
         bits++;
-    return bits;
+    return ss_min_u32(bits, pass->prefix_bits - of->bits);
 }
 
 static sstore_status run_slice(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
-    const table_pass *of = context;
-    const slice *cut = &of->slices[task];
-    workplace *place = &of->places[worker];
-    sliced self = {.of = of, .cut = cut, .place = place, .worker = worker, .error = error};
+    const table_pass *pass = context;
+    const slice *of = &pass->slices[task];
+    slice_worker *self = &pass->workers[worker];
     sstore_status status = SSTORE_OK;
-    self.index_bits = ss_min_u32(choose_index_bits(of, cut), of->prefix_bits - cut->bits);
-    self.suffix_bits = 64 - cut->bits - self.index_bits;
-    /* More than one round only where a single prefix has as many blocks, or they are much fuller than most. */
-    place->end_block = cut->begin_block;
+    self->pass = pass;
+    self->slice = of;
+    self->number = worker;
+    self->error = error;
+    self->index_bits = choose_index_bits(pass, of);
+    self->suffix_bits = 64 - of->bits - self->index_bits;
+    /* More than one turn only if a single prefix has as many blocks, or they are much fuller than most. */
+    self->end_block = of->begin_block;
     do {
-        place->begin_block = place->end_block;
-        status = test_slice(&self, cut);
-    } while (status == SSTORE_OK && place->begin_block < place->end_block && place->end_block < cut->end_block);
+        self->begin_block = self->end_block;
+        status = test_slice(self);
+    } while (status == SSTORE_OK && self->begin_block < self->end_block && self->end_block < of->end_block);
     return status;
 }
 
-static sstore_status add_slice(table_pass *self, slice cut, sstore_error *error)
+/* Cut the fingerprints that begin with the leading `bits` bits of `first` into slices. */
+static sstore_status cut_slices(table_pass *self, uint64_t first, uint32_t bits, sstore_error *error)
 {
+    const ss_key_index *keys = &self->table->keys;
+    const uint64_t count = keys->keys.count, begin = ss_key_index_find(keys, first);
+    if (begin == count)
+        return SSTORE_OK;
+    const uint64_t end = ss_min_u64(ss_key_index_find(keys, first | ss_low_mask(64 - bits)) + 1, count);
+    if (end - begin > self->slice_blocks && bits < self->prefix_bits) {
+        const sstore_status status = cut_slices(self, first, bits + 1, error);
+        return status == SSTORE_OK ? cut_slices(self, first | UINT64_C(1) << (63 - bits), bits + 1, error) : status;
+    }
     slice *slices = ss_grow(self->slices, self->slice_count, &self->slice_capacity, 256, sizeof *slices);
     if (slices == NULL)
         return ss_fail_memory(error, 2 * self->slice_capacity * sizeof *slices);
     self->slices = slices;
-    self->slices[self->slice_count++] = cut;
+    self->slices[self->slice_count++] = (slice){.first = first, .begin_block = begin, .end_block = end, .bits = bits};
     return SSTORE_OK;
 }
 
-/* Cut what begins with the leading `bits` bits of `first` into slices. */
-static sstore_status cut_slices(table_pass *self, uint64_t first, uint32_t bits, sstore_error *error)
-{
-    const ss_key_index *keys = &self->table->keys;
-    uint64_t count = keys->keys.count, begin = ss_key_index_find(keys, first);
-    if (begin == count)
-        return SSTORE_OK;
-    uint64_t end = ss_min_u64(ss_key_index_find(keys, first | ss_low_mask(64 - bits)) + 1, count);
-    if (end - begin <= self->slice_blocks || bits == self->prefix_bits)
-        return add_slice(self, (slice){.first = first, .begin_block = begin, .end_block = end, .bits = bits}, error);
-    sstore_status status = cut_slices(self, first, bits + 1, error);
-    return status == SSTORE_OK ? cut_slices(self, first | UINT64_C(1) << (63 - bits), bits + 1, error) : status;
-}
+/* ----- tables ----- */
 
-/* ----- queries ----- */
-
-static sstore_status sort_partitioned(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+static sstore_status sort_partition(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
     const table_pass *self = context;
-    const size_t first = self->dealt[task];
+    const size_t first = self->begins[task];
     (void)worker, (void)error;
-    ss_sort_records(self->queries + first, self->scratch + first, self->dealt[task + 1] - first);
+    ss_sort_records(self->queries + first, self->scratch + first, self->begins[task + 1] - first);
     return SSTORE_OK;
 }
 
@@ -422,40 +384,30 @@ static sstore_status sort_partitioned(void *context, uint64_t task, uint32_t wor
 static sstore_status sort_queries(table_pass *self, sstore_error *error)
 {
     const ss_batch *batch = self->batch;
-    size_t next[1u << DEAL_BITS];
+    const ss_permutation *permutation = &self->table->permutation;
     self->queries = ss_realloc(NULL, batch->count, sizeof *self->queries);
     self->scratch = ss_realloc(NULL, batch->count, sizeof *self->scratch);
     if (self->queries == NULL || self->scratch == NULL)
         return ss_fail_memory(error, batch->count * 2 * sizeof *self->queries);
     for (uint32_t i = 0; i < batch->count; i++)
-        self->dealt[(ss_permute(&self->table->permutation, batch->fingerprints[i]) >> (64 - DEAL_BITS)) + 1]++;
-    for (uint32_t i = 0; i < 1u << DEAL_BITS; i++) {
-        next[i] = self->dealt[i];
-        self->dealt[i + 1] += self->dealt[i];
+        self->begins[ss_permute(permutation, batch->fingerprints[i]) >> (64 - PARTITION_BITS)]++;
+    for (uint32_t i = 1; i <= PARTITIONS; i++)
+        self->begins[i] += self->begins[i - 1]; /* now where the partition ends */
+    for (uint32_t i = batch->count; i-- > 0;) {
+        const uint64_t permuted = ss_permute(permutation, batch->fingerprints[i]);
+        self->queries[--self->begins[permuted >> (64 - PARTITION_BITS)]] = (sstore_record){permuted, i};
     }
-    for (uint32_t i = 0; i < batch->count; i++) {
-        uint64_t permuted = ss_permute(&self->table->permutation, batch->fingerprints[i]);
-        self->queries[next[permuted >> (64 - DEAL_BITS)]++] = (sstore_record){.fingerprint = permuted, .id = i};
-    }
-    return ss_pool_run(batch->threads, 1u << DEAL_BITS, sort_partitioned, self, error);
+    return ss_pool_run(batch->threads, PARTITIONS, sort_partition, self, error);
 }
 
-static void free_scratch(table_pass *self)
-{
-    ss_free(self->scratch);
-    self->scratch = NULL;
-}
-
-/* ----- tables ----- */
-
-static sstore_status sweep_table(table_pass *self, sstore_error *error)
+static sstore_status run_pass(table_pass *self, sstore_error *error)
 {
     sstore_status status = sort_queries(self, error);
-    free_scratch(self);
+    ss_free(self->scratch);
     if (status == SSTORE_OK)
         status = cut_slices(self, 0, 0, error);
     for (uint32_t i = 0; i < self->batch->threads; i++)
-        self->places[i].walk = ss_read_ahead_from(0, UINT64_MAX);
+        self->workers[i].ahead = ss_read_ahead_from(0, UINT64_MAX);
     if (status == SSTORE_OK)
         status = ss_pool_run(self->batch->threads, self->slice_count, run_slice, self, error);
     ss_free(self->queries);
@@ -463,84 +415,84 @@ static sstore_status sweep_table(table_pass *self, sstore_error *error)
     return status;
 }
 
-static void free_places(workplace *places, uint32_t count)
+/* ----- all tables ----- */
+
+static void free_workers(slice_worker *workers, uint32_t count)
 {
-    for (uint32_t i = 0; places != NULL && i < count; i++) {
-        ss_free(places[i].buffers);
-        ss_free(places[i].decoded);
-        ss_free(places[i].blocks);
-        ss_free(places[i].block_of);
+    for (uint32_t i = 0; workers != NULL && i < count; i++) {
+        ss_free(workers[i].buffers);
+        ss_free(workers[i].decoded);
+        ss_free(workers[i].blocks);
+        ss_free(workers[i].block_of);
     }
-    ss_free(places);
+    ss_free(workers);
 }
 
-/* What a block is decoded to, where that is done. */
-static size_t decoded_bytes_of(const ss_batch *batch)
+/* The bytes that a block is decoded to; 0: only groups are decoded. */
+static size_t decoded_block_bytes(const ss_batch *batch)
 {
-    return batch->distance > SS_HALVES_TELL ? ss_block_capacity(batch->segment->metadata.block_bytes) * sizeof(uint64_t)
-                                            : 0;
+    const size_t capacity = ss_block_capacity(batch->segment->metadata.block_bytes);
+    return batch->distance > SS_HALVES_TELL ? capacity * sizeof(uint64_t) : 0;
 }
 
-/* Room for so many blocks at each of the threads' places. */
-static sstore_status make_places(const ss_batch *batch, uint32_t capacity, workplace **places_out, sstore_error *error)
+/* Make the threads' memory, with room for so many blocks each. NULL where memory fails. */
+static slice_worker *make_workers(const ss_batch *batch, uint32_t block_capacity)
 {
     const uint32_t block_bytes = batch->segment->metadata.block_bytes;
-    const size_t max_groups = (size_t)capacity * ss_group_count(ss_block_capacity(block_bytes));
-    const size_t decoded_bytes = decoded_bytes_of(batch);
+    const size_t max_groups = (size_t)block_capacity * ss_group_count(ss_block_capacity(block_bytes));
+    const size_t decoded_bytes = decoded_block_bytes(batch);
     const bool buffered = batch->store->options.io == SSTORE_IO_PREAD, decoded = decoded_bytes > 0;
-    workplace *places = ss_alloc(batch->threads, sizeof *places);
-    bool made = places != NULL;
+    slice_worker *workers = ss_alloc(batch->threads, sizeof *workers);
+    bool made = workers != NULL;
     for (uint32_t i = 0; made && i < batch->threads; i++) {
-        places[i].capacity = capacity;
-        places[i].blocks = ss_alloc(capacity + 1, sizeof *places[i].blocks);
-        places[i].block_of = ss_realloc(NULL, max_groups, sizeof *places[i].block_of);
-        places[i].buffers = buffered ? ss_realloc(NULL, capacity, block_bytes) : NULL;
-        places[i].decoded = decoded ? ss_realloc(NULL, capacity, decoded_bytes) : NULL;
-        made = places[i].blocks != NULL && places[i].block_of != NULL && (!buffered || places[i].buffers != NULL) &&
-               (!decoded || places[i].decoded != NULL);
+        slice_worker *self = &workers[i];
+        self->block_capacity = block_capacity;
+        self->blocks = ss_alloc(block_capacity + 1, sizeof *self->blocks);
+        self->block_of = ss_realloc(NULL, max_groups, sizeof *self->block_of);
+        self->buffers = buffered ? ss_realloc(NULL, block_capacity, block_bytes) : NULL;
+        self->decoded = decoded ? ss_realloc(NULL, block_capacity, decoded_bytes) : NULL;
+        made = self->blocks != NULL && self->block_of != NULL && (!buffered || self->buffers != NULL) &&
+               (!decoded || self->decoded != NULL);
     }
-    *places_out = places;
     if (made)
-        return SSTORE_OK;
-    free_places(places, batch->threads);
-    return ss_fail_memory(error,
-                          (uint64_t)batch->threads * capacity * (block_bytes + decoded_bytes + sizeof *places->blocks));
+        return workers;
+    free_workers(workers, batch->threads);
+    return NULL;
 }
 
-static bool sweeps_table(const ss_batch *batch, uint32_t number, bool scan)
+static bool needs_table(const ss_batch *batch, uint32_t table, bool scan)
 {
-    return scan ? number == 0 : batch->plan->radii[number] != SS_NO_PROBE;
+    return scan ? table == 0 : batch->plan->radii[table] != SS_NO_PROBE;
 }
 
 sstore_status ss_batch_pass(const ss_batch *batch, bool scan, sstore_error *error)
 {
     const ss_plan *plan = &batch->segment->metadata.plan;
     const ss_cost_model *costs = &batch->segment->costs;
+    const uint64_t block_count = (uint64_t)costs->block_count;
     const uint64_t in_cache = (uint64_t)(SLICE_FINGERPRINTS * costs->block_count / (costs->fingerprint_count + 1));
-    const uint64_t shared = ss_max_u64((uint64_t)costs->block_count / (SLICES_A_THREAD * batch->threads),
-                                       SCANNED_BLOCKS);
+    const uint64_t shared = ss_max_u64(block_count / (SLICES_A_THREAD * batch->threads), SCANNED_BLOCKS);
     const uint64_t slice_blocks = 1 + (scan ? ss_min_u64(in_cache, shared) : in_cache);
-    const uint64_t wanted = ss_min_u64(MAX_BLOCKS_TIMES * slice_blocks, (uint64_t)costs->block_count + 1);
-    workplace *places;
-    const uint64_t max = ss_max_u64(1, MAX_BYTES / (batch->segment->metadata.block_bytes + decoded_bytes_of(batch)));
-    sstore_status status = make_places(batch, (uint32_t)ss_min_u64(wanted, max), &places, error);
-    if (status != SSTORE_OK)
-        return status;
+    const uint64_t block_bytes = batch->segment->metadata.block_bytes + decoded_block_bytes(batch);
+    const uint64_t wanted = ss_min_u64(MAX_BLOCKS_TIMES * slice_blocks, block_count + 1);
+    const uint64_t capacity = ss_min_u64(wanted, ss_max_u64(1, MAX_BYTES / block_bytes));
+    sstore_status status = SSTORE_OK;
+    slice_worker *workers = make_workers(batch, (uint32_t)capacity);
+    if (workers == NULL)
+        return ss_fail_memory(error, batch->threads * capacity * (block_bytes + sizeof *workers->blocks));
     for (uint32_t i = 0; status == SSTORE_OK && i < plan->table_count; i++) {
-        if (!sweeps_table(batch, i, scan))
-            continue;
         table_pass self = {.batch = batch,
-                           .scans = scan,
                            .table = &batch->segment->tables[i],
                            .number = i,
-                           .places = places,
-                           .slice_blocks = slice_blocks,
-                           .block_mean = costs->fingerprint_count / fmax(1, costs->block_count),
+                           .scans = scan,
                            .prefix_bits = scan ? SS_FINGERPRINT_BITS : ss_query_prefix_bits(batch->plan, plan, i),
-                           .radius = scan ? (int32_t)batch->distance : batch->plan->radii[i]};
-        status = sweep_table(&self, error);
+                           .radius = scan ? (int32_t)batch->distance : batch->plan->radii[i],
+                           .slice_blocks = slice_blocks,
+                           .workers = workers};
+        if (needs_table(batch, i, scan))
+            status = run_pass(&self, error);
     }
-    free_places(places, batch->threads);
+    free_workers(workers, batch->threads);
     return status;
 }
 
@@ -552,7 +504,7 @@ double ss_batch_pass_cost(const ss_batch *batch, bool scan)
     const double useful_bits = scan ? 0 : log2(fmax(1, costs->fingerprint_count / BUCKET_MEAN));
     double cost = 0;
     for (uint32_t i = 0; i < plan->table_count; i++) {
-        if (!sweeps_table(batch, i, scan))
+        if (!needs_table(batch, i, scan))
             continue;
         const uint32_t bits = (uint32_t)fmin(ss_query_prefix_bits(batch->plan, plan, i), useful_bits);
         const double buckets = batch->count * (scan ? 1 : ss_probe_count(bits, batch->plan->radii[i]));
