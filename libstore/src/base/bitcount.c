@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define BUFFER_PLANES 4u /* the planes that the words of a buffer go into directly */
+#define BUFFER_PLANES 4u /* that the words of a buffer are added to directly */
 
 void ss_bit_counter_init(ss_bit_counter *counter)
 {
@@ -59,14 +59,14 @@ void ss_bit_counter_reduce(ss_bit_counter *counter)
     counter->waiting |= UINT64_C(1) << value;
 }
 
-/* Bring everything into the planes. */
+/* Add the buffer and all waiting carries to the planes. */
 static void settle(ss_bit_counter *counter)
 {
     if (counter->used > 0) {
         memset(counter->buffer + counter->used, 0, (SS_BIT_COUNTER_WORDS - counter->used) * sizeof(uint64_t));
         ss_bit_counter_reduce(counter);
     }
-    /* From below, a carry may wait at a value whose plane is not there yet: but not above the next one. */
+    /* A carry from below may need a plane that is not there yet, which is then the next one. */
     uint64_t carry = 0;
     for (uint32_t value = BUFFER_PLANES; counter->waiting >> value != 0 || carry != 0; value++) {
         bool waits = counter->waiting >> value & 1;
@@ -90,7 +90,8 @@ uint64_t ss_bit_counter_above(ss_bit_counter *counter, uint64_t threshold)
     settle(counter);
     if (counter->plane_count < 64 && threshold >> counter->plane_count != 0)
         return 0;
-    /* From the highest value down: above where the count has a 1, the threshold a 0, and all before were equal. */
+    /* From the highest value down: a count is above if it has a 1, the threshold a 0, and all higher bits were
+     * equal. */
     uint64_t above = 0, equal = ~UINT64_C(0);
     for (uint32_t value = counter->plane_count; value-- > 0;) {
         uint64_t bit = (threshold >> value & 1) != 0 ? ~UINT64_C(0) : 0;

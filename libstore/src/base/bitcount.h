@@ -1,10 +1,10 @@
 /*
- * bitcount.h - a positional population count: of the words added, how many have a 1 at each of the 64 positions.
+ * bitcount.h - a positional population count: how many of the words added have a 1 at each of the 64 positions.
  *
  * The 64 counts are kept bit-sliced: bit p of planes[v] is the bit of value 2^v in the count of position p. Carry-save
  * adders reduce 16 words to one of weight 16 (after Klarqvist, Mula and Lemire, "Efficient computation of positional
  * population counts using SIMD instructions", 2021, in portable C); above that, every second carry into a plane makes
- * one into the next. So a word costs about 6 operations, whatever the total, and an empty counter next to nothing.
+ * one into the next. So a word costs about 6 operations whatever the total, and an empty counter almost nothing.
  *
  * Invariants: planes[0 .. plane_count-1] are valid; a count is the sum of its planes, of the waiting carries (weight
  * 2^v where bit v of `waiting` is set) and of the buffer. Fewer than 2^63 words may be added.
@@ -19,7 +19,7 @@
 typedef struct ss_bit_counter {
     uint32_t used; /* words in buffer */
     uint32_t plane_count;
-    uint64_t waiting; /* which of carries[] hold a carry that has not met its second yet */
+    uint64_t waiting; /* by bits: which of carries[] wait for a second carry */
     uint64_t planes[64];
     uint64_t carries[64];
     uint64_t buffer[SS_BIT_COUNTER_WORDS];

@@ -1,4 +1,4 @@
-/* bytes.h - numbers and hashes as bytes. */
+/* bytes.h - numbers as little-endian bytes, and XXH3 hashes. Everything on disk is read and written through these. */
 #ifndef SS_BYTES_H
 #define SS_BYTES_H
 
@@ -9,9 +9,7 @@
 
 #include "base/common.h"
 
-/* ===== little-endian numbers ===== */
-
-/* Little-endian loads and stores at any alignment. Everything on disk is read and written through these. */
+/* ===== little-endian numbers, at any alignment ===== */
 
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define SS_LE16(x) __builtin_bswap16(x)
@@ -62,14 +60,9 @@ static inline void ss_store_le64(void *to, uint64_t x)
     memcpy(to, &x, sizeof x);
 }
 
-/* ===== hashes and 128-bit numbers ===== */
+/* ===== hashes and 128-bit numbers: XXH3 with seed 0 ===== */
 
-/*
- * The only place that knows xxHash. XXH3 in its 64-bit and 128-bit forms, seed 0; as bytes on disk both
- * are little-endian (the low half of the 128-bit form first).
- */
-
-/* A 128-bit number, used as checksum and as identity. */
+/* A 128-bit number, used as checksum and as identity. On disk the low half comes first. */
 typedef struct ss_u128 {
     uint64_t low, high;
 } ss_u128;
@@ -109,25 +102,23 @@ static inline void ss_store_u128(uint8_t *to, ss_u128 x)
     ss_store_le64(to + 8, x.high);
 }
 
-/* The 128-bit sum of a stream of bytes, fed in pieces. */
-typedef struct ss_hash_state {
-    XXH3_state_t state;
-} ss_hash_state;
+/* The 128-bit hash of bytes that come in pieces. */
+typedef XXH3_state_t ss_hash_state;
 
-static inline void ss_hash_state_init(ss_hash_state *stream)
+static inline void ss_hash_state_init(ss_hash_state *state)
 {
-    XXH3_INITSTATE(&stream->state);
-    (void)XXH3_128bits_reset(&stream->state);
+    XXH3_INITSTATE(state);
+    (void)XXH3_128bits_reset(state);
 }
 
-static inline void ss_hash_state_add(ss_hash_state *stream, const void *data, size_t size)
+static inline void ss_hash_state_add(ss_hash_state *state, const void *data, size_t size)
 {
-    (void)XXH3_128bits_update(&stream->state, data, size);
+    (void)XXH3_128bits_update(state, data, size);
 }
 
-static inline ss_u128 ss_hash_state_sum(const ss_hash_state *stream)
+static inline ss_u128 ss_hash_state_sum(const ss_hash_state *state)
 {
-    XXH128_hash_t hash = XXH3_128bits_digest(&stream->state);
+    XXH128_hash_t hash = XXH3_128bits_digest(state);
     return (ss_u128){.low = hash.low64, .high = hash.high64};
 }
 

@@ -1,4 +1,4 @@
-/* common.h - what every module uses: bit numbering, bit counting, branch hints, budgets of work. */
+/* common.h - used by every module: bit numbering and counting, minima, binary search, branch hints, budgets of work. */
 #ifndef SS_COMMON_H
 #define SS_COMMON_H
 
@@ -11,8 +11,6 @@
 
 /* ===== bits and numbers ===== */
 
-/* The few words that every module uses: bit numbering, bit counting, branch hints. */
-
 #define SS_FINGERPRINT_BITS 64u
 
 #define SS_LIKELY(condition) __builtin_expect(!!(condition), 1)
@@ -20,15 +18,14 @@
 #define SS_ALWAYS_INLINE __attribute__((always_inline)) static inline
 #define SS_PRINTF(format_index, first_index) __attribute__((format(printf, format_index, first_index)))
 
-/* The number of leading bits in which a and b are equal; a != b. It is h, the position of the first differing bit,
- * counted from the most significant one as in the paper. */
+/* h: the position of the first bit in which a and b differ, from 0 for the most significant one. a != b. */
 static inline uint32_t ss_first_difference(uint64_t a, uint64_t b)
 {
     return (uint32_t)__builtin_clzll(a ^ b);
 }
 
-/* The number of ones. Where the target has no instruction for it, sums of neighbouring 1, 2 and 4 bits, then of the bytes:
- * quicker than the compiler's own call. */
+/* The number of ones. Without an instruction for it, adding neighbouring 1, 2 and 4 bits, then the bytes, is faster
+ * than the compiler's library call. */
 static inline uint32_t ss_popcount(uint64_t x)
 {
 #ifdef __POPCNT__
@@ -97,21 +94,18 @@ SS_ALWAYS_INLINE bool ss_word_is_below(const void *items, uint64_t index, uint64
 
 /* ===== budgets of work ===== */
 
-/*
- * A budget of work. What the bytes of a store can make a call do beyond reading them once is counted in steps: a step
- * of a proof or a prefix that is looked up, of a microsecond at most, or a block that is fetched and checked. SECURITY.md states
- * how many a call has.
- */
-
+/* A budget of work, against hostile stores. Work that the bytes of a store can cause, beyond reading them once, is
+ * counted in steps: a step of a proof, a prefix that is looked up (a microsecond at most each), or a block that is read
+ * and checked. SECURITY.md says how many steps a call has. */
 typedef struct ss_steps {
     uint64_t left;
 } ss_steps;
 
-/* What a call has for proving plans complete, naming them, and finding radii: for all segments together. Plans in use take some
- * thousand for a proof and a hundred thousand for radii. */
+/* A call's budget for proving plans complete, naming them, and finding radii, for all segments together. Plans in use
+ * take some thousand steps for a proof and a hundred thousand for radii. */
 #define SS_CALL_STEPS (UINT64_C(1) << 22)
 
-/* Take steps. False if fewer are left; then none is left, so that all further calls fail as well. */
+/* Take steps. False if fewer are left; then all further calls also fail. */
 static inline bool ss_steps_take(ss_steps *steps, uint64_t count)
 {
     const bool enough = count <= steps->left;

@@ -7,13 +7,11 @@
 
 #include "base/utf8.h"
 
-#define SS_MAX_STRUCT_BYTES ((size_t)1 << 16) /* a struct_size above it was not set */
-
 /* ===== errors ===== */
 
 #define MAX_SHOWN_BYTES 600u /* of a file's name in a message */
 
-/* Copy `file`, keeping its end when it is too long: the end tells more. */
+/* Copy `file`. If it is too long, keep its end, which tells more. */
 static void copy_file_name(char *to, size_t size, const char *file)
 {
     size_t length = strlen(file);
@@ -25,7 +23,7 @@ static void copy_file_name(char *to, size_t size, const char *file)
     memcpy(to + 3, file + (length - (size - 4)), size - 3);
 }
 
-/* The end of a file's name, short enough when escaped that the rest of the message has room. */
+/* The end of a file's name, short enough when escaped to leave room for the rest of the message. */
 static const char *shown_end(const char *file)
 {
     while (sstore_escape(file, strlen(file), false, NULL, 0) > MAX_SHOWN_BYTES)
@@ -33,7 +31,7 @@ static const char *shown_end(const char *file)
     return file;
 }
 
-/* What to do about a refusal of the system, where its own words do not say. */
+/* What to do about an errno whose text does not say. */
 static const char *advice(int system_errno)
 {
     switch (system_errno) {
@@ -43,86 +41,54 @@ static const char *advice(int system_errno)
     }
 }
 
-SS_PRINTF(6, 0)
-static sstore_status fill(sstore_error *error, sstore_status status, int system_errno, const char *file,
-                          uint64_t offset, const char *format, va_list arguments)
+/* Append to a message. */
+SS_PRINTF(2, 3)
+static void append(sstore_error *error, const char *format, ...)
+{
+    va_list arguments;
+    const size_t length = strlen(error->message);
+    va_start(arguments, format);
+    vsnprintf(error->message + length, sizeof error->message - length, format, arguments);
+    va_end(arguments);
+}
+
+sstore_status ss_fail(sstore_error *error, sstore_status status, int system_errno, const char *file, uint64_t offset,
+                      const char *format, ...)
 {
     if (error == NULL)
         return status;
     *error = (sstore_error){.status = status, .system_errno = system_errno, .offset = offset};
-    char text[sizeof error->message];
+    char text[sizeof error->message], reason[128];
     size_t used = 0;
     if (file != NULL) {
         copy_file_name(error->file, sizeof error->file, file);
         const char *shown = shown_end(error->file);
         used = (size_t)snprintf(text, sizeof text, "%s%s: ", shown != error->file ? "..." : "", shown);
     }
-    vsnprintf(text + used, sizeof text - used, format, arguments);
-    /* What a store says of itself, its recipe for one, is in some messages, and nobody vouches for it. */
-    ss_printable(text, error->message, sizeof error->message);
-    if (system_errno == 0)
-        return status;
-    char reason[128];
-    /* The XSI form would need its result checked; the GNU form always returns a string. */
-    const char *why = strerror_r(system_errno, reason, sizeof reason);
-    const size_t length = strlen(error->message);
-    snprintf(error->message + length, sizeof error->message - length, ": %s%s", why, advice(system_errno));
-    return status;
-}
-
-sstore_status ss_fail(sstore_error *error, sstore_status status, int system_errno, const char *file, uint64_t offset,
-                      const char *format, ...)
-{
     va_list arguments;
     va_start(arguments, format);
-    fill(error, status, system_errno, file, offset, format, arguments);
+    vsnprintf(text + used, sizeof text - used, format, arguments);
     va_end(arguments);
+    /* Some messages contain text from a store, for example its recipe, which may be hostile. */
+    ss_printable(text, error->message, sizeof error->message);
+    if (system_errno != 0) /* GNU's strerror_r() always returns a string */
+        append(error, ": %s%s", strerror_r(system_errno, reason, sizeof reason), advice(system_errno));
     return status;
 }
 
 void ss_advise(sstore_error *error, const char *what)
 {
-    if (error == NULL)
-        return;
-    const size_t length = strlen(error->message);
-    snprintf(error->message + length, sizeof error->message - length, "; %s", what);
-}
-
-void ss_fill_memory(sstore_error *error, uint64_t bytes)
-{
-    (void)ss_fail(error, SSTORE_ERROR_MEMORY, 0, NULL, SSTORE_NO_OFFSET, "out of memory: %llu bytes were refused",
-                  (unsigned long long)bytes);
+    if (error != NULL)
+        append(error, "; %s", what);
 }
 
 bool ss_is_of_one_file(const sstore_error *error)
 {
-    switch (error->status) {
-    case SSTORE_ERROR_NOT_FOUND:
-    case SSTORE_ERROR_DAMAGED:
-    case SSTORE_ERROR_UNSUPPORTED: return true;
-    default: return error->system_errno == EIO || error->system_errno == EACCES;
-    }
+    return error->status == SSTORE_ERROR_NOT_FOUND || error->status == SSTORE_ERROR_DAMAGED ||
+           error->status == SSTORE_ERROR_UNSUPPORTED || error->system_errno == EIO || error->system_errno == EACCES;
 }
 
-sstore_status ss_fail_argument(sstore_error *error, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fill(error, SSTORE_ERROR_ARGUMENT, 0, NULL, SSTORE_NO_OFFSET, format, arguments);
-    va_end(arguments);
-    return SSTORE_ERROR_ARGUMENT;
-}
-
-sstore_status ss_fail_damaged(sstore_error *error, const char *file, uint64_t offset, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fill(error, SSTORE_ERROR_DAMAGED, 0, file, offset, format, arguments);
-    va_end(arguments);
-    return SSTORE_ERROR_DAMAGED;
-}
-
-/* ----- names ----- */
+/* ===== names ===== */
 
 const char *sstore_status_name(sstore_status status)
 {
@@ -156,9 +122,9 @@ uint32_t sstore_version_number(void)
 
 #define ESCAPE_BYTES 4u /* of one byte: \xNN */
 
-/* Characters that a terminal obeys instead of showing them: controls (some terminals take U+009B for an escape and a bracket),
- * direction marks, which can make text appear in another order, and separators, which begin a line. And characters without
- * width, which nobody sees; those that join letters are part of some languages, and left. */
+/* Characters that a terminal obeys instead of showing: controls (some terminals take U+009B for an escape and a
+ * bracket), direction marks, which reorder text, and separators, which begin a line. Also invisible characters without
+ * width, but not those that join letters: some languages need them. */
 static const struct {
     uint32_t first, last;
 } escaped[] = {
@@ -177,7 +143,7 @@ static const struct {
 /* Whether a character of `length` bytes, decoded as `point`, is written as it is. */
 static bool is_plain(const char *character, size_t length, uint32_t point)
 {
-    static const char replacement[] = "\xef\xbf\xbd"; /* which is also what decoding makes of bytes that are no UTF-8 */
+    static const char replacement[] = "\xef\xbf\xbd"; /* decoding also returns it for bytes that are no UTF-8 */
     if (point == SS_REPLACEMENT_CHARACTER)
         return length == sizeof replacement - 1 && memcmp(character, replacement, length) == 0;
     for (size_t i = 0; i < sizeof escaped / sizeof *escaped; i++)
@@ -230,7 +196,9 @@ void ss_printable(const char *text, char *to, size_t size)
     (void)sstore_escape(text, strlen(text), false, to, size);
 }
 
-/* ----- public structs that grow ----- */
+/* ===== public structs that grow ===== */
+
+#define MAX_STRUCT_BYTES ((size_t)1 << 16) /* a struct_size above it was not set */
 
 static size_t read_struct_size(const void *from)
 {
@@ -250,7 +218,7 @@ sstore_status ss_take_options(void *to, size_t size, const void *from, size_t fi
     if (from == NULL)
         return SSTORE_OK;
     const size_t from_size = read_struct_size(from);
-    if (from_size < first_size || from_size > SS_MAX_STRUCT_BYTES)
+    if (from_size < first_size || from_size > MAX_STRUCT_BYTES)
         return fail_struct_size(error);
     for (size_t i = size; i < from_size; i++)
         if (((const uint8_t *)from)[i] != 0)
@@ -264,7 +232,7 @@ sstore_status ss_take_options(void *to, size_t size, const void *from, size_t fi
 sstore_status ss_check_result(const void *to, size_t first_size, sstore_error *error)
 {
     const bool is_sound = to == NULL ||
-                          (read_struct_size(to) >= first_size && read_struct_size(to) <= SS_MAX_STRUCT_BYTES);
+                          (read_struct_size(to) >= first_size && read_struct_size(to) <= MAX_STRUCT_BYTES);
     return is_sound ? SSTORE_OK : fail_struct_size(error);
 }
 

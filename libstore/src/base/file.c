@@ -18,7 +18,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define MAX_PARTS 1024u                /* that the system takes at once */
+/* Files are copied and hashed in pieces of so many bytes. The buffer comes zeroed: a larger one costs small files more
+ * than it saves large ones. */
+#define COPY_BYTES ((size_t)1 << 16)
+#define MAX_PARTS 1024u                /* the system takes no more at once */
 #define MAX_TRANSFER ((size_t)1 << 30) /* Linux moves at most 2 GiB - 4 KiB in one call */
 #define MAX_NAME_ATTEMPTS 100u
 
@@ -34,17 +37,14 @@ bool ss_path_is_taken(const char *path)
     return lstat(path, &info) == 0 || errno != ENOENT;
 }
 
-char *ss_path_join(const char *folder, const char *name)
+/* A path of two parts; NULL if there is no memory. */
+static char *join_path(const char *folder, const char *name)
 {
-    size_t folder_length = strlen(folder), name_length = strlen(name);
-    bool slash = folder_length > 0 && folder[folder_length - 1] == '/';
-    char *path = ss_realloc(NULL, folder_length + name_length + 2, 1);
-    if (path == NULL)
-        return NULL;
-    memcpy(path, folder, folder_length);
-    if (!slash)
-        path[folder_length++] = '/';
-    memcpy(path + folder_length, name, name_length + 1);
+    const size_t folder_length = strlen(folder), size = folder_length + strlen(name) + 2;
+    const bool has_slash = folder_length > 0 && folder[folder_length - 1] == '/';
+    char *path = ss_realloc(NULL, size, 1);
+    if (path != NULL)
+        snprintf(path, size, "%s%s%s", folder, has_slash ? "" : "/", name);
     return path;
 }
 
@@ -53,13 +53,11 @@ char *ss_path_join(const char *folder, const char *name)
 sstore_status ss_dir_open(const char *path, ss_dir *dir_out, sstore_error *error)
 {
     *dir_out = SS_DIR_NONE;
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) {
-        bool absent = errno == ENOENT || errno == ENOTDIR;
-        return ss_fail(error, absent ? SSTORE_ERROR_NOT_FOUND : SSTORE_ERROR_IO, errno, path, SSTORE_NO_OFFSET,
-                       "cannot open the folder");
-    }
-    *dir_out = (ss_dir){.fd = fd, .path = ss_strdup(path)};
+    dir_out->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir_out->fd < 0)
+        return ss_fail(error, errno == ENOENT || errno == ENOTDIR ? SSTORE_ERROR_NOT_FOUND : SSTORE_ERROR_IO, errno,
+                       path, SSTORE_NO_OFFSET, "cannot open the folder");
+    dir_out->path = ss_strdup(path);
     if (dir_out->path != NULL)
         return SSTORE_OK;
     ss_dir_close(dir_out);
@@ -68,49 +66,47 @@ sstore_status ss_dir_open(const char *path, ss_dir *dir_out, sstore_error *error
 
 sstore_status ss_dir_copy(const ss_dir *dir, ss_dir *copy_out, sstore_error *error)
 {
+    sstore_status status = SSTORE_OK;
     *copy_out = (ss_dir){.fd = fcntl(dir->fd, F_DUPFD_CLOEXEC, 0), .path = ss_strdup(dir->path)};
-    if (copy_out->fd >= 0 && copy_out->path != NULL)
-        return SSTORE_OK;
-    sstore_status status = copy_out->fd < 0 ? ss_fail(error, SSTORE_ERROR_IO, errno, dir->path, SSTORE_NO_OFFSET,
-                                                      "cannot open the folder once more")
-                                            : ss_fail_memory(error, strlen(dir->path));
-    ss_dir_close(copy_out);
+    if (copy_out->fd < 0)
+        status = ss_fail(error, SSTORE_ERROR_IO, errno, dir->path, SSTORE_NO_OFFSET,
+                         "cannot open the folder once more");
+    else if (copy_out->path == NULL)
+        status = ss_fail_memory(error, strlen(dir->path));
+    if (status != SSTORE_OK)
+        ss_dir_close(copy_out);
     return status;
-}
-
-/* Why there is no folder of that name, given errno of opening it. */
-static const char *why_no_folder(const ss_dir *parent, const char *name, int system_errno)
-{
-    struct stat info;
-    if (system_errno != ENOTDIR && system_errno != ELOOP)
-        return "cannot open the folder";
-    const bool is_link = fstatat(parent->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode);
-    return is_link ? "is a symbolic link; a store has none" : "is not a folder";
 }
 
 sstore_status ss_dir_open_at(const ss_dir *parent, const char *name, ss_dir *dir_out, sstore_error *error)
 {
-    *dir_out = SS_DIR_NONE;
-    char *path = ss_path_join(parent->path, name);
-    if (path == NULL)
+    *dir_out = (ss_dir){.fd = -1, .path = join_path(parent->path, name)};
+    if (dir_out->path == NULL)
         return ss_fail_memory(error, strlen(name));
-    int fd = openat(parent->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) {
-        const int reason = errno;
-        const bool absent = reason == ENOENT || reason == ENOTDIR || reason == ELOOP;
-        sstore_status status = ss_fail(error, absent ? SSTORE_ERROR_NOT_FOUND : SSTORE_ERROR_IO, reason, path,
-                                       SSTORE_NO_OFFSET, "%s", why_no_folder(parent, name, reason));
-        ss_free(path);
-        return status;
-    }
-    *dir_out = (ss_dir){.fd = fd, .path = path};
-    return SSTORE_OK;
+    dir_out->fd = openat(parent->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir_out->fd >= 0)
+        return SSTORE_OK;
+    const int reason = errno;
+    const bool is_other = reason == ENOTDIR || reason == ELOOP;
+    struct stat info;
+    const char *what = "cannot open the folder";
+    if (is_other)
+        what = fstatat(parent->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode)
+                   ? "is a symbolic link; a store has none"
+                   : "is not a folder";
+    const sstore_status status = ss_fail(error, is_other || reason == ENOENT ? SSTORE_ERROR_NOT_FOUND : SSTORE_ERROR_IO,
+                                         reason, dir_out->path, SSTORE_NO_OFFSET, "%s", what);
+    ss_dir_close(dir_out);
+    return status;
 }
 
 sstore_status ss_dir_make_at(const ss_dir *parent, const char *name, sstore_error *error)
 {
     if (mkdirat(parent->fd, name, 0777) == 0)
         return SSTORE_OK;
+    if (errno == EACCES || errno == EROFS)
+        return ss_fail(error, SSTORE_ERROR_IO, errno, parent->path, SSTORE_NO_OFFSET,
+                       "the store's folder cannot be written to");
     return ss_fail(error, errno == EEXIST ? SSTORE_ERROR_EXISTS : SSTORE_ERROR_IO, errno, parent->path,
                    SSTORE_NO_OFFSET, "cannot make the folder '%s'", name);
 }
@@ -127,8 +123,7 @@ sstore_status ss_dir_sync_parent(const ss_dir *dir, sstore_error *error)
     sstore_status status = ss_dir_open_at(dir, "..", &parent, &reason);
     if (status == SSTORE_OK)
         status = ss_dir_sync(&parent, error);
-    else if (reason.system_errno ==
-             EACCES) /* it may be written to, but not read: then all of the file system is synced */
+    else if (reason.system_errno == EACCES) /* a parent that cannot be read: then the whole file system is synced */
         status = syncfs(dir->fd) == 0 ? SSTORE_OK : fail_io(error, dir->path, SSTORE_NO_OFFSET, "syncfs");
     else if (error != NULL)
         *error = reason;
@@ -159,10 +154,10 @@ sstore_status ss_dir_lock(const ss_dir *dir, sstore_error *error)
 
 sstore_status ss_dir_free_bytes(const ss_dir *dir, uint64_t *bytes_out, sstore_error *error)
 {
-    struct statvfs facts;
-    if (fstatvfs(dir->fd, &facts) != 0)
+    struct statvfs info;
+    if (fstatvfs(dir->fd, &info) != 0)
         return fail_io(error, dir->path, SSTORE_NO_OFFSET, "fstatvfs");
-    *bytes_out = (uint64_t)facts.f_bavail * facts.f_frsize;
+    *bytes_out = (uint64_t)info.f_bavail * info.f_frsize;
     return SSTORE_OK;
 }
 
@@ -201,7 +196,7 @@ bool ss_dir_has_file(const ss_dir *dir, const char *name, uint64_t bytes)
 sstore_status ss_dir_each(const ss_dir *dir, bool (*visit)(void *context, const char *name), void *context,
                           sstore_error *error)
 {
-    /* A handle of its own: reading moves the position that all duplicates of one share. */
+    /* A new handle: duplicates of one share its position, which reading moves. */
     int fd = openat(dir->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
     if (stream == NULL) {
@@ -212,7 +207,7 @@ sstore_status ss_dir_each(const ss_dir *dir, bool (*visit)(void *context, const 
     }
     const struct dirent *entry;
     bool go_on = true;
-    errno = 0; /* which alone tells a failure from the end */
+    errno = 0; /* only errno tells a failure from the end */
     while (go_on && (entry = readdir(stream)) != NULL) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             go_on = visit(context, entry->d_name);
@@ -223,16 +218,15 @@ sstore_status ss_dir_each(const ss_dir *dir, bool (*visit)(void *context, const 
     return status;
 }
 
-static bool remove_file_in(void *context, const char *name)
-{
-    const ss_dir *dir = context;
-    (void)unlinkat(dir->fd, name, 0);
-    return true;
-}
-
 void ss_dir_unlink(const ss_dir *dir, const char *name)
 {
     (void)unlinkat(dir->fd, name, 0);
+}
+
+static bool remove_entry(void *context, const char *name)
+{
+    ss_dir_unlink(context, name);
+    return true;
 }
 
 void ss_dir_remove(const ss_dir *dir, const char *name)
@@ -240,7 +234,7 @@ void ss_dir_remove(const ss_dir *dir, const char *name)
     ss_dir inner;
     if (unlinkat(dir->fd, name, 0) == 0 || ss_dir_open_at(dir, name, &inner, NULL) != SSTORE_OK)
         return;
-    (void)ss_dir_each(&inner, remove_file_in, &inner, NULL);
+    (void)ss_dir_each(&inner, remove_entry, &inner, NULL);
     ss_dir_close(&inner);
     (void)unlinkat(dir->fd, name, AT_REMOVEDIR);
 }
@@ -257,72 +251,64 @@ void ss_dir_close(ss_dir *dir)
 
 sstore_status ss_file_open_at(const ss_dir *dir, const char *name, ss_file *file_out, sstore_error *error)
 {
-    *file_out = SS_FILE_NONE;
-    char *path = ss_path_join(dir->path, name);
-    if (path == NULL)
+    *file_out = (ss_file){.fd = -1, .path = join_path(dir->path, name)};
+    if (file_out->path == NULL)
         return ss_fail_memory(error, strlen(name));
     /* O_NONBLOCK: a FIFO in a file's place must not make the reader wait. */
-    int fd = openat(dir->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    struct stat info;
+    file_out->fd = openat(dir->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat info = {.st_mode = 0};
     sstore_status status = SSTORE_OK;
-    if (fd < 0 && errno == ENOENT)
-        status = ss_fail(error, SSTORE_ERROR_NOT_FOUND, errno, path, SSTORE_NO_OFFSET, "cannot open the file");
-    else if (fd < 0 && errno == ELOOP)
-        status = ss_fail_damaged(error, path, SSTORE_NO_OFFSET, "is a symbolic link; a store has none");
-    else if (fd < 0 && errno == ENXIO) /* NOLINTNEXTLINE(bugprone-branch-clone): what was opened is asked below */
-        status = ss_fail_damaged(error, path, SSTORE_NO_OFFSET, "is not a regular file");
-    else if (fd < 0 || fstat(fd, &info) != 0)
-        status = fail_io(error, path, SSTORE_NO_OFFSET, "open");
-    else if (!S_ISREG(info.st_mode))
-        status = ss_fail_damaged(error, path, SSTORE_NO_OFFSET, "is not a regular file");
-    if (status == SSTORE_OK) {
-        *file_out = (ss_file){.fd = fd, .path = path};
-        return SSTORE_OK;
-    }
-    if (fd >= 0)
-        close(fd);
-    ss_free(path);
+    if (file_out->fd < 0 && errno == ENOENT)
+        status = ss_fail(error, SSTORE_ERROR_NOT_FOUND, errno, file_out->path, SSTORE_NO_OFFSET,
+                         "cannot open the file");
+    else if (file_out->fd < 0 && errno == ELOOP)
+        status = ss_fail_damaged(error, file_out->path, SSTORE_NO_OFFSET, "is a symbolic link; a store has none");
+    else if ((file_out->fd < 0 && errno != ENXIO) || (file_out->fd >= 0 && fstat(file_out->fd, &info) != 0))
+        status = fail_io(error, file_out->path, SSTORE_NO_OFFSET, "open");
+    else if (!S_ISREG(info.st_mode)) /* also a socket, which cannot be opened: ENXIO */
+        status = ss_fail_damaged(error, file_out->path, SSTORE_NO_OFFSET, "is not a regular file");
+    if (status != SSTORE_OK)
+        ss_file_close(file_out);
     return status;
 }
 
 sstore_status ss_file_create_at(const ss_dir *dir, const char *name, ss_file *file_out, sstore_error *error)
 {
-    *file_out = SS_FILE_NONE;
-    char *path = ss_path_join(dir->path, name);
-    if (path == NULL)
+    *file_out = (ss_file){.fd = -1, .path = join_path(dir->path, name)};
+    if (file_out->path == NULL)
         return ss_fail_memory(error, strlen(name));
-    int fd = openat(dir->fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        sstore_status status = ss_fail(error, errno == EEXIST ? SSTORE_ERROR_EXISTS : SSTORE_ERROR_IO, errno, path,
-                                       SSTORE_NO_OFFSET, "cannot create the file");
-        ss_free(path);
-        return status;
-    }
-    *file_out = (ss_file){.fd = fd, .path = path};
-    return SSTORE_OK;
+    file_out->fd = openat(dir->fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (file_out->fd >= 0)
+        return SSTORE_OK;
+    const sstore_status status = ss_fail(error, errno == EEXIST ? SSTORE_ERROR_EXISTS : SSTORE_ERROR_IO, errno,
+                                         file_out->path, SSTORE_NO_OFFSET, "cannot create the file");
+    ss_file_close(file_out);
+    return status;
 }
 
-/* Whether a link was refused for what file systems lack: links at all, any more of them, or leave to link another's
- * file. */
+/* Whether a hard link was refused because the file system has none or no more, or forbids links to files of others. */
 static bool is_without_links(int system_errno)
 {
     return system_errno == EPERM || system_errno == EOPNOTSUPP || system_errno == ENOSYS || system_errno == EMLINK ||
            system_errno == EXDEV;
 }
 
-static sstore_status copy_contents(const ss_file *from, const ss_file *to, sstore_error *error)
+sstore_status ss_file_copy(const ss_file *from, const ss_file *to, uint64_t size, ss_u128 *sum_out, sstore_error *error)
 {
-    uint64_t size = 0;
-    uint8_t *chunk = ss_alloc(1, SS_COPY_BYTES);
+    ss_hash_state sum;
+    sstore_status status = SSTORE_OK;
+    uint8_t *chunk = ss_alloc(1, COPY_BYTES);
     if (chunk == NULL)
-        return ss_fail_memory(error, SS_COPY_BYTES);
-    sstore_status status = ss_file_size(from, &size, error);
-    for (uint64_t offset = 0; status == SSTORE_OK && offset < size; offset += SS_COPY_BYTES) {
-        const size_t piece = (size_t)ss_min_u64(size - offset, SS_COPY_BYTES);
+        return ss_fail_memory(error, COPY_BYTES);
+    ss_hash_state_init(&sum);
+    for (uint64_t offset = 0; status == SSTORE_OK && offset < size; offset += COPY_BYTES) {
+        const size_t piece = (size_t)ss_min_u64(size - offset, COPY_BYTES);
         status = ss_file_read_at(from, offset, chunk, piece, error);
-        if (status == SSTORE_OK)
+        if (status == SSTORE_OK && to != NULL)
             status = ss_file_write_at(to, offset, chunk, piece, error);
+        ss_hash_state_add(&sum, chunk, piece);
     }
+    *sum_out = ss_hash_state_sum(&sum);
     ss_free(chunk);
     return status;
 }
@@ -330,6 +316,8 @@ static sstore_status copy_contents(const ss_file *from, const ss_file *to, sstor
 sstore_status ss_file_share(const ss_dir *from, const ss_dir *to, const char *name, sstore_error *error)
 {
     ss_file file = SS_FILE_NONE, copy = SS_FILE_NONE;
+    uint64_t size = 0;
+    ss_u128 sum;
     const bool linked = linkat(from->fd, name, to->fd, name, 0) == 0;
     if (!linked && !is_without_links(errno))
         return ss_fail(error, SSTORE_ERROR_IO, errno, from->path, SSTORE_NO_OFFSET, "cannot make a hard link of '%s'",
@@ -338,8 +326,10 @@ sstore_status ss_file_share(const ss_dir *from, const ss_dir *to, const char *na
     if (status == SSTORE_OK && !linked)
         status = ss_file_create_at(to, name, &copy, error);
     if (status == SSTORE_OK && !linked)
-        status = copy_contents(&file, &copy, error);
-    if (status == SSTORE_OK) /* also of a link: whoever put the file there may not have waited for the disk */
+        status = ss_file_size(&file, &size, error);
+    if (status == SSTORE_OK && !linked)
+        status = ss_file_copy(&file, &copy, size, &sum, error);
+    if (status == SSTORE_OK) /* also of a link: the file's writer may not have waited for the disk */
         status = ss_file_sync(linked ? &file : &copy, error);
     ss_file_close(&copy);
     ss_file_close(&file);
@@ -348,13 +338,12 @@ sstore_status ss_file_share(const ss_dir *from, const ss_dir *to, const char *na
 
 sstore_status ss_file_create_nameless(const ss_dir *dir, ss_file *file_out, sstore_error *error)
 {
-    *file_out = SS_FILE_NONE;
-    char *path = ss_path_join(dir->path, "(spilled records)");
-    if (path == NULL)
+    *file_out = (ss_file){.fd = -1, .path = join_path(dir->path, "(spilled records)")};
+    if (file_out->path == NULL)
         return ss_fail_memory(error, strlen(dir->path));
     int fd = openat(dir->fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-        /* A file system without O_TMPFILE: a name for a moment. Other threads and builds may be at the same. */
+        /* A file system without O_TMPFILE: the file has a name for a moment. Other builds may do the same. */
         char name[64];
         for (uint32_t attempt = 0; attempt < MAX_NAME_ATTEMPTS && fd < 0 && (attempt == 0 || errno == EEXIST);
              attempt++) {
@@ -364,23 +353,21 @@ sstore_status ss_file_create_nameless(const ss_dir *dir, ss_file *file_out, ssto
         if (fd >= 0)
             (void)unlinkat(dir->fd, name, 0);
     }
-    if (fd < 0) {
-        sstore_status status =
-            ss_fail(error, errno == ENOMEM ? SSTORE_ERROR_MEMORY : SSTORE_ERROR_IO, errno, dir->path, SSTORE_NO_OFFSET,
-                    "cannot create a temporary file here; choose another folder for temporary files, or set TMPDIR");
-        ss_free(path);
-        return status;
-    }
-    *file_out = (ss_file){.fd = fd, .path = path};
-    return SSTORE_OK;
+    file_out->fd = fd;
+    if (fd >= 0)
+        return SSTORE_OK;
+    const sstore_status status =
+        ss_fail(error, errno == ENOMEM ? SSTORE_ERROR_MEMORY : SSTORE_ERROR_IO, errno, dir->path, SSTORE_NO_OFFSET,
+                "cannot create a temporary file here; choose another folder for temporary files, or set TMPDIR");
+    ss_file_close(file_out);
+    return status;
 }
 
 sstore_status ss_file_size(const ss_file *file, uint64_t *bytes_out, sstore_error *error)
 {
     ss_file_identity identity = {.size = 0};
     const sstore_status status = ss_file_identify(file, &identity, error);
-    if (status == SSTORE_OK)
-        *bytes_out = identity.size;
+    *bytes_out = identity.size;
     return status;
 }
 
@@ -449,7 +436,7 @@ sstore_status ss_file_write_at(const ss_file *file, uint64_t offset, const void 
         ssize_t put = pwrite(file->fd, from, size < MAX_TRANSFER ? size : MAX_TRANSFER, (off_t)offset);
         if (put < 0 && errno == EINTR)
             continue;
-        if (put == 0) /* a file system that takes nothing says nothing either */
+        if (put == 0) /* a file system that takes nothing sets no errno */
             errno = EIO;
         if (put <= 0)
             return fail_io(error, file->path, offset, "write");
@@ -473,7 +460,7 @@ sstore_status ss_file_write_parts_at(const ss_file *file, uint64_t offset, const
     ssize_t put = count == 0 ? 0 : pwritev(file->fd, vectors, (int)count, (off_t)offset);
     if (put == (ssize_t)bytes)
         return SSTORE_OK;
-    /* Interrupted, cut short or failed: what is missing goes part by part, and the error comes from there. */
+    /* Interrupted, cut short or failed: write what is missing part by part; that also gives the error. */
     size_t done = put < 0 ? 0 : (size_t)put;
     for (uint32_t i = 0; i < count; i++) {
         size_t skipped = done < parts[i].size ? done : parts[i].size;
@@ -516,16 +503,6 @@ sstore_status ss_file_map(const ss_file *file, uint64_t size, const uint8_t **ma
     return SSTORE_OK;
 }
 
-/* Read a part of a file and forget it. */
-static sstore_status read_through(const ss_file *file, uint64_t offset, size_t size, sstore_error *error)
-{
-    uint8_t bytes[4096];
-    sstore_status status = SSTORE_OK;
-    for (size_t done = 0; status == SSTORE_OK && done < size; done += sizeof bytes)
-        status = ss_file_read_at(file, offset + done, bytes, (size_t)ss_min_u64(size - done, sizeof bytes), error);
-    return status;
-}
-
 sstore_status ss_file_map_read(const ss_file *file, const uint8_t *map, uint64_t offset, size_t size,
                                sstore_error *error)
 {
@@ -536,8 +513,12 @@ sstore_status ss_file_map_read(const ss_file *file, const uint8_t *map, uint64_t
 #else
     (void)map;
 #endif
-    return read_through(file, offset, size,
-                        error); /* it knows why; and where the system is older than Linux 5.14, it must do */
+    /* It failed, or Linux is older than 5.14: reading brings the pages into the page cache, or gives the error. */
+    uint8_t bytes[4096];
+    sstore_status status = SSTORE_OK;
+    for (size_t done = 0; status == SSTORE_OK && done < size; done += sizeof bytes)
+        status = ss_file_read_at(file, offset + done, bytes, (size_t)ss_min_u64(size - done, sizeof bytes), error);
+    return status;
 }
 
 void ss_unmap(const uint8_t *map, uint64_t size)
@@ -560,47 +541,28 @@ void ss_file_close(ss_file *file)
     *file = SS_FILE_NONE;
 }
 
-/* To the system a file in memory is a file like any other: every way to make it longer counts against RLIMIT_FSIZE, and what
- * passes that is ended by SIGXFSZ, which is not the library's to ignore. */
-static sstore_status check_size_limit(const ss_file *file, uint64_t size, sstore_error *error)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur)
-        return SSTORE_OK;
-    return ss_fail(error, SSTORE_ERROR_IO, EFBIG, file->path, SSTORE_NO_OFFSET,
-                   "its copy in memory would be a file of %llu bytes, where this process may make files of %llu",
-                   (unsigned long long)size, (unsigned long long)limit.rlim_cur);
-}
-
 sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *memory_out, ss_u128 *sum_out,
                                   sstore_error *error)
 {
     *memory_out = SS_FILE_NONE;
-    sstore_status status = check_size_limit(file, size, error);
-    if (status != SSTORE_OK)
-        return status;
-    ss_hash_state sum;
-    ss_hash_state_init(&sum);
+    /* A memfd counts against RLIMIT_FSIZE. Beyond it SIGXFSZ ends the process, which a library may not ignore. */
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
+        return ss_fail(error, SSTORE_ERROR_IO, EFBIG, file->path, SSTORE_NO_OFFSET,
+                       "its copy in memory would be a file of %llu bytes, where this process may make files of %llu",
+                       (unsigned long long)size, (unsigned long long)limit.rlim_cur);
     *memory_out = (ss_file){.fd = memfd_create("sstore-directory", MFD_CLOEXEC | MFD_ALLOW_SEALING),
                             .path = ss_strdup(file->path)};
-    uint8_t *chunk = ss_alloc(1, SS_COPY_BYTES);
+    sstore_status status = SSTORE_OK;
     if (memory_out->fd < 0)
         status = fail_io(error, file->path, SSTORE_NO_OFFSET, "memfd_create");
-    else if (memory_out->path == NULL || chunk == NULL)
-        status = ss_fail_memory(error, SS_COPY_BYTES);
-    for (uint64_t offset = 0; status == SSTORE_OK && offset < size;) {
-        size_t piece = (size_t)ss_min_u64(size - offset, SS_COPY_BYTES);
-        status = ss_file_read_at(file, offset, chunk, piece, error);
-        if (status == SSTORE_OK)
-            status = ss_file_write_at(memory_out, offset, chunk, piece, error);
-        ss_hash_state_add(&sum, chunk, piece);
-        offset += piece;
-    }
+    else if (memory_out->path == NULL)
+        status = ss_fail_memory(error, strlen(file->path));
+    if (status == SSTORE_OK)
+        status = ss_file_copy(file, memory_out, size, sum_out, error);
     const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
     if (status == SSTORE_OK && fcntl(memory_out->fd, F_ADD_SEALS, seals) != 0)
         status = fail_io(error, file->path, SSTORE_NO_OFFSET, "sealing the copy in memory");
-    *sum_out = ss_hash_state_sum(&sum);
-    ss_free(chunk);
     if (status != SSTORE_OK)
         ss_file_close(memory_out);
     return status;

@@ -1,26 +1,22 @@
 /*
  * file.h - files and folders by handle, with whole reads and writes and errors that name the file.
  *
- * Everything inside a store is opened relative to the store's folder handle and without following symbolic links, so a
- * store that is renamed stays readable and no name leads out of it. All other modules go through this one to the
- * system.
+ * Everything in a store is opened relative to the store's folder handle and without following symbolic links. So a
+ * store that is renamed stays readable, and no name leads out of it. All other modules reach the file system through
+ * this one. Functions that return a status fail with IO, or with MEMORY if memory is short; further errors are named.
  */
 #ifndef SS_FILE_H
 #define SS_FILE_H
 
 #include "base/common.h"
 
-/* Files are copied and hashed in pieces of so many bytes. Allocated buffers come zeroed, which costs small files more than larger
- * pieces save large ones. */
-#define SS_COPY_BYTES ((size_t)1 << 16)
-
-/* An open folder. `path` is for messages. A zeroed one is closed but for its fd: use SS_DIR_NONE. */
+/* An open folder, closed if it is SS_DIR_NONE. `path` is for messages. */
 typedef struct ss_dir {
     int fd;
     char *path;
 } ss_dir;
 
-/* An open regular file. `path` is for messages. */
+/* An open regular file, closed if it is SS_FILE_NONE. `path` is for messages. */
 typedef struct ss_file {
     int fd;
     char *path;
@@ -29,58 +25,66 @@ typedef struct ss_file {
 #define SS_DIR_NONE ((ss_dir){.fd = -1, .path = NULL})
 #define SS_FILE_NONE ((ss_file){.fd = -1, .path = NULL})
 
+/* Whether there is anything at a path, even a link that leads nowhere. True if that cannot be told. */
+bool ss_path_is_taken(const char *path);
+
 /* ----- folders ----- */
 
-/* Open a folder by path. NOT_FOUND where there is nothing or something else. */
+/* Open a folder by path. NOT_FOUND if there is nothing or no folder. */
 sstore_status ss_dir_open(const char *path, ss_dir *dir_out, sstore_error *error);
-/* A handle of one's own on the same folder. IO, MEMORY. */
+/* Open another handle on the same folder. */
 sstore_status ss_dir_copy(const ss_dir *dir, ss_dir *copy_out, sstore_error *error);
-/* Open the folder `name` inside `parent`. NOT_FOUND where there is nothing or something else, such as a symbolic link. */
+/* Open the folder `name` in `parent`. NOT_FOUND if there is nothing or no folder; a symbolic link is none. */
 sstore_status ss_dir_open_at(const ss_dir *parent, const char *name, ss_dir *dir_out, sstore_error *error);
+/* Make a folder in a store's. EXISTS if there is anything of that name. */
 sstore_status ss_dir_make_at(const ss_dir *parent, const char *name, sstore_error *error);
 /* Make the folder's entries durable. */
 sstore_status ss_dir_sync(const ss_dir *dir, sstore_error *error);
-/* Make the folder's own entry durable, in the folder that it is in. */
+/* Make the folder's own entry in its parent durable. */
 sstore_status ss_dir_sync_parent(const ss_dir *dir, sstore_error *error);
-/* Rename within one folder; replaces a file of the new name. */
+/* Rename within a folder; replaces a file of the new name. */
 sstore_status ss_dir_rename(const ss_dir *dir, const char *from, const char *to, sstore_error *error);
-/* Take the writer's lock, which ends when the folder is closed or the process dies. BUSY if someone has it. */
+/* Take the writer's lock, which ends when the folder is closed or the process dies. BUSY if another one has it. */
 sstore_status ss_dir_lock(const ss_dir *dir, sstore_error *error);
-/* The bytes that may still be written to the folder's file system, and whether two folders are on the same one. IO. */
+/* Get the bytes that may still be written to the folder's file system. */
 sstore_status ss_dir_free_bytes(const ss_dir *dir, uint64_t *bytes_out, sstore_error *error);
+/* Whether two folders are on the same file system. */
 bool ss_dir_same_device(const ss_dir *a, const ss_dir *b);
-/* Whether the folder is what a path leads to now. */
+/* Whether `path` now leads to the folder. */
 bool ss_dir_is_at(const ss_dir *dir, const char *path);
-/* Whether there is anything of that name. */
+/* Whether the folder has anything of that name, a folder, or a regular file of that size. */
 bool ss_dir_has(const ss_dir *dir, const char *name);
-/* Whether there is a folder of that name. */
 bool ss_dir_has_folder(const ss_dir *dir, const char *name);
-/* Whether there is a regular file of that name and size. */
 bool ss_dir_has_file(const ss_dir *dir, const char *name, uint64_t bytes);
-/* Remove a file, as far as possible; a folder stays. */
+/* Remove a file if possible; a folder stays. */
 void ss_dir_unlink(const ss_dir *dir, const char *name);
-/* Remove a file, or a folder with the files in it (no deeper), as far as possible; what is not there is no error. */
+/* Remove a file, or a folder with the files in it (no deeper), as far as possible. */
 void ss_dir_remove(const ss_dir *dir, const char *name);
-/* Call `visit` for every name but . and ..; stops when it returns false. */
+/* Call `visit` for every name but . and .. until it returns false. */
 sstore_status ss_dir_each(const ss_dir *dir, bool (*visit)(void *context, const char *name), void *context,
                           sstore_error *error);
 void ss_dir_close(ss_dir *dir);
 
 /* ----- files ----- */
 
-/* Open for reading. NOT_FOUND or IO; a symbolic link or anything but a regular file is DAMAGED. */
+/* Open for reading. NOT_FOUND; DAMAGED if it is a symbolic link or no regular file. */
 sstore_status ss_file_open_at(const ss_dir *dir, const char *name, ss_file *file_out, sstore_error *error);
-/* Create for reading and writing; EXISTS if there is one. */
+/* Create for reading and writing. EXISTS if there is anything of that name. */
 sstore_status ss_file_create_at(const ss_dir *dir, const char *name, ss_file *file_out, sstore_error *error);
-/* Have the file `name` of one folder in another one as well, durably but for the other folder's entry: by a hard
- * link, or where there is none to be had, by a copy. The file must not be written to any more. */
-sstore_status ss_file_share(const ss_dir *from, const ss_dir *to, const char *name, sstore_error *error);
-/* A nameless file in a folder, for its owner alone, gone when it is closed. Where the file system has none, it has a name for
- * a moment. IO, MEMORY. */
+/* Create a nameless file in a folder, readable for its owner alone; it is gone when it is closed. */
 sstore_status ss_file_create_nameless(const ss_dir *dir, ss_file *file_out, sstore_error *error);
+/* Put the file `name` of one folder into another one as well: by a hard link, or by a copy if the file system refuses
+ * links. Its contents become durable, the other folder's entry not. Nobody may write to the file any more. */
+sstore_status ss_file_share(const ss_dir *from, const ss_dir *to, const char *name, sstore_error *error);
+/* Read `size` bytes from the start of a file, and write them to `to` unless that is NULL. *sum_out is their
+ * XXH3-128. */
+struct ss_u128;
+sstore_status ss_file_copy(const ss_file *from, const ss_file *to, uint64_t size, struct ss_u128 *sum_out,
+                           sstore_error *error);
 sstore_status ss_file_size(const ss_file *file, uint64_t *bytes_out, sstore_error *error);
-/* What tells a file from another one that has come in its place, with the same bytes even: the next of the same number was
- * changed at another time. */
+
+/* Tells a file from another one in its place, even one with the same bytes and inode: that was changed at another
+ * time. */
 typedef struct ss_file_identity {
     uint64_t device, number, size;
     int64_t changed_seconds, changed_nanoseconds;
@@ -88,18 +92,19 @@ typedef struct ss_file_identity {
 
 sstore_status ss_file_identify(const ss_file *file, ss_file_identity *identity_out, sstore_error *error);
 bool ss_file_same(const ss_file_identity *a, const ss_file_identity *b);
-/* Read exactly `size` bytes at `offset`; a file that ends before is DAMAGED. */
+
+/* Read exactly `size` bytes at `offset`. DAMAGED if the file ends before. */
 sstore_status ss_file_read_at(const ss_file *file, uint64_t offset, void *buffer, size_t size, sstore_error *error);
-/* The same without waiting: false, and nothing reported, if some of it is not in the page cache, or the file system does not
- * know how. */
+/* Read without waiting. False if some of it is not in the page cache, or the file system cannot tell. */
 bool ss_file_try_read(const ss_file *file, uint64_t offset, void *buffer, size_t size);
-/* The part of the file will be read soon: have it read into the page cache meanwhile. */
+/* Start reading a part into the page cache. */
 void ss_file_will_need(const ss_file *file, uint64_t offset, uint64_t size);
-/* Reads will come in no order: read nothing but what is asked for. */
+/* Reads will come in no order: turn off the system's own read-ahead. */
 void ss_file_expect_random(const ss_file *file);
 sstore_status ss_file_write_at(const ss_file *file, uint64_t offset, const void *data, size_t size,
                                sstore_error *error);
-/* A part of memory, to be written between others. */
+
+/* A part of memory that ss_file_write_parts_at() writes. */
 typedef struct ss_file_part {
     const void *data;
     size_t size;
@@ -108,32 +113,25 @@ typedef struct ss_file_part {
 /* Write `count` (at most 1024) parts one behind the other. */
 sstore_status ss_file_write_parts_at(const ss_file *file, uint64_t offset, const ss_file_part *parts, uint32_t count,
                                      sstore_error *error);
-/* Have what was written there begin its way to the disk, so that a later ss_file_sync has less to wait for. */
+/* Start writing a part to the disk, so that a later ss_file_sync() has less to wait for. */
 void ss_file_start_writing(const ss_file *file, uint64_t offset, uint64_t size);
-/* Give the part's room on the disk back, where the file system can. */
+/* Free a part's room on the disk, if the file system can. */
 void ss_file_punch(const ss_file *file, uint64_t offset, uint64_t size);
 sstore_status ss_file_sync(const ss_file *file, sstore_error *error);
-/* Map `size` bytes from the start for reading, in no order. Unmap with ss_unmap. */
+/* Map `size` bytes from the start for reading in no order. Unmap with ss_unmap(). */
 sstore_status ss_file_map(const ss_file *file, uint64_t size, const uint8_t **map_out, sstore_error *error);
-/* Read a part of a map from the disk, so that touching it soon afterwards ends no process: what cannot be read is an error here. IO;
- * DAMAGED where the file ends before it. */
-sstore_status ss_file_map_read(const ss_file *file, const uint8_t *map, uint64_t offset, size_t size, sstore_error *error);
+/* Read a part of a map from the disk. A part that cannot be read fails here, instead of ending the process with SIGBUS
+ * when it is touched. DAMAGED if the file ends before it. */
+sstore_status ss_file_map_read(const ss_file *file, const uint8_t *map, uint64_t offset, size_t size,
+                               sstore_error *error);
 void ss_unmap(const uint8_t *map, uint64_t size);
-/* Give up the handle; the path stays, for messages. */
-void ss_file_release(ss_file *file);
-/* Close for good; errors that matter were seen at sync. */
-void ss_file_close(ss_file *file);
-
-/* A sealed, nameless file in memory with the bytes of `file`, which must be `size` long; *sum_out is XXH3-128 over them.
- * What was hashed is what is in it: nobody can change it afterwards. */
-struct ss_u128;
+/* Copy a file of `size` bytes into a sealed memfd. *sum_out is the XXH3-128 of its bytes, which nobody can change any
+ * more. */
 sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *memory_out, struct ss_u128 *sum_out,
                                   sstore_error *error);
-
-/* Whether there is anything at a path, also a link that leads nowhere, as far as can be told. */
-bool ss_path_is_taken(const char *path);
-
-/* A path of two parts, to be freed with ss_free; NULL where memory fails. */
-char *ss_path_join(const char *folder, const char *name);
+/* Close the handle only; the path stays, for messages. */
+void ss_file_release(ss_file *file);
+/* Close. Errors that matter were reported by ss_file_sync(). */
+void ss_file_close(ss_file *file);
 
 #endif

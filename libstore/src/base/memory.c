@@ -58,7 +58,7 @@ void *ss_alloc_large(size_t bytes)
 
 void *ss_alloc_sparse(size_t bytes)
 {
-    uint8_t *memory = calloc(1, bytes == 0 ? 1 : bytes); /* what is large has pages that the system zeroes when used */
+    uint8_t *memory = calloc(1, bytes == 0 ? 1 : bytes); /* the system zeroes pages of large blocks on first use */
     const uintptr_t begin = ((uintptr_t)memory + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     const uintptr_t end = ((uintptr_t)memory + bytes) / HUGE_PAGE * HUGE_PAGE;
     if (memory != NULL && begin < end)
@@ -84,7 +84,7 @@ char *ss_strdup(const char *text)
 
 #define PATH_BYTES 4096u
 
-/* The number in a file; UINT64_MAX where there is none, as in "max". */
+/* The number in a file; UINT64_MAX if there is none, for example "max". */
 static uint64_t read_limit(const char *path)
 {
     char text[32] = "";
@@ -97,8 +97,8 @@ static uint64_t read_limit(const char *path)
     return limit;
 }
 
-/* The least limit of a group and of those above it. `group` is cut short. In a container /proc may tell a path that is not below the
- * mount; then the mount itself, which comes last, is the container's own group. */
+/* The smallest limit of a group and its parents. `group` is cut short. In a container /proc may name a path that is not
+ * below the mount; then the mount itself, which comes last, is the container's own group. */
 static uint64_t group_limit(const char *mount, char *group, const char *name)
 {
     char path[2 * PATH_BYTES];
@@ -113,7 +113,7 @@ static uint64_t group_limit(const char *mount, char *group, const char *name)
     }
 }
 
-/* Whether a list, separated by commas, has "memory". */
+/* Whether a comma-separated list has "memory". */
 static bool has_memory(char *list)
 {
     char *rest;

@@ -1,6 +1,6 @@
 /*
- * simhash.h - the simhash of hashed features: for every bit the weights of the features that have it, less the weights
- * of those that have not; the signs are the fingerprint (the paper, section 2; format-spec/fingerprint.md).
+ * simhash.h - the simhash of hashed features: for every bit, the weights of the features that have it are added and the
+ * others subtracted; the signs are the fingerprint (the paper, section 2; format-spec/fingerprint.md).
  *
  * Weights are whole multiples of 2^-20 and all sums are exact, so the result depends on the set of features alone,
  * never on their order or on the machine. Bound: a weight is at most 2^31 in magnitude, so 2^51 units; 2^11 of them
@@ -26,12 +26,12 @@ typedef struct ss_simhash {
 
 void ss_simhash_init(ss_simhash *simhash);
 
-/* Whether a weight may be given to ss_simhash_add(). False for NaN. */
+/* Whether ss_simhash_add() takes the weight. False for NaN. */
 bool ss_simhash_weight_valid(double weight);
 
 void ss_simhash_add(ss_simhash *simhash, uint64_t hash, double weight);
 
-/* Afterwards it must be initialised before it is used again. */
+/* The fingerprint. The struct must be initialised before it is used again. */
 uint64_t ss_simhash_finish(ss_simhash *simhash);
 
 /* The fingerprint of `unit_count` features that all have weight 1: the positions with more ones than zeros. */

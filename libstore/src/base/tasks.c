@@ -30,11 +30,8 @@ typedef struct pool_thread {
 uint32_t ss_available_threads(void)
 {
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) {
-        int count = CPU_COUNT(&set);
-        return count < 1 ? 1 : (uint32_t)count;
-    }
-    long count = sysconf(_SC_NPROCESSORS_ONLN); /* more than 1024 processors: the set above is too small */
+    /* With more than 1024 processors the set is too small. */
+    const long count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
     return count < 1 ? 1 : (uint32_t)count;
 }
 
@@ -116,7 +113,7 @@ static void move_on(ss_sequencer *sequencer, uint64_t next)
 
 void ss_sequencer_leave(ss_sequencer *sequencer)
 {
-    move_on(sequencer, sequencer->next + 1); /* only who is inside changes it */
+    move_on(sequencer, sequencer->next + 1); /* only the task inside changes it */
 }
 
 void ss_sequencer_restart(ss_sequencer *sequencer)

@@ -1,5 +1,5 @@
 /*
- * utf8.h - uTF-8 to code points and back. Bytes that are not well-formed become U+FFFD, one for each "maximal subpart"
+ * utf8.h - UTF-8 to code points and back. Bytes that are not well-formed become U+FFFD, one for each "maximal subpart"
  * (The Unicode Standard, section 3.9, table 3-7 and "U+FFFD Substitution of Maximal Subparts"), as in web browsers and
  * in Python's errors="replace".
  */
@@ -11,8 +11,8 @@
 #define SS_REPLACEMENT_CHARACTER 0xfffdu
 #define SS_UTF8_MAX_BYTES 4u
 
-/* What may follow a lead byte: how many bytes, and the first one's range, which excludes overlong forms, surrogates
- * and what lies above U+10FFFF. Returns 0 for a byte that cannot lead. */
+/* How many bytes follow a lead byte, 0 if it cannot lead, and the range of the first of them, which excludes overlong
+ * forms, surrogates and code points above U+10FFFF. */
 static inline uint32_t ss_utf8_tail(uint8_t lead, uint8_t *low_out, uint8_t *high_out)
 {
     *low_out = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
@@ -51,22 +51,11 @@ static inline size_t ss_utf8_encode(uint32_t point, uint8_t *to)
         to[0] = (uint8_t)point;
         return 1;
     }
-    if (point < 0x800) {
-        to[0] = (uint8_t)(0xc0 | point >> 6);
-        to[1] = (uint8_t)(0x80 | (point & 0x3f));
-        return 2;
-    }
-    if (point < 0x10000) {
-        to[0] = (uint8_t)(0xe0 | point >> 12);
-        to[1] = (uint8_t)(0x80 | (point >> 6 & 0x3f));
-        to[2] = (uint8_t)(0x80 | (point & 0x3f));
-        return 3;
-    }
-    to[0] = (uint8_t)(0xf0 | point >> 18);
-    to[1] = (uint8_t)(0x80 | (point >> 12 & 0x3f));
-    to[2] = (uint8_t)(0x80 | (point >> 6 & 0x3f));
-    to[3] = (uint8_t)(0x80 | (point & 0x3f));
-    return 4;
+    const uint32_t tail = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+    to[0] = (uint8_t)(0xff00u >> (tail + 1) | point >> 6 * tail); /* begins with a one for each byte */
+    for (uint32_t i = 1; i <= tail; i++)
+        to[i] = (uint8_t)(0x80 | (point >> 6 * (tail - i) & 0x3f));
+    return tail + 1;
 }
 
 #endif

@@ -36,12 +36,7 @@ sstore_status ss_directory_check_format(uint32_t lmdb_format, const char *path, 
 
 bool ss_directory_is_lost(const sstore_error *error)
 {
-    switch (error->status) {
-    case SSTORE_ERROR_NOT_FOUND:
-    case SSTORE_ERROR_DAMAGED:
-    case SSTORE_ERROR_UNSUPPORTED: return true;
-    default: return error->system_errno == EIO;
-    }
+    return ss_is_of_one_file(error) && error->system_errno != EACCES;
 }
 
 static void encode_key(uint8_t key[KEY_BYTES], ss_array_kind kind, uint32_t number, uint32_t chunk)
@@ -163,33 +158,14 @@ sstore_status ss_directory_writer_put(ss_directory_writer *writer, ss_array_kind
     return code == 0 ? SSTORE_OK : fail_to_write(writer, code, "writing to the directory", error);
 }
 
-static sstore_status hash_file(const ss_file *file, uint64_t *bytes_out, ss_u128 *sum_out, sstore_error *error)
-{
-    const size_t chunk_bytes = SS_COPY_BYTES;
-    uint8_t *chunk = ss_alloc(1, chunk_bytes);
-    if (chunk == NULL)
-        return ss_fail_memory(error, chunk_bytes);
-    ss_hash_state sum;
-    ss_hash_state_init(&sum);
-    sstore_status status = ss_file_size(file, bytes_out, error);
-    for (uint64_t offset = 0; status == SSTORE_OK && offset < *bytes_out;) {
-        size_t piece = (size_t)ss_min_u64(*bytes_out - offset, chunk_bytes);
-        status = ss_file_read_at(file, offset, chunk, piece, error);
-        ss_hash_state_add(&sum, chunk, piece);
-        offset += piece;
-    }
-    *sum_out = ss_hash_state_sum(&sum);
-    ss_free(chunk);
-    return status;
-}
-
 sstore_status ss_directory_writer_finish(ss_directory_writer *writer, uint64_t *bytes_out, ss_u128 *sum_out,
                                          sstore_error *error)
 {
     int code = mdb_env_sync(writer->env, 1);
     if (code != 0)
         return fail_to_write(writer, code, "syncing the directory", error);
-    return hash_file(&writer->file, bytes_out, sum_out, error);
+    const sstore_status status = ss_file_size(&writer->file, bytes_out, error);
+    return status == SSTORE_OK ? ss_file_copy(&writer->file, NULL, *bytes_out, sum_out, error) : status;
 }
 
 void ss_directory_writer_close(ss_directory_writer *writer)
