@@ -18,7 +18,7 @@ static void check_accepted(const ss_manifest *manifest)
     FUZZ_CHECK(strlen(manifest->recipe) <= SS_MAX_RECIPE_BYTES && manifest->segment_count <= SS_MAX_SEGMENTS);
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         const ss_manifest_segment *segment = &manifest->segments[i];
-        FUZZ_CHECK(ss_block_bytes_valid(segment->block_bytes) && ss_plan_valid(&segment->plan, &reason));
+        FUZZ_CHECK(ss_block_bytes_valid(segment->block_bytes) && ss_plan_valid(&segment->plan, NULL, &reason));
         FUZZ_CHECK(segment->distinct_count <= segment->record_count);
         FUZZ_CHECK(segment->tables[0].block_count <= segment->distinct_count);
     }

@@ -30,7 +30,7 @@ static void check_query(const ss_plan *plan, uint32_t distance)
     ss_steps steps = {.left = SS_CALL_STEPS};
     uint64_t pattern;
     ss_query_plan_init(&query, plan, distance, &model, &steps);
-    FUZZ_CHECK(query.scan || !ss_plan_find_uncovered(plan, query.radii, distance, &pattern));
+    FUZZ_CHECK(query.scan || !ss_plan_find_uncovered(plan, query.radii, distance, NULL, &pattern));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const sstore_status status = ss_plan_parse(name, distance, &plan, &error);
     FUZZ_CHECK(error.status == status && (status == SSTORE_OK || status == SSTORE_ERROR_ARGUMENT));
     if (status == SSTORE_OK) {
-        FUZZ_CHECK(ss_plan_valid(&plan, &reason));
+        FUZZ_CHECK(ss_plan_valid(&plan, NULL, &reason));
         check_written(&plan);
         check_query(&plan, asked);
     }

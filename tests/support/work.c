@@ -77,24 +77,19 @@ sstore_status __wrap_ss_block_reader_get_once(const ss_block_reader *reader, uin
     return __real_ss_block_reader_get_once(reader, block, buffer, bytes_out, error);
 }
 
-bool __real_ss_plan_find_uncovered_within(const ss_plan *plan, const int32_t *radii, uint32_t distance, ss_steps *steps,
-                                          uint64_t *pattern_out);
-bool __wrap_ss_plan_find_uncovered_within(const ss_plan *plan, const int32_t *radii, uint32_t distance, ss_steps *steps,
-                                          uint64_t *pattern_out);
-bool __wrap_ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, uint64_t *pattern_out);
+bool __real_ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, ss_steps *steps,
+                                   uint64_t *pattern_out);
+bool __wrap_ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, ss_steps *steps,
+                                   uint64_t *pattern_out);
 
-bool __wrap_ss_plan_find_uncovered_within(const ss_plan *plan, const int32_t *radii, uint32_t distance, ss_steps *steps,
-                                          uint64_t *pattern_out)
+bool __wrap_ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, ss_steps *steps,
+                                   uint64_t *pattern_out)
 {
+    ss_steps own_steps = {.left = SS_CALL_STEPS};
+    if (steps == NULL)
+        steps = &own_steps;
     const uint64_t before = steps->left;
-    const bool found = __real_ss_plan_find_uncovered_within(plan, radii, distance, steps, pattern_out);
+    const bool found = __real_ss_plan_find_uncovered(plan, radii, distance, steps, pattern_out);
     count(0, before - steps->left);
     return found;
-}
-
-/* It begins with steps of its own, which cannot be seen from here. */
-bool __wrap_ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, uint64_t *pattern_out)
-{
-    ss_steps steps = {.left = SS_CALL_STEPS};
-    return __wrap_ss_plan_find_uncovered_within(plan, radii, distance, &steps, pattern_out);
 }

@@ -47,7 +47,7 @@ static void check_complete(const ss_plan *plan, const ss_query_plan *query, rng 
     uint64_t pattern;
     for (uint32_t i = 0; i < plan->table_count; i++)
         assert_true(query->radii[i] >= SS_NO_PROBE && query->radii[i] <= (int32_t)plan->tables[i].prefix_bits);
-    assert_false(ss_plan_find_uncovered(plan, query->radii, query->distance, &pattern));
+    assert_false(ss_plan_find_uncovered(plan, query->radii, query->distance, NULL, &pattern));
     for (uint32_t i = 0; i < PATTERNS; i++) {
         uint32_t bits = rng_one_in(random, 4) ? (uint32_t)rng_below(random, query->distance + 1) : query->distance;
         pattern = rng_flip(random, 0, bits);
@@ -64,7 +64,7 @@ static void check_minimal(const ss_plan *plan, ss_query_plan query)
         if (query.radii[i] == SS_NO_PROBE)
             continue;
         query.radii[i]--;
-        assert_true(ss_plan_find_uncovered(plan, query.radii, query.distance, &pattern));
+        assert_true(ss_plan_find_uncovered(plan, query.radii, query.distance, NULL, &pattern));
         query.radii[i]++;
     }
 }

@@ -89,7 +89,7 @@ static void test_named_plans_are_complete(void **state)
             if (k >= 3)
                 assert_int_equal(looked_at, k == 3 ? PATTERNS_TO_3 : PATTERNS_TO_4);
             check_random_patterns(&plan, radii, k, &random);
-            assert_true(ss_plan_valid(&plan, &reason));
+            assert_true(ss_plan_valid(&plan, NULL, &reason));
             assert_int_equal(plan.tables[0].key_mask, ss_high_mask(plan.tables[0].prefix_bits));
         }
     }
@@ -155,7 +155,7 @@ static void test_disjoint_radii_add_up(void **state)
             assert_int_equal(sum, k + 1);
             for (uint32_t j = 0; j < plan.table_count; j++) {
                 radii[j]--;
-                assert_true(ss_plan_find_uncovered(&plan, radii, k, &pattern));
+                assert_true(ss_plan_find_uncovered(&plan, radii, k, NULL, &pattern));
                 assert_false(covered(&plan, radii, pattern));
                 radii[j]++;
             }
@@ -186,10 +186,10 @@ static void test_choose_radius_follows_the_formula(void **state)
                     radii[i] = formula;
                 }
                 assert_int_equal(largest, formula);
-                assert_false(ss_plan_find_uncovered(&plan, radii, k, &pattern));
+                assert_false(ss_plan_find_uncovered(&plan, radii, k, NULL, &pattern));
                 for (uint32_t i = 0; i < plan.table_count; i++)
                     radii[i] = formula - 1;
-                assert_true(ss_plan_find_uncovered(&plan, radii, k, &pattern));
+                assert_true(ss_plan_find_uncovered(&plan, radii, k, NULL, &pattern));
                 assert_false(covered(&plan, radii, pattern));
                 assert_true(ss_popcount(pattern) <= k);
             }
@@ -214,7 +214,7 @@ static void test_radii_are_minimal(void **state)
                 if (radii[j] == 0)
                     continue;
                 radii[j]--;
-                assert_true(ss_plan_find_uncovered(&plan, radii, k, &pattern));
+                assert_true(ss_plan_find_uncovered(&plan, radii, k, NULL, &pattern));
                 radii[j]++;
             }
         }
@@ -262,7 +262,7 @@ static void test_search_equals_brute_force(void **state)
         make_small_plan(&random, &plan, radii, &bits);
         const uint32_t distance = (uint32_t)rng_below(&random, 9);
         testing_doing("small plan %u, seed %" PRIu64 ": %u tables at %u", i, run_seed + 1, plan.table_count, distance);
-        const bool uncovered = ss_plan_find_uncovered(&plan, radii, distance, &pattern);
+        const bool uncovered = ss_plan_find_uncovered(&plan, radii, distance, NULL, &pattern);
         assert_int_equal(uncovered, some_uncovered(&plan, radii, bits, distance));
         if (!uncovered)
             continue;
@@ -310,7 +310,7 @@ static void test_search_ends(void **state)
         radii[i] = 5;
     }
     uint64_t pattern;
-    if (ss_plan_find_uncovered(&plan, radii, plan.distance, &pattern) && pattern != 0) {
+    if (ss_plan_find_uncovered(&plan, radii, plan.distance, NULL, &pattern) && pattern != 0) {
         assert_false(covered(&plan, radii, pattern));
         assert_true(ss_popcount(pattern) <= plan.distance);
     }
@@ -327,16 +327,16 @@ static void test_steps_are_shared(void **state)
         make_small_plan(&random, &plan, radii, &bits);
         const uint32_t distance = (uint32_t)rng_below(&random, 9);
         ss_steps steps = {.left = 1u << 16};
-        const bool uncovered = ss_plan_find_uncovered_within(&plan, radii, distance, &steps, &pattern);
+        const bool uncovered = ss_plan_find_uncovered(&plan, radii, distance, &steps, &pattern);
         const uint32_t taken = (uint32_t)((1u << 16) - steps.left);
         testing_doing("small plan %u, seed %" PRIu64 ": %u steps", i, run_seed + 4, taken);
         for (uint32_t given = taken; given < taken + 2; given++) {
             steps.left = given;
-            const bool found = ss_plan_find_uncovered_within(&plan, radii, distance, &steps, &again);
+            const bool found = ss_plan_find_uncovered(&plan, radii, distance, &steps, &again);
             assert_true(steps.left <= given && (found == uncovered || steps.left == 0));
         }
         steps.left = 0;
-        assert_true(ss_plan_find_uncovered_within(&plan, radii, distance, &steps, &again) || taken == 0);
+        assert_true(ss_plan_find_uncovered(&plan, radii, distance, &steps, &again) || taken == 0);
         assert_int_equal(steps.left, 0);
     }
     testing_done();
@@ -538,7 +538,7 @@ static void test_random_tables_are_written_and_read(void **state)
 static bool valid(const ss_plan *plan)
 {
     const char *reason = NULL;
-    const bool is_valid = ss_plan_valid(plan, &reason);
+    const bool is_valid = ss_plan_valid(plan, NULL, &reason);
     assert_true(is_valid || (reason != NULL && *reason != '\0'));
     return is_valid;
 }

@@ -1,4 +1,4 @@
-/* The planner: candidates that are complete, estimates that fall and rise as they must and agree with what queries
+/* The planner: plans that are complete, estimates that fall and rise as they must and agree with what queries
  * read, and choices that do not waver. */
 #include "plan/planner.h"
 
@@ -30,12 +30,12 @@ static const char *choose(ss_planner_input input)
     ss_planner planner;
     assert_true(ss_planner_init(&planner, &input));
     assert_true(planner.choice < planner.count);
-    strcpy(name, planner.plans[planner.choice].candidate.name);
+    strcpy(name, planner.plans[planner.choice].name);
     ss_planner_free(&planner);
     return name;
 }
 
-/* ----- candidates ----- */
+/* ----- plans ----- */
 
 static bool covered(const ss_plan *plan, uint64_t pattern)
 {
@@ -54,52 +54,35 @@ static void check_all_patterns(const ss_plan *plan, uint64_t pattern, uint32_t f
         check_all_patterns(plan, pattern | UINT64_C(1) << bit, bit + 1, bits - 1);
 }
 
-typedef struct candidate_check {
-    uint32_t distance, count;
-    rng random;
-} candidate_check;
-
-static bool check_candidate(void *context, const ss_candidate *candidate)
+static void check_plan(const ss_planned *planned, uint32_t distance, rng *random)
 {
-    candidate_check *check = context;
-    const ss_plan *plan = &candidate->plan;
+    const ss_plan *plan = &planned->plan;
     const char *reason;
-    testing_doing("candidate %s for %u", candidate->name, check->distance);
-    assert_int_equal(plan->distance, check->distance);
-    assert_true(ss_plan_valid(plan, &reason));
-    if (check->distance <= EXHAUSTIVE_DISTANCE)
-        check_all_patterns(plan, 0, 0, check->distance);
+    testing_doing("plan %s for %u", planned->name, distance);
+    assert_int_equal(plan->distance, distance);
+    assert_true(ss_plan_valid(plan, NULL, &reason));
+    if (distance <= EXHAUSTIVE_DISTANCE)
+        check_all_patterns(plan, 0, 0, distance);
     for (uint32_t i = 0; i < RANDOM_PATTERNS; i++) {
-        uint64_t pattern = rng_flip(&check->random, 0, check->distance);
+        uint64_t pattern = rng_flip(random, 0, distance);
         if (!covered(plan, pattern))
             fail_msg("pattern %016" PRIx64 " slips through", pattern);
     }
-    check->count++;
-    return true;
 }
 
-static void test_candidates_are_complete(void **state)
+static void test_plans_are_complete(void **state)
 {
     for (uint32_t k = 0; k <= SSTORE_MAX_BUILD_DISTANCE; k++) {
-        candidate_check check = {.distance = k};
-        check.random = rng_seeded(run_seed + k);
-        assert_true(ss_candidates_each(k, 1e7, check_candidate, &check));
-        assert_true(check.count >= 1 + 2 * k);
+        const ss_planner_input input = make_input(1e7, k);
+        ss_planner planner;
+        rng random = rng_seeded(run_seed + k);
+        assert_true(ss_planner_init(&planner, &input));
+        assert_true(planner.count >= 1 + 2 * k);
+        for (size_t i = 0; i < planner.count; i++)
+            check_plan(&planner.plans[i], k, &random);
+        ss_planner_free(&planner);
     }
     testing_done();
-}
-
-static bool stop_at_once(void *context, const ss_candidate *candidate)
-{
-    ++*(int *)context;
-    return false;
-}
-
-static void test_candidates_can_be_stopped(void **state)
-{
-    int calls = 0;
-    assert_false(ss_candidates_each(3, 1e7, stop_at_once, &calls));
-    assert_int_equal(calls, 1);
 }
 
 /* ----- samples ----- */
@@ -170,14 +153,14 @@ static void test_bits_of_uniform_fingerprints(void **state)
 
 static void check_growth(const ss_planned *small, const ss_planned *large)
 {
-    testing_doing("plan %s", small->candidate.name);
-    assert_true(small->figures.total_bytes < large->figures.total_bytes);
-    assert_true(small->figures.warm_ns <= large->figures.warm_ns);
-    if (small->figures.scans || large->figures.scans)
+    testing_doing("plan %s", small->name);
+    assert_true(small->cost.total_bytes < large->cost.total_bytes);
+    assert_true(small->cost.warm_ns <= large->cost.warm_ns);
+    if (small->cost.scans || large->cost.scans)
         return;
-    assert_true(small->figures.probe_count <= large->figures.probe_count);
-    assert_true(small->figures.block_count <= large->figures.block_count);
-    assert_true(small->figures.candidate_count <= large->figures.candidate_count);
+    assert_true(small->cost.probe_count <= large->cost.probe_count);
+    assert_true(small->cost.block_count <= large->cost.block_count);
+    assert_true(small->cost.candidate_count <= large->cost.candidate_count);
 }
 
 static void test_estimates_grow_with_the_store(void **state)
@@ -190,7 +173,7 @@ static void test_estimates_grow_with_the_store(void **state)
             assert_true(ss_planner_init(&large, &inputs[1]));
             for (size_t i = 0; i < small.count; i++)
                 for (size_t j = 0; j < large.count; j++)
-                    if (strcmp(small.plans[i].candidate.name, large.plans[j].candidate.name) == 0)
+                    if (strcmp(small.plans[i].name, large.plans[j].name) == 0)
                         check_growth(&small.plans[i], &large.plans[j]);
             ss_planner_free(&small);
             ss_planner_free(&large);
@@ -212,9 +195,9 @@ static void test_useful_plans_trade(void **state)
             if (!plan->useful)
                 continue;
             if (last != NULL) {
-                assert_true(plan->figures.total_bytes > last->figures.total_bytes);
-                assert_true(plan->figures.warm_ns < last->figures.warm_ns ||
-                            plan->figures.cold_ns < last->figures.cold_ns);
+                assert_true(plan->cost.total_bytes > last->cost.total_bytes);
+                assert_true(plan->cost.warm_ns < last->cost.warm_ns ||
+                            plan->cost.cold_ns < last->cost.cold_ns);
             }
             last = plan;
         }
@@ -260,7 +243,7 @@ static void test_objectives(void **state)
             ss_planner planner;
             input.objective = (sstore_objective)objective;
             assert_true(ss_planner_init(&planner, &input));
-            figures[objective] = planner.plans[planner.choice].figures;
+            figures[objective] = planner.plans[planner.choice].cost;
             ss_planner_free(&planner);
         }
         assert_true(figures[SSTORE_OBJECTIVE_SIZE].total_bytes <= figures[SSTORE_OBJECTIVE_BALANCED].total_bytes);
@@ -277,9 +260,9 @@ static void test_a_limit_is_kept(void **state)
         input.objective = SSTORE_OBJECTIVE_LATENCY;
         assert_true(ss_planner_init(&planner, &input));
         if (planner.choice < planner.count)
-            assert_true(planner.plans[planner.choice].figures.total_bytes <= (double)limit);
+            assert_true(planner.plans[planner.choice].cost.total_bytes <= (double)limit);
         else
-            assert_true(planner.plans[0].figures.total_bytes > (double)limit);
+            assert_true(planner.plans[0].cost.total_bytes > (double)limit);
         ss_planner_free(&planner);
     }
 }
@@ -395,8 +378,7 @@ int main(void)
 {
     rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_candidates_are_complete, testing_teardown),
-        cmocka_unit_test(test_candidates_can_be_stopped),
+        cmocka_unit_test_teardown(test_plans_are_complete, testing_teardown),
         cmocka_unit_test(test_sample_depends_on_the_set_alone),
         cmocka_unit_test(test_repeats_leave_the_sample),
         cmocka_unit_test(test_shares_of_crowded_prefixes),

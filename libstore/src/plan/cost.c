@@ -9,19 +9,17 @@
 
 /* ===== samples and skew ===== */
 
-#define FLIPPED_QUERIES 256u /* of the sample: their flipped prefixes are looked up, too */
+#define FLIPPED_QUERIES 256u /* fingerprints of the sample whose flipped prefixes are also looked up */
 
-/* ----- drawing a sample ----- */
-
-/* Keep only the fingerprints whose hash is within a lower limit. */
+/* Lower the limit, and drop the fingerprints above it. */
 static void thin(ss_sampler *sampler, uint64_t limit)
 {
-    size_t kept = 0;
+    size_t count = 0;
     sampler->limit = limit;
     for (size_t i = 0; i < sampler->count; i++)
         if (ss_sample_hash(sampler->fingerprints[i]) <= limit)
-            sampler->fingerprints[kept++] = sampler->fingerprints[i];
-    sampler->count = kept;
+            sampler->fingerprints[count++] = sampler->fingerprints[i];
+    sampler->count = count;
 }
 
 void ss_sampler_keep(ss_sampler *sampler, uint64_t fingerprint)
@@ -61,22 +59,20 @@ double ss_sampler_finish(ss_sampler *sampler)
     return (double)distinct / (double)count;
 }
 
-/* ----- groups ----- */
-
 bool ss_skew_init(ss_skew *skew, const uint64_t *sample, size_t count)
 {
     *skew = (ss_skew){.sample = sample, .count = count, .slot_count = 2};
     while (skew->slot_count < 2 * count)
         skew->slot_count *= 2;
-    skew->prefixes = ss_alloc(skew->slot_count, sizeof *skew->prefixes);
-    skew->repeats = ss_alloc(skew->slot_count, sizeof *skew->repeats);
-    return skew->prefixes != NULL && skew->repeats != NULL;
+    skew->prefixes = ss_alloc(skew->slot_count, sizeof *skew->prefixes + sizeof *skew->repeats);
+    if (skew->prefixes != NULL)
+        skew->repeats = (uint32_t *)(skew->prefixes + skew->slot_count);
+    return skew->prefixes != NULL;
 }
 
 void ss_skew_free(ss_skew *skew)
 {
     ss_free(skew->prefixes);
-    ss_free(skew->repeats);
     *skew = (ss_skew){.count = 0};
 }
 
@@ -102,7 +98,7 @@ static double count_prefixes(const ss_skew *skew, uint64_t key_mask)
     return (double)pairs;
 }
 
-/* The share that the prefixes at one flip from a sampled fingerprint's have, on average. */
+/* The average share of the prefixes at one flip from a sampled fingerprint's. */
 static double measure_flipped(const ss_skew *skew, uint64_t key_mask)
 {
     size_t stride = skew->count / FLIPPED_QUERIES + 1;
@@ -126,9 +122,7 @@ void ss_skew_measure(const ss_skew *skew, uint64_t key_mask, bool flips, double 
         shares_out[1] = fmax(uniform, measure_flipped(skew, key_mask));
 }
 
-/* ----- bits ----- */
-
-/* Bits an item that an ideal code for h and the rests of 63 - h bits take. */
+/* Bits for each item of an ideal code for h, and of its suffix of 63 - h bits. */
 static double code_bits(const double h_counts[SS_FINGERPRINT_BITS])
 {
     double total = 0, bits = 0;
@@ -145,8 +139,8 @@ double ss_uniform_bits(double count)
     double h_counts[SS_FINGERPRINT_BITS];
     if (count < 2)
         return SS_FINGERPRINT_BITS;
-    /* Neighbours differ first at h once for every prefix of h bits that goes on both ways: so often as there are more
-     * different prefixes of h + 1 bits than of h. */
+    /* Neighbours differ first at h once for every prefix of h bits that both bits follow. So that many more prefixes of
+     * h + 1 bits occur than prefixes of h bits. */
     double shorter = 1;
     for (int h = 0; h < (int)SS_FINGERPRINT_BITS; h++) {
         double longer = -ldexp(expm1(-ldexp(count, -h - 1)), h + 1);
@@ -156,7 +150,7 @@ double ss_uniform_bits(double count)
     return code_bits(h_counts);
 }
 
-/* How many bits fewer than uniform ones the fingerprints whose hash is not above the limit take. */
+/* The bits that the sampled fingerprints with a hash up to the limit save over uniform ones. */
 static double count_saved_bits(const ss_skew *skew, uint64_t limit)
 {
     double h_counts[SS_FINGERPRINT_BITS] = {0}, count = 0;
@@ -171,22 +165,17 @@ static double count_saved_bits(const ss_skew *skew, uint64_t limit)
     return ss_uniform_bits(count) - code_bits(h_counts);
 }
 
-static uint64_t largest_hash(const ss_skew *skew)
-{
-    uint64_t largest = 0;
-    for (size_t i = 0; i < skew->count; i++)
-        largest = ss_max_u64(largest, ss_sample_hash(skew->sample[i]));
-    return largest;
-}
-
-double ss_expected_bits(const ss_skew *skew, double count)
+/* ss_uniform_bits() for data like the sample (NULL: uniform). */
+static double expected_bits(const ss_skew *skew, double count)
 {
     double uniform = ss_uniform_bits(count);
     if (skew == NULL)
         return uniform;
-    /* A sample has fewer near neighbours than all of the data: so look at how the savings grow from an eighth of the
-     * sample to the sample, and let them go on growing. */
-    uint64_t limit = largest_hash(skew);
+    /* A sample has fewer near neighbours than all of the data. So measure how the savings grow from an eighth of the
+     * sample to the whole sample, and let them continue to grow. */
+    uint64_t limit = 0;
+    for (size_t i = 0; i < skew->count; i++)
+        limit = ss_max_u64(limit, ss_sample_hash(skew->sample[i]));
     double saved = count_saved_bits(skew, limit);
     double growth = (saved - count_saved_bits(skew, limit / 8)) / 3;
     double doublings = fmax(0, log2(count / (double)skew->count));
@@ -196,25 +185,25 @@ double ss_expected_bits(const ss_skew *skew, double count)
 /* ===== costs of queries ===== */
 
 /*
- * Nanoseconds, measured warm by bench_query on 10 and 100 million uniform fingerprints in 2 to 10 tables, at distances from 1
- * to 8 (bench/README.md); the model is within a factor of 1.6 of four fifths of them, and of 2.3 of all. They decide between
- * plans, and between probing and scanning, where a factor of two does no harm.
+ * Nanoseconds, measured warm by bench_query on 10 and 100 million uniform fingerprints in 2 to 10 tables, at distances
+ * from 1 to 8 (bench/README.md); the model is within a factor of 1.6 of four fifths of them, and of 2.3 of all. They
+ * decide between plans, and between probing and scanning, where a factor of two does no harm.
  */
 #define READ_BLOCK_NS 1000.0  /* look up, read, check and open one block, in pread mode */
-#define MAPPED_BLOCK_NS 140.0 /* the same of a block in memory */
+#define MAPPED_BLOCK_NS 140.0 /* the same for a block in memory */
 #define PROBE_NS 20.0         /* one more prefix whose block is at hand */
 #define CANDIDATE_NS 0.6      /* test one lower half of a probe's groups */
 #define SCAN_READ_NS 0.35     /* for each fingerprint that a scan reads, checksum included */
 #define SCAN_TEST_NS 0.15     /* test its lower half */
 #define DECODE_NS 2.0         /* decode one fingerprint of a group in which some lower half is near */
-#define COMPARE_NS 4.0        /* look at one whose lower half is near */
-#define PROBE_LIMIT_NS 4e8    /* beyond it probing is not even forced */
+#define COMPARE_NS 4.0        /* compare one whose lower half is near */
+#define PROBE_LIMIT_NS 4e8    /* forced probes may take this long */
 
-#define RANGE_FINGERPRINTS                                                                                             \
-    64.0 /* uniform ones, to which one probe may lead: to test them takes less than more probes do */
+/* Uniform fingerprints to which one probe may lead. To test them takes less time than more probes. */
+#define RANGE_FINGERPRINTS 64.0
 
-/* Reads of 4 KiB from a virtual machine's disk, side by side: one takes 51 to 60 us, 4 take 99, 16 take 218, and no
- * more than 91,000 are done in a second. */
+/* Parallel reads of 4 KiB from a virtual machine's disk: one takes 51 to 60 us, 4 take 99, 16 take 218, and at most
+ * 91,000 are done in a second. */
 #define COLD_READ_NS 45000.0
 #define COLD_BLOCK_NS 13500.0
 
@@ -225,8 +214,8 @@ static double block_ns(const ss_cost_model *model)
     return model->io == SSTORE_IO_PREAD ? READ_BLOCK_NS : MAPPED_BLOCK_NS;
 }
 
-/* What each tested fingerprint takes beside the test, on average. Lower halves of uniform data are within the distance with the
- * probability `near`; such a fingerprint is compared whole, and all of its group is decoded. */
+/* The average time for each tested fingerprint beside the test itself. Lower halves of uniform data are within the
+ * distance with the probability `near`. Such a fingerprint is compared whole, and its group is decoded. */
 static double near_ns(uint32_t distance)
 {
     double near = 0, ways = ldexp(1, -(int)SS_COLUMN_BITS);
@@ -237,20 +226,14 @@ static double near_ns(uint32_t distance)
     return near < 1 ? COMPARE_NS * near - DECODE_NS * expm1(SS_GROUP_SIZE * log1p(-near)) : COMPARE_NS + DECODE_NS;
 }
 
-/* Sum of the ways to choose up to `radius` of `bits`, which need not be whole. */
-static double count_ways(double bits, int32_t radius)
+double ss_probe_count(double prefix_bits, int32_t radius)
 {
     double total = 0, ways = 1;
     for (int32_t flips = 0; flips <= radius && ways > 0; flips++) {
         total += ways;
-        ways = ways * fmax(0, bits - flips) / (flips + 1);
+        ways = ways * fmax(0, prefix_bits - flips) / (flips + 1);
     }
     return total;
-}
-
-double ss_probe_count(uint32_t prefix_bits, int32_t radius)
-{
-    return count_ways(prefix_bits, radius);
 }
 
 uint32_t ss_range_bits(uint32_t prefix_bits, double fingerprint_count)
@@ -264,10 +247,9 @@ double ss_table_probe_count(const ss_plan_table *table, int32_t radius, double f
     return ss_probe_count(table->prefix_bits - ss_range_bits(table->prefix_bits, fingerprint_count), radius);
 }
 
-/*
- * How many bits of a prefix lead to another block when they are flipped. Bit j moves the prefix by 2^-(j + 1) of the
- * whole table: surely into another block where that is more than a block, otherwise as likely as it is long.
- */
+/* How many bits of a prefix lead to another block when they are flipped. Bit j moves the prefix by 2^-(j + 1) of the
+ * whole table. That surely leads into another block if it is more than a block, otherwise with the probability of its
+ * length in blocks. */
 static double count_telling_bits(uint32_t prefix_bits, double block_count)
 {
     double telling = 0, step = block_count;
@@ -300,9 +282,9 @@ ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, uint3
     if (radius == SS_NO_PROBE)
         return cost;
     double telling = count_telling_bits(table->prefix_bits, model->block_count);
-    double begun = fmin(cost.probe_count, count_ways(telling, radius));
+    double begun = fmin(cost.probe_count, ss_probe_count(telling, radius));
     cost.candidate_count = count_candidates(table, radius, model->fingerprint_count, shares);
-    /* A group begins in one block and takes another for as many blocks as it is long. */
+    /* The candidates of a prefix begin in one block, and take another for each block of their length. */
     double run_over = model->fingerprint_count > 0
                           ? cost.candidate_count / model->fingerprint_count * model->block_count
                           : 0;
@@ -312,22 +294,23 @@ ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, uint3
     return cost;
 }
 
-/* Read a block and test all that it holds. */
+/* Read a block and test all its fingerprints. */
 static double whole_block_ns(const ss_cost_model *model, uint32_t distance)
 {
     const double count = model->fingerprint_count / fmax(1, model->block_count);
     return block_ns(model) + count * (CANDIDATE_NS + near_ns(distance));
 }
 
-double ss_scan_cost(const ss_cost_model *model, uint32_t distance)
+/* Nanoseconds of reading all of one table. */
+static double scan_cost_of(const ss_cost_model *model, uint32_t distance)
 {
     return model->fingerprint_count * (SCAN_READ_NS + SCAN_TEST_NS + near_ns(distance)) + READ_BLOCK_NS;
 }
 
-/* Nanoseconds: where probing costs as much or more, a scan is chosen. */
+/* Nanoseconds: if probes cost as much or more, a scan is chosen. */
 static double probe_limit(const ss_cost_model *model, uint32_t distance)
 {
-    return model->strategy == SSTORE_STRATEGY_PROBE ? PROBE_LIMIT_NS : ss_scan_cost(model, distance);
+    return model->strategy == SSTORE_STRATEGY_PROBE ? PROBE_LIMIT_NS : scan_cost_of(model, distance);
 }
 
 uint64_t ss_max_probes(double fingerprint_count, sstore_strategy strategy)
@@ -337,16 +320,11 @@ uint64_t ss_max_probes(double fingerprint_count, sstore_strategy strategy)
     return (uint64_t)(probe_limit(&model, SS_FINGERPRINT_BITS) / PROBE_NS) + 1;
 }
 
-double ss_cold_cost(double block_count)
-{
-    return COLD_READ_NS + block_count * COLD_BLOCK_NS;
-}
-
 /* ----- radii for a distance ----- */
 
 static double table_cost(const ss_plan_table *table, int32_t radius, uint32_t distance, const ss_cost_model *model)
 {
-    return radius == SS_NO_PROBE ? 0 : ss_table_cost_of(table, radius, distance, model, NULL).warm_ns;
+    return ss_table_cost_of(table, radius, distance, model, NULL).warm_ns;
 }
 
 static double total_cost(const ss_plan *plan, const int32_t *radii, uint32_t distance, const ss_cost_model *model)
@@ -357,21 +335,16 @@ static double total_cost(const ss_plan *plan, const int32_t *radii, uint32_t dis
     return cost;
 }
 
-/* What radii are looked for, and the steps that this may still take, proofs and all. */
+/* A search for radii. */
 typedef struct derivation {
     const ss_plan *plan;
     const ss_cost_model *model;
     uint32_t distance;
-    double limit; /* of their cost, above which a scan is better */
-    ss_steps *steps;
+    double limit;    /* a scan is better than radii that cost more */
+    ss_steps *steps; /* for all proofs */
 } derivation;
 
-static bool find_uncovered(derivation *self, const int32_t *radii, uint64_t *pattern_out)
-{
-    return ss_plan_find_uncovered_within(self->plan, radii, self->distance, self->steps, pattern_out);
-}
-
-/* Raise that table's radius for which covering the pattern costs least. */
+/* Cover the pattern by raising the radius of the table where that costs least. */
 static void cover_pattern(const derivation *self, uint64_t pattern, int32_t *radii)
 {
     const ss_plan *plan = self->plan;
@@ -390,32 +363,22 @@ static void cover_pattern(const derivation *self, uint64_t pattern, int32_t *rad
     radii[choice] = (int32_t)ss_popcount(pattern & plan->tables[choice].key_mask);
 }
 
-/* Lower every radius, table by table, as far as they stay complete, and that is proved. */
-static void lower_radii(derivation *self, int32_t *radii)
+static void lower_radii(const derivation *self, int32_t *radii)
 {
-    const uint32_t count = self->plan->table_count;
-    uint64_t pattern;
-    for (uint32_t i = 0; i < count; i++) {
-        while (radii[i] != SS_NO_PROBE) {
-            radii[i]--;
-            if (find_uncovered(self, radii, &pattern)) {
-                radii[i]++;
-                break;
-            }
-        }
-    }
+    for (uint32_t i = 0; i < self->plan->table_count; i++)
+        ss_plan_lower_radius(self->plan, radii, i, SS_NO_PROBE, self->distance, self->steps);
 }
 
-/* Look for cheap complete radii from none at all: cover what slips through, one pattern after the other. False where that
- * comes to more than the limit, or cannot be proved. */
-static bool build_up_radii(derivation *self, int32_t *radii)
+/* Look for cheap complete radii, beginning with none: cover the patterns that slip through, one after the other. False
+ * if that costs more than the limit, or cannot be proved. */
+static bool build_up_radii(const derivation *self, int32_t *radii)
 {
     uint64_t pattern;
     for (uint32_t i = 0; i < self->plan->table_count; i++)
         radii[i] = SS_NO_PROBE;
-    while (find_uncovered(self, radii, &pattern)) {
+    while (ss_plan_find_uncovered(self->plan, radii, self->distance, self->steps, &pattern)) {
         double cost = total_cost(self->plan, radii, self->distance, self->model);
-        /* No bits: nothing is probed yet, or the search gave up, and then there is no pattern to go by. */
+        /* No bits: nothing is probed yet, or the search gave up and found no pattern. */
         if (cost >= self->limit || (pattern == 0 && cost > 0))
             return false;
         cover_pattern(self, pattern, radii);
@@ -424,40 +387,26 @@ static bool build_up_radii(derivation *self, int32_t *radii)
     return true;
 }
 
-static void copy_own_radii(const ss_plan *plan, int32_t *radii)
+/* Complete radii for a distance other than the plan's own. `radii` begin as the plan's; lowered, these may be the
+ * cheaper ones for a smaller distance. */
+static bool derive_radii(const derivation *self, int32_t *radii)
 {
-    for (uint32_t i = 0; i < plan->table_count; i++)
-        radii[i] = plan->tables[i].radius;
-}
-
-/* Complete radii for a distance other than the plan's own. Below it, the own radii, lowered, may be the cheaper ones. */
-static bool derive_radii(derivation *self, int32_t *radii)
-{
-    int32_t lowered[SS_MAX_TABLES];
-    bool complete = build_up_radii(self, radii);
+    int32_t built_up[SS_MAX_TABLES];
     const ss_plan *plan = self->plan;
-    if (self->distance > plan->distance)
-        return complete;
-    copy_own_radii(plan, lowered);
-    lower_radii(self, lowered);
-    if (!complete ||
-        total_cost(plan, lowered, self->distance, self->model) < total_cost(plan, radii, self->distance, self->model))
-        memcpy(radii, lowered, sizeof lowered[0] * plan->table_count);
-    return true;
+    const bool complete = build_up_radii(self, built_up), may_lower = self->distance < plan->distance;
+    if (may_lower)
+        lower_radii(self, radii);
+    if (!may_lower || (complete && total_cost(plan, radii, self->distance, self->model) >=
+                                       total_cost(plan, built_up, self->distance, self->model)))
+        memcpy(radii, built_up, sizeof built_up[0] * plan->table_count);
+    return complete || may_lower;
 }
 
-static void probe_first_alone(const ss_plan *plan, int32_t *radii)
-{
-    for (uint32_t i = 0; i < plan->table_count; i++)
-        radii[i] = i == 0 ? 0 : SS_NO_PROBE;
-}
-
-/* Estimate what the radii cost, and choose between probes and a scan. */
-static void weigh(ss_query_plan *query_plan, const ss_plan *plan, const ss_cost_model *model)
+void ss_query_plan_weigh(ss_query_plan *query_plan, const ss_plan *plan, const ss_cost_model *model)
 {
     ss_plan_table whole = {.prefix_bits = SS_FINGERPRINT_BITS};
     const uint32_t distance = query_plan->distance;
-    query_plan->scan_cost = ss_scan_cost(model, distance);
+    query_plan->scan_cost = scan_cost_of(model, distance);
     query_plan->max_blocks = query_plan->scan_cost / whole_block_ns(model, distance);
     query_plan->probe_cost = query_plan->exact ? table_cost(&whole, 0, distance, model)
                                                : total_cost(plan, query_plan->radii, distance, model);
@@ -468,23 +417,14 @@ static void weigh(ss_query_plan *query_plan, const ss_plan *plan, const ss_cost_
 void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t distance, const ss_cost_model *model,
                         ss_steps *steps)
 {
-    derivation search = {
+    const derivation search = {
         .plan = plan, .model = model, .distance = distance, .limit = probe_limit(model, distance), .steps = steps};
     *query_plan = (ss_query_plan){.distance = distance, .complete = true, .exact = distance == 0};
-    if (distance == 0)
-        probe_first_alone(plan, query_plan->radii);
-    else if (distance == plan->distance)
-        copy_own_radii(plan, query_plan->radii);
-    else
+    for (uint32_t i = 0; i < plan->table_count; i++)
+        query_plan->radii[i] = distance > 0 ? plan->tables[i].radius : i == 0 ? 0 : SS_NO_PROBE;
+    if (distance > 0 && distance != plan->distance)
         query_plan->complete = derive_radii(&search, query_plan->radii);
-    weigh(query_plan, plan, model);
-}
-
-void ss_query_plan_init_alike(ss_query_plan *query_plan, const ss_plan *plan, const ss_query_plan *alike,
-                              const ss_cost_model *model)
-{
-    *query_plan = *alike;
-    weigh(query_plan, plan, model);
+    ss_query_plan_weigh(query_plan, plan, model);
 }
 
 /* ===== estimates of stores ===== */
@@ -498,12 +438,12 @@ void ss_query_plan_init_alike(ss_query_plan *query_plan, const ss_plan *plan, co
 #define DIRECTORY_PAGES_BYTES 32768.0 /* of LMDB's own */
 #define HUFFMAN_EXCESS_BITS 0.04      /* over the entropy of h */
 
-/* Of tables that are alike so many are measured in the sample. */
+/* At most so many tables are measured in the sample; the others are like them. */
 #define MEASURED_TABLES 6u
 
-/* Fingerprints in a full block: groups, each with the upper half of its first one as a distance from the block's first. That
- * distance takes as many bits as a block's share of all fingerprints leaves, and no less than the key. Half of one more does
- * not fit. */
+/* Fingerprints in a full block. Each of its groups has the upper half of its first one as a distance from the block's
+ * first. That distance takes as many bits as a block's share of all fingerprints leaves, and no less than the key. On
+ * average half of one more does not fit. */
 static double count_in_block(const ss_expected_store *store, double bits)
 {
     double step_bits = bits + HUFFMAN_EXCESS_BITS, block_bits = store->block_bytes * 8.0;
@@ -513,7 +453,7 @@ static double count_in_block(const ss_expected_store *store, double bits)
     return fmax(1, (block_bits - BLOCK_FRAME_BITS) / (group_bits / SS_GROUP_SIZE) - 0.5);
 }
 
-/* Ids are in no order. Ordinals are numbers up to the number of records. */
+/* Ids are in no order. Ordinals are below the number of records. */
 static double count_ids_blocks(const ss_expected_store *store)
 {
     double bits = store->id_bits > 0 ? store->id_bits : ceil(log2(fmax(2, store->record_count)));
@@ -521,64 +461,59 @@ static double count_ids_blocks(const ss_expected_store *store)
     return store->has_ids ? ceil(store->record_count * bits / 8 / (store->block_bytes - IDS_FRAME_BYTES)) : 0;
 }
 
-static void set_sizes(ss_plan_cost *figures, const ss_plan *plan, const ss_expected_store *store, double blocks)
+static void set_sizes(ss_plan_cost *cost, const ss_plan *plan, const ss_expected_store *store, double blocks)
 {
     double tables = plan->table_count, ids_blocks = count_ids_blocks(store);
-    figures->table_bytes = tables * (FILE_HEADER_BYTES + blocks * store->block_bytes);
-    figures->bits = store->fingerprint_count > 0 ? blocks * store->block_bytes * 8 / store->fingerprint_count : 0;
-    figures->ids_bytes = store->has_ids ? FILE_HEADER_BYTES + ids_blocks * store->block_bytes : 0;
+    cost->table_bytes = tables * (FILE_HEADER_BYTES + blocks * store->block_bytes);
+    cost->bits = store->fingerprint_count > 0 ? blocks * store->block_bytes * 8 / store->fingerprint_count : 0;
+    cost->ids_bytes = store->has_ids ? FILE_HEADER_BYTES + ids_blocks * store->block_bytes : 0;
     /* A key a block, and for each block of table 0 its first rank. */
-    figures->directory_bytes = DIRECTORY_PAGES_BYTES + DIRECTORY_KEY_BYTES * ((tables + 1) * blocks + ids_blocks);
-    figures->total_bytes = figures->table_bytes + figures->ids_bytes + figures->directory_bytes;
+    cost->directory_bytes = DIRECTORY_PAGES_BYTES + DIRECTORY_KEY_BYTES * ((tables + 1) * blocks + ids_blocks);
+    cost->total_bytes = cost->table_bytes + cost->ids_bytes + cost->directory_bytes;
 }
 
-static bool has_flips(const ss_plan *plan)
-{
-    for (uint32_t i = 0; i < plan->table_count; i++)
-        if (plan->tables[i].radius > 0)
-            return true;
-    return false;
-}
-
-static void add_probes(ss_plan_cost *figures, const ss_plan *plan, const ss_expected_store *store,
+static void add_probes(ss_plan_cost *cost, const ss_plan *plan, const ss_expected_store *store,
                        const ss_cost_model *model)
 {
     double shares[2] = {0};
     uint32_t measured_bits = 0, stride = (plan->table_count + MEASURED_TABLES - 1) / MEASURED_TABLES;
+    bool flips = false;
+    for (uint32_t i = 0; i < plan->table_count; i++)
+        flips |= plan->tables[i].radius > 0;
     for (uint32_t i = 0; i < plan->table_count; i++) {
         const ss_plan_table *table = &plan->tables[i];
         if (store->skew != NULL && i % stride == 0) {
-            ss_skew_measure(store->skew, table->key_mask, has_flips(plan), shares);
+            ss_skew_measure(store->skew, table->key_mask, flips, shares);
             measured_bits = table->prefix_bits;
         }
         double longer = ldexp(1.0, (int)measured_bits - (int)table->prefix_bits);
         double own[2] = {fmin(1, shares[0] * longer), fmin(1, shares[1] * longer)};
-        ss_table_cost cost = ss_table_cost_of(table, table->radius, plan->distance, model,
-                                              store->skew != NULL ? own : NULL);
-        figures->probe_count += cost.probe_count;
-        figures->block_count += cost.block_count;
-        figures->candidate_count += cost.candidate_count;
-        figures->warm_ns += cost.warm_ns;
+        ss_table_cost added = ss_table_cost_of(table, table->radius, plan->distance, model,
+                                               store->skew != NULL ? own : NULL);
+        cost->probe_count += added.probe_count;
+        cost->block_count += added.block_count;
+        cost->candidate_count += added.candidate_count;
+        cost->warm_ns += added.warm_ns;
     }
 }
 
-void ss_plan_cost_init(ss_plan_cost *figures, const ss_plan *plan, const ss_expected_store *store)
+void ss_plan_cost_init(ss_plan_cost *cost, const ss_plan *plan, const ss_expected_store *store)
 {
-    double in_block = count_in_block(store, ss_expected_bits(store->skew, store->fingerprint_count));
+    double in_block = count_in_block(store, expected_bits(store->skew, store->fingerprint_count));
     double blocks = ceil(store->fingerprint_count / in_block);
     const ss_cost_model model = {.fingerprint_count = store->fingerprint_count,
                                  .block_count = blocks,
                                  .io = SSTORE_IO_MMAP};
-    const double scan_ns = ss_scan_cost(&model, plan->distance);
-    *figures = (ss_plan_cost){.bits = 0};
-    set_sizes(figures, plan, store, blocks);
-    add_probes(figures, plan, store, &model);
-    if (figures->warm_ns >= scan_ns) {
-        figures->scans = true;
-        figures->probe_count = 0;
-        figures->block_count = blocks;
-        figures->candidate_count = store->fingerprint_count;
-        figures->warm_ns = scan_ns;
+    const double scan_ns = scan_cost_of(&model, plan->distance);
+    *cost = (ss_plan_cost){.bits = 0};
+    set_sizes(cost, plan, store, blocks);
+    add_probes(cost, plan, store, &model);
+    if (cost->warm_ns >= scan_ns) {
+        cost->scans = true;
+        cost->probe_count = 0;
+        cost->block_count = blocks;
+        cost->candidate_count = store->fingerprint_count;
+        cost->warm_ns = scan_ns;
     }
-    figures->cold_ns = ss_cold_cost(figures->block_count);
+    cost->cold_ns = COLD_READ_NS + cost->block_count * COLD_BLOCK_NS;
 }

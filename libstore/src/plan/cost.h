@@ -1,4 +1,10 @@
-/* cost.h - what queries and stores are expected to cost. */
+/*
+ * cost.h - estimates: how evenly the data are spread, the costs of a query and the way to answer it, and the size of a
+ * store.
+ *
+ * All bytes of a store follow from its plan, and a plan follows from these estimates. So they depend on the set of
+ * fingerprints alone, never on the order in which it is read, and every machine computes the same numbers.
+ */
 #ifndef SS_COST_H
 #define SS_COST_H
 
@@ -8,24 +14,20 @@
 /* ===== samples and skew ===== */
 
 /*
- * How evenly the data are spread: what a sample tells about the groups that a query's probes meet and about
- * the bits that a fingerprint takes. Real fingerprints are far from uniform; a plan chosen as if they were reads a
- * hundred times the candidates that it expects.
+ * Real fingerprints are far from uniform. A plan that was chosen for uniform ones can read a hundred times the expected
+ * candidates. So a sample shows how many fingerprints share a query's prefix, and how many bits a fingerprint takes.
  *
- * The sample is drawn by a hash of the fingerprint, not by position: neighbours in a sorted table are alike, so every
- * n-th one would hide just the groups that matter. It depends on the set of fingerprints alone, in whatever order they
- * come.
+ * A fingerprint is in the sample if its hash is small, whatever its position: neighbours in a sorted table are alike,
+ * so every n-th one would hide just the groups that matter.
  */
 
 #define SS_SAMPLE_CAPACITY 32768u
-#define SS_SAMPLE_MIN 1024u /* a smaller one tells nothing: its few fingerprints may be neighbours by chance */
-
-/* ----- drawing a sample ----- */
+#define SS_SAMPLE_MIN 1024u /* smaller ones are ignored: their few fingerprints may be neighbours by chance */
 
 typedef struct ss_sampler {
     uint64_t *fingerprints; /* room for SS_SAMPLE_CAPACITY; borrowed */
     size_t count;
-    uint64_t limit; /* fingerprints whose hash is not above it are in the sample */
+    uint64_t limit; /* fingerprints with a hash up to this are in the sample */
 } ss_sampler;
 
 static inline void ss_sampler_init(ss_sampler *sampler, uint64_t *room)
@@ -33,7 +35,7 @@ static inline void ss_sampler_init(ss_sampler *sampler, uint64_t *room)
     *sampler = (ss_sampler){.fingerprints = room, .limit = UINT64_MAX};
 }
 
-/* A good mix of 64 bits: the last steps of splitmix64 (Steele, Lea and Flood, 2014). */
+/* The last steps of splitmix64 (Steele, Lea and Flood, 2014). */
 static inline uint64_t ss_sample_hash(uint64_t x)
 {
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -50,59 +52,51 @@ static inline void ss_sampler_add(ss_sampler *sampler, uint64_t fingerprint)
         ss_sampler_keep(sampler, fingerprint);
 }
 
-/* Add what another sampler was given, and so what its sample would be if this one had been given it. No fingerprint may
- * have been given to both. */
+/* Join the sample of other fingerprints: the result is the sample of all. No fingerprint may have been added to
+ * both. */
 void ss_sampler_join(ss_sampler *sampler, const ss_sampler *other);
 
-/* Sort the sample and drop repeats. Returns the share of it that is left: that of distinct fingerprints in what was
- * added. */
+/* Sort the sample and drop repeats. Returns the share that is left, which estimates the share of distinct
+ * fingerprints. */
 double ss_sampler_finish(ss_sampler *sampler);
 
-/* ----- what a sample tells ----- */
-
-/* A finished sample and room to count prefixes in. */
+/* A finished sample and a hash table to count its prefixes in. */
 typedef struct ss_skew {
     const uint64_t *sample; /* sorted, distinct; borrowed */
     size_t count;
     size_t slot_count;  /* a power of two */
-    uint64_t *prefixes; /* a hash table of the sample's prefixes ... */
-    uint32_t *repeats;  /* ... and how often each occurs; 0: an empty slot */
+    uint64_t *prefixes; /* of the slots */
+    uint32_t *repeats;  /* how often each prefix occurs; 0: an empty slot */
 } ss_skew;
 
-/* Prepare to measure; allocates. False where memory fails. */
+/* False if an allocation fails. Freeing a zeroed one is allowed. */
 bool ss_skew_init(ss_skew *skew, const uint64_t *sample, size_t count);
-/* Also of a zeroed one. */
 void ss_skew_free(ss_skew *skew);
 
 /*
- * The share of all fingerprints that a stored one's own prefix leads to, shares_out[0], and its prefix with one bit
- * flipped, shares_out[1], on average: 2^-p each if the data were uniform, and never told to be less. `key_mask` are the
- * prefix's bits. Without flips shares_out[1] is not measured.
+ * Measure the average share of all fingerprints that have a stored one's prefix, shares_out[0], or its prefix with one
+ * bit flipped, shares_out[1]. `key_mask` has the prefix's bits. For uniform data both are 2^-p, and no result is below
+ * that. Without `flips`, shares_out[1] is not measured.
  */
 void ss_skew_measure(const ss_skew *skew, uint64_t key_mask, bool flips, double shares_out[2]);
 
-/* Bits a fingerprint that the codes and rests of a table of `count` fingerprints take, if they are uniform. */
+/* Bits of codes and suffixes for each fingerprint in a table of `count` uniform ones. */
 double ss_uniform_bits(double count);
-
-/* The same for data like the sample (NULL: uniform). */
-double ss_expected_bits(const ss_skew *skew, double count);
 
 /* ===== costs of queries ===== */
 
-/* What a query costs, and the cheapest complete radii for a distance other than the plan's own. */
-
-/* What the costs depend on. */
+/* The properties of a segment and of its reader that the costs depend on. */
 typedef struct ss_cost_model {
-    double fingerprint_count; /* distinct ones, a table */
-    double block_count;       /* of one table */
+    double fingerprint_count; /* distinct ones, in each table */
+    double block_count;       /* of each table */
     sstore_io io;
     sstore_strategy strategy;
 } ss_cost_model;
 
-/* What probing one table is expected to take. */
+/* The expected work of probing one table. */
 typedef struct ss_table_cost {
     double probe_count;     /* look-ups: of a prefix, or of a range of them */
-    double block_count;     /* distinct blocks: flips below a block's resolution share one */
+    double block_count;     /* distinct blocks: several probes may share one */
     double candidate_count; /* fingerprints with a probed prefix */
     double warm_ns;
 } ss_table_cost;
@@ -110,82 +104,73 @@ typedef struct ss_table_cost {
 /* How a query at some distance is answered. */
 typedef struct ss_query_plan {
     uint32_t distance;
-    bool scan;                      /* read all of table 0 instead of probing */
-    bool complete;                  /* the radii are */
-    bool exact;                     /* at distance 0 table 0, which is sorted, is probed with the whole fingerprint */
-    double probe_cost, scan_cost;   /* estimated nanoseconds */
-    double max_blocks;             /* more of them take longer than a scan */
-    int32_t radii[SS_MAX_TABLES];   /* SS_NO_PROBE: this table is left out */
+    bool scan;                    /* read all of table 0 instead of probing */
+    bool complete;                /* the radii are */
+    bool exact;                   /* at distance 0, table 0, which is sorted, is probed with the whole fingerprint */
+    double probe_cost, scan_cost; /* estimated nanoseconds */
+    double max_blocks;            /* reading more takes longer than a scan */
+    int32_t radii[SS_MAX_TABLES]; /* SS_NO_PROBE: this table is left out */
 } ss_query_plan;
 
 /*
- * Choose how to query at `distance`: at the plan's own distance with its radii, else with complete radii found
- * greedily by cost, as far as the steps go; by a scan where that is estimated to be cheaper, or no radii were found. The
- * model's strategy may ask for one of the two: then probing gives way to a scan only above about 0.4 s.
+ * Choose how to query at `distance`: with the plan's radii at its own distance, otherwise with complete radii that are
+ * found greedily by cost within the steps. A scan is chosen if it is estimated to be cheaper, or if no radii were
+ * found. The model's strategy may ask for one of the two. If it asks for probes, a scan is chosen only if these take
+ * more than about 0.4 s.
  */
 void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t distance, const ss_cost_model *model,
                         ss_steps *steps);
 
-/* The same with the radii that were found for another segment with the same tables, at the same distance. */
-void ss_query_plan_init_alike(ss_query_plan *query_plan, const ss_plan *plan, const ss_query_plan *alike,
-                              const ss_cost_model *model);
+/* Choose between the probes of given radii and a scan. For a query plan of another segment with the same tables. */
+void ss_query_plan_weigh(ss_query_plan *query_plan, const ss_plan *plan, const ss_cost_model *model);
 
-/* The number of prefixes within `radius` flips of one of `prefix_bits` bits. */
-double ss_probe_count(uint32_t prefix_bits, int32_t radius);
+/* The number of prefixes within `radius` flips of one of `prefix_bits` bits, which need not be whole. */
+double ss_probe_count(double prefix_bits, int32_t radius);
 
-/* How many of a prefix's lowest bits are not flipped one by one, since few fingerprints have prefixes that differ in these alone: one
- * probe takes the range of all of them. */
+/* How many of a prefix's lowest bits are not flipped one by one, because few fingerprints have prefixes that differ in
+ * these alone: one probe looks up the whole range. */
 uint32_t ss_range_bits(uint32_t prefix_bits, double fingerprint_count);
 
-/* The probes that a query makes in a table of so many fingerprints, ranges and all. */
+/* The look-ups, of prefixes and ranges, that a query makes in a table of so many fingerprints. */
 double ss_table_probe_count(const ss_plan_table *table, int32_t radius, double fingerprint_count);
 
 /*
- * What probing a table within `radius` takes, for a query at `distance`. shares[0] is the share of all fingerprints that the query's own prefix
- * leads to, shares[1] that of a prefix one flip away, and further ones fall off as much again; NULL: uniform data, 2^-p
- * all.
+ * Estimate the work of probing a table within `radius`, for a query at `distance`. `shares` is as ss_skew_measure()
+ * sets it; each further flip lowers the share by the same factor. NULL: uniform data.
  */
-ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, uint32_t distance, const ss_cost_model *model,
-                               const double *shares);
+ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, uint32_t distance,
+                               const ss_cost_model *model, const double *shares);
 
-/* The bits of a table that are matched exactly, but for flips. */
+/* The number of leading bits that a probe of the table matches exactly. */
 static inline uint32_t ss_query_prefix_bits(const ss_query_plan *query_plan, const ss_plan *plan, uint32_t table)
 {
     return query_plan->exact ? SS_FINGERPRINT_BITS : plan->tables[table].prefix_bits;
 }
 
-/* Nanoseconds of reading all of one table. */
-double ss_scan_cost(const ss_cost_model *model, uint32_t distance);
-
-/* The most prefixes that one query looks up in a segment, at any distance: more would be estimated to take longer than a scan, or
- * than probing is forced. `fingerprint_count`: the most that the blocks can hold, whatever the manifest says. */
+/* The maximum number of prefixes that one query looks up in a segment, at any distance: more would take longer than a
+ * scan, or than forced probes may. `fingerprint_count` is the maximum that the blocks can hold, whatever the manifest
+ * says. */
 uint64_t ss_max_probes(double fingerprint_count, sstore_strategy strategy);
-
-/* Nanoseconds until `block_count` blocks that are not cached have been read, all of them asked for at once. */
-double ss_cold_cost(double block_count);
 
 /* ===== estimates of stores ===== */
 
-/* What a store under a plan is expected to take, and one query of it. */
-
-/* The data and the form of the store. */
 typedef struct ss_expected_store {
     double record_count, fingerprint_count; /* fingerprint_count: distinct ones */
     bool has_ids;
-    uint32_t id_bits; /* of the largest id; 0: they are ordinals */
+    uint32_t id_bits; /* of the largest id; 0: ids are ordinals */
     uint32_t block_bytes;
     const ss_skew *skew; /* NULL: uniform data */
 } ss_expected_store;
 
-/* A store, and one query at the plan's own distance without a match. */
+/* The size of a store, and the cost of one query at the plan's own distance without a match. */
 typedef struct ss_plan_cost {
-    double bits; /* a fingerprint in one table, all included but the directory */
+    double bits; /* of a fingerprint in one table, without the directory */
     double table_bytes, ids_bytes, directory_bytes, total_bytes; /* of all tables together */
     double probe_count, block_count, candidate_count;
-    bool scans; /* a scan is cheaper than the probes, and the figures are a scan's */
+    bool scans; /* a scan is cheaper than the probes; these numbers are those of a scan */
     double warm_ns, cold_ns;
 } ss_plan_cost;
 
-void ss_plan_cost_init(ss_plan_cost *figures, const ss_plan *plan, const ss_expected_store *store);
+void ss_plan_cost_init(ss_plan_cost *cost, const ss_plan *plan, const ss_expected_store *store);
 
 #endif

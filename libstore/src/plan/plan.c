@@ -13,12 +13,6 @@
 #define MAX_GROUPS 64u
 #define HEX_MASK_DIGITS 16u
 
-static void get_radii(const ss_plan *plan, int32_t *radii)
-{
-    for (uint32_t i = 0; i < plan->table_count; i++)
-        radii[i] = plan->tables[i].radius;
-}
-
 /* ----- making tables ----- */
 
 static bool add_table(ss_plan *plan, uint64_t key_mask, int32_t radius)
@@ -88,24 +82,18 @@ static bool add_choices(ss_plan *plan, uint64_t bits, uint64_t outer, const choi
     }
 }
 
-/* Give all tables the smallest equal radius that is complete, then lower single ones, the last first, as far as it stays
- * complete. Disjoint groups get the sum of (r + 1) = k + 1 by this, the wider (first) ones the larger radii. */
+/* Give all tables the smallest equal radius that is complete. Then lower single ones, the last first, while the plan
+ * stays complete. For disjoint groups this makes the sum of (r + 1) = k + 1; the wider (first) ones get the larger
+ * radii. */
 static void set_smallest_radii(ss_plan *plan, ss_steps *steps)
 {
     int32_t radii[SS_MAX_TABLES] = {0};
     uint64_t pattern;
-    while (ss_plan_find_uncovered_within(plan, radii, plan->distance, steps, &pattern))
+    while (ss_plan_find_uncovered(plan, radii, plan->distance, steps, &pattern))
         for (uint32_t i = 0; i < plan->table_count; i++)
             radii[i]++;
-    for (uint32_t i = plan->table_count; i-- > 0;) {
-        while (radii[i] > 0) {
-            radii[i]--;
-            if (ss_plan_find_uncovered_within(plan, radii, plan->distance, steps, &pattern)) {
-                radii[i]++;
-                break;
-            }
-        }
-    }
+    for (uint32_t i = plan->table_count; i-- > 0;)
+        ss_plan_lower_radius(plan, radii, i, 0, plan->distance, steps);
     for (uint32_t i = 0; i < plan->table_count; i++)
         plan->tables[i].radius = radii[i];
 }
@@ -163,6 +151,7 @@ static bool read_mask(const char **text, uint64_t *mask)
 static bool parse_tables(const char *name, ss_plan *plan, bool *has_radii)
 {
     uint32_t at = 0;
+    plan->table_count = 0;
     do {
         uint64_t mask;
         uint32_t bits, radius = 0;
@@ -183,20 +172,37 @@ static bool parse_tables(const char *name, ss_plan *plan, bool *has_radii)
     return *name == '\0';
 }
 
-/* The well-known plans: their names, which are how many tables they have, and what they mean. */
+/* The well-known plans. Their names are their numbers of tables. */
 static const struct {
     const char *name, *meaning;
 } named_plans[] = {{"20", "6c3"},     {"16", "4c1/4c1"}, {"10", "5c2"}, {"4", "4c1"},
                    {"3", "24,20,20"}, {"2", "32,32"},    {"1", "64"}};
 
-/* What a named plan means, or the name itself if it is written out; NULL for any other number. */
+/* The meaning of a named plan, or the name itself if it is written out; NULL for any other number. */
 static const char *meaning_of(const char *name)
 {
     for (size_t i = 0; i < sizeof named_plans / sizeof named_plans[0]; i++)
         if (strcmp(name, named_plans[i].name) == 0)
             return named_plans[i].meaning;
-    /* Written out, "8" would be one table of 8 bits, a hundred times slower than the 8 tables that somebody may want. */
+    /* As a group of bits, "8" would be one table, a hundred times slower than the 8 tables that a user may expect. */
     return name[strspn(name, "0123456789")] == '\0' ? NULL : name;
+}
+
+/* Whether a plan has tables as ss_plan_valid() wants them. */
+static bool are_tables_valid(const ss_plan *plan, const char **reason)
+{
+    *reason = "it has no table, or more than 64";
+    if (plan->table_count < 1 || plan->table_count > SS_MAX_TABLES)
+        return false;
+    *reason = "a table's prefix or radius is out of range";
+    for (uint32_t i = 0; i < plan->table_count; i++) {
+        const ss_plan_table *table = &plan->tables[i];
+        if (table->prefix_bits < 1 || table->prefix_bits != ss_popcount(table->key_mask) || table->radius < 0 ||
+            table->radius > (int32_t)table->prefix_bits)
+            return false;
+    }
+    *reason = "the key bits of its first table are not the leading bits";
+    return plan->tables[0].key_mask == ss_high_mask(plan->tables[0].prefix_bits);
 }
 
 static sstore_status fail_name(const char *name, sstore_error *error)
@@ -218,12 +224,8 @@ sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_o
 
     bool has_radii = false;
     *plan_out = (ss_plan){.distance = distance};
-    if (strchr(meaning, 'c') != NULL && strchr(meaning, ':') == NULL) {
-        if (!parse_choices(meaning, plan_out))
-            return fail_name(name, error);
-    } else if (!parse_tables(meaning, plan_out, &has_radii)) {
+    if (!parse_choices(meaning, plan_out) && !parse_tables(meaning, plan_out, &has_radii))
         return fail_name(name, error);
-    }
     ss_steps steps = {.left = SS_CALL_STEPS};
     if (!has_radii)
         set_smallest_radii(plan_out, &steps);
@@ -232,47 +234,26 @@ sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_o
             error, "finding the radii of the plan '%s' for distance %u takes too long; write it with radii", name,
             distance);
 
-    int32_t radii[SS_MAX_TABLES];
     uint64_t pattern;
-    get_radii(plan_out, radii);
-    if (ss_plan_find_uncovered(plan_out, radii, distance, &pattern))
+    if (ss_plan_find_uncovered(plan_out, NULL, distance, NULL, &pattern))
         return ss_fail_argument(error,
                                 "the plan '%s' would miss pairs within distance %u: no table covers two fingerprints "
                                 "that differ in the bits %016" PRIx64 "; raise a radius",
                                 name, distance, pattern);
     const char *reason;
-    if (!ss_plan_valid(plan_out, &reason))
+    if (!are_tables_valid(plan_out, &reason))
         return ss_fail_argument(error, "the plan '%s' cannot be used: %s", name, reason);
     ss_plan_find_name(plan_out, &steps);
     return SSTORE_OK;
 }
 
-bool ss_plan_valid(const ss_plan *plan, const char **reason)
+bool ss_plan_valid(const ss_plan *plan, ss_steps *steps, const char **reason)
 {
-    ss_steps steps = {.left = SS_CALL_STEPS};
-    return ss_plan_valid_within(plan, &steps, reason);
-}
-
-bool ss_plan_valid_within(const ss_plan *plan, ss_steps *steps, const char **reason)
-{
-    int32_t radii[SS_MAX_TABLES];
     uint64_t pattern;
-    *reason = "it has no table, or more than 64";
-    if (plan->table_count < 1 || plan->table_count > SS_MAX_TABLES)
-        return false;
-    *reason = "a table's prefix or radius is out of range";
-    for (uint32_t i = 0; i < plan->table_count; i++) {
-        const ss_plan_table *table = &plan->tables[i];
-        if (table->prefix_bits < 1 || table->prefix_bits != ss_popcount(table->key_mask) || table->radius < 0 ||
-            table->radius > (int32_t)table->prefix_bits)
-            return false;
-    }
-    *reason = "the key bits of its first table are not the leading bits";
-    if (plan->tables[0].key_mask != ss_high_mask(plan->tables[0].prefix_bits))
+    if (!are_tables_valid(plan, reason))
         return false;
     *reason = "it is not complete for its distance, or takes too long to be proved complete";
-    get_radii(plan, radii);
-    return !ss_plan_find_uncovered_within(plan, radii, plan->distance, steps, &pattern);
+    return !ss_plan_find_uncovered(plan, NULL, plan->distance, steps, &pattern);
 }
 
 /* ----- formatting ----- */
@@ -286,20 +267,15 @@ bool ss_plan_same_tables(const ss_plan *a, const ss_plan *b)
     return same;
 }
 
-static bool same_masks(const ss_plan *a, const ss_plan *b)
-{
-    bool same = a->table_count == b->table_count;
-    for (uint32_t i = 0; same && i < a->table_count; i++)
-        same = a->tables[i].key_mask == b->tables[i].key_mask;
-    return same;
-}
-
-/* Whether a name means this very plan. Radii are looked for only where the masks are the right ones. */
+/* Whether a name means this very plan. Radii are looked for only if the masks are equal. */
 static bool is_named(const ss_plan *plan, const char *name, ss_steps *steps)
 {
     ss_plan other = {.distance = plan->distance};
-    if (!parse_choices(name, &other) || !same_masks(plan, &other))
+    if (!parse_choices(name, &other) || other.table_count != plan->table_count)
         return false;
+    for (uint32_t i = 0; i < plan->table_count; i++)
+        if (other.tables[i].key_mask != plan->tables[i].key_mask)
+            return false;
     set_smallest_radii(&other, steps);
     return steps->left > 0 && ss_plan_same_tables(plan, &other);
 }
@@ -333,8 +309,8 @@ void ss_plan_find_name(ss_plan *plan, ss_steps *steps)
         for (uint32_t chosen = 1; !found && chosen <= groups; chosen++) {
             if (count_choices((choice){groups, chosen}) != plan->table_count)
                 continue;
-            snprintf(name, sizeof name, "%uc%u", groups % 100,
-                     chosen % 100); /* % 100: so the compiler sees that it fits */
+            /* % 100 shows the compiler that it fits */
+            snprintf(name, sizeof name, "%uc%u", groups % 100, chosen % 100);
             found = is_named(plan, name, steps);
         }
     if (!found && plan->table_count == 16) {
@@ -379,16 +355,13 @@ static void add_move(ss_permutation *permutation, uint32_t from, uint32_t to)
 
 void ss_permutation_init(ss_permutation *permutation, uint64_t key_mask)
 {
-    const uint32_t behind_keys = key_mask == 0 ? 0 : SS_FINGERPRINT_BITS - (uint32_t)__builtin_ctzll(key_mask);
+    const uint32_t after_keys = key_mask == 0 ? 0 : SS_FINGERPRINT_BITS - (uint32_t)__builtin_ctzll(key_mask);
     uint32_t next_key = 0, next_other = ss_popcount(key_mask);
     permutation->run_count = 0;
-    for (uint32_t bit = 0; bit < SS_FINGERPRINT_BITS; bit++)
-        if (key_mask >> (63 - bit) & 1)
-            add_move(permutation, bit, next_key++);
-    for (uint32_t i = 0; i < SS_FINGERPRINT_BITS; i++) {
-        const uint32_t bit = (behind_keys + i) % SS_FINGERPRINT_BITS;
-        if (!(key_mask >> (63 - bit) & 1))
-            add_move(permutation, bit, next_other++);
+    for (uint32_t i = 0; i < SS_FINGERPRINT_BITS; i++) { /* no key comes before bit 0 here, so keys stay in order */
+        const uint32_t bit = (after_keys + i) % SS_FINGERPRINT_BITS;
+        const bool is_key = key_mask >> (63 - bit) & 1;
+        add_move(permutation, bit, is_key ? next_key++ : next_other++);
     }
 }
 
@@ -397,14 +370,14 @@ void ss_permutation_init(ss_permutation *permutation, uint64_t key_mask)
 /*
  * Whether some error pattern slips through all tables of a plan.
  *
- * Bits that lie in the same tables are alike, so a pattern is a number of flips for each class of bits. A pattern
- * slips through table j if more than radius[j] of its flips lie in the table's key. The search takes a table that
- * still covers the pattern, and tries to flip one more bit of each class in it; a class that was tried is closed for
- * the siblings after it, so that every choice of numbers is met once.
+ * Bits that lie in the same tables are alike, so a pattern is a number of flips for each class of bits. A pattern slips
+ * through a table if more than `radius` of its flips lie in the table's key. The search is branch and bound: it takes a
+ * table that still covers the pattern, and tries to flip one more bit of each class in it. A class that was tried is
+ * closed for the siblings after it, so that every choice of numbers is met once.
  */
 
 typedef struct bit_class {
-    uint64_t tables; /* that its bits are key bits of */
+    uint64_t tables; /* a set: its bits are key bits of these */
     uint64_t bits;
     uint32_t left; /* bits not flipped yet, 0 also while the class is closed */
     uint32_t flipped;
@@ -413,30 +386,26 @@ typedef struct bit_class {
 typedef struct search {
     uint32_t class_count, table_count;
     bit_class classes[SS_FINGERPRINT_BITS];
-    int32_t need[SS_MAX_TABLES]; /* flips that table still has to get; <= 0: the pattern slips through */
+    int32_t need[SS_MAX_TABLES]; /* flips that the pattern lacks to slip through the table; <= 0: it does */
     ss_steps *steps;
 } search;
 
-static void add_bit(search *self, uint64_t tables, uint64_t bit)
-{
-    uint32_t i = 0;
-    while (i < self->class_count && self->classes[i].tables != tables)
-        i++;
-    if (i == self->class_count)
-        self->classes[self->class_count++] = (bit_class){.tables = tables};
-    self->classes[i].bits |= bit;
-    self->classes[i].left++;
-}
-
 static void classify_bits(search *self, const ss_plan *plan)
 {
-    for (uint32_t b = 0; b < SS_FINGERPRINT_BITS; b++) {
-        uint64_t bit = UINT64_C(1) << (63 - b), tables = 0;
+    for (uint64_t bit = UINT64_C(1) << 63; bit != 0; bit >>= 1) {
+        uint64_t tables = 0;
+        uint32_t i = 0;
         for (uint32_t table = 0; table < plan->table_count; table++)
             if (plan->tables[table].key_mask & bit)
                 tables |= UINT64_C(1) << table;
-        if (tables != 0)
-            add_bit(self, tables, bit);
+        if (tables == 0)
+            continue;
+        while (i < self->class_count && self->classes[i].tables != tables)
+            i++;
+        if (i == self->class_count)
+            self->classes[self->class_count++] = (bit_class){.tables = tables};
+        self->classes[i].bits |= bit;
+        self->classes[i].left++;
     }
 }
 
@@ -501,25 +470,21 @@ static uint64_t flipped_pattern(const search *self)
     return pattern;
 }
 
-bool ss_plan_find_uncovered_within(const ss_plan *plan, const int32_t *radii, uint32_t distance, ss_steps *steps,
-                                   uint64_t *pattern_out)
+bool ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, ss_steps *steps,
+                            uint64_t *pattern_out)
 {
-    search self = {.table_count = plan->table_count, .steps = steps};
+    ss_steps own_steps = {.left = SS_CALL_STEPS};
+    search self = {.table_count = plan->table_count, .steps = steps != NULL ? steps : &own_steps};
     *pattern_out = 0;
     for (uint32_t table = 0; table < plan->table_count; table++) {
-        if (radii[table] >= (int32_t)plan->tables[table].prefix_bits)
+        const int32_t radius = radii != NULL ? radii[table] : plan->tables[table].radius;
+        if (radius >= (int32_t)plan->tables[table].prefix_bits)
             return false; /* covers everything */
-        self.need[table] = radii[table] + 1;
+        self.need[table] = radius + 1;
     }
     classify_bits(&self, plan);
     const bool found = slip_through(&self, (int32_t)distance);
     if (found)
         *pattern_out = flipped_pattern(&self);
-    return found || steps->left == 0;
-}
-
-bool ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, uint64_t *pattern_out)
-{
-    ss_steps steps = {.left = SS_CALL_STEPS};
-    return ss_plan_find_uncovered_within(plan, radii, distance, &steps, pattern_out);
+    return found || self.steps->left == 0;
 }

@@ -1,4 +1,16 @@
-/* plan.h - a plan: its tables, their permutations, and the proof that it misses no pair. */
+/*
+ * plan.h - a plan: the tables of a store and the probes into each, which together find every fingerprint within a
+ * distance; the proof that none is missed; and the permutation of a table's bits.
+ *
+ * A table is probed with every prefix within `radius` flips of the query's. The prefix consists of the table's key
+ * bits. A table covers an error pattern e (the exclusive or of two fingerprints) if popcount(e & key_mask) <= radius. A
+ * plan is complete for distance k if every pattern of at most k bits is covered by some table. There are three families
+ * (format-spec/sstore-format.md, "Plans"):
+ *   choose    B groups of bits, a table for every choice of C of them (the paper, section 3.1.1: 5c2, 6c3, 4c1)
+ *   nested    the bits that a first choice leaves are split again (the paper's 16 tables)
+ *   disjoint  groups of any widths with radii r, complete if the sum of (r + 1) exceeds k (after Norouzi, Punjani and
+ *             Fleet, "Fast search in Hamming space with multi-index hashing", 2012)
+ */
 #ifndef SS_PLAN_H
 #define SS_PLAN_H
 
@@ -6,21 +18,8 @@
 
 /* ===== plans ===== */
 
-/*
- * The set of tables, and the probes into each, that together find every fingerprint within a distance.
- *
- * A table is probed with every prefix within `radius` flips of the query's, the prefix being the table's key bits.
- * Table j covers an error pattern e (the exclusive or of two fingerprints) if popcount(e & key_mask) <= radius. A plan
- * is complete for k if some table covers every pattern of at most k bits. Three families
- * (format-spec/sstore-format.md, "Plans"):
- *   choose    B groups of bits, a table for every choice of C of them (the paper, section 3.1.1: 5c2, 6c3, 4c1)
- *   nested    what is left after a first choice is split again (the paper's 16 tables)
- *   disjoint  groups of any widths w with radii r, complete if the sum of (r + 1) is above k (after Norouzi, Punjani and
- *             Fleet, "Fast search in Hamming space with multi-index hashing", 2012)
- */
-
 #define SS_MAX_TABLES 64u
-#define SS_NO_PROBE (-1) /* the radius of a table that is not probed at all */
+#define SS_NO_PROBE (-1) /* the radius of a table that is not probed */
 
 typedef struct ss_plan_table {
     uint64_t key_mask;    /* bit 0 of a fingerprint is the most significant one */
@@ -32,51 +31,59 @@ typedef struct ss_plan {
     uint32_t distance; /* k */
     uint32_t table_count;
     ss_plan_table tables[SS_MAX_TABLES];
-    char name[8]; /* "BcC" or "BcC/BcC", where it is known to stand for the tables; else "" */
+    char name[8]; /* "BcC" or "BcC/BcC" if that is known to mean these tables, otherwise "" */
 } ss_plan;
 
 /*
  * Make a plan from its name:
  *   "20", "16", "10", "4", "3", "2", "1"   6c3, 4c1/4c1, 5c2, 4c1, and disjoint groups of 24+20+20, 32+32 and 64 bits
- *   "BcC", "BcC/BcC"                       choose, nested; here as above the smallest radii that are complete are found
- *   "bits,bits,..."                        two or more disjoint groups, with such radii; other numbers alone are no names
+ *   "BcC", "BcC/BcC"                       choose, nested; as above, with the smallest complete radii
+ *   "bits,bits,..."                        two or more disjoint groups with such radii; other numbers alone are refused
  *   "bits:radius,..."                      disjoint groups from bit 0 on, at most 64 bits in all
  *   "mask:radius,..."                      any tables, each mask 16 hex digits
- * The key bits of table 0 are always the leading ones, so that table 0 is not permuted.
- * ARGUMENT: a name that is none; a plan that is incomplete for `distance`, with a pattern that it misses.
+ * The key bits of table 0 are always the leading ones, so that table 0 is not permuted. ARGUMENT: no such name; or a
+ * plan that is incomplete for `distance`, with a pattern that it misses.
  */
 sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_out, sstore_error *error);
 
-#define SS_PLAN_TEXT_BYTES 1536u /* what the text of a plan takes at most, as sstore_statistics has it */
+#define SS_PLAN_TEXT_BYTES 1536u /* maximum size of a plan's text, as in sstore_statistics */
 
 /* Find the plan's name, "BcC" or "BcC/BcC", if it has one; within the steps. */
 void ss_plan_find_name(ss_plan *plan, ss_steps *steps);
 
-/* Write the plan's name; if it has none, its groups of bits or its masks with their radii; cutting what does not fit. Returns
- * the whole length, as snprintf does. */
+/* Write the plan's name, or without one its groups of bits or its masks, with their radii. Cuts text that does not fit.
+ * Returns the whole length, as snprintf does. */
 size_t ss_plan_format(const ss_plan *plan, char *buffer, size_t size);
 
-/* Whether the tables are such as this module makes: 1 to SS_MAX_TABLES of them, radii within their prefixes, table 0's
- * key bits leading, complete for the plan's distance. On false, *reason says what is wrong. */
-bool ss_plan_valid(const ss_plan *plan, const char **reason);
-
-/* The same within the steps. */
-bool ss_plan_valid_within(const ss_plan *plan, ss_steps *steps, const char **reason);
+/* Whether this module makes such tables: 1 to SS_MAX_TABLES of them, radii within their prefixes, the leading bits as
+ * keys of table 0, proved complete for the plan's distance within the steps (NULL: SS_CALL_STEPS). On false, *reason is
+ * set. */
+bool ss_plan_valid(const ss_plan *plan, ss_steps *steps, const char **reason);
 
 /* Whether two plans have the same tables. */
 bool ss_plan_same_tables(const ss_plan *a, const ss_plan *b);
 
 /*
- * Look for an error pattern of at most `distance` bits that no table covers under the given radii (one a table).
- * Returns true and the pattern if there is one, false if the radii are complete. By branch and bound over the classes
- * of bits that the tables' masks tell apart; where that takes more than SS_CALL_STEPS nothing is proved, and it returns
- * true and no bits.
+ * Look for an error pattern of at most `distance` bits that no table covers under `radii` (one for each table; NULL:
+ * the plan's own). Returns false if the radii are proved complete, else true and the pattern. If the steps (NULL:
+ * SS_CALL_STEPS) do not suffice, it returns true and no bits.
  */
-bool ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, uint64_t *pattern_out);
+bool ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, ss_steps *steps,
+                            uint64_t *pattern_out);
 
-/* The same within the steps. Where none is left, nothing is proved. */
-bool ss_plan_find_uncovered_within(const ss_plan *plan, const int32_t *radii, uint32_t distance, ss_steps *steps,
-                                   uint64_t *pattern_out);
+/* Lower the radius of one table as far as the radii are proved complete for `distance`, and not below `min`. */
+static inline void ss_plan_lower_radius(const ss_plan *plan, int32_t *radii, uint32_t table, int32_t min,
+                                        uint32_t distance, ss_steps *steps)
+{
+    uint64_t pattern;
+    while (radii[table] > min) {
+        radii[table]--;
+        if (ss_plan_find_uncovered(plan, radii, distance, steps, &pattern)) {
+            radii[table]++;
+            return;
+        }
+    }
+}
 
 /* The first table that covers the pattern under the radii; table_count if none does. */
 static inline uint32_t ss_plan_first_cover(const ss_plan *plan, const int32_t *radii, uint64_t pattern)
@@ -90,13 +97,12 @@ static inline uint32_t ss_plan_first_cover(const ss_plan *plan, const int32_t *r
 /* ===== permutation ===== */
 
 /*
- * The permutation of a table: the key bits lead, in their order; the other bits follow from the one behind the
- * last key bit on, and go on with bit 0 behind bit 63.
+ * The permutation of a table: the key bits lead, in their order. The other bits follow from the one after the last key
+ * bit on, and continue with bit 0 after bit 63. So the lower half, which a query tests before it decodes anything,
+ * holds the key bits of earlier tables if possible: it shows of most fingerprints that an earlier table found them.
  *
- * So the lower half, which a query tests before it decodes anything, has the key bits of earlier tables where it can: it
- * tells of most fingerprints that an earlier table found them. A permutation is a handful of rotations under masks, one for
- * each run of bits that moves by the same distance: one for a single group of bits. It keeps distances:
- * popcount(permute(a) ^ permute(b)) = popcount(a ^ b).
+ * A permutation is a set of rotations under masks, one for each run of bits that moves by the same distance. It keeps
+ * distances: popcount(permute(a) ^ permute(b)) = popcount(a ^ b).
  */
 
 typedef struct ss_run {

@@ -8,63 +8,64 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "codec/block.h"
-#include "plan/cost.h"
 
 /* ===== candidates ===== */
 
-/* With more, a query takes tens of milliseconds for its probes alone. */
-#define MAX_PROBES 1e6
+#define MAX_PROBES 1e6        /* with more, a query takes tens of milliseconds for its probes alone */
 #define MAX_CHOICE_GROUPS 11u /* 11c2 has 55 tables, 12c2 more than a plan can have */
 
-/* Nested plans have many classes of bits, so that their proofs take long: seconds beyond these. */
+/* Nested plans have many classes of bits, so their proofs take long: seconds beyond these. */
 #define MAX_NESTED_DISTANCE 8u
 #define MAX_NESTED_GROUPS 4u
 #define MAX_SQUARE_DISTANCE 7u /* 8c1/8c1 has 64 tables */
 
-typedef struct generator {
-    uint32_t distance;
-    double fingerprint_count;
-    ss_candidate_fn on_candidate;
-    void *context;
-    ss_candidate candidate;
-} generator;
-
-static double count_probes(const generator *self, const ss_plan *plan)
+static bool is_known(const ss_planner *planner, const ss_plan *plan)
 {
-    double total = 0;
-    for (uint32_t i = 0; i < plan->table_count; i++)
-        total += ss_table_probe_count(&plan->tables[i], plan->tables[i].radius, self->fingerprint_count);
-    return total;
+    for (size_t i = 0; i < planner->count; i++)
+        if (ss_plan_same_tables(plan, &planner->plans[i].plan))
+            return true;
+    return false;
 }
 
-/* Hand out the plan of candidate.name, if it is one. */
-static bool offer(generator *self)
+/* Add the plan of this name, if it is one, is new and does not probe too much. False if an allocation fails. */
+static bool add_plan(ss_planner *planner, const char *name)
 {
-    ss_candidate *candidate = &self->candidate;
-    if (ss_plan_parse(candidate->name, self->distance, &candidate->plan, NULL) != SSTORE_OK ||
-        count_probes(self, &candidate->plan) > MAX_PROBES)
+    ss_expected_store store = planner->input->store;
+    const double weighed_count = fmax(store.fingerprint_count, SS_WEIGHED_AT_MIN);
+    ss_plan plan;
+    if (ss_plan_parse(name, planner->input->distance, &plan, NULL) != SSTORE_OK)
         return true;
-    return self->on_candidate(self->context, candidate);
+    double probes = 0;
+    for (uint32_t i = 0; i < plan.table_count; i++)
+        probes += ss_table_probe_count(&plan.tables[i], plan.tables[i].radius, weighed_count);
+    if (probes > MAX_PROBES || is_known(planner, &plan))
+        return true;
+    ss_planned *plans = ss_grow(planner->plans, planner->count, &planner->capacity, 64, sizeof *plans);
+    if (plans == NULL)
+        return false;
+    planner->plans = plans;
+    ss_planned *added = &plans[planner->count++];
+    *added = (ss_planned){.plan = plan};
+    snprintf(added->name, sizeof added->name, "%s", name);
+    ss_plan_cost_init(&added->cost, &plan, &store);
+    added->weighed = added->cost;
+    if (store.fingerprint_count < SS_WEIGHED_AT_MIN) {
+        store.record_count *= SS_WEIGHED_AT_MIN / fmax(1, store.fingerprint_count);
+        store.fingerprint_count = SS_WEIGHED_AT_MIN;
+        ss_plan_cost_init(&added->weighed, &plan, &store);
+    }
+    return true;
 }
 
 /* ----- disjoint groups ----- */
 
-/* Complete, since the radii and one each add up to k + 1: of k differing bits some group has no more than its radius.
- */
+/* Disjoint groups are complete if the radii and one each add up to k + 1: of k differing bits some group has no more
+ * than its radius. */
 typedef struct groups {
     uint32_t count, widths[SSTORE_MAX_BUILD_DISTANCE + 1], radii[SSTORE_MAX_BUILD_DISTANCE + 1];
 } groups;
 
-/* Spread k + 1 over the groups as evenly as it goes; the first ones get what is left over. Returns how many do. */
-static uint32_t spread_radii(groups *to, uint32_t distance)
-{
-    uint32_t each = (distance + 1) / to->count, left = (distance + 1) % to->count;
-    for (uint32_t i = 0; i < to->count; i++)
-        to->radii[i] = each - 1 + (i < left);
-    return left;
-}
-
-/* All 64 bits, those of the first `wide` groups `wider` bits wider. False where that does not go. */
+/* Use all 64 bits; the first `wide` groups are `wider` bits wider. False if that is impossible. */
 static bool spread_widths(groups *to, uint32_t wide, uint32_t wider)
 {
     if (wide * wider + to->count > SS_FINGERPRINT_BITS)
@@ -75,93 +76,78 @@ static bool spread_widths(groups *to, uint32_t wide, uint32_t wider)
     return true;
 }
 
-static bool offer_groups(generator *self, const groups *of)
+static bool add_groups(ss_planner *planner, const groups *of)
 {
-    char *name = self->candidate.name;
+    char name[SS_PLAN_NAME_CAPACITY];
     size_t at = 0;
     for (uint32_t i = 0; i < of->count; i++) {
         if (of->radii[i] > of->widths[i])
             return true;
-        int added = snprintf(name + at, SS_PLAN_NAME_CAPACITY - at, "%s%u:%u", i > 0 ? "," : "", of->widths[i],
-                             of->radii[i]);
-        at += (size_t)added;
+        at += (size_t)snprintf(name + at, sizeof name - at, "%s%u:%u", i > 0 ? "," : "", of->widths[i], of->radii[i]);
     }
-    return offer(self);
+    return add_plan(planner, name);
 }
 
-/* Groups with a larger radius are probed with more prefixes, so they are given more bits: about 4 to make up for the probes of one
- * flip more, which is tried first. */
-static bool offer_splits(generator *self, groups of)
+/* Groups with a larger radius are probed with more prefixes, so they are given more bits: about 4 make up for the
+ * probes of one more flip, which is tried first. */
+static bool add_disjoint(ss_planner *planner)
 {
     static const uint32_t widths_more[] = {4, 0, 2, 6, 9, 12};
-    uint32_t wide = spread_radii(&of, self->distance);
-    for (size_t i = 0; i < sizeof widths_more / sizeof widths_more[0]; i++) {
-        const bool differs = i == 0 || wide > 0;
-        if (differs && spread_widths(&of, wide, widths_more[i]) && !offer_groups(self, &of))
-            return false;
+    const uint32_t radii_sum = planner->input->distance + 1;
+    for (uint32_t count = 1; count <= radii_sum; count++) {
+        groups of = {.count = count};
+        const uint32_t wide = radii_sum % count;
+        for (uint32_t i = 0; i < count; i++)
+            of.radii[i] = radii_sum / count - 1 + (i < wide);
+        for (size_t i = 0; i < sizeof widths_more / sizeof widths_more[0]; i++) {
+            const bool differs = i == 0 || wide > 0;
+            if (differs && spread_widths(&of, wide, widths_more[i]) && !add_groups(planner, &of))
+                return false;
+        }
     }
     return true;
 }
 
-static bool offer_disjoint(generator *self)
+/* Whether one table of BcC alone takes too many probes, so that its slow proof is not needed. Of k differing bits some
+ * C of B groups hold at most so many. */
+static bool probes_too_much(uint32_t distance, uint32_t all, uint32_t chosen)
 {
-    for (uint32_t count = 1; count <= self->distance + 1; count++)
-        if (!offer_splits(self, (groups){.count = count}))
-            return false;
-    return true;
-}
-
-/* ----- choices ----- */
-
-/* Whether one table of BcC takes too many probes already: its proof would also take long. Of k differing bits some C of
- * B groups hold at most so many. */
-static bool probes_too_much(const generator *self, uint32_t all, uint32_t chosen)
-{
-    uint32_t each = self->distance / all, left = self->distance % all;
+    uint32_t each = distance / all, left = distance % all;
     uint32_t radius = chosen * each + (chosen + left > all ? chosen + left - all : 0);
     return ss_probe_count(SS_FINGERPRINT_BITS / all * chosen, (int32_t)radius) > MAX_PROBES;
 }
 
-static bool offer_choices(generator *self)
+static bool add_choices(ss_planner *planner)
 {
-    /* One group of B is a disjoint plan whose radii are spread worse. With more groups than k + C the tables are more
-     * and the prefixes no longer. */
+    const uint32_t distance = planner->input->distance;
+    char name[SS_PLAN_NAME_CAPACITY];
+    /* One group of B is a disjoint plan whose radii are spread worse. With more groups than k + C there are more
+     * tables, and their prefixes are no longer. */
     for (uint32_t chosen = 2; chosen < MAX_CHOICE_GROUPS; chosen++)
-        for (uint32_t all = chosen + 1; all <= MAX_CHOICE_GROUPS && all <= self->distance + chosen; all++) {
-            snprintf(self->candidate.name, SS_PLAN_NAME_CAPACITY, "%uc%u", all, chosen);
-            if (!probes_too_much(self, all, chosen) && !offer(self))
+        for (uint32_t all = chosen + 1; all <= MAX_CHOICE_GROUPS && all <= distance + chosen; all++) {
+            snprintf(name, sizeof name, "%uc%u", all, chosen);
+            if (!probes_too_much(distance, all, chosen) && !add_plan(planner, name))
                 return false;
         }
     return true;
 }
 
-static bool offer_nested_pair(generator *self, uint32_t outer, uint32_t inner)
+static bool add_nested(ss_planner *planner)
 {
-    snprintf(self->candidate.name, SS_PLAN_NAME_CAPACITY, "%uc1/%uc1", outer, inner);
-    return offer(self);
-}
-
-static bool offer_nested(generator *self)
-{
-    uint32_t max = self->distance + 1;
-    if (self->distance > MAX_NESTED_DISTANCE)
+    const uint32_t distance = planner->input->distance, max = distance + 1;
+    char name[SS_PLAN_NAME_CAPACITY];
+    if (distance > MAX_NESTED_DISTANCE)
         return true;
     for (uint32_t outer = 2; outer <= MAX_NESTED_GROUPS && outer <= max; outer++)
-        for (uint32_t inner = 2; inner <= MAX_NESTED_GROUPS && inner <= max; inner++)
-            if (!offer_nested_pair(self, outer, inner))
+        for (uint32_t inner = 2; inner <= MAX_NESTED_GROUPS && inner <= max; inner++) {
+            snprintf(name, sizeof name, "%uc1/%uc1", outer, inner);
+            if (!add_plan(planner, name))
                 return false;
-    if (max <= MAX_NESTED_GROUPS || self->distance > MAX_SQUARE_DISTANCE)
+        }
+    if (max <= MAX_NESTED_GROUPS || distance > MAX_SQUARE_DISTANCE)
         return true;
-    return offer_nested_pair(self, max, max);
-}
-
-bool ss_candidates_each(uint32_t distance, double fingerprint_count, ss_candidate_fn on_candidate, void *context)
-{
-    generator self = {.distance = distance,
-                      .fingerprint_count = fingerprint_count,
-                      .on_candidate = on_candidate,
-                      .context = context};
-    return offer_disjoint(&self) && offer_choices(&self) && offer_nested(&self);
+    snprintf(name, sizeof name, "%uc1/%uc1", max, max);
+    return add_plan(planner, name);
 }
 
 /* ===== planner ===== */
@@ -169,88 +155,38 @@ bool ss_candidates_each(uint32_t distance, double fingerprint_count, ss_candidat
 /* Times that differ by less are equal: the model knows no better. */
 #define SAME_TIME 1.05
 
-/* So many percent more time are worth one percent fewer bytes. With equal weights a plan of four times the bytes would
- * be as good as one of a quarter of the time, and ten tables would be chosen for a billion fingerprints. */
+/* 1 % fewer bytes are worth so many percent more time. With equal weights a plan of four times the bytes would be as
+ * good as one of a quarter of the time, and ten tables would be chosen for a billion fingerprints. */
 #define BYTES_WEIGHT 1.5
 
-/* For the least size a query may take so long, or so many times the fastest plan's time if that is more. */
+/* For the smallest size a query may take so long, or so many times the fastest plan's time if that is more. */
 #define PATIENCE_NS 1e6
 #define PATIENCE_RATIO 10.0
 
-/* ----- the list ----- */
-
-static bool is_known(const ss_planner *planner, const ss_plan *plan)
-{
-    for (size_t i = 0; i < planner->count; i++) {
-        const ss_plan *other = &planner->plans[i].candidate.plan;
-        uint32_t count = plan->table_count;
-        if (other->table_count != count)
-            continue;
-        for (uint32_t j = 0; j < plan->table_count; j++)
-            count -= plan->tables[j].key_mask == other->tables[j].key_mask &&
-                     plan->tables[j].radius == other->tables[j].radius;
-        if (count == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool add_candidate(void *context, const ss_candidate *candidate)
-{
-    ss_planner *planner = context;
-    if (is_known(planner, &candidate->plan))
-        return true;
-    ss_planned *plans = ss_grow(planner->plans, planner->count, &planner->capacity, 64, sizeof *plans);
-    if (plans == NULL)
-        return false;
-    planner->plans = plans;
-    ss_planned *added = &planner->plans[planner->count++];
-    ss_expected_store store = planner->input.store;
-    *added = (ss_planned){.candidate = *candidate};
-    ss_plan_cost_init(&added->figures, &candidate->plan, &store);
-    added->weighed = added->figures;
-    if (store.fingerprint_count < SS_WEIGHED_AT_MIN) {
-        store.record_count *= SS_WEIGHED_AT_MIN / fmax(1, store.fingerprint_count);
-        store.fingerprint_count = SS_WEIGHED_AT_MIN;
-        ss_plan_cost_init(&added->weighed, &candidate->plan, &store);
-    }
-    return true;
-}
-
-/* Fewer tables first, and among as many those that came first. By insertion: there are a hundred at most. */
+/* Fewer tables first, otherwise in the order of addition. By insertion: there are a hundred at most. */
 static void sort_by_tables(ss_planner *planner)
 {
     for (size_t i = 1; i < planner->count; i++) {
         ss_planned moved = planner->plans[i];
         size_t to = i;
-        for (; to > 0 && planner->plans[to - 1].candidate.plan.table_count > moved.candidate.plan.table_count; to--)
+        for (; to > 0 && planner->plans[to - 1].plan.table_count > moved.plan.table_count; to--)
             planner->plans[to] = planner->plans[to - 1];
         planner->plans[to] = moved;
     }
 }
 
-/* ----- choosing ----- */
-
-/* The fastest of the plans with as many tables as that one, and from there on where the next number begins. Of equally
- * fast ones the first, which uses all bits and so stays fast in a store that grows. */
-static size_t fastest_of_run(const ss_planner *planner, size_t begin, size_t *end_out)
-{
-    size_t best = begin, end = begin;
-    const ss_planned *plans = planner->plans;
-    for (; end < planner->count && plans[end].candidate.plan.table_count == plans[begin].candidate.plan.table_count;
-         end++)
-        if (plans[end].weighed.warm_ns * SAME_TIME < plans[best].weighed.warm_ns)
-            best = end;
-    *end_out = end;
-    return best;
-}
-
-/* A plan is useful if it is faster than every one with fewer tables, with its blocks cached or not. */
+/* A plan is useful if it is faster than every one with fewer tables, with its blocks cached or not. Of the plans with
+ * equally many tables only the fastest can be useful; of equally fast ones the first, which uses all bits and so stays
+ * fast in a store that grows. */
 static void mark_useful(ss_planner *planner)
 {
     double warm = INFINITY, cold = INFINITY;
+    ss_planned *plans = planner->plans;
     for (size_t begin = 0, end; begin < planner->count; begin = end) {
-        ss_planned *best = &planner->plans[fastest_of_run(planner, begin, &end)];
+        ss_planned *best = &plans[begin];
+        for (end = begin; end < planner->count && plans[end].plan.table_count == plans[begin].plan.table_count; end++)
+            if (plans[end].weighed.warm_ns * SAME_TIME < best->weighed.warm_ns)
+                best = &plans[end];
         best->useful = best->weighed.warm_ns * SAME_TIME < warm || best->weighed.cold_ns * SAME_TIME < cold;
         warm = fmin(warm, best->weighed.warm_ns);
         cold = fmin(cold, best->weighed.cold_ns);
@@ -259,37 +195,31 @@ static void mark_useful(ss_planner *planner)
 
 static bool is_eligible(const ss_planner *planner, const ss_planned *plan)
 {
-    uint64_t max = planner->input.max_bytes;
-    return plan->useful && (max == 0 || plan->figures.total_bytes <= (double)max);
+    const uint64_t max = planner->input->max_bytes;
+    return plan->useful && (max == 0 || plan->cost.total_bytes <= (double)max);
 }
 
-static double min_warm(const ss_planner *planner)
-{
-    double warm = INFINITY;
-    for (size_t i = 0; i < planner->count; i++)
-        if (is_eligible(planner, &planner->plans[i]))
-            warm = fmin(warm, planner->plans[i].weighed.warm_ns);
-    return warm;
-}
-
-/* What the objective wants to be least. */
-static double weigh(const ss_plan_cost *figures, sstore_objective objective, double fastest)
+/* What the objective minimises. `fastest` is the time of the fastest plan. */
+static double weigh(const ss_plan_cost *cost, sstore_objective objective, double fastest)
 {
     double patience = fmax(PATIENCE_NS, PATIENCE_RATIO * fastest);
     switch (objective) {
-    case SSTORE_OBJECTIVE_SIZE: return figures->warm_ns <= patience ? figures->total_bytes : INFINITY;
-    case SSTORE_OBJECTIVE_LATENCY: return figures->warm_ns;
-    default: return figures->warm_ns * pow(figures->total_bytes, BYTES_WEIGHT);
+    case SSTORE_OBJECTIVE_SIZE: return cost->warm_ns <= patience ? cost->total_bytes : INFINITY;
+    case SSTORE_OBJECTIVE_LATENCY: return cost->warm_ns;
+    default: return cost->warm_ns * pow(cost->total_bytes, BYTES_WEIGHT);
     }
 }
 
 static void choose(ss_planner *planner)
 {
-    double min = INFINITY, fastest = min_warm(planner);
+    double min = INFINITY, fastest = INFINITY;
     planner->choice = planner->count;
+    for (size_t i = 0; i < planner->count; i++)
+        if (is_eligible(planner, &planner->plans[i]))
+            fastest = fmin(fastest, planner->plans[i].weighed.warm_ns);
     for (size_t i = 0; i < planner->count; i++) {
         const ss_planned *plan = &planner->plans[i];
-        double weight = weigh(&plan->weighed, planner->input.objective, fastest);
+        double weight = weigh(&plan->weighed, planner->input->objective, fastest);
         if (is_eligible(planner, plan) && weight < min) {
             min = weight;
             planner->choice = i;
@@ -299,9 +229,8 @@ static void choose(ss_planner *planner)
 
 bool ss_planner_init(ss_planner *planner, const ss_planner_input *input)
 {
-    *planner = (ss_planner){.input = *input};
-    double count = fmax(input->store.fingerprint_count, SS_WEIGHED_AT_MIN);
-    if (!ss_candidates_each(input->distance, count, add_candidate, planner))
+    *planner = (ss_planner){.input = input};
+    if (!add_disjoint(planner) || !add_choices(planner) || !add_nested(planner))
         return false;
     sort_by_tables(planner);
     mark_useful(planner);
@@ -314,8 +243,6 @@ void ss_planner_free(ss_planner *planner)
     ss_free(planner->plans);
     *planner = (ss_planner){.count = 0};
 }
-
-/* ----- saying why ----- */
 
 /* The useful plan that is fastest, or, with `small`, smallest. */
 static const ss_planned *extreme(const ss_planner *planner, bool small)
@@ -331,47 +258,35 @@ static const ss_planned *extreme(const ss_planner *planner, bool small)
     return best;
 }
 
-/* How the chosen plan stands between the smallest and the fastest one. */
-static size_t say_balance(const ss_planner *planner, char *buffer, size_t size)
+/* Write in a sentence why the chosen plan was chosen. */
+static void write_reason(const ss_planner *planner, char *buffer, size_t size)
 {
+    const ss_planner_input *input = planner->input;
     const ss_planned *chosen = &planner->plans[planner->choice];
     const ss_planned *smallest = extreme(planner, true), *fastest = extreme(planner, false);
-    char text[256] = "best balance of bytes and warm time";
-    size_t at = strlen(text);
-    if (smallest != chosen)
-        at += (size_t)snprintf(text + at, sizeof text - at, ", where the smallest takes %.1f times its time",
-                               smallest->weighed.warm_ns / chosen->weighed.warm_ns);
-    if (fastest != chosen)
-        snprintf(text + at, sizeof text - at, "%s the fastest takes %.1f times its bytes",
+    const bool balanced = input->objective == SSTORE_OBJECTIVE_BALANCED;
+    char against_smallest[80] = "", against_fastest[80] = "", limit[40] = "", growth[80] = "";
+    const char *why = "best balance of bytes and warm time";
+    if (input->objective == SSTORE_OBJECTIVE_SIZE)
+        why = "fewest bytes of the plans whose queries do not take absurdly long";
+    else if (input->objective == SSTORE_OBJECTIVE_LATENCY)
+        why = "least warm time";
+    if (balanced && smallest != chosen)
+        snprintf(against_smallest, sizeof against_smallest, ", where the smallest takes %.1f times its time",
+                 smallest->weighed.warm_ns / chosen->weighed.warm_ns);
+    if (balanced && fastest != chosen)
+        snprintf(against_fastest, sizeof against_fastest, "%s the fastest takes %.1f times its bytes",
                  smallest != chosen ? " and" : ", where", fastest->weighed.total_bytes / chosen->weighed.total_bytes);
-    return (size_t)snprintf(buffer, size, "%s", text);
-}
-
-void ss_planner_reason(const ss_planner *planner, char *buffer, size_t size)
-{
-    size_t at;
-    if (size == 0)
-        return;
-    buffer[0] = '\0';
-    if (planner->choice == planner->count)
-        return;
-    if (planner->input.objective == SSTORE_OBJECTIVE_SIZE)
-        at = (size_t)snprintf(buffer, size, "fewest bytes of the plans whose queries do not take absurdly long");
-    else if (planner->input.objective == SSTORE_OBJECTIVE_LATENCY)
-        at = (size_t)snprintf(buffer, size, "least warm time");
-    else
-        at = say_balance(planner, buffer, size);
-    if (planner->input.max_bytes != 0 && at < size)
-        at += (size_t)snprintf(buffer + at, size - at, "; within %.4g GB", (double)planner->input.max_bytes / 1e9);
-    if (planner->input.store.fingerprint_count < SS_WEIGHED_AT_MIN && at < size)
-        snprintf(buffer + at, size - at, "; weighed as a store of %.0f, since a small one may grow", SS_WEIGHED_AT_MIN);
+    if (input->max_bytes != 0)
+        snprintf(limit, sizeof limit, "; within %.4g GB", (double)input->max_bytes / 1e9);
+    if (input->store.fingerprint_count < SS_WEIGHED_AT_MIN)
+        snprintf(growth, sizeof growth, "; weighed as a store of %.0f, since a small one may grow", SS_WEIGHED_AT_MIN);
+    snprintf(buffer, size, "%s%s%s%s%s", why, against_smallest, against_fastest, limit, growth);
 }
 
 /* ===== choosing ===== */
 
-/* ----- for a build ----- */
-
-/* Plan with the skew of a finished sample; of uniform data with NULL, or if the sample is too small. */
+/* Plan for data with the skew of a finished sample; for uniform data if the sample is NULL or too small. */
 static sstore_status plan_with_sample(ss_planner *planner, ss_planner_input *input, const ss_sampler *sampler,
                                       sstore_error *error)
 {
@@ -380,7 +295,7 @@ static sstore_status plan_with_sample(ss_planner *planner, ss_planner_input *inp
     bool done = !is_skewed || ss_skew_init(&skew, sampler->fingerprints, sampler->count);
     input->store.skew = is_skewed ? &skew : NULL;
     done = done && ss_planner_init(planner, input);
-    input->store.skew = planner->input.store.skew = NULL; /* it ends here */
+    input->store.skew = NULL; /* it ends here */
     ss_skew_free(&skew);
     return done ? SSTORE_OK : ss_fail_memory(error, 2 * SS_SAMPLE_CAPACITY * sizeof(uint64_t));
 }
@@ -394,7 +309,7 @@ sstore_status ss_choose_plan(const ss_expected_store *store, uint32_t distance, 
         ss_sampler_finish(sampler);
     sstore_status status = plan_with_sample(&planner, &input, sampler, error);
     if (status == SSTORE_OK)
-        *plan_out = planner.plans[planner.choice].candidate.plan;
+        *plan_out = planner.plans[planner.choice].plan;
     ss_planner_free(&planner);
     return status;
 }
@@ -416,44 +331,39 @@ static sstore_status check_options(const sstore_plan_options *options, sstore_er
     return SSTORE_OK;
 }
 
-static void set_ranges(sstore_plan_estimate *estimate, const ss_plan *plan)
-{
-    estimate->table_count = plan->table_count;
-    estimate->min_prefix_bits = SS_FINGERPRINT_BITS;
-    estimate->min_radius = UINT32_MAX;
-    for (uint32_t i = 0; i < plan->table_count; i++) {
-        uint32_t bits = plan->tables[i].prefix_bits, radius = (uint32_t)plan->tables[i].radius;
-        estimate->min_prefix_bits = (uint32_t)ss_min_u64(estimate->min_prefix_bits, bits);
-        estimate->max_prefix_bits = (uint32_t)ss_max_u64(estimate->max_prefix_bits, bits);
-        estimate->min_radius = (uint32_t)ss_min_u64(estimate->min_radius, radius);
-        estimate->max_radius = (uint32_t)ss_max_u64(estimate->max_radius, radius);
-    }
-}
-
 static void make_estimate(sstore_plan_estimate *estimate, const ss_planner *planner, size_t index)
 {
-    const ss_planned *plan = &planner->plans[index];
-    const ss_plan_cost *figures = &plan->figures;
-    double records = planner->input.store.record_count;
+    const ss_planned *planned = &planner->plans[index];
+    const ss_plan_cost *cost = &planned->cost;
+    const double records = planner->input->store.record_count;
     *estimate = (sstore_plan_estimate){
         .struct_size = sizeof *estimate,
-        .table_bits = figures->bits,
-        .total_bytes = figures->total_bytes,
-        .bytes_each = records > 0 ? figures->total_bytes / records : 0,
-        .directory_bytes = figures->directory_bytes,
-        .probe_count = figures->probe_count,
-        .block_count = figures->block_count,
-        .candidate_count = figures->candidate_count,
-        .warm_ns = figures->warm_ns,
-        .cold_ns = figures->cold_ns,
-        .scans = figures->scans,
-        .useful = plan->useful,
+        .table_bits = cost->bits,
+        .total_bytes = cost->total_bytes,
+        .bytes_each = records > 0 ? cost->total_bytes / records : 0,
+        .directory_bytes = cost->directory_bytes,
+        .probe_count = cost->probe_count,
+        .block_count = cost->block_count,
+        .candidate_count = cost->candidate_count,
+        .warm_ns = cost->warm_ns,
+        .cold_ns = cost->cold_ns,
+        .table_count = planned->plan.table_count,
+        .min_prefix_bits = SS_FINGERPRINT_BITS,
+        .min_radius = UINT32_MAX,
+        .scans = cost->scans,
+        .useful = planned->useful,
         .chosen = index == planner->choice,
     };
-    snprintf(estimate->plan, sizeof estimate->plan, "%s", plan->candidate.name);
-    set_ranges(estimate, &plan->candidate.plan);
+    for (uint32_t i = 0; i < planned->plan.table_count; i++) {
+        const uint32_t bits = planned->plan.tables[i].prefix_bits, radius = (uint32_t)planned->plan.tables[i].radius;
+        estimate->min_prefix_bits = ss_min_u32(estimate->min_prefix_bits, bits);
+        estimate->max_prefix_bits = ss_max_u32(estimate->max_prefix_bits, bits);
+        estimate->min_radius = ss_min_u32(estimate->min_radius, radius);
+        estimate->max_radius = ss_max_u32(estimate->max_radius, radius);
+    }
+    snprintf(estimate->plan, sizeof estimate->plan, "%s", planned->name);
     if (estimate->chosen)
-        ss_planner_reason(planner, estimate->reason, sizeof estimate->reason);
+        write_reason(planner, estimate->reason, sizeof estimate->reason);
 }
 
 static sstore_status report_plans(const ss_planner *planner, sstore_plan_fn on_plan, void *context, sstore_error *error)
@@ -461,7 +371,7 @@ static sstore_status report_plans(const ss_planner *planner, sstore_plan_fn on_p
     sstore_plan_estimate estimate;
     if (planner->choice == planner->count)
         return ss_fail_argument(error, "no plan takes as little as %llu bytes; the smallest takes about %.0f",
-                                (unsigned long long)planner->input.max_bytes, planner->plans[0].figures.total_bytes);
+                                (unsigned long long)planner->input->max_bytes, planner->plans[0].cost.total_bytes);
     for (size_t i = 0; i < planner->count; i++) {
         make_estimate(&estimate, planner, i);
         if (on_plan(context, &estimate) != 0)
@@ -470,46 +380,38 @@ static sstore_status report_plans(const ss_planner *planner, sstore_plan_fn on_p
     return SSTORE_OK;
 }
 
-static sstore_status plan_and_report(const sstore_plan_options *options, ss_sampler *sampler, sstore_plan_fn on_plan,
-                                     void *context, sstore_error *error)
-{
-    ss_planner planner = {.count = 0};
-    for (size_t i = 0; i < options->sample_count; i++)
-        ss_sampler_add(sampler, options->sample[i]);
-    double distinct_share = ss_sampler_finish(sampler), records = (double)options->record_count;
-    ss_planner_input input = {.store = {.record_count = records,
-                                        .fingerprint_count = records * distinct_share,
-                                        .has_ids = !options->without_ids,
-                                        .block_bytes = options->block_bytes != 0 ? options->block_bytes
-                                                                                 : SS_DEFAULT_BLOCK_BYTES},
-                              .distance = options->distance,
-                              .objective = options->objective,
-                              .max_bytes = options->max_bytes};
-    sstore_status status = plan_with_sample(&planner, &input, sampler, error);
-    if (status == SSTORE_OK)
-        status = report_plans(&planner, on_plan, context, error);
-    ss_planner_free(&planner);
-    return status;
-}
-
 sstore_status sstore_plan(const sstore_plan_options *options, sstore_plan_fn on_plan, void *context,
                           sstore_error *error)
 {
     sstore_plan_options taken = SSTORE_PLAN_OPTIONS_INIT;
     ss_sampler sampler;
+    ss_planner planner = {.count = 0};
     if (on_plan == NULL)
         return ss_fail_argument(error, "sstore_plan: on_plan must not be NULL");
     sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_PLAN_OPTIONS_SIZE_1, error);
-    if (status != SSTORE_OK)
-        return status;
-    status = check_options(&taken, error);
+    if (status == SSTORE_OK)
+        status = check_options(&taken, error);
     if (status != SSTORE_OK)
         return status;
     uint64_t *room = ss_alloc(SS_SAMPLE_CAPACITY, sizeof *room);
     if (room == NULL)
         return ss_fail_memory(error, SS_SAMPLE_CAPACITY * sizeof *room);
     ss_sampler_init(&sampler, room);
-    status = plan_and_report(&taken, &sampler, on_plan, context, error);
+    for (size_t i = 0; i < taken.sample_count; i++)
+        ss_sampler_add(&sampler, taken.sample[i]);
+    const double records = (double)taken.record_count;
+    ss_planner_input input = {.store = {.record_count = records,
+                                        .fingerprint_count = records * ss_sampler_finish(&sampler),
+                                        .has_ids = !taken.without_ids,
+                                        .block_bytes = taken.block_bytes != 0 ? taken.block_bytes
+                                                                              : SS_DEFAULT_BLOCK_BYTES},
+                              .distance = taken.distance,
+                              .objective = taken.objective,
+                              .max_bytes = taken.max_bytes};
+    status = plan_with_sample(&planner, &input, &sampler, error);
+    if (status == SSTORE_OK)
+        status = report_plans(&planner, on_plan, context, error);
+    ss_planner_free(&planner);
     ss_free(room);
     return status;
 }

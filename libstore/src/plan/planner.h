@@ -1,72 +1,50 @@
-/* planner.h - chooses a plan. */
+/*
+ * planner.h - chooses a plan: makes every plan that is worth estimating, estimates its size and times for the data at
+ * hand, and weighs them. The choice depends on the set of fingerprints and on the input, and on nothing else.
+ */
 #ifndef SS_PLANNER_H
 #define SS_PLANNER_H
 
 #include "plan/cost.h"
 #include "plan/plan.h"
 
-/* ===== candidates ===== */
-
-/* The plans that are worth estimating for a distance. */
-
+#define SS_DEFAULT_BLOCK_BYTES 4096u
 #define SS_PLAN_NAME_CAPACITY 160u /* the written-out form of any candidate fits */
 
-typedef struct ss_candidate {
-    char name[SS_PLAN_NAME_CAPACITY]; /* as ss_plan_parse() takes it */
-    ss_plan plan;
-} ss_candidate;
-
-/* Called for each candidate, fewer tables first within a family. False: stop. */
-typedef bool (*ss_candidate_fn)(void *context, const ss_candidate *candidate);
-
-/*
- * Hand out every candidate for `distance` (0 to 16) in stores of about `fingerprint_count`: disjoint groups of 1 to k +
- * 1 tables in several splits of the bits, BcC, and BcC/BcC. Every one is complete: ss_plan_parse() has proved it. False
- * where the callback stopped.
- */
-bool ss_candidates_each(uint32_t distance, double fingerprint_count, ss_candidate_fn on_candidate, void *context);
-
-/* ===== planner ===== */
-
-/* Chooses a plan: estimates every candidate's size and times for the data at hand, and weighs them. */
-
-/* A smaller store is weighed as one of so many fingerprints: its size matters to nobody, and it may grow. */
+/* A smaller store is weighed as one of so many fingerprints: its size hardly matters, and it may grow. */
 #define SS_WEIGHED_AT_MIN 1e6
 
 typedef struct ss_planner_input {
     ss_expected_store store;
-    uint32_t distance;
+    uint32_t distance; /* 0 to 16 */
     sstore_objective objective;
     uint64_t max_bytes; /* 0: no limit */
 } ss_planner_input;
 
+/* A plan with its estimates. */
 typedef struct ss_planned {
-    ss_candidate candidate;
-    ss_plan_cost figures;
-    ss_plan_cost weighed; /* of a small store: as it would be with SS_WEIGHED_AT_MIN; else as `figures` */
-    bool useful;             /* no smaller plan is as fast */
+    char name[SS_PLAN_NAME_CAPACITY]; /* as ss_plan_parse() takes it */
+    ss_plan plan;
+    ss_plan_cost cost;
+    ss_plan_cost weighed; /* of a store of at least SS_WEIGHED_AT_MIN fingerprints */
+    bool useful;          /* no smaller plan is as fast */
 } ss_planned;
 
 typedef struct ss_planner {
+    const ss_planner_input *input; /* borrowed */
     size_t count, capacity;
-    ss_planned *plans; /* ascending by tables, and so by bytes */
+    ss_planned *plans; /* ascending by tables, and so by bytes; distinct; ss_plan_parse() has proved each complete */
     size_t choice;     /* index of the chosen one; count if none is small enough */
-    ss_planner_input input;
 } ss_planner;
 
-/* Estimate all candidates and choose. Allocates; false where memory fails. To be freed in either case. */
+/* Estimate all plans and choose. False if an allocation fails. In both cases the planner is to be freed. */
 bool ss_planner_init(ss_planner *planner, const ss_planner_input *input);
 void ss_planner_free(ss_planner *planner);
 
-/* Write in a sentence why the chosen plan was chosen, cut to fit. */
-void ss_planner_reason(const ss_planner *planner, char *buffer, size_t size);
-
-/* ----- for a build ----- */
-
-#define SS_DEFAULT_BLOCK_BYTES 4096u
-
-/* Choose the plan with the best balance for a store, whose `skew` is not set: for data like the sample, which this finishes, or,
- * with NULL, for uniform data. The choice depends on the set of fingerprints and on nothing else. MEMORY. */
+/*
+ * Choose the plan with the best balance for a store, whose `skew` is not set: for data like the sample, which this
+ * finishes, or, with NULL, for uniform data. MEMORY.
+ */
 sstore_status ss_choose_plan(const ss_expected_store *store, uint32_t distance, ss_sampler *sampler, ss_plan *plan_out,
                              sstore_error *error);
 

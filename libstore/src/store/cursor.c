@@ -24,7 +24,8 @@ void ss_plan_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss
         if (ss_segment_removes(segment))
             continue;
         if (last != UINT32_MAX && are_alike(segment, store->segments[last])) {
-            ss_query_plan_init_alike(&plans_out[i], plan, &plans_out[last], &segment->costs);
+            plans_out[i] = plans_out[last];
+            ss_query_plan_weigh(&plans_out[i], plan, &segment->costs);
             continue;
         }
         ss_query_plan_init(&plans_out[i], plan, distance, &segment->costs, steps);

@@ -395,7 +395,7 @@ static bool prove_plan(const ss_manifest *manifest, ss_manifest_segment *segment
             return true;
         }
     }
-    if (!ss_plan_valid_within(&segment->plan, &steps->proofs, reason))
+    if (!ss_plan_valid(&segment->plan, &steps->proofs, reason))
         return false;
     ss_plan_find_name(&segment->plan, &steps->names);
     return true;
