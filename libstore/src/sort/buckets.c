@@ -44,7 +44,8 @@ static bool add_slab(ss_chunk_pool *pool)
     return true;
 }
 
-uint32_t ss_chunk_pool_take(ss_chunk_pool *pool)
+/* Take a chunk. SS_NO_CHUNK: all are taken, or the system has no memory for another slab. */
+static uint32_t take_chunk(ss_chunk_pool *pool)
 {
     uint32_t chunk = SS_NO_CHUNK;
     pthread_mutex_lock(&pool->lock);
@@ -59,7 +60,7 @@ uint32_t ss_chunk_pool_take(ss_chunk_pool *pool)
     return chunk;
 }
 
-void ss_chunk_pool_give(ss_chunk_pool *pool, uint32_t chunk)
+static void give_chunk(ss_chunk_pool *pool, uint32_t chunk)
 {
     pthread_mutex_lock(&pool->lock);
     pool->next[chunk] = pool->free_chunk;
@@ -97,7 +98,8 @@ void ss_spill_file_open(ss_spill_file *spill, const ss_dir *dir)
     pthread_mutex_init(&spill->lock, NULL);
 }
 
-sstore_status ss_spill_file_reserve(ss_spill_file *spill, uint64_t bytes, uint64_t *offset_out, sstore_error *error)
+/* Reserve room for a run of `bytes`; *offset_out is where it goes. Makes the file if there is none. IO, MEMORY. */
+static sstore_status reserve_room(ss_spill_file *spill, uint64_t bytes, uint64_t *offset_out, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
     pthread_mutex_lock(&spill->lock);
@@ -108,11 +110,6 @@ sstore_status ss_spill_file_reserve(ss_spill_file *spill, uint64_t bytes, uint64
         spill->bytes += bytes;
     pthread_mutex_unlock(&spill->lock);
     return status;
-}
-
-void ss_spill_file_drop(const ss_spill_file *spill, uint64_t offset, uint64_t bytes)
-{
-    ss_file_punch(&spill->file, offset, bytes);
 }
 
 void ss_spill_file_close(ss_spill_file *spill)
@@ -135,7 +132,7 @@ static size_t item_bytes(const ss_buckets *buckets)
     return buckets->item_words * sizeof(uint64_t);
 }
 
-/* A chunk is full where its last item ends with it, so items of three words begin a little behind its beginning. */
+/* A full chunk ends with its last item, so items of three words begin a little behind the chunk's beginning. */
 static size_t chunk_margin(const ss_buckets *buckets)
 {
     return buckets->pool->chunk_bytes % item_bytes(buckets);
@@ -143,7 +140,9 @@ static size_t chunk_margin(const ss_buckets *buckets)
 
 static uint8_t *chunk_items(const ss_buckets *buckets, uint32_t chunk)
 {
-    return ss_chunk_at(buckets->pool, chunk) + chunk_margin(buckets);
+    const ss_chunk_pool *pool = buckets->pool;
+    uint8_t *start = pool->bases[chunk / pool->slab_chunks] + (size_t)(chunk % pool->slab_chunks) * pool->chunk_bytes;
+    return start + chunk_margin(buckets);
 }
 
 static size_t full_bytes(const ss_buckets *buckets)
@@ -153,25 +152,25 @@ static size_t full_bytes(const ss_buckets *buckets)
 
 /* ----- opening ----- */
 
-static bool open_writer(ss_bucket_writer *writer, uint32_t count, uint32_t max_chunks)
-{
-    writer->max_chunks = max_chunks;
-    writer->heads = ss_alloc(count, sizeof *writer->heads);
-    writer->newest = ss_alloc(count, sizeof *writer->newest);
-    writer->chunks = ss_alloc(count, sizeof *writer->chunks);
-    return writer->heads != NULL && writer->newest != NULL && writer->chunks != NULL;
-}
-
 sstore_status ss_buckets_open(ss_buckets *buckets, uint32_t writer_count, uint32_t max_chunks, sstore_error *error)
 {
+    const size_t count = buckets->count;
     buckets->writers = ss_alloc(writer_count, sizeof *buckets->writers);
     buckets->writer_count = buckets->writers == NULL ? 0 : writer_count;
     /* A run counts its items in 32 bits. */
     max_chunks = (uint32_t)ss_min_u64(max_chunks, UINT32_MAX * item_bytes(buckets) / buckets->pool->chunk_bytes);
     bool opened = buckets->writers != NULL;
-    for (uint32_t i = 0; i < buckets->writer_count; i++)
-        opened = open_writer(&buckets->writers[i], buckets->count, max_chunks) && opened;
-    return opened ? SSTORE_OK : ss_fail_memory(error, (uint64_t)writer_count * buckets->count * 16);
+    for (uint32_t i = 0; i < buckets->writer_count; i++) {
+        ss_bucket_writer *writer = &buckets->writers[i];
+        writer->max_chunks = max_chunks;
+        writer->heads = ss_alloc(count, sizeof *writer->heads + sizeof *writer->newest + sizeof *writer->chunks);
+        opened = opened && writer->heads != NULL;
+        if (!opened)
+            break;
+        writer->newest = (uint32_t *)(writer->heads + count);
+        writer->chunks = writer->newest + count;
+    }
+    return opened ? SSTORE_OK : ss_fail_memory(error, (uint64_t)writer_count * count * 16);
 }
 
 /* Give a bucket's chunks back. */
@@ -179,7 +178,7 @@ static void drop_chunks(ss_buckets *buckets, ss_bucket_writer *writer, uint32_t 
 {
     for (uint32_t left = writer->chunks[bucket], chunk = writer->newest[bucket]; left > 0; left--) {
         uint32_t older = buckets->pool->next[chunk];
-        ss_chunk_pool_give(buckets->pool, chunk);
+        give_chunk(buckets->pool, chunk);
         chunk = older;
     }
     writer->held_chunks -= writer->chunks[bucket];
@@ -194,9 +193,7 @@ static void close_writer(ss_buckets *buckets, ss_bucket_writer *writer)
     for (size_t i = 0; i < writer->run_count; i++)
         ss_free(writer->runs[i].begins);
     ss_free(writer->runs);
-    ss_free(writer->heads);
-    ss_free(writer->newest);
-    ss_free(writer->chunks);
+    ss_free(writer->heads); /* with the other two */
 }
 
 void ss_buckets_close(ss_buckets *buckets)
@@ -219,7 +216,7 @@ static size_t held_bytes(const ss_buckets *buckets, const ss_bucket_writer *writ
     return (writer->chunks[bucket] - 1) * full_bytes(buckets) + in_newest;
 }
 
-/* A walk over the chunks of a bucket, the newest first. */
+/* Iterates over the chunks of a bucket, the newest first. */
 typedef struct chunk_iterator {
     uint32_t chunk, left;
     uint8_t *bytes;
@@ -237,7 +234,7 @@ static chunk_iterator first_chunk(const ss_buckets *buckets, const ss_bucket_wri
     return chunks;
 }
 
-static void go_on(const ss_buckets *buckets, chunk_iterator *chunks)
+static void next_chunk(const ss_buckets *buckets, chunk_iterator *chunks)
 {
     if (--chunks->left == 0)
         return;
@@ -264,37 +261,29 @@ static sstore_status add_run(ss_buckets *buckets, ss_bucket_writer *writer, ss_s
     return SSTORE_OK;
 }
 
-/* Parts of memory on their way into one place of the file. */
-typedef struct part_list {
-    ss_file_part parts[PARTS];
-    uint32_t count;
-    uint64_t offset, bytes;
-} part_list;
-
-static sstore_status write_parts(const ss_spill_file *spill, part_list *list, sstore_error *error)
-{
-    sstore_status status = ss_file_write_parts_at(&spill->file, list->offset, list->parts, list->count, error);
-    list->offset += list->bytes;
-    list->bytes = 0;
-    list->count = 0;
-    return status;
-}
-
+/* Write all that a writer holds in memory, bucket by bucket. */
 static sstore_status write_chunks(const ss_buckets *buckets, const ss_bucket_writer *writer, uint64_t offset,
                                   sstore_error *error)
 {
-    part_list list = {.offset = offset, .count = 0};
+    const ss_file *file = &buckets->spill->file;
+    ss_file_part parts[PARTS];
+    uint32_t count = 0;
+    uint64_t bytes = 0;
     sstore_status status = SSTORE_OK;
     for (uint32_t bucket = 0; status == SSTORE_OK && bucket < buckets->count; bucket++) {
         chunk_iterator chunks = first_chunk(buckets, writer, bucket);
-        for (; status == SSTORE_OK && chunks.left > 0; go_on(buckets, &chunks)) {
-            list.parts[list.count++] = (ss_file_part){.data = chunks.bytes, .size = chunks.size};
-            list.bytes += chunks.size;
-            if (list.count == PARTS)
-                status = write_parts(buckets->spill, &list, error);
+        for (; status == SSTORE_OK && chunks.left > 0; next_chunk(buckets, &chunks)) {
+            parts[count++] = (ss_file_part){.data = chunks.bytes, .size = chunks.size};
+            bytes += chunks.size;
+            if (count < PARTS)
+                continue;
+            status = ss_file_write_parts_at(file, offset, parts, count, error);
+            offset += bytes;
+            bytes = 0;
+            count = 0;
         }
     }
-    return status == SSTORE_OK ? write_parts(buckets->spill, &list, error) : status;
+    return status == SSTORE_OK ? ss_file_write_parts_at(file, offset, parts, count, error) : status;
 }
 
 sstore_status ss_buckets_spill(ss_buckets *buckets, uint32_t writer, sstore_error *error)
@@ -312,7 +301,7 @@ sstore_status ss_buckets_spill(ss_buckets *buckets, uint32_t writer, sstore_erro
         bytes += held_bytes(buckets, from, bucket);
     }
     run->begins[buckets->count] = (uint32_t)(bytes / item_bytes(buckets));
-    status = ss_spill_file_reserve(buckets->spill, bytes, &run->offset, error);
+    status = reserve_room(buckets->spill, bytes, &run->offset, error);
     if (status == SSTORE_OK)
         status = write_chunks(buckets, from, run->offset, error);
     if (status != SSTORE_OK) {
@@ -325,18 +314,18 @@ sstore_status ss_buckets_spill(ss_buckets *buckets, uint32_t writer, sstore_erro
     return SSTORE_OK;
 }
 
-/* ----- dealing ----- */
+/* ----- partitioning ----- */
 
-/* Give a bucket a new chunk; where there is none left for this writer, all that it has goes into the spill file first. */
+/* Give a bucket a new chunk. If none is left for this writer, it first spills all that it has. */
 static sstore_status add_chunk(ss_buckets *buckets, uint32_t writer, uint32_t bucket, sstore_error *error)
 {
     ss_bucket_writer *to = &buckets->writers[writer];
-    uint32_t chunk = to->held_chunks < to->max_chunks ? ss_chunk_pool_take(buckets->pool) : SS_NO_CHUNK;
+    uint32_t chunk = to->held_chunks < to->max_chunks ? take_chunk(buckets->pool) : SS_NO_CHUNK;
     if (chunk == SS_NO_CHUNK) {
         sstore_status status = ss_buckets_spill(buckets, writer, error);
         if (status != SSTORE_OK)
             return status;
-        chunk = ss_chunk_pool_take(buckets->pool);
+        chunk = take_chunk(buckets->pool);
     }
     if (chunk == SS_NO_CHUNK)
         return ss_fail_memory(error, buckets->pool->chunk_bytes);
@@ -348,78 +337,52 @@ static sstore_status add_chunk(ss_buckets *buckets, uint32_t writer, uint32_t bu
     return SSTORE_OK;
 }
 
-/* The same loop for all kinds of items. KEY_OF(i) is what item i is dealt by, and PUT(at, i) writes it. */
-#define PARTITION(ITEM_WORDS, KEY_OF, PUT)                                                                             \
-    do {                                                                                                               \
-        uint8_t **heads = buckets->writers[writer].heads;                                                              \
-        const uint32_t shift = buckets->shift, mask = buckets->count - 1;                                              \
-        const uintptr_t within = buckets->pool->chunk_bytes - 1;                                                       \
-        for (size_t i = 0; i < count; i++) {                                                                           \
-            uint32_t bucket = (uint32_t)(KEY_OF(i) >> shift) & mask;                                                   \
-            if (SS_UNLIKELY(((uintptr_t)heads[bucket] & within) == 0)) {                                               \
-                sstore_status status = add_chunk(buckets, writer, bucket, error);                                      \
-                if (status != SSTORE_OK)                                                                               \
-                    return status;                                                                                     \
-            }                                                                                                          \
-            PUT(heads[bucket], i);                                                                                     \
-            heads[bucket] += (ITEM_WORDS) * sizeof(uint64_t);                                                          \
-        }                                                                                                              \
-        return SSTORE_OK;                                                                                              \
-    } while (0)
-
-/* Items that lie one after the other. */
-#define DEFINE_PARTITION(NAME, ITEM_WORDS, KEY_OF)                                                                     \
-    static sstore_status NAME(ss_buckets *buckets, uint32_t writer, const uint64_t *words, size_t count,               \
-                              sstore_error *error)                                                                     \
-    {                                                                                                                  \
-        const uint32_t word = buckets->word;                                                                           \
-        assert(word < (ITEM_WORDS));                                                                                   \
-        (void)word;                                                                                                    \
-        PARTITION(ITEM_WORDS, KEY_OF, PUT_##ITEM_WORDS);                                                               \
-    }
-
-#define KEY_FIRST(i) words[i]
-#define KEY_OF_2(i) words[2 * (i) + word]
-#define KEY_OF_3(i) words[3 * (i) + word]
-#define PUT_1(at, i) memcpy(at, &words[i], sizeof *words)
-#define PUT_2(at, i) memcpy(at, &words[2 * (i)], 2 * sizeof *words)
-#define PUT_3(at, i) memcpy(at, &words[3 * (i)], 3 * sizeof *words)
-DEFINE_PARTITION(partition_keys, 1, KEY_FIRST)
-DEFINE_PARTITION(partition_records, 2, KEY_OF_2)
-DEFINE_PARTITION(partition_triples, 3, KEY_OF_3)
-
-static sstore_status partition_columns(ss_buckets *buckets, uint32_t writer, const uint64_t *fingerprints,
-                                       const uint64_t *ids, size_t count, sstore_error *error)
+/* The loop for all kinds of items, of which a caller gives one: inlined with constant `ids` and `item_words`. Items are one after
+ * the other in `words`; or, if `ids` is not NULL, these are the second words of records. */
+SS_ALWAYS_INLINE sstore_status partition(ss_buckets *buckets, uint32_t writer, const uint64_t *words,
+                                         const uint64_t *ids, uint32_t item_words, size_t count, sstore_error *error)
 {
-    assert(buckets->word == 0);
-#define KEY_OF(i) fingerprints[i]
-#define PUT(at, i)                                                                                                     \
-    (memcpy(at, &fingerprints[i], sizeof *fingerprints), memcpy((at) + sizeof *fingerprints, &ids[i], sizeof *ids))
-    PARTITION(2, KEY_OF, PUT);
-#undef KEY_OF
-#undef PUT
+    uint8_t **heads = buckets->writers[writer].heads;
+    const uint32_t shift = buckets->shift, mask = buckets->count - 1, key_word = item_words == 1 ? 0 : buckets->word;
+    const uintptr_t within = buckets->pool->chunk_bytes - 1;
+    const size_t step = ids != NULL ? 1 : item_words;
+    assert(buckets->word < item_words);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t *item = words + i * step;
+        const uint32_t bucket = (uint32_t)(item[key_word] >> shift) & mask;
+        if (SS_UNLIKELY(((uintptr_t)heads[bucket] & within) == 0)) {
+            const sstore_status status = add_chunk(buckets, writer, bucket, error);
+            if (status != SSTORE_OK)
+                return status;
+        }
+        memcpy(heads[bucket], item, step * sizeof *item);
+        if (ids != NULL)
+            memcpy(heads[bucket] + sizeof *item, &ids[i], sizeof *ids);
+        heads[bucket] += item_words * sizeof *item;
+    }
+    return SSTORE_OK;
 }
 
 sstore_status ss_buckets_partition(ss_buckets *buckets, uint32_t writer, const uint64_t *fingerprints,
                                    const uint64_t *ids, size_t count, sstore_error *error)
 {
-    assert(buckets->item_words <= 2);
+    assert(buckets->item_words <= 2 && buckets->word == 0);
     if (buckets->item_words == 1)
-        return partition_keys(buckets, writer, fingerprints, count, error);
-    return partition_columns(buckets, writer, fingerprints, ids, count, error);
+        return partition(buckets, writer, fingerprints, NULL, 1, count, error);
+    return partition(buckets, writer, fingerprints, ids, 2, count, error);
 }
 
 sstore_status ss_buckets_partition_items(ss_buckets *buckets, uint32_t writer, const void *items, size_t count,
                                          sstore_error *error)
 {
     switch (buckets->item_words) {
-    case 1: return partition_keys(buckets, writer, items, count, error);
-    case 2: return partition_records(buckets, writer, items, count, error);
-    default: return partition_triples(buckets, writer, items, count, error);
+    case 1: return partition(buckets, writer, items, NULL, 1, count, error);
+    case 2: return partition(buckets, writer, items, NULL, 2, count, error);
+    default: return partition(buckets, writer, items, NULL, 3, count, error);
     }
 }
 
-/* ----- once all are dealt ----- */
+/* ----- reading ----- */
 
 uint64_t ss_buckets_size(const ss_buckets *buckets, uint32_t bucket)
 {
@@ -450,75 +413,70 @@ static uint64_t run_extent(const ss_buckets *buckets, const ss_spilled_run *run,
     return run->offset + (uint64_t)run->begins[first] * item_bytes(buckets);
 }
 
-static sstore_status gather_runs(const ss_buckets *buckets, const ss_bucket_writer *writer, uint32_t first,
-                                 uint32_t end, uint8_t **to, sstore_error *error)
+/* Copy what is in memory of the buckets first .. end - 1 to `items`; or, if `back`, the first `bytes` of the items into these
+ * buckets. */
+static void copy_chunks(const ss_buckets *buckets, uint32_t first, uint32_t end, uint8_t *items, size_t bytes,
+                        bool back)
 {
-    sstore_status status = SSTORE_OK;
-    for (size_t run = 0; status == SSTORE_OK && run < writer->run_count; run++) {
-        uint64_t bytes, offset = run_extent(buckets, &writer->runs[run], first, end, &bytes);
-        if (bytes > 0)
-            status = ss_file_read_at(&buckets->spill->file, offset, *to, (size_t)bytes, error);
-        *to += bytes;
+    for (uint32_t bucket = first; bucket < end; bucket++) {
+        for (uint32_t i = 0; i < buckets->writer_count; i++) {
+            chunk_iterator chunks = first_chunk(buckets, &buckets->writers[i], bucket);
+            for (; chunks.left > 0 && bytes > 0; next_chunk(buckets, &chunks)) {
+                const size_t size = chunks.size < bytes ? chunks.size : bytes;
+                /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): what is left has bytes */
+                memcpy(back ? chunks.bytes : items, back ? items : chunks.bytes, size);
+                items += size;
+                bytes -= size;
+            }
+        }
     }
-    return status;
 }
 
 sstore_status ss_buckets_gather(const ss_buckets *buckets, uint32_t first, uint32_t end, void *items,
                                 sstore_error *error)
 {
     uint8_t *to = items;
-    sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; status == SSTORE_OK && i < buckets->writer_count; i++)
-        status = gather_runs(buckets, &buckets->writers[i], first, end, &to, error);
-    for (uint32_t bucket = first; status == SSTORE_OK && bucket < end; bucket++) {
-        for (uint32_t i = 0; i < buckets->writer_count; i++) {
-            chunk_iterator chunks = first_chunk(buckets, &buckets->writers[i], bucket);
-            for (; chunks.left > 0; go_on(buckets, &chunks)) {
-                /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): what is left has bytes */
-                memcpy(to, chunks.bytes, chunks.size);
-                to += chunks.size;
-            }
+    for (uint32_t i = 0; i < buckets->writer_count; i++) {
+        const ss_bucket_writer *writer = &buckets->writers[i];
+        for (size_t run = 0; run < writer->run_count; run++) {
+            uint64_t bytes, offset = run_extent(buckets, &writer->runs[run], first, end, &bytes);
+            sstore_status status = SSTORE_OK;
+            if (bytes > 0)
+                status = ss_file_read_at(&buckets->spill->file, offset, to, (size_t)bytes, error);
+            if (status != SSTORE_OK)
+                return status;
+            to += bytes;
         }
     }
-    return status;
+    copy_chunks(buckets, first, end, to, SIZE_MAX, false);
+    return SSTORE_OK;
 }
 
-void ss_buckets_put_back(ss_buckets *buckets, uint32_t first, uint32_t end, const void *items, size_t count)
+void ss_buckets_put_back(ss_buckets *buckets, uint32_t first, uint32_t end, void *items, size_t count)
 {
-    const uint8_t *from = items;
-    size_t left = count * item_bytes(buckets);
-    for (uint32_t bucket = first; bucket < end; bucket++) {
-        for (uint32_t i = 0; i < buckets->writer_count; i++) {
-            chunk_iterator chunks = first_chunk(buckets, &buckets->writers[i], bucket);
-            for (; chunks.left > 0 && left > 0; go_on(buckets, &chunks)) {
-                size_t size = chunks.size < left ? chunks.size : left;
-                /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): what is left has bytes */
-                memcpy(chunks.bytes, from, size);
-                from += size;
-                left -= size;
-            }
-        }
-    }
+    copy_chunks(buckets, first, end, items, count * item_bytes(buckets), true);
 }
 
-/* Give the part of a bucket that a run holds. */
-static sstore_status each_in_run(const ss_buckets *buckets, const ss_spilled_run *run, uint32_t bucket, void *buffer,
-                                 size_t capacity, ss_items_fn on_items, void *context, sstore_error *error)
+/* Give the part of a bucket that a run holds. If it is taken, its room on the disk goes back. */
+static sstore_status each_in_run(const ss_buckets *buckets, const ss_spilled_run *run, uint32_t bucket, bool take,
+                                 void *buffer, size_t capacity, ss_items_fn on_items, void *context,
+                                 sstore_error *error)
 {
-    uint64_t left, offset = run_extent(buckets, run, bucket, bucket + 1, &left);
+    uint64_t bytes;
+    const uint64_t offset = run_extent(buckets, run, bucket, bucket + 1, &bytes);
     sstore_status status = SSTORE_OK;
-    while (status == SSTORE_OK && left > 0) {
-        size_t bytes = (size_t)ss_min_u64(left, capacity * item_bytes(buckets));
-        status = ss_file_read_at(&buckets->spill->file, offset, buffer, bytes, error);
+    for (uint64_t done = 0, size; status == SSTORE_OK && done < bytes; done += size) {
+        size = ss_min_u64(bytes - done, capacity * item_bytes(buckets));
+        status = ss_file_read_at(&buckets->spill->file, offset + done, buffer, (size_t)size, error);
         if (status == SSTORE_OK)
-            status = on_items(context, buffer, bytes / item_bytes(buckets), error);
-        offset += bytes;
-        left -= bytes;
+            status = on_items(context, buffer, (size_t)size / item_bytes(buckets), error);
     }
+    if (status == SSTORE_OK && take)
+        ss_file_punch(&buckets->spill->file, offset, bytes);
     return status;
 }
 
-/* Give the part that is in memory. Taken chunks go back one by one, so that whoever gets the items finds room for them. */
+/* Give the part that is in memory. Taken chunks go back one by one, so that on_items finds room for the items. */
 static sstore_status each_in_memory(ss_buckets *buckets, ss_bucket_writer *writer, uint32_t bucket, bool take,
                                     ss_items_fn on_items, void *context, sstore_error *error)
 {
@@ -527,10 +485,10 @@ static sstore_status each_in_memory(ss_buckets *buckets, ss_bucket_writer *write
     while (status == SSTORE_OK && chunks.left > 0) {
         uint32_t given = chunks.chunk;
         status = on_items(context, chunks.bytes, chunks.size / item_bytes(buckets), error);
-        go_on(buckets, &chunks);
+        next_chunk(buckets, &chunks);
         if (!take)
             continue;
-        ss_chunk_pool_give(buckets->pool, given);
+        give_chunk(buckets->pool, given);
         writer->held_chunks--;
         writer->chunks[bucket]--;
         writer->newest[bucket] = chunks.chunk;
@@ -545,12 +503,8 @@ sstore_status ss_buckets_each(ss_buckets *buckets, uint32_t bucket, bool take, v
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; i < buckets->writer_count; i++) {
         ss_bucket_writer *writer = &buckets->writers[i];
-        for (size_t run = 0; status == SSTORE_OK && run < writer->run_count; run++) {
-            status = each_in_run(buckets, &writer->runs[run], bucket, buffer, capacity, on_items, context, error);
-            uint64_t bytes, offset = run_extent(buckets, &writer->runs[run], bucket, bucket + 1, &bytes);
-            if (status == SSTORE_OK && take)
-                ss_spill_file_drop(buckets->spill, offset, bytes);
-        }
+        for (size_t run = 0; status == SSTORE_OK && run < writer->run_count; run++)
+            status = each_in_run(buckets, &writer->runs[run], bucket, take, buffer, capacity, on_items, context, error);
         if (status == SSTORE_OK)
             status = each_in_memory(buckets, writer, bucket, take, on_items, context, error);
     }

@@ -1,5 +1,7 @@
-/* buckets.h - items partitioned by some leading bits, so that each bucket can be sorted alone; in chunks of a fixed memory, and in a
- * spill file beyond it. */
+/*
+ * buckets.h - items partitioned by some leading bits, so that each bucket can be sorted alone: the first pass of a radix sort of
+ * more than memory holds. Buckets consist of chunks of a fixed memory, the pool, and of runs in a spill file beyond it.
+ */
 #ifndef SS_BUCKETS_H
 #define SS_BUCKETS_H
 
@@ -10,10 +12,8 @@
 
 /* ===== chunk pool ===== */
 
-/*
- * A fixed memory, in equal chunks that several threads take and give back. Taken from the system as it
- * is needed, a slab at a time, and kept until the pool is closed.
- */
+/* A fixed memory, in equal chunks that several threads take and give back. It comes from the system as it is needed, a slab at a
+ * time, and is kept until the pool is closed. */
 
 #define SS_NO_CHUNK UINT32_MAX
 
@@ -26,73 +26,53 @@ typedef struct ss_chunk_pool {
     uint32_t free_chunk;  /* the first of those that came back, linked by next[] */
     void **slabs;         /* as allocated */
     uint8_t **bases;      /* where a slab's first chunk is */
-    uint32_t *next;       /* of a chunk: whoever has it links it by this */
+    uint32_t *next;       /* links a chunk to another one of the same list: free chunks, or a bucket's */
 } ss_chunk_pool;
 
-/* A pool of at most `bytes`, in chunks of `chunk_bytes`; at least one chunk. MEMORY. */
+/* Open a pool of at most `bytes`, in chunks of `chunk_bytes`; at least one chunk. MEMORY. */
 sstore_status ss_chunk_pool_open(ss_chunk_pool *pool, uint64_t bytes, size_t chunk_bytes, sstore_error *error);
-/* Take a chunk. SS_NO_CHUNK: all are taken, or the system has no memory for another slab. */
-uint32_t ss_chunk_pool_take(ss_chunk_pool *pool);
-void ss_chunk_pool_give(ss_chunk_pool *pool, uint32_t chunk);
 /* Also of a zeroed pool that was never opened, and of one that could not be. */
 void ss_chunk_pool_close(ss_chunk_pool *pool);
 
-static inline uint8_t *ss_chunk_at(const ss_chunk_pool *pool, uint32_t chunk)
-{
-    return pool->bases[chunk / pool->slab_chunks] + (size_t)(chunk % pool->slab_chunks) * pool->chunk_bytes;
-}
-
 /* ===== spill file ===== */
 
-/*
- * Where items go that memory has no room for: a nameless file that exists only while it is open,
- * written by several threads at once, each run behind the last. In the machine's own byte order: nobody but this
- * process reads it.
- */
+/* Takes items that do not fit in memory: a nameless file that exists only while it is open. Several threads write runs into it at
+ * once. Only this process reads it, so it is in the machine's own byte order. */
 
 typedef struct ss_spill_file {
-    const ss_dir *dir; /* where the file goes; borrowed */
+    const ss_dir *dir;    /* where the file goes; borrowed */
     pthread_mutex_t lock; /* guards the two below until the file is made */
     ss_file file;
     uint64_t bytes; /* handed out */
 } ss_spill_file;
 
-/* Open the folder for the spills of a call: `path`; where that is NULL, the one that TMPDIR names; where that says nothing,
- * `usual`, or the working folder where that is also NULL. So /tmp, which all share, is never taken unasked. NOT_FOUND, IO,
- * MEMORY. */
+/* Open the folder for the spills of a call: `path`; if that is NULL, the one that TMPDIR names; without it `usual`, or the working
+ * folder if that is also NULL. So /tmp, which all users share, is never used unasked. NOT_FOUND, IO, MEMORY. */
 sstore_status ss_spill_dir_open(const char *path, const ss_dir *usual, ss_dir *dir_out, sstore_error *error);
 
 /* Makes no file yet. */
 void ss_spill_file_open(ss_spill_file *spill, const ss_dir *dir);
-/* Reserve room for a run of `bytes`; *offset_out is where it goes. Makes the file if there is none. IO, MEMORY. */
-sstore_status ss_spill_file_reserve(ss_spill_file *spill, uint64_t bytes, uint64_t *offset_out, sstore_error *error);
-/* The room is not needed any more. */
-void ss_spill_file_drop(const ss_spill_file *spill, uint64_t offset, uint64_t bytes);
 /* Also of a zeroed one that was never opened. */
 void ss_spill_file_close(ss_spill_file *spill);
 
 /* ===== buckets ===== */
 
 /*
- * Items dealt out by some leading bits of theirs, so that each bucket can be sorted alone: the first pass
- * of a radix sort of more than memory holds.
- *
- * An item is one to three u64 words: a key, a record (sstore_record), a triple (ss_triple). It is dealt by one of them.
- * Several writers deal at once, each a thread with lists of its own: of chunks of a shared pool, in memory, and where
- * its share of the pool is used up, of runs in the spill file, which hold all of the writer's buckets one after the
- * other. Within a bucket items have no order.
+ * An item is one to three u64 words: a key, a record (sstore_record), a triple (ss_triple). One of the words chooses its bucket.
+ * Several writers, each a thread, partition items at once. Each has its own lists of chunks of the shared pool. A writer whose
+ * share of the pool is used up spills all its buckets, one after the other, as a run. Within a bucket items have no order.
  */
 
-/* What one writer put into the spill file at once. */
+/* Items that one writer spilled at once. */
 typedef struct ss_spilled_run {
     uint64_t offset;
     uint32_t *begins; /* one a bucket and one more: in items from the offset */
 } ss_spilled_run;
 
 typedef struct ss_bucket_writer {
-    uint8_t **heads;   /* where the next item of a bucket goes; NULL, or where a chunk ends: into a new chunk */
-    uint32_t *newest;  /* of each bucket's chunks, of which all others are full */
-    uint32_t *chunks;  /* how many a bucket has */
+    uint8_t **heads;  /* where the next item of a bucket goes; NULL, or where a chunk ends: into a new chunk */
+    uint32_t *newest; /* of each bucket's chunks, of which all others are full */
+    uint32_t *chunks; /* how many a bucket has */
     uint32_t held_chunks, max_chunks;
     ss_spilled_run *runs;
     size_t run_count, run_capacity;
@@ -102,8 +82,8 @@ typedef struct ss_buckets {
     ss_chunk_pool *pool; /* borrowed, as the spill file */
     ss_spill_file *spill;
     uint32_t item_words;
-    uint32_t word;         /* which of them items are dealt by */
-    uint32_t shift, count; /* an item's bucket is (word >> shift) % count, a power of two */
+    uint32_t word;         /* the one that chooses the bucket */
+    uint32_t shift, count; /* the bucket is (word >> shift) % count; count is a power of two */
     uint32_t writer_count;
     ss_bucket_writer *writers;
 } ss_buckets;
@@ -113,30 +93,29 @@ sstore_status ss_buckets_open(ss_buckets *buckets, uint32_t writer_count, uint32
 /* Gives all chunks back. Also of buckets that could not be opened. */
 void ss_buckets_close(ss_buckets *buckets);
 
-/* Deal items: keys or, by their first word, records, of which `ids` is not read where the items are keys; or any items,
- * one after the other. IO, MEMORY. */
-sstore_status ss_buckets_partition(ss_buckets *buckets, uint32_t writer, const uint64_t *fingerprints, const uint64_t *ids,
-                              size_t count, sstore_error *error);
+/* Partition keys, by their only word, or records, by their first one; for keys, `ids` is not read. IO, MEMORY. */
+sstore_status ss_buckets_partition(ss_buckets *buckets, uint32_t writer, const uint64_t *fingerprints,
+                                   const uint64_t *ids, size_t count, sstore_error *error);
+/* Partition items of any kind, one after the other in an array. IO, MEMORY. */
 sstore_status ss_buckets_partition_items(ss_buckets *buckets, uint32_t writer, const void *items, size_t count,
-                                    sstore_error *error);
-/* Move all that a writer holds in memory into the spill file. */
+                                         sstore_error *error);
+/* Move all that a writer holds in memory into the spill file. IO, MEMORY. */
 sstore_status ss_buckets_spill(ss_buckets *buckets, uint32_t writer, sstore_error *error);
 
-/* ----- once all are dealt ----- */
+/* ----- reading, once all items are partitioned ----- */
 
 /* The items in a bucket. */
 uint64_t ss_buckets_size(const ss_buckets *buckets, uint32_t bucket);
-/* Whether all of the buckets first .. end-1 are in memory. */
+/* Whether all of the buckets first .. end - 1 are in memory. */
 bool ss_buckets_in_memory(const ss_buckets *buckets, uint32_t first, uint32_t end);
-/* Copy the items of the buckets first .. end-1 to `items`, bucket by bucket as they lie. Several threads may do so at
- * once. IO. */
+/* Copy the items of the buckets first .. end - 1 to `items`, bucket by bucket. Several threads may do so at once. IO. */
 sstore_status ss_buckets_gather(const ss_buckets *buckets, uint32_t first, uint32_t end, void *items,
                                 sstore_error *error);
-/* The other way: let the first `count` items of these buckets, which are all in memory, be these. */
-void ss_buckets_put_back(ss_buckets *buckets, uint32_t first, uint32_t end, const void *items, size_t count);
+/* Replace the first `count` items of these buckets, which are all in memory. */
+void ss_buckets_put_back(ss_buckets *buckets, uint32_t first, uint32_t end, void *items, size_t count);
 
-/* Give a bucket's items in pieces, as often as wanted, or take them out of it as they are given. `buffer` has room for
- * `capacity` of them. */
+/* Give a bucket's items to on_items, some at a time; if `take`, remove them from the bucket meanwhile. `buffer` has room for
+ * `capacity` items. Errors: IO, and those of on_items. */
 typedef sstore_status (*ss_items_fn)(void *context, const void *items, size_t count, sstore_error *error);
 sstore_status ss_buckets_each(ss_buckets *buckets, uint32_t bucket, bool take, void *buffer, size_t capacity,
                               ss_items_fn on_items, void *context, sstore_error *error);

@@ -32,10 +32,10 @@ static void sum_up(uint32_t *counts, uint32_t bits)
 }
 
 /*
- * The same algorithm for different items. KEY(item) is what a level sorts by, LESS the full order, and SORT_EQUAL what
- * to do with items of one key.
+ * The same algorithm for different items. A level sorts by KEY(item); LESS is the full order. SORT_EQUAL sorts items of one key.
+ * STORAGE is `static`, or empty for a function of radix.h.
  */
-#define DEFINE_SORT(NAME, TYPE, KEY, LESS, SORT_EQUAL)                                                                 \
+#define DEFINE_SORT(STORAGE, NAME, TYPE, KEY, LESS, SORT_EQUAL)                                                        \
     static void NAME##_few(TYPE *items, size_t count)                                                                  \
     {                                                                                                                  \
         for (size_t i = 1; i < count; i++) {                                                                           \
@@ -67,7 +67,7 @@ static void sum_up(uint32_t *counts, uint32_t bits)
             items[high[KEY(scratch[i]) >> high_shift & high_mask]++] = scratch[i];                                     \
     }                                                                                                                  \
                                                                                                                        \
-    static void NAME(TYPE *items, TYPE *scratch, size_t count)                                                         \
+    STORAGE void NAME(TYPE *items, TYPE *scratch, size_t count)                                                        \
     {                                                                                                                  \
         if (count <= SMALL) {                                                                                          \
             NAME##_few(items, count);                                                                                  \
@@ -94,16 +94,16 @@ static void sum_up(uint32_t *counts, uint32_t bits)
 
 #define KEY_ITSELF(key) (key)
 #define KEY_LESS(a, b) ((a) < (b))
-DEFINE_SORT(sort_keys, uint64_t, KEY_ITSELF, KEY_LESS, LEAVE_EQUAL)
+DEFINE_SORT(, ss_sort_keys, uint64_t, KEY_ITSELF, KEY_LESS, LEAVE_EQUAL)
 
 /* Records of one fingerprint, by id. */
 #define RECORD_ID(record) ((record).id)
 #define ID_LESS(a, b) ((a).id < (b).id)
-DEFINE_SORT(sort_ids, sstore_record, RECORD_ID, ID_LESS, LEAVE_EQUAL)
+DEFINE_SORT(static, sort_ids, sstore_record, RECORD_ID, ID_LESS, LEAVE_EQUAL)
 
 #define RECORD_FINGERPRINT(record) ((record).fingerprint)
 #define RECORD_LESS(a, b) ((a).fingerprint < (b).fingerprint || ((a).fingerprint == (b).fingerprint && (a).id < (b).id))
-DEFINE_SORT(sort_records, sstore_record, RECORD_FINGERPRINT, RECORD_LESS, sort_ids)
+DEFINE_SORT(, ss_sort_records, sstore_record, RECORD_FINGERPRINT, RECORD_LESS, sort_ids)
 
 /* Triples of one first and second word, by the third; of one first word, by the others; all. */
 #define TRIPLE_FIRST(triple) ((triple).first)
@@ -112,31 +112,17 @@ DEFINE_SORT(sort_records, sstore_record, RECORD_FINGERPRINT, RECORD_LESS, sort_i
 #define THIRD_LESS(a, b) ((a).third < (b).third)
 #define SECOND_LESS(a, b) ((a).second < (b).second || ((a).second == (b).second && THIRD_LESS(a, b)))
 #define FIRST_LESS(a, b) ((a).first < (b).first || ((a).first == (b).first && SECOND_LESS(a, b)))
-DEFINE_SORT(sort_by_third, ss_triple, TRIPLE_THIRD, THIRD_LESS, LEAVE_EQUAL)
-DEFINE_SORT(sort_by_second, ss_triple, TRIPLE_SECOND, SECOND_LESS, sort_by_third)
-DEFINE_SORT(sort_triples, ss_triple, TRIPLE_FIRST, FIRST_LESS, sort_by_second)
-
-void ss_sort_keys(uint64_t *keys, uint64_t *scratch, size_t count)
-{
-    sort_keys(keys, scratch, count);
-}
+DEFINE_SORT(static, sort_by_third, ss_triple, TRIPLE_THIRD, THIRD_LESS, LEAVE_EQUAL)
+DEFINE_SORT(static, sort_by_second, ss_triple, TRIPLE_SECOND, SECOND_LESS, sort_by_third)
+DEFINE_SORT(, ss_sort_triples, ss_triple, TRIPLE_FIRST, FIRST_LESS, sort_by_second)
 
 size_t ss_sort_unique_keys(uint64_t *keys, uint64_t *scratch, size_t count)
 {
-    size_t unique = 0;
+    size_t unique = count > 0;
     ss_sort_keys(keys, scratch, count);
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || keys[i] != keys[i - 1])
-            keys[unique++] = keys[i];
+    for (size_t i = 1; i < count; i++) {
+        keys[unique] = keys[i];
+        unique += keys[unique] != keys[unique - 1];
+    }
     return unique;
-}
-
-void ss_sort_records(sstore_record *records, sstore_record *scratch, size_t count)
-{
-    sort_records(records, scratch, count);
-}
-
-void ss_sort_triples(ss_triple *triples, ss_triple *scratch, size_t count)
-{
-    sort_triples(triples, scratch, count);
 }

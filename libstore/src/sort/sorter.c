@@ -4,11 +4,10 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "sort/buckets.h"
 #include "sort/radix.h"
 
 #define MAX_WORDS 3u                /* of an item */
-#define MAX_BITS 11u                /* that items are dealt by at once */
+#define MAX_BITS 11u                /* that choose a bucket in one partition */
 #define BUCKET_ITEMS 16384u         /* up to which a bucket need not be cut further */
 #define PIECE_ITEMS ((size_t)32768) /* up to which buckets go together: they fit into a cache, with their scratch */
 #define UNFILLED_SHARE 16u          /* of memory, what chunks may take that are not full: 1/16 */
@@ -21,7 +20,7 @@ typedef struct piece {
     uint32_t first, end; /* its buckets */
     size_t count;        /* of its items; equal ones are still counted, unless it is sorted */
     bool sorted;         /* as it lies in memory */
-    bool equal;          /* all items are equal, and may be too many for a buffer */
+    bool equal;          /* all items are equal, and may be too many for a buffer; they count as one */
 } piece;
 
 struct ss_sorter {
@@ -36,7 +35,7 @@ struct ss_sorter {
     ss_progress *progress; /* while pieces are formed */
 };
 
-/* ----- beginning ----- */
+/* ----- taking items ----- */
 
 sstore_status ss_sorter_pool_open(ss_chunk_pool *pool, uint64_t memory_bytes, uint32_t writers, sstore_error *error)
 {
@@ -48,8 +47,8 @@ sstore_status ss_sorter_pool_open(ss_chunk_pool *pool, uint64_t memory_bytes, ui
     return ss_chunk_pool_open(pool, ss_max_u64(memory_bytes, min), chunk_bytes, error);
 }
 
-/* The bits of as many buckets as keep `items` items well apart. Each writer has a chunk of each bucket that is not full:
- * these must not take all the memory. */
+/* The bits that give enough buckets to keep `items` items well apart. Each writer has an unfilled chunk of each bucket, and these
+ * must not take all the memory. */
 static uint32_t choose_bits(const ss_sorter *sorter, uint32_t writers, uint64_t items)
 {
     uint32_t max_unfilled = sorter->pool->max_chunks / UNFILLED_SHARE / writers, bits = 0;
@@ -58,7 +57,7 @@ static uint32_t choose_bits(const ss_sorter *sorter, uint32_t writers, uint64_t 
     return bits;
 }
 
-/* Where all items fit into memory, whoever adds them, no writer needs to spill; else each has its share. */
+/* If all items fit into memory, whichever writer adds them, none needs to spill; else each has its share. */
 static uint32_t choose_writer_chunks(const ss_sorter *sorter, uint32_t bits, uint32_t writers)
 {
     uint64_t chunk_items = sorter->pool->chunk_bytes / sorter->item_bytes;
@@ -66,7 +65,7 @@ static uint32_t choose_writer_chunks(const ss_sorter *sorter, uint32_t bits, uin
     return chunks <= sorter->pool->max_chunks ? sorter->pool->max_chunks : sorter->pool->max_chunks / writers;
 }
 
-/* Begin to deal by `bits` bits of a word from `shift` on. */
+/* Begin a partition by `bits` bits of a word, from bit `shift` on. */
 static sstore_status add_partition(ss_sorter *sorter, uint32_t writers, uint32_t bits, uint32_t shift, uint32_t word,
                                    ss_buckets **partition_out, sstore_error *error)
 {
@@ -186,15 +185,15 @@ static sstore_status note_differences(void *context, const void *items, size_t c
     return SSTORE_OK;
 }
 
-/* Where items are dealt to once more. */
-typedef struct second_deal {
+/* Partitions the items of a bucket once more. */
+typedef struct repartition {
     ss_sorter *sorter;
     ss_buckets *to;
-} second_deal;
+} repartition;
 
-static sstore_status deal_again(void *context, const void *items, size_t count, sstore_error *error)
+static sstore_status partition_again(void *context, const void *items, size_t count, sstore_error *error)
 {
-    const second_deal *self = context;
+    const repartition *self = context;
     if (ss_progress_add(self->sorter->progress, 0, count) != SSTORE_OK)
         return SSTORE_STOPPED;
     return ss_buckets_partition_items(self->to, 0, items, count, error);
@@ -211,7 +210,7 @@ static sstore_status spill_all(ss_sorter *sorter, sstore_error *error)
 
 static sstore_status form_pieces(ss_sorter *sorter, ss_buckets *buckets, void *buffer, sstore_error *error);
 
-/* Deal the items of a bucket that is too large for a buffer by the bits in which they differ, and form pieces of them. */
+/* Partition a bucket that is too large for a buffer by the bits in which its items differ, and form pieces of the parts. */
 static sstore_status split(ss_sorter *sorter, ss_buckets *buckets, uint32_t bucket, void *buffer, sstore_error *error)
 {
     const size_t capacity = sorter->options.piece_capacity;
@@ -223,10 +222,10 @@ static sstore_status split(ss_sorter *sorter, ss_buckets *buckets, uint32_t buck
     while (word < MAX_WORDS - 1 && found.differing[word] == 0)
         word++;
     uint64_t differing = found.differing[word];
-    if (differing == 0)
-        return add_piece(sorter,
-                         (piece){.buckets = buckets, .first = bucket, .end = bucket + 1, .count = 1, .equal = true},
-                         error);
+    if (differing == 0) {
+        const piece equal = {.buckets = buckets, .first = bucket, .end = bucket + 1, .count = 1, .equal = true};
+        return add_piece(sorter, equal, error);
+    }
     uint32_t top = 64 - (uint32_t)__builtin_clzll(differing);
     uint32_t bits = ss_max_u32(choose_bits(sorter, 1, ss_buckets_size(buckets, bucket)), 1);
     bits = bits < top ? bits : top;
@@ -236,13 +235,13 @@ static sstore_status split(ss_sorter *sorter, ss_buckets *buckets, uint32_t buck
     ss_buckets *parts = NULL;
     if (status == SSTORE_OK)
         status = add_partition(sorter, 1, bits, top - bits, word, &parts, error);
-    second_deal again = {.sorter = sorter, .to = parts};
+    repartition again = {.sorter = sorter, .to = parts};
     if (status == SSTORE_OK)
-        status = ss_buckets_each(buckets, bucket, true, buffer, capacity, deal_again, &again, error);
+        status = ss_buckets_each(buckets, bucket, true, buffer, capacity, partition_again, &again, error);
     return status == SSTORE_OK ? form_pieces(sorter, parts, buffer, error) : status;
 }
 
-/* One piece after the other of the buckets in their order, small ones together. */
+/* Form pieces of the buckets in their order, small ones together. */
 static sstore_status form_pieces(ss_sorter *sorter, ss_buckets *buckets, void *buffer, sstore_error *error)
 {
     const size_t capacity = sorter->options.piece_capacity, enough = capacity < PIECE_ITEMS ? capacity : PIECE_ITEMS;
@@ -274,48 +273,35 @@ sstore_status ss_sorter_finish(ss_sorter *sorter, void *buffer, ss_progress *pro
     return form_pieces(sorter, sorter->partitions[0], buffer, error);
 }
 
-/* ----- getting pieces ----- */
+/* ----- giving pieces ----- */
 
 size_t ss_sorter_piece_count(const ss_sorter *sorter)
 {
     return sorter->piece_count;
 }
 
-/* Keep each of sorted items once. Returns how many they are. */
-#define DEFINE_UNIQUE(NAME, TYPE, DIFFER)                                                                              \
-    static size_t NAME(TYPE *items, size_t count)                                                                      \
-    {                                                                                                                  \
-        size_t kept = count > 0;                                                                                       \
-        for (size_t i = 1; i < count; i++) {                                                                           \
-            items[kept] = items[i];                                                                                    \
-            kept += DIFFER(items[i], items[kept - 1]);                                                                 \
-        }                                                                                                              \
-        return kept;                                                                                                   \
+/* Keep each of sorted items once. Returns how many are left. Inlined with a constant `words`, those of an item. */
+SS_ALWAYS_INLINE size_t remove_repeats(uint64_t *items, size_t count, size_t words)
+{
+    size_t kept = count > 0;
+    for (size_t i = 1; i < count; i++) {
+        uint64_t *to = items + kept * words;
+        memmove(to, items + i * words, words * sizeof *items);
+        kept += memcmp(to, to - words, words * sizeof *items) != 0;
     }
-
-#define KEYS_DIFFER(a, b) ((a) != (b))
-#define RECORDS_DIFFER(a, b) ((a).fingerprint != (b).fingerprint || (a).id != (b).id)
-#define TRIPLES_DIFFER(a, b) ((a).first != (b).first || (a).second != (b).second || (a).third != (b).third)
-DEFINE_UNIQUE(unique_keys, uint64_t, KEYS_DIFFER)
-DEFINE_UNIQUE(unique_records, sstore_record, RECORDS_DIFFER)
-DEFINE_UNIQUE(unique_triples, ss_triple, TRIPLES_DIFFER)
+    return kept;
+}
 
 static size_t sort_items(const ss_sorter *sorter, void *items, void *scratch, size_t count)
 {
     switch (sorter->options.item_words) {
-    case 1: ss_sort_keys(items, scratch, count); return unique_keys(items, count);
-    case 2: ss_sort_records(items, scratch, count); return unique_records(items, count);
-    default: ss_sort_triples(items, scratch, count); return unique_triples(items, count);
+    case 1: return ss_sort_unique_keys(items, scratch, count);
+    case 2: ss_sort_records(items, scratch, count); return remove_repeats(items, count, 2);
+    default: ss_sort_triples(items, scratch, count); return remove_repeats(items, count, 3);
     }
 }
 
-static sstore_status refine(const ss_sorter *sorter, void *items, size_t *count, sstore_error *error)
-{
-    const ss_sorter_options *options = &sorter->options;
-    return options->refine != NULL ? options->refine(options->refine_context, items, count, error) : SSTORE_OK;
-}
-
-/* Where the first of many equal items goes. */
+/* Copies the first of many equal items. */
 typedef struct first_item {
     void *to;
     size_t item_bytes;
@@ -329,33 +315,29 @@ static sstore_status copy_first(void *context, const void *items, size_t count, 
     return SSTORE_STOPPED;
 }
 
-static sstore_status load_equal(ss_sorter *sorter, const piece *from, void *items, void *scratch, sstore_error *error)
-{
-    first_item to = {.to = items, .item_bytes = sorter->item_bytes};
-    sstore_status status = ss_buckets_each(from->buckets, from->first, false, scratch, 1, copy_first, &to, error);
-    return status == SSTORE_STOPPED ? SSTORE_OK : status;
-}
-
 sstore_status ss_sorter_load(ss_sorter *sorter, size_t number, void *items, void *scratch, size_t *count_out,
                              sstore_error *error)
 {
+    const ss_sorter_options *options = &sorter->options;
     piece *from = &sorter->pieces[number];
+    first_item first = {.to = items, .item_bytes = sorter->item_bytes};
+    sstore_status status = SSTORE_OK;
     *count_out = from->count;
     if (from->equal) {
-        sstore_status status = load_equal(sorter, from, items, scratch, error);
-        return status == SSTORE_OK ? refine(sorter, items, count_out, error) : status;
+        status = ss_buckets_each(from->buckets, from->first, false, scratch, 1, copy_first, &first, error);
+        status = status == SSTORE_STOPPED ? SSTORE_OK : status;
+    } else {
+        status = ss_buckets_gather(from->buckets, from->first, from->end, items, error);
+        if (status != SSTORE_OK || from->sorted)
+            return status;
+        *count_out = sort_items(sorter, items, scratch, from->count);
     }
-    sstore_status status = ss_buckets_gather(from->buckets, from->first, from->end, items, error);
-    if (status != SSTORE_OK || from->sorted)
+    if (status == SSTORE_OK && options->refine != NULL)
+        status = options->refine(options->refine_context, items, count_out, error);
+    if (status != SSTORE_OK || from->equal || !ss_buckets_in_memory(from->buckets, from->first, from->end))
         return status;
-    *count_out = sort_items(sorter, items, scratch, from->count);
-    status = refine(sorter, items, count_out, error);
-    if (status != SSTORE_OK)
-        return status;
-    if (ss_buckets_in_memory(from->buckets, from->first, from->end)) {
-        ss_buckets_put_back(from->buckets, from->first, from->end, items, *count_out);
-        from->count = *count_out;
-        from->sorted = true;
-    }
+    ss_buckets_put_back(from->buckets, from->first, from->end, items, *count_out);
+    from->count = *count_out;
+    from->sorted = true;
     return SSTORE_OK;
 }
