@@ -285,9 +285,13 @@ SS_ALWAYS_INLINE size_t remove_repeats(uint64_t *items, size_t count, size_t wor
 {
     size_t kept = count > 0;
     for (size_t i = 1; i < count; i++) {
-        uint64_t *to = items + kept * words;
-        memmove(to, items + i * words, words * sizeof *items);
-        kept += memcmp(to, to - words, words * sizeof *items) != 0;
+        const uint64_t *from = items + i * words; /* the item before it is still there */
+        uint64_t differing = 0;
+        for (size_t word = 0; word < words; word++) {
+            differing |= from[word] ^ (from - words)[word];
+            items[kept * words + word] = from[word];
+        }
+        kept += differing != 0;
     }
     return kept;
 }
