@@ -1,6 +1,6 @@
 /*
- * dedup.c - takes in what is new: looks each record up in the store and among those that were taken in and are not in
- * it yet, which a growing index holds, and publishes these as a segment from time to time.
+ * dedup.c - inserts records if they are new. Each record is looked up in the store and among the new records that wait in memory, in
+ * a growing index. These are published as a segment from time to time.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 #include "stream/memory_index.h"
 #include "write/builder.h"
 
-#define INDEX_SHARE 8u /* of memory, for what is gathered; while it grows it takes twice that */
+#define INDEX_SHARE 8u /* of memory, for the records that wait: 1/8, and twice that while the index grows */
 
 /* Records that are looked up together: the more, the less time each takes. */
 #define MIN_ROUND ((uint64_t)4096)
@@ -20,40 +20,25 @@
 #define ROUND_BYTES 512u /* of memory, for each of them, with its matches if there are some */
 
 struct sstore_dedup {
-    ss_write_options write; /* texts are the copies below */
+    ss_write_options write; /* without a recipe; its texts are the copies below */
     char *plan, *tmp_dir;
     uint64_t publish_every;
     bool compacts;
     uint32_t distance;
     uint64_t max_index_bytes, conflict_bytes;
     ss_transaction transaction;
-    sstore *store;         /* as of the last publication, unless it is stale */
-    bool is_stale;         /* something was published, and the store could not be opened since */
-    sstore_cursor *cursor; /* for records that are offered one by one */
-    ss_growing_index *gathered;
-    uint64_t next_ordinal, offered_count, new_count;
-    ss_id_conflicts conflicts; /* of the ids that are given */
+    sstore *store;             /* as of the last publication, unless it is stale */
+    bool is_stale;             /* something was published, and the store could not be opened since */
+    sstore_cursor *cursor;     /* for records that are offered one by one */
+    ss_growing_index *waiting; /* new records that are not published */
+    uint64_t next_ordinal, new_count;
+    ss_id_conflicts conflicts; /* of given ids */
     sstore_change change;      /* of all publications */
     size_t match_count, match_capacity;
     sstore_match *matches; /* of the record at hand */
 };
 
 /* ----- opening ----- */
-
-static sstore_status copy_text(const char **text, char **copy_out, sstore_error *error)
-{
-    if (*text == NULL)
-        return SSTORE_OK;
-    *copy_out = ss_strdup(*text);
-    *text = *copy_out;
-    return *copy_out != NULL ? SSTORE_OK : ss_fail_memory(error, 1);
-}
-
-static uint64_t memory_bytes(const sstore_dedup *dedup)
-{
-    const uint64_t given = dedup->write.memory_bytes;
-    return given != 0 ? given : SS_DEFAULT_MEMORY_BYTES;
-}
 
 static sstore_status open_store(sstore_dedup *dedup, sstore_error *error)
 {
@@ -75,39 +60,35 @@ static sstore_status open_store(sstore_dedup *dedup, sstore_error *error)
     return SSTORE_OK;
 }
 
-/* Whoever asks of a million records should not learn at the end that none can be written. */
-static sstore_status probe(ss_transaction *transaction, sstore_error *error)
+static sstore_status set_up(sstore_dedup *dedup, const char *path, const sstore_dedup_options *options,
+                            sstore_error *error)
 {
-    sstore_status status = ss_transaction_stage(transaction, error);
-    ss_transaction_discard_all(transaction);
-    return status;
-}
-
-static sstore_status set_up(sstore_dedup *dedup, const char *path, uint32_t distance, sstore_error *error)
-{
-    const ss_manifest *manifest = &dedup->transaction.manifest;
-    sstore_status status = copy_text(&dedup->write.plan, &dedup->plan, error);
-    if (status == SSTORE_OK)
-        status = copy_text(&dedup->write.tmp_dir, &dedup->tmp_dir, error);
-    if (status == SSTORE_OK)
-        status = ss_transaction_open(&dedup->transaction, path, SS_WRITE_EXTEND, error);
+    ss_transaction *transaction = &dedup->transaction;
+    const ss_manifest *manifest = &transaction->manifest;
+    const uint64_t memory = dedup->write.memory_bytes;
+    dedup->write.plan = dedup->plan = options->plan != NULL ? ss_strdup(options->plan) : NULL;
+    dedup->write.tmp_dir = dedup->tmp_dir = options->tmp_dir != NULL ? ss_strdup(options->tmp_dir) : NULL;
+    if ((options->plan != NULL && dedup->plan == NULL) || (options->tmp_dir != NULL && dedup->tmp_dir == NULL))
+        return ss_fail_memory(error, 1);
+    sstore_status status = ss_transaction_open(transaction, path, SS_WRITE_EXTEND, error);
     if (status != SSTORE_OK)
         return status;
-    status = ss_manifest_check_recipe(manifest, dedup->transaction.path, dedup->write.recipe, error);
-    dedup->write.recipe = NULL; /* it is the store's */
-    dedup->distance = distance == SSTORE_OWN_DISTANCE ? manifest->distance : distance;
+    status = ss_manifest_check_recipe(manifest, transaction->path, options->recipe, error);
+    dedup->distance = options->distance == SSTORE_OWN_DISTANCE ? manifest->distance : options->distance;
     dedup->next_ordinal = manifest->next_ordinal;
     dedup->change.segment_count_before = manifest->segment_count;
     dedup->change.total_bytes_before = ss_manifest_total_bytes(manifest);
-    dedup->max_index_bytes = memory_bytes(dedup) / INDEX_SHARE;
-    if (dedup->write.check_ids && manifest->has_ids) {
-        dedup->conflict_bytes = ss_id_conflicts_watch(&dedup->conflicts, memory_bytes(dedup));
+    dedup->max_index_bytes = memory / INDEX_SHARE;
+    if (options->check_ids && manifest->has_ids) {
+        dedup->conflict_bytes = ss_id_conflicts_watch(&dedup->conflicts, memory);
         dedup->change.ids_checked = true;
     }
+    if (status ==
+        SSTORE_OK) /* so that a folder that cannot be written to fails the call now, not after a million records */
+        status = ss_transaction_stage(transaction, error);
+    ss_transaction_discard_all(transaction);
     if (status == SSTORE_OK)
-        status = probe(&dedup->transaction, error);
-    if (status == SSTORE_OK)
-        status = ss_growing_index_create(dedup->distance, &dedup->gathered, error);
+        status = ss_growing_index_create(dedup->distance, &dedup->waiting, error);
     return status == SSTORE_OK ? open_store(dedup, error) : status;
 }
 
@@ -128,20 +109,11 @@ sstore_status sstore_dedup_open(const char *path, const sstore_dedup_options *op
     sstore_dedup *dedup = ss_alloc(1, sizeof *dedup);
     if (dedup == NULL)
         return ss_fail_memory(error, sizeof *dedup);
-    *dedup = (sstore_dedup){.write = {.plan = taken.plan,
-                                      .tmp_dir = taken.tmp_dir,
-                                      .recipe = taken.recipe,
-                                      .memory_bytes = taken.memory_bytes,
-                                      .block_bytes = taken.block_bytes,
-                                      .threads = taken.threads,
-                                      .ignore_free_space = taken.ignore_free_space,
-                                      .check_ids = taken.check_ids,
-                                      .on_progress = taken.on_progress,
-                                      .progress_context = taken.progress_context},
+    *dedup = (sstore_dedup){.write = {SS_SHARED_OPTIONS(taken), .mode = SS_WRITE_EXTEND},
                             .publish_every = taken.publish_every,
                             .compacts = taken.compact,
                             .transaction = {.store = SS_DIR_NONE}};
-    status = set_up(dedup, path, taken.distance, error);
+    status = set_up(dedup, path, &taken, error);
     if (status == SSTORE_OK)
         *dedup_out = dedup;
     else
@@ -153,7 +125,7 @@ void sstore_dedup_close(sstore_dedup *dedup)
 {
     if (dedup == NULL)
         return;
-    ss_growing_index_free(dedup->gathered);
+    ss_growing_index_free(dedup->waiting);
     ss_id_conflicts_free(&dedup->conflicts);
     sstore_cursor_free(dedup->cursor);
     sstore_close(dedup->store);
@@ -171,57 +143,57 @@ uint64_t sstore_dedup_new_count(const sstore_dedup *dedup)
 
 uint64_t sstore_dedup_pending_count(const sstore_dedup *dedup)
 {
-    return dedup == NULL ? 0 : ss_growing_index_count(dedup->gathered);
+    return dedup == NULL ? 0 : ss_growing_index_count(dedup->waiting);
 }
 
 /* ----- publishing ----- */
 
-static sstore_status add_gathered(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
-                                  sstore_error *error)
+static sstore_status add_waiting(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
+                                 sstore_error *error)
 {
     return ss_builder_add_records(context, fingerprints, ids, count, error);
 }
 
-/* The memory that is left beside what is gathered and the open store. */
-static ss_write_options rest_of_options(const sstore_dedup *dedup)
+/* The options with the memory that is left beside waiting records and the open store. */
+static ss_write_options remaining_options(const sstore_dedup *dedup)
 {
-    ss_write_options rest = dedup->write;
-    const uint64_t all = memory_bytes(dedup);
-    const uint64_t taken = ss_growing_index_bytes(dedup->gathered) + dedup->conflict_bytes +
+    ss_write_options options = dedup->write;
+    const uint64_t all = options.memory_bytes;
+    const uint64_t taken = ss_growing_index_bytes(dedup->waiting) + dedup->conflict_bytes +
                            ss_store_memory_bytes(&dedup->store->manifest, dedup->store->options.io);
-    rest.memory_bytes = ss_max_u64(all - ss_min_u64(taken, all / 2), SS_MIN_MEMORY_BYTES);
-    return rest;
+    options.memory_bytes = ss_max_u64(all - ss_min_u64(taken, all / 2), SS_MIN_MEMORY_BYTES);
+    return options;
 }
 
-/* None of what was gathered is in the store: it had nothing near. So nothing has to be looked up. */
-static sstore_status publish_gathered(sstore_dedup *dedup, sstore_error *error)
+/* The store has none of the waiting records: each had nothing near. So nothing has to be looked up. */
+static sstore_status publish_waiting(sstore_dedup *dedup, sstore_error *error)
 {
-    const ss_write_options options = rest_of_options(dedup);
+    const ss_write_options options = remaining_options(dedup);
     sstore_builder *builder;
-    sstore_status status = ss_builder_open_in(&dedup->transaction, &options, SS_SEGMENT_RECORDS, &builder, error);
+    sstore_status status = ss_builder_open(NULL, &dedup->transaction, &options, &builder, error);
     if (status != SSTORE_OK)
         return status;
     builder->next_ordinal = dedup->next_ordinal;
     status = ss_builder_share_memory(builder, &options, 0, error);
     if (status == SSTORE_OK)
-        status = ss_growing_index_each(dedup->gathered, add_gathered, builder, error);
+        status = ss_growing_index_each(dedup->waiting, add_waiting, builder, error);
     if (status == SSTORE_OK)
-        return ss_builder_finish(builder, NULL, error);
+        return sstore_builder_finish(builder, NULL, error);
     sstore_builder_abort(builder);
     return status;
 }
 
-/* Publish what was gathered. From the moment of publication on it is the store's, whatever fails after that. */
+/* Publish the waiting records. From the moment of publication on they do not wait any more, whatever fails after that. */
 static sstore_status publish_and_forget(sstore_dedup *dedup, sstore_error *error)
 {
     const uint32_t segments_before = dedup->transaction.manifest.segment_count;
     ss_growing_index *empty;
     sstore_status status = ss_growing_index_create(dedup->distance, &empty, error);
     if (status == SSTORE_OK)
-        status = publish_gathered(dedup, error);
+        status = publish_waiting(dedup, error);
     if (dedup->transaction.manifest.segment_count > segments_before) {
-        ss_growing_index *published = dedup->gathered;
-        dedup->gathered = empty;
+        ss_growing_index *published = dedup->waiting;
+        dedup->waiting = empty;
         dedup->is_stale = true;
         empty = published;
     }
@@ -229,16 +201,11 @@ static sstore_status publish_and_forget(sstore_dedup *dedup, sstore_error *error
     return status;
 }
 
-static bool has_suspects(const sstore_dedup *dedup)
-{
-    return dedup->conflicts.count > 0 || dedup->conflicts.left_out;
-}
-
 /* Look for conflicts in what was just published, and add them to those found before. */
 static void find_conflicts(sstore_dedup *dedup, uint64_t next_ordinal)
 {
     sstore_change *all = &dedup->change, latest = {.record_count = all->record_count};
-    if (!has_suspects(dedup))
+    if (!ss_id_conflicts_any(&dedup->conflicts))
         return;
     ss_id_conflicts_find(&dedup->conflicts, dedup->store, next_ordinal, &latest);
     if (latest.conflict_count > 0 && (all->conflict_count == 0 || latest.min_conflicting_id < all->min_conflicting_id))
@@ -247,33 +214,25 @@ static void find_conflicts(sstore_dedup *dedup, uint64_t next_ordinal)
     all->ids_checked &= latest.ids_checked;
 }
 
-/* Note what the store is now. */
-static void note_store(sstore_dedup *dedup)
+static void note_change(sstore_dedup *dedup)
 {
-    const ss_manifest *manifest = &dedup->transaction.manifest;
-    sstore_change *change = &dedup->change;
-    ss_manifest_totals totals;
-    (void)ss_manifest_counts(manifest, &totals);
-    change->given_count = dedup->offered_count;
-    change->added_count = dedup->new_count - ss_growing_index_count(dedup->gathered);
-    change->record_count = totals.record_count;
-    change->total_bytes = ss_manifest_total_bytes(manifest);
-    change->segment_count = manifest->segment_count;
+    dedup->change.added_count = dedup->new_count - ss_growing_index_count(dedup->waiting);
+    ss_note_store(&dedup->change, &dedup->transaction.manifest);
 }
 
 static sstore_status publish(sstore_dedup *dedup, sstore_error *error)
 {
-    if (ss_growing_index_count(dedup->gathered) == 0)
+    if (ss_growing_index_count(dedup->waiting) == 0)
         return SSTORE_OK;
     const uint64_t next_ordinal = dedup->transaction.manifest.next_ordinal;
     sstore_status status = publish_and_forget(dedup, error);
-    note_store(dedup);
-    if (status == SSTORE_OK && (!dedup->compacts || has_suspects(dedup)))
+    note_change(dedup);
+    if (status == SSTORE_OK && (!dedup->compacts || ss_id_conflicts_any(&dedup->conflicts)))
         status = open_store(dedup, error);
     if (status == SSTORE_OK)
         find_conflicts(dedup, next_ordinal);
     if (status == SSTORE_OK && dedup->compacts) {
-        const ss_write_options options = rest_of_options(dedup);
+        const ss_write_options options = remaining_options(dedup);
         dedup->is_stale = true;
         status = ss_compact_in(&dedup->transaction, SSTORE_COMPACT_TIERS, &options, error);
         if (status == SSTORE_OK)
@@ -290,18 +249,18 @@ sstore_status sstore_dedup_publish(sstore_dedup *dedup, sstore_change *change_ou
     if (status != SSTORE_OK)
         return status;
     status = publish(dedup, error);
-    note_store(dedup);
+    note_change(dedup);
     if (change_out != NULL)
         (void)ss_give_result(change_out, &dedup->change, sizeof dedup->change, SS_CHANGE_SIZE_1, NULL);
     return status;
 }
 
-/* Whether so much was gathered that it is to be published. */
+/* Whether so many records wait that they are published. */
 static bool is_due(const sstore_dedup *dedup)
 {
     const uint64_t every = dedup->publish_every;
-    return (every > 0 && ss_growing_index_count(dedup->gathered) >= every) ||
-           ss_growing_index_bytes(dedup->gathered) > dedup->max_index_bytes;
+    return (every > 0 && ss_growing_index_count(dedup->waiting) >= every) ||
+           ss_growing_index_bytes(dedup->waiting) > dedup->max_index_bytes;
 }
 
 /* ----- offering ----- */
@@ -313,7 +272,7 @@ typedef struct offer {
     size_t first;              /* the index of the first one */
     size_t count, next;        /* those before `next` were answered */
     bool *is_new_out;          /* of the first one; NULL: not wanted */
-    sstore_dedup_fn on_answer; /* NULL: nobody asks */
+    sstore_dedup_fn on_answer; /* NULL: not wanted */
     void *context;
     sstore_status status; /* why it was stopped */
     sstore_error *error;
@@ -338,18 +297,16 @@ static sstore_status take_in(const offer *self, uint64_t fingerprint, uint64_t *
     *id_out = !has_ids ? 0 : self->ids != NULL ? self->ids[self->next] : dedup->next_ordinal;
     if (has_ids && self->ids == NULL && dedup->next_ordinal == UINT64_MAX)
         return ss_fail_argument(self->error, "there are no ordinals left: they end below 2^64 - 1");
-    sstore_status status = ss_growing_index_add(dedup->gathered, fingerprint, *id_out, self->error);
+    sstore_status status = ss_growing_index_add(dedup->waiting, fingerprint, *id_out, self->error);
     if (status != SSTORE_OK)
         return status;
-    if (*id_out < dedup->next_ordinal || *id_out == UINT64_MAX)
-        ss_id_conflicts_suspect(&dedup->conflicts, *id_out);
-    if (has_ids && *id_out >= dedup->next_ordinal)
-        dedup->next_ordinal = *id_out == UINT64_MAX ? *id_out : *id_out + 1;
+    if (has_ids)
+        ss_id_conflicts_note(&dedup->conflicts, *id_out, &dedup->next_ordinal);
     dedup->new_count++;
     return SSTORE_OK;
 }
 
-/* The record `next` has these matches in the store. Also look among those that wait, and answer. */
+/* The matches in the store of the record `next` are known. Look it up among those that wait, and answer. */
 static sstore_status answer_next(offer *self)
 {
     sstore_dedup *dedup = self->dedup;
@@ -357,7 +314,7 @@ static sstore_status answer_next(offer *self)
     sstore_dedup_answer answer = {.index = self->first + self->next,
                                   .fingerprint = fingerprint,
                                   .id = self->ids != NULL ? self->ids[self->next] : 0};
-    sstore_status status = ss_growing_index_find(dedup->gathered, fingerprint, dedup->distance, keep_match, dedup);
+    sstore_status status = ss_growing_index_find(dedup->waiting, fingerprint, dedup->distance, keep_match, dedup);
     if (status == SSTORE_STOPPED)
         return ss_fail_memory(self->error, 2 * dedup->match_capacity * sizeof *dedup->matches);
     answer.is_new = dedup->match_count == 0;
@@ -371,7 +328,7 @@ static sstore_status answer_next(offer *self)
     if (status == SSTORE_OK && self->is_new_out != NULL)
         self->is_new_out[self->next] = answer.is_new;
     self->next++;
-    dedup->offered_count += status == SSTORE_OK;
+    dedup->change.given_count += status == SSTORE_OK;
     if (status == SSTORE_OK && self->on_answer != NULL && self->on_answer(self->context, &answer) != 0)
         return SSTORE_STOPPED;
     return status;
@@ -413,12 +370,12 @@ static sstore_status offer_round(offer *self)
     return status == SSTORE_STOPPED ? self->status : status;
 }
 
-/* As many that, were all of them new, no more than asked for would be gathered. */
+/* So many that no more records than asked for wait, even if all are new. */
 static size_t round_size(const sstore_dedup *dedup, size_t left)
 {
-    const uint64_t every = dedup->publish_every, gathered = ss_growing_index_count(dedup->gathered);
-    const uint64_t room = ss_max_u64(ss_min_u64(memory_bytes(dedup) / ROUND_BYTES, MAX_ROUND), MIN_ROUND);
-    return (size_t)ss_min_u64(left, every > gathered ? ss_min_u64(every - gathered, room) : room);
+    const uint64_t every = dedup->publish_every, waiting = ss_growing_index_count(dedup->waiting);
+    const uint64_t room = ss_max_u64(ss_min_u64(dedup->write.memory_bytes / ROUND_BYTES, MAX_ROUND), MIN_ROUND);
+    return (size_t)ss_min_u64(left, every > waiting ? ss_min_u64(every - waiting, room) : room);
 }
 
 sstore_status sstore_dedup_offer(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids, size_t count,

@@ -4,7 +4,7 @@
 #include "sort/radix.h"
 #include "store/record_iterator.h"
 
-/* Older segments are read if they have at most this many records for each added one, beyond the second number, which takes some
+/* Older segments are read if they have at most RECORDS_FOR_ONE records for each added one, beyond RECORDS_AT_MIN, which take some
  * hundredths of a second. */
 #define RECORDS_FOR_ONE 16u
 #define RECORDS_AT_MIN 2000000u
@@ -35,7 +35,7 @@ void ss_id_conflicts_free(ss_id_conflicts *conflicts)
     *conflicts = (ss_id_conflicts){.capacity = 0};
 }
 
-void ss_id_conflicts_suspect(ss_id_conflicts *conflicts, uint64_t id)
+void ss_id_conflicts_add_suspect(ss_id_conflicts *conflicts, uint64_t id)
 {
     if (conflicts->capacity == 0)
         return;
@@ -49,31 +49,8 @@ void ss_id_conflicts_suspect(ss_id_conflicts *conflicts, uint64_t id)
         conflicts->suspects[conflicts->count++] = id;
 }
 
-/* The mark of an id, or NULL. */
-static uint8_t *find_mark(const search *self, uint64_t id)
-{
-    if (id < self->ids[0] || id > self->ids[self->count - 1])
-        return NULL;
-    const uint64_t at = ss_lower_bound(self->ids, 0, self->count, id, ss_word_is_below);
-    return self->ids[at] == id ? &self->marks[at] : NULL;
-}
-
-/* Of a record of the newest segment. If two of its records have one id, their fingerprints differ, since equal records are one. */
-static void mark_added(uint8_t *mark)
-{
-    *mark |= *mark == 0 ? MARK_ADDED : MARK_CONFLICT;
-}
-
-/* Of a record that was there before. An added record with its id has another fingerprint, or it would not have been added. */
-static void mark_older(uint8_t *mark)
-{
-    if (*mark != 0)
-        *mark |= MARK_CONFLICT;
-}
-
-/* Look through the records of the segments first .. end - 1. */
-static bool look_through(const search *self, const sstore *store, uint32_t first, uint32_t end,
-                         void (*mark)(uint8_t *mark))
+/* Mark the suspects among the ids of the segments first .. end - 1. False if a segment cannot be read. */
+static bool mark_ids(const search *self, const sstore *store, uint32_t first, uint32_t end, bool are_added)
 {
     ss_merge_iterator records;
     sstore_record record;
@@ -84,25 +61,33 @@ static bool look_through(const search *self, const sstore *store, uint32_t first
         status = ss_merge_iterator_rewind(&records, NULL);
     while (status == SSTORE_OK && more) {
         status = ss_merge_iterator_next(&records, &record, &more, NULL);
-        uint8_t *found = status == SSTORE_OK && more ? find_mark(self, record.id) : NULL;
-        if (found != NULL)
-            mark(found);
+        if (status != SSTORE_OK || !more || record.id < self->ids[0] || record.id > self->ids[self->count - 1])
+            continue;
+        const uint64_t at = ss_lower_bound(self->ids, 0, self->count, record.id, ss_word_is_below);
+        if (self->ids[at] != record.id)
+            continue;
+        /* Equal records are one, in a segment and in the store. So two records of one id have different fingerprints. */
+        if (self->marks[at] != 0)
+            self->marks[at] |= MARK_CONFLICT;
+        else if (are_added)
+            self->marks[at] = MARK_ADDED;
     }
     ss_merge_iterator_close(&records);
     return status == SSTORE_OK;
 }
 
-static uint64_t count_marks(const search *self, uint8_t mark, uint64_t below)
+/* Whether an older record may have one of the added ids: one below the next ordinal of then. An ordinal cannot be above the largest
+ * id, so the largest id may also be one. */
+static bool may_be_older(const search *self, uint64_t next_ordinal)
 {
-    uint64_t count = 0;
-    /* An ordinal cannot be above the largest id, so that this one may be in the store all the same. */
-    for (size_t i = 0; i < self->count && (self->ids[i] < below || below == UINT64_MAX); i++)
-        count += (self->marks[i] & mark) != 0;
-    return count;
+    bool any = false;
+    for (size_t i = 0; i < self->count && (self->ids[i] < next_ordinal || next_ordinal == UINT64_MAX); i++)
+        any |= (self->marks[i] & MARK_ADDED) != 0;
+    return any;
 }
 
-/* Whether to look the suspects up in older segments. Where ids are hashes each is a suspect, and almost none is there; where
- * they are numbers, a suspect is there almost surely. */
+/* Whether to look the suspects up in older segments. If ids are hashes, each is suspect, and almost none is there; if they are numbers,
+ * a suspect is there almost surely. */
 static bool is_worth_it(uint64_t older_count, uint64_t added_count, uint64_t next_ordinal)
 {
     const bool is_cheap = older_count <= RECORDS_AT_MIN ||
@@ -120,11 +105,11 @@ void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint6
         return;
     conflicts->count = ss_sort_unique_keys(conflicts->suspects, conflicts->scratch, conflicts->count);
     search self = {.ids = conflicts->suspects, .count = conflicts->count, .marks = ss_alloc(conflicts->count, 1)};
-    bool checked = self.marks != NULL && look_through(&self, store, newest, newest + 1, mark_added);
-    if (checked && newest > 0 && count_marks(&self, MARK_ADDED, next_ordinal) > 0)
+    bool checked = self.marks != NULL && mark_ids(&self, store, newest, newest + 1, true);
+    if (checked && newest > 0 && may_be_older(&self, next_ordinal))
         checked = ss_merge_iterator_bytes(store, 0, newest) <= MAX_STREAM_BYTES &&
                   is_worth_it(change->record_count - added_count, added_count, next_ordinal) &&
-                  look_through(&self, store, 0, newest, mark_older);
+                  mark_ids(&self, store, 0, newest, false);
     change->ids_checked = change->ids_checked && checked;
     for (size_t i = 0; self.marks != NULL && i < self.count; i++) {
         if ((self.marks[i] & MARK_CONFLICT) == 0)

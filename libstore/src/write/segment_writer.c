@@ -367,7 +367,7 @@ static sstore_status count_records(segment_run *self, build_team *team, const ss
 {
     const ss_segment_writer *writer = self->writer;
     ss_manifest_segment *segment = self->segment;
-    bool choose = writer->plan_name == NULL;
+    bool choose = writer->plan == NULL;
     ss_sampler sampler;
     uint64_t *room = ss_alloc(choose ? SS_SAMPLE_CAPACITY : 1, sizeof *room);
     if (room == NULL)
@@ -385,7 +385,7 @@ static sstore_status count_records(segment_run *self, build_team *team, const ss
     if (status == SSTORE_OK && choose)
         status = ss_choose_plan(&expected, writer->distance, &sampler, &segment->plan, error);
     else if (status == SSTORE_OK)
-        status = ss_plan_parse(writer->plan_name, writer->distance, &segment->plan, error);
+        segment->plan = *writer->plan;
     ss_free(room);
     return status;
 }
@@ -581,7 +581,7 @@ static sstore_status build_other_tables(segment_run *self, sstore_error *error)
 }
 
 sstore_status ss_segment_write(const ss_segment_writer *writer, const ss_sorted_pieces *records,
-                               void (*release)(void *context), ss_manifest_segment *segment_out, sstore_error *error)
+                               ss_manifest_segment *segment_out, sstore_error *error)
 {
     segment_run self = {.writer = writer, .segment = segment_out};
     *segment_out = (ss_manifest_segment){.kind = writer->kind,
@@ -589,8 +589,8 @@ sstore_status ss_segment_write(const ss_segment_writer *writer, const ss_sorted_
                                          .writer = SS_WRITER,
                                          .lmdb_format = ss_directory_lmdb_format()};
     sstore_status status = build_first_table(&self, records, error);
-    if (release != NULL)
-        release(records->context); /* its memory goes to the other tables */
+    if (records->release != NULL)
+        records->release(records->context); /* their memory goes to the other tables */
     if (status == SSTORE_OK && segment_out->plan.table_count > 1)
         status = build_other_tables(&self, error);
     if (status == SSTORE_OK)

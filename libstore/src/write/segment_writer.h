@@ -13,16 +13,17 @@
 #include "sort/buckets.h"
 #include "store/manifest.h"
 
-/* Sorted items in pieces, which can be loaded again and again and by several threads at once. */
+/* Sorted items in pieces, which can be loaded repeatedly and by several threads at once. */
 typedef struct ss_sorted_pieces {
     void *context;
     size_t piece_count;
     uint64_t item_count;  /* of all pieces, with repeats if there are any: for progress */
     size_t max_items;     /* in a piece */
     size_t progress_each; /* how many of item_count a piece stands for, if that is not what it holds; else 0 */
-    /* Get a piece into `items`, uint64_t or, with ids, sstore_record: ascending, each once, all above those of the piece
+    /* Load a piece into `items`, uint64_t or, with ids, sstore_record: ascending, distinct, all above those of the piece
      * before. `scratch` has room for as many. */
     sstore_status (*load)(void *context, size_t piece, void *items, void *scratch, size_t *count_out, sstore_error *error);
+    void (*release)(void *context); /* frees what the pieces take, when they are not needed any more; may be NULL */
 } ss_sorted_pieces;
 
 /* How a build shares out the memory that it may take. */
@@ -44,7 +45,7 @@ static inline size_t ss_piece_capacity(size_t max, uint64_t count)
 /* The plan of a segment that removes: one table of whole fingerprints, since it is looked up, not searched. */
 #define SS_REMOVAL_PLAN "1"
 
-/* What a segment is to be. */
+/* What a segment will be. */
 typedef struct ss_segment_writer {
     const ss_dir *dir;     /* where the files go */
     const ss_dir *tmp_dir; /* where sorters spill */
@@ -52,16 +53,15 @@ typedef struct ss_segment_writer {
     ss_segment_kind kind;
     ss_build_memory memory;
     ss_chunk_pool *pool;   /* where sorters keep items */
-    const char *plan_name; /* NULL: chosen from the fingerprints */
+    const ss_plan *plan;   /* NULL: chosen from the fingerprints */
     uint32_t distance;
     uint32_t block_bytes;
     ss_progress *progress;
 } ss_segment_writer;
 
-/* Write all files. `release`, if not NULL, is called when the records are not needed any more, to free what they take. Fills
- * *segment_out but for its folder. MEMORY, IO, DAMAGED, STOPPED. */
+/* Write all files. Fills *segment_out except for its folder. MEMORY, IO, DAMAGED, STOPPED. */
 sstore_status ss_segment_write(const ss_segment_writer *writer, const ss_sorted_pieces *records,
-                               void (*release)(void *context), ss_manifest_segment *segment_out, sstore_error *error);
+                               ss_manifest_segment *segment_out, sstore_error *error);
 
 /* An upper bound of the arrays that a segment's directory holds, in bytes: known before its blocks are. */
 uint64_t ss_directory_bound_bytes(const ss_manifest_segment *segment, bool has_ids);
