@@ -1,4 +1,4 @@
-/* The kernels: each form finds in a column what a loop finds that counts ones, and all decode any group alike. */
+/* The kernels: each form that this processor has must give the results of a slow loop, on any input. */
 #include "codec/kernels.h"
 
 #include <inttypes.h>
@@ -13,40 +13,40 @@
 #include "support/slow_block.h"
 #include "support/testing.h"
 
-#define MOST_FORMS 3u
+#define MAX_FORMS 3u
 #define GROUP_BYTES (SS_GROUP_SIZE * SS_LOWER_BYTES)
-#define MOST_GROUPS 8u
+#define MAX_GROUPS 8u
 
-/* The forms that this processor has. */
-static uint32_t list_forms(const ss_kernels *forms[MOST_FORMS])
+/* The forms that this processor has. main() lists them. */
+static const ss_kernels *forms[MAX_FORMS];
+static uint32_t form_count;
+
+/* Bit by bit, so that it shares nothing with the kernels. */
+static uint32_t count_ones(uint64_t x)
 {
-    uint32_t count = 0;
-    for (int level = SS_SIMD_NONE; level <= (int)ss_simd_best(); level++)
-        forms[count++] = ss_kernels_of((ss_simd_level)level);
-    return count;
+    uint32_t ones = 0;
+    for (; x != 0; x >>= 1)
+        ones += (uint32_t)(x & 1);
+    return ones;
 }
 
-/* ----- finding ----- */
+/* ----- finding lower halves in a column ----- */
 
-/* Halves of a group that are near, one by one. */
-static uint64_t list_slowly(const uint8_t *block, uint32_t group, uint32_t lower, uint32_t distance)
+/* The near halves of a group, as a bit mask. */
+static uint64_t find_slowly(const uint8_t *block, uint32_t group, uint32_t lower, uint32_t distance)
 {
     uint64_t near = 0;
     for (uint32_t i = 0; i < SS_GROUP_SIZE; i++) {
-        uint32_t differing = 0;
-        for (uint32_t byte = 0; byte < 4; byte++)
-            differing += ss_popcount((lower >> (8 * byte) & 255u) ^ block[group * GROUP_BYTES + 4 * i + byte]);
-        near |= (uint64_t)(differing <= distance) << i;
+        const uint32_t other = ss_load_le32(block + group * GROUP_BYTES + 4 * (size_t)i);
+        near |= (uint64_t)(count_ones(lower ^ other) <= distance) << i;
     }
     return near;
 }
 
 static void check_find(const uint8_t *block, uint32_t group, uint32_t end, uint32_t lower, uint32_t distance)
 {
-    const ss_kernels *forms[MOST_FORMS];
-    const uint32_t form_count = list_forms(forms);
     uint32_t wanted = group;
-    while (wanted < end && list_slowly(block, wanted, lower, distance) == 0)
+    while (wanted < end && find_slowly(block, wanted, lower, distance) == 0)
         wanted++;
     for (uint32_t i = 0; i < form_count; i++) {
         uint64_t near = 0;
@@ -54,22 +54,22 @@ static void check_find(const uint8_t *block, uint32_t group, uint32_t end, uint3
                       distance);
         assert_int_equal(forms[i]->find_near(block, group, end, lower, distance, &near), wanted);
         if (wanted < end)
-            assert_int_equal(near, list_slowly(block, wanted, lower, distance));
+            assert_int_equal(near, find_slowly(block, wanted, lower, distance));
     }
 }
 
 /* Each distance that a query may have, at random halves: for most of them some are near and others are not. */
-static void test_all_distances(void **state)
+static void test_column_at_each_distance(void **state)
 {
     rng random = rng_seeded(run_seed);
-    guarded memory = guard_make(MOST_GROUPS * GROUP_BYTES);
+    guarded memory = guard_make(MAX_GROUPS * GROUP_BYTES);
     for (uint32_t trial = 0; trial < 40; trial++) {
         rng_fill(&random, memory.high, memory.size);
         for (uint32_t distance = 0; distance <= 64; distance++) {
-            const uint32_t group = (uint32_t)rng_below(&random, MOST_GROUPS);
-            check_find(memory.high, group, (uint32_t)rng_between(&random, group, MOST_GROUPS),
+            const uint32_t group = (uint32_t)rng_below(&random, MAX_GROUPS);
+            check_find(memory.high, group, (uint32_t)rng_between(&random, group, MAX_GROUPS),
                        (uint32_t)rng_next(&random), distance);
-            check_find(memory.high, 0, MOST_GROUPS, (uint32_t)rng_next(&random), distance);
+            check_find(memory.high, 0, MAX_GROUPS, (uint32_t)rng_next(&random), distance);
         }
     }
     guard_free(&memory);
@@ -77,7 +77,7 @@ static void test_all_distances(void **state)
 }
 
 /* One half among others that are far, at each place of each group: it differs in just the distance, or a bit more. */
-static void test_each_place(void **state)
+static void test_one_near_half_at_each_place(void **state)
 {
     rng random = rng_seeded(run_seed + 1);
     guarded memory = guard_make(3 * GROUP_BYTES);
@@ -105,7 +105,7 @@ static void test_each_place(void **state)
 
 /* The last group of a block, of which some halves are no fingerprints: nothing is read behind the block, and a search
  * reports none of what stands there. */
-static void test_last_groups(void **state)
+static void test_last_group_of_a_block(void **state)
 {
     rng random = rng_seeded(run_seed + 2);
     for (uint32_t trial = 0; trial < 400; trial++) {
@@ -140,11 +140,9 @@ static void test_last_groups(void **state)
 
 /* ----- decoding ----- */
 
-/* Decode by each form: they agree in whether, and in what. Returns whether it was passed. */
+/* Decode a group by each form: all must accept it, or none, with the same values. Returns whether they accept it. */
 static bool check_decode(const ss_code *code, const ss_coded_group *group, const uint64_t *wanted)
 {
-    const ss_kernels *forms[MOST_FORMS];
-    const uint32_t form_count = list_forms(forms);
     uint64_t *first = malloc(group->count * sizeof *first), *other = malloc(group->count * sizeof *other);
     const bool is_passed = forms[0]->decode(code->lookup, group, NULL, first);
     for (uint32_t i = 1; i < form_count; i++) {
@@ -163,11 +161,9 @@ static bool check_decode(const ss_code *code, const ss_coded_group *group, const
     return is_passed;
 }
 
-/* Decode a whole group and another one together: as one by one. */
+/* Decoding a whole group and another one together must equal decoding each alone. */
 static void check_decode_two(const ss_code *code, const ss_coded_group *group, const ss_coded_group *next)
 {
-    const ss_kernels *forms[MOST_FORMS];
-    const uint32_t form_count = list_forms(forms);
     const size_t count = SS_GROUP_SIZE + next->count;
     uint64_t *one_by_one = malloc(count * sizeof *one_by_one), *together = malloc(count * sizeof *together);
     assert_int_equal(group->count, SS_GROUP_SIZE);
@@ -195,7 +191,7 @@ static void make_code(rng *random, ss_code *code)
 }
 
 /* Groups of sound blocks, and of these with bits flipped, between forbidden pages. */
-static void test_groups_of_blocks(void **state)
+static void test_decoding_of_sound_and_flipped_groups(void **state)
 {
     rng random = rng_seeded(run_seed + 3);
     uint32_t passed = 0, refused = 0;
@@ -246,7 +242,7 @@ static void test_groups_of_blocks(void **state)
 }
 
 /* Any bits, at bounds as bad as a block can have them. */
-static void test_malformed_groups(void **state)
+static void test_decoding_of_any_bits(void **state)
 {
     rng random = rng_seeded(run_seed + 4);
     static ss_code code;
@@ -292,9 +288,176 @@ static void test_malformed_groups(void **state)
     testing_done();
 }
 
+/* ----- finding values ----- */
+
+#define MAX_VALUES 300u
+
+static void check_values(const ss_kernels *kernels, const uint64_t *values, uint32_t count, uint64_t query,
+                         uint32_t distance)
+{
+    uint32_t hits[MAX_VALUES], next = 0;
+    const uint32_t found = kernels->near_values(values, count, query, distance, hits);
+    for (uint32_t i = 0; i < count; i++) {
+        if (count_ones(values[i] ^ query) > distance)
+            continue;
+        assert_true(next < found);
+        assert_int_equal(hits[next++], i);
+    }
+    assert_int_equal(next, found);
+}
+
+static void test_search_of_values(void **state)
+{
+    rng random = rng_seeded(run_seed + 5);
+    uint64_t values[MAX_VALUES];
+    for (uint32_t round = 0; round < 3000; round++) {
+        const uint32_t count = (uint32_t)rng_below(&random, MAX_VALUES + 1);
+        const uint32_t distance = (uint32_t)rng_below(&random, rng_one_in(&random, 2) ? 5 : 65);
+        const uint64_t query = rng_next(&random);
+        for (uint32_t i = 0; i < count; i++)
+            values[i] = rng_flip(&random, query, (uint32_t)rng_below(&random, rng_one_in(&random, 2) ? 8 : 65));
+        for (uint32_t i = 0; i < form_count; i++) {
+            testing_doing("form %u, %u values, distance %u", i, count, distance);
+            check_values(forms[i], values, count, query, distance);
+        }
+    }
+    testing_done();
+}
+
+/* ----- finding pairs ----- */
+
+#define MAX_PAIR_VALUES 200u
+
+static void check_within(const ss_kernels *kernels, const uint64_t *values, const ss_folded *folded, uint32_t begin,
+                         uint32_t end, uint32_t distance)
+{
+    uint32_t hits[MAX_PAIR_VALUES], next = 0;
+    const uint32_t found = kernels->pairs_within(folded, begin, end, distance, hits);
+    for (uint32_t shift = 1; begin + shift < end; shift++) {
+        uint32_t lanes = 0;
+        for (uint32_t i = 0; i < SS_PAIR_LANES && begin + i + shift < end; i++)
+            lanes |= (uint32_t)(sstore_hamming_distance(values[begin + i], values[begin + i + shift]) <= distance) << i;
+        if (lanes == 0)
+            continue;
+        assert_true(next < found);
+        assert_int_equal(hits[next++], shift << SS_PAIR_LANES | lanes);
+    }
+    assert_int_equal(next, found);
+}
+
+static void check_between(const ss_kernels *kernels, const uint64_t *values, const ss_folded *folded,
+                          uint32_t value_count, const uint64_t *others, const ss_folded *folded_others, uint32_t count,
+                          uint32_t distance)
+{
+    uint32_t hits[MAX_PAIR_VALUES + SS_PAIR_LANES], next = 0;
+    const uint32_t found = kernels->pairs_between(folded, value_count, folded_others, count, distance, hits);
+    for (uint32_t begin = 0; begin < count; begin += SS_PAIR_LANES) {
+        for (uint32_t i = 0; i < value_count; i++) {
+            uint32_t lanes = 0;
+            for (uint32_t j = 0; j < SS_PAIR_LANES && begin + j < count; j++)
+                lanes |= (uint32_t)(sstore_hamming_distance(values[i], others[begin + j]) <= distance) << j;
+            if (lanes == 0)
+                continue;
+            assert_true(next < found);
+            assert_int_equal(hits[next++], (begin + i) << SS_PAIR_LANES | lanes);
+        }
+    }
+    assert_int_equal(next, found);
+}
+
+/* As many folded values as may be read, and no more, so that reading further behind them is seen. */
+static ss_folded fold_all(const uint64_t *values, uint32_t count)
+{
+    ss_folded folded = {.folds = calloc(count, sizeof *folded.folds), .uppers = calloc(count, sizeof *folded.uppers)};
+    assert_true(folded.folds != NULL && folded.uppers != NULL);
+    ss_fold(values, count, &folded);
+    return folded;
+}
+
+static void free_folded(ss_folded *folded)
+{
+    free(folded->folds);
+    free(folded->uppers);
+}
+
+static void test_search_of_pairs(void **state)
+{
+    rng random = rng_seeded(run_seed + 6);
+    for (uint32_t round = 0; round < 2000; round++) {
+        const uint32_t count = (uint32_t)rng_below(&random, rng_one_in(&random, 2) ? 20 : MAX_PAIR_VALUES + 1);
+        const uint32_t distance = (uint32_t)rng_below(&random, rng_one_in(&random, 2) ? 10 : 65);
+        const uint32_t most_flips = rng_one_in(&random, 2) ? 12 : 64;
+        const uint64_t base = rng_next(&random);
+        uint64_t values[MAX_PAIR_VALUES + SS_PAIR_PADDING];
+        for (uint32_t i = 0; i < count + SS_PAIR_PADDING; i++) /* also behind the last one */
+            values[i] = rng_flip(&random, base,
+                                 (uint32_t)rng_below(&random, rng_one_in(&random, 8) ? 4 : most_flips + 1));
+        const uint32_t rows = (uint32_t)rng_below(&random, count < SS_PAIR_LANES ? count + 1 : SS_PAIR_LANES + 1);
+        ss_folded folded = fold_all(values, count + SS_PAIR_PADDING);
+        ss_folded others = fold_all(values + rows, count - rows + SS_PAIR_PADDING);
+        for (uint32_t i = 0; i < form_count; i++) {
+            testing_doing("form %u, %u values, distance %u, %u against the others", i, count, distance, rows);
+            for (uint32_t begin = 0; begin < count; begin += SS_PAIR_LANES)
+                check_within(forms[i], values, &folded, begin, count, distance);
+            if (rows > 0)
+                check_between(forms[i], values, &folded, rows, values + rows, &others, count - rows, distance);
+        }
+        free_folded(&others);
+        free_folded(&folded);
+    }
+    testing_done();
+}
+
+static void test_folds_are_no_farther_apart(void **state)
+{
+    rng random = rng_seeded(run_seed + 7);
+    for (uint32_t round = 0; round < 2000; round++) {
+        const uint64_t a = rng_next(&random), values[] = {a, rng_flip(&random, a, (uint32_t)rng_below(&random, 65))};
+        uint32_t folds[2], uppers[2];
+        ss_fold(values, 2, &(ss_folded){.folds = folds, .uppers = uppers});
+        const uint32_t of_folds = (uint32_t)__builtin_popcount(folds[0] ^ folds[1]);
+        assert_true(of_folds <= sstore_hamming_distance(values[0], values[1]));
+        assert_int_equal(of_folds % 2,
+                         sstore_hamming_distance(values[0], values[1]) % 2); /* bits cancel each other in pairs */
+    }
+}
+
+/* ----- gathering bits ----- */
+
+#define GATHERED_VALUES 20u
+
+static uint16_t gather_slowly(uint64_t value, uint64_t mask)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 64; i-- > 0;)
+        if (mask >> i & 1)
+            bits = bits << 1 | (value >> i & 1);
+    return (uint16_t)bits;
+}
+
+static void test_gathering_of_bits(void **state)
+{
+    rng random = rng_seeded(run_seed + 8);
+    for (uint32_t round = 0; round < 3000; round++) {
+        const uint32_t bits = (uint32_t)rng_below(&random, SS_MAX_GATHERED + 1);
+        uint64_t values[GATHERED_VALUES], mask = rng_flip(&random, 0, bits);
+        uint16_t gathered[GATHERED_VALUES];
+        if (rng_one_in(&random, 2)) /* neighbours */
+            mask = (((uint64_t)1 << bits) - 1) << rng_below(&random, 64 - bits + 1) % 64;
+        rng_fill(&random, values, sizeof values);
+        testing_doing("mask %016" PRIx64, mask);
+        for (uint32_t i = 0; i < form_count; i++) {
+            forms[i]->gather_bits(values, GATHERED_VALUES, mask, gathered);
+            for (uint32_t j = 0; j < GATHERED_VALUES; j++)
+                assert_int_equal(gathered[j], gather_slowly(values[j], mask));
+        }
+    }
+    testing_done();
+}
+
 /* ----- which form is chosen ----- */
 
-static void test_forms_by_level(void **state)
+static void test_form_follows_the_simd_limit(void **state)
 {
     for (int level = SS_SIMD_NONE; level <= SS_SIMD_AVX512; level++) {
         ss_simd_limit((ss_simd_level)level);
@@ -308,13 +471,19 @@ static void test_forms_by_level(void **state)
 int main(void)
 {
     rng_start_run();
+    for (int level = SS_SIMD_NONE; level <= (int)ss_simd_best(); level++)
+        forms[form_count++] = ss_kernels_of((ss_simd_level)level);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_all_distances, testing_teardown),
-        cmocka_unit_test_teardown(test_each_place, testing_teardown),
-        cmocka_unit_test_teardown(test_last_groups, testing_teardown),
-        cmocka_unit_test_teardown(test_groups_of_blocks, testing_teardown),
-        cmocka_unit_test_teardown(test_malformed_groups, testing_teardown),
-        cmocka_unit_test(test_forms_by_level),
+        cmocka_unit_test_teardown(test_column_at_each_distance, testing_teardown),
+        cmocka_unit_test_teardown(test_one_near_half_at_each_place, testing_teardown),
+        cmocka_unit_test_teardown(test_last_group_of_a_block, testing_teardown),
+        cmocka_unit_test_teardown(test_decoding_of_sound_and_flipped_groups, testing_teardown),
+        cmocka_unit_test_teardown(test_decoding_of_any_bits, testing_teardown),
+        cmocka_unit_test_teardown(test_search_of_values, testing_teardown),
+        cmocka_unit_test_teardown(test_search_of_pairs, testing_teardown),
+        cmocka_unit_test(test_folds_are_no_farther_apart),
+        cmocka_unit_test_teardown(test_gathering_of_bits, testing_teardown),
+        cmocka_unit_test(test_form_follows_the_simd_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* The static index in memory against trying every value: all kinds of data, distances and numbers of fingerprints, in
- * the order given and in that of a table's keys. */
+/* The static and the growing index in memory: each must find the records that trying every one finds, for all kinds of
+ * data, distances and numbers of records. */
 #include "stream/memory_index.h"
 
 #include <inttypes.h>
@@ -9,6 +9,8 @@
 #include "sort/radix.h"
 #include "support/answers.h"
 #include "support/testing.h"
+
+/* ----- the static index ----- */
 
 typedef struct sample {
     data_set data;
@@ -44,7 +46,8 @@ static sstore_status collect(void *context, uint32_t number, uint64_t value, sst
     return SSTORE_OK;
 }
 
-static void try_all(const sample *in, const uint64_t *fingerprints, uint32_t count, uint32_t distance, rows *wanted)
+static void static_matches(const sample *in, const uint64_t *fingerprints, uint32_t count, uint32_t distance,
+                           rows *wanted)
 {
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < in->count; j++) {
@@ -65,7 +68,7 @@ static void check_search(const ss_fingerprint_index *index, const sample *in, rn
     sstore_error error = {.status = SSTORE_OK};
     for (uint32_t i = 0; i < count; i++)
         fingerprints[i] = in->data.count > 0 ? data_query(random, &in->data, distance) : rng_next(random);
-    try_all(in, fingerprints, count, distance, &wanted);
+    static_matches(in, fingerprints, count, distance, &wanted);
     assert_ok(ss_fingerprint_index_search(index, fingerprints, count, distance, NULL, collect, &plain, &error), &error);
     assert_ok(ss_fingerprint_index_search(index, fingerprints, count, distance, &order, collect, &ordered, &error),
               &error);
@@ -100,7 +103,7 @@ static void check_index(rng *random, data_kind kind, size_t count, uint32_t most
     data_free(&in.data);
 }
 
-static void test_kinds(void **state)
+static void test_static_index(void **state)
 {
     rng random = rng_seeded(run_seed);
     static const size_t counts[] = {1, 2, 63, 1000, 5000};
@@ -113,7 +116,7 @@ static void test_kinds(void **state)
 }
 
 /* Tables larger than a cache's part, and enough fingerprints that they are put in order first. */
-static void test_many(void **state)
+static void test_static_index_of_many(void **state)
 {
     rng random = rng_seeded(run_seed + 1);
     check_index(&random, DATA_CLUSTERED, 20000, 3, 3000);
@@ -123,7 +126,7 @@ static void test_many(void **state)
 }
 
 /* Nothing to find, and nothing to search for. */
-static void test_empty(void **state)
+static void test_static_index_without_work(void **state)
 {
     rng random = rng_seeded(run_seed + 2);
     for (uint32_t distance = 0; distance <= SS_INDEX_MAX_DISTANCE; distance++) {
@@ -140,7 +143,7 @@ static sstore_status stop_at_third(void *context, uint32_t number, uint64_t valu
     return ++*(int *)context == 3 ? SSTORE_STOPPED : SSTORE_OK;
 }
 
-static void test_stopping(void **state)
+static void test_stopping_a_search(void **state)
 {
     rng random = rng_seeded(run_seed + 3);
     sample in;
@@ -157,14 +160,185 @@ static void test_stopping(void **state)
     data_free(&in.data);
 }
 
+/* ----- the growing index ----- */
+
+static void growing_matches(const data_set *data, size_t added, uint64_t fingerprint, uint32_t distance, rows *wanted)
+{
+    for (size_t i = 0; i < added; i++) {
+        const uint32_t bits = sstore_hamming_distance(fingerprint, data->fingerprints[i]);
+        const uint64_t id = data->ids != NULL ? data->ids[i] : 0;
+        if (bits <= distance)
+            rows_add(wanted, (row){.distance = bits, .fingerprint = data->fingerprints[i], .id = id});
+    }
+    rows_sort(wanted);
+}
+
+static void check_find(const ss_growing_index *index, const data_set *data, size_t added, uint64_t fingerprint,
+                       uint32_t distance)
+{
+    rows got = {0}, wanted = {0};
+    rows_sink sink = {.to = &got};
+    growing_matches(data, added, fingerprint, distance, &wanted);
+    assert_int_equal(ss_growing_index_find(index, fingerprint, distance, rows_collect, &sink), SSTORE_OK);
+    rows_sort(&got);
+    rows_assert_equal(&got, &wanted, "found");
+    rows_free(&got);
+    rows_free(&wanted);
+}
+
+/* Leave the first record of each fingerprint, in the order as they are. */
+static void drop_repeats(data_set *data)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < data->count; i++) {
+        size_t j = 0;
+        while (j < kept && data->fingerprints[j] != data->fingerprints[i])
+            j++;
+        if (j < kept)
+            continue;
+        data->fingerprints[kept] = data->fingerprints[i];
+        data->ids[kept++] = data->ids[i];
+    }
+    data->count = kept;
+}
+
+static void make_distinct(rng *random, data_kind kind, size_t count, data_set *data)
+{
+    data_make(random, kind, DATA_IDS, count, true, data);
+    drop_repeats(data);
+}
+
+static void must_add(ss_growing_index *index, const data_set *data, size_t from, size_t to)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    for (size_t i = from; i < to; i++)
+        assert_ok(ss_growing_index_add(index, data->fingerprints[i], data->ids[i], &error), &error);
+}
+
+/* Add all records, and ask now and then. */
+static void check_growth(rng *random, data_kind kind, size_t count, uint32_t distance)
+{
+    data_set data;
+    ss_growing_index *index;
+    sstore_error error = {.status = SSTORE_OK};
+    testing_doing("%zu records, %s, distance %u", count, data_kind_name(kind), distance);
+    make_distinct(random, kind, count, &data);
+    assert_ok(ss_growing_index_create(distance, &index, &error), &error);
+    for (size_t added = 0, next; added <= data.count; added = next) {
+        assert_int_equal(ss_growing_index_count(index), added);
+        assert_true(ss_growing_index_bytes(index) > added * 8);
+        for (int i = 0; i < 10; i++)
+            check_find(index, &data, added, data_query(random, &data, distance),
+                       i < 5 ? distance : (uint32_t)rng_below(random, distance + 1));
+        if (added == data.count)
+            break;
+        next = added + 1 + added / 4 < data.count ? added + 1 + added / 4 : data.count;
+        must_add(index, &data, added, next);
+    }
+    ss_growing_index_free(index);
+    data_free(&data);
+}
+
+static void test_growing_index(void **state)
+{
+    rng random = rng_seeded(run_seed);
+    for (int kind = 0; kind < DATA_KIND_COUNT; kind++) {
+        check_growth(&random, (data_kind)kind, 9000, 3);
+        check_growth(&random, (data_kind)kind, 5000, (uint32_t)rng_below(&random, SS_INDEX_MAX_DISTANCE + 1));
+    }
+    testing_done();
+}
+
+static sstore_status gather(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
+                            sstore_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        rows_add(context, (row){.fingerprint = fingerprints[i], .id = ids[i]});
+    return SSTORE_OK;
+}
+
+/* All records come out again. */
+static void test_each_record_of_a_growing_index(void **state)
+{
+    rng random = rng_seeded(run_seed + 4);
+    for (size_t count = 0; count < 9000; count = 2 * count + 500) {
+        data_set data;
+        ss_growing_index *index;
+        rows got = {0}, wanted = {0};
+        sstore_error error = {.status = SSTORE_OK};
+        testing_doing("each of %zu", count);
+        make_distinct(&random, DATA_CLUSTERED, count, &data);
+        assert_ok(ss_growing_index_create(3, &index, &error), &error);
+        must_add(index, &data, 0, data.count);
+        for (size_t i = 0; i < data.count; i++)
+            rows_add(&wanted, (row){.fingerprint = data.fingerprints[i], .id = data.ids[i]});
+        assert_ok(ss_growing_index_each(index, gather, &got, &error), &error);
+        rows_sort(&got);
+        rows_sort(&wanted);
+        rows_assert_equal(&got, &wanted, "all records");
+        rows_free(&got);
+        rows_free(&wanted);
+        ss_growing_index_free(index);
+        data_free(&data);
+    }
+    testing_done();
+}
+
+/* All in one bucket of the first table. */
+static void test_growing_index_of_one_bucket(void **state)
+{
+    rng random = rng_seeded(run_seed + 1);
+    data_set data;
+    ss_growing_index *index;
+    sstore_error error = {.status = SSTORE_OK};
+    testing_doing("all in one bucket");
+    data_make(&random, DATA_UNIFORM, DATA_IDS, 6000, false, &data);
+    for (size_t i = 0; i < data.count; i++)
+        data.fingerprints[i] = (data.fingerprints[i] & 0xffffffff) | 0xabcdefabULL << 32;
+    drop_repeats(&data);
+    assert_ok(ss_growing_index_create(3, &index, &error), &error);
+    must_add(index, &data, 0, data.count);
+    for (int i = 0; i < 50; i++)
+        check_find(index, &data, data.count, data_query(&random, &data, 3), 3);
+    ss_growing_index_free(index);
+    data_free(&data);
+    testing_done();
+}
+
+static int stop_at_second(void *context, const sstore_match *match)
+{
+    return ++*(int *)context == 2;
+}
+
+static void test_stopping_a_find(void **state)
+{
+    ss_growing_index *index;
+    sstore_error error = {.status = SSTORE_OK};
+    assert_ok(ss_growing_index_create(1, &index, &error), &error);
+    for (uint64_t records = 0; records < 4000; records++) {
+        int seen = 0;
+        if (records == 10 || records == 3999) {
+            assert_int_equal(ss_growing_index_find(index, 4, 1, stop_at_second, &seen), SSTORE_STOPPED);
+            assert_int_equal(seen, 2);
+        }
+        assert_ok(ss_growing_index_add(index, records, records, &error), &error);
+    }
+    ss_growing_index_free(index);
+    ss_growing_index_free(NULL);
+}
+
 int main(void)
 {
     rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_kinds, testing_teardown),
-        cmocka_unit_test_teardown(test_many, testing_teardown),
-        cmocka_unit_test_teardown(test_empty, testing_teardown),
-        cmocka_unit_test_teardown(test_stopping, testing_teardown),
+        cmocka_unit_test_teardown(test_static_index, testing_teardown),
+        cmocka_unit_test_teardown(test_static_index_of_many, testing_teardown),
+        cmocka_unit_test_teardown(test_static_index_without_work, testing_teardown),
+        cmocka_unit_test_teardown(test_stopping_a_search, testing_teardown),
+        cmocka_unit_test_teardown(test_growing_index, testing_teardown),
+        cmocka_unit_test_teardown(test_each_record_of_a_growing_index, testing_teardown),
+        cmocka_unit_test_teardown(test_growing_index_of_one_bucket, testing_teardown),
+        cmocka_unit_test_teardown(test_stopping_a_find, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
