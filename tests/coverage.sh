@@ -28,7 +28,7 @@ not_counted='.*\bassert\('
 # could be, and little is fuzzed. And a test in which the command may make no files, where gcov could not write what it
 # counted: limits.file_sizes does the same in one process.
 tests=(-LE '^(install|tidy)$'
-  -E '^(cli\.file-size-limit|limits\.(memory|kill|descriptors)|property\.same_matches|unit\.(group|table)_join|corrupt\.(flip|truncate|exchange)|faults\.power_cut|format\.(decoder|golden))$')
+  -E '^(cli\.file-size-limit|limits\.(memory|kill|descriptors)|property\.same_matches|unit\.(group_join|table_join)|corrupt\.(flip|truncate|exchange)|faults\.power_cut|format\.(decoder|golden))$')
 export SSTORE_TEST_STEP=15 SSTORE_TEST_MUTATIONS=10
 
 case ${1:-} in

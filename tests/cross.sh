@@ -47,7 +47,7 @@ left_out=(
   'format\.decoder'        # of the format, not of a processor
   'property\.batch'        # these six have a fixed size, and take minutes each in the emulator
   'property\.same_matches'
-  'property\.scan'
+  'property\.stream_matcher'
   'corrupt\.exchange'
   'corrupt\.flip'
   'corrupt\.truncate'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the rules of the tree that a compiler does not: who may include what, that file names are unique, and that the tour in
-# CONTRIBUTING.md leads to functions that are there.
+# Checks rules of the tree that a compiler does not: who may include what, that file names are unique, and that the functions
+# of CONTRIBUTING.md's tour and the tests that scripts and documents name exist.
 #   tests/layers.sh [PROJECT]
 # Prints each breach as FILE:LINE: reason, and exits 1 if there is one.
 set -u
@@ -95,6 +95,25 @@ done < <(includes libstore tools bench tests)
 while read -r file function; do
   grep -qsE "^[a-z][^;]*\\b$function\\(" "libstore/src/$file" || breach CONTRIBUTING.md "the tour: there is no $function() in $file"
 done < <(grep -oE '`[a-z]+/[a-z_]+\.c`: `[a-z_]+\(\)`' CONTRIBUTING.md | sed -E 's/`([^`]+)`: `([a-z_]+)\(\)`/\1 \2/')
+
+# Names of tests: KIND.NAME, or in a regular expression KIND\.NAME or KIND\.(NAME|NAME). ctest ignores a name that has no test.
+test_exists() { # kind, name
+  case $1 in
+    cli) [[ -e tests/cli/cases/$2.sh ]] ;;
+    fuzz) [[ -e tests/fuzz/fuzz_$2.c ]] ;;
+    install) grep -q "NAME install\.$2$" tests/CMakeLists.txt ;;
+    format) [[ -e tests/format/test_$2.c || -e format-spec/decoder/test_$2.py ]] ;;
+    *) [[ -e tests/$1/test_$2.c ]] ;;
+  esac
+}
+named_tests='(?<![\w/.$-])(unit|property|corrupt|format|limits|faults|cli|install|fuzz)\\{0,2}\.(\([^)]*\)|[a-z_-]+)'
+while IFS=: read -r file line found; do
+  kind=${found%%[\\.]*}
+  for name in $(tr '(|)' '   ' <<<"${found##*.}"); do
+    [[ $name == NAME || $name == md || $name == @(c|py|h|sh) ]] || test_exists "$kind" "$name" ||
+      breach "$file:$line" "there is no test $kind.$name"
+  done
+done < <(grep -noP "$named_tests" tests/*.sh tests/README.md tests/CMakeLists.txt CONTRIBUTING.md SECURITY.md docs/*.md)
 
 while read -r name; do
   breach "$name" "two files have this name: $(find libstore tools bench tests -name "$name" -print | tr '\n' ' ')"
