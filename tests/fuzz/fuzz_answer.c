@@ -1,7 +1,8 @@
 /*
- * fuzz_answer.c - questions to a store that is honest or has one lie. An honest one gives the answers of brute force; any other
- * the same, or damage, or at least no record that it has nowhere, and none twice; and every call ends.
- *   1 byte: how the store is read and what is asked; then the store, as support/one_lie.c takes it
+ * fuzz_answer.c - queries of a store that is honest or has one lie. An honest store must give the answers of brute force. Any other
+ * store must give the same answers, or the call must report damage; if it notices nothing, it must report no record twice, and none
+ * that is nowhere in the store. Columns and iterators must agree with callbacks. Every call must end.
+ *   1 byte: how the store is read, what is asked, and the capacity of columns; then the store, as support/one_lie.c takes it
  */
 #include "support/fuzzing.h"
 #include "support/lie_case.h"
@@ -10,10 +11,13 @@
 #define PROBING (SLOW_CONTENT | SLOW_OTHER_TABLES | SLOW_DIRECTORY | SLOW_COUNTS)
 #define SCANNING (SLOW_CONTENT | SLOW_DIRECTORY | SLOW_COUNTS)
 
+#define MAX_CAPACITY 8u
+
 typedef struct session {
     lie_case made;
     sstore_strategy strategy;
     bool asks_one, asks_all;
+    size_t capacity; /* of columns, at most MAX_CAPACITY */
     sstore *store;
     sstore_cursor *cursor;
 } session;
@@ -22,6 +26,24 @@ static int take_match(void *context, const sstore_match *match)
 {
     matches_add(context, match);
     return 0;
+}
+
+/* Columns with room, from which matches are taken. */
+typedef struct match_room {
+    uint64_t query_index[MAX_CAPACITY], fingerprint[MAX_CAPACITY], id[MAX_CAPACITY];
+    uint32_t distance[MAX_CAPACITY];
+} match_room;
+
+static sstore_match_columns columns_of(match_room *room)
+{
+    return (sstore_match_columns){sizeof(sstore_match_columns), room->query_index, room->fingerprint, room->id,
+                                  room->distance};
+}
+
+static void add_columns(const match_room *room, size_t count, matches *to)
+{
+    for (size_t i = 0; i < count; i++)
+        matches_add(to, &(sstore_match){room->query_index[i], room->fingerprint[i], room->id[i], room->distance[i]});
 }
 
 static int take_record(void *context, const sstore_record *record)
@@ -52,6 +74,24 @@ static void check_distances(const session *self, const matches *got, uint32_t di
     }
 }
 
+/* The same query into columns, which hold its first matches. */
+static void query_columns(const session *self, uint64_t fingerprint, uint32_t distance, sstore_status wanted_status,
+                          const matches *wanted)
+{
+    match_room room;
+    matches got = {0};
+    sstore_error error;
+    uint64_t count = 0;
+    const sstore_match_columns columns = columns_of(&room);
+    work_begin("query into columns");
+    LIE_CHECK(&self->made, wanted_status == sstore_query_columns(self->cursor, fingerprint, distance, &columns,
+                                                                 self->capacity, &count, &error));
+    LIE_CHECK(&self->made, wanted_status != SSTORE_OK || count == wanted->count);
+    add_columns(&room, count < self->capacity ? count : self->capacity, &got);
+    lie_case_check_same_matches(&self->made, SSTORE_ERROR_DAMAGED, &got, wanted); /* as far as there was room */
+    matches_free(&got);
+}
+
 static void query(const session *self, uint64_t fingerprint, uint32_t distance)
 {
     matches got = {0}, wanted = {0};
@@ -64,6 +104,7 @@ static void query(const session *self, uint64_t fingerprint, uint32_t distance)
     if (exact)
         oracle_query(&self->made.truth->truth, fingerprint, distance, 0, &wanted);
     check_distances(self, &got, distance);
+    query_columns(self, fingerprint, distance, status, &got);
     lie_case_check_matches(&self->made, &got, &wanted, exact);
     matches_free(&got);
     matches_free(&wanted);
@@ -83,6 +124,29 @@ static void query_nearest(const session *self, uint64_t fingerprint)
     matches_free(&wanted);
 }
 
+/* The same batch as an iterator. */
+static void iterate_batch(const session *self, uint32_t distance, const sstore_batch_options *options,
+                          sstore_status wanted_status, const matches *wanted)
+{
+    match_room room;
+    matches got = {0};
+    sstore_match_iterator *iterator = NULL;
+    sstore_error error;
+    size_t count;
+    const sstore_match_columns columns = columns_of(&room);
+    work_begin("iterator of matches");
+    sstore_status status = sstore_match_iterator_create(self->store, self->made.made.queries, 16, distance, options,
+                                                        &iterator, &error);
+    for (count = 1; status == SSTORE_OK && count > 0; add_columns(&room, count, &got)) {
+        count = 0;
+        status = sstore_match_iterator_next(iterator, &columns, self->capacity, &count, &error);
+    }
+    sstore_match_iterator_free(iterator);
+    LIE_CHECK(&self->made, status == wanted_status);
+    lie_case_check_same_matches(&self->made, status, &got, wanted);
+    matches_free(&got);
+}
+
 static void query_batch(const session *self, uint32_t distance)
 {
     const uint64_t *queries = self->made.made.queries;
@@ -97,6 +161,7 @@ static void query_batch(const session *self, uint32_t distance)
     for (uint64_t i = 0; exact && i < 16; i++)
         oracle_query(&self->made.truth->truth, queries[i], distance, i, &wanted);
     check_distances(self, &got, distance);
+    iterate_batch(self, distance, &options, status, &got);
     lie_case_check_matches(&self->made, &got, &wanted, exact);
     matches_free(&got);
     matches_free(&wanted);
@@ -112,6 +177,26 @@ static void explain(const session *self, uint32_t distance)
     (void)lie_case_ok(&self->made, status, &error);
 }
 
+/* The same records from an iterator. */
+static void iterate_records(const session *self, sstore_status wanted_status, const oracle *wanted)
+{
+    uint64_t fingerprints[MAX_CAPACITY], ids[MAX_CAPACITY];
+    sstore_record_iterator *iterator = NULL;
+    sstore_error error;
+    size_t done = 0, count = 1;
+    work_begin("iterator of records");
+    sstore_status status = sstore_record_iterator_create(self->store, &iterator, &error);
+    while (status == SSTORE_OK && count > 0) {
+        count = 0;
+        status = sstore_record_iterator_next(iterator, fingerprints, ids, self->capacity, &count, &error);
+        for (size_t i = 0; i < count; i++, done++)
+            LIE_CHECK(&self->made, done >= wanted->count || (wanted->records[done].fingerprint == fingerprints[i] &&
+                                                             wanted->records[done].id == ids[i]));
+    }
+    sstore_record_iterator_free(iterator);
+    LIE_CHECK(&self->made, status == wanted_status && (status != SSTORE_OK || done == wanted->count));
+}
+
 static void each_record(const session *self)
 {
     oracle got = {.count = 0};
@@ -121,6 +206,7 @@ static void each_record(const session *self)
     const bool ok = lie_case_ok(&self->made, status, &error);
     for (size_t i = 1; i < got.count; i++) /* in order, as they come */
         LIE_CHECK(&self->made, got.records[i - 1].fingerprint <= got.records[i].fingerprint);
+    iterate_records(self, status, &got);
     lie_case_check_records(&self->made, &got, ok && lie_case_keeps(&self->made, SLOW_CONTENT));
     oracle_free(&got);
 }
@@ -194,7 +280,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
     sstore_error error;
     const uint32_t what = how / 9 % 4; /* all of it, or a part that takes less */
-    session self = {.strategy = (sstore_strategy)(how / 3 % 3), .asks_one = what < 2, .asks_all = what % 2 == 0};
+    session self = {.strategy = (sstore_strategy)(how / 3 % 3),
+                    .asks_one = what < 2,
+                    .asks_all = what % 2 == 0,
+                    .capacity = 1 + how / 36 % MAX_CAPACITY};
     lie_case_make(&self.made, "answer", &input);
     options.io = (sstore_io)(how % 3);
     options.strategy = self.strategy;

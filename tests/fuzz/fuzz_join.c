@@ -1,12 +1,15 @@
 /*
  * fuzz_join.c - joins of stores that are honest or have one lie: with themselves, with an honest store on either side, and
- * clusters. Honest ones give the pairs of brute force; any other the same, or damage, or at least no pair that is wrong, and none
- * twice; and every call ends.
+ * clusters. Honest stores must give the pairs of brute force. Any other store must give the same pairs, or the call must report
+ * damage; if it notices nothing, it must report no pair that is wrong, and none twice. Iterators must agree with callbacks. Every
+ * call must end.
  *   1 byte: which join; then the store, as support/one_lie.c takes it
  */
 #include "support/fuzzing.h"
 #include "support/lie_case.h"
 #include "support/scratch.h"
+
+#define CAPACITY 5u /* of the columns of iterators */
 
 /* What a join reads. */
 #define JOINING (SLOW_CONTENT | SLOW_DIRECTORY | SLOW_COUNTS)
@@ -79,8 +82,9 @@ static void check_pairs(const session *self, const lie_case *left, const lie_cas
     for (size_t i = 0; i < got->count; i++) {
         const sstore_pair *pair = &got->items[i];
         LIE_CHECK(&self->left, i == 0 || compare_pairs(pair - 1, pair) < 0);
-        LIE_CHECK(&self->left, pair->distance <= self->distance &&
-                                   pair->distance == (uint32_t)__builtin_popcountll(pair->fingerprint ^ pair->other_fingerprint));
+        LIE_CHECK(&self->left,
+                  pair->distance <= self->distance &&
+                      pair->distance == (uint32_t)__builtin_popcountll(pair->fingerprint ^ pair->other_fingerprint));
         LIE_CHECK(&self->left, slow_store_may_report(left->truth, pair->fingerprint, pair->id));
         LIE_CHECK(&self->left, slow_store_may_report(right->truth, pair->other_fingerprint, pair->other_id));
     }
@@ -95,6 +99,30 @@ static void check_pairs(const session *self, const lie_case *left, const lie_cas
     free(wanted.items);
 }
 
+/* The same pairs from an iterator; `right` is NULL for those of one store. */
+static void iterate_pairs(const session *self, const sstore *left, const sstore *right, sstore_status wanted_status,
+                          const pairs *wanted)
+{
+    uint64_t fingerprints[CAPACITY], ids[CAPACITY], other_fingerprints[CAPACITY], other_ids[CAPACITY];
+    uint32_t distances[CAPACITY];
+    const sstore_pair_columns columns = {sizeof columns, fingerprints, ids, other_fingerprints, other_ids, distances};
+    sstore_pair_iterator *iterator = NULL;
+    sstore_error error;
+    size_t done = 0, count = 1;
+    work_begin("iterator of pairs");
+    sstore_status status = sstore_pair_iterator_create(left, right, &self->options, &iterator, &error);
+    while (status == SSTORE_OK && count > 0) {
+        count = 0;
+        status = sstore_pair_iterator_next(iterator, &columns, CAPACITY, &count, &error);
+        for (size_t i = 0; i < count; i++, done++) {
+            const sstore_pair pair = {fingerprints[i], ids[i], other_fingerprints[i], other_ids[i], distances[i]};
+            LIE_CHECK(&self->left, done >= wanted->count || is_same_pair(&wanted->items[done], &pair));
+        }
+    }
+    sstore_pair_iterator_free(iterator);
+    LIE_CHECK(&self->left, status == wanted_status && (status != SSTORE_OK || done == wanted->count));
+}
+
 static void pair_up(session *self)
 {
     pairs got = {0};
@@ -103,6 +131,7 @@ static void pair_up(session *self)
     const sstore_status status = sstore_pairs(self->left_store, &self->options, take_pair, &got, &error);
     const bool ok = lie_case_ok(&self->left, status, &error);
     check_pairs(self, &self->left, &self->left, &got, ok && lie_case_keeps(&self->left, JOINING));
+    iterate_pairs(self, self->left_store, NULL, status, &got);
     free(got.items);
 }
 
@@ -111,11 +140,13 @@ static void join(session *self, bool swapped)
     pairs got = {0};
     sstore_error error;
     const lie_case *left = swapped ? &self->right : &self->left, *right = swapped ? &self->left : &self->right;
+    const sstore *left_store = swapped ? self->right_store : self->left_store;
+    const sstore *right_store = swapped ? self->left_store : self->right_store;
     work_begin("join");
-    const sstore_status status = sstore_join(swapped ? self->right_store : self->left_store,
-                                             swapped ? self->left_store : self->right_store, &self->options, take_pair, &got, &error);
+    const sstore_status status = sstore_join(left_store, right_store, &self->options, take_pair, &got, &error);
     const bool ok = lie_case_ok(&self->left, status, &error);
     check_pairs(self, left, right, &got, ok && lie_case_keeps(&self->left, JOINING));
+    iterate_pairs(self, left_store, right_store, status, &got);
     free(got.items);
 }
 
@@ -130,7 +161,8 @@ static void join_itself(session *self)
         const sstore_status status = sstore_join(self->left_store, again, &self->options, take_pair, &got, &error);
         const bool ok = lie_case_ok(&self->left, status, &error);
         check_pairs(self, &self->left, &self->left, &got, false);
-        if (ok && lie_case_keeps(&self->left, JOINING)) { /* each pair of records in both directions, and each with itself */
+        if (ok && lie_case_keeps(&self->left, JOINING)) {
+            /* Each pair of records in both directions, and each record with itself. */
             const oracle *truth = &self->left.truth->truth;
             pairs_of(truth, truth, self->distance, &none);
             LIE_CHECK(&self->left, got.count == 2 * none.count + truth->count);
@@ -183,7 +215,8 @@ static size_t *find_roots(const oracle *truth, uint32_t distance)
 static size_t index_of(const oracle *truth, const sstore_cluster_record *record)
 {
     size_t i = 0;
-    while (i < truth->count && (truth->records[i].fingerprint != record->fingerprint || truth->records[i].id != record->id))
+    while (i < truth->count &&
+           (truth->records[i].fingerprint != record->fingerprint || truth->records[i].id != record->id))
         i++;
     return i;
 }
@@ -207,9 +240,39 @@ static void check_clusters(const session *self, const clustered *got)
         }
         LIE_CHECK(&self->left, roots[index] == root && record->cluster_size == got->items[first].cluster_size);
         LIE_CHECK(&self->left, (record->is_representative != 0) == (i == first));
-        LIE_CHECK(&self->left, record->distance == (uint32_t)__builtin_popcountll(record->fingerprint ^ got->items[first].fingerprint));
+        LIE_CHECK(&self->left, record->distance ==
+                                   (uint32_t)__builtin_popcountll(record->fingerprint ^ got->items[first].fingerprint));
     }
     free(roots);
+}
+
+/* The same records from an iterator. */
+static void iterate_clusters(const session *self, sstore_status wanted_status, const clustered *wanted)
+{
+    uint64_t clusters[CAPACITY], sizes[CAPACITY], fingerprints[CAPACITY], ids[CAPACITY];
+    uint32_t distances[CAPACITY];
+    bool representatives[CAPACITY];
+    const sstore_cluster_columns columns = {sizeof columns, clusters,       sizes, fingerprints, ids,
+                                            distances,      representatives};
+    sstore_cluster_iterator *iterator = NULL;
+    sstore_error error;
+    size_t done = 0, count = 1;
+    work_begin("iterator of clusters");
+    sstore_status status = sstore_cluster_iterator_create(self->left_store, &self->options, true, &iterator, &error);
+    while (status == SSTORE_OK && count > 0) {
+        count = 0;
+        status = sstore_cluster_iterator_next(iterator, &columns, CAPACITY, &count, &error);
+        LIE_CHECK(&self->left, count <= wanted->count - done || wanted_status != SSTORE_OK);
+        for (size_t i = 0; i < count && done < wanted->count; i++, done++) {
+            const sstore_cluster_record *record = &wanted->items[done];
+            LIE_CHECK(&self->left, record->cluster == clusters[i] && record->cluster_size == sizes[i]);
+            LIE_CHECK(&self->left, record->fingerprint == fingerprints[i] && record->id == ids[i]);
+            LIE_CHECK(&self->left, record->distance == distances[i]);
+            LIE_CHECK(&self->left, record->is_representative == representatives[i]);
+        }
+    }
+    sstore_cluster_iterator_free(iterator);
+    LIE_CHECK(&self->left, status == wanted_status && (status != SSTORE_OK || done == wanted->count));
 }
 
 static void find_clusters(session *self)
@@ -220,6 +283,7 @@ static void find_clusters(session *self)
     work_begin("clusters");
     const sstore_status status = sstore_clusters(self->left_store, &self->options, true, take_clustered, &got, &error);
     const bool ok = lie_case_ok(&self->left, status, &error), exact = ok && lie_case_keeps(&self->left, JOINING);
+    iterate_clusters(self, status, &got);
     for (size_t i = 0; i < got.count; i++)
         records_add(&records, got.items[i].fingerprint, got.items[i].id);
     lie_case_check_records(&self->left, &records, exact);

@@ -33,14 +33,16 @@ bool lie_case_keeps(const lie_case *of, uint32_t rules)
 static void tell(const lie_case *of)
 {
     const char *reason = of->truth->first_reason;
-    fprintf(stderr, "a store of %u segments, %s ids, k = %u, blocks of %u, universe %u; the lie: %s at segment %u, "
-            "table %u, %u, size %u, value %" PRIu64 "; broken: %x, %s\n", of->plan.segment_count,
-            of->plan.has_ids ? "with" : "without", of->plan.distance, of->plan.block_bytes, of->plan.universe,
-            lie_name(of->about.kind), of->about.segment, of->about.table, of->about.at, of->about.size, of->about.value,
-            of->truth->broken, reason == NULL ? "nothing" : reason);
+    fprintf(stderr,
+            "a store of %u segments, %s ids, k = %u, blocks of %u, universe %u; the lie: %s at segment %u, "
+            "table %u, %u, size %u, value %" PRIu64 "; broken: %x, %s\n",
+            of->plan.segment_count, of->plan.has_ids ? "with" : "without", of->plan.distance, of->plan.block_bytes,
+            of->plan.universe, lie_name(of->about.kind), of->about.segment, of->about.table, of->about.at,
+            of->about.size, of->about.value, of->truth->broken, reason == NULL ? "nothing" : reason);
     for (uint32_t i = 0; i < of->plan.segment_count; i++)
-        fprintf(stderr, "  segment %u %s %u, seed %u, tables %u\n", i, of->plan.segments[i].removes ? "removes" : "adds",
-                of->plan.segments[i].count, of->plan.segments[i].seed, of->plan.segments[i].tables & 15u);
+        fprintf(stderr, "  segment %u %s %u, seed %u, tables %u\n", i,
+                of->plan.segments[i].removes ? "removes" : "adds", of->plan.segments[i].count,
+                of->plan.segments[i].seed, of->plan.segments[i].tables & 15u);
 }
 
 void lie_case_fail(const lie_case *of, const char *file, int line, const char *condition)
@@ -133,7 +135,8 @@ void lie_case_check_records(const lie_case *of, oracle *got, bool exact)
 
 static bool is_same_match(const sstore_match *a, const sstore_match *b)
 {
-    return a->query_index == b->query_index && a->fingerprint == b->fingerprint && a->id == b->id && a->distance == b->distance;
+    return a->query_index == b->query_index && a->fingerprint == b->fingerprint && a->id == b->id &&
+           a->distance == b->distance;
 }
 
 void lie_case_check_matches(const lie_case *of, matches *got, matches *wanted, bool exact)
@@ -149,4 +152,11 @@ void lie_case_check_matches(const lie_case *of, matches *got, matches *wanted, b
     LIE_CHECK(of, got->count == wanted->count);
     for (size_t i = 0; i < got->count; i++)
         LIE_CHECK(of, is_same_match(&got->items[i], &wanted->items[i]));
+}
+
+void lie_case_check_same_matches(const lie_case *of, sstore_status status, const matches *one, const matches *other)
+{
+    LIE_CHECK(of, status != SSTORE_OK || one->count == other->count);
+    for (size_t i = 0; i < one->count && i < other->count; i++)
+        LIE_CHECK(of, is_same_match(&one->items[i], &other->items[i]));
 }

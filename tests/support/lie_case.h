@@ -47,6 +47,10 @@ void lie_case_check_records(const lie_case *of, oracle *got, bool exact);
 /* The same for matches with what is to be found, both sorted here. */
 void lie_case_check_matches(const lie_case *of, matches *got, matches *wanted, bool exact);
 
+/* Of two calls that promise the same matches in the same order, both with this status: as far as both went they must agree, and
+ * after success in everything. */
+void lie_case_check_same_matches(const lie_case *of, sstore_status status, const matches *one, const matches *other);
+
 /* Records that grow. Freed with oracle_free(). */
 void records_add(oracle *records, uint64_t fingerprint, uint64_t id);
 void records_sort(oracle *records);
