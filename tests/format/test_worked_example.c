@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "support/data.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/use_store.h"
@@ -485,12 +486,6 @@ static uint64_t permute(uint64_t fingerprint, uint64_t mask)
             permuted = permuted << 1 | ((fingerprint & bit) != 0);
     } while (bit != last);
     return permuted;
-}
-
-static int compare_numbers(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
 }
 
 /* Every table must hold the distinct fingerprints, permuted and ascending. */

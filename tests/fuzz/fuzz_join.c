@@ -26,22 +26,6 @@ typedef struct session {
     uint32_t distance;
 } session;
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static int compare_pairs(const void *left, const void *right)
-{
-    const sstore_pair *a = left, *b = right;
-    int order = compare_numbers(a->fingerprint, b->fingerprint);
-    if (order == 0)
-        order = compare_numbers(a->other_fingerprint, b->other_fingerprint);
-    if (order == 0)
-        order = compare_numbers(a->other_id, b->other_id);
-    return order != 0 ? order : compare_numbers(a->id, b->id);
-}
-
 static void pairs_add(pairs *list, const sstore_pair *pair)
 {
     if (list->count == list->capacity) {

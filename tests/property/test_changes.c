@@ -42,14 +42,6 @@ typedef struct living {
 
 /* ----- the list ----- */
 
-static int compare_records(const void *left, const void *right)
-{
-    const sstore_record *a = left, *b = right;
-    if (a->fingerprint != b->fingerprint)
-        return a->fingerprint < b->fingerprint ? -1 : 1;
-    return (a->id > b->id) - (a->id < b->id);
-}
-
 /* Sort, and count distinct fingerprints. */
 static void settle(oracle *truth)
 {

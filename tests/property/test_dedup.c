@@ -63,14 +63,6 @@ static int check_answer(void *context, const sstore_dedup_answer *answer)
     return 0;
 }
 
-static int compare_records(const void *left, const void *right)
-{
-    const sstore_record *a = left, *b = right;
-    if (a->fingerprint != b->fingerprint)
-        return a->fingerprint < b->fingerprint ? -1 : 1;
-    return (a->id > b->id) - (a->id < b->id);
-}
-
 /* The store must have the first `count` records of the list. */
 static void check_store(const taking *self, size_t count)
 {

@@ -47,18 +47,6 @@ static int add_pair(void *context, const sstore_pair *pair)
     return 0;
 }
 
-/* The order that pairs are reported in. */
-static int compare_pairs(const void *left, const void *right)
-{
-    const sstore_pair *a = left, *b = right;
-    const uint64_t of_a[4] = {a->fingerprint, a->other_fingerprint, a->other_id, a->id};
-    const uint64_t of_b[4] = {b->fingerprint, b->other_fingerprint, b->other_id, b->id};
-    for (int i = 0; i < 4; i++)
-        if (of_a[i] != of_b[i])
-            return of_a[i] < of_b[i] ? -1 : 1;
-    return 0;
-}
-
 static void assert_equal_pairs(const pair_list *got, const pair_list *wanted)
 {
     for (size_t i = 0; i < got->count && i < wanted->count; i++) {

@@ -17,6 +17,7 @@
 
 #include "base/simd.h"
 #include "support/answers.h"
+#include "support/data.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"
@@ -171,33 +172,35 @@ static size_t affordable(const asking *self, uint32_t distance)
 }
 
 /* Ask the first `count` queries one by one. */
-static void ask_singles(const asking *self, uint32_t distance, size_t count, rows *got)
+static void ask_singles(const asking *self, uint32_t distance, size_t count, matches *got)
 {
     sstore_error error = {.status = SSTORE_OK};
     for (size_t i = 0; i < count; i++) {
-        rows_sink sink = {.to = got, .first_query = i};
+        const size_t before = got->count;
         testing_doing("%s: query %016" PRIx64 " at %" PRIu32, self->words, self->of->queries[i], distance);
-        assert_ok(sstore_query(self->cursor, self->of->queries[i], distance, rows_collect, &sink, &error), &error);
+        assert_ok(store_query(self->cursor, self->of->queries[i], distance, got, &error), &error);
+        for (size_t j = before; j < got->count; j++)
+            got->items[j].query_index = i;
     }
 }
 
 static void check_singles(const asking *self, uint32_t distance, size_t count)
 {
-    rows got = {0}, again = {0}, wanted = {0};
+    matches got = {0}, again = {0}, wanted = {0};
     for (size_t i = 0; i < count; i++)
         answers_copy(subject_answers(self->of, distance), i, i, &wanted);
     ask_singles(self, distance, count, &got);
     ask_singles(self, distance, count, &again);
     testing_doing("%s: %zu queries at %" PRIu32, self->words, count, distance);
-    const bool same_order = rows_equal(&got, &again); /* said last, since other matches also come in another order */
-    rows_sort(&got);
-    rows_assert_equal(&got, &wanted, "single queries");
+    const bool same_order = matches_equal(&got, &again);
+    matches_sort(&got);
+    matches_assert_equal(&got, &wanted, "single queries");
     compared.queries += count;
     if (!same_order)
         fail_msg("single queries: the right matches, but in another order than the call before");
-    rows_free(&got);
-    rows_free(&again);
-    rows_free(&wanted);
+    matches_free(&got);
+    matches_free(&again);
+    matches_free(&wanted);
 }
 
 /* A batch of `count` of the first `of_first` queries, with repeats. */
@@ -206,8 +209,7 @@ static void check_batch(const asking *self, uint32_t distance, size_t count, siz
     const uint32_t threads = thread_counts[draw(&self->decks->threads, &self->of->random)];
     uint64_t queries[BATCH_MOST];
     sstore_error error = {.status = SSTORE_OK};
-    rows got = {0}, wanted = {0};
-    rows_sink sink = {.to = &got};
+    matches got = {0}, wanted = {0};
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     size_t asked = 0;
     options.threads = threads;
@@ -217,11 +219,11 @@ static void check_batch(const asking *self, uint32_t distance, size_t count, siz
         answers_copy(subject_answers(self->of, distance), query, asked, &wanted);
     }
     testing_doing("%s: batch of %zu at %" PRIu32 ", %" PRIu32 " threads", self->words, asked, distance, threads);
-    assert_ok(sstore_query_batch(self->store, queries, asked, distance, &options, rows_collect, &sink, &error), &error);
-    rows_assert_equal(&got, &wanted, "batch"); /* it comes sorted */
+    assert_ok(sstore_query_batch(self->store, queries, asked, distance, &options, store_collect, &got, &error), &error);
+    matches_assert_equal(&got, &wanted, "batch"); /* it comes sorted */
     compared.batches++;
-    rows_free(&got);
-    rows_free(&wanted);
+    matches_free(&got);
+    matches_free(&wanted);
 }
 
 /* The right answer is found the long way: by the first distance that has one. */
@@ -229,22 +231,14 @@ static void check_nearest(const asking *self, size_t query)
 {
     const uint64_t fingerprint = self->of->queries[query];
     sstore_error error = {.status = SSTORE_OK};
-    matches found = {0};
-    rows got = {0}, wanted = {0};
-    rows_sink sink = {.to = &wanted};
+    matches got = {0}, wanted = {0};
     testing_doing("%s: nearest of %016" PRIx64, self->words, fingerprint);
-    oracle_nearest(&self->of->truth, fingerprint, SSTORE_MAX_DISTANCE, &found);
-    for (size_t i = 0; i < found.count; i++)
-        rows_collect(&sink, &found.items[i]);
-    sink.to = &got;
-    assert_ok(sstore_query_nearest(self->cursor, fingerprint, SSTORE_MAX_DISTANCE, rows_collect, &sink, &error),
-              &error);
-    rows_sort(&got);
-    rows_assert_equal(&got, &wanted, "nearest");
+    oracle_nearest(&self->of->truth, fingerprint, SSTORE_MAX_DISTANCE, &wanted);
+    assert_ok(store_nearest_sorted(self->cursor, fingerprint, SSTORE_MAX_DISTANCE, &got, &error), &error);
+    matches_assert_equal(&got, &wanted, "nearest");
     compared.nearest++;
-    matches_free(&found);
-    rows_free(&got);
-    rows_free(&wanted);
+    matches_free(&got);
+    matches_free(&wanted);
 }
 
 /* Each strategy asks for each distance in four of the twelve pairs of level and way to read: each way once, at some level. */
@@ -300,14 +294,6 @@ static void give(sstore_builder *builder, const data_set *data, size_t first, si
         assert_ok(sstore_builder_add(builder, &data->fingerprints[i], &id, 1, &error), &error);
     }
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
-}
-
-static int compare_records(const void *left, const void *right)
-{
-    const sstore_record *a = left, *b = right;
-    if (a->fingerprint != b->fingerprint)
-        return a->fingerprint < b->fingerprint ? -1 : 1;
-    return (a->id > b->id) - (a->id < b->id);
 }
 
 /* Some of the records, but for a bit or two, as far as they are others then. */
@@ -437,14 +423,8 @@ static int collect_match(void *collection, const sstore_stream_match *match)
     return 0;
 }
 
-static int add_row(void *context, const sstore_stream_match *match)
-{
-    rows_add(context, (row){match->query, match->distance, match->fingerprint, match->id});
-    return 0;
-}
-
 /* Let the records stream past the first `count` queries in parts of any size, and put the matches in order. */
-static void match_records(subject *of, uint32_t distance, size_t count, uint32_t threads, rows *got)
+static void match_records(subject *of, uint32_t distance, size_t count, uint32_t threads, matches *got)
 {
     sstore_error error = {.status = SSTORE_OK};
     sstore_collection *collection;
@@ -467,7 +447,7 @@ static void match_records(subject *of, uint32_t distance, size_t count, uint32_t
                   &error);
         done += part;
     }
-    assert_ok(sstore_collection_report(collection, add_row, got, &error), &error);
+    assert_ok(sstore_collection_report(collection, store_collect_stream, got, &error), &error);
     free(fingerprints);
     free(ids);
     sstore_stream_matcher_free(matcher);
@@ -478,7 +458,7 @@ static void match_records(subject *of, uint32_t distance, size_t count, uint32_t
 static void check_streams(subject *of, hand *decks, uint32_t distance)
 {
     const answers *right = subject_answers(of, distance);
-    rows wanted = {0};
+    matches wanted = {0};
     for (size_t query = 0; query < right->count; query++) {
         size_t first = 0;
         while (of->queries[first] != of->queries[query])
@@ -486,20 +466,20 @@ static void check_streams(subject *of, hand *decks, uint32_t distance)
         if (first == query) /* a query that is repeated counts once */
             answers_copy(right, query, of->queries[query], &wanted);
     }
-    rows_sort(&wanted);
+    matches_sort(&wanted);
     for (ss_simd_level level = SS_SIMD_NONE; level <= ss_simd_cpu(); level++) {
         const uint32_t threads = thread_counts[draw(&decks->threads, &of->random)];
-        rows got = {0};
+        matches got = {0};
         testing_doing("%s: stream at %" PRIu32 ", %s, %" PRIu32 " threads", of->words, distance, levels[level],
                       threads);
         ss_simd_limit(level);
         match_records(of, distance, right->count, threads, &got);
-        rows_assert_equal(&got, &wanted, "stream"); /* it comes sorted */
+        matches_assert_equal(&got, &wanted, "stream"); /* it comes sorted */
         compared.streams++;
-        rows_free(&got);
+        matches_free(&got);
     }
     ss_simd_limit(SS_SIMD_AVX512);
-    rows_free(&wanted);
+    matches_free(&wanted);
 }
 
 /* Make `usual` stores of a subject, match its records without one, and end it. */

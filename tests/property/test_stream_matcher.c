@@ -8,49 +8,46 @@
 #include "support/answers.h"
 #include "support/scratch.h"
 #include "support/testing.h"
-
-static int add_row(void *context, const sstore_stream_match *match)
-{
-    rows_add(context, (row){match->query, match->distance, match->fingerprint, match->id});
-    return 0;
-}
+#include "support/use_store.h"
 
 /* What a matcher must find of records as they were fed: repeated ones again. */
-static void try_all(const data_set *data, const uint64_t *queries, size_t query_count, uint32_t distance, rows *wanted)
+static void try_all(const data_set *data, const uint64_t *queries, size_t query_count, uint32_t distance,
+                    matches *wanted)
 {
     for (size_t i = 0; i < query_count; i++)
         for (size_t j = 0; j < data->count; j++) {
             const uint32_t bits = sstore_hamming_distance(queries[i], data->fingerprints[j]);
             const uint64_t id = data->ids != NULL ? data->ids[j] : 0;
             if (bits <= distance)
-                rows_add(wanted, (row){queries[i], bits, data->fingerprints[j], id});
+                matches_add(wanted, &(sstore_match){queries[i], data->fingerprints[j], id, bits});
         }
-    rows_sort(wanted);
+    matches_sort(wanted);
 }
 
-/* Drop repeats from sorted rows. */
-static void rows_unique(rows *list)
+/* Drop repeats from sorted matches. */
+static void matches_unique(matches *list)
 {
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++)
-        if (i == 0 || memcmp(&list->items[i], &list->items[kept - 1], sizeof(row)) != 0)
+        if (i == 0 || compare_matches(&list->items[i], &list->items[kept - 1]) != 0)
             list->items[kept++] = list->items[i];
     list->count = kept;
 }
 
 /* Feed all in parts of up to `most`. */
-static void feed_all(rng *random, sstore_stream_matcher *matcher, const data_set *data, size_t most, rows *got)
+static void feed_all(rng *random, sstore_stream_matcher *matcher, const data_set *data, size_t most, matches *got)
 {
     sstore_error error = {.status = SSTORE_OK};
     for (size_t done = 0; done < data->count;) {
         size_t part = (size_t)rng_between(random, 0, most);
         part = part < data->count - done ? part : data->count - done;
         assert_ok(sstore_stream_matcher_feed(matcher, data->fingerprints + done,
-                                             data->ids != NULL ? data->ids + done : NULL, part, add_row, got, &error),
+                                             data->ids != NULL ? data->ids + done : NULL, part, store_collect_stream,
+                                             got, &error),
                   &error);
         done += part;
     }
-    rows_sort(got);
+    matches_sort(got);
 }
 
 static sstore_stream_options make_options(uint32_t distance, uint32_t threads)
@@ -77,7 +74,7 @@ static void check_matcher(rng *random, data_kind kind, data_ids ids, size_t coun
     data_set data;
     sstore_stream_matcher *matcher;
     sstore_error error = {.status = SSTORE_OK};
-    rows got = {0}, wanted = {0};
+    matches got = {0}, wanted = {0};
     const uint32_t threads = (uint32_t)rng_between(random, 0, 3);
     testing_doing("%zu queries against %zu records, %s, %s, distance %u, %u threads", query_count, count,
                   data_kind_name(kind), data_ids_name(ids), distance, threads);
@@ -95,10 +92,10 @@ static void check_matcher(rng *random, data_kind kind, data_ids ids, size_t coun
     assert_ok(sstore_stream_matcher_create(queries, query_count, is_default ? NULL : &options, &matcher, &error),
               &error);
     feed_all(random, matcher, &data, rng_one_in(random, 2) ? count : 1 + count / 5, &got);
-    rows_assert_equal(&got, &wanted, "the matcher");
+    matches_assert_equal(&got, &wanted, "the matcher");
     sstore_stream_matcher_free(matcher);
-    rows_free(&got);
-    rows_free(&wanted);
+    matches_free(&got);
+    matches_free(&wanted);
     oracle_free(&batch);
     free(distinct);
     free(queries);
@@ -133,19 +130,19 @@ static void test_many_matches(void **state)
     for (uint32_t threads = 1; threads <= 2; threads++) {
         sstore_stream_matcher *matcher;
         sstore_error error = {.status = SSTORE_OK};
-        rows got = {0}, wanted = {0};
+        matches got = {0}, wanted = {0};
         testing_doing("most queries match each fingerprint, %u threads", threads);
         const sstore_stream_options options = make_options(16, threads);
         assert_ok(sstore_stream_matcher_create(queries, QUERIES, &options, &matcher, &error), &error);
-        assert_ok(sstore_stream_matcher_feed(matcher, fed, ids, FED, add_row, &got, &error), &error);
+        assert_ok(sstore_stream_matcher_feed(matcher, fed, ids, FED, store_collect_stream, &got, &error), &error);
         const data_set data = {.count = FED, .fingerprints = fed, .ids = ids};
         try_all(&data, queries, QUERIES, 16, &wanted);
-        rows_unique(&wanted); /* queries that are repeated count once */
-        rows_sort(&got);
-        rows_assert_equal(&got, &wanted, "the matcher");
+        matches_unique(&wanted); /* queries that are repeated count once */
+        matches_sort(&got);
+        matches_assert_equal(&got, &wanted, "the matcher");
         sstore_stream_matcher_free(matcher);
-        rows_free(&got);
-        rows_free(&wanted);
+        matches_free(&got);
+        matches_free(&wanted);
     }
     free(queries);
     testing_done();
@@ -163,16 +160,16 @@ static void test_stopping(void **state)
     int seen = 0;
     sstore_stream_matcher *matcher;
     sstore_error error = {.status = SSTORE_OK};
-    rows got = {0};
+    matches got = {0};
     const sstore_stream_options options = make_options(3, 2);
     assert_ok(sstore_stream_matcher_create(&query, 1, &options, &matcher, &error), &error);
     assert_status(sstore_stream_matcher_feed(matcher, fed, NULL, 100, stop_at_fifth, &seen, &error), SSTORE_STOPPED,
                   &error);
     assert_int_equal(seen, 5);
     /* Nothing is left of before. */
-    assert_ok(sstore_stream_matcher_feed(matcher, fed, NULL, 100, add_row, &got, &error), &error);
+    assert_ok(sstore_stream_matcher_feed(matcher, fed, NULL, 100, store_collect_stream, &got, &error), &error);
     assert_int_equal(got.count, 100);
-    rows_free(&got);
+    matches_free(&got);
     sstore_stream_matcher_free(matcher);
 }
 
@@ -187,8 +184,8 @@ static void test_arguments(void **state)
     assert_status(sstore_stream_matcher_create(NULL, 1, NULL, &matcher, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_null(matcher);
     assert_status(sstore_stream_matcher_create(&query, 1, NULL, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_status(sstore_stream_matcher_feed(NULL, &query, NULL, 1, add_row, NULL, &error), SSTORE_ERROR_ARGUMENT,
-                  &error);
+    assert_status(sstore_stream_matcher_feed(NULL, &query, NULL, 1, store_collect_stream, NULL, &error),
+                  SSTORE_ERROR_ARGUMENT, &error);
     sstore_stream_matcher_free(NULL);
     sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
     options.tmp_dir = "/nowhere/at/all";
@@ -216,7 +213,7 @@ static void check_collection(rng *random, size_t count, uint64_t queries, uint32
     sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
     sstore_collection *collection;
     sstore_error error = {.status = SSTORE_OK};
-    rows got = {0}, wanted = {0};
+    matches got = {0}, wanted = {0};
     testing_doing("%zu matches of %ju queries, up to %u bits, %ju bytes", count, (uintmax_t)queries, most_bits,
                   (uintmax_t)memory_bytes);
     options.memory_bytes = memory_bytes;
@@ -227,22 +224,22 @@ static void check_collection(rng *random, size_t count, uint64_t queries, uint32
         size_t size = (size_t)rng_between(random, 0, count - done < 1000 ? count - done : 1000);
         for (size_t i = 0; i < size; i++) {
             part[i] = make_match(random, queries, most_bits);
-            add_row(&wanted, &part[i]);
+            store_collect_stream(&wanted, &part[i]);
         }
         assert_ok(sstore_collection_add(collection, part, size, &error), &error);
         done += size;
     }
-    rows_sort(&wanted);
-    rows_unique(&wanted);
+    matches_sort(&wanted);
+    matches_unique(&wanted);
     for (int round = 0; round < 2; round++) {
         got.count = 0;
-        assert_ok(sstore_collection_report(collection, add_row, &got, &error), &error);
-        rows_assert_equal(&got, &wanted, "the collection"); /* in this order */
+        assert_ok(sstore_collection_report(collection, store_collect_stream, &got, &error), &error);
+        matches_assert_equal(&got, &wanted, "the collection"); /* in this order */
     }
     assert_status(sstore_collection_add(collection, NULL, 0, &error), SSTORE_ERROR_ARGUMENT, &error);
     sstore_collection_free(collection);
-    rows_free(&got);
-    rows_free(&wanted);
+    matches_free(&got);
+    matches_free(&wanted);
 }
 
 static void test_collections(void **state)

@@ -1,44 +1,12 @@
 /*
- * answers.h - a set of records, queries to ask of it, and their right answers as bytes, each made once and then compared with
- * many.
+ * answers.h - a set of records, queries, and their right answers. Each answer is computed once, by looking at every record, and
+ * then compared with those of many stores.
  */
 #ifndef SUPPORT_ANSWERS_H
 #define SUPPORT_ANSWERS_H
 
 #include "support/data.h"
 #include "support/oracle.h"
-
-/* ----- matches as bytes ----- */
-
-/* A match without padding. */
-typedef struct row {
-    uint64_t query, distance, fingerprint, id;
-} row;
-
-/* Rows that grow; zeroed is empty. Freed with rows_free(). */
-typedef struct rows {
-    row *items;
-    size_t count, capacity;
-} rows;
-
-void rows_add(rows *list, row added);
-void rows_free(rows *list);
-/* Ascending by (query, distance, fingerprint, id). */
-void rows_sort(rows *list);
-bool rows_equal(const rows *a, const rows *b);
-/* Fail unless they are equal, and say where they first differ. `what` was asked. */
-void rows_assert_equal(const rows *got, const rows *wanted, const char *what);
-
-/* Where rows_collect() puts matches; to their query's index it adds `first_query`. */
-typedef struct rows_sink {
-    rows *to;
-    uint64_t first_query;
-} rows_sink;
-
-/* An sstore_match_fn; its context is a rows_sink. */
-int rows_collect(void *context, const sstore_match *match);
-
-/* ----- a set of records and what is asked of it ----- */
 
 #define SUBJECT_QUERIES 40u
 #define SUBJECT_DISTANCES (SSTORE_MAX_DISTANCE + 1u)
@@ -47,7 +15,7 @@ int rows_collect(void *context, const sstore_match *match);
  * have very many matches together. */
 typedef struct answers {
     size_t count; /* of queries */
-    rows all;     /* those of query q are all.items[begins[q] .. begins[q + 1] - 1] */
+    matches all;     /* those of query q are all.items[begins[q] .. begins[q + 1] - 1] */
     size_t begins[SUBJECT_QUERIES + 1];
 } answers;
 
@@ -71,7 +39,7 @@ void subject_end(subject *self);
 const answers *subject_answers(subject *self, uint32_t distance);
 
 /* Append a query's answer, as that of number `as`. The query is below from->count. */
-void answers_copy(const answers *from, size_t query, uint64_t as, rows *to);
+void answers_copy(const answers *from, size_t query, uint64_t as, matches *to);
 /* How many distinct fingerprints the answer has. */
 size_t answers_fingerprints(const answers *from, size_t query);
 

@@ -1,4 +1,5 @@
 #include "support/block_table.h"
+#include "support/data.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,17 +7,11 @@
 #include "support/guard.h"
 #include "support/testing.h"
 
-static int compare_values(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
-
 void block_table_init(block_table *made, uint64_t *values, size_t count)
 {
     uint64_t counts[SS_SYMBOL_COUNT] = {0};
     uint8_t lengths[SS_SYMBOL_COUNT];
-    qsort(values, count, sizeof *values, compare_values);
+    qsort(values, count, sizeof *values, compare_numbers);
     made->values = values;
     made->count = count > 0;
     for (size_t i = 1; i < count; i++) {

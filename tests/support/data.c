@@ -36,7 +36,8 @@ static uint64_t make_one(rng *random, data_kind kind, const uint64_t *earlier, s
     switch (kind) {
     case DATA_CLUSTERED:
         if (i > 0 && rng_one_in(random, 4)) {
-            const uint64_t near = earlier[rng_below(random, i)]; /* first, whatever order a compiler takes arguments in */
+            const uint64_t near =
+                earlier[rng_below(random, i)]; /* first, whatever order a compiler takes arguments in */
             return rng_flip(random, near, (uint32_t)rng_below(random, 4));
         }
         return rng_next(random);
@@ -128,4 +129,17 @@ uint64_t data_query(rng *random, const data_set *set, uint32_t distance)
     uint64_t near = set->fingerprints[rng_below(random, set->count)];
     uint32_t most = distance < 63 ? distance + 1 : 64; /* one too many now and then */
     return rng_flip(random, near, (uint32_t)rng_between(random, 0, most));
+}
+
+int compare_numbers(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+int compare_records(const void *left, const void *right)
+{
+    const sstore_record *a = left, *b = right;
+    const int order = compare_numbers(&a->fingerprint, &b->fingerprint);
+    return order != 0 ? order : compare_numbers(&a->id, &b->id);
 }

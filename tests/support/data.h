@@ -4,6 +4,7 @@
 #ifndef SUPPORT_DATA_H
 #define SUPPORT_DATA_H
 
+#include "sstore.h"
 #include "support/random.h"
 
 typedef enum data_kind {
@@ -49,5 +50,9 @@ void data_shuffle(rng *random, data_set *set);
 
 /* A fingerprint worth asking for: near a record, far from all, or extreme. */
 uint64_t data_query(rng *random, const data_set *set, uint32_t distance);
+
+/* For qsort() and bsearch(): of uint64_t, and of sstore_record by (fingerprint, id). */
+int compare_numbers(const void *left, const void *right);
+int compare_records(const void *left, const void *right);
 
 #endif

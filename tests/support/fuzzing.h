@@ -22,6 +22,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
         }                                                                                                              \
     } while (0)
 
+/* Allocated memory as it is; without any, the program ends. */
+static inline void *fuzz_memory(void *got)
+{
+    FUZZ_CHECK(got != NULL);
+    return got;
+}
+
 typedef struct fuzz_input {
     const uint8_t *at;
     size_t left;

@@ -25,13 +25,6 @@ static void must(sstore_status status, const sstore_error *error)
     abort();
 }
 
-static void *memory(void *got)
-{
-    if (got == NULL)
-        abort();
-    return got;
-}
-
 /* ----- shapes ----- */
 
 static const struct {
@@ -86,7 +79,7 @@ static hostile_array load_array(const ss_directory *directory, ss_array_kind kin
     ss_array array;
     sstore_error error;
     must(ss_directory_get(directory, kind, number, count, &array, &error), &error);
-    hostile_array copy = {.values = memory(calloc(count + 1, sizeof *copy.values)), .count = count};
+    hostile_array copy = {.values = fuzz_memory(calloc(count + 1, sizeof *copy.values)), .count = count};
     for (uint64_t i = 0; i < count; i++)
         copy.values[i] = ss_array_at(&array, i);
     ss_array_free(&array);
@@ -158,7 +151,7 @@ static const hostile_store *shape_of(uint32_t shape)
 
 static void *copy_of(const void *from, size_t size)
 {
-    return from == NULL ? NULL : memcpy(memory(malloc(size + 1)), from, size);
+    return from == NULL ? NULL : memcpy(fuzz_memory(malloc(size + 1)), from, size);
 }
 
 static hostile_array array_copy(const hostile_array *from)
@@ -238,7 +231,7 @@ static uint8_t *table_entry(uint8_t *entry, uint32_t tables, uint32_t file)
 
 static void resize_array(hostile_array *array, size_t count)
 {
-    array->values = memory(realloc(array->values, (count + 1) * sizeof *array->values));
+    array->values = fuzz_memory(realloc(array->values, (count + 1) * sizeof *array->values));
     for (size_t i = array->count; i < count; i++)
         array->values[i] = i == 0 ? 0 : array->values[i - 1] + 1;
     array->count = count;
@@ -256,7 +249,7 @@ void hostile_resize(hostile_store *store, uint32_t segment, uint32_t file, size_
     if (block_bytes > SS_BLOCK_MAX_BYTES)
         return;
     const size_t wanted = block_count * block_bytes;
-    data = of->files[file].bytes = memory(realloc(data, SS_HEADER_BYTES + wanted + 1));
+    data = of->files[file].bytes = fuzz_memory(realloc(data, SS_HEADER_BYTES + wanted + 1));
     for (size_t at = old; at < wanted; at++)
         data[SS_HEADER_BYTES + at] = old == 0 ? 0 : data[SS_HEADER_BYTES + at - old];
     of->files[file].size = SS_HEADER_BYTES + wanted;

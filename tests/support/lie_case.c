@@ -1,4 +1,5 @@
 #include "support/lie_case.h"
+#include "support/data.h"
 
 #include <inttypes.h>
 
@@ -82,13 +83,6 @@ bool lie_case_written(const lie_case *of, sstore_status status, const sstore_err
 }
 
 /* ----- records ----- */
-
-static int compare_records(const void *left, const void *right)
-{
-    const sstore_record *a = left, *b = right;
-    const int order = (a->fingerprint > b->fingerprint) - (a->fingerprint < b->fingerprint);
-    return order != 0 ? order : (a->id > b->id) - (a->id < b->id);
-}
 
 void records_add(oracle *records, uint64_t fingerprint, uint64_t id)
 {

@@ -1,4 +1,5 @@
 #include "support/one_lie.h"
+#include "support/data.h"
 
 #include "store/directory.h"
 #include "store/manifest.h"
@@ -63,26 +64,6 @@ typedef struct draft {
     draft_segment *segments;
     uint32_t segment_count;
 } draft;
-
-static void *memory(void *got)
-{
-    if (got == NULL)
-        abort();
-    return got;
-}
-
-static int compare_records(const void *left, const void *right)
-{
-    const sstore_record *a = left, *b = right;
-    const int order = (a->fingerprint > b->fingerprint) - (a->fingerprint < b->fingerprint);
-    return order != 0 ? order : (a->id > b->id) - (a->id < b->id);
-}
-
-static int compare_numbers(const void *left, const void *right)
-{
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
 
 static bool lies(const draft *of, lie_kind kind, uint32_t segment)
 {
@@ -168,7 +149,7 @@ static void choose_tables(const draft *of, draft_segment *to, uint32_t layout)
 
 static void fill_table(draft_table *table, const uint64_t *fingerprints, size_t count)
 {
-    table->values = memory(calloc(MOST_RECORDS + 2, sizeof *table->values));
+    table->values = fuzz_memory(calloc(MOST_RECORDS + 2, sizeof *table->values));
     table->count = count;
     for (size_t i = 0; i < count; i++)
         table->values[i] = permute(fingerprints[i], table->mask);
@@ -286,14 +267,14 @@ static void put(uint8_t *to, size_t width, uint64_t value)
 
 static void append_value(hostile_array *array, uint64_t value)
 {
-    array->values = memory(realloc(array->values, (array->count + 2) * sizeof *array->values));
+    array->values = fuzz_memory(realloc(array->values, (array->count + 2) * sizeof *array->values));
     array->values[array->count++] = value;
 }
 
 /* Add an empty block to a file; its bytes are given. */
 static uint8_t *append_block(hostile_segment *to, uint32_t file, uint32_t block_bytes)
 {
-    to->files[file].bytes = memory(realloc(to->files[file].bytes, to->files[file].size + block_bytes + 1));
+    to->files[file].bytes = fuzz_memory(realloc(to->files[file].bytes, to->files[file].size + block_bytes + 1));
     uint8_t *block = to->files[file].bytes + to->files[file].size;
     to->files[file].size += block_bytes;
     memset(block, 0, block_bytes);
@@ -304,7 +285,7 @@ static void write_header(const draft *of, uint32_t number, uint32_t file, hostil
 {
     static const uint8_t magic[8] = {'s', 's', 't', 'o', 'r', 'B', 'L', 'K'};
     const draft_segment *segment = &of->segments[number];
-    uint8_t *header = memory(calloc(1, HEADER_FIXED + 1));
+    uint8_t *header = fuzz_memory(calloc(1, HEADER_FIXED + 1));
     to->files[file].bytes = header;
     to->files[file].size = HEADER_FIXED;
     memcpy(header, magic, sizeof magic);
@@ -439,7 +420,7 @@ static void write_manifest(const draft *of, hostile_store *store)
     store->manifest_bytes = MANIFEST_FIXED + CHECKSUM_BYTES;
     for (uint32_t i = 0; i < of->segment_count; i++)
         store->manifest_bytes += SEGMENT_FIXED + (size_t)of->segments[i].table_count * TABLE_FIXED;
-    uint8_t *to = store->manifest = memory(calloc(1, store->manifest_bytes));
+    uint8_t *to = store->manifest = fuzz_memory(calloc(1, store->manifest_bytes));
     memcpy(to, magic, sizeof magic);
     put(to + MANIFEST_VERSION, 4, FORMAT_VERSION);
     put(to + MANIFEST_BITS, 4, 64);
@@ -650,7 +631,7 @@ hostile_store lie_make(const lie_plan *plan, const lie *about)
         of.distance = 16;
         store.segment_count = of.segment_count = 1;
     }
-    of.segments = memory(calloc(of.segment_count, sizeof *of.segments));
+    of.segments = fuzz_memory(calloc(of.segment_count, sizeof *of.segments));
     for (uint32_t i = 0; i < of.segment_count; i++) {
         draft_segment *to = &of.segments[i];
         to->removes = plan->segments[i].removes;

@@ -1,4 +1,5 @@
 #include "support/oracle.h"
+#include "support/data.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,20 +20,15 @@ void matches_add(matches *list, const sstore_match *match)
     list->items[list->count++] = *match;
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static int compare_matches(const void *left, const void *right)
+int compare_matches(const void *left, const void *right)
 {
     const sstore_match *a = left, *b = right;
-    int order = compare_u64(a->query_index, b->query_index);
-    if (order == 0)
-        order = compare_u64(a->distance, b->distance);
-    if (order == 0)
-        order = compare_u64(a->fingerprint, b->fingerprint);
-    return order != 0 ? order : compare_u64(a->id, b->id);
+    const uint64_t of_a[] = {a->query_index, a->distance, a->fingerprint, a->id};
+    const uint64_t of_b[] = {b->query_index, b->distance, b->fingerprint, b->id};
+    for (size_t i = 0; i < 4; i++)
+        if (of_a[i] != of_b[i])
+            return of_a[i] < of_b[i] ? -1 : 1;
+    return 0;
 }
 
 void matches_sort(matches *list)
@@ -68,6 +64,12 @@ bool matches_equal(const matches *got, const matches *wanted)
     return false;
 }
 
+void matches_assert_equal(const matches *got, const matches *wanted, const char *what)
+{
+    if (!matches_equal(got, wanted))
+        fail_msg("the matches that differ were asked for %s", what);
+}
+
 bool matches_within(const matches *got, const matches *wanted)
 {
     size_t j = 0;
@@ -83,14 +85,18 @@ bool matches_within(const matches *got, const matches *wanted)
     return true;
 }
 
-/* ----- the truth ----- */
-
-static int compare_records(const void *left, const void *right)
+int compare_pairs(const void *left, const void *right)
 {
-    const sstore_record *a = left, *b = right;
-    int order = compare_u64(a->fingerprint, b->fingerprint);
-    return order != 0 ? order : compare_u64(a->id, b->id);
+    const sstore_pair *a = left, *b = right;
+    const uint64_t of_a[4] = {a->fingerprint, a->other_fingerprint, a->other_id, a->id};
+    const uint64_t of_b[4] = {b->fingerprint, b->other_fingerprint, b->other_id, b->id};
+    for (int i = 0; i < 4; i++)
+        if (of_a[i] != of_b[i])
+            return of_a[i] < of_b[i] ? -1 : 1;
+    return 0;
 }
+
+/* ----- the truth ----- */
 
 void oracle_make(const data_set *set, oracle *oracle_out)
 {

@@ -18,13 +18,20 @@ typedef struct matches {
 } matches;
 
 void matches_add(matches *list, const sstore_match *match);
-/* Ascending by (query_index, distance, fingerprint, id). */
+/* By (query_index, distance, fingerprint, id), for qsort(). */
+int compare_matches(const void *left, const void *right);
+/* Sort in this order. */
 void matches_sort(matches *list);
 void matches_free(matches *list);
 /* Whether two sorted lists are equal; says where they first differ. */
 bool matches_equal(const matches *got, const matches *wanted);
+/* Fail unless two sorted lists are equal. `what` was asked. */
+void matches_assert_equal(const matches *got, const matches *wanted, const char *what);
 /* Whether each one of sorted `got` is in sorted `wanted`, none twice; says which is not. */
 bool matches_within(const matches *got, const matches *wanted);
+
+/* By the order in which pairs are reported, for qsort(). */
+int compare_pairs(const void *left, const void *right);
 
 /* The set of records that a store of these data holds: sorted by (fingerprint, id), each once. */
 typedef struct oracle {

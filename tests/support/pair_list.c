@@ -1,4 +1,5 @@
 #include "support/pair_list.h"
+#include "support/data.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,29 +31,23 @@ void pair_list_free(pair_list *list)
     *list = (pair_list){NULL, 0, 0};
 }
 
-static int compare_values(const void *left, const void *right)
-{
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
-
-static int compare_pairs(const void *left, const void *right)
+static int compare_items(const void *left, const void *right)
 {
     const uint64_t *a = left, *b = right;
-    const int by_first = compare_values(a, b);
-    return by_first != 0 ? by_first : compare_values(a + 1, b + 1);
+    const int by_first = compare_numbers(a, b);
+    return by_first != 0 ? by_first : compare_numbers(a + 1, b + 1);
 }
 
 void pair_list_sort(pair_list *list)
 {
     if (list->count > 0)
-        qsort(list->items, list->count, sizeof *list->items, compare_pairs);
+        qsort(list->items, list->count, sizeof *list->items, compare_items);
 }
 
 bool pair_list_equal(const pair_list *got, const pair_list *wanted)
 {
     size_t i = 0;
-    while (i < got->count && i < wanted->count && compare_pairs(got->items[i], wanted->items[i]) == 0)
+    while (i < got->count && i < wanted->count && compare_items(got->items[i], wanted->items[i]) == 0)
         i++;
     if (i == got->count && i == wanted->count)
         return true;
@@ -98,7 +93,7 @@ static size_t unique(uint64_t *values, size_t count)
 {
     size_t kept = 0;
     if (count > 0)
-        qsort(values, count, sizeof *values, compare_values);
+        qsort(values, count, sizeof *values, compare_numbers);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || values[i] != values[kept - 1])
             values[kept++] = values[i];
@@ -115,7 +110,7 @@ static size_t find_root(size_t *parents, size_t node)
 
 static size_t index_of(const uint64_t *nodes, size_t count, uint64_t node)
 {
-    return (size_t)((const uint64_t *)bsearch(&node, nodes, count, sizeof *nodes, compare_values) - nodes);
+    return (size_t)((const uint64_t *)bsearch(&node, nodes, count, sizeof *nodes, compare_numbers) - nodes);
 }
 
 void pair_list_roots(const pair_list *edges, pair_list *out)

@@ -1,4 +1,5 @@
 #include "support/slow_store.h"
+#include "support/data.h"
 
 #include "store/manifest.h"
 #include "support/slow_block.h"
@@ -7,28 +8,15 @@
 
 #define PLAN_STEPS 200000u
 
-static void *memory(void *got)
-{
-    if (got == NULL)
-        abort();
-    return got;
-}
-
 /* ----- lists ----- */
 
 static void append(slow_list *list, uint64_t value)
 {
     if (list->count == list->capacity) {
         list->capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
-        list->items = memory(realloc(list->items, list->capacity * sizeof *list->items));
+        list->items = fuzz_memory(realloc(list->items, list->capacity * sizeof *list->items));
     }
     list->items[list->count++] = value;
-}
-
-static int compare_numbers(const void *left, const void *right)
-{
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
 }
 
 static void sort(slow_list *list)
@@ -68,9 +56,9 @@ static const uint8_t *table_of(const facts *of, uint32_t table)
 /* Error patterns are tried by how many bits of each class they have: bits of a class are in the same tables. */
 typedef struct search {
     const facts *of;
-    uint64_t classes[64];   /* masks */
+    uint64_t classes[64]; /* masks */
     uint32_t class_count, steps;
-    uint32_t covered[64];   /* bits of each table */
+    uint32_t covered[64]; /* bits of each table */
 } search;
 
 static bool is_covered(const search *self)
@@ -129,7 +117,8 @@ static void check_plan(slow_store *store, slow_segment *segment, const facts *of
     for (uint32_t i = 0; i < of->table_count; i++) {
         const uint64_t mask = ss_load_le64(table_of(of, i) + TABLE_MASK);
         const uint32_t bits = ss_load_le32(table_of(of, i) + TABLE_PREFIX_BITS);
-        if (bits == 0 || bits != (uint32_t)__builtin_popcountll(mask) || ss_load_le32(table_of(of, i) + TABLE_RADIUS) > bits)
+        if (bits == 0 || bits != (uint32_t)__builtin_popcountll(mask) ||
+            ss_load_le32(table_of(of, i) + TABLE_RADIUS) > bits)
             break_rule(store, segment, SLOW_FRAME, "a table's bits or radius are impossible");
         else if (i == 0 && bits < 64 && mask << bits != 0)
             break_rule(store, segment, SLOW_FRAME, "table 0 is permuted");
@@ -156,7 +145,8 @@ static void check_block_counts(slow_store *store, slow_segment *segment, const f
         const bool is_ids = i == of->table_count;
         const uint32_t file = is_ids ? HOSTILE_IDS : i;
         const uint64_t items = !is_ids ? of->distinct : store->has_ids ? of->records : 0;
-        const uint64_t blocks = is_ids ? ss_load_le64(of->entry + SEGMENT_ID_BLOCKS) : ss_load_le64(table_of(of, i) + TABLE_BLOCKS);
+        const uint64_t blocks = is_ids ? ss_load_le64(of->entry + SEGMENT_ID_BLOCKS)
+                                       : ss_load_le64(table_of(of, i) + TABLE_BLOCKS);
         if (items / 65535 + (items % 65535 > 0) > blocks)
             break_rule(store, segment, is_ids || i == 0 ? SLOW_FRAME : SLOW_OPENING, "a header has too many items");
         if (blocks > items || (blocks > 0) != (items > 0))
@@ -196,7 +186,8 @@ static void check_opening(slow_store *store, slow_segment *segment, const facts 
     if (store->has_ids && !ascends(&from->keys[HOSTILE_IDS], false))
         break_rule(store, segment, SLOW_OPENING, "the directory's keys of the ids do not ascend");
     const hostile_array *ranks = &from->ranks;
-    if (!ascends(ranks, true) || (ranks->count > 0 && (ranks->values[0] != 0 || ranks->values[ranks->count - 1] >= of->distinct)))
+    if (!ascends(ranks, true) ||
+        (ranks->count > 0 && (ranks->values[0] != 0 || ranks->values[ranks->count - 1] >= of->distinct)))
         break_rule(store, segment, SLOW_OPENING, "the directory's first ranks are impossible");
 }
 
@@ -253,7 +244,8 @@ typedef struct table_blocks {
     bool malformed, loose; /* some block */
 } table_blocks;
 
-static void decode_table(const facts *of, const hostile_segment *from, uint32_t table, slow_list *values, table_blocks *blocks)
+static void decode_table(const facts *of, const hostile_segment *from, uint32_t table, slow_list *values,
+                         table_blocks *blocks)
 {
     static uint64_t decoded[65536 / 4];
     slow_code code;
@@ -290,8 +282,8 @@ static bool counts_fit(const uint8_t *header, const slow_list *values)
     return true;
 }
 
-static void check_table(slow_store *store, slow_segment *segment, const facts *of, const hostile_segment *from, uint32_t table,
-                        const slow_list *values, const table_blocks *blocks)
+static void check_table(slow_store *store, slow_segment *segment, const facts *of, const hostile_segment *from,
+                        uint32_t table, const slow_list *values, const table_blocks *blocks)
 {
     const uint32_t rule = table == 0 ? SLOW_TABLE_0 : SLOW_OTHER_TABLES;
     const uint8_t *file = from->files[table].bytes;
@@ -322,7 +314,8 @@ static void check_table(slow_store *store, slow_segment *segment, const facts *o
         break_rule(store, segment, SLOW_UNTIDY, "a header's statistics are not the table's");
 }
 
-static void read_table(slow_store *store, slow_segment *segment, const facts *of, const hostile_segment *from, uint32_t table)
+static void read_table(slow_store *store, slow_segment *segment, const facts *of, const hostile_segment *from,
+                       uint32_t table)
 {
     slow_list values = {0};
     table_blocks blocks = {.malformed = false};
@@ -342,15 +335,16 @@ static void read_table(slow_store *store, slow_segment *segment, const facts *of
     /* As table 0 has them, if it ascends. */
     if ((segment->broken & (SLOW_TABLE_0 | SLOW_OTHER_TABLES)) == 0 &&
         (values.count != segment->fingerprints.count ||
-         (values.count > 0 && memcmp(values.items, segment->fingerprints.items, values.count * sizeof *values.items) != 0)))
+         (values.count > 0 &&
+          memcmp(values.items, segment->fingerprints.items, values.count * sizeof *values.items) != 0)))
         break_rule(store, segment, SLOW_OTHER_TABLES, "a table has other fingerprints than table 0");
     free(values.items);
 }
 
 /* ----- ids ----- */
 
-static bool id_block_is_tidy(const uint8_t *block, uint32_t block_bytes, const slow_list *ids, const slow_list *ranks, size_t begin,
-                             size_t end)
+static bool id_block_is_tidy(const uint8_t *block, uint32_t block_bytes, const slow_list *ids, const slow_list *ranks,
+                             size_t begin, size_t end)
 {
     static uint8_t again[65536];
     const uint32_t count = (uint32_t)(end - begin);
@@ -388,7 +382,8 @@ static bool ids_fit(const slow_segment *segment)
 {
     const uint64_t *ids = segment->ids.items, *ranks = segment->ranks.items;
     const size_t count = segment->ids.count;
-    if ((count > 0) != (segment->fingerprints.count > 0) || (count > 0 && (ranks[0] != 0 || ranks[count - 1] + 1 != segment->fingerprints.count)))
+    if ((count > 0) != (segment->fingerprints.count > 0) ||
+        (count > 0 && (ranks[0] != 0 || ranks[count - 1] + 1 != segment->fingerprints.count)))
         return false;
     for (size_t i = 1; i < count; i++)
         if (ranks[i] != ranks[i - 1] + 1 && (ranks[i] != ranks[i - 1] || ids[i] <= ids[i - 1]))
@@ -416,21 +411,14 @@ static void read_ids(slow_store *store, slow_segment *segment, const facts *of, 
         const size_t end = i + 1 < begins.count ? begins.items[i + 1] : ids->count;
         if (from->keys[HOSTILE_IDS].values[i] != ranks->items[end - 1])
             break_rule(store, segment, SLOW_DIRECTORY, "a key of the ids is not the block's");
-        if (!id_block_is_tidy(from->files[HOSTILE_IDS].bytes + HEADER_FIXED + i * of->block_bytes, of->block_bytes, ids, ranks,
-                              begins.items[i], end))
+        if (!id_block_is_tidy(from->files[HOSTILE_IDS].bytes + HEADER_FIXED + i * of->block_bytes, of->block_bytes, ids,
+                              ranks, begins.items[i], end))
             break_rule(store, segment, SLOW_UNTIDY, "a block of the ids is not as a writer makes it");
     }
     free(begins.items);
 }
 
 /* ----- records ----- */
-
-static int compare_records(const void *left, const void *right)
-{
-    const sstore_record *a = left, *b = right;
-    const int order = (a->fingerprint > b->fingerprint) - (a->fingerprint < b->fingerprint);
-    return order != 0 ? order : (a->id > b->id) - (a->id < b->id);
-}
 
 static bool has_record(const oracle *records, const sstore_record *record)
 {
@@ -443,7 +431,7 @@ static void join_records(slow_store *store, slow_segment *segment, const facts *
 {
     const size_t count = store->has_ids ? segment->ids.count : segment->fingerprints.count;
     ss_u128 sum = {0};
-    segment->records.records = memory(calloc(count + 1, sizeof(sstore_record)));
+    segment->records.records = fuzz_memory(calloc(count + 1, sizeof(sstore_record)));
     segment->records.count = count;
     for (size_t i = 0; i < count; i++) {
         sstore_record *record = &segment->records.records[i];
@@ -461,7 +449,7 @@ static void sum_up(slow_store *store)
     size_t capacity = 1;
     for (uint32_t i = 0; i < store->segment_count; i++)
         capacity += store->segments[i].records.count;
-    store->truth.records = memory(calloc(capacity, sizeof(sstore_record)));
+    store->truth.records = fuzz_memory(calloc(capacity, sizeof(sstore_record)));
     for (uint32_t i = 0; i < store->segment_count; i++)
         for (size_t j = 0; j < store->segments[i].records.count; j++) {
             const sstore_record *record = &store->segments[i].records.records[j];
@@ -537,7 +525,7 @@ static void drop_repeats(slow_list *list)
 
 slow_store *slow_store_read(const hostile_store *bytes)
 {
-    slow_store *store = memory(calloc(1, sizeof *store));
+    slow_store *store = fuzz_memory(calloc(1, sizeof *store));
     uint64_t added = 0, removed = 0;
     size_t at = MANIFEST_FIXED + (ss_load_le32(bytes->manifest + MANIFEST_RECIPE) + 7) / 8 * 8;
     store->has_ids = (ss_load_le32(bytes->manifest + MANIFEST_FLAGS) & 1) != 0;

@@ -143,8 +143,8 @@ sstore_status store_remove(const char *path, const sstore_remove_options *option
     return status;
 }
 
-sstore_status store_change(const char *path, bool removes, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
-                           sstore_error *error)
+sstore_status store_change(const char *path, bool removes, const uint64_t *fingerprints, const uint64_t *ids,
+                           size_t count, sstore_error *error)
 {
     sstore_add_options add = SSTORE_ADD_OPTIONS_INIT;
     sstore_remove_options remove = SSTORE_REMOVE_OPTIONS_INIT;
@@ -178,6 +178,12 @@ sstore_cursor *store_must_cursor(const sstore *store)
 int store_collect(void *context, const sstore_match *match)
 {
     matches_add(context, match);
+    return 0;
+}
+
+int store_collect_stream(void *context, const sstore_stream_match *match)
+{
+    matches_add(context, &(sstore_match){match->query, match->fingerprint, match->id, match->distance});
     return 0;
 }
 

@@ -55,8 +55,9 @@ sstore_status store_batch(const sstore *store, const uint64_t *fingerprints, siz
 sstore_status store_compare_records(const sstore *store, const oracle *truth, bool *right_out, size_t *count_out,
                                     sstore_error *error);
 
-/* An sstore_match_fn that appends to the `matches` in context. */
+/* Callbacks that append to the `matches` in context. */
 int store_collect(void *context, const sstore_match *match);
+int store_collect_stream(void *context, const sstore_stream_match *match);
 
 /* Callbacks that take whatever comes and want more. */
 int store_ignore_pair(void *context, const sstore_pair *pair);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "support/data.h"
 #include "support/guard.h"
 #include "support/random.h"
 #include "support/testing.h"
@@ -62,12 +63,6 @@ static uint64_t make_id(rng *random, id_kind kind, size_t i, uint64_t base, uint
     }
 }
 
-static int compare_ids(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
-
 static column column_make(rng *random, rank_kind ranks, id_kind ids, size_t count)
 {
     column made = {.count = count, .ranks = malloc(count * sizeof(uint64_t)), .ids = malloc(count * sizeof(uint64_t))};
@@ -81,7 +76,7 @@ static column column_make(rng *random, rank_kind ranks, id_kind ids, size_t coun
     for (size_t begin = 0, end; begin < count; begin = end) {
         for (end = begin + 1; end < count && made.ranks[end] == made.ranks[begin];)
             end++;
-        qsort(made.ids + begin, end - begin, sizeof *made.ids, compare_ids);
+        qsort(made.ids + begin, end - begin, sizeof *made.ids, compare_numbers);
     }
     return made;
 }

@@ -9,6 +9,7 @@
 #include "sort/radix.h"
 #include "support/answers.h"
 #include "support/testing.h"
+#include "support/use_store.h"
 
 /* ----- the static index ----- */
 
@@ -35,27 +36,27 @@ static void sample_make(rng *random, data_kind kind, size_t count, sample *made)
 
 typedef struct collecting {
     const uint64_t *fingerprints;
-    rows found;
+    matches found;
 } collecting;
 
 static sstore_status collect(void *context, uint32_t number, uint64_t value, sstore_error *error)
 {
     collecting *self = context;
     const uint32_t distance = sstore_hamming_distance(self->fingerprints[number], value);
-    rows_add(&self->found, (row){.query = number, .distance = distance, .fingerprint = value});
+    matches_add(&self->found, &(sstore_match){.query_index = number, .distance = distance, .fingerprint = value});
     return SSTORE_OK;
 }
 
 static void static_matches(const sample *in, const uint64_t *fingerprints, uint32_t count, uint32_t distance,
-                           rows *wanted)
+                           matches *wanted)
 {
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < in->count; j++) {
             const uint32_t bits = sstore_hamming_distance(fingerprints[i], in->values[j]);
             if (bits <= distance)
-                rows_add(wanted, (row){.query = i, .distance = bits, .fingerprint = in->values[j]});
+                matches_add(wanted, &(sstore_match){.query_index = i, .distance = bits, .fingerprint = in->values[j]});
         }
-    rows_sort(wanted);
+    matches_sort(wanted);
 }
 
 static void check_search(const ss_fingerprint_index *index, const sample *in, rng *random, uint32_t count,
@@ -64,7 +65,7 @@ static void check_search(const ss_fingerprint_index *index, const sample *in, rn
     uint64_t *fingerprints = malloc((count + 1) * sizeof *fingerprints);
     ss_index_order order = {malloc((count + 1) * sizeof(uint64_t)), malloc((count + 1) * sizeof(uint32_t))};
     collecting plain = {.fingerprints = fingerprints}, ordered = plain;
-    rows wanted = {0};
+    matches wanted = {0};
     sstore_error error = {.status = SSTORE_OK};
     for (uint32_t i = 0; i < count; i++)
         fingerprints[i] = in->data.count > 0 ? data_query(random, &in->data, distance) : rng_next(random);
@@ -72,13 +73,13 @@ static void check_search(const ss_fingerprint_index *index, const sample *in, rn
     assert_ok(ss_fingerprint_index_search(index, fingerprints, count, distance, NULL, collect, &plain, &error), &error);
     assert_ok(ss_fingerprint_index_search(index, fingerprints, count, distance, &order, collect, &ordered, &error),
               &error);
-    rows_sort(&plain.found);
-    rows_sort(&ordered.found);
-    rows_assert_equal(&plain.found, &wanted, "in the order given");
-    rows_assert_equal(&ordered.found, &wanted, "in the order of keys");
-    rows_free(&plain.found);
-    rows_free(&ordered.found);
-    rows_free(&wanted);
+    matches_sort(&plain.found);
+    matches_sort(&ordered.found);
+    matches_assert_equal(&plain.found, &wanted, "in the order given");
+    matches_assert_equal(&ordered.found, &wanted, "in the order of keys");
+    matches_free(&plain.found);
+    matches_free(&ordered.found);
+    matches_free(&wanted);
     free(order.fingerprints);
     free(order.numbers);
     free(fingerprints);
@@ -162,28 +163,28 @@ static void test_stopping_a_search(void **state)
 
 /* ----- the growing index ----- */
 
-static void growing_matches(const data_set *data, size_t added, uint64_t fingerprint, uint32_t distance, rows *wanted)
+static void growing_matches(const data_set *data, size_t added, uint64_t fingerprint, uint32_t distance,
+                            matches *wanted)
 {
     for (size_t i = 0; i < added; i++) {
         const uint32_t bits = sstore_hamming_distance(fingerprint, data->fingerprints[i]);
         const uint64_t id = data->ids != NULL ? data->ids[i] : 0;
         if (bits <= distance)
-            rows_add(wanted, (row){.distance = bits, .fingerprint = data->fingerprints[i], .id = id});
+            matches_add(wanted, &(sstore_match){.distance = bits, .fingerprint = data->fingerprints[i], .id = id});
     }
-    rows_sort(wanted);
+    matches_sort(wanted);
 }
 
 static void check_find(const ss_growing_index *index, const data_set *data, size_t added, uint64_t fingerprint,
                        uint32_t distance)
 {
-    rows got = {0}, wanted = {0};
-    rows_sink sink = {.to = &got};
+    matches got = {0}, wanted = {0};
     growing_matches(data, added, fingerprint, distance, &wanted);
-    assert_int_equal(ss_growing_index_find(index, fingerprint, distance, rows_collect, &sink), SSTORE_OK);
-    rows_sort(&got);
-    rows_assert_equal(&got, &wanted, "found");
-    rows_free(&got);
-    rows_free(&wanted);
+    assert_int_equal(ss_growing_index_find(index, fingerprint, distance, store_collect, &got), SSTORE_OK);
+    matches_sort(&got);
+    matches_assert_equal(&got, &wanted, "found");
+    matches_free(&got);
+    matches_free(&wanted);
 }
 
 /* Leave the first record of each fingerprint, in the order as they are. */
@@ -253,7 +254,7 @@ static sstore_status gather(void *context, const uint64_t *fingerprints, const u
                             sstore_error *error)
 {
     for (size_t i = 0; i < count; i++)
-        rows_add(context, (row){.fingerprint = fingerprints[i], .id = ids[i]});
+        matches_add(context, &(sstore_match){.fingerprint = fingerprints[i], .id = ids[i]});
     return SSTORE_OK;
 }
 
@@ -264,20 +265,20 @@ static void test_each_record_of_a_growing_index(void **state)
     for (size_t count = 0; count < 9000; count = 2 * count + 500) {
         data_set data;
         ss_growing_index *index;
-        rows got = {0}, wanted = {0};
+        matches got = {0}, wanted = {0};
         sstore_error error = {.status = SSTORE_OK};
         testing_doing("each of %zu", count);
         make_distinct(&random, DATA_CLUSTERED, count, &data);
         assert_ok(ss_growing_index_create(3, &index, &error), &error);
         must_add(index, &data, 0, data.count);
         for (size_t i = 0; i < data.count; i++)
-            rows_add(&wanted, (row){.fingerprint = data.fingerprints[i], .id = data.ids[i]});
+            matches_add(&wanted, &(sstore_match){.fingerprint = data.fingerprints[i], .id = data.ids[i]});
         assert_ok(ss_growing_index_each(index, gather, &got, &error), &error);
-        rows_sort(&got);
-        rows_sort(&wanted);
-        rows_assert_equal(&got, &wanted, "all records");
-        rows_free(&got);
-        rows_free(&wanted);
+        matches_sort(&got);
+        matches_sort(&wanted);
+        matches_assert_equal(&got, &wanted, "all records");
+        matches_free(&got);
+        matches_free(&wanted);
         ss_growing_index_free(index);
         data_free(&data);
     }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/data.h"
 #include "support/random.h"
 #include "support/testing.h"
 
@@ -41,19 +42,6 @@ static uint64_t make_value(rng *random, order kind, size_t i)
     }
 }
 
-static int compare_keys(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
-
-static int compare_records(const void *left, const void *right)
-{
-    const sstore_record *a = left, *b = right;
-    int by_fingerprint = (a->fingerprint > b->fingerprint) - (a->fingerprint < b->fingerprint);
-    return by_fingerprint != 0 ? by_fingerprint : (a->id > b->id) - (a->id < b->id);
-}
-
 static void test_keys(void **state)
 {
     rng random = rng_seeded(run_seed);
@@ -64,7 +52,7 @@ static void test_keys(void **state)
         testing_doing("%zu keys of kind %d, seed %" PRIu64, count, (int)kind, run_seed);
         for (size_t j = 0; j < count; j++)
             wanted[j] = keys[j] = make_value(&random, kind, j);
-        qsort(wanted, count, sizeof *wanted, compare_keys);
+        qsort(wanted, count, sizeof *wanted, compare_numbers);
         uint64_t *scratch = malloc((count + 1) * sizeof *scratch);
         ss_sort_keys(keys, scratch, count);
         assert_memory_equal(keys, wanted, count * sizeof *keys);
@@ -108,8 +96,8 @@ static void test_records(void **state)
 static int compare_triples(const void *left, const void *right)
 {
     const ss_triple *a = left, *b = right;
-    int by_first = compare_keys(&a->first, &b->first), by_second = compare_keys(&a->second, &b->second);
-    return by_first != 0 ? by_first : by_second != 0 ? by_second : compare_keys(&a->third, &b->third);
+    int by_first = compare_numbers(&a->first, &b->first), by_second = compare_numbers(&a->second, &b->second);
+    return by_first != 0 ? by_first : by_second != 0 ? by_second : compare_numbers(&a->third, &b->third);
 }
 
 /* Each word of a kind of its own. */

@@ -4,17 +4,12 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "support/data.h"
 #include "support/random.h"
 #include "support/testing.h"
 
 #define MOST 5000u
 #define LOOKUPS 400u
-
-static int compare_keys(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* Ascending distinct keys: spread evenly, under one prefix, or close together. */
 static uint64_t make_keys(rng *random, uint64_t *keys, uint64_t count)
@@ -25,7 +20,7 @@ static uint64_t make_keys(rng *random, uint64_t *keys, uint64_t count)
         uint64_t low = fixed == 0 ? rng_next(random) : rng_next(random) >> fixed;
         keys[i] = fixed == 0 ? low : (prefix & ~(~UINT64_C(0) >> fixed)) | low;
     }
-    qsort(keys, count, sizeof *keys, compare_keys);
+    qsort(keys, count, sizeof *keys, compare_numbers);
     for (uint64_t i = 0; i < count; i++)
         if (used == 0 || keys[i] != keys[used - 1])
             keys[used++] = keys[i];

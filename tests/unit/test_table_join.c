@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/data.h"
 #include "support/pair_list.h"
 #include "support/scratch.h"
 #include "support/testing.h"
@@ -182,16 +183,10 @@ static void test_spanning(void **state)
     check_cases(SPANNING);
 }
 
-static int compare_values(const void *a, const void *b)
-{
-    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-    return (left > right) - (left < right);
-}
-
 static void value_list_unique(value_list *list)
 {
     const size_t count = list->count;
-    qsort(list->items, count, sizeof *list->items, compare_values);
+    qsort(list->items, count, sizeof *list->items, compare_numbers);
     list->count = 0;
     for (size_t i = 0; i < count; i++)
         if (i == 0 || list->items[i] != list->items[list->count - 1])
