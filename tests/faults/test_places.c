@@ -20,6 +20,7 @@
 #include "support/process.h"
 #include "support/random.h"
 #include "support/scratch.h"
+#include "support/spilling.h"
 #include "support/use_store.h"
 
 #define MANY 400000u /* records, more than builds and joins of so little memory hold */
@@ -118,128 +119,34 @@ static void look(void *context, const system_call *call, long result)
 static char store[256], other[256], target[256], apart[256];
 static const char *tmp_dir;
 
-static sstore_build_options build_options(void)
+static sstore_status run(spilling_call *call, const data_set *set, sstore_error *error)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
-    options.memory_bytes = 1 << 20;
-    options.plan = "2";
-    options.threads = 2;
-    options.tmp_dir = tmp_dir;
-    return options;
-}
-
-static sstore_join_options join_options(void)
-{
-    sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
-    options.memory_bytes = 8 << 20;
-    options.threads = 2;
-    options.tmp_dir = tmp_dir;
-    options.distance = 1;
-    return options;
-}
-
-static sstore_status build(const data_set *set, sstore_error *error)
-{
-    const sstore_build_options options = build_options();
-    scratch_remove(target);
-    return store_build(target, &options, set, 0, error);
-}
-
-static sstore_status add(const data_set *set, sstore_error *error)
-{
-    const sstore_build_options as_built = build_options();
-    const sstore_add_options options = options_to_add(&as_built);
-    return store_add(target, &options, set->fingerprints, set->ids, set->count, NULL, error);
-}
-
-static sstore_status take_out(const data_set *set, sstore_error *error)
-{
-    const sstore_build_options as_built = build_options();
-    const sstore_remove_options options = options_to_remove(&as_built);
-    return store_remove(target, &options, set->fingerprints, set->ids, set->count / 2, NULL, error);
-}
-
-static sstore_status compact(const data_set *set, sstore_error *error)
-{
-    const sstore_build_options as_built = build_options();
-    const sstore_compact_options options = options_to_compact(&as_built);
-    return sstore_compact(target, &options, NULL, error);
-}
-
-static sstore_status merge(const data_set *set, sstore_error *error)
-{
-    const sstore_build_options as_built = build_options();
-    const sstore_merge_options options = options_to_merge(&as_built);
-    const char *const inputs[] = {store, other};
-    scratch_remove(target);
-    return sstore_merge(target, inputs, 2, &options, NULL, error);
-}
-
-static sstore_status pairs(const data_set *set, sstore_error *error)
-{
-    const sstore_join_options options = join_options();
-    sstore *opened;
-    sstore_status status = sstore_open(store, NULL, &opened, error);
-    if (status == SSTORE_OK)
-        status = sstore_pairs(opened, &options, store_ignore_pair, NULL, error);
-    sstore_close(opened);
-    return status;
-}
-
-static sstore_status clusters(const data_set *set, sstore_error *error)
-{
-    const sstore_join_options options = join_options();
-    sstore *opened;
-    sstore_status status = sstore_open(store, NULL, &opened, error);
-    if (status == SSTORE_OK)
-        status = sstore_clusters(opened, &options, true, store_ignore_clustered, NULL, error);
-    sstore_close(opened);
-    return status;
-}
-
-static sstore_status join(const data_set *set, sstore_error *error)
-{
-    const sstore_join_options options = join_options();
-    sstore *left, *right = NULL;
-    sstore_status status = sstore_open(store, NULL, &left, error);
-    if (status == SSTORE_OK)
-        status = sstore_open(other, NULL, &right, error);
-    if (status == SSTORE_OK)
-        status = sstore_join(left, right, &options, store_ignore_pair, NULL, error);
-    sstore_close(left);
-    sstore_close(right);
-    return status;
-}
-
-static sstore_status collect(const data_set *set, sstore_error *error)
-{
-    sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
-    sstore_collection *collection;
-    options.memory_bytes = set == &few ? 0 : 1;
-    options.tmp_dir = tmp_dir;
-    sstore_status status = sstore_collection_create(&options, &collection, error);
-    for (size_t i = 0; status == SSTORE_OK && i < set->count; i++) {
-        const sstore_stream_match match = {.query = set->fingerprints[i] ^ 1, .fingerprint = set->fingerprints[i]};
-        status = sstore_collection_add(collection, &match, 1, error);
-    }
-    if (status == SSTORE_OK)
-        status = sstore_collection_report(collection, store_ignore_scanned, NULL, error);
-    sstore_collection_free(collection);
-    return status;
+    const spilling how = {.set = set,
+                          .store = store,
+                          .other = other,
+                          .target = target,
+                          .tmp_dir = tmp_dir,
+                          .plan = "2",
+                          .threads = 2,
+                          .distance = 1,
+                          .collection_bytes = set == &few ? 0 : 1};
+    return call(&how, error);
 }
 
 typedef struct work {
     const char *name;
-    sstore_status (*run)(const data_set *set, sstore_error *error);
+    spilling_call *call;
     const char *place; /* where it makes files by default; NULL: in the working folder */
     bool reads;        /* makes nothing that stays, and goes by TMPDIR */
 } work;
 
 /* Each of the first ones goes on from what the ones before it made. */
 static const work works[] = {
-    {"build", build, target, false},     {"add", add, target, false},     {"remove", take_out, target, false},
-    {"compact", compact, target, false}, {"merge", merge, target, false}, {"pairs", pairs, store, true},
-    {"clusters", clusters, store, true}, {"join", join, store, true},     {"collect", collect, NULL, true},
+    {"build", spilling_build, target, false},     {"add", spilling_add, target, false},
+    {"remove", spilling_remove, target, false},   {"compact", spilling_compact, target, false},
+    {"merge", spilling_merge, target, false},     {"pairs", spilling_pairs, store, true},
+    {"clusters", spilling_clusters, store, true}, {"join", spilling_join, store, true},
+    {"collect", spilling_collect, NULL, true},
 };
 #define WORKS (sizeof works / sizeof works[0])
 
@@ -256,7 +163,7 @@ static watch watched(const work *what, const data_set *set, const char *spills, 
     testing_doing("%s of %zu records, spilling to %s%s, seed %" PRIu64, what->name, set->count, spills,
                   refuse_nameless ? ", without nameless files" : "", run_seed);
     interpose_begin(&hooks);
-    const sstore_status status = what->run(set, &error);
+    const sstore_status status = run(what->call, set, &error);
     interpose_end();
     assert_ok(status, &error);
     if (self.wrong[0] != '\0')
@@ -268,7 +175,7 @@ static watch watched(const work *what, const data_set *set, const char *spills, 
 static void check_spills(const char *usual, bool refuse_nameless)
 {
     char here[PATH_MAX];
-    uint64_t spilling = 0;
+    uint64_t spill_count = 0;
     assert_non_null(getcwd(here, sizeof here));
     for (size_t i = 0; i < WORKS; i++) {
         const char *place = works[i].place != NULL ? works[i].place : here;
@@ -277,9 +184,9 @@ static void check_spills(const char *usual, bool refuse_nameless)
         const watch self = watched(&works[i], &many, place, refuse_nameless);
         assert_int_equal(self.nameless > 0, self.spill_writes > 0 && !refuse_nameless);
         assert_true(self.spill_writes > 0 || !works[i].reads);
-        spilling += self.spill_writes > 0;
+        spill_count += self.spill_writes > 0;
     }
-    assert_true(spilling > 5);
+    assert_true(spill_count > 5);
     file_list left = file_list_make(scratch_folder(), "");
     for (size_t i = 0; i < left.count; i++)
         assert_null(strstr(left.names[i], "sstore-run-"));
@@ -316,7 +223,7 @@ static void test_nothing_without_need(void **state)
     char *large = strdup(store);
     snprintf(store, sizeof store, "%s", other);
     for (size_t i = 0; i < WORKS; i++) {
-        if (!works[i].reads || works[i].run == join)
+        if (!works[i].reads || works[i].call == spilling_join)
             continue;
         const watch self = watched(&works[i], &few, "/nowhere", false);
         assert_int_equal(self.made, 0);
@@ -336,18 +243,18 @@ static int try_unwritable(void)
         return 1;
     if (access(store, W_OK) == 0 && geteuid() != NOBODY)
         return 2;
-    if (pairs(&many, &error) != SSTORE_ERROR_IO || error.system_errno != EACCES ||
+    if (run(spilling_pairs, &many, &error) != SSTORE_ERROR_IO || error.system_errno != EACCES ||
         strstr(error.message, store) == NULL || strstr(error.message, "TMPDIR") == NULL)
         return 3;
     tmp_dir = apart;
-    if (pairs(&many, &error) != SSTORE_OK)
+    if (run(spilling_pairs, &many, &error) != SSTORE_OK)
         return 4;
     tmp_dir = NULL;
     snprintf(store, sizeof store, "%s", other); /* a small one needs no folder */
-    if (pairs(&few, &error) != SSTORE_OK)
+    if (run(spilling_pairs, &few, &error) != SSTORE_OK)
         return 5;
     tmp_dir = "not-there";
-    return pairs(&few, &error) == SSTORE_ERROR_NOT_FOUND ? 0 : 6;
+    return run(spilling_pairs, &few, &error) == SSTORE_ERROR_NOT_FOUND ? 0 : 6;
 }
 
 static void test_unwritable_store(void **state)
@@ -402,7 +309,7 @@ static void test_read_only_file_system(void **state)
     sstore_error error = {.status = SSTORE_OK};
     char before[PATH_MAX];
     testing_doing("a file system that can only be read, seed %" PRIu64, run_seed);
-    assert_ok(build(&few, &error), &error);
+    assert_ok(run(spilling_build, &few, &error), &error);
     snprintf(before, sizeof before, "%s", scratch_path("before"));
     folder_copy(target, before);
     interpose_begin(&hooks);
@@ -410,14 +317,13 @@ static void test_read_only_file_system(void **state)
     interpose_end();
     assert_ok(status, &error);
     for (size_t i = 1; i < WORKS; i++) {
-        if (works[i].reads || works[i].run == merge)
+        if (works[i].reads || works[i].call == spilling_merge)
             continue;
-        const sstore_build_options as_built = build_options();
-        sstore_compact_options options = options_to_compact(&as_built);
+        sstore_compact_options options = SSTORE_COMPACT_OPTIONS_INIT;
         options.block_bytes = 512; /* so that compacting has something to do */
         interpose_begin(&hooks);
-        const sstore_status refused = works[i].run == compact ? sstore_compact(target, &options, NULL, &error)
-                                                              : works[i].run(&few, &error);
+        const sstore_status refused = works[i].call == spilling_compact ? sstore_compact(target, &options, NULL, &error)
+                                                                        : run(works[i].call, &few, &error);
         interpose_end();
         assert_status(refused, SSTORE_ERROR_IO, &error);
         assert_int_equal(error.system_errno, EROFS);
@@ -458,12 +364,12 @@ static void test_modes(void **state)
     for (size_t i = 0; i < sizeof masks / sizeof masks[0]; i++) {
         testing_doing("modes under umask %o", masks[i]);
         const mode_t before = umask(masks[i]);
-        assert_ok(build(&few, &error), &error);
+        assert_ok(run(spilling_build, &few, &error), &error);
         check_modes(target, masks[i]);
-        assert_ok(add(&many, &error), &error);
-        assert_ok(take_out(&many, &error), &error);
+        assert_ok(run(spilling_add, &many, &error), &error);
+        assert_ok(run(spilling_remove, &many, &error), &error);
         check_modes(target, masks[i]);
-        assert_ok(compact(&many, &error), &error);
+        assert_ok(run(spilling_compact, &many, &error), &error);
         check_modes(target, masks[i]);
         (void)umask(before);
     }

@@ -14,6 +14,7 @@
 #include "support/process.h"
 #include "support/random.h"
 #include "support/scratch.h"
+#include "support/spilling.h"
 #include "support/use_store.h"
 
 #define SEGMENTS 30u
@@ -117,110 +118,33 @@ static void test_open_stores(void **state)
 
 /* ----- work that spills ----- */
 
-static sstore_build_options build_options(void)
-{
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
-    options.memory_bytes = 1 << 20;
-    options.plan = "4";
-    options.threads = 3;
-    options.tmp_dir = scratch_folder();
-    return options;
-}
-
-static sstore_status build(sstore_error *error)
-{
-    const sstore_build_options options = build_options();
-    return store_build(target, &options, &many, 0, error);
-}
-
-static sstore_status add(sstore_error *error)
-{
-    const sstore_build_options as_built = build_options();
-    const sstore_add_options options = options_to_add(&as_built);
-    return store_add(target, &options, many.fingerprints, many.ids, many.count, NULL, error);
-}
-
-static sstore_status compact(sstore_error *error)
-{
-    const sstore_build_options as_built = build_options();
-    const sstore_compact_options options = options_to_compact(&as_built);
-    return sstore_compact(target, &options, NULL, error);
-}
-
-static sstore_status merge(sstore_error *error)
-{
-    const sstore_build_options as_built = build_options();
-    const sstore_merge_options options = options_to_merge(&as_built);
-    const char *const inputs[] = {many_path, store};
-    return sstore_merge(target, inputs, 2, &options, NULL, error);
-}
-
-static sstore_join_options join_options(void)
-{
-    sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
-    options.memory_bytes = 8 << 20;
-    options.threads = 3;
-    options.tmp_dir = scratch_folder();
-    return options;
-}
-
-static sstore_status pairs(sstore_error *error)
-{
-    const sstore_join_options options = join_options();
-    sstore *opened;
-    sstore_status status = sstore_open(many_path, NULL, &opened, error);
-    if (status == SSTORE_OK)
-        status = sstore_pairs(opened, &options, store_ignore_pair, NULL, error);
-    sstore_close(opened);
-    return status;
-}
-
-static sstore_status clusters(sstore_error *error)
-{
-    const sstore_join_options options = join_options();
-    sstore *opened;
-    sstore_status status = sstore_open(many_path, NULL, &opened, error);
-    if (status == SSTORE_OK)
-        status = sstore_clusters(opened, &options, true, store_ignore_clustered, NULL, error);
-    sstore_close(opened);
-    return status;
-}
-
-static sstore_status collect(sstore_error *error)
-{
-    sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
-    sstore_collection *collection;
-    options.memory_bytes = 1;
-    options.tmp_dir = scratch_folder();
-    sstore_status status = sstore_collection_create(&options, &collection, error);
-    for (size_t i = 0; status == SSTORE_OK && i < many.count; i++) {
-        const sstore_stream_match match = {.query = many.fingerprints[i] ^ 1, .fingerprint = many.fingerprints[i]};
-        status = sstore_collection_add(collection, &match, 1, error);
-    }
-    if (status == SSTORE_OK)
-        status = sstore_collection_report(collection, store_ignore_scanned, NULL, error);
-    sstore_collection_free(collection);
-    return status;
-}
-
 static const struct {
     const char *name;
-    sstore_status (*run)(sstore_error *error);
+    spilling_call *call;
     size_t files; /* at most */
     bool changes; /* the store of many segments, which is opened beside it if records are added */
 } works[] = {
-    {"build", build, BUILD_FILES, false},
-    {"add", add, BUILD_FILES, true},
-    {"compact", compact, SEGMENTS *SEGMENT_FILES + BUILD_FILES, true},
-    {"merge", merge, BUILD_FILES + (SEGMENTS + 1) * SEGMENT_FILES + 2, false},
-    {"pairs", pairs, STORE_FILES + JOIN_FILES, false},
-    {"clusters", clusters, STORE_FILES + JOIN_FILES, false},
-    {"collect", collect, JOIN_FILES, false},
+    {"build", spilling_build, BUILD_FILES, false},
+    {"add", spilling_add, BUILD_FILES, true},
+    {"compact", spilling_compact, SEGMENTS *SEGMENT_FILES + BUILD_FILES, true},
+    {"merge", spilling_merge, BUILD_FILES + (SEGMENTS + 1) * SEGMENT_FILES + 2, false},
+    {"pairs", spilling_pairs, STORE_FILES + JOIN_FILES, false},
+    {"clusters", spilling_clusters, STORE_FILES + JOIN_FILES, false},
+    {"collect", spilling_collect, JOIN_FILES, false},
 };
 
 /* Do it with so many files. */
 static bool run_with(size_t number, size_t files)
 {
+    const spilling how = {.set = &many,
+                          .store = many_path,
+                          .other = store,
+                          .target = target,
+                          .tmp_dir = scratch_folder(),
+                          .plan = "4",
+                          .threads = 3,
+                          .distance = 3,
+                          .collection_bytes = 1};
     sstore_error error = {.status = SSTORE_OK};
     testing_doing("%s with %zu files, seed %" PRIu64, works[number].name, files, run_seed);
     scratch_remove(target);
@@ -228,7 +152,7 @@ static bool run_with(size_t number, size_t files)
         folder_copy(store, target);
     const size_t before = process_open_files();
     allow(files);
-    const sstore_status status = works[number].run(&error);
+    const sstore_status status = works[number].call(&how, &error);
     allow_as_usual();
     assert_int_equal(process_open_files(), before);
     if (status != SSTORE_OK)
@@ -239,7 +163,7 @@ static bool run_with(size_t number, size_t files)
 static void test_spilling(void **state)
 {
     for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) {
-        size_t needed = works[i].files + (works[i].run == add ? store_files : 0);
+        size_t needed = works[i].files + (works[i].call == spilling_add ? store_files : 0);
         const size_t allowed = needed;
         assert_true(run_with(i, needed));
         while (needed > 0 && run_with(i, needed - 1))
@@ -259,7 +183,8 @@ static int make_all(void **state)
     snprintf(many_path, sizeof many_path, "%s", scratch_path("many"));
     snprintf(store, sizeof store, "%s", scratch_path("store"));
     snprintf(target, sizeof target, "%s", scratch_path("target"));
-    const sstore_build_options options = build_options();
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    options.plan = "4";
     data_set few = many;
     few.count = 500;
     assert_ok(store_build(many_path, &options, &many, 0, NULL), NULL);
