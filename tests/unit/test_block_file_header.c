@@ -4,18 +4,8 @@
 #include <string.h>
 
 #include "support/random.h"
+#include "support/store_offsets.h"
 #include "support/testing.h"
-
-/* Where the fields are, by format-spec/sstore-format.md. */
-#define AT_VERSION 8
-#define AT_HEADER_BYTES 12
-#define AT_BLOCK_BYTES 36
-#define AT_COLUMN_BITS 40
-#define AT_FINGERPRINT_BITS 44
-#define AT_BLOCK_COUNT 48
-#define AT_ITEM_COUNT 56
-#define AT_CODE_LENGTHS 88
-#define AT_CHECKSUM 4080
 
 static ss_block_header make_header(rng *random)
 {
@@ -48,7 +38,7 @@ static sstore_status decode(const uint8_t bytes[SS_HEADER_BYTES], ss_block_heade
 /* Make the checksum fit, so that what lies behind it is looked at. */
 static void sign(uint8_t bytes[SS_HEADER_BYTES])
 {
-    ss_store_u128(bytes + AT_CHECKSUM, ss_hash128(bytes, AT_CHECKSUM));
+    ss_store_u128(bytes + HEADER_CHECKSUM, ss_hash128(bytes, HEADER_CHECKSUM));
 }
 
 static void test_round_trip(void **state)
@@ -63,9 +53,9 @@ static void test_round_trip(void **state)
         memset(bytes, 0xff, sizeof bytes);
         written = ss_block_header_encode(&header, bytes);
         assert_ok(decode(bytes, &got, &read, &error), &error);
-        assert_int_equal(ss_load_le32(bytes + AT_VERSION), 2);
-        assert_int_equal(ss_load_le32(bytes + AT_COLUMN_BITS), 32);
-        for (size_t at = AT_CODE_LENGTHS + 33; at < AT_CODE_LENGTHS + 64; at++)
+        assert_int_equal(ss_load_le32(bytes + HEADER_VERSION), 2);
+        assert_int_equal(ss_load_le32(bytes + HEADER_COLUMN), 32);
+        for (size_t at = HEADER_LENGTHS + 33; at < HEADER_LENGTHS + 64; at++)
             assert_int_equal(bytes[at], 0);
         assert_true(ss_u128_equal(written, read));
         assert_true(ss_u128_equal(got.segment_id, header.segment_id));
@@ -112,38 +102,38 @@ typedef struct changed_field {
 static const changed_field changed_fields[] = {
     {0, 1, 'S', SSTORE_ERROR_DAMAGED}, /* the magic */
     {7, 1, 'k', SSTORE_ERROR_DAMAGED},
-    {AT_VERSION, 4, SS_FORMAT_VERSION + 1, SSTORE_ERROR_UNSUPPORTED},
-    {AT_VERSION, 4, 1, SSTORE_ERROR_UNSUPPORTED},
-    {AT_VERSION, 4, UINT32_MAX, SSTORE_ERROR_UNSUPPORTED},
-    {AT_HEADER_BYTES, 4, 0, SSTORE_ERROR_UNSUPPORTED},
-    {AT_HEADER_BYTES, 4, 8192, SSTORE_ERROR_UNSUPPORTED},
-    {AT_FINGERPRINT_BITS, 4, 128, SSTORE_ERROR_UNSUPPORTED},
-    {AT_FINGERPRINT_BITS, 4, 0, SSTORE_ERROR_UNSUPPORTED},
-    {AT_BLOCK_BYTES, 4, 0, SSTORE_ERROR_DAMAGED},
-    {AT_BLOCK_BYTES, 4, 128, SSTORE_ERROR_DAMAGED},
-    {AT_BLOCK_BYTES, 4, 513, SSTORE_ERROR_DAMAGED},
-    {AT_BLOCK_BYTES, 4, 131072, SSTORE_ERROR_DAMAGED},
-    {AT_BLOCK_BYTES, 4, 1024, SSTORE_OK},
-    {AT_COLUMN_BITS, 4, 0, SSTORE_ERROR_UNSUPPORTED}, /* as in the id column */
-    {AT_COLUMN_BITS, 4, 31, SSTORE_ERROR_UNSUPPORTED},
-    {AT_COLUMN_BITS, 4, 64, SSTORE_ERROR_UNSUPPORTED},
-    {AT_COLUMN_BITS, 4, UINT32_MAX, SSTORE_ERROR_UNSUPPORTED},
-    {AT_COLUMN_BITS, 4, 32, SSTORE_OK},
-    {AT_BLOCK_COUNT, 8, 0, SSTORE_ERROR_DAMAGED}, /* 100 items need a block */
-    {AT_BLOCK_COUNT, 8, 101, SSTORE_ERROR_DAMAGED},
-    {AT_BLOCK_COUNT, 8, UINT64_MAX, SSTORE_ERROR_DAMAGED},
-    {AT_BLOCK_COUNT, 8, 100, SSTORE_OK},
-    {AT_ITEM_COUNT, 8, 0, SSTORE_ERROR_DAMAGED},
-    {AT_ITEM_COUNT, 8, 9, SSTORE_ERROR_DAMAGED},
-    {AT_ITEM_COUNT, 8, 10 * 65535 + 1, SSTORE_ERROR_DAMAGED}, /* one more than 10 blocks can hold */
-    {AT_ITEM_COUNT, 8, 11 * 65535, SSTORE_ERROR_DAMAGED},
-    {AT_ITEM_COUNT, 8, UINT64_MAX, SSTORE_ERROR_DAMAGED},
-    {AT_ITEM_COUNT, 8, 10 * 65535, SSTORE_OK},
-    {AT_CODE_LENGTHS, 1, 0, SSTORE_ERROR_DAMAGED},
-    {AT_CODE_LENGTHS, 1, 1, SSTORE_ERROR_DAMAGED},
-    {AT_CODE_LENGTHS, 1, 3, SSTORE_ERROR_DAMAGED},
-    {AT_CODE_LENGTHS, 1, 255, SSTORE_ERROR_DAMAGED},
-    {AT_CODE_LENGTHS + 32, 1, 11, SSTORE_ERROR_DAMAGED},
+    {HEADER_VERSION, 4, SS_FORMAT_VERSION + 1, SSTORE_ERROR_UNSUPPORTED},
+    {HEADER_VERSION, 4, 1, SSTORE_ERROR_UNSUPPORTED},
+    {HEADER_VERSION, 4, UINT32_MAX, SSTORE_ERROR_UNSUPPORTED},
+    {HEADER_SIZE, 4, 0, SSTORE_ERROR_UNSUPPORTED},
+    {HEADER_SIZE, 4, 8192, SSTORE_ERROR_UNSUPPORTED},
+    {HEADER_BITS, 4, 128, SSTORE_ERROR_UNSUPPORTED},
+    {HEADER_BITS, 4, 0, SSTORE_ERROR_UNSUPPORTED},
+    {HEADER_BLOCK_BYTES, 4, 0, SSTORE_ERROR_DAMAGED},
+    {HEADER_BLOCK_BYTES, 4, 128, SSTORE_ERROR_DAMAGED},
+    {HEADER_BLOCK_BYTES, 4, 513, SSTORE_ERROR_DAMAGED},
+    {HEADER_BLOCK_BYTES, 4, 131072, SSTORE_ERROR_DAMAGED},
+    {HEADER_BLOCK_BYTES, 4, 1024, SSTORE_OK},
+    {HEADER_COLUMN, 4, 0, SSTORE_ERROR_UNSUPPORTED}, /* as in the id column */
+    {HEADER_COLUMN, 4, 31, SSTORE_ERROR_UNSUPPORTED},
+    {HEADER_COLUMN, 4, 64, SSTORE_ERROR_UNSUPPORTED},
+    {HEADER_COLUMN, 4, UINT32_MAX, SSTORE_ERROR_UNSUPPORTED},
+    {HEADER_COLUMN, 4, 32, SSTORE_OK},
+    {HEADER_BLOCKS, 8, 0, SSTORE_ERROR_DAMAGED}, /* 100 items need a block */
+    {HEADER_BLOCKS, 8, 101, SSTORE_ERROR_DAMAGED},
+    {HEADER_BLOCKS, 8, UINT64_MAX, SSTORE_ERROR_DAMAGED},
+    {HEADER_BLOCKS, 8, 100, SSTORE_OK},
+    {HEADER_ITEMS, 8, 0, SSTORE_ERROR_DAMAGED},
+    {HEADER_ITEMS, 8, 9, SSTORE_ERROR_DAMAGED},
+    {HEADER_ITEMS, 8, 10 * 65535 + 1, SSTORE_ERROR_DAMAGED}, /* one more than 10 blocks can hold */
+    {HEADER_ITEMS, 8, 11 * 65535, SSTORE_ERROR_DAMAGED},
+    {HEADER_ITEMS, 8, UINT64_MAX, SSTORE_ERROR_DAMAGED},
+    {HEADER_ITEMS, 8, 10 * 65535, SSTORE_OK},
+    {HEADER_LENGTHS, 1, 0, SSTORE_ERROR_DAMAGED},
+    {HEADER_LENGTHS, 1, 1, SSTORE_ERROR_DAMAGED},
+    {HEADER_LENGTHS, 1, 3, SSTORE_ERROR_DAMAGED},
+    {HEADER_LENGTHS, 1, 255, SSTORE_ERROR_DAMAGED},
+    {HEADER_LENGTHS + 32, 1, 11, SSTORE_ERROR_DAMAGED},
 };
 
 static void test_impossible_fields_are_refused(void **state)
@@ -199,8 +189,8 @@ static void test_header_of_the_id_column(void **state)
     ss_block_header_encode(&header, bytes);
     assert_ok(decode(bytes, &got, &checksum, &error), &error);
     assert_int_equal(got.number, SS_IDS_NUMBER);
-    assert_int_equal(ss_load_le32(bytes + AT_COLUMN_BITS), 0);
-    ss_store_le32(bytes + AT_COLUMN_BITS, 32);
+    assert_int_equal(ss_load_le32(bytes + HEADER_COLUMN), 0);
+    ss_store_le32(bytes + HEADER_COLUMN, 32);
     sign(bytes);
     assert_status(decode(bytes, &got, &checksum, &error), SSTORE_ERROR_UNSUPPORTED, &error);
 }
