@@ -1,7 +1,7 @@
 """Bits of fingerprints and of blocks (sstore-format.md, section 1; block-codec.md, section 4).
 
-Two ways to number bits meet in the format: bit 0 of a fingerprint is its most significant one, bit 0 of a byte in a
-block its least significant one.
+The format numbers bits in two ways: bit 0 of a fingerprint is its most significant bit, bit 0 of a byte in a block is its
+least significant bit.
 """
 
 FINGERPRINT_BITS = 64
@@ -9,7 +9,7 @@ FINGERPRINT_MAX = 2**FINGERPRINT_BITS - 1
 
 
 def field(data: bytes, position: int, width: int) -> int:
-    """The field of `width` bits at bit `position`. What lies behind the end of `data` counts as 0."""
+    """The field of `width` bits at bit `position`. Bits behind the end of `data` count as 0."""
     piece = int.from_bytes(data[position >> 3 : (position + width + 7) >> 3], "little")
     return piece >> (position & 7) & ((1 << width) - 1)
 
@@ -27,7 +27,7 @@ def u64(data: bytes, offset: int) -> int:
 
 
 def u128(data: bytes, offset: int) -> int:
-    """Low half first, which is 16 bytes little-endian."""
+    """The low half comes first: 16 bytes little-endian."""
     return int.from_bytes(data[offset : offset + 16], "little")
 
 

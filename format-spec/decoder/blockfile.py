@@ -21,7 +21,7 @@ MAX_ITEMS_OF_BLOCK = 65535
 
 @dataclass
 class Expected:
-    """What the manifest says about a file: (offset in the header, bytes, value, name) of each field to be compared."""
+    """The manifest's statements about a file. `fields`: (offset in the header, bytes, value, name) of each field to compare."""
 
     block_count: int
     item_count: int
@@ -52,7 +52,7 @@ def expected_of(segment: Segment, number: int) -> Expected:
 
 
 class BlockFile:
-    """A block file whose size and header are right; it is held in memory."""
+    """A block file in memory, whose size and header are right."""
 
     def __init__(self, folder: Folder, name: str, segment: Segment, number: int):
         expected = expected_of(segment, number)
@@ -100,7 +100,7 @@ class BlockFile:
             raise Damaged("a table of several fingerprints has no code", offset=88)
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
-        """(offset, block) of each block, its trailer checked."""
+        """(offset, block) of each block, after a check of its trailer."""
         for index in range(self.block_count):
             offset = HEADER_BYTES + index * self.block_size
             block = self.data[offset : offset + self.block_size]

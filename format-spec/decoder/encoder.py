@@ -1,13 +1,13 @@
-"""What a writer must write, made again from what was read: blocks but for their trailers, and sstore's code lengths.
+"""Encodes blocks, except their trailers, as a writer must, and computes sstore's code lengths.
 
 block-codec.md, section 7, and sstore-format.md, section 6, fix every bit, so that block files of equal segment id, number
-and code lengths are equal (section 9). The full check compares, and the tests hold these functions against the command's
-files.
+and code lengths are equal (section 9). The full check compares blocks with these. Tests compare these functions with the
+files of the command.
 """
 
 from bits import bytes_u32, first_difference
 from block import (
-    BEGIN_BYTES,
+    OFFSET_BYTES,
     GROUP_SIZE,
     HALF_BITS,
     HALF_MAX,
@@ -17,10 +17,10 @@ from block import (
     TRAILER_BYTES,
     group_count_of,
     groups_end,
-    rest_bits_of,
+    suffix_bits_of,
 )
 from huffman import EQUAL, MAX_LENGTH, SYMBOLS, canonical_codes, reversed_bits
-from ids import FLAG_GOES_ON, FLAG_STARTS
+from ids import FLAG_CONTINUED, FLAG_STARTS
 from ids import HEAD_BYTES as ID_HEAD_BYTES
 
 MAX_ITEMS_OF_BLOCK = 65535
@@ -56,7 +56,7 @@ class TableEncoder:
             else:
                 step_bits[-1] += self.step_bits([members[-1], fingerprint])
             members.append(fingerprint)
-            if len(members) % GROUP_SIZE == 1:  # only now key_shift may change, and with it what the other groups take
+            if len(members) % GROUP_SIZE == 1:  # only here key_shift can change, and with it the size of the other groups
                 key_shift = key_shift_of(members)
                 others = sum(group_bytes(bits, key_shift, g) for g, bits in enumerate(step_bits[:-1]))
             last = group_bytes(step_bits[-1], key_shift, len(step_bits) - 1)
@@ -66,35 +66,35 @@ class TableEncoder:
         return blocks + ([self._block(members)] if members else [])
 
     def step_bits(self, group: list[int]) -> int:
-        """The bits of its codes and rests."""
+        """The bits of the codes and suffixes of a group."""
         symbols = [symbol_of(a, b) for a, b in zip(group, group[1:])]
-        return sum(self.lengths[h] + rest_bits_of(h) for h in symbols)
+        return sum(self.lengths[h] + suffix_bits_of(h) for h in symbols)
 
     def _block(self, members: list[int]) -> bytes:
         groups = [members[begin : begin + GROUP_SIZE] for begin in range(0, len(members), GROUP_SIZE)]
         key_shift, first = key_shift_of(members), members[0] >> HALF_BITS
         end = groups_end(self.block_size, len(members))
         block = b"".join(bytes_u32(fingerprint & HALF_MAX) for fingerprint in members)
-        begins, keys = b"", b""
+        offsets, keys = b"", b""
         for g, group in enumerate(groups):
             distance = (group[0] >> HALF_BITS) - first
             if g:
-                begins += len(block).to_bytes(BEGIN_BYTES, "little")
+                offsets += len(block).to_bytes(OFFSET_BYTES, "little")
                 keys += (distance >> key_shift).to_bytes(KEY_BYTES, "little")
             size = end - len(block) if g == len(groups) - 1 else group_bytes(self.step_bits(group), key_shift, g)
             block += self._group(group, size, key_shift if g else 0, distance)
-        return block + begins + keys + len(members).to_bytes(2, "little") + bytes([key_shift, 0]) + bytes_u32(first)
+        return block + offsets + keys + len(members).to_bytes(2, "little") + bytes([key_shift, 0]) + bytes_u32(first)
 
     def _group(self, group: list[int], size: int, low_bits: int, distance: int) -> bytes:
         bits = Bits()
-        code_bit, rest_bit = 0, 8 * size - low_bits
-        bits.put(rest_bit, low_bits, distance & ((1 << low_bits) - 1))
+        code_bit, suffix_bit = 0, 8 * size - low_bits
+        bits.put(suffix_bit, low_bits, distance & ((1 << low_bits) - 1))
         for a, b in zip(group, group[1:]):
             h = symbol_of(a, b)
             bits.put(code_bit, self.lengths[h], self.fields[h])
             code_bit += self.lengths[h]
-            rest_bit -= rest_bits_of(h)
-            bits.put(rest_bit, rest_bits_of(h), b >> HALF_BITS & ((1 << rest_bits_of(h)) - 1))
+            suffix_bit -= suffix_bits_of(h)
+            bits.put(suffix_bit, suffix_bits_of(h), b >> HALF_BITS & ((1 << suffix_bits_of(h)) - 1))
         return bits.to_bytes(size)
 
 
@@ -126,8 +126,8 @@ def id_blocks(records: list[tuple[int, int]], block_size: int) -> list[bytes]:
             if _id_block_bytes(end + 1 - begin, (high_then - low_then).bit_length(), starts_then) > block_size - TRAILER_BYTES:
                 break
             low, high, starts, end = low_then, high_then, starts_then, end + 1
-        goes_on = end < len(records) and records[end][0] == records[end - 1][0]
-        bits = _id_block(records[begin:end], low, (high - low).bit_length(), starts, goes_on)
+        continued = end < len(records) and records[end][0] == records[end - 1][0]
+        bits = _id_block(records[begin:end], low, (high - low).bit_length(), starts, continued)
         blocks.append(bits.to_bytes(block_size - TRAILER_BYTES))
         begin = end
     return blocks
@@ -137,14 +137,14 @@ def _id_block_bytes(count: int, width: int, starts: bool) -> int:
     return ID_HEAD_BYTES + (-(-count // 8) if starts else 0) + -(-count * width // 8)
 
 
-def _id_block(records: list[tuple[int, int]], low: int, width: int, starts: bool, goes_on: bool) -> Bits:
+def _id_block(records: list[tuple[int, int]], low: int, width: int, starts: bool, continued: bool) -> Bits:
     base = 0 if width == 64 else low
     bits = Bits()
     bits.put(0, 64, records[0][0])
     bits.put(64, 64, base)
     bits.put(128, 16, len(records))
     bits.put(144, 8, width)
-    bits.put(152, 8, (FLAG_STARTS if starts else 0) | (FLAG_GOES_ON if goes_on else 0))
+    bits.put(152, 8, (FLAG_STARTS if starts else 0) | (FLAG_CONTINUED if continued else 0))
     values_at = 8 * _id_block_bytes(len(records), 0, starts)
     for i, (rank, record_id) in enumerate(records):
         bits.put(values_at + i * width, width, record_id - base)

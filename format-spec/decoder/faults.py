@@ -1,8 +1,8 @@
-"""What can be wrong with a store, as sstore-format.md, section 12, tells it apart."""
+"""The reasons to refuse a store that sstore-format.md, section 12, distinguishes."""
 
 
 class Fault(Exception):
-    """A reason to refuse a store. `file` is a path inside it, `offset` one in bytes in that file, where there is one."""
+    """A reason to refuse a store. `file` is a path inside it, `offset` a byte of that file. Both may be None."""
 
     word = "fault"
 
@@ -13,7 +13,7 @@ class Fault(Exception):
         self.offset = offset
 
     def within(self, file: str, offset: int = 0) -> "Fault":
-        """The same fault, found in a piece of `file` that begins at `offset`."""
+        """Say that the fault is in the part of `file` that begins at `offset`."""
         if self.file is None:
             self.file = file
             self.offset = offset + (self.offset or 0)
@@ -27,13 +27,13 @@ class Fault(Exception):
 
 
 class Damaged(Fault):
-    """Calls for a copy of the store."""
+    """The user needs a copy of the store."""
 
     word = "damaged"
 
 
 class Unsupported(Fault):
-    """Calls for a newer reader."""
+    """The user needs a newer reader."""
 
     word = "unsupported"
 

@@ -10,7 +10,7 @@ MANIFEST_NAME = "MANIFEST"
 
 
 class Missing(Exception):
-    """A name that the manifest calls for is not there; the store may have been replaced (section 12, step 6)."""
+    """A file that the manifest requires does not exist. The store may have been replaced (section 12, step 6)."""
 
     def __init__(self, path: str):
         super().__init__(path)
@@ -26,7 +26,7 @@ class Folder:
 
     @staticmethod
     def open_store(path: str) -> "Folder":
-        """The store's own folder: the one path that is taken as the user gives it."""
+        """Open the store's own folder. Only this path may contain symbolic links."""
         try:
             return Folder(path, os.open(path, os.O_RDONLY | os.O_DIRECTORY))
         except (FileNotFoundError, NotADirectoryError) as error:
@@ -55,7 +55,7 @@ class Folder:
         return Folder(self.path_of(name), self._open(name, os.O_DIRECTORY))
 
     def read(self, name: str, size: int | None = None, bounds: tuple[int, int] | None = None) -> bytes:
-        """A regular file, whole; it must have exactly `size` bytes, or a size within `bounds`."""
+        """Read a whole regular file. It must have exactly `size` bytes, or a size within `bounds`."""
         with open(self._open(name, 0), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):

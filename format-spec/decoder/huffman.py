@@ -8,7 +8,7 @@ MAX_LENGTH = 11
 
 
 def check_lengths(lengths: bytes) -> None:
-    """Refuses code lengths that are none of the three kinds that the format knows."""
+    """Refuse code lengths that are not one of the format's three kinds."""
     used = [length for length in lengths if length]
     if any(length > MAX_LENGTH for length in used):
         raise Damaged(f"a code is longer than {MAX_LENGTH} bits")
@@ -39,7 +39,7 @@ def reversed_bits(value: int, width: int) -> int:
 
 
 class Code:
-    """Decodes one symbol at a time, by all values that a field of the greatest length may have."""
+    """Decodes one symbol at a time, by a table of all values of a field of the maximum length."""
 
     def __init__(self, lengths: bytes):
         check_lengths(lengths)

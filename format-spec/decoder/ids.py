@@ -1,4 +1,4 @@
-"""The id column: from blocks to (rank, id) pairs (sstore-format.md, section 6)."""
+"""Decodes the id column to (rank, id) pairs (sstore-format.md, section 6)."""
 
 from collections.abc import Iterator
 from itertools import accumulate
@@ -10,11 +10,11 @@ from faults import Damaged
 
 HEAD_BYTES = 20
 FLAG_STARTS = 1
-FLAG_GOES_ON = 2
+FLAG_CONTINUED = 2
 
 
 class IdBlock:
-    """One block, decoded. Offsets of faults are those in the block."""
+    """A decoded block. The offset of a fault is one in the block."""
 
     def __init__(self, block: bytes):
         self.first_rank = u64(block, 0)
@@ -28,9 +28,9 @@ class IdBlock:
             raise Damaged(f"values of {width} bits", offset=18)
         if width == 64 and base != 0:
             raise Damaged(f"base {base} beside values of 64 bits", offset=8)
-        if flags & ~(FLAG_STARTS | FLAG_GOES_ON):
+        if flags & ~(FLAG_STARTS | FLAG_CONTINUED):
             raise Damaged(f"flags {flags:#x}", offset=19)
-        self.goes_on = bool(flags & FLAG_GOES_ON)
+        self.continued = bool(flags & FLAG_CONTINUED)
         values_at = HEAD_BYTES + (-(-count // 8) if flags & FLAG_STARTS else 0)
         if values_at + -(-count * width // 8) > len(block) - TRAILER_BYTES:
             raise Damaged("values pass the trailer", offset=16)
@@ -43,13 +43,13 @@ class IdBlock:
 
 
 def id_records(file: BlockFile, distinct_count: int, record_count: int) -> Iterator[tuple[int, int]]:
-    """(rank, id) of all records, ascending strictly, ranks without a hole from 0 to distinct_count - 1."""
-    goes_on = False
+    """(rank, id) of all records, strictly ascending. The ranks are 0..distinct_count - 1, without gaps."""
+    continued = False
     rank, record_id, records = -1, -1, 0
     for offset, block in file.blocks():
         try:
             id_block = IdBlock(block)
-            if id_block.first_rank != (rank if goes_on else rank + 1):
+            if id_block.first_rank != (rank if continued else rank + 1):
                 raise Damaged(f"first rank {id_block.first_rank} after {rank}", offset=0)
             for next_rank, next_id in zip(id_block.ranks, id_block.ids):
                 if next_rank == rank and next_id <= record_id:
@@ -58,9 +58,9 @@ def id_records(file: BlockFile, distinct_count: int, record_count: int) -> Itera
                 yield rank, record_id
         except Damaged as fault:
             raise fault.within(file.path, offset)
-        goes_on = id_block.goes_on
+        continued = id_block.continued
         records += len(id_block.ids)
-    if goes_on:
-        raise Damaged("the last block goes on", file.path, len(file.data) - file.block_size + 19)
+    if continued:
+        raise Damaged("the last block is continued", file.path, len(file.data) - file.block_size + 19)
     if rank != distinct_count - 1 or records != record_count:
         raise Damaged(f"{rank + 1} ranks and {records} records instead of {distinct_count} and {record_count}", file.path, 56)

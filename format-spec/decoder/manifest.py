@@ -1,4 +1,4 @@
-"""The manifest (sstore-format.md, section 3), checked as a reader must (section 12, steps 2 and 3)."""
+"""Reads the manifest (sstore-format.md, section 3) and checks it as a reader must (section 12, steps 2 and 3)."""
 
 from dataclasses import dataclass
 

@@ -6,7 +6,7 @@ MAX_PATTERNS = 200_000
 
 
 class Permutation:
-    """The permutation by a key mask, undone: from a table's number to the fingerprint."""
+    """Undoes the permutation by a key mask: from a number in a table to the fingerprint."""
 
     def __init__(self, key_mask: int):
         positions = range(FINGERPRINT_BITS)
@@ -29,11 +29,11 @@ class Permutation:
 
 
 def uncovered_pattern(tables: list[tuple[int, int]], k: int) -> int | None:
-    """An error pattern of k bits that no table, a (key mask, radius), covers; None if there is none.
+    """An error pattern of k bits that no table covers, or None. A table is (key mask, radius).
 
-    A table that covers a pattern covers all patterns within it, so those of exactly k bits decide. Of the bits that the
-    masks do not tell apart only the number counts. After MAX_PATTERNS steps the search gives up and finds nothing: the
-    time has to be bounded, and the check is optional.
+    A table that covers a pattern also covers every subset of its bits, so patterns of exactly k bits are enough. Bits that
+    every mask treats alike form a class; only their number matters. After MAX_PATTERNS steps the search gives up and returns
+    None, because its time must be bounded and the check is optional.
     """
     classes: dict[tuple[bool, ...], list[int]] = {}
     for position in range(FINGERPRINT_BITS):

@@ -1,7 +1,7 @@
-"""Makes every checksum of an edited store right again, for tests: what the checks behind the checksums are worth.
+"""Makes every checksum of an edited store right again, so that tests reach the checks behind the checksums.
 
-Segment ids (sstore-format.md, section 9), header checksums and trailers (section 4) and the manifest's checksum
-(section 3.5). Content sums and directories stay as they are, and folders keep their names.
+It sets segment ids (sstore-format.md, section 9), header checksums and trailers (section 4) and the manifest's checksum
+(section 3.5). It leaves content sums, directories and names of folders unchanged.
 """
 
 from pathlib import Path
@@ -41,7 +41,7 @@ def _segment_id(manifest: bytes, at: int, table_count: int) -> bytes:
 
 
 def _seal_file(path: Path, segment_id: bytes, block_size: int) -> bytes:
-    """The file's header checksum, as bytes."""
+    """Seal one block file. Returns its header checksum, as bytes."""
     file = bytearray(path.read_bytes())
     file[16:32] = segment_id
     file[4080:4096] = bytes_u128(xxh3_128(bytes(file[:4080])))

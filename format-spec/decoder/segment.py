@@ -22,7 +22,7 @@ def table_name(number: int) -> str:
 
 
 def read_table(folder: Folder, segment: Segment, number: int) -> tuple[BlockFile, list[int]]:
-    """A table's file and all its fingerprints, permuted, ascending strictly."""
+    """Read a table's file and all its fingerprints, permuted. They must ascend strictly."""
     file = BlockFile(folder, table_name(number), segment, number)
     fingerprints: list[int] = []
     last = -1
@@ -42,7 +42,8 @@ def read_table(folder: Folder, segment: Segment, number: int) -> tuple[BlockFile
 
 
 def check_written(file: BlockFile, wanted: list[bytes]) -> None:
-    """Each block is, but for its trailer, what a writer must make of its contents (section 6; block-codec.md, section 7)."""
+    """Check that each block, except its trailer, is the one that a writer must make of its contents (section 6; block-codec.md,
+    section 7)."""
     for (offset, block), other in zip(file.blocks(), wanted):
         if block[:-TRAILER_BYTES] != other:
             raise Damaged("not as a writer must write it", file.path, offset)
@@ -59,7 +60,7 @@ def check_ids_written(folder: Folder, segment: Segment) -> None:
 
 
 def records_of(folder: Folder, segment: Segment, fingerprints: list[int]) -> Iterator[Record]:
-    """All records, ascending, by the fingerprints of table 0 and the id column side by side."""
+    """All records, ascending: table 0 and the id column are read side by side."""
     if not segment.has_ids:
         yield from ((fingerprint, None) for fingerprint in fingerprints)
         return
@@ -79,7 +80,7 @@ def content_sum(records: list[Record]) -> int:
 
 
 def check_counts(file: BlockFile, fingerprints: list[int]) -> None:
-    """h counts and gap bit counts of the header (section 4)."""
+    """Check the h counts and gap bit counts of the header (section 4)."""
     h_counts: Counter[int] = Counter()
     gap_bytes = [Counter() for _ in range(8)]
     for a, b in zip(fingerprints, fingerprints[1:]):
@@ -97,7 +98,7 @@ def check_counts(file: BlockFile, fingerprints: list[int]) -> None:
 
 
 def check_directory(folder: Folder, segment: Segment) -> None:
-    """Size and sum (section 12, step 4). What is in it follows from the block files, and is not looked at."""
+    """Check size and sum (section 12, step 4). The contents follow from the block files and are not read."""
     data = folder.read("directory.mdb", segment.directory_size)
     if xxh3_128(data) != segment.directory_sum:
         raise Damaged("the sum is not the manifest's", folder.path_of("directory.mdb"))

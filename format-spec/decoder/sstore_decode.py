@@ -1,9 +1,9 @@
-"""Reads stores by format-spec alone: an independent second decoder, with nothing but Python 3.11 and its library.
+"""Reads stores: a second decoder, written from format-spec alone, in Python 3.11 and its standard library.
 
     python3 sstore_decode.py dump STORE      all records as text, as 'sstore dump' prints them
     python3 sstore_decode.py verify STORE    the full check of sstore-format.md, section 12
 
-Exit status: 0 done, 1 a fault, named on standard error with its file and offset, 2 wrong usage.
+Exit status: 0 for success, 1 for a fault, which is reported on standard error with file and offset, 2 for wrong usage.
 """
 
 import argparse

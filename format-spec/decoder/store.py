@@ -29,7 +29,7 @@ def read_manifest(folder: Folder) -> tuple[bytes, Manifest]:
 
 
 def with_manifest(folder: Folder, work: Callable[[Manifest], list]) -> list:
-    """Does the work; where a file is missing, again if another manifest is there by then (section 12, step 6)."""
+    """Do the work. If a file is missing and the manifest has changed, do it again (section 12, step 6)."""
     data, manifest = read_manifest(folder)
     while True:
         try:
@@ -48,7 +48,7 @@ def segment_records(store: Folder, segment: Segment) -> list[Record]:
 
 
 def dump(path: str) -> Iterator[Record]:
-    """All records of the store, ascending: those whose sum over the segments is 1."""
+    """All records of the store, ascending: those with the sum 1 over the segments."""
     with Folder.open_store(path) as store:
         parts = with_manifest(
             store,
@@ -67,13 +67,13 @@ def dump(path: str) -> Iterator[Record]:
 
 
 class Check:
-    """Collects faults, so that one does not hide the next."""
+    """Collects faults, so that one does not hide another."""
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []
 
     def run(self, step: Callable[..., object], *arguments: object) -> object:
-        """The result, or None after a fault."""
+        """Call a function and return its result, or None after a fault."""
         try:
             return step(*arguments)
         except Fault as fault:
@@ -82,7 +82,7 @@ class Check:
 
 
 def verify_segment(store: Folder, segment: Segment, check: Check) -> list[Record] | None:
-    """The segment's records, if nothing is wrong with them."""
+    """Check a segment. Returns its records, or None after a fault."""
     with store.open_folder(segment.folder_name) as folder:
         check.run(check_directory, folder, segment)
         fingerprints: list[int] | None = None
@@ -108,7 +108,8 @@ def verify_segment(store: Folder, segment: Segment, check: Check) -> list[Record
 
 
 def verify_order(path: str, manifest: Manifest, records: list[list[Record]]) -> None:
-    """Each segment adds only what the older ones leave absent, and removes only what they leave present."""
+    """Check that each segment adds only records that the older ones leave absent, and removes only records that they leave
+        present."""
     present: set[Record] = set()
     for segment, added_or_removed in zip(manifest.segments, records):
         for fingerprint, record_id in added_or_removed:
@@ -130,7 +131,7 @@ def verify_next_ordinal(path: str, manifest: Manifest, records: list[list[Record
 
 
 def verify(path: str) -> list[Fault]:
-    """All faults that a full check finds; none in a store that is whole."""
+    """All faults that a full check finds."""
 
     def check_all(manifest: Manifest) -> list[Fault]:
         check = Check()

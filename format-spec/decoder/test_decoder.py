@@ -1,5 +1,5 @@
-"""Holds the decoder against the command: the same dump of every store, and a fault found in every damaged one. What both
-say of the stores that are kept in vectors/ is test_vectors.py's.
+"""Compares the decoder with the command: they must print the same dump of every store, and both must find a fault in every
+damaged one. test_vectors.py does the same for the stores of vectors/.
 
     SSTORE=build/release/tools/sstore python3 format-spec/decoder/test_decoder.py
 
@@ -85,7 +85,7 @@ def ends(rng: random.Random, count: int) -> Records:
 
 
 def halves(rng: random.Random, count: int) -> Records:
-    """Several fingerprints of most upper halves, whose lower halves differ early or late."""
+    """Several fingerprints with the same upper half, whose lower halves first differ at many places."""
     upper_halves = [rng.getrandbits(rng.choice([12, 32])) for _ in range(max(1, count // 6))]
     return [(rng.choice(upper_halves) << 32 | rng.getrandbits(rng.choice([3, 32])), i) for i in range(count)]
 
@@ -95,7 +95,7 @@ def all_equal(rng: random.Random, count: int) -> Records:
 
 
 def powers(rng: random.Random, count: int) -> Records:
-    """Every h from 0 to 63, and keys that differ far more in one block than in another."""
+    """Every h from 0 to 63, and keys with a much larger range in one block than in another."""
     return [(1 << bit, bit) for bit in range(64)] + [(FINGERPRINT_MAX ^ 1 << bit, 64 + bit) for bit in range(64)]
 
 
@@ -119,7 +119,7 @@ class StoreTest(unittest.TestCase):
         TRIED["stores"] += 1
 
     def check_encoder(self) -> None:
-        """The blocks of all files are those that the pages tell a writer to write, bit for bit."""
+        """Check that the blocks of all files are those that the pages require of a writer, bit for bit."""
         with Folder.open_store(str(self.path)) as folder:
             _, manifest = decoder.read_manifest(folder)
             for segment in manifest.segments:
@@ -148,11 +148,11 @@ class Hashes(unittest.TestCase):
 
 
 class Pages(StoreTest):
-    """The examples of the pages, every printed byte."""
+    """Compares every printed byte of the pages' examples with stores."""
 
     LINE = re.compile(r" +([0-9]+)   ((?:[0-9a-f]{2} )*[0-9a-f]{2})(?:  .*)?$")
     def printed(self, page: str, begin: str, size: int) -> bytes:
-        """The bytes that the lines behind the text `begin` show; all others are 0."""
+        """The bytes that the lines after the text `begin` show. All others are 0."""
         text = (Path(__file__).parent.parent / page).read_text()
         self.assertEqual(text.count(begin), 1, begin)
         shown = bytearray(size)

@@ -1,9 +1,9 @@
-"""Holds the decoder, and the command, against the stores that are kept in vectors/, whole ones and edited ones.
+"""Compares the decoder and the command with the stores of vectors/, whole and edited ones.
 
     SSTORE=build/release/tools/sstore python3 format-spec/decoder/test_vectors.py
 
-Without SSTORE the decoder alone; so, too, where the command's LMDB has another file format than the kept directories, as
-on big-endian processors: there format.golden asks the stores after their directories were made again.
+Without SSTORE it tests the decoder alone. The same applies where the command's LMDB has another file format than these
+directories, as on big-endian processors: there format.golden queries the stores after it has rebuilt their directories.
 """
 
 import json

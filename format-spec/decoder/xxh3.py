@@ -1,7 +1,7 @@
 """XXH3-64 and XXH3-128 with seed 0 and the default secret (sstore-format.md, section 1).
 
 Written from the published description of Yann Collet's XXH3 (xxHash 0.8, doc/xxhash_spec.md, "XXH3 Algorithm
-Overview"), whose names it keeps. With seed 0 the terms of the seed fall away, and are left out here. All arithmetic is
+Overview"), whose names it keeps. The terms of the seed are left out, because the seed is 0. All arithmetic is
 modulo 2^64 unless a product of 128 bits is named.
 """
 
@@ -44,7 +44,7 @@ def _u64(data: bytes, offset: int) -> int:
 
 
 def _secret_pair(offset: int) -> int:
-    """Two neighbouring words of the secret, xored: what short inputs are masked with."""
+    """Two neighbouring words of the secret, xored. Short inputs are masked with them."""
     return _u64(SECRET, offset) ^ _u64(SECRET, offset + 8)
 
 
@@ -104,7 +104,7 @@ _SECRET_OF_LAST_STRIPE = unpack_from("<8Q", SECRET, 192 - STRIPE_BYTES - 7)
 
 
 def _accumulate(acc: list[int], data: bytes, offset: int, secret: tuple[int, ...]) -> None:
-    """One stripe. The sums are taken modulo 2^64 later, which gives the same."""
+    """Add one stripe. The sums are reduced modulo 2^64 later, with the same result."""
     for lane, (value, key) in enumerate(zip(unpack_from("<8Q", data, offset), secret)):
         acc[lane ^ 1] += value
         key ^= value

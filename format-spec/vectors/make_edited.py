@@ -1,8 +1,8 @@
-"""Makes edited.json: the stores beside it, each with a field changed, and what a reader must say of them.
+"""Makes edited.json: changes of fields of the stores beside it, each with the verdict that a reader must give.
 
     python3 format-spec/vectors/make_edited.py
 
-After most edits every checksum is made right again, so that it is not the checksums that notice.
+After most edits every checksum is made right again, so that a reader must notice the field itself.
 """
 
 import json
@@ -31,14 +31,14 @@ DAMAGED, UNSUPPORTED = "damaged", "unsupported"
 
 
 def seal_manifest(store: Path) -> None:
-    """The manifest's own checksum only."""
+    """Set the manifest's own checksum only."""
     manifest = bytearray((store / "MANIFEST").read_bytes())
     manifest[-16:] = bytes_u128(xxh3_128(bytes(manifest[:-16])))
     (store / "MANIFEST").write_bytes(manifest)
 
 
 def seal_header(file_name: str, checksum_at: int) -> Callable[[Path], None]:
-    """The header's checksum, and what the manifest says of it at that offset."""
+    """Set the header's checksum, also in the manifest, at that offset."""
 
     def seal_it(store: Path) -> None:
         path = next(store.glob("seg-*")) / file_name
@@ -52,7 +52,7 @@ def seal_header(file_name: str, checksum_at: int) -> Callable[[Path], None]:
 
 
 def seal_directory(store: Path) -> None:
-    """The directory's sum; the store has one segment and no recipe."""
+    """Set the directory's sum. The store has one segment and no recipe."""
     patch(store / "MANIFEST", 64 + 72, bytes_u128(xxh3_128((next(store.glob("seg-*")) / "directory.mdb").read_bytes())))
     seal_manifest(store)
 
@@ -244,7 +244,7 @@ BLOCK = 4096
 
 
 def zero_bit(store: str) -> int:
-    """A bit between codes and rests, in the first block of table 0 and not in its last group."""
+    """A zero bit between codes and suffixes, in the first block of table 0 and not in its last group."""
     file = path_of(HERE / f"{store}.store", "table-00.blk").read_bytes()
     block, code = file[BLOCK : BLOCK + u32(file, 36)], Code(file[88:121])
     frame, fingerprints = Frame(block), decode_block(block, code)
@@ -258,7 +258,7 @@ def zero_bit(store: str) -> int:
 
 
 def block_cases() -> Iterator[Case]:
-    """One block of 200 fingerprints, in four groups. They lie in bytes 800 to 4067, the begins of three of them from
+    """One block of 200 fingerprints, in four groups. They are in bytes 800 to 4067, the offsets of three of them from
     4068 on, their keys from 4074 on, and the head from 4080 on."""
     file = path_of(HERE / "groups.store", "table-00.blk").read_bytes()
     spare = zero_bit("groups")
@@ -302,10 +302,10 @@ def block_cases() -> Iterator[Case]:
         ("a bit that begins no code", 4 * 9000, b"\1"),
     ):
         yield Case(f"table block: {name}", "B 5", "dense", "table-00.blk", [(BLOCK + offset, data)], READ)
-    # The upper halves d9 and db first differ at bit 30. Bit 28 is 1 in both: h = 28 and three bits of rest make db.
+    # The upper halves d9 and db first differ at bit 30. Bit 28 is 1 in both: h = 28 and a suffix of three bits make db.
     yield Case("table block: a code for a bit that is 1 before", "B 5", "example", "table-01.blk",
                [(88 + 28, b"\1\0\0"), (BLOCK + 239, b"\x60")], FULL)
-    # Both upper halves are 1: h = 31, without a rest, leaves that so. The bytes are what the code of 32 would make.
+    # Both upper halves are 1: h = 31, which has no suffix, leaves that so. The bytes are what the code of 32 would make.
     yield Case("table block: a code for a bit that is 1 before, with no byte changed", "B 5", "two", "table-00.blk",
                [(88 + 31, b"\1\0")], FULL)
     for name, refuse, offset, data in (
@@ -354,7 +354,7 @@ def segment_cases() -> Iterator[Case]:
 
 
 def directory_cases() -> Iterator[Case]:
-    """Values, or keys, in all pages that have them: LMDB leaves old ones behind."""
+    """Change values or keys in all pages that have them: LMDB leaves old copies behind."""
     last_at = 9 + 8 * (u64((HERE / "ordinals.store" / "MANIFEST").read_bytes(), TABLE + 16) - 1)
     for name, store, key, at, change, refuse in (
         ("the last fingerprint of table 0", "example", "010000000000000000", 9, b"\xda", FULL),

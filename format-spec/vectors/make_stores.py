@@ -1,8 +1,8 @@
-"""Makes the stores of version 2 that readers are tested with, their records and answers; never again one that is there.
+"""Makes the stores of version 2 for tests of readers, with their records and answers. It never replaces a store that exists.
 
     SSTORE=build/release/tools/sstore python3 format-spec/vectors/make_stores.py
 
-The records come from here, as do the answers, by brute force: the command under test makes nothing but the stores.
+Records and answers (by brute force) come from this program. The command under test makes only the stores.
 """
 
 import os
@@ -27,7 +27,7 @@ def as_text(records: list[Record]) -> str:
 
 
 class Maker:
-    """A store to be, and what is in it by now."""
+    """Builds a store step by step, and knows its records."""
 
     def __init__(self, name: str, k: int):
         self.path = HERE / f"{name}.store"
@@ -51,7 +51,7 @@ class Maker:
         return sorted(self.records, key=lambda record: (record[0], record[1] or 0))
 
     def queries(self) -> list[tuple[int, int]]:
-        """(distance, fingerprint): near what is there, and anywhere; at the store's own distance, and at others."""
+        """(distance, fingerprint): near records and far from them, at the store's own distance and at others."""
         queries: dict[int, int] = {}
         fingerprints = sorted({record[0] for record in self.records})
         for i in range(30):
@@ -84,7 +84,7 @@ def uniform(rng: random.Random, count: int) -> list[Record]:
 
 
 def clustered(rng: random.Random, count: int, id_bits: int) -> list[Record]:
-    """Around few centres, within 4 bits; every other fingerprint several times, with other ids."""
+    """Fingerprints within 4 bits of a few centres. Every other one occurs several times, with different ids."""
     centres = [rng.getrandbits(64) for _ in range(max(1, count // 40))]
     records: dict[Record, None] = {}
     while len(records) < count:
@@ -135,7 +135,7 @@ def make_one_over(made: Maker) -> None:
 
 
 def make_halves(made: Maker) -> None:
-    """Many fingerprints of the same upper half: also the last of a group and the first of the next, or of blocks."""
+    """Many fingerprints with the same upper half, also across the ends of groups and blocks."""
     upper_halves = [made.rng.getrandbits(made.rng.choice([10, 32])) for _ in range(150)]
     records: list[Record] = []
     for i in range(2000):
@@ -168,13 +168,13 @@ def make_ends(made: Maker) -> None:
 
 
 def make_repeated(made: Maker) -> None:
-    """A fingerprint whose ids reach over many blocks."""
+    """A fingerprint whose ids fill many blocks."""
     records: list[Record] = [(0x5555555555555555, i) for i in range(4000)]
     made.build(records + [(made.rng.getrandbits(64), i) for i in range(50)], "--plan", 4, "--block-size", 256)
 
 
 def make_segments(made: Maker) -> None:
-    """Some records are there, removed, and there again."""
+    """Records are added, removed and added again."""
     records = clustered(made.rng, 1500, 20)
     made.build(records[:700], "--plan", 4, "--block-size", 256, "--recipe", "by segments")
     made.add(records[700:1000])
