@@ -34,7 +34,7 @@ done
 [ -z "${SSTORE_TEST_LONG:-}" ] || timeout=36000
 
 # Those that start threads, or whose library calls do.
-threaded='^(unit\.(commit|commit_leftovers|components|directory|edge_filter|memory_index|sorter|table_join|tasks)'
+threaded='^(unit\.(commit|components|directory|edge_filter|memory_index|sorter|table_join|tasks)'
 threaded+='|property\.(batch|builds|changes|dedup|joins|query_property|stream_matcher)|limits\.opens)$'
 
 # These take most of the time. asan runs most of them, in fewer cases; release and clang leave them to full.

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
@@ -18,6 +19,7 @@
 
 #define OPENS 10000u
 #define WAYS 6u /* in which a store is made useless */
+#define REPLACEMENTS 60u
 #define FORKS 12u
 #define RECORDS 400u
 
@@ -280,6 +282,58 @@ static void test_two_builds(void **state)
     stock_free(&of);
 }
 
+/* ----- opening while a store is replaced ----- */
+
+typedef struct race {
+    const char *path;
+    atomic_bool is_done;
+    uint64_t opened, failed;
+    sstore_error error; /* of the first one that failed */
+} race;
+
+static void *keep_opening(void *context)
+{
+    race *self = context;
+    while (!atomic_load(&self->is_done)) {
+        sstore *store;
+        sstore_error error = {.status = SSTORE_OK};
+        const sstore_status status = sstore_open(self->path, NULL, &store, &error);
+        self->opened++;
+        if (status != SSTORE_OK && self->failed++ == 0)
+            self->error = error;
+        if (status == SSTORE_OK && error.status != SSTORE_OK)
+            self->failed++; /* success leaves the error alone */
+        sstore_close(store);
+    }
+    return NULL;
+}
+
+/* A reader always finds the old store or the new one. */
+static void test_opening_beside_a_writer(void **state)
+{
+    stock of;
+    pthread_t reader;
+    sstore_error error;
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    options.replace = true;
+    stock_make(&of, "replaced");
+    race shared = {.path = of.path};
+    assert_int_equal(pthread_create(&reader, NULL, keep_opening, &shared), 0);
+    for (size_t i = 0; i < REPLACEMENTS; i++) {
+        data_set part = of.set;
+        part.count = 50 + i;
+        assert_ok(store_build(of.path, &options, &part, 0, &error), &error);
+    }
+    atomic_store(&shared.is_done, true);
+    pthread_join(reader, NULL);
+    if (shared.failed > 0)
+        print_error("%" PRIu64 " of %" PRIu64 " opens failed: %s\n", shared.failed, shared.opened,
+                    shared.error.message);
+    assert_true(shared.opened > 0);
+    assert_int_equal(shared.failed, 0);
+    stock_free(&of);
+}
+
 int main(void)
 {
     rng_start_run();
@@ -289,6 +343,7 @@ int main(void)
         cmocka_unit_test(test_signals),
         cmocka_unit_test(test_fork),
         cmocka_unit_test(test_two_builds),
+        cmocka_unit_test(test_opening_beside_a_writer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

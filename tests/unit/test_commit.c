@@ -1,4 +1,5 @@
-/* A store's folder while it is written: claimed by one, cleared of what the dead left, and never half published. */
+/* A store's folder while it is written: one writer locks it, removes what killed writers left and nothing else, and publishes all
+ * or nothing. */
 #include "store/commit.h"
 
 #include <dirent.h>
@@ -23,35 +24,26 @@ static uint64_t failing_call, calls_made;
 
 static bool call_fails(void)
 {
-    return ++calls_made == failing_call;
+    if (++calls_made != failing_call)
+        return false;
+    errno = EIO;
+    return true;
 }
 
 /* These stand in for the C library's in this program, LMDB's calls included. */
 int fsync(int fd)
 {
-    if (call_fails()) {
-        errno = EIO;
-        return -1;
-    }
-    return (int)syscall(SYS_fsync, fd);
+    return call_fails() ? -1 : (int)syscall(SYS_fsync, fd);
 }
 
 int fdatasync(int fd)
 {
-    if (call_fails()) {
-        errno = EIO;
-        return -1;
-    }
-    return (int)syscall(SYS_fdatasync, fd);
+    return call_fails() ? -1 : (int)syscall(SYS_fdatasync, fd);
 }
 
 int renameat(int from_fd, const char *from, int to_fd, const char *to)
 {
-    if (call_fails()) {
-        errno = EIO;
-        return -1;
-    }
-    return (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, 0);
+    return call_fails() ? -1 : (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, 0);
 }
 
 /* Which entry of a folder cannot be read, counted from 1; 0: none. */
@@ -271,8 +263,17 @@ static void test_unreadable_state_is_not_published(void **state)
 /* A folder with anything that no store has is nobody's to write to. */
 static void test_folder_with_strangers_is_refused(void **state)
 {
-    static const char *const strangers[] = {"notes.txt", ".hidden",  "manifest", "MANIFEST.old",
-                                            "seg",       "segments", "tmp"};
+    static const char *const strangers[] = {"notes.txt",
+                                            ".hidden",
+                                            "manifest",
+                                            "MANIFEST.old",
+                                            "seg",
+                                            "segments",
+                                            "tmp",
+                                            "tmp-results",
+                                            "seg-notes",
+                                            "tmp-0123456789abcdef0",
+                                            "seg-0123456789ABCDEF"};
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
         for (int replace = 0; replace < 2; replace++) {
             ss_transaction place;
@@ -430,7 +431,9 @@ static void test_look_alikes_stay(void **state)
     data_set set = make_data(0);
     ss_transaction place;
     sstore_error error;
-    static const char *const folders[] = {"MANIFEST", "MANIFEST.new", "tmp-0000000000000001", "seg-0000000000000001"};
+    static const char *const folders[] = {
+        "MANIFEST",    "MANIFEST.new", "tmp-0000000000000001",  "seg-0000000000000001",
+        "tmp-results", "seg-notes",    "tmp-0123456789abcdef0", "seg-0123456789ABCDEF"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         testing_doing("a folder '%s' with something in it", folders[i]);
         scratch_remove(store_path());
@@ -441,14 +444,23 @@ static void test_look_alikes_stay(void **state)
         for (ss_write_mode claim = SS_WRITE_NEW; claim <= SS_WRITE_REPLACE; claim++)
             assert_status(ss_transaction_open(&place, store_path(), claim, &error), SSTORE_ERROR_EXISTS, &error);
         assert_true(scratch_exists(mine));
+        if (i < 2)
+            continue;
+        file_save(in_store(SS_MANIFEST_NAME), "mine", 4); /* nor does a file of this name make it a store */
+        assert_status(ss_transaction_open(&place, store_path(), SS_WRITE_REPLACE, &error), SSTORE_ERROR_EXISTS, &error);
+        assert_true(scratch_exists(mine) && scratch_exists(in_store(SS_MANIFEST_NAME)));
     }
     testing_done();
     scratch_remove(store_path());
     must_build(&set, false);
     make_folder(in_store("tmp-0000000000000001"));
-    file_save(in_store("tmp-0000000000000001/disk.blk"), "mine", 4);
+    make_folder(in_store("seg-backup"));
+    static const char *const files[] = {"tmp-0000000000000001/disk.blk", "seg-backup/table-00.blk", "tmp-notes.txt"};
+    for (size_t i = 0; i < 3; i++)
+        file_save(in_store(files[i]), "mine", 4);
     must_build(&set, true);
-    assert_true(scratch_exists(in_store("tmp-0000000000000001/disk.blk")));
+    for (size_t i = 0; i < 3; i++)
+        assert_true(scratch_exists(in_store(files[i])));
     assert_true(holds(&set));
     data_free(&set);
 }
