@@ -84,11 +84,11 @@ static uint64_t run(const char *kind, fingerprints *left, fingerprints *right, c
     with.on_pairs = count_pairs;
     with.context = &found;
     if (strcmp(kind, "cross") == 0)
-        bench_must(ss_join_cross(&from, &other, &with, &error), &error);
+        bench_must(ss_table_join(SS_JOIN_CROSS, &from, &other, &with, &error), &error);
     else if (strcmp(kind, "spanning") == 0)
-        bench_must(ss_join_spanning(&from, &with, &error), &error);
+        bench_must(ss_table_join(SS_JOIN_SPANNING, &from, NULL, &with, &error), &error);
     else
-        bench_must(ss_join_self(&from, &with, &error), &error);
+        bench_must(ss_table_join(SS_JOIN_SELF, &from, NULL, &with, &error), &error);
     for (uint32_t i = 0; i < threads; i++)
         count += found.counts[i][0];
     free(found.counts);
@@ -175,7 +175,7 @@ static void time_groups(const fingerprints *all, uint32_t distance, size_t most)
         sstore_error error;
         ss_group_join_init(join, distance, scratch, count_group_pairs, &pairs);
         const double begin = bench_now_ns();
-        bench_must(ss_group_self(join, list[i].values, list[i].count, &error), &error);
+        bench_must(ss_group_join_run(join, SS_JOIN_SELF, list[i].values, list[i].count, NULL, 0, &error), &error);
         bench_must(ss_group_flush(join, &error), &error);
         printf("%-5zu  %-5" PRIu32 "  %-12zu  %-10" PRIu64 "  %12.4f  %12.3f\n", i, list[i].block, list[i].count, pairs,
                (double)join->tests / all_tests, (bench_now_ns() - begin) / 1e6);

@@ -2,7 +2,6 @@
 #include "join/components.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/tasks.h"
 #include "support/pair_list.h"
@@ -89,17 +88,14 @@ static sstore_status add_part(void *context, uint64_t task, uint32_t worker, sst
 
 static void take_all(ss_components *components, pair_list *got)
 {
-    const size_t capacity = ss_components_piece_capacity(components);
-    sstore_record *nodes = malloc(capacity * sizeof *nodes), *scratch = malloc(capacity * sizeof *scratch);
     sstore_error error = {.status = SSTORE_OK};
-    for (size_t piece = 0; piece < ss_components_piece_count(components); piece++) {
-        size_t count;
-        assert_ok(ss_components_load(components, piece, nodes, scratch, &count, &error), &error);
-        for (size_t i = 0; i < count; i++)
-            pair_list_add(got, nodes[i].fingerprint, nodes[i].id);
+    sstore_record node;
+    bool more;
+    assert_ok(ss_components_next(components, &node, &more, &error), &error);
+    while (more) {
+        pair_list_add(got, node.fingerprint, node.id);
+        assert_ok(ss_components_next(components, &node, &more, &error), &error);
     }
-    free(nodes);
-    free(scratch);
 }
 
 static void check(const pair_list *edges, uint32_t threads, uint64_t memory_bytes)
@@ -109,13 +105,12 @@ static void check(const pair_list *edges, uint32_t threads, uint64_t memory_byte
     sstore_error error = {.status = SSTORE_OK};
     ss_progress progress = {.report = NULL};
     assert_ok(ss_dir_open(scratch_folder(), &dir, &error), &error);
-    const ss_components_options options = {.threads = threads, .memory_bytes = memory_bytes, .tmp_dir = &dir};
     ss_components *components;
-    assert_ok(ss_components_create(&options, &components, &error), &error);
+    assert_ok(ss_components_create(threads, memory_bytes, &dir, &components, &error), &error);
     adding all = {edges, components};
     assert_ok(ss_pool_run(threads, PARTS, add_part, &all, &error), &error);
     assert_ok(ss_components_finish(components, &progress, 1, &error), &error);
-    assert_in_range(ss_components_steps(components), 0, 60);
+    assert_in_range(progress.now.table, 0, 60); /* star steps */
     take_all(components, &got);
     pair_list_roots(edges, &wanted);
     assert_true(pair_list_equal(&got, &wanted)); /* they come in order */
@@ -156,10 +151,9 @@ static void test_stop(void **state)
     sstore_error error = {.status = SSTORE_OK};
     ss_progress progress = {.report = stop};
     assert_ok(ss_dir_open(scratch_folder(), &dir, &error), &error);
-    const ss_components_options options = {.threads = 1, .memory_bytes = 1 << 20, .tmp_dir = &dir};
     ss_components *components;
     pair_list edges = make_edges(&random, SHAPE_LONG_WAY, 1000);
-    assert_ok(ss_components_create(&options, &components, &error), &error);
+    assert_ok(ss_components_create(1, 1 << 20, &dir, &components, &error), &error);
     adding all = {&edges, components};
     assert_ok(ss_pool_run(1, PARTS, add_part, &all, &error), &error);
     assert_int_equal(ss_components_finish(components, &progress, 1, &error), SSTORE_STOPPED);

@@ -65,7 +65,7 @@ static void check_self(const value_list *from, uint32_t distance)
     memcpy(values, from->items, from->count * sizeof *values);
     trial_open(&self, distance, from->count);
     pair_list_self(from->items, from->count, distance, &self.wanted);
-    assert_ok(ss_group_self(self.join, values, from->count, &error), &error);
+    assert_ok(ss_group_join_run(self.join, SS_JOIN_SELF, values, from->count, NULL, 0, &error), &error);
     assert_ok(ss_group_flush(self.join, &error), &error);
     lower_first(&self.got);
     assert_true(pair_list_equal(&self.got, &self.wanted));
@@ -86,7 +86,7 @@ static void check_cross(const value_list *from, uint32_t distance)
         right[i] = from->items[from->count - right_count + i];
     trial_open(&self, distance, from->count);
     pair_list_cross(left, left_count, right, right_count, distance, &self.wanted);
-    assert_ok(ss_group_cross(self.join, left, left_count, right, right_count, &error), &error);
+    assert_ok(ss_group_join_run(self.join, SS_JOIN_CROSS, left, left_count, right, right_count, &error), &error);
     assert_ok(ss_group_flush(self.join, &error), &error);
     pair_list_sort(&self.got);
     assert_true(pair_list_equal(&self.got, &self.wanted));
@@ -142,9 +142,9 @@ static uint64_t check_spanning(const value_list *from, uint32_t distance, bool r
     if (remember) {
         assert_ok(ss_edge_filter_open(&known.edges, 2 * from->count + 8, &error), &error);
         ss_group_join_init(self.join, distance, self.scratch, learn, &known);
-        ss_group_join_known(self.join, find_apart);
+        self.join->find_apart = find_apart;
     }
-    assert_ok(ss_group_spanning(self.join, values, from->count, &error), &error);
+    assert_ok(ss_group_join_run(self.join, SS_JOIN_SPANNING, values, from->count, NULL, 0, &error), &error);
     assert_ok(ss_group_flush(self.join, &error), &error);
     for (size_t i = 0; i < self.got.count; i++)
         assert_in_range(sstore_hamming_distance(self.got.items[i][0], self.got.items[i][1]), 1, distance);
@@ -227,7 +227,7 @@ static void test_except(void **state)
             pair_list_add(&counted, self.wanted.items[i][0], self.wanted.items[i][1]);
     }
     ss_group_join_except(self.join, masks, 2);
-    assert_ok(ss_group_self(self.join, values.items, values.count, &error), &error);
+    assert_ok(ss_group_join_run(self.join, SS_JOIN_SELF, values.items, values.count, NULL, 0, &error), &error);
     assert_ok(ss_group_flush(self.join, &error), &error);
     lower_first(&self.got);
     assert_true(pair_list_equal(&self.got, &counted));
@@ -250,9 +250,9 @@ static work measure(const value_list *values, uint32_t distance, bool spanning)
     uint64_t *scratch = malloc(values->count * sizeof *scratch), pairs = 0;
     ss_group_join_init(join, distance, scratch, ignore, &pairs);
     if (spanning)
-        assert_ok(ss_group_spanning(join, values->items, values->count, &error), &error);
+        assert_ok(ss_group_join_run(join, SS_JOIN_SPANNING, values->items, values->count, NULL, 0, &error), &error);
     else
-        assert_ok(ss_group_self(join, values->items, values->count, &error), &error);
+        assert_ok(ss_group_join_run(join, SS_JOIN_SELF, values->items, values->count, NULL, 0, &error), &error);
     assert_ok(ss_group_flush(join, &error), &error);
     const work done = {join->tests, pairs};
     free(scratch);
@@ -308,7 +308,8 @@ static void test_stop(void **state)
     value_list values = value_list_make(&random, DATA_UNIFORM, 20000);
     uint64_t *scratch = malloc(values.count * sizeof *scratch);
     ss_group_join_init(join, 14, scratch, refuse, NULL);
-    assert_int_equal(ss_group_self(join, values.items, values.count, &error), SSTORE_STOPPED);
+    assert_int_equal(ss_group_join_run(join, SS_JOIN_SELF, values.items, values.count, NULL, 0, &error),
+                     SSTORE_STOPPED);
     assert_true(join->tests < (uint64_t)values.count * values.count / 2);
     free(scratch);
     free(join);

@@ -88,8 +88,6 @@ static value_list make_values(rng *random, uint32_t kind, uint32_t distance)
     return value_list_make(random, kind, rng_below(random, crowded && distance > 3 ? 1500 : most));
 }
 
-typedef enum join_kind { SELF, CROSS, SPANNING } join_kind;
-
 /* Some of the values are left, some right, some both; on one side there are more. */
 static void share_out(rng *random, const value_list *values, value_list *left, value_list *right)
 {
@@ -111,7 +109,7 @@ static void check_cross(rng *random, setting *how, const value_list *values, pai
     sstore_error error = {.status = SSTORE_OK};
     share_out(random, values, &left, &right);
     const ss_fingerprint_parts from = source_of(&left), other = source_of(&right);
-    assert_ok(ss_join_cross(&from, &other, &how->options, &error), &error);
+    assert_ok(ss_table_join(SS_JOIN_CROSS, &from, &other, &how->options, &error), &error);
     pair_list_cross(left.items, left.count, right.items, right.count, how->options.distance, wanted);
     assert_true(pair_list_equal(setting_found(how), wanted));
     value_list_free(&left);
@@ -122,7 +120,7 @@ static void check_self(setting *how, value_list *values, pair_list *wanted)
 {
     sstore_error error = {.status = SSTORE_OK};
     const ss_fingerprint_parts source = source_of(values);
-    assert_ok(ss_join_self(&source, &how->options, &error), &error);
+    assert_ok(ss_table_join(SS_JOIN_SELF, &source, NULL, &how->options, &error), &error);
     pair_list_self(values->items, values->count, how->options.distance, wanted);
     assert_true(pair_list_equal(setting_found(how), wanted));
 }
@@ -132,7 +130,7 @@ static void check_spanning(setting *how, value_list *values, pair_list *wanted)
     pair_list wanted_roots = {NULL, 0, 0}, got_roots = {NULL, 0, 0};
     sstore_error error = {.status = SSTORE_OK};
     const ss_fingerprint_parts source = source_of(values);
-    assert_ok(ss_join_spanning(&source, &how->options, &error), &error);
+    assert_ok(ss_table_join(SS_JOIN_SPANNING, &source, NULL, &how->options, &error), &error);
     const pair_list *got = setting_found(how);
     for (size_t i = 0; i < got->count; i++)
         assert_in_range(sstore_hamming_distance(got->items[i][0], got->items[i][1]), 1, how->options.distance);
@@ -144,7 +142,7 @@ static void check_spanning(setting *how, value_list *values, pair_list *wanted)
     pair_list_free(&wanted_roots);
 }
 
-static void check_cases(join_kind kind)
+static void check_cases(ss_join_kind kind)
 {
     const uint64_t rounds = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? 2 : 8);
     rng random = rng_seeded(run_seed + kind);
@@ -155,9 +153,9 @@ static void check_cases(join_kind kind)
         value_list values = make_values(&random, (uint32_t)(i % VALUES_KIND_COUNT), how.options.distance);
         testing_doing("case %" PRIu64 ", %zu values, distance %u, %u threads, %" PRIu64 " bytes, seed %" PRIu64, i,
                       values.count, how.options.distance, how.options.threads, how.options.memory_bytes, run_seed);
-        if (kind == CROSS)
+        if (kind == SS_JOIN_CROSS)
             check_cross(&random, &how, &values, &wanted);
-        else if (kind == SELF)
+        else if (kind == SS_JOIN_SELF)
             check_self(&how, &values, &wanted);
         else
             check_spanning(&how, &values, &wanted);
@@ -170,17 +168,17 @@ static void check_cases(join_kind kind)
 
 static void test_self(void **state)
 {
-    check_cases(SELF);
+    check_cases(SS_JOIN_SELF);
 }
 
 static void test_cross(void **state)
 {
-    check_cases(CROSS);
+    check_cases(SS_JOIN_CROSS);
 }
 
 static void test_spanning(void **state)
 {
-    check_cases(SPANNING);
+    check_cases(SS_JOIN_SPANNING);
 }
 
 static void value_list_unique(value_list *list)
@@ -207,7 +205,7 @@ static value_list make_ball(rng *random, size_t count, uint32_t radius)
 /* So many near values that a set of them is connected for the most part while a few of it are not yet. */
 static void test_spanning_crowd(void **state)
 {
-    rng random = rng_seeded(run_seed + SPANNING + 1);
+    rng random = rng_seeded(run_seed + SS_JOIN_SPANNING + 1);
     for (int i = 0; i < 6; i++) {
         setting how;
         pair_list wanted = {NULL, 0, 0};
@@ -273,7 +271,7 @@ static join_work spanning_work(const value_list *values, uint32_t distance, uint
                                          .part_count = PARTS,
                                          .count = values->count,
                                          .read = read_counted};
-    assert_ok(ss_join_spanning(&source, &options, &error), &error);
+    assert_ok(ss_table_join(SS_JOIN_SPANNING, &source, NULL, &options, &error), &error);
     ss_dir_close(&dir);
     work.read_count = from.read_count;
     return work;
@@ -360,7 +358,7 @@ static void test_stop(void **state)
             how.progress.report = stop;
             how.progress.context = &left;
         }
-        const sstore_status status = ss_join_self(&source, &how.options, &error);
+        const sstore_status status = ss_table_join(SS_JOIN_SELF, &source, NULL, &how.options, &error);
         assert_int_equal(status, calls == 0 || left <= 0 ? SSTORE_STOPPED : SSTORE_OK); /* it may be done before */
         setting_close(&how);
     }

@@ -53,8 +53,8 @@ void ss_edge_filter_expect(ss_edge_filter *filter, size_t count)
 
 /* ----- places ----- */
 
-/* Fibonacci hashing (Knuth, "The Art of Computer Programming", volume 3, section 6.4), also of what is stored: one node,
- * which is not 0, would be stored as 0, and is never known. */
+/* Fibonacci hashing (Knuth, "The Art of Computer Programming", volume 3, section 6.4), also of what is stored: one
+ * node, which is not 0, would be stored as 0, and is never known. */
 static uint64_t stored_form(uint64_t node)
 {
     return (node ^ UINT64_C(0xd1b54a32d192ed03)) * UINT64_C(0x9e3779b97f4a7c15);

@@ -35,7 +35,8 @@ bool ss_edge_filter_pass(ss_edge_filter *filter, uint64_t a, uint64_t b);
 #define SS_EDGE_FILTER_UNKNOWN UINT32_MAX
 void ss_edge_filter_roots(ss_edge_filter *filter, const uint64_t *nodes, size_t count, uint32_t *roots);
 
-/* So many more nodes are to come: forget all if there may not be enough room for them. No other thread may ask meanwhile. */
+/* So many more nodes are to come: forget all if there may not be enough room for them. No other thread may ask
+ * meanwhile. */
 void ss_edge_filter_expect(ss_edge_filter *filter, size_t count);
 
 #endif

@@ -3,21 +3,22 @@
 #include <string.h>
 
 #define SAMPLE 128u        /* values that tell how evenly a bit divides a group */
-#define TESTS_A_SORT 130.0 /* as many tests take as long as dealing one value, by measurement */
+#define TESTS_A_SORT 130.0 /* as many tests take as long as partitioning one value, by measurement */
 #define KEYS_AT_ONCE 512u
-#define WORTH_IT 0.75          /* the share of all tests that dividing may take, at most */
-#define WORTH_ASKING 64u       /* values, whether they are connected */
+#define MAX_SHARE 0.75         /* of all tests, that dividing may take */
+#define MIN_KNOWN 64u          /* values from which on it pays to ask whether they are connected */
 #define MAX_APART 64u          /* values that are connected one by one with many that are already */
 #define FLUSH_TESTS (1u << 26) /* some 10 ms of work, after which the caller hears of it though nothing was found */
-#define PRODUCTIVE_SHARE 16u   /* a search goes on over a large group while a value reaches 1/16 of what is left */
+#define PRODUCTIVE_SHARE                                                                                               \
+    16u /* a search goes on over a large group while a value reaches 1/16 of the values that are left */
 
-typedef enum join_kind { JOIN_SELF, JOIN_CROSS, JOIN_SPANNING } join_kind;
-
-/* A set of values; the right one is empty but for JOIN_CROSS. */
+/* The right set is empty but for SS_JOIN_CROSS. */
 typedef struct value_set {
     uint64_t *values;
     size_t count;
 } value_set;
+
+static const value_set no_values = {NULL, 0};
 
 void ss_group_join_init(ss_group_join *join, uint32_t distance, uint64_t *scratch, ss_group_pairs_fn on_pairs,
                         void *context)
@@ -28,6 +29,8 @@ void ss_group_join_init(ss_group_join *join, uint32_t distance, uint64_t *scratc
     join->on_pairs = on_pairs;
     join->find_apart = NULL;
     join->context = context;
+    join->status = SSTORE_OK;
+    join->error = NULL;
     join->scratch = scratch;
     join->row = (ss_folded){join->row_words[0], join->row_words[1]};
     join->tile = (ss_folded){join->tile_words[0], join->tile_words[1]};
@@ -38,31 +41,19 @@ void ss_group_join_init(ss_group_join *join, uint32_t distance, uint64_t *scratc
 void ss_group_join_except(ss_group_join *join, const uint64_t *masks, uint32_t count)
 {
     assert(count <= SS_GROUP_MAX_EXCEPT);
+    memcpy(join->masks, masks, count * sizeof *masks);
     join->mask_count = count;
-    for (uint32_t i = 0; i < count; i++)
-        join->masks[i] = masks[i];
-}
-
-void ss_group_join_known(ss_group_join *join, ss_group_apart_fn find_apart)
-{
-    join->find_apart = find_apart;
 }
 
 /* ----- pairs ----- */
 
-sstore_status ss_group_flush(ss_group_join *join, sstore_error *error)
+static void flush(ss_group_join *join)
 {
     const uint32_t count = join->pair_count;
     join->pair_count = 0;
     join->tests_at_flush = join->tests;
-    return join->on_pairs(join->context, join->pairs, count, error);
-}
-
-static sstore_status add_pair(ss_group_join *join, uint64_t first, uint64_t second, sstore_error *error)
-{
-    join->pairs[join->pair_count++] = (ss_fingerprint_pair){first, second};
-    join->found++;
-    return join->pair_count < SS_GROUP_PAIRS ? SSTORE_OK : ss_group_flush(join, error);
+    if (join->status == SSTORE_OK)
+        join->status = join->on_pairs(join->context, join->pairs, count, join->error);
 }
 
 /* Whether a pair with these differing bits is not found elsewhere. */
@@ -74,25 +65,31 @@ static bool counts_here(const ss_group_join *join, uint64_t differing)
     return true;
 }
 
+/* Add a pair, unless it is found elsewhere. */
+static void add_pair(ss_group_join *join, uint64_t first, uint64_t second)
+{
+    if (!counts_here(join, first ^ second))
+        return;
+    join->pairs[join->pair_count++] = (ss_fingerprint_pair){first, second};
+    join->found++;
+    if (join->pair_count == SS_GROUP_PAIRS)
+        flush(join);
+}
+
 /* Note that `tests` values were compared. */
-static sstore_status count_tests(ss_group_join *join, size_t tests, sstore_error *error)
+static void count_tests(ss_group_join *join, size_t tests)
 {
     join->tests += tests;
-    return join->tests - join->tests_at_flush < FLUSH_TESTS ? SSTORE_OK : ss_group_flush(join, error);
+    if (join->tests - join->tests_at_flush >= FLUSH_TESTS)
+        flush(join);
 }
 
 /* ----- comparing each with each ----- */
 
-/* The values that are compared at once with others. */
-static uint32_t row_size(size_t count, size_t begin)
+/* The size of the tile that begins here. */
+static uint32_t tile_size(value_set set, size_t begin)
 {
-    return (uint32_t)ss_min_u64(count - begin, SS_PAIR_LANES);
-}
-
-/* The values that they are compared with. */
-static uint32_t tile_size(size_t count, size_t begin)
-{
-    return (uint32_t)ss_min_u64(count - begin, SS_GROUP_TILE);
+    return (uint32_t)ss_min_u64(set.count - begin, SS_GROUP_TILE);
 }
 
 /* The lanes of a hit of a pair filter, and the rest of it. */
@@ -106,187 +103,161 @@ static uint32_t hit_number(uint32_t hit)
     return hit >> SS_PAIR_LANES;
 }
 
-static sstore_status add_if_it_counts(ss_group_join *join, uint64_t first, uint64_t second, sstore_error *error)
+/* Add the pairs of up to eight values of a tile, from `at` on, with later ones. The tile is folded. */
+static void compare_row(ss_group_join *join, const uint64_t *tile, uint32_t size, uint32_t at)
 {
-    return counts_here(join, first ^ second) ? add_pair(join, first, second, error) : SSTORE_OK;
-}
-
-/* The pairs of up to eight values of a tile, from `at` on, with later ones. The tile is folded. */
-static sstore_status compare_row(ss_group_join *join, const uint64_t *tile, uint32_t size, uint32_t at,
-                                 sstore_error *error)
-{
-    const uint64_t *values = tile + at;
+    const uint64_t *row = tile + at;
     const uint32_t found = join->kernels->pairs_within(&join->tile, at, size, join->distance, join->hits);
-    sstore_status status = count_tests(join, (size_t)(size - at) * SS_PAIR_LANES, error);
+    count_tests(join, (size_t)(size - at) * SS_PAIR_LANES);
     for (uint32_t i = 0; i < found; i++) {
-        const uint64_t *others = values + hit_number(join->hits[i]);
-        for (uint32_t lanes = hit_lanes(join->hits[i]); status == SSTORE_OK && lanes != 0; lanes &= lanes - 1) {
+        const uint64_t *others = row + hit_number(join->hits[i]);
+        for (uint32_t lanes = hit_lanes(join->hits[i]); lanes != 0; lanes &= lanes - 1) {
             const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-            status = add_if_it_counts(join, values[lane], others[lane], error);
+            add_pair(join, row[lane], others[lane]);
         }
     }
-    return status;
 }
 
-/* The pairs within at most a tile, which is folded. */
-static sstore_status compare_within(ss_group_join *join, const uint64_t *tile, uint32_t size, sstore_error *error)
+/* Add all pairs within a tile, which is folded. */
+static void compare_within(ss_group_join *join, const uint64_t *tile, uint32_t size)
 {
-    sstore_status status = SSTORE_OK;
-    for (uint32_t at = 0; status == SSTORE_OK && at < size; at += SS_PAIR_LANES)
-        status = compare_row(join, tile, size, at, error);
-    return status;
+    for (uint32_t at = 0; join->status == SSTORE_OK && at < size; at += SS_PAIR_LANES)
+        compare_row(join, tile, size, at);
 }
 
-/* The pairs of at most eight values with at most a tile of others, which is folded. */
-static sstore_status compare_between(ss_group_join *join, const uint64_t *values, uint32_t value_count,
-                                     const uint64_t *tile, uint32_t size, sstore_error *error)
+/* Add the pairs of `count` values with a tile, which is folded. */
+static void compare_with_tile(ss_group_join *join, const uint64_t *values, size_t count, const uint64_t *tile,
+                              uint32_t size)
 {
-    ss_fold(values, value_count, &join->row);
-    const uint32_t found = join->kernels->pairs_between(&join->row, value_count, &join->tile, size, join->distance,
-                                                        join->hits);
-    sstore_status status = count_tests(join, (size_t)size * value_count, error);
-    for (uint32_t i = 0; i < found; i++) {
-        const uint64_t value = values[hit_number(join->hits[i]) % SS_PAIR_LANES];
-        const uint64_t *near = tile + hit_number(join->hits[i]) / SS_PAIR_LANES * SS_PAIR_LANES;
-        for (uint32_t lanes = hit_lanes(join->hits[i]); status == SSTORE_OK && lanes != 0; lanes &= lanes - 1)
-            status = add_if_it_counts(join, value, near[__builtin_ctz(lanes)], error);
+    for (size_t begin = 0; join->status == SSTORE_OK && begin < count; begin += SS_PAIR_LANES) {
+        const uint64_t *row = values + begin;
+        const uint32_t row_count = (uint32_t)ss_min_u64(count - begin, SS_PAIR_LANES);
+        ss_fold(row, row_count, &join->row);
+        const uint32_t found = join->kernels->pairs_between(&join->row, row_count, &join->tile, size, join->distance,
+                                                            join->hits);
+        count_tests(join, (size_t)size * row_count);
+        for (uint32_t i = 0; i < found; i++) {
+            const uint64_t value = row[hit_number(join->hits[i]) % SS_PAIR_LANES];
+            const uint64_t *near = tile + hit_number(join->hits[i]) / SS_PAIR_LANES * SS_PAIR_LANES;
+            for (uint32_t lanes = hit_lanes(join->hits[i]); lanes != 0; lanes &= lanes - 1)
+                add_pair(join, value, near[__builtin_ctz(lanes)]);
+        }
     }
-    return status;
 }
 
-/* The pairs of `count` values with a tile. */
-static sstore_status compare_with_tile(ss_group_join *join, const uint64_t *values, size_t count, const uint64_t *tile,
-                                       uint32_t size, sstore_error *error)
+/* Compare one tile after the other: of a set with all values before it and within itself, of the right set with all
+ * left values. */
+static void compare_all(ss_group_join *join, ss_join_kind kind, value_set left, value_set right)
 {
-    sstore_status status = SSTORE_OK;
-    for (size_t i = 0; status == SSTORE_OK && i < count; i += SS_PAIR_LANES)
-        status = compare_between(join, values + i, row_size(count, i), tile, size, error);
-    return status;
-}
-
-/* One tile after the other with all values before it, and within itself. */
-static sstore_status compare_self(ss_group_join *join, value_set all, sstore_error *error)
-{
-    sstore_status status = SSTORE_OK;
-    for (size_t begin = 0; status == SSTORE_OK && begin < all.count; begin += SS_GROUP_TILE) {
-        const uint64_t *tile = all.values + begin;
-        const uint32_t size = tile_size(all.count, begin);
+    const bool cross = kind == SS_JOIN_CROSS;
+    const value_set set = cross ? right : left;
+    for (size_t begin = 0; join->status == SSTORE_OK && begin < set.count; begin += SS_GROUP_TILE) {
+        const uint64_t *tile = set.values + begin;
+        const uint32_t size = tile_size(set, begin);
         ss_fold(tile, size, &join->tile);
-        status = compare_with_tile(join, all.values, begin, tile, size, error);
-        if (status == SSTORE_OK)
-            status = compare_within(join, tile, size, error);
+        compare_with_tile(join, left.values, cross ? left.count : begin, tile, size);
+        if (!cross)
+            compare_within(join, tile, size);
     }
-    return status;
 }
 
-static sstore_status compare_cross(ss_group_join *join, value_set left, value_set right, sstore_error *error)
+/* Find the values near `from` in the tile that begins here: their indexes in it go to join->hits, ascending. */
+static uint32_t find_near(ss_group_join *join, value_set set, size_t begin, uint64_t from)
 {
-    sstore_status status = SSTORE_OK;
-    for (size_t begin = 0; status == SSTORE_OK && begin < right.count; begin += SS_GROUP_TILE) {
-        const uint32_t size = tile_size(right.count, begin);
-        ss_fold(right.values + begin, size, &join->tile);
-        status = compare_with_tile(join, left.values, left.count, right.values + begin, size, error);
-    }
-    return status;
+    const uint32_t size = tile_size(set, begin);
+    const uint32_t found = join->kernels->near_values(set.values + begin, size, from, join->distance, join->hits);
+    count_tests(join, size);
+    return found;
 }
 
 /* ----- breadth-first search ----- */
 
-/* Values as a search meets them: first those whose neighbours are all reached, then those reached, then the others. */
+/* How many values, from the first on, all neighbours are reached of; and how many are reached. */
 typedef struct search {
-    value_set all;
     size_t searched, reached;
 } search;
 
-/* Reach what is near the next value that was reached but not searched from; *found_out is how many. */
-static sstore_status search_next(ss_group_join *join, search *state, size_t *found_out, sstore_error *error)
+/* Connect values by a search, to the end or as long as it pays: a search that reaches few values at a time is
+ * quadratic. */
+static search search_values(ss_group_join *join, value_set set, bool to_the_end)
 {
-    uint64_t *values = state->all.values;
-    const uint64_t from = values[state->searched++];
-    const size_t before = state->reached;
-    sstore_status status = SSTORE_OK;
-    for (size_t begin = before; status == SSTORE_OK && begin < state->all.count; begin += SS_GROUP_TILE) {
-        const uint32_t size = tile_size(state->all.count, begin);
-        const uint32_t found = join->kernels->near_values(values + begin, size, from, join->distance, join->hits);
-        status = count_tests(join, size, error);
-        for (uint32_t i = 0; status == SSTORE_OK && i < found; i++) {
-            /* Hits ascend, so what takes the hit's place was looked at already. */
-            const uint64_t hit = values[begin + join->hits[i]];
-            values[begin + join->hits[i]] = values[state->reached];
-            values[state->reached++] = hit;
-            status = add_if_it_counts(join, from, hit, error); /* elsewhere they are connected, too */
+    uint64_t *values = set.values;
+    search state = {0, 0};
+    bool pays = true;
+    while (join->status == SSTORE_OK && pays && state.reached < set.count) {
+        const size_t left = set.count - state.reached;
+        if (state.searched == state.reached)
+            state.reached++; /* the next component begins here */
+        const uint64_t from = values[state.searched++];
+        const size_t before = state.reached;
+        for (size_t begin = before; join->status == SSTORE_OK && begin < set.count; begin += SS_GROUP_TILE) {
+            const uint32_t found = find_near(join, set, begin, from);
+            for (uint32_t i = 0; i < found; i++) {
+                /* Hits ascend, so the value that takes the hit's place was compared already. */
+                const uint64_t hit = values[begin + join->hits[i]];
+                values[begin + join->hits[i]] = values[state.reached];
+                values[state.reached++] = hit;
+                add_pair(join, from, hit); /* a pair that is found elsewhere also connects */
+            }
         }
+        pays = to_the_end || state.reached - before >= left / PRODUCTIVE_SHARE;
     }
-    *found_out = state->reached - before;
-    return status;
+    return state;
 }
 
-/* Go on to the end, or as long as it pays: a search over many values that reaches few at a time is quadratic. */
-static sstore_status search_on(ss_group_join *join, search *state, bool to_the_end, sstore_error *error)
+/* Connect values. If there are few pairs, all of them connect at less cost than a search. */
+static void span(ss_group_join *join, value_set set)
 {
-    sstore_status status = SSTORE_OK;
-    while (status == SSTORE_OK && state->reached < state->all.count) {
-        const size_t left = state->all.count - state->reached;
-        size_t found;
-        if (state->searched == state->reached)
-            state->reached++; /* the next component begins here */
-        status = search_next(join, state, &found, error);
-        if (!to_the_end && found < left / PRODUCTIVE_SHARE)
-            break;
-    }
-    return status;
+    const uint64_t found_before = join->found;
+    const uint32_t count = set.count <= SS_GROUP_TILE ? (uint32_t)set.count : 0;
+    uint32_t at = 0;
+    ss_fold(set.values, count, &join->tile);
+    for (; join->status == SSTORE_OK && at < count && join->found - found_before < count; at += SS_PAIR_LANES)
+        compare_row(join, set.values, count, at);
+    if (at < set.count)
+        (void)search_values(join, set, true);
 }
 
-/* ----- what is connected already ----- */
+/* ----- values that are connected already ----- */
 
-/* Connect a value with whichever of the others is near it first: they are connected with each other. A pair that is found
- * elsewhere is as good. */
-static sstore_status connect_with_any(ss_group_join *join, uint64_t value, value_set others, sstore_error *error)
+/* Connect few values with each other and with all others of the set, which are connected. For the latter one pair is
+ * enough. */
+static void connect_apart(ss_group_join *join, value_set set, const uint32_t *apart, uint32_t count)
 {
-    sstore_status status = SSTORE_OK;
-    for (size_t begin = 0; status == SSTORE_OK && begin < others.count; begin += SS_GROUP_TILE) {
-        const uint64_t *tile = others.values + begin;
-        const uint32_t size = tile_size(others.count, begin);
-        const uint32_t found = join->kernels->near_values(tile, size, value, join->distance, join->hits);
-        status = count_tests(join, size, error);
-        if (status == SSTORE_OK && found > 0)
-            return add_if_it_counts(join, value, tile[join->hits[0]], error);
-    }
-    return status;
-}
-
-/* Connect few values with each other and with all others of the set. */
-static sstore_status connect_apart(ss_group_join *join, value_set set, const uint32_t *apart, size_t count,
-                                   sstore_error *error)
-{
-    const value_set others = {set.values + count, set.count - count};
-    sstore_status status = SSTORE_OK;
-    for (size_t i = 0; i < count; i++) { /* to the front */
+    for (uint32_t i = 0; i < count; i++) { /* to the front */
         const uint64_t value = set.values[apart[i]];
         set.values[apart[i]] = set.values[i];
         set.values[i] = value;
     }
-    for (size_t i = 0; status == SSTORE_OK && i < count; i++)
-        status = connect_with_any(join, set.values[i], others, error);
-    ss_fold(set.values, (uint32_t)count, &join->tile);
-    return status == SSTORE_OK ? compare_within(join, set.values, (uint32_t)count, error) : status;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t found = 0;
+        for (size_t begin = count; join->status == SSTORE_OK && found == 0 && begin < set.count;
+             begin += SS_GROUP_TILE) {
+            found = find_near(join, set, begin, set.values[i]);
+            if (found > 0)
+                add_pair(join, set.values[i], set.values[begin + join->hits[0]]);
+        }
+    }
+    ss_fold(set.values, count, &join->tile);
+    compare_within(join, set.values, count);
 }
 
-/* Connect a set if most of it is, by the pairs found so far: then *done_out is true. */
-static sstore_status connect_what_is_left(ss_group_join *join, join_kind kind, value_set set, bool *done_out,
-                                          sstore_error *error)
+/* Connect a set if most of it is already, by the pairs found so far. Returns whether nothing more is to be done with
+ * it. */
+static bool connect_known(ss_group_join *join, ss_join_kind kind, value_set set)
 {
     uint32_t apart[MAX_APART];
-    *done_out = false;
-    if (kind != JOIN_SPANNING || join->find_apart == NULL || set.count < WORTH_ASKING)
-        return SSTORE_OK;
-    const sstore_status status = join->pair_count > 0 ? ss_group_flush(join, error) : SSTORE_OK;
-    if (status != SSTORE_OK)
-        return status;
-    const size_t max = set.count / WORTH_ASKING < MAX_APART ? set.count / WORTH_ASKING : MAX_APART;
+    if (kind != SS_JOIN_SPANNING || join->find_apart == NULL || set.count < MIN_KNOWN)
+        return false;
+    if (join->pair_count > 0)
+        flush(join);
+    if (join->status != SSTORE_OK)
+        return true;
+    const size_t max = (size_t)ss_min_u64(set.count / MIN_KNOWN, MAX_APART);
     const size_t count = join->find_apart(join->context, set.values, set.count, apart, max);
-    *done_out = count <= max;
-    return *done_out ? connect_apart(join, set, apart, count, error) : SSTORE_OK;
+    if (count <= max)
+        connect_apart(join, set, apart, (uint32_t)count);
+    return count <= max;
 }
 
 /* ----- dividing ----- */
@@ -325,20 +296,10 @@ static uint32_t rank_bits(value_set from, uint64_t varying, bit_share *bits)
     return bit_count;
 }
 
-/* The part that divides least so far and has room for a bit; `count` if none has. */
-static uint32_t neediest_part(const double *equal, const uint32_t *sizes, uint32_t count)
-{
-    uint32_t best = count;
-    for (uint32_t i = 0; i < count; i++)
-        if (sizes[i] < SS_GROUP_PART_BITS &&
-            (best == count || equal[i] > equal[best] || (equal[i] == equal[best] && sizes[i] < sizes[best])))
-            best = i;
-    return best;
-}
-
-/* Deal the bits to `count` parts, each to the one that needs it most, until all are full. Neighbouring bits come apart,
- * so where they alone vary each part has some. Returns the share of all tests that is left if bits are independent. */
-static double deal_bits(const bit_share *bits, uint32_t bit_count, uint32_t count, uint64_t *parts)
+/* Give each bit to the one of `count` parts that divides least so far and has room for a bit. Neighbouring bits get
+ * into different parts, so if they alone vary each part has some. Returns the share of all tests that is left if bits
+ * are independent. */
+static double assign_bits(const bit_share *bits, uint32_t bit_count, uint32_t count, uint64_t *parts)
 {
     double equal[SS_GROUP_MAX_PARTS], left = 0;
     uint32_t sizes[SS_GROUP_MAX_PARTS] = {0};
@@ -346,12 +307,16 @@ static double deal_bits(const bit_share *bits, uint32_t bit_count, uint32_t coun
         parts[i] = 0;
         equal[i] = 1;
     }
-    for (uint32_t i = 0; i < bit_count; i++) {
-        const uint32_t to = neediest_part(equal, sizes, count);
+    for (uint32_t bit = 0; bit < bit_count; bit++) {
+        uint32_t to = count;
+        for (uint32_t i = 0; i < count; i++)
+            if (sizes[i] < SS_GROUP_PART_BITS &&
+                (to == count || equal[i] > equal[to] || (equal[i] == equal[to] && sizes[i] < sizes[to])))
+                to = i;
         if (to == count)
-            break;
-        parts[to] |= bits[i].bit;
-        equal[to] *= bits[i].equal;
+            break; /* all parts are full */
+        parts[to] |= bits[bit].bit;
+        equal[to] *= bits[bit].equal;
         sizes[to]++;
     }
     for (uint32_t i = 0; i < count; i++)
@@ -359,24 +324,24 @@ static double deal_bits(const bit_share *bits, uint32_t bit_count, uint32_t coun
     return left;
 }
 
-static double pair_tests(join_kind kind, value_set left, value_set right)
+static double pair_tests(ss_join_kind kind, value_set left, value_set right)
 {
     const double a = (double)left.count, b = (double)right.count;
-    return kind == JOIN_CROSS ? a * b : a * (a - 1) / 2;
+    return kind == SS_JOIN_CROSS ? a * b : a * (a - 1) / 2;
 }
 
 /* Find k + 1 parts of the varying bits. False: comparing each with each is expected to take less than dividing. */
-static bool choose_parts(const ss_group_join *join, join_kind kind, value_set left, value_set right, uint64_t varying,
-                         uint64_t *parts)
+static bool choose_parts(const ss_group_join *join, ss_join_kind kind, value_set left, value_set right,
+                         uint64_t varying, uint64_t *parts)
 {
     const uint32_t count = join->distance + 1;
     const double tests = pair_tests(kind, left, right);
     const double sorting = (double)(left.count + right.count) * count * TESTS_A_SORT;
     bit_share bits[SS_FINGERPRINT_BITS];
-    if (sorting >= WORTH_IT * tests || ss_popcount(varying) < count)
+    if (sorting >= MAX_SHARE * tests || ss_popcount(varying) < count)
         return false;
     const uint32_t bit_count = rank_bits(left.count >= right.count ? left : right, varying, bits);
-    return sorting + deal_bits(bits, bit_count, count, parts) * tests <= WORTH_IT * tests;
+    return sorting + assign_bits(bits, bit_count, count, parts) * tests <= MAX_SHARE * tests;
 }
 
 /* Put values in the order of a part's bits, by counting. */
@@ -416,152 +381,116 @@ static value_set run_at(value_set set, size_t begin, uint64_t mask)
     return (value_set){set.values + begin, end - begin};
 }
 
-static sstore_status join_sets(ss_group_join *join, join_kind kind, value_set left, value_set right, uint32_t depth,
-                               sstore_error *error);
+static void join_sets(ss_group_join *join, ss_join_kind kind, value_set left, value_set right, uint32_t depth);
 
-static sstore_status join_runs(ss_group_join *join, join_kind kind, value_set all, uint64_t part, uint32_t depth,
-                               sstore_error *error)
+/* Join the runs that are equal in a part. */
+static void join_runs(ss_group_join *join, ss_join_kind kind, value_set left, value_set right, uint64_t part,
+                      uint32_t depth)
 {
-    sstore_status status = SSTORE_OK;
-    sort_by_part(join, all, part);
-    for (size_t begin = 0; status == SSTORE_OK && begin < all.count;) {
-        const value_set run = run_at(all, begin, part);
-        begin += run.count;
-        if (run.count > 1)
-            status = join_sets(join, kind, run, (value_set){NULL, 0}, depth, error);
-    }
-    return status;
-}
-
-static sstore_status join_runs_of_two(ss_group_join *join, value_set left, value_set right, uint64_t part,
-                                      uint32_t depth, sstore_error *error)
-{
-    sstore_status status = SSTORE_OK;
+    const bool cross = kind == SS_JOIN_CROSS;
     sort_by_part(join, left, part);
-    sort_by_part(join, right, part);
-    for (size_t i = 0, j = 0; status == SSTORE_OK && i < left.count && j < right.count;) {
-        /* A part's bits keep their order in front, so these compare as they were sorted. */
-        const uint64_t a = left.values[i] & part, b = right.values[j] & part;
-        const value_set from_left = a <= b ? run_at(left, i, part) : (value_set){NULL, 0};
-        const value_set from_right = b <= a ? run_at(right, j, part) : (value_set){NULL, 0};
+    if (cross)
+        sort_by_part(join, right, part);
+    for (size_t i = 0, j = 0; join->status == SSTORE_OK && i < left.count && (!cross || j < right.count);) {
+        /* The values are in the order of the part's bits, so these compare as the values were sorted. */
+        const uint64_t a = left.values[i] & part, b = cross ? right.values[j] & part : a;
+        const value_set from_left = a <= b ? run_at(left, i, part) : no_values;
+        const value_set from_right = cross && b <= a ? run_at(right, j, part) : no_values;
         i += from_left.count;
         j += from_right.count;
-        if (a == b)
-            status = join_sets(join, JOIN_CROSS, from_left, from_right, depth, error);
-    }
-    return status;
-}
-
-/* Where there are few pairs, all of them connect at less cost than a search. */
-static sstore_status span(ss_group_join *join, value_set all, sstore_error *error)
-{
-    search from_start = {.all = all};
-    const uint64_t found_before = join->found;
-    const uint32_t count = all.count <= SS_GROUP_TILE ? (uint32_t)all.count : 0;
-    sstore_status status = SSTORE_OK;
-    uint32_t i = 0;
-    ss_fold(all.values, count, &join->tile);
-    for (; status == SSTORE_OK && i < count && join->found - found_before < count; i += SS_PAIR_LANES)
-        status = compare_row(join, all.values, count, i, error);
-    return status == SSTORE_OK && i < all.count ? search_on(join, &from_start, true, error) : status;
-}
-
-static sstore_status compare_all(ss_group_join *join, join_kind kind, value_set left, value_set right,
-                                 sstore_error *error)
-{
-    switch (kind) {
-    case JOIN_SELF: return compare_self(join, left, error);
-    case JOIN_CROSS: return compare_cross(join, left, right, error);
-    default: return span(join, left, error);
+        if (a == b && from_left.count + from_right.count > 1)
+            join_sets(join, kind, from_left, from_right, depth);
     }
 }
 
-/* Divide by the parts, or compare all. */
-static sstore_status divide(ss_group_join *join, join_kind kind, value_set left, value_set right, uint64_t varying,
-                            uint32_t depth, sstore_error *error)
+/* Compare each with each. */
+static void join_undivided(ss_group_join *join, ss_join_kind kind, value_set left, value_set right)
 {
-    const uint32_t masks_before = join->mask_count, part_count = join->distance + 1;
+    if (kind == SS_JOIN_SPANNING)
+        span(join, left);
+    else
+        compare_all(join, kind, left, right);
+}
+
+/* Divide by the parts, or compare each with each. */
+static void divide(ss_group_join *join, ss_join_kind kind, value_set left, value_set right, uint64_t varying,
+                   uint32_t depth)
+{
+    const uint32_t masks_before = join->mask_count;
     uint64_t parts[SS_GROUP_MAX_PARTS];
-    bool connected = false;
-    sstore_status status = SSTORE_OK;
-    if (!choose_parts(join, kind, left, right, varying, parts))
-        return compare_all(join, kind, left, right, error);
-    for (uint32_t i = 0; status == SSTORE_OK && i < part_count; i++) {
-        if (i > 0)
-            status = connect_what_is_left(join, kind, left, &connected, error);
-        if (status != SSTORE_OK || connected)
+    if (!choose_parts(join, kind, left, right, varying, parts)) {
+        join_undivided(join, kind, left, right);
+        return;
+    }
+    for (uint32_t i = 0; join->status == SSTORE_OK && i <= join->distance; i++) {
+        if (i > 0 && connect_known(join, kind, left))
             break;
-        status = kind == JOIN_CROSS ? join_runs_of_two(join, left, right, parts[i], depth + 1, error)
-                                    : join_runs(join, kind, left, parts[i], depth + 1, error);
+        join_runs(join, kind, left, right, parts[i], depth + 1);
         join->masks[join->mask_count++] = parts[i];
     }
     join->mask_count = masks_before;
-    return status;
 }
 
-static sstore_status join_sets(ss_group_join *join, join_kind kind, value_set left, value_set right, uint32_t depth,
-                               sstore_error *error)
+static void join_sets(ss_group_join *join, ss_join_kind kind, value_set left, value_set right, uint32_t depth)
 {
-    bool connected;
-    if (left.count == 0 || left.count + right.count < 2)
-        return SSTORE_OK;
-    const sstore_status status = connect_what_is_left(join, kind, left, &connected, error);
-    if (status != SSTORE_OK || connected)
-        return status;
-    /* This also keeps most groups, which are small, from being looked at more closely. */
+    if (left.count == 0 || left.count + right.count < 2 || connect_known(join, kind, left))
+        return;
+    /* Most groups are small: this also saves a closer look at them. */
     if (depth == SS_GROUP_MAX_DEPTH ||
-        (double)(left.count + right.count) * TESTS_A_SORT > WORTH_IT * pair_tests(kind, left, right))
-        return compare_all(join, kind, left, right, error);
+        (double)(left.count + right.count) * TESTS_A_SORT > MAX_SHARE * pair_tests(kind, left, right)) {
+        join_undivided(join, kind, left, right);
+        return;
+    }
     const uint64_t first = left.values[0];
     const uint64_t varying = varying_bits(left, first) | varying_bits(right, first);
     if (!counts_here(join, varying))
-        return SSTORE_OK; /* no pair differs under some mask */
-    if (kind == JOIN_SPANNING) {
-        search dense = {.all = left};
-        const sstore_status searched = search_on(join, &dense, false, error);
-        if (searched != SSTORE_OK || dense.reached == left.count)
-            return searched;
+        return; /* all pairs are equal under some mask */
+    if (kind == SS_JOIN_SPANNING) {
+        const search dense = search_values(join, left, false);
+        if (join->status != SSTORE_OK || dense.reached == left.count)
+            return;
         left = (value_set){left.values + dense.searched, left.count - dense.searched};
     }
-    return divide(join, kind, left, right, varying, depth, error);
+    divide(join, kind, left, right, varying, depth);
 }
 
-sstore_status ss_group_self(ss_group_join *join, uint64_t *values, size_t count, sstore_error *error)
-{
-    return join_sets(join, JOIN_SELF, (value_set){values, count}, (value_set){NULL, 0}, 0, error);
-}
+/* ----- entry points ----- */
 
-sstore_status ss_group_cross(ss_group_join *join, uint64_t *left, size_t left_count, uint64_t *right,
-                             size_t right_count, sstore_error *error)
+sstore_status ss_group_join_run(ss_group_join *join, ss_join_kind kind, uint64_t *left, size_t left_count,
+                                uint64_t *right, size_t right_count, sstore_error *error)
 {
-    return join_sets(join, JOIN_CROSS, (value_set){left, left_count}, (value_set){right, right_count}, 0, error);
-}
-
-sstore_status ss_group_spanning(ss_group_join *join, uint64_t *values, size_t count, sstore_error *error)
-{
-    return join_sets(join, JOIN_SPANNING, (value_set){values, count}, (value_set){NULL, 0}, 0, error);
+    join->error = error;
+    join_sets(join, kind, (value_set){left, left_count},
+              kind == SS_JOIN_CROSS ? (value_set){right, right_count} : no_values, 0);
+    return join->status;
 }
 
 sstore_status ss_group_connect(ss_group_join *join, uint64_t from, uint64_t *values, size_t count, size_t *apart_out,
                                sstore_error *error)
 {
-    sstore_status status = SSTORE_OK;
+    const value_set set = {values, count};
     size_t apart = 0;
-    for (size_t begin = 0; status == SSTORE_OK && begin < count; begin += SS_GROUP_TILE) {
+    join->error = error;
+    for (size_t begin = 0; join->status == SSTORE_OK && begin < count; begin += SS_GROUP_TILE) {
         const uint64_t *tile = values + begin;
-        const uint32_t size = tile_size(count, begin);
-        const uint32_t found = join->kernels->near_values(tile, size, from, join->distance, join->hits);
-        status = count_tests(join, size, error);
-        for (uint32_t i = 0, hit = 0; status == SSTORE_OK && i < size; i++) {
+        const uint32_t size = tile_size(set, begin), found = find_near(join, set, begin, from);
+        for (uint32_t i = 0, hit = 0; i < size; i++) {
             if (hit == found || i != join->hits[hit]) {
                 values[apart++] = tile[i];
                 continue;
             }
             hit++;
             if (tile[i] != from)
-                status = add_if_it_counts(join, from, tile[i], error);
+                add_pair(join, from, tile[i]);
         }
     }
     *apart_out = apart;
-    return status;
+    return join->status;
+}
+
+sstore_status ss_group_flush(ss_group_join *join, sstore_error *error)
+{
+    join->error = error;
+    flush(join);
+    return join->status;
 }

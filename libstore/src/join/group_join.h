@@ -1,15 +1,15 @@
 /*
- * group_join.h - all pairs within a Hamming distance among values that are in memory: of one set, of two, or as few of
- * them as connect what all would. For one thread.
+ * group_join.h - all pairs within a Hamming distance among values in memory, of one set or of two, or as few pairs as
+ * connect what all pairs would. For one thread.
  *
  * Few values are compared each with each. Many are divided by the pigeonhole principle: the bits in which they vary go
  * into k + 1 parts, so two values within k agree in one part at least. For each part the values are put into runs that
  * are equal in it, and each run is joined in the same way by the bits that still vary. A pair counts in the first part
- * in which it agrees, at every level, so it is found once. Bits go to the parts by how evenly a sample divides in them,
- * so that each part tells values apart: skewed and nearly constant bits do not make a part useless.
+ * in which it agrees, at every level, so it is found once. Bits go to the parts by how evenly they divide a sample. So
+ * every part divides the values, even if some bits are skewed or nearly constant.
  *
- * Beside what the caller gives it takes no memory. The recursion ends at SS_GROUP_MAX_DEPTH, or where comparing each
- * with each is expected to take less.
+ * A join allocates nothing. The recursion ends at SS_GROUP_MAX_DEPTH, or if comparing each with each is expected to
+ * take less.
  */
 #ifndef SS_GROUP_JOIN_H
 #define SS_GROUP_JOIN_H
@@ -21,22 +21,31 @@
 #define SS_GROUP_TILE 2048u  /* values compared at once; they fit into the nearest cache */
 #define SS_GROUP_MAX_DEPTH 8u
 #define SS_GROUP_MAX_PARTS 17u /* k + 1, for the largest k */
-#define SS_GROUP_PART_BITS 12u /* that values are dealt by at once, at most */
+#define SS_GROUP_PART_BITS 12u /* that values are partitioned by at once, at most */
 #define SS_GROUP_MAX_EXCEPT (SS_GROUP_MAX_PARTS * 4u) /* of the caller's masks */
 #define SS_GROUP_MAX_MASKS (SS_GROUP_MAX_PARTS * SS_GROUP_MAX_DEPTH + SS_GROUP_MAX_EXCEPT)
+
+/*
+ * The kinds of joins. Values are distinct within a set.
+ *   self      each pair of two different values once, in any order
+ *   cross     each pair (left, right) once; a value that is in both sets has the distance 0 from itself
+ *   spanning  pairs that connect whatever the pairs of a self-join connect: at most ten times as many as values if these
+ *             are compared each with each, (k + 1) times that for each level of the recursion; repeats are possible
+ */
+typedef enum ss_join_kind { SS_JOIN_SELF, SS_JOIN_CROSS, SS_JOIN_SPANNING } ss_join_kind;
 
 typedef struct ss_fingerprint_pair {
     uint64_t first, second;
 } ss_fingerprint_pair;
 
-/* Takes pairs, and none from time to time where none are found, so that long work can be stopped: any status but OK
+/* Takes pairs. It is also called without pairs from time to time, so that long work can be stopped. Any status but OK
  * ends the join, which returns it. */
 typedef sstore_status (*ss_group_pairs_fn)(void *context, const ss_fingerprint_pair *pairs, size_t count,
                                            sstore_error *error);
 
-/* Find the values that are not known to be connected with the others, all of which are, by pairs that were handed over, or are
- * about to be by another thread of the same join: set their indexes in `apart`, ascending, and return how many they are; more
- * than `most` if there are more. */
+/* Find the values that are not known to be connected with the others, which are all connected by pairs that were handed
+ * over, or are about to be by another thread of the same join. Sets their indexes in `apart`, ascending, and returns
+ * how many they are; more than `max` if there are more. */
 typedef size_t (*ss_group_apart_fn)(void *context, const uint64_t *values, size_t count, uint32_t *apart, size_t max);
 
 /* The state of one thread's joins; some 53 KiB, so it is for the heap. */
@@ -44,10 +53,12 @@ typedef struct ss_group_join {
     uint32_t distance;
     const ss_kernels *kernels;
     ss_group_pairs_fn on_pairs;
-    ss_group_apart_fn find_apart; /* NULL: nothing is known */
-    void *context;
-    uint64_t *scratch; /* borrowed; room for as many values as the larger set has */
-    uint64_t tests;    /* pairs compared so far, for tests of how much work is done */
+    ss_group_apart_fn find_apart; /* for spanning joins; the caller may set it. NULL: nothing is known */
+    void *context;                /* of both */
+    sstore_status status;         /* the first one that was not OK; no work is done after it */
+    sstore_error *error;          /* of the call at work */
+    uint64_t *scratch;            /* borrowed; room for as many values as the larger set has */
+    uint64_t tests;               /* pairs compared so far, for tests of how much work is done */
     uint64_t tests_at_flush;
     uint64_t found;                     /* pairs so far */
     uint64_t masks[SS_GROUP_MAX_MASKS]; /* a pair that is equal under one of them was found elsewhere */
@@ -64,33 +75,20 @@ typedef struct ss_group_join {
 void ss_group_join_init(ss_group_join *join, uint32_t distance, uint64_t *scratch, ss_group_pairs_fn on_pairs,
                         void *context);
 
-/* From now on leave out pairs that do not differ under each of these masks (at most SS_GROUP_MAX_EXCEPT). */
+/* From now on leave out pairs that are equal under one of these masks (at most SS_GROUP_MAX_EXCEPT). */
 void ss_group_join_except(ss_group_join *join, const uint64_t *masks, uint32_t count);
 
-/* From now on let spanning joins leave alone what is known to be connected; this gets the context of on_pairs. NULL, as
- * at first: nothing is known. */
-void ss_group_join_known(ss_group_join *join, ss_group_apart_fn find_apart);
+/* Join values; the right ones are read for SS_JOIN_CROSS only. The values come back in another order. Pairs may stay in
+ * the buffer until the next call or ss_group_flush(). Returns the status of on_pairs. */
+sstore_status ss_group_join_run(ss_group_join *join, ss_join_kind kind, uint64_t *left, size_t left_count,
+                                uint64_t *right, size_t right_count, sstore_error *error);
 
-/*
- * The three joins. Values are distinct within a set, and come back in another order. Pairs may stay in the buffer until
- * the next call or ss_group_flush().
- *   self      each pair of two different values once, in any order
- *   cross     each pair (left, right) once; a value that is in both sets has the distance 0 from itself
- *   spanning  pairs that connect whatever the pairs of a self-join connect: at most ten times `count` where values are
- *             compared each with each, (k + 1) times that for each level of the recursion; repeats are possible
- * Returns what on_pairs does.
- */
-sstore_status ss_group_self(ss_group_join *join, uint64_t *values, size_t count, sstore_error *error);
-sstore_status ss_group_cross(ss_group_join *join, uint64_t *left, size_t left_count, uint64_t *right,
-                             size_t right_count, sstore_error *error);
-sstore_status ss_group_spanning(ss_group_join *join, uint64_t *values, size_t count, sstore_error *error);
-
-/* Hand over the pairs of `from` with the values that are near it, as a spanning join does. The others go to the front, in
- * the same order; *apart_out is how many they are. `from` may be one of the values; it is near itself. */
+/* Hand over the pairs of `from` with the values that are near it, as a spanning join does. The others go to the front,
+ * in the same order; *apart_out is how many they are. `from` may be one of the values; it is near itself. */
 sstore_status ss_group_connect(ss_group_join *join, uint64_t from, uint64_t *values, size_t count, size_t *apart_out,
                                sstore_error *error);
 
-/* Hand over what is in the buffer. */
+/* Hand over the pairs in the buffer. */
 sstore_status ss_group_flush(ss_group_join *join, sstore_error *error);
 
 #endif

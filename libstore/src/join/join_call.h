@@ -1,19 +1,65 @@
-/* join_call.h - what the calls that join have in common. */
+/*
+ * join_call.h - parts that the calls that join share: their options and how they divide memory, items sorted between
+ * two steps, the records of ascending fingerprints, and the fingerprints of a store as the source of a join.
+ */
 #ifndef SS_JOIN_CALL_H
 #define SS_JOIN_CALL_H
 
-#include "base/file.h"
-#include "base/tasks.h"
 #include "join/table_join.h"
 #include "sort/radix.h"
 #include "sort/sorter.h"
 #include "store/record_iterator.h"
-#include "store/store.h"
+
+/* ===== call ===== */
+
+typedef struct ss_join_call {
+    const sstore *left, *right; /* the same if a store is joined with itself */
+    uint32_t distance, threads;
+    ss_dir tmp_dir;
+    ss_progress progress;
+    uint64_t join_bytes;   /* for finding pairs of fingerprints */
+    uint64_t stage_bytes;  /* for the items that one step leaves for the next */
+    size_t piece_capacity; /* items that a thread works on at once */
+} ss_join_call;
+
+/* Check the options of a public call and take them. `right` may be `left`. Close it by ss_dir_close(&call->tmp_dir),
+ * also after a failure. ARGUMENT, RECIPE, NOT_FOUND (no tmp_dir). */
+sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const sstore *right,
+                                 const sstore_join_options *options, sstore_error *error);
+
+/* Find the pairs of fingerprints of the left store, or for SS_JOIN_CROSS of both: see ss_table_join(). */
+sstore_status ss_join_call_find(ss_join_call *call, ss_join_kind kind, double end_share, ss_join_pairs_fn on_pairs,
+                                void *context, sstore_error *error);
+
+/* ===== fingerprints of a store ===== */
+
+/* The distinct fingerprints of a store, in parts that several threads read at once. */
+
+typedef struct ss_store_part {
+    uint64_t first_block; /* in table 0 of the largest segment */
+    uint64_t min;         /* fingerprint that the part may have */
+    bool is_retained;     /* it was read, and `values` has all of it */
+    uint64_t *values;
+    size_t count, capacity;
+} ss_store_part;
+
+typedef struct ss_store_fingerprints {
+    const sstore *store;         /* borrowed */
+    ss_fingerprint_parts source; /* for a join; refers to this struct */
+    ss_store_part *parts;        /* and one more, where the last one ends */
+    uint64_t retained_bytes;     /* that all parts take, if they stay in memory once they were read; else 0 */
+} ss_store_fingerprints;
+
+/* The parts stay in memory, once they were read, if they take at most `max_retained_bytes`. *self must not be moved.
+ * MEMORY. */
+sstore_status ss_store_fingerprints_open(ss_store_fingerprints *self, const sstore *store, uint64_t max_retained_bytes,
+                                         sstore_error *error);
+/* A zeroed one is allowed. */
+void ss_store_fingerprints_close(ss_store_fingerprints *self);
 
 /* ===== sorted stage ===== */
 
-/* Items that one step of a join leaves for the next: sorted within a memory of their own. */
-
+/* Items that one step leaves for the next, which gets them sorted, in pieces. */
 typedef struct ss_sort_stage {
     uint32_t item_words;
     size_t piece_capacity;
@@ -21,114 +67,59 @@ typedef struct ss_sort_stage {
     ss_sorter *sorter;
 } ss_sort_stage;
 
-/* For items of 1 to 3 words from up to `threads` writers, which take `memory_bytes`. MEMORY. */
-sstore_status ss_sort_stage_open(ss_sort_stage *stage, uint32_t item_words, uint32_t threads, uint64_t memory_bytes,
-                                 size_t piece_capacity, const ss_dir *tmp_dir, sstore_error *error);
-/* Also of a zeroed one, or of one that could not be opened. */
+/* For items of 2 or 3 words from up to call->threads writers. MEMORY. */
+sstore_status ss_sort_stage_open(ss_sort_stage *stage, uint32_t item_words, const ss_join_call *call,
+                                 sstore_error *error);
+/* A zeroed one, and one that could not be opened, are allowed. */
 void ss_sort_stage_close(ss_sort_stage *stage);
-
-/* All items are there. MEMORY, IO, STOPPED. */
+/* Call it when all items were added. MEMORY, IO, STOPPED. */
 sstore_status ss_sort_stage_finish(ss_sort_stage *stage, ss_progress *progress, sstore_error *error);
 
-/* Room for a piece and for sorting it. */
+/* A piece of a sorter, with the memory to sort it. */
 typedef struct ss_piece_room {
-    void *items, *scratch;
-    size_t count; /* of the items that were loaded */
+    void *items, *scratch; /* one allocation */
+    size_t count;          /* of the items that were loaded */
 } ss_piece_room;
 
-/* MEMORY. */
-sstore_status ss_piece_room_open(ss_piece_room *room, const ss_sort_stage *stage, sstore_error *error);
-/* Also of a zeroed one. */
-void ss_piece_room_close(ss_piece_room *room);
-/* Load a piece of a sealed stage. IO. */
-sstore_status ss_piece_room_load(ss_piece_room *room, const ss_sort_stage *stage, size_t piece, sstore_error *error);
+/* MEMORY. Close it by ss_free(room->items), also after a failed open. */
+sstore_status ss_piece_room_open(ss_piece_room *room, uint32_t item_words, size_t piece_capacity, sstore_error *error);
+/* IO. */
+sstore_status ss_piece_room_load(ss_piece_room *room, ss_sorter *sorter, size_t piece, sstore_error *error);
+
+/* Triples on their way to a sorter. */
+typedef struct ss_triple_batch {
+    ss_sorter *sorter;
+    uint32_t writer;
+    size_t count;
+    ss_triple triples[1024];
+} ss_triple_batch;
+
+/* IO, MEMORY. */
+sstore_status ss_triple_batch_add(ss_triple_batch *batch, ss_triple triple, sstore_error *error);
+sstore_status ss_triple_batch_flush(ss_triple_batch *batch, sstore_error *error);
 
 /* ===== lookup in ascending order ===== */
 
-/* The records of ascending fingerprints, wherever they lie in a store. */
-
+/* The records of ascending fingerprints, in all segments of a store. */
 typedef struct ss_ordered_lookup {
     ss_merge_iterator records;
-    sstore_record next; /* the record that the walk stands before */
+    sstore_record next; /* the record at hand */
     bool more;          /* there is one */
 } ss_ordered_lookup;
 
-/* MEMORY. The walk stands nowhere yet. */
+/* No record is at hand yet. Close it by ss_merge_iterator_close(&lookup->records). MEMORY. */
 sstore_status ss_ordered_lookup_open(ss_ordered_lookup *lookup, const sstore *store, sstore_error *error);
-/* Also of a zeroed one. */
-void ss_ordered_lookup_close(ss_ordered_lookup *lookup);
-
-/* Stand before the first record whose fingerprint is at least this, anywhere. IO, DAMAGED. */
+/* Go to the first record whose fingerprint is at least this, forward or back. IO, DAMAGED. */
 sstore_status ss_ordered_lookup_begin(ss_ordered_lookup *lookup, uint64_t fingerprint, sstore_error *error);
-/* The same further on; not back. */
+/* The same, but only forward. */
 sstore_status ss_ordered_lookup_to(ss_ordered_lookup *lookup, uint64_t fingerprint, sstore_error *error);
-/* Step over a record. */
+/* Go to the next record. */
 sstore_status ss_ordered_lookup_step(ss_ordered_lookup *lookup, sstore_error *error);
 
-/* Pass by records behind the next one, of which each is its fingerprint's only one in the store, if it has one segment. Returns how
- * many. */
-static inline uint32_t ss_ordered_lookup_pass_singles(ss_ordered_lookup *lookup)
-{
-    return lookup->records.input_count == 1 ? ss_segment_iterator_pass_singles(&lookup->records.inputs[0].iterator) : 0;
-}
-
-/* Whether the walk stands before a record of the fingerprint. */
+/* Whether the record at hand has this fingerprint. */
 static inline bool ss_ordered_lookup_at(const ss_ordered_lookup *lookup, uint64_t fingerprint)
 {
     return lookup->more && lookup->next.fingerprint == fingerprint;
 }
-
-/* ===== call ===== */
-
-/* What one call that joins has of its caller, and how it shares out the memory that it may take. */
-
-typedef struct ss_join_call {
-    const sstore *left, *right; /* the same where a store is joined with itself */
-    uint32_t distance, threads;
-    ss_dir tmp_dir;
-    ss_progress progress;
-    uint64_t join_bytes;   /* for finding pairs of fingerprints */
-    uint64_t stage_bytes;  /* for what waits in memory between two steps */
-    size_t piece_capacity; /* items that a thread works on at once */
-} ss_join_call;
-
-/* Take the options of a public call, and check them. `right` may be `left`. ARGUMENT, RECIPE, NOT_FOUND (no tmp_dir). */
-sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const sstore *right,
-                                 const sstore_join_options *options, sstore_error *error);
-/* Also of one that could not begin. */
-void ss_join_call_end(ss_join_call *call);
-
-static inline bool ss_join_call_is_self(const ss_join_call *call)
-{
-    return call->left == call->right;
-}
-
-/* ===== fingerprints of a store ===== */
-
-/* The distinct fingerprints of a store, in parts that several threads read at once. */
-
-#define SS_MAX_PARTS 256u
-
-typedef struct ss_store_fingerprints {
-    const sstore *store; /* borrowed */
-    uint32_t part_count;
-    bool is_plain;       /* one segment: its blocks are the parts */
-    uint64_t *blocks;    /* of the largest segment: part_count + 1 bounds */
-    uint64_t *firsts;    /* the least fingerprint that a part may have */
-    bool keeps;          /* parts that were read stay in memory */
-    struct ss_retained_part *kept; /* one a part */
-} ss_store_fingerprints;
-
-/* All fingerprints are kept in memory, once they were read, if they take at most `max_kept_bytes`. MEMORY. */
-sstore_status ss_store_fingerprints_open(ss_store_fingerprints *source, const sstore *store, uint64_t max_kept_bytes,
-                                   sstore_error *error);
-/* Also of a zeroed one. */
-void ss_store_fingerprints_close(ss_store_fingerprints *source);
-
-/* As a join takes it; the store source must stay where it is. */
-ss_fingerprint_parts ss_store_fingerprints_parts(ss_store_fingerprints *source);
-
-/* The bytes that are kept, or will be. */
-uint64_t ss_store_fingerprints_kept_bytes(const ss_store_fingerprints *source);
 
 #endif

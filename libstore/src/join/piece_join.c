@@ -4,44 +4,37 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/tasks.h"
 
 #define FILTERED_GROUP 512u /* values from which on edges are filtered */
 #define LOOKED_UP_AT_ONCE 128u
 #define CENTRE_SAMPLE 128u /* values that tell which bits most values have */
+#define MIN_PART_BITS 2u   /* for a part to divide a group worth its while */
 
-#define MIN_PART_BITS 2u /* for a part to divide a group worth its while */
+/* A group's values, or a chunk of them. The left ones come first; without sides all are left. */
+typedef struct sided_values {
+    uint64_t *values;
+    size_t left, count;
+} sided_values;
 
 struct ss_join_worker {
     const ss_join_team *team;
     const ss_join_block *block; /* the one at hand */
     uint32_t index;
-    void *items;       /* a piece */
-    void *scratch;     /* of sorting a piece, or a group's values */
-    uint64_t *values;  /* a group that was in several pieces, or two chunks of one; left ones first */
-    size_t kept_chunk; /* the chunk that `values` begins with, and its sizes */
-    size_t kept_count, kept_left;
-    ss_group_join *join;
-    ss_edge_filter own_edges;                  /* of SS_JOIN_SPANNING, where it is not shared */
-    ss_edge_filter *edges;                     /* the first worker's, where it is */
+    void *items;                               /* a piece */
+    void *scratch;                             /* of sorting a piece, or a group's values */
+    uint64_t *values;                          /* a group that was in several pieces, or two chunks of one */
+    sided_values chunk;                        /* that `values` begins with, */
+    size_t chunk_number;                       /* and its number */
+    ss_edge_filter own_edges;                  /* of SS_JOIN_SPANNING, unless they are shared */
+    ss_edge_filter *edges;                     /* its own, or the first worker's if they are shared */
     bool filters_edges;                        /* in the group at hand */
     ss_fingerprint_pair pairs[SS_GROUP_PAIRS]; /* as they were before the permutation */
+    ss_group_join join;
 };
 
-/* ----- opening ----- */
+/* ----- edges and pairs ----- */
 
-static uint64_t scratch_bytes(const ss_join_team *team)
-{
-    return ss_max_u64(team->piece_capacity * team->item_bytes, team->group_capacity * sizeof(uint64_t));
-}
-
-uint64_t ss_join_team_bytes(const ss_join_team *team)
-{
-    const ss_join_team one = {.item_bytes = team->item_bytes, .piece_capacity = 1, .group_capacity = SS_GROUP_PIECES};
-    const uint64_t worker = one.item_bytes + scratch_bytes(&one) + SS_GROUP_PIECES * sizeof(uint64_t);
-    return team->threads * worker + SS_GROUP_PIECES * one.item_bytes;
-}
-
+/* Hand over pairs, the lower value first if there are no sides. */
 static sstore_status deliver(void *context, const ss_fingerprint_pair *pairs, size_t count, sstore_error *error)
 {
     ss_join_worker *worker = context;
@@ -61,7 +54,7 @@ static sstore_status deliver(void *context, const ss_fingerprint_pair *pairs, si
     return kept > 0 ? options->on_pairs(options->context, worker->index, worker->pairs, kept, error) : SSTORE_OK;
 }
 
-static void look_up_roots(ss_join_worker *worker, const uint64_t *values, size_t count, uint32_t *roots)
+static void look_up_roots(const ss_join_worker *worker, const uint64_t *values, size_t count, uint32_t *roots)
 {
     uint64_t nodes[LOOKED_UP_AT_ONCE];
     for (size_t i = 0; i < count; i++)
@@ -69,8 +62,8 @@ static void look_up_roots(ss_join_worker *worker, const uint64_t *values, size_t
     ss_edge_filter_roots(worker->edges, nodes, count, roots);
 }
 
-/* The one that more than half of them are, if there is one; see Boyer and Moore, "MJRTY: A Fast Majority Vote Algorithm"
- * (1991). */
+/* The root that more than half of them are, if there is one; see Boyer and Moore, "MJRTY: A Fast Majority Vote
+ * Algorithm" (1991). */
 static uint32_t majority(const uint32_t *roots, size_t count)
 {
     uint32_t candidate = SS_EDGE_FILTER_UNKNOWN, lead = 0;
@@ -85,10 +78,10 @@ static uint32_t majority(const uint32_t *roots, size_t count)
     return candidate;
 }
 
-/* As ss_group_apart_fn asks for, by the edges that any thread has delivered or is about to. */
+/* As ss_group_apart_fn describes it, by the edges that any thread has delivered or is about to. */
 static size_t find_apart(void *context, const uint64_t *values, size_t count, uint32_t *apart, size_t max)
 {
-    ss_join_worker *worker = context;
+    const ss_join_worker *worker = context;
     uint32_t roots[LOOKED_UP_AT_ONCE], main_root = SS_EDGE_FILTER_UNKNOWN;
     size_t found = 0;
     for (size_t done = 0; done < count && found <= max; done += LOOKED_UP_AT_ONCE) {
@@ -107,17 +100,21 @@ static size_t find_apart(void *context, const uint64_t *values, size_t count, ui
     return found;
 }
 
+/* ----- team ----- */
+
 static bool open_worker(const ss_join_team *team, uint32_t index, ss_join_worker *worker)
 {
+    const size_t item_bytes = team->piece_capacity * team->item_bytes;
+    const size_t value_bytes = team->group_capacity *
+                               sizeof(uint64_t); /* of two pieces, so at least those of their items */
     worker->team = team;
     worker->index = index;
-    worker->items = ss_alloc_large(team->piece_capacity * team->item_bytes);
-    worker->scratch = ss_alloc_large((size_t)scratch_bytes(team));
-    worker->values = ss_alloc_large(team->group_capacity * sizeof *worker->values);
-    worker->join = ss_alloc(1, sizeof *worker->join);
-    if (worker->items == NULL || worker->scratch == NULL || worker->values == NULL || worker->join == NULL)
+    worker->items = ss_alloc_large(item_bytes);
+    worker->scratch = ss_alloc_large(value_bytes);
+    worker->values = ss_alloc_large(value_bytes);
+    if (worker->items == NULL || worker->scratch == NULL || worker->values == NULL)
         return false;
-    ss_group_join_init(worker->join, team->options->distance, worker->scratch, deliver, worker);
+    ss_group_join_init(&worker->join, team->options->distance, worker->scratch, deliver, worker);
     if (team->kind != SS_JOIN_SPANNING)
         return true;
     worker->edges = team->shares_edges ? &team->workers[0].own_edges : &worker->own_edges;
@@ -125,24 +122,15 @@ static bool open_worker(const ss_join_team *team, uint32_t index, ss_join_worker
            ss_edge_filter_open(&worker->own_edges, team->edge_capacity, NULL) == SSTORE_OK;
 }
 
-uint64_t ss_join_team_edge_bytes(const ss_join_team *team)
-{
-    if (team->kind != SS_JOIN_SPANNING)
-        return 0;
-    return (team->shares_edges ? 1 : team->threads) * ss_edge_filter_bytes(team->edge_capacity);
-}
-
 sstore_status ss_join_team_open(ss_join_team *team, sstore_error *error)
 {
     assert(team->group_capacity >= 2 * team->piece_capacity);
-    team->held = ss_alloc_large(team->group_capacity * team->item_bytes);
+    team->carried = ss_alloc_large(team->group_capacity * team->item_bytes);
     team->workers = ss_alloc(team->threads, sizeof *team->workers);
-    bool opened = team->held != NULL && team->workers != NULL;
+    bool opened = team->carried != NULL && team->workers != NULL;
     for (uint32_t i = 0; opened && i < team->threads; i++)
         opened = open_worker(team, i, &team->workers[i]);
-    return opened
-               ? SSTORE_OK
-               : ss_fail_memory(error, ss_join_team_bytes(team) * team->piece_capacity + ss_join_team_edge_bytes(team));
+    return opened ? SSTORE_OK : ss_fail_memory(error, team->bytes);
 }
 
 void ss_join_team_close(ss_join_team *team)
@@ -151,18 +139,12 @@ void ss_join_team_close(ss_join_team *team)
         ss_free(team->workers[i].items);
         ss_free(team->workers[i].scratch);
         ss_free(team->workers[i].values);
-        ss_free(team->workers[i].join);
         ss_edge_filter_close(&team->workers[i].own_edges);
     }
     ss_free(team->workers);
-    ss_free(team->held);
+    ss_free(team->carried);
     team->workers = NULL;
-    team->held = NULL;
-}
-
-void *ss_join_team_buffer(const ss_join_team *team)
-{
-    return team->workers[0].items;
+    team->carried = NULL;
 }
 
 /* ----- items ----- */
@@ -186,14 +168,14 @@ static size_t run_end(const ss_join_team *team, const void *items, size_t begin,
     return begin;
 }
 
-/* Write the items' fingerprints to `values`, the left ones first. Returns how many these are. */
-static size_t split_sides(const ss_join_team *team, const void *items, size_t count, uint64_t *values)
+/* Write the items' fingerprints to `values`. */
+static sided_values split_sides(const ss_join_team *team, const void *items, size_t count, uint64_t *values)
 {
     const sstore_record *records = items;
     size_t left = 0, right = count;
     if (team->kind != SS_JOIN_CROSS) {
         memcpy(values, items, count * sizeof *values);
-        return count;
+        return (sided_values){values, count, count};
     }
     for (size_t i = 0; i < count; i++) {
         if (records[i].id == SS_LEFT)
@@ -201,30 +183,20 @@ static size_t split_sides(const ss_join_team *team, const void *items, size_t co
         else
             values[--right] = records[i].fingerprint;
     }
-    return left;
+    return (sided_values){values, left, count};
 }
 
 /* ----- joining groups ----- */
 
-/* The edges of a small group are no more than its pairs; one that is divided may give the same many times. */
-static sstore_status join_spanning(ss_join_worker *worker, uint64_t *values, size_t count, sstore_error *error)
+static sstore_status join_values(ss_join_worker *worker, sided_values group, sstore_error *error)
 {
-    worker->filters_edges = count >= FILTERED_GROUP;
-    ss_group_join_known(worker->join, worker->filters_edges ? find_apart : NULL);
+    /* A small group has no more edges than pairs; a group that is divided may give the same edge many times. */
+    worker->filters_edges = worker->team->kind == SS_JOIN_SPANNING && group.count >= FILTERED_GROUP;
+    worker->join.find_apart = worker->filters_edges ? find_apart : NULL;
     if (worker->filters_edges && !worker->team->shares_edges)
-        ss_edge_filter_expect(worker->edges, count);
-    return ss_group_spanning(worker->join, values, count, error);
-}
-
-/* Join values of which the first `left` are the left ones, where there are sides. */
-static sstore_status join_values(ss_join_worker *worker, uint64_t *values, size_t left, size_t count,
-                                 sstore_error *error)
-{
-    switch (worker->team->kind) {
-    case SS_JOIN_SELF: return ss_group_self(worker->join, values, count, error);
-    case SS_JOIN_SPANNING: return join_spanning(worker, values, count, error);
-    default: return ss_group_cross(worker->join, values, left, values + left, count - left, error);
-    }
+        ss_edge_filter_expect(worker->edges, group.count);
+    return ss_group_join_run(&worker->join, worker->team->kind, group.values, group.left, group.values + group.left,
+                             group.count - group.left, error);
 }
 
 /* Join each of some whole groups. */
@@ -234,83 +206,64 @@ static sstore_status join_groups(ss_join_worker *worker, void *items, size_t cou
     const uint64_t mask = ss_high_mask(worker->block->prefix_bits);
     sstore_status status = SSTORE_OK;
     for (size_t begin = 0, end; status == SSTORE_OK && begin < count; begin = end) {
-        const uint64_t prefix = fingerprint_at(team, items, begin) & mask;
-        end = run_end(team, items, begin + 1, count, mask, prefix);
-        if (end - begin == 1)
-            continue;
-        uint64_t *values = team->kind == SS_JOIN_CROSS ? worker->values : item_at(team, items, begin);
-        size_t left = end - begin;
-        if (team->kind == SS_JOIN_CROSS)
-            left = split_sides(team, item_at(team, items, begin), end - begin, values);
-        status = join_values(worker, values, left, end - begin, error);
+        end = run_end(team, items, begin + 1, count, mask, fingerprint_at(team, items, begin) & mask);
+        sided_values group = {item_at(team, items, begin), end - begin, end - begin};
+        if (group.count > 1 && team->kind == SS_JOIN_CROSS)
+            group = split_sides(team, group.values, group.count, worker->values);
+        if (group.count > 1)
+            status = join_values(worker, group, error);
     }
     return status;
 }
 
 /* ----- pieces in their order ----- */
 
-/* The group that the last piece so far ends with. */
-typedef struct open_group {
-    uint64_t prefix;
-    uint64_t first, varying; /* an item, and the bits in which others differ from it */
-    size_t first_piece;
-    uint64_t count;
-    bool too_large; /* its items are not held */
-} open_group;
-
 typedef struct piece_run {
     ss_join_team *team;
     const ss_join_block *block;
     ss_sorter *sorter;
     uint32_t *piece_sizes;
-    ss_sequencer turnstile; /* guards those below */
-    open_group open;
-    ss_large_groups large;
+    ss_sequencer sequencer; /* guards the fields below, and team->carried */
+    ss_item_group open;     /* the group that the last piece so far ends with */
+    ss_large_groups *large;
 } piece_run;
 
-/* The open group goes on with these items. */
-static void hold(piece_run *self, const void *items, size_t count)
+/* Add items to the open group. */
+static void carry(piece_run *self, const void *items, size_t count)
 {
     const ss_join_team *team = self->team;
-    open_group *open = &self->open;
+    ss_item_group *open = &self->open;
     if (open->count == 0 && count > 0)
         open->first = fingerprint_at(team, items, 0);
     for (size_t i = 0; i < count; i++)
         open->varying |= fingerprint_at(team, items, i) ^ open->first;
-    open->too_large |= open->count + count > team->group_capacity;
-    if (!open->too_large)
-        memcpy(item_at(team, team->held, (size_t)open->count), items, count * team->item_bytes);
+    if (open->count + count <= team->group_capacity)
+        memcpy(item_at(team, team->carried, (size_t)open->count), items, count * team->item_bytes);
     open->count += count;
 }
 
-/* The open group ends before `end_piece`: its values, of which the left ones come first, go to the worker, or into the
- * list of large groups. */
-static sstore_status close_group(piece_run *self, size_t end_piece, uint64_t *values, size_t *left_out,
-                                 size_t *count_out, sstore_error *error)
+/* The open group ends before `end_piece`: its values go to the worker's, or it goes to the large groups. */
+static sstore_status close_group(piece_run *self, size_t end_piece, uint64_t *values, sided_values *group_out,
+                                 sstore_error *error)
 {
-    *count_out = 0;
-    if (!self->open.too_large) {
-        *count_out = (size_t)self->open.count;
-        *left_out = split_sides(self->team, self->team->held, *count_out, values);
+    ss_large_groups *large = self->large;
+    if (self->open.count <= self->team->group_capacity) {
+        *group_out = split_sides(self->team, self->team->carried, (size_t)self->open.count, values);
         return SSTORE_OK;
     }
-    ss_large_groups *large = &self->large;
-    ss_large_group *groups = ss_grow(large->groups, large->count, &large->capacity, 4, sizeof *groups);
+    ss_item_group *groups = ss_grow(large->groups, large->count, &large->capacity, 4, sizeof *groups);
     if (groups == NULL)
         return ss_fail_memory(error, 2 * large->capacity * sizeof *groups);
     large->groups = groups;
-    groups[large->count++] = (ss_large_group){.prefix = self->open.prefix,
-                                              .varying = self->open.varying,
-                                              .count = self->open.count,
-                                              .first_piece = self->open.first_piece,
-                                              .end_piece = end_piece};
+    self->open.end_piece = end_piece;
+    groups[large->count++] = self->open;
     return SSTORE_OK;
 }
 
 /* What a piece has for its thread to do. */
 typedef struct piece_work {
-    size_t held_left, held_count; /* in the worker's values: the group that ended in this piece */
-    size_t begin, end;            /* of the items: whole groups */
+    sided_values group; /* that ended in this piece */
+    size_t begin, end;  /* of the items: whole groups */
 } piece_work;
 
 /* Take over from the piece before, and leave the last group to the next one. */
@@ -319,21 +272,20 @@ static sstore_status take_turn(piece_run *self, size_t piece, void *items, size_
 {
     const ss_join_team *team = self->team;
     const uint64_t mask = ss_high_mask(self->block->prefix_bits);
-    *work = (piece_work){.held_count = 0};
     const bool any_open = self->open.count > 0;
     const size_t head = any_open ? run_end(team, items, 0, count, mask, self->open.prefix) : 0;
-    hold(self, items, head);
+    sstore_status status = SSTORE_OK;
+    carry(self, items, head);
     if (head == count)
         return SSTORE_OK;
-    sstore_status status = SSTORE_OK;
     if (any_open)
-        status = close_group(self, head > 0 ? piece + 1 : piece, values, &work->held_left, &work->held_count, error);
+        status = close_group(self, head > 0 ? piece + 1 : piece, values, &work->group, error);
     const uint64_t prefix = fingerprint_at(team, items, count - 1) & mask;
     size_t tail = count - 1;
     while (tail > head && (fingerprint_at(team, items, tail - 1) & mask) == prefix)
         tail--;
-    self->open = (open_group){.prefix = prefix, .first_piece = piece};
-    hold(self, item_at(team, items, tail), count - tail);
+    self->open = (ss_item_group){.prefix = prefix, .first_piece = piece};
+    carry(self, item_at(team, items, tail), count - tail);
     work->begin = head;
     work->end = tail;
     return status;
@@ -345,50 +297,76 @@ static sstore_status join_piece(void *context, uint64_t task, uint32_t index, ss
     ss_join_worker *worker = &self->team->workers[index];
     const size_t piece = (size_t)task;
     size_t count = 0;
-    piece_work work = {.held_count = 0};
+    piece_work work = {.group = {worker->values, 0, 0}};
     sstore_status status = ss_sorter_load(self->sorter, piece, worker->items, worker->scratch, &count, error);
     if (status == SSTORE_OK) {
         self->piece_sizes[piece] = (uint32_t)count;
-        if (!ss_sequencer_enter(&self->turnstile, piece))
-            return SSTORE_OK; /* whoever failed reports it */
+        if (!ss_sequencer_enter(&self->sequencer, piece))
+            return SSTORE_OK; /* the failed task reports it */
         status = take_turn(self, piece, worker->items, count, worker->values, &work, error);
     }
     if (status != SSTORE_OK) {
-        ss_sequencer_break(&self->turnstile);
+        ss_sequencer_break(&self->sequencer);
         return status;
     }
-    ss_sequencer_leave(&self->turnstile);
-    status = join_values(worker, worker->values, work.held_left, work.held_count, error);
+    ss_sequencer_leave(&self->sequencer);
+    status = join_values(worker, work.group, error);
     if (status == SSTORE_OK)
         status = join_groups(worker, item_at(self->team, worker->items, work.begin), work.end - work.begin, error);
-    /* The next piece waits for this one if it comes here, so a failure needs to break nothing. */
+    /* The next piece does not wait for this one any more, so a failure need not break the sequencer. */
     return status == SSTORE_OK ? ss_progress_add(self->team->options->progress, index, count) : status;
 }
 
-/* ----- groups too large to be held ----- */
+/* ----- large groups ----- */
 
+/* A large group, and its chunks: pieces that together have at most group_capacity / 2 items, if there are several of
+ * them. */
 typedef struct chunk_run {
-    piece_run *pieces;
-    const ss_large_group *group;
+    const piece_run *pieces;
+    ss_join_team *team;
+    const ss_item_group *group;
     size_t *begins; /* the first piece of each chunk, and the end of the last */
     size_t chunk_count;
+    size_t apart; /* values in team->carried: see connect_with_centre() */
 } chunk_run;
 
-/* Read a chunk of the group to `values`. */
-static sstore_status load_chunk(const chunk_run *self, ss_join_worker *worker, size_t chunk, uint64_t *values,
-                                size_t *left_out, size_t *count_out, sstore_error *error)
+/* Cut the group's pieces into chunks. */
+static sstore_status cut_chunks(chunk_run *self, sstore_error *error)
 {
-    const ss_join_team *team = self->pieces->team;
-    const uint64_t mask = ss_high_mask(self->pieces->block->prefix_bits);
+    const ss_item_group *group = self->group;
+    const size_t max_chunks = group->end_piece - group->first_piece + 1;
+    size_t size = 0;
+    self->begins = ss_alloc(max_chunks, sizeof *self->begins);
+    if (self->begins == NULL)
+        return ss_fail_memory(error, max_chunks * sizeof *self->begins);
+    self->begins[0] = group->first_piece;
+    for (size_t piece = group->first_piece; piece < group->end_piece; piece++) {
+        const size_t more = self->pieces->piece_sizes[piece];
+        if (size > 0 && size + more > self->team->group_capacity / 2) {
+            self->begins[++self->chunk_count] = piece;
+            size = 0;
+        }
+        size += more;
+    }
+    self->begins[++self->chunk_count] = group->end_piece;
+    return SSTORE_OK;
+}
+
+/* Read a chunk of the group to `values`. */
+static sstore_status load_chunk(const chunk_run *self, ss_join_worker *worker, size_t number, uint64_t *values,
+                                sided_values *chunk_out, sstore_error *error)
+{
+    const ss_join_team *team = self->team;
+    const uint64_t mask = ss_high_mask(worker->block->prefix_bits), prefix = self->group->prefix;
     uint64_t *lefts = values, *rights = values + team->group_capacity / 2;
     size_t right = 0;
     sstore_status status = SSTORE_OK;
-    for (size_t piece = self->begins[chunk]; status == SSTORE_OK && piece < self->begins[chunk + 1]; piece++) {
+    for (size_t piece = self->begins[number]; status == SSTORE_OK && piece < self->begins[number + 1]; piece++) {
         size_t count = 0, begin = 0;
         status = ss_sorter_load(self->pieces->sorter, piece, worker->items, worker->scratch, &count, error);
-        while (begin < count && (fingerprint_at(team, worker->items, begin) & mask) != self->group->prefix)
+        while (begin < count && (fingerprint_at(team, worker->items, begin) & mask) != prefix)
             begin++;
-        const size_t end = run_end(team, worker->items, begin, count, mask, self->group->prefix);
+        const size_t end = run_end(team, worker->items, begin, count, mask, prefix);
         for (size_t i = begin; status == SSTORE_OK && i < end; i++) {
             if (team->kind == SS_JOIN_CROSS && ((const sstore_record *)worker->items)[i].id == SS_RIGHT)
                 rights[-(ptrdiff_t)++right] = fingerprint_at(team, worker->items, i);
@@ -396,92 +374,68 @@ static sstore_status load_chunk(const chunk_run *self, ss_join_worker *worker, s
                 *lefts++ = fingerprint_at(team, worker->items, i);
         }
     }
-    *left_out = (size_t)(lefts - values);
-    *count_out = *left_out + right;
+    const size_t left = (size_t)(lefts - values);
+    *chunk_out = (sided_values){values, left, left + right};
     memmove(lefts, rights - right, right * sizeof *lefts);
     return status;
 }
 
-/* Join two chunks, or one within itself. */
-static sstore_status join_chunks(ss_join_worker *worker, bool same, uint64_t *second, size_t left, size_t count,
-                                 sstore_error *error)
+/* ----- large groups: chunk against chunk ----- */
+
+/* Join two different chunks. */
+static sstore_status join_chunks(ss_join_worker *worker, sided_values first, sided_values second, sstore_error *error)
 {
-    uint64_t *first = worker->values;
-    const size_t first_left = worker->kept_left, first_count = worker->kept_count;
-    if (same)
-        return join_values(worker, first, first_left, first_count, error);
+    ss_group_join *join = &worker->join;
     if (worker->team->kind == SS_JOIN_SPANNING) {
-        worker->kept_chunk = SIZE_MAX; /* the two are mixed after that */
-        return join_spanning(worker, first, first_count + count, error);
+        const size_t count = first.count + second.count;
+        worker->chunk_number = SIZE_MAX; /* the two are mixed after this */
+        return join_values(worker, (sided_values){first.values, count, count}, error);
     }
-    sstore_status status = SSTORE_OK;
     if (worker->team->kind == SS_JOIN_SELF)
-        return ss_group_cross(worker->join, first, first_count, second, count, error);
-    status = ss_group_cross(worker->join, first, first_left, second + left, count - left, error);
-    if (status == SSTORE_OK)
-        status = ss_group_cross(worker->join, second, left, first + first_left, first_count - first_left, error);
-    return status;
+        return ss_group_join_run(join, SS_JOIN_CROSS, first.values, first.count, second.values, second.count, error);
+    const sstore_status status = ss_group_join_run(join, SS_JOIN_CROSS, first.values, first.left,
+                                                   second.values + second.left, second.count - second.left, error);
+    return status != SSTORE_OK ? status
+                               : ss_group_join_run(join, SS_JOIN_CROSS, second.values, second.left,
+                                                   first.values + first.left, first.count - first.left, error);
 }
 
-/* The first and the second chunk of task `task`: (0, 0), (0, 1), ..., (1, 1), (1, 2), ... */
-static void chunks_of_task(uint64_t task, size_t chunk_count, size_t *first_out, size_t *second_out)
-{
-    size_t first = 0;
-    for (; task >= chunk_count - first; first++)
-        task -= chunk_count - first;
-    *first_out = first;
-    *second_out = first + (size_t)task;
-}
-
+/* Join two chunks, or one within itself. Task by task: (0, 0), (0, 1), ..., (1, 1), (1, 2), ... */
 static sstore_status join_chunk_pair(void *context, uint64_t task, uint32_t index, sstore_error *error)
 {
     const chunk_run *self = context;
-    ss_join_worker *worker = &self->pieces->team->workers[index];
-    size_t first, second, left = 0, count = 0;
-    sstore_status status = ss_progress_add(self->pieces->team->options->progress, index, 0);
-    chunks_of_task(task, self->chunk_count, &first, &second);
-    /* Edges within a chunk are among those of it and another one. */
-    if (worker->team->kind == SS_JOIN_SPANNING && first == second && self->chunk_count > 1)
+    ss_join_worker *worker = &self->team->workers[index];
+    sided_values other;
+    size_t first = 0;
+    sstore_status status = ss_progress_add(self->team->options->progress, index, 0);
+    for (; task >= self->chunk_count - first; first++)
+        task -= self->chunk_count - first;
+    /* Edges within a chunk are among those of the chunk and another one. */
+    if (status != SSTORE_OK || (self->team->kind == SS_JOIN_SPANNING && task == 0 && self->chunk_count > 1))
         return status;
-    if (status == SSTORE_OK && worker->kept_chunk != first) {
-        status = load_chunk(self, worker, first, worker->values, &worker->kept_left, &worker->kept_count, error);
-        worker->kept_chunk = first;
-    }
-    uint64_t *behind = worker->values + worker->kept_count;
-    if (status == SSTORE_OK && second != first)
-        status = load_chunk(self, worker, second, behind, &left, &count, error);
-    return status == SSTORE_OK ? join_chunks(worker, first == second, behind, left, count, error) : status;
-}
-
-/* Cut the group's pieces into chunks of at most half a worker's room. */
-static void cut_chunks(chunk_run *self)
-{
-    const size_t room = self->pieces->team->group_capacity / 2;
-    size_t size = 0;
-    self->begins[0] = self->group->first_piece;
-    for (size_t piece = self->group->first_piece; piece < self->group->end_piece; piece++) {
-        const size_t more = self->pieces->piece_sizes[piece];
-        if (size > 0 && size + more > room) {
-            self->begins[++self->chunk_count] = piece;
-            size = 0;
-        }
-        size += more;
-    }
-    self->begins[++self->chunk_count] = self->group->end_piece;
+    if (worker->chunk_number != first)
+        status = load_chunk(self, worker, first, worker->values, &worker->chunk, error);
+    worker->chunk_number = first;
+    if (status != SSTORE_OK)
+        return status;
+    if (task == 0)
+        return join_values(worker, worker->chunk, error);
+    status = load_chunk(self, worker, first + (size_t)task, worker->values + worker->chunk.count, &other, error);
+    return status == SSTORE_OK ? join_chunks(worker, worker->chunk, other, error) : status;
 }
 
 static sstore_status join_each_chunk_pair(chunk_run *self, sstore_error *error)
 {
-    ss_join_team *team = self->pieces->team;
-    for (uint32_t i = 0; i < team->threads; i++)
-        team->workers[i].kept_chunk = SIZE_MAX;
+    for (uint32_t i = 0; i < self->team->threads; i++)
+        self->team->workers[i].chunk_number = SIZE_MAX;
     const uint64_t tasks = (uint64_t)self->chunk_count * (self->chunk_count + 1) / 2;
-    return ss_pool_run(team->threads, tasks, join_chunk_pair, self, error);
+    return ss_pool_run(self->team->threads, tasks, join_chunk_pair, self, error);
 }
 
-/* ----- large groups most of which are connected at once ----- */
+/* ----- large groups: most values connected with one ----- */
 
-/* A value that many others are likely to be near: of some values the one nearest to what most of a sample have. */
+/* A value that many others are likely to be near: of some values the one nearest to the bits that most of a sample
+ * have. */
 static uint64_t choose_centre(const uint64_t *values, size_t count)
 {
     const size_t size = (size_t)ss_min_u64(count, CENTRE_SAMPLE), step = count / size;
@@ -499,7 +453,7 @@ static uint64_t choose_centre(const uint64_t *values, size_t count)
 }
 
 /* Leave out values that are known to be connected with the centre. Returns how many are left, in the same order. */
-static size_t leave_out_known(ss_join_worker *worker, uint64_t centre, uint64_t *values, size_t count)
+static size_t leave_out_known(const ss_join_worker *worker, uint64_t centre, uint64_t *values, size_t count)
 {
     uint32_t roots[LOOKED_UP_AT_ONCE], main_root;
     size_t left = 0;
@@ -517,80 +471,83 @@ static size_t leave_out_known(ss_join_worker *worker, uint64_t centre, uint64_t 
     return left;
 }
 
-/* Connect the values of a large group that are near one of them, the centre, or known to be connected with it. The others go to
- * team->held, ascending, and *apart_out is how many they are. It gives up when they are more than half of what fits there. */
-static sstore_status connect_with_centre(const chunk_run *self, size_t *apart_out, sstore_error *error)
+/* Connect the values of the group that are near one of them, the centre, or known to be connected with it. The others
+ * go to team->carried, ascending, and self->apart is how many they are. It gives up if they are more than half of what
+ * fits there. */
+static sstore_status connect_with_centre(chunk_run *self, sstore_error *error)
 {
-    ss_join_team *team = self->pieces->team;
+    ss_join_team *team = self->team;
     ss_join_worker *worker = &team->workers[0];
-    uint64_t *held = team->held, centre = 0;
-    size_t apart = 0, left, count;
-    sstore_status status = load_chunk(self, worker, self->chunk_count / 2, worker->values, &left, &count, error);
+    uint64_t *carried = team->carried, centre = 0;
+    sided_values chunk;
+    sstore_status status = load_chunk(self, worker, self->chunk_count / 2, worker->values, &chunk, error);
     if (status == SSTORE_OK)
-        centre = choose_centre(worker->values, count);
+        centre = choose_centre(chunk.values, chunk.count);
     worker->filters_edges = team->shares_edges;
-    for (size_t i = 0; status == SSTORE_OK && i < self->chunk_count && apart <= team->group_capacity / 2; i++) {
-        status = load_chunk(self, worker, i, worker->values, &left, &count, error);
+    for (size_t i = 0; status == SSTORE_OK && i < self->chunk_count && self->apart <= team->group_capacity / 2; i++) {
+        status = load_chunk(self, worker, i, worker->values, &chunk, error);
         if (status == SSTORE_OK)
             status = ss_progress_add(team->options->progress, worker->index, 0);
         if (status != SSTORE_OK)
             break;
-        count = leave_out_known(worker, centre, worker->values, count);
-        status = ss_group_connect(worker->join, centre, worker->values, count, &count, error);
-        if (apart + count <= team->group_capacity)
-            memcpy(held + apart, worker->values, count * sizeof *held);
-        apart += count;
+        size_t count = leave_out_known(worker, centre, chunk.values, chunk.count);
+        status = ss_group_connect(&worker->join, centre, chunk.values, count, &count, error);
+        if (self->apart + count <= team->group_capacity)
+            memcpy(carried + self->apart, chunk.values, count * sizeof *carried);
+        self->apart += count;
     }
-    *apart_out = apart;
     return status;
 }
 
-/* A chunk and the values that are apart. */
-typedef struct apart_run {
-    const chunk_run *chunks;
-    size_t apart;
-} apart_run;
-
+/* Join a chunk with the values that are apart. */
 static sstore_status join_with_apart(void *context, uint64_t task, uint32_t index, sstore_error *error)
 {
-    const apart_run *self = context;
-    const ss_join_team *team = self->chunks->pieces->team;
-    ss_join_worker *worker = &team->workers[index];
-    uint64_t *values = worker->values, *chunk = values + self->apart;
-    size_t left, count = 0, kept = 0;
-    sstore_status status = ss_progress_add(team->options->progress, index, 0);
+    const chunk_run *self = context;
+    ss_join_worker *worker = &self->team->workers[index];
+    uint64_t *values = worker->values;
+    sided_values chunk;
+    size_t count = self->apart;
+    sstore_status status = ss_progress_add(self->team->options->progress, index, 0);
     if (status == SSTORE_OK)
-        status = load_chunk(self->chunks, worker, (size_t)task, chunk, &left, &count, error);
+        status = load_chunk(self, worker, (size_t)task, values + self->apart, &chunk, error);
     if (status != SSTORE_OK)
         return status;
-    memcpy(values, team->held, self->apart * sizeof *values);
-    for (size_t i = 0, at = 0; i < count; i++) { /* but for those that are apart: both ascend */
-        while (at < self->apart && values[at] < chunk[i])
+    memcpy(values, self->team->carried, self->apart * sizeof *values);
+    for (size_t i = 0, at = 0; i < chunk.count; i++) { /* but for those that are apart: both ascend */
+        while (at < self->apart && values[at] < chunk.values[i])
             at++;
-        if (at == self->apart || values[at] != chunk[i])
-            chunk[kept++] = chunk[i];
+        if (at == self->apart || values[at] != chunk.values[i])
+            values[count++] = chunk.values[i];
     }
-    return join_spanning(worker, values, self->apart + kept, error);
+    return join_values(worker, (sided_values){values, count, count}, error);
 }
 
-/* Connect a group if most of it is near one value, or known to be connected with it: then *done_out is true. The few others are
- * joined with one chunk of the group after the other, which takes time in proportion to the group. */
-static sstore_status connect_large_group(chunk_run *self, bool *done_out, sstore_error *error)
+/* ----- all groups ----- */
+
+/* Join a large group in the way that costs least. If it is `divisible`, *left_out is true if it was not joined, since
+ * it is better divided. */
+static sstore_status join_large_group(const piece_run *pieces, const ss_item_group *group, bool divisible,
+                                      bool *left_out, sstore_error *error)
 {
-    ss_join_team *team = self->pieces->team;
-    apart_run run = {.chunks = self};
-    *done_out = false;
-    sstore_status status = connect_with_centre(self, &run.apart, error);
-    if (status != SSTORE_OK || run.apart > team->group_capacity / 2)
-        return status;
-    *done_out = true;
-    return run.apart > 0 ? ss_pool_run(team->threads, self->chunk_count, join_with_apart, &run, error) : SSTORE_OK;
+    ss_join_team *team = pieces->team;
+    chunk_run self = {.pieces = pieces, .team = team, .group = group};
+    bool connected = false;
+    sstore_status status = cut_chunks(&self, error);
+    if (status == SSTORE_OK && team->kind == SS_JOIN_SPANNING) {
+        status = connect_with_centre(&self, error);
+        connected = status == SSTORE_OK && self.apart <= team->group_capacity / 2;
+        if (connected && self.apart > 0) /* this takes time in proportion to the group */
+            status = ss_pool_run(team->threads, self.chunk_count, join_with_apart, &self, error);
+    }
+    *left_out = !connected && divisible;
+    if (status == SSTORE_OK && !connected && !divisible)
+        status = join_each_chunk_pair(&self, error);
+    ss_free(self.begins);
+    return status;
 }
 
-/* ----- which way a large group is joined ----- */
-
-/* Whether none of a group's pairs counts, since none differs under some mask. */
-static bool is_excepted(const ss_join_block *block, const ss_large_group *group)
+/* Whether no pair of a group counts, since all are equal under some mask. */
+static bool is_excepted(const ss_join_block *block, const ss_item_group *group)
 {
     for (uint32_t i = 0; i < block->except_count; i++)
         if ((group->varying & block->except[i]) == 0)
@@ -598,88 +555,50 @@ static bool is_excepted(const ss_join_block *block, const ss_large_group *group)
     return false;
 }
 
-/* Join a group in the way that costs least. *left_out is true if it was not joined, since it is better divided; only if it is
- * `divisible`. */
-static sstore_status join_large_group(piece_run *pieces, const ss_large_group *group, bool divisible, bool *left_out,
-                                      sstore_error *error)
+/* Join the large groups, but for those that are better divided further, which stay in the list. */
+static sstore_status join_large_groups(piece_run *self, bool divides, sstore_error *error)
 {
-    const size_t max_chunks = group->end_piece - group->first_piece + 1;
-    chunk_run self = {.pieces = pieces, .group = group, .begins = ss_alloc(max_chunks, sizeof *self.begins)};
-    bool done = false;
-    sstore_status status = SSTORE_OK;
-    *left_out = false;
-    if (self.begins == NULL)
-        return ss_fail_memory(error, max_chunks * sizeof *self.begins);
-    cut_chunks(&self);
-    if (pieces->team->kind == SS_JOIN_SPANNING)
-        status = connect_large_group(&self, &done, error);
-    *left_out = !done && divisible;
-    if (status == SSTORE_OK && !done && !divisible)
-        status = join_each_chunk_pair(&self, error);
-    ss_free(self.begins);
-    return status;
-}
-
-/* Leave to the caller what is better divided further, and join what is left. */
-static sstore_status join_large_groups(piece_run *self, ss_large_groups *large_out, sstore_error *error)
-{
-    const uint32_t parts = self->team->options->distance + 1;
-    ss_large_groups *large = &self->large;
+    const uint32_t min_bits = MIN_PART_BITS * (self->team->options->distance + 1);
+    ss_large_groups *large = self->large;
     size_t left = 0;
     sstore_status status = SSTORE_OK;
     for (size_t i = 0; status == SSTORE_OK && i < large->count; i++) {
-        const ss_large_group group = large->groups[i];
-        if (is_excepted(self->block, &group))
-            continue;
-        const bool divisible = large_out != NULL && ss_popcount(group.varying) >= MIN_PART_BITS * parts;
-        bool is_left;
-        status = join_large_group(self, &group, divisible, &is_left, error);
+        const ss_item_group group = large->groups[i];
+        bool is_left = false;
+        if (!is_excepted(self->block, &group))
+            status = join_large_group(self, &group, divides && ss_popcount(group.varying) >= min_bits, &is_left, error);
         if (is_left)
             large->groups[left++] = group;
     }
     large->count = left;
-    if (large_out != NULL) {
-        *large_out = *large;
-        *large = (ss_large_groups){.groups = NULL};
-    }
     return status;
 }
 
-/* ----- all of it ----- */
-
-/* The group that the last piece ended with, and those that were left for later. */
-static sstore_status join_suffix(piece_run *self, size_t piece_count, ss_large_groups *large_out, sstore_error *error)
-{
-    ss_join_worker *worker = &self->team->workers[0];
-    size_t left = 0, count = 0;
-    sstore_status status = close_group(self, piece_count, worker->values, &left, &count, error);
-    if (status == SSTORE_OK)
-        status = join_values(worker, worker->values, left, count, error);
-    if (status == SSTORE_OK)
-        status = join_large_groups(self, large_out, error);
-    for (uint32_t i = 0; status == SSTORE_OK && i < self->team->threads; i++)
-        status = ss_group_flush(self->team->workers[i].join, error);
-    return status;
-}
-
-sstore_status ss_join_pieces(ss_join_team *team, const ss_join_block *block, ss_sorter *sorter,
-                             ss_large_groups *large_out, sstore_error *error)
+sstore_status ss_join_pieces(ss_join_team *team, const ss_join_block *block, ss_sorter *sorter, bool divides,
+                             ss_large_groups *large, sstore_error *error)
 {
     const size_t piece_count = ss_sorter_piece_count(sorter);
-    piece_run self = {.team = team, .block = block, .sorter = sorter};
+    ss_join_worker *first_worker = &team->workers[0];
+    sided_values last = {.count = 0};
+    piece_run self = {.team = team, .block = block, .sorter = sorter, .large = large};
     self.piece_sizes = ss_alloc(piece_count, sizeof *self.piece_sizes);
     if (self.piece_sizes == NULL)
         return ss_fail_memory(error, piece_count * sizeof *self.piece_sizes);
     for (uint32_t i = 0; i < team->threads; i++) {
         team->workers[i].block = block;
-        ss_group_join_except(team->workers[i].join, block->except, block->except_count);
+        ss_group_join_except(&team->workers[i].join, block->except, block->except_count);
     }
-    ss_sequencer_init(&self.turnstile);
+    ss_sequencer_init(&self.sequencer);
     sstore_status status = ss_pool_run(team->threads, piece_count, join_piece, &self, error);
-    ss_sequencer_destroy(&self.turnstile);
+    ss_sequencer_destroy(&self.sequencer);
     if (status == SSTORE_OK)
-        status = join_suffix(&self, piece_count, large_out, error);
-    ss_free(self.large.groups);
+        status = close_group(&self, piece_count, first_worker->values, &last, error);
+    if (status == SSTORE_OK && last.count > 0)
+        status = join_values(first_worker, last, error);
+    if (status == SSTORE_OK)
+        status = join_large_groups(&self, divides, error);
+    for (uint32_t i = 0; status == SSTORE_OK && i < team->threads; i++)
+        status = ss_group_flush(&team->workers[i].join, error);
     ss_free(self.piece_sizes);
     return status;
 }

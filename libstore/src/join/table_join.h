@@ -3,9 +3,10 @@
  * several threads.
  *
  * By the method of Manku, Jain and Das Sarma (2007), section 3: the 64 bits are cut into k + 1 blocks, so two
- * fingerprints within k agree in one of them at least. For each block all fingerprints are sorted, permuted so that the
- * block leads, and the groups that are equal in it are joined in memory (join_group.h). A pair counts in the first
- * block in which it agrees. From a distance on at which blocks are so narrow that they save nothing, all are one group.
+ * fingerprints within k agree in at least one of them. For each block all fingerprints are sorted, permuted so that the
+ * block leads, and the groups that are equal in it are joined in memory (group_join.h). A pair counts in the first
+ * block in which it agrees. At large distances blocks are so narrow that they save nothing: then all fingerprints are
+ * one group.
  */
 #ifndef SS_TABLE_JOIN_H
 #define SS_TABLE_JOIN_H
@@ -20,9 +21,9 @@ typedef sstore_status (*ss_values_fn)(void *sink, const uint64_t *values, size_t
 typedef struct ss_fingerprint_parts {
     void *context;
     uint32_t part_count;
-    uint64_t count; /* of all parts' fingerprints */
-    /* Give a part to `on_values`, in pieces of any size, and return what it does where that is not OK. Called from
-     * several threads for different parts, and for each part once a block; no two calls at once have the same
+    uint64_t count; /* of the fingerprints of all parts */
+    /* Give a part to `on_values`, in pieces of any size, and return its status if it is not OK. It is called from
+     * several threads, for different parts at once, and for each part once a block; no two calls at once have the same
      * `worker`. */
     sstore_status (*read)(void *context, uint32_t part, uint32_t worker, ss_values_fn on_values, void *sink,
                           sstore_error *error);
@@ -36,7 +37,7 @@ typedef sstore_status (*ss_join_pairs_fn)(void *context, uint32_t worker, const 
 typedef struct ss_join_options {
     uint32_t distance;     /* k, 0 to 16 */
     uint32_t threads;      /* 0: all available ones */
-    uint64_t memory_bytes; /* beside the process; enforced from 58 MiB on. With little, fewer threads work */
+    uint64_t memory_bytes; /* beside the process; enforced from 58 MiB up. With little memory fewer threads work */
     const ss_dir *tmp_dir; /* where to spill; borrowed */
     ss_progress *progress; /* goes from its end_share to this one */
     double end_share;
@@ -44,16 +45,10 @@ typedef struct ss_join_options {
     void *context;
 } ss_join_options;
 
-/*
- * Self: every pair of two different fingerprints within the distance once, the lower one first. Cross: every pair of a
- * left and a right one once, the left one first; a fingerprint that is in both has the distance 0. Spanning: pairs
- * within the distance, in any order and some perhaps repeatedly, that connect whatever all of them connect.
- * Errors: IO, MEMORY, STOPPED by progress, and what the source and on_pairs return.
- */
-sstore_status ss_join_self(const ss_fingerprint_parts *source, const ss_join_options *options, sstore_error *error);
-sstore_status ss_join_cross(const ss_fingerprint_parts *left, const ss_fingerprint_parts *right,
+/* Join fingerprints; `right` is NULL but for SS_JOIN_CROSS. Of a pair of a self-join the lower fingerprint comes first,
+ * of a cross-join the left one. The order of pairs is not defined. Errors: IO, MEMORY, STOPPED by progress, and those
+ * of the sources and on_pairs. */
+sstore_status ss_table_join(ss_join_kind kind, const ss_fingerprint_parts *left, const ss_fingerprint_parts *right,
                             const ss_join_options *options, sstore_error *error);
-sstore_status ss_join_spanning(const ss_fingerprint_parts *source, const ss_join_options *options,
-                               sstore_error *error);
 
 #endif
