@@ -60,6 +60,39 @@ static inline void ss_store_le64(void *to, uint64_t x)
     memcpy(to, &x, sizeof x);
 }
 
+/* Copy numbers of `width` bytes between the host's and little-endian order, either way. */
+static inline void ss_copy_le(void *to, const void *from, size_t bytes, size_t width)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    for (size_t i = 0; i < bytes; i++)
+        ((uint8_t *)to)[i] = ((const uint8_t *)from)[i ^ (width - 1)];
+#else
+    (void)width;
+    memcpy(to, from, bytes);
+#endif
+}
+
+/* ===== structs as little-endian bytes ===== */
+
+/* A member of a struct, a number of `width` bytes or several of them, and its place in the bytes of a file. */
+typedef struct ss_field {
+    uint16_t at, in_struct, bytes, width;
+} ss_field;
+
+#define SS_FIELD(at, type, member, width) {at, offsetof(type, member), sizeof(((type *)NULL)->member), width}
+
+static inline void ss_fields_store(const ss_field *fields, size_t count, const void *from, uint8_t *to)
+{
+    for (const ss_field *field = fields; field < fields + count; field++)
+        ss_copy_le(to + field->at, (const uint8_t *)from + field->in_struct, field->bytes, field->width);
+}
+
+static inline void ss_fields_load(const ss_field *fields, size_t count, const uint8_t *from, void *to)
+{
+    for (const ss_field *field = fields; field < fields + count; field++)
+        ss_copy_le((uint8_t *)to + field->in_struct, from + field->at, field->bytes, field->width);
+}
+
 /* ===== hashes and 128-bit numbers: XXH3 with seed 0 ===== */
 
 /* A 128-bit number, used as checksum and as identity. On disk the low half comes first. */

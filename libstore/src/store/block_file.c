@@ -30,23 +30,30 @@ enum {
     AT_MAGIC = 0,
     AT_VERSION = 8,
     AT_HEADER_BYTES = 12,
-    AT_SEGMENT_ID = 16,
-    AT_NUMBER = 32,
     AT_BLOCK_BYTES = 36,
     AT_COLUMN_BITS = 40,
     AT_FINGERPRINT_BITS = 44,
     AT_BLOCK_COUNT = 48,
-    AT_ITEM_COUNT = 56,
-    AT_TABLE_COUNT = 64,
-    AT_DISTANCE = 68,
-    AT_RADIUS = 72,
-    AT_RESERVED = 76,
-    AT_KEY_MASK = 80,
     AT_CODE_LENGTHS = 88,
-    AT_H_COUNTS = 152,
-    AT_GAP_BIT_COUNTS = 664,
     AT_CHECKSUM = SS_HEADER_BYTES - 16
 };
+
+static const ss_field fields[] = {
+    SS_FIELD(16, ss_block_header, segment_id, 8),
+    SS_FIELD(32, ss_block_header, number, 4),
+    SS_FIELD(AT_BLOCK_BYTES, ss_block_header, block_bytes, 4),
+    SS_FIELD(AT_BLOCK_COUNT, ss_block_header, block_count, 8),
+    SS_FIELD(56, ss_block_header, item_count, 8),
+    SS_FIELD(64, ss_block_header, table_count, 4),
+    SS_FIELD(68, ss_block_header, distance, 4),
+    SS_FIELD(72, ss_block_header, radius, 4), /* 76: reserved */
+    SS_FIELD(80, ss_block_header, key_mask, 8),
+    SS_FIELD(AT_CODE_LENGTHS, ss_block_header, code_lengths, 1),
+    SS_FIELD(152, ss_block_header, h_counts, 8),
+    SS_FIELD(664, ss_block_header, gap_bit_counts, 8),
+};
+
+#define FIELD_COUNT (sizeof fields / sizeof *fields)
 
 uint64_t ss_block_file_key(const ss_block_header *header)
 {
@@ -70,29 +77,34 @@ ss_u128 ss_block_header_encode(const ss_block_header *header, uint8_t bytes[SS_H
     ss_store_le32(bytes + AT_VERSION, SS_FORMAT_VERSION);
     ss_store_le32(bytes + AT_HEADER_BYTES, SS_HEADER_BYTES);
     ss_store_le32(bytes + AT_FINGERPRINT_BITS, SS_FINGERPRINT_BITS);
-    ss_store_u128(bytes + AT_SEGMENT_ID, header->segment_id);
-    ss_store_le32(bytes + AT_NUMBER, header->number);
-    ss_store_le32(bytes + AT_BLOCK_BYTES, header->block_bytes);
     ss_store_le32(bytes + AT_COLUMN_BITS, column_bits(header->number));
-    ss_store_le64(bytes + AT_BLOCK_COUNT, header->block_count);
-    ss_store_le64(bytes + AT_ITEM_COUNT, header->item_count);
-    ss_store_le32(bytes + AT_TABLE_COUNT, header->table_count);
-    ss_store_le32(bytes + AT_DISTANCE, header->distance);
-    ss_store_le32(bytes + AT_RADIUS, header->radius);
-    ss_store_le64(bytes + AT_KEY_MASK, header->key_mask);
-    memcpy(bytes + AT_CODE_LENGTHS, header->code_lengths, SS_SYMBOL_COUNT);
-    for (size_t i = 0; i < SS_FINGERPRINT_BITS; i++) {
-        ss_store_le64(bytes + AT_H_COUNTS + 8 * i, header->h_counts[i]);
-        ss_store_le64(bytes + AT_GAP_BIT_COUNTS + 8 * i, header->gap_bit_counts[i]);
-    }
+    ss_fields_store(fields, FIELD_COUNT, header, bytes);
     ss_u128 checksum = ss_hash128(bytes, AT_CHECKSUM);
     ss_store_u128(bytes + AT_CHECKSUM, checksum);
     return checksum;
 }
 
-static sstore_status check_ranges(const ss_block_header *header, const char *file, sstore_error *error)
+sstore_status ss_block_header_decode(const uint8_t bytes[SS_HEADER_BYTES], const char *file,
+                                     ss_block_header *header_out, ss_u128 *checksum_out, sstore_error *error)
 {
+    ss_block_header *header = header_out;
     const char *reason;
+    if (memcmp(bytes + AT_MAGIC, magic, sizeof magic) != 0)
+        return ss_fail_damaged(error, file, AT_MAGIC, "is not a block file of a store");
+    *checksum_out = ss_hash128(bytes, AT_CHECKSUM);
+    if (!ss_u128_equal(*checksum_out, ss_load_u128(bytes + AT_CHECKSUM)))
+        return ss_fail_damaged(error, file, 0, "the header's checksum is wrong");
+    const uint32_t version = ss_load_le32(bytes + AT_VERSION), bits = ss_load_le32(bytes + AT_FINGERPRINT_BITS);
+    if (version != SS_FORMAT_VERSION || bits != SS_FINGERPRINT_BITS ||
+        ss_load_le32(bytes + AT_HEADER_BYTES) != SS_HEADER_BYTES)
+        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
+                       "format version %u with fingerprints of %u bits is not known to this version of sstore", version,
+                       bits);
+    ss_fields_load(fields, FIELD_COUNT, bytes, header);
+    const uint32_t width = ss_load_le32(bytes + AT_COLUMN_BITS);
+    if (width != column_bits(header->number))
+        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_COLUMN_BITS,
+                       "blocks with columns of %u bits are not known to this version of sstore", width);
     if (!ss_block_bytes_valid(header->block_bytes))
         return ss_fail_damaged(error, file, AT_BLOCK_BYTES, "the block size is impossible");
     if (header->block_count > SS_MAX_BLOCK_COUNT || header->item_count < header->block_count ||
@@ -103,52 +115,29 @@ static sstore_status check_ranges(const ss_block_header *header, const char *fil
     return SSTORE_OK;
 }
 
-sstore_status ss_block_header_decode(const uint8_t bytes[SS_HEADER_BYTES], const char *file,
-                                     ss_block_header *header_out, ss_u128 *checksum_out, sstore_error *error)
+/* ===== checksums of blocks ===== */
+
+uint64_t ss_block_salt(uint64_t file_key, uint64_t block)
 {
-    if (memcmp(bytes + AT_MAGIC, magic, sizeof magic) != 0)
-        return ss_fail_damaged(error, file, AT_MAGIC, "is not a block file of a store");
-    *checksum_out = ss_hash128(bytes, AT_CHECKSUM);
-    if (!ss_u128_equal(*checksum_out, ss_load_u128(bytes + AT_CHECKSUM)))
-        return ss_fail_damaged(error, file, 0, "the header's checksum is wrong");
-    uint32_t version = ss_load_le32(bytes + AT_VERSION), bits = ss_load_le32(bytes + AT_FINGERPRINT_BITS);
-    if (version != SS_FORMAT_VERSION || bits != SS_FINGERPRINT_BITS ||
-        ss_load_le32(bytes + AT_HEADER_BYTES) != SS_HEADER_BYTES)
-        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
-                       "format version %u with fingerprints of %u bits is not known to this version of sstore", version,
-                       bits);
-    const uint32_t number = ss_load_le32(bytes + AT_NUMBER), width = ss_load_le32(bytes + AT_COLUMN_BITS);
-    if (width != column_bits(number))
-        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_COLUMN_BITS,
-                       "blocks with columns of %u bits are not known to this version of sstore", width);
-    *header_out = (ss_block_header){
-        .segment_id = ss_load_u128(bytes + AT_SEGMENT_ID),
-        .number = number,
-        .block_bytes = ss_load_le32(bytes + AT_BLOCK_BYTES),
-        .block_count = ss_load_le64(bytes + AT_BLOCK_COUNT),
-        .item_count = ss_load_le64(bytes + AT_ITEM_COUNT),
-        .table_count = ss_load_le32(bytes + AT_TABLE_COUNT),
-        .distance = ss_load_le32(bytes + AT_DISTANCE),
-        .radius = ss_load_le32(bytes + AT_RADIUS),
-        .key_mask = ss_load_le64(bytes + AT_KEY_MASK),
-    };
-    memcpy(header_out->code_lengths, bytes + AT_CODE_LENGTHS, SS_SYMBOL_COUNT);
-    for (size_t i = 0; i < SS_FINGERPRINT_BITS; i++) {
-        header_out->h_counts[i] = ss_load_le64(bytes + AT_H_COUNTS + 8 * i);
-        header_out->gap_bit_counts[i] = ss_load_le64(bytes + AT_GAP_BIT_COUNTS + 8 * i);
-    }
-    return check_ranges(header_out, file, error);
+    uint8_t place[16];
+    ss_store_le64(place, file_key);
+    ss_store_le64(place + 8, block);
+    return ss_hash64(place, sizeof place);
 }
 
-/* ===== reader ===== */
-
-#define CACHE_LINE 64u
-#define FRAME_BYTES_A_LINE 4096u        /* of a table's block whose frame, at its end, takes a line more */
-#define AHEAD_BYTES (UINT64_C(2) << 20) /* of a walk in order, at most */
-#define FIRST_SHARE 32u                 /* of this, at first: 64 KiB, one of the largest blocks */
-
-static sstore_status fail_checksum(const ss_block_reader *reader, uint64_t block, sstore_error *error)
+static uint64_t salted_checksum(const uint8_t *bytes, uint32_t block_bytes, uint64_t file_key, uint64_t block)
 {
+    return ss_hash64(bytes, block_bytes - SS_BLOCK_TRAILER_BYTES) ^ ss_block_salt(file_key, block);
+}
+
+/* Check a block against its checksum. */
+static sstore_status check_block(const ss_block_reader *reader, uint64_t block, const uint8_t *bytes,
+                                 sstore_error *error)
+{
+    const uint32_t block_bytes = reader->header.block_bytes;
+    if (salted_checksum(bytes, block_bytes, reader->file_key, block) ==
+        ss_load_le64(bytes + block_bytes - SS_BLOCK_TRAILER_BYTES))
+        return SSTORE_OK;
     return ss_fail_damaged(
         error, reader->file.path, ss_block_offset(reader, block),
         "block %llu at offset %llu is damaged: its checksum is wrong; restore the file from a copy or "
@@ -164,16 +153,12 @@ sstore_status ss_block_reader_malformed(const ss_block_reader *reader, uint64_t 
                            (unsigned long long)block, (unsigned long long)ss_block_offset(reader, block), reason);
 }
 
-static bool intact(const ss_block_reader *reader, uint64_t block, const uint8_t *bytes)
-{
-    return ss_block_intact(bytes, reader->header.block_bytes, ss_block_salt(reader->file_key, block));
-}
+/* ===== reader ===== */
 
-sstore_status ss_block_reader_check(const ss_block_reader *reader, uint64_t block, const uint8_t *bytes,
-                                    sstore_error *error)
-{
-    return intact(reader, block, bytes) ? SSTORE_OK : fail_checksum(reader, block, error);
-}
+#define CACHE_LINE 64u
+#define FRAME_BYTES_A_LINE 4096u        /* of a table's block; each so many make its frame a line longer */
+#define AHEAD_BYTES (UINT64_C(2) << 20) /* the most that is read ahead */
+#define FIRST_SHARE 32u                 /* of that, at first: 64 KiB, one of the largest blocks */
 
 static sstore_status check_header(ss_block_reader *reader, const ss_block_file_metadata *metadata, sstore_error *error)
 {
@@ -186,6 +171,8 @@ static sstore_status check_header(ss_block_reader *reader, const ss_block_file_m
         return status;
     const ss_block_header *header = &reader->header;
     reader->file_key = ss_block_file_key(header);
+    /* The header is in the page cache now. If it can be read without waiting, so can blocks. */
+    reader->can_try = reader->io == SSTORE_IO_PREAD && ss_file_try_read(&reader->file, 0, bytes, sizeof bytes);
     if (!ss_u128_equal(checksum, metadata->header_checksum) ||
         !ss_u128_equal(header->segment_id, metadata->segment_id) || header->number != metadata->number ||
         header->block_bytes != metadata->block_bytes || header->block_count != metadata->block_count)
@@ -204,8 +191,7 @@ static sstore_status load(ss_block_reader *reader, sstore_error *error)
     reader->base = bytes;
     sstore_status status = ss_file_read_at(&reader->file, 0, bytes, reader->file_bytes, error);
     for (uint64_t block = 0; status == SSTORE_OK && block < reader->header.block_count; block++)
-        if (!intact(reader, block, bytes + ss_block_offset(reader, block)))
-            status = fail_checksum(reader, block, error);
+        status = check_block(reader, block, bytes + ss_block_offset(reader, block), error);
     return status;
 }
 
@@ -215,13 +201,6 @@ static sstore_status map(ss_block_reader *reader, sstore_error *error)
     if (reader->checked == NULL)
         return ss_fail_memory(error, reader->header.block_count / 8);
     return ss_file_map(&reader->file, reader->file_bytes, &reader->base, error);
-}
-
-/* The header was read just now. */
-static bool can_try(const ss_block_reader *reader)
-{
-    uint8_t bytes[SS_HEADER_BYTES];
-    return ss_file_try_read(&reader->file, 0, bytes, sizeof bytes);
 }
 
 sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, const ss_block_file_metadata *metadata,
@@ -245,10 +224,8 @@ sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, c
         status = load(reader, error);
     else if (status == SSTORE_OK && io == SSTORE_IO_MMAP)
         status = map(reader, error);
-    else if (status == SSTORE_OK)
-        reader->can_try = can_try(reader);
     if (io != SSTORE_IO_MEMORY)
-        ss_file_expect_random(&reader->file); /* a walk in order asks for what comes itself */
+        ss_file_expect_random(&reader->file); /* reading in order has its own read-ahead */
     return status;
 }
 
@@ -275,7 +252,7 @@ static sstore_status read_block(const ss_block_reader *reader, uint64_t block, u
 {
     const sstore_status status = ss_file_read_at(&reader->file, ss_block_offset(reader, block), buffer,
                                                  reader->header.block_bytes, error);
-    return status == SSTORE_OK ? ss_block_reader_check(reader, block, buffer, error) : status;
+    return status == SSTORE_OK ? check_block(reader, block, buffer, error) : status;
 }
 
 sstore_status ss_block_reader_get_once(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
@@ -297,37 +274,31 @@ sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block,
         return read_block(reader, block, buffer, error);
     }
     *bytes_out = reader->base + offset;
-    /* Two threads may both check a block: no harm. */
+    /* Two threads may both check a block, which is harmless. */
     if (was_checked(reader, block))
         return SSTORE_OK;
-    const sstore_status status = ss_file_map_read(&reader->file, reader->base, offset, reader->header.block_bytes,
-                                                  error);
-    if (status != SSTORE_OK)
-        return status;
-    if (!intact(reader, block, *bytes_out))
-        return fail_checksum(reader, block, error);
-    atomic_fetch_or_explicit(&reader->checked[block / 8], (unsigned char)(1u << block % 8), memory_order_relaxed);
-    return SSTORE_OK;
+    sstore_status status = ss_file_map_read(&reader->file, reader->base, offset, reader->header.block_bytes, error);
+    if (status == SSTORE_OK)
+        status = check_block(reader, block, *bytes_out, error);
+    if (status == SSTORE_OK)
+        atomic_fetch_or_explicit(&reader->checked[block / 8], (unsigned char)(1u << block % 8), memory_order_relaxed);
+    return status;
 }
 
 bool ss_block_reader_ask(const ss_block_reader *reader, uint64_t block, uint8_t *buffer)
 {
-    uint64_t offset = ss_block_offset(reader, block);
-    uint32_t block_bytes = reader->header.block_bytes;
-    if (reader->base == NULL) {
-        if (reader->can_try && ss_file_try_read(&reader->file, offset, buffer, block_bytes))
-            return true;
+    const uint64_t offset = ss_block_offset(reader, block);
+    const uint32_t block_bytes = reader->header.block_bytes;
+    if (reader->base == NULL && reader->can_try && ss_file_try_read(&reader->file, offset, buffer, block_bytes))
+        return true;
+    if (reader->base == NULL || !was_checked(reader, block)) {
         ss_file_will_need(&reader->file, offset, block_bytes);
-    } else if (was_checked(reader, block)) {
-        const uint8_t *bytes = reader->base + offset;
-        if (reader->header.number == SS_IDS_NUMBER) {
-            __builtin_prefetch(bytes);
-        } else {
-            for (uint32_t at = 0; at < block_bytes; at += FRAME_BYTES_A_LINE)
-                __builtin_prefetch(bytes + block_bytes - (size_t)(at / FRAME_BYTES_A_LINE + 1) * CACHE_LINE);
-        }
+    } else if (reader->header.number == SS_IDS_NUMBER) {
+        __builtin_prefetch(reader->base + offset);
     } else {
-        ss_file_will_need(&reader->file, offset, block_bytes);
+        for (uint32_t at = 0; at < block_bytes; at += FRAME_BYTES_A_LINE)
+            __builtin_prefetch(reader->base + offset + block_bytes -
+                               (size_t)(at / FRAME_BYTES_A_LINE + 1) * CACHE_LINE);
     }
     return false;
 }
@@ -383,34 +354,17 @@ sstore_status ss_block_slot_wait(ss_block_slot *slot, sstore_error *error)
         slot->reader = NULL;
         return ss_fail_steps(reader, error);
     }
-    sstore_status status = slot->at_hand ? ss_block_reader_check(reader, slot->number, slot->buffer, error)
-                                         : ss_block_reader_get(reader, slot->number, slot->buffer, &slot->bytes, error);
-    if (status != SSTORE_OK)
+    const uint8_t *bytes = slot->buffer;
+    sstore_status status = slot->at_hand ? check_block(reader, slot->number, bytes, error)
+                                         : ss_block_reader_get(reader, slot->number, slot->buffer, &bytes, error);
+    if (status == SSTORE_OK)
+        slot->bytes = bytes;
+    else
         slot->reader = NULL;
-    else if (slot->at_hand)
-        slot->bytes = slot->buffer;
     return status;
 }
 
 /* ===== writer ===== */
-
-uint64_t ss_block_salt(uint64_t file_key, uint64_t block)
-{
-    uint8_t place[16];
-    ss_store_le64(place, file_key);
-    ss_store_le64(place + 8, block);
-    return ss_hash64(place, sizeof place);
-}
-
-static uint64_t salted_checksum(const uint8_t *bytes, uint32_t block_bytes, uint64_t salt)
-{
-    return ss_hash64(bytes, block_bytes - SS_BLOCK_TRAILER_BYTES) ^ salt;
-}
-
-bool ss_block_intact(const uint8_t *bytes, uint32_t block_bytes, uint64_t salt)
-{
-    return salted_checksum(bytes, block_bytes, salt) == ss_load_le64(bytes + block_bytes - SS_BLOCK_TRAILER_BYTES);
-}
 
 sstore_status ss_block_writer_open(ss_block_writer *writer, const ss_dir *dir, const ss_block_header *header,
                                    sstore_error *error)
@@ -429,7 +383,7 @@ sstore_status ss_block_writer_put(const ss_block_writer *writer, uint64_t first_
     for (uint32_t i = 0; i < count; i++) {
         uint8_t *block = bytes + (size_t)i * block_bytes;
         ss_store_le64(block + block_bytes - SS_BLOCK_TRAILER_BYTES,
-                      salted_checksum(block, block_bytes, ss_block_salt(writer->file_key, first_block + i)));
+                      salted_checksum(block, block_bytes, writer->file_key, first_block + i));
     }
     sstore_status status = ss_file_write_at(&writer->file, offset, bytes, size, error);
     if (status == SSTORE_OK)

@@ -256,7 +256,7 @@ static sstore_status look_around(const ss_dir *store, inventory *found, sstore_e
 {
     ss_manifest unpublished = {.segment_count = 0};
     *found = (inventory){.store = store, .unpublished = &unpublished, .error = error};
-    sstore_status status = ss_manifest_read_new(store, &unpublished, error);
+    sstore_status status = ss_manifest_read_named(store, SS_MANIFEST_NEW_NAME, &unpublished, error);
     if (status == SSTORE_ERROR_MEMORY)
         return status;
     if (status != SSTORE_OK || unpublished.segment_count > 1) /* not of a first build */

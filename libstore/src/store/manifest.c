@@ -13,12 +13,10 @@ enum {
     AT_MAGIC = 0,
     AT_VERSION = 8,
     AT_SIZE = 12,
-    AT_REQUIRED_FEATURES = 16,
-    AT_OPTIONAL_FEATURES = 24,
+    AT_REQUIRED_FEATURES = 16, /* 24: optional features, 44: reserved */
     AT_FINGERPRINT_BITS = 32,
     AT_DISTANCE = 36,
     AT_FLAGS = 40,
-    AT_RESERVED = 44,
     AT_NEXT_ORDINAL = 48,
     AT_RECIPE_BYTES = 56,
     AT_SEGMENT_COUNT = 60,
@@ -26,39 +24,37 @@ enum {
 };
 
 /* A segment, without its tables. */
-enum {
-    AT_SEGMENT_ID = 0,
-    AT_FOLDER_NUMBER = 16,
-    AT_RECORD_COUNT = 24,
-    AT_DISTINCT_COUNT = 32,
-    AT_CONTENT_SUM = 40,
-    AT_BLOCK_BYTES = 56,
-    AT_COLUMN_BITS = 60,
-    AT_DIRECTORY_BYTES = 64,
-    AT_DIRECTORY_SUM = 72,
-    AT_IDS_BLOCK_COUNT = 88,
-    AT_IDS_HEADER = 96,
-    AT_KIND = 112,
-    AT_TABLE_COUNT = 116,
-    AT_LMDB_FORMAT = 120,
-    AT_WRITER = 124,
-    SEGMENT_BYTES = 128
+enum { AT_COLUMN_BITS = 60, SEGMENT_BYTES = 128 };
+
+static const ss_field segment_fields[] = {
+    SS_FIELD(0, ss_manifest_segment, segment_id, 8),       SS_FIELD(16, ss_manifest_segment, folder_number, 8),
+    SS_FIELD(24, ss_manifest_segment, record_count, 8),    SS_FIELD(32, ss_manifest_segment, distinct_count, 8),
+    SS_FIELD(40, ss_manifest_segment, content_sum, 8),     SS_FIELD(56, ss_manifest_segment, block_bytes, 4),
+    SS_FIELD(64, ss_manifest_segment, directory_bytes, 8), SS_FIELD(72, ss_manifest_segment, directory_sum, 8),
+    SS_FIELD(88, ss_manifest_segment, ids.block_count, 8), SS_FIELD(96, ss_manifest_segment, ids.header_checksum, 8),
+    SS_FIELD(112, ss_manifest_segment, kind, 4),           SS_FIELD(116, ss_manifest_segment, plan.table_count, 4),
+    SS_FIELD(120, ss_manifest_segment, lmdb_format, 4),    SS_FIELD(124, ss_manifest_segment, writer, 4),
 };
 
-/* A table of a segment. */
-enum {
-    AT_KEY_MASK = 0,
-    AT_PREFIX_BITS = 8,
-    AT_RADIUS = 12,
-    AT_BLOCK_COUNT = 16,
-    AT_TABLE_HEADER = 24,
-    TABLE_BYTES = 40
+/* A table of a segment: its part of the plan, and its file. */
+enum { TABLE_BYTES = 40 };
+
+static const ss_field plan_fields[] = {
+    SS_FIELD(0, ss_plan_table, key_mask, 8),
+    SS_FIELD(8, ss_plan_table, prefix_bits, 4),
+    SS_FIELD(12, ss_plan_table, radius, 4),
 };
 
+static const ss_field file_fields[] = {
+    SS_FIELD(16, ss_manifest_file, block_count, 8),
+    SS_FIELD(24, ss_manifest_file, header_checksum, 8),
+};
+
+#define COUNT(fields) (sizeof(fields) / sizeof *(fields))
 #define CHECKSUM_BYTES 16u
 #define FLAG_HAS_IDS 1u
 #define FLAG_PLAN_GIVEN 2u
-#define REQUIRED_FEATURES UINT64_C(0) /* that this version writes, and knows */
+#define REQUIRED_FEATURES UINT64_C(0) /* that this version writes and knows */
 #define MAX_FILE_BYTES ((uint64_t)16 << 20)
 
 void ss_manifest_free(ss_manifest *manifest)
@@ -137,44 +133,24 @@ bool ss_manifest_counts(const ss_manifest *manifest, ss_manifest_totals *totals_
 
 /* ----- encoding ----- */
 
-static size_t segment_bytes(const ss_manifest_segment *segment)
+/* Returns the bytes after the segment. */
+static uint8_t *encode_segment(const ss_manifest_segment *segment, uint8_t *to)
 {
-    return SEGMENT_BYTES + TABLE_BYTES * (size_t)segment->plan.table_count;
-}
-
-static void encode_segment(const ss_manifest_segment *segment, uint8_t *to)
-{
-    ss_store_u128(to + AT_SEGMENT_ID, segment->segment_id);
-    ss_store_le64(to + AT_FOLDER_NUMBER, segment->folder_number);
-    ss_store_le64(to + AT_RECORD_COUNT, segment->record_count);
-    ss_store_le64(to + AT_DISTINCT_COUNT, segment->distinct_count);
-    ss_store_u128(to + AT_CONTENT_SUM, segment->content_sum);
-    ss_store_le32(to + AT_BLOCK_BYTES, segment->block_bytes);
+    ss_fields_store(segment_fields, COUNT(segment_fields), segment, to);
     ss_store_le32(to + AT_COLUMN_BITS, SS_COLUMN_BITS);
-    ss_store_le64(to + AT_DIRECTORY_BYTES, segment->directory_bytes);
-    ss_store_u128(to + AT_DIRECTORY_SUM, segment->directory_sum);
-    ss_store_le64(to + AT_IDS_BLOCK_COUNT, segment->ids.block_count);
-    ss_store_u128(to + AT_IDS_HEADER, segment->ids.header_checksum);
-    ss_store_le32(to + AT_KIND, segment->kind);
-    ss_store_le32(to + AT_TABLE_COUNT, segment->plan.table_count);
-    ss_store_le32(to + AT_LMDB_FORMAT, segment->lmdb_format);
-    ss_store_le32(to + AT_WRITER, segment->writer);
     to += SEGMENT_BYTES;
     for (uint32_t i = 0; i < segment->plan.table_count; i++, to += TABLE_BYTES) {
-        const ss_plan_table *table = &segment->plan.tables[i];
-        ss_store_le64(to + AT_KEY_MASK, table->key_mask);
-        ss_store_le32(to + AT_PREFIX_BITS, table->prefix_bits);
-        ss_store_le32(to + AT_RADIUS, (uint32_t)table->radius);
-        ss_store_le64(to + AT_BLOCK_COUNT, segment->tables[i].block_count);
-        ss_store_u128(to + AT_TABLE_HEADER, segment->tables[i].header_checksum);
+        ss_fields_store(plan_fields, COUNT(plan_fields), &segment->plan.tables[i], to);
+        ss_fields_store(file_fields, COUNT(file_fields), &segment->tables[i], to);
     }
+    return to;
 }
 
 static size_t manifest_bytes(const ss_manifest *manifest)
 {
     size_t size = FIXED_BYTES + padded(strlen(manifest->recipe)) + CHECKSUM_BYTES;
     for (uint32_t i = 0; i < manifest->segment_count; i++)
-        size += segment_bytes(&manifest->segments[i]);
+        size += SEGMENT_BYTES + TABLE_BYTES * (size_t)manifest->segments[i].plan.table_count;
     return size;
 }
 
@@ -195,9 +171,16 @@ uint64_t ss_manifest_total_bytes(const ss_manifest *manifest)
     return bytes;
 }
 
-static void encode_manifest(const ss_manifest *manifest, uint8_t *bytes, size_t size)
+/* Encode into new memory; NULL if there is none. */
+static uint8_t *encode(const ss_manifest *manifest, size_t *size_out, sstore_error *error)
 {
-    size_t recipe_bytes = strlen(manifest->recipe);
+    const size_t size = manifest_bytes(manifest), recipe_bytes = strlen(manifest->recipe);
+    uint8_t *bytes = ss_alloc(1, size);
+    *size_out = size;
+    if (bytes == NULL) {
+        (void)ss_fail_memory(error, size);
+        return NULL;
+    }
     memcpy(bytes + AT_MAGIC, magic, sizeof magic);
     ss_store_le32(bytes + AT_VERSION, SS_FORMAT_VERSION);
     ss_store_le32(bytes + AT_SIZE, (uint32_t)size);
@@ -211,21 +194,9 @@ static void encode_manifest(const ss_manifest *manifest, uint8_t *bytes, size_t 
     ss_store_le32(bytes + AT_SEGMENT_COUNT, manifest->segment_count);
     memcpy(bytes + FIXED_BYTES, manifest->recipe, recipe_bytes);
     uint8_t *to = bytes + FIXED_BYTES + padded(recipe_bytes);
-    for (uint32_t i = 0; i < manifest->segment_count; i++) {
-        encode_segment(&manifest->segments[i], to);
-        to += segment_bytes(&manifest->segments[i]);
-    }
+    for (uint32_t i = 0; i < manifest->segment_count; i++)
+        to = encode_segment(&manifest->segments[i], to);
     ss_store_u128(to, ss_hash128(bytes, size - CHECKSUM_BYTES));
-}
-
-static uint8_t *encode(const ss_manifest *manifest, size_t *size_out, sstore_error *error)
-{
-    *size_out = manifest_bytes(manifest);
-    uint8_t *bytes = ss_alloc(1, *size_out);
-    if (bytes == NULL)
-        (void)ss_fail_memory(error, *size_out);
-    else
-        encode_manifest(manifest, bytes, *size_out);
     return bytes;
 }
 
@@ -270,7 +241,7 @@ sstore_status ss_manifest_write_new(const ss_dir *store, const ss_manifest *mani
 
 /* ----- decoding ----- */
 
-/* The bytes still to be decoded. */
+/* The bytes that are still to be decoded. */
 typedef struct input {
     const uint8_t *at, *begin;
     size_t left;
@@ -283,7 +254,7 @@ static sstore_status fail_at(const input *from, const char *reason)
     return ss_fail_damaged(from->error, from->file, (uint64_t)(from->at - from->begin), "%s", reason);
 }
 
-/* Take `size` bytes off the input; NULL if there are fewer. */
+/* Take `size` bytes from the input; NULL if there are fewer. */
 static const uint8_t *take(input *from, size_t size)
 {
     const uint8_t *bytes = from->at;
@@ -332,18 +303,8 @@ static sstore_status decode_recipe(input *from, size_t size, ss_manifest *manife
     return SSTORE_OK;
 }
 
-static void decode_table(const uint8_t *bytes, ss_plan_table *table, ss_manifest_file *file)
-{
-    uint32_t radius = ss_load_le32(bytes + AT_RADIUS);
-    *table = (ss_plan_table){.key_mask = ss_load_le64(bytes + AT_KEY_MASK),
-                             .prefix_bits = ss_load_le32(bytes + AT_PREFIX_BITS),
-                             .radius = radius <= SS_FINGERPRINT_BITS ? (int32_t)radius : SS_NO_PROBE};
-    *file = (ss_manifest_file){.block_count = ss_load_le64(bytes + AT_BLOCK_COUNT),
-                               .header_checksum = ss_load_u128(bytes + AT_TABLE_HEADER)};
-}
-
-/* A bound for the directory's size, so that nobody is made to read gigabytes for a small store: its arrays, and as much again
- * for pages that commits have left behind, with room for LMDB's own. */
+/* A bound for the directory's size, so that a small hostile store cannot cause reading of gigabytes: twice its arrays,
+ * since commits leave old pages behind, and room for LMDB's own pages. */
 static uint64_t largest_directory(const ss_manifest_segment *segment)
 {
     uint64_t keys = segment->ids.block_count + segment->tables[0].block_count;
@@ -352,7 +313,7 @@ static uint64_t largest_directory(const ss_manifest_segment *segment)
     return 16 * keys + ((uint64_t)16 << 20);
 }
 
-/* Whether a segment's numbers can be true, so that what is computed from them does not overflow. */
+/* Whether a segment's numbers are possible. Then sums and products of them do not overflow. */
 static bool segment_plausible(const ss_manifest_segment *segment, bool has_ids, const char **reason)
 {
     uint64_t records = segment->record_count, distinct = segment->distinct_count;
@@ -376,16 +337,17 @@ static bool segment_plausible(const ss_manifest_segment *segment, bool has_ids, 
     return ss_u128_equal(segment->segment_id, ss_segment_id(segment, has_ids));
 }
 
-/* What is left for all plans of a manifest. */
+/* Budgets for all plans of a manifest. */
 typedef struct plan_steps {
     ss_steps proofs, names;
 } plan_steps;
 
-#define PLANS_BEFORE                                                                                                   \
-    2 /* segments to compare with: those that add and those that remove may alternate, with a plan each */
+/* How many segments before to compare with: those that add and those that remove may alternate, each kind with its
+ * plan. */
+#define PLANS_BEFORE 2
 
-/* Whether a segment's plan is one; finds its name. Most segments have that of one just before, which needs no second proof; of
- * those that need one, whoever made the manifest may have made each as slow as can be. */
+/* Whether a segment's plan is complete; finds its name. Most segments have the plan of one just before, which needs no
+ * second proof. A hostile manifest may make each proof as slow as possible; hence the budget. */
 static bool prove_plan(const ss_manifest *manifest, ss_manifest_segment *segment, plan_steps *steps,
                        const char **reason)
 {
@@ -408,37 +370,28 @@ static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss
     const char *reason;
     if (bytes == NULL)
         return fail_at(from, "a segment is cut short");
-    segment->kind = ss_load_le32(bytes + AT_KIND);
+    ss_fields_load(segment_fields, COUNT(segment_fields), bytes, segment);
     if (segment->kind > SS_SEGMENT_REMOVED)
         return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file, (uint64_t)(bytes - from->begin),
                        "a segment is of kind %u, which this version of sstore does not know", segment->kind);
-    segment->segment_id = ss_load_u128(bytes + AT_SEGMENT_ID);
-    segment->folder_number = ss_load_le64(bytes + AT_FOLDER_NUMBER);
-    segment->record_count = ss_load_le64(bytes + AT_RECORD_COUNT);
-    segment->distinct_count = ss_load_le64(bytes + AT_DISTINCT_COUNT);
-    segment->content_sum = ss_load_u128(bytes + AT_CONTENT_SUM);
-    segment->block_bytes = ss_load_le32(bytes + AT_BLOCK_BYTES);
     const uint32_t column_bits = ss_load_le32(bytes + AT_COLUMN_BITS);
     if (column_bits != SS_COLUMN_BITS)
         return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file,
                        (uint64_t)(bytes + AT_COLUMN_BITS - from->begin),
                        "a segment's blocks have columns of %u bits, which this version of sstore does not know",
                        column_bits);
-    segment->directory_bytes = ss_load_le64(bytes + AT_DIRECTORY_BYTES);
-    segment->directory_sum = ss_load_u128(bytes + AT_DIRECTORY_SUM);
-    segment->ids = (ss_manifest_file){.block_count = ss_load_le64(bytes + AT_IDS_BLOCK_COUNT),
-                                      .header_checksum = ss_load_u128(bytes + AT_IDS_HEADER)};
-    segment->writer = ss_load_le32(bytes + AT_WRITER);
-    segment->lmdb_format = ss_load_le32(bytes + AT_LMDB_FORMAT);
     segment->plan.distance = manifest->distance;
-    segment->plan.table_count = ss_load_le32(bytes + AT_TABLE_COUNT);
     if (segment->plan.table_count > SS_MAX_TABLES)
         return fail_at(from, "a segment has too many tables");
     for (uint32_t i = 0; i < segment->plan.table_count; i++) {
-        const uint8_t *table = take(from, TABLE_BYTES);
-        if (table == NULL)
+        const uint8_t *table_bytes = take(from, TABLE_BYTES);
+        ss_plan_table *table = &segment->plan.tables[i];
+        if (table_bytes == NULL)
             return fail_at(from, "a table is cut short");
-        decode_table(table, &segment->plan.tables[i], &segment->tables[i]);
+        ss_fields_load(plan_fields, COUNT(plan_fields), table_bytes, table);
+        ss_fields_load(file_fields, COUNT(file_fields), table_bytes, &segment->tables[i]);
+        if ((uint32_t)table->radius > SS_FINGERPRINT_BITS)
+            table->radius = SS_NO_PROBE;
     }
     if (!segment_plausible(segment, manifest->has_ids, &reason))
         return fail_at(from, reason);
@@ -522,15 +475,15 @@ sstore_status ss_manifest_decode(const uint8_t *bytes, size_t size, const char *
     return status;
 }
 
-static sstore_status read_named(const ss_dir *store, const char *name, ss_manifest *manifest_out, sstore_error *error)
+sstore_status ss_manifest_read_named(const ss_dir *store, const char *name, ss_manifest *manifest_out,
+                                     sstore_error *error)
 {
     ss_file file = SS_FILE_NONE;
     uint8_t *bytes = NULL;
     ss_file_identity identity = {.size = 0};
     sstore_status status = ss_file_open_at(store, name, &file, error);
-    if (status != SSTORE_OK)
-        return status;
-    status = ss_file_identify(&file, &identity, error);
+    if (status == SSTORE_OK)
+        status = ss_file_identify(&file, &identity, error);
     if (status == SSTORE_OK && identity.size > MAX_FILE_BYTES)
         status = ss_fail_damaged(error, file.path, 0, "is too large to be the manifest of a store");
     if (status == SSTORE_OK && (bytes = ss_alloc(identity.size, 1)) == NULL)
@@ -544,16 +497,6 @@ static sstore_status read_named(const ss_dir *store, const char *name, ss_manife
     ss_free(bytes);
     ss_file_close(&file);
     return status;
-}
-
-sstore_status ss_manifest_read(const ss_dir *store, ss_manifest *manifest_out, sstore_error *error)
-{
-    return read_named(store, SS_MANIFEST_NAME, manifest_out, error);
-}
-
-sstore_status ss_manifest_read_new(const ss_dir *store, ss_manifest *manifest_out, sstore_error *error)
-{
-    return read_named(store, SS_MANIFEST_NEW_NAME, manifest_out, error);
 }
 
 bool ss_manifest_is_newest(const ss_dir *store, const ss_manifest *manifest)
@@ -573,15 +516,14 @@ bool ss_manifest_is_newest(const ss_dir *store, const ss_manifest *manifest)
 bool ss_manifest_has_files(const ss_manifest *manifest, const ss_manifest_segment *segment, const ss_dir *folder)
 {
     const uint32_t table_count = segment->plan.table_count;
-    bool has_all = true;
-    for (uint32_t i = 0; has_all && i < table_count + (manifest->has_ids ? 1 : 0); i++) {
-        const uint32_t number = i < table_count ? i : SS_IDS_NUMBER;
+    for (uint32_t i = 0; i < table_count + (manifest->has_ids ? 1 : 0); i++) {
         const ss_manifest_file *file = i < table_count ? &segment->tables[i] : &segment->ids;
         char name[SS_NAME_CAPACITY];
-        ss_block_file_name(name, number);
-        has_all = ss_dir_has_file(folder, name, block_file_bytes(segment, file));
+        ss_block_file_name(name, i < table_count ? i : SS_IDS_NUMBER);
+        if (!ss_dir_has_file(folder, name, block_file_bytes(segment, file)))
+            return false;
     }
-    return has_all;
+    return true;
 }
 
 sstore_status ss_manifest_check_recipe(const ss_manifest *manifest, const char *path, const char *recipe,
