@@ -9,54 +9,48 @@
 #include "base/memory.h"
 #include "store/segment.h"
 
-#define MAX_ATTEMPTS 100 /* at a folder that others make and remove, or at a name that is taken */
+#define MAX_ATTEMPTS 100 /* at locking a folder that others make and remove, or at finding a free name */
 
 /* ----- what is in the folder ----- */
 
 /* Whether a name is the prefix and 16 lower-case hexadecimal digits. */
 static bool is_numbered(const char *name, const char *prefix)
 {
-    size_t length = strlen(prefix);
+    const size_t length = strlen(prefix);
     return strncmp(name, prefix, length) == 0 && strlen(name) == length + 16 &&
            strspn(name + length, "0123456789abcdef") == 16;
 }
 
-static bool is_block_file(const char *name)
+/* Whether a segment's folder may have a file of that name; *context: it may not. */
+static bool check_file_name(void *context, const char *name)
 {
     char known[SS_NAME_CAPACITY];
     ss_block_file_name(known, SS_IDS_NUMBER);
-    bool same = strcmp(name, known) == 0;
-    for (uint32_t number = 0; !same && number < SS_MAX_TABLES; number++) {
+    bool is_known = strcmp(name, SS_DIRECTORY_NAME) == 0 || strcmp(name, known) == 0 ||
+                    strncmp(name, SS_RUN_PREFIX, strlen(SS_RUN_PREFIX)) == 0;
+    for (uint32_t number = 0; !is_known && number < SS_MAX_TABLES; number++) {
         ss_block_file_name(known, number);
-        same = strcmp(name, known) == 0;
+        is_known = strcmp(name, known) == 0;
     }
-    return same;
+    *(bool *)context = !is_known;
+    return is_known;
 }
 
-/* Whether a file's name is one that a segment's folder has. */
-static bool note_foreign_file(void *context, const char *name)
-{
-    bool known = strcmp(name, SS_DIRECTORY_NAME) == 0 || strncmp(name, SS_RUN_PREFIX, strlen(SS_RUN_PREFIX)) == 0 ||
-                 is_block_file(name);
-    *(bool *)context = !known;
-    return known;
-}
-
-/* Whether a name stands for a segment's folder, finished or not, and nothing else: what has other files in it was not made
- * by us, and is not ours to remove. IO, MEMORY: nobody knows. */
+/* Whether a name stands for a segment's folder, finished or not. A folder with other files is none: sstore did not make
+ * it, and must not remove it. IO, MEMORY: that cannot be told. */
 static sstore_status look_for_segment(const ss_dir *store, const char *name, bool *is_segment_out, sstore_error *error)
 {
     ss_dir folder;
-    bool foreign = false;
+    bool is_foreign = false;
     *is_segment_out = false;
     if (!is_numbered(name, SS_UNFINISHED_PREFIX) && !is_numbered(name, SS_SEGMENT_PREFIX))
         return SSTORE_OK;
     sstore_status status = ss_dir_open_at(store, name, &folder, error);
-    if (status != SSTORE_OK) /* a file, or a link to somewhere */
+    if (status != SSTORE_OK) /* NOT_FOUND: a file or a link */
         return status == SSTORE_ERROR_NOT_FOUND ? SSTORE_OK : status;
-    status = ss_dir_each(&folder, note_foreign_file, &foreign, error);
+    status = ss_dir_each(&folder, check_file_name, &is_foreign, error);
     ss_dir_close(&folder);
-    *is_segment_out = !foreign;
+    *is_segment_out = !is_foreign;
     return status;
 }
 
@@ -71,74 +65,40 @@ static bool is_named(const ss_manifest *manifest, const char *name)
     return false;
 }
 
-/* What there is in the folder, gathered name by name. */
-typedef struct inventory {
-    const ss_dir *store;
-    const ss_manifest *unpublished; /* what MANIFEST.new says; of no segments where it cannot be read */
-    bool has_manifest;
-    bool has_unpublished_segment; /* that it names */
-    bool has_segment;             /* any other */
-    char stranger[256];           /* the first name that no store has */
-    sstore_status status;         /* other than OK: it could not be taken */
-    sstore_error *error;
-} inventory;
-
-static bool take_stock(void *context, const char *name)
-{
-    inventory *self = context;
-    const bool is_manifest = strcmp(name, SS_MANIFEST_NAME) == 0;
-    bool is_known = is_manifest || strcmp(name, SS_MANIFEST_NEW_NAME) == 0;
-    if (is_known)
-        is_known = !ss_dir_has_folder(self->store, name);
-    else if ((self->status = look_for_segment(self->store, name, &is_known, self->error)) != SSTORE_OK)
-        return false;
-    if (!is_known && self->stranger[0] == '\0')
-        strncpy(self->stranger, name, sizeof self->stranger - 1);
-    self->has_manifest |= is_manifest;
-    if (is_known && is_numbered(name, SS_SEGMENT_PREFIX)) {
-        const bool is_unpublished = is_named(self->unpublished, name);
-        self->has_unpublished_segment |= is_unpublished;
-        self->has_segment |= !is_unpublished;
-    }
-    return true;
-}
-
-/* ----- clearing away ----- */
+/* ----- cleanup ----- */
 
 typedef struct cleanup {
     const ss_dir *store;
-    bool unfinished;         /* whether unfinished segments go */
-    const ss_manifest *kept; /* finished ones that it names stay; NULL: all of them */
+    bool unfinished;             /* remove unfinished segments */
+    const ss_manifest *retained; /* remove finished segments that it does not name; NULL: none */
 } cleanup;
 
 static bool remove_leftover(void *context, const char *name)
 {
     const cleanup *self = context;
-    const bool may_go = is_numbered(name, SS_UNFINISHED_PREFIX) ? self->unfinished
-                                                                : self->kept != NULL && !is_named(self->kept, name);
+    const bool may_go = is_numbered(name, SS_UNFINISHED_PREFIX)
+                            ? self->unfinished
+                            : self->retained != NULL && !is_named(self->retained, name);
     bool is_segment;
     if (may_go && look_for_segment(self->store, name, &is_segment, NULL) == SSTORE_OK && is_segment)
         ss_dir_remove(self->store, name);
     return true;
 }
 
-/* Remove what writers that were killed have not finished. No segment goes before another state of the store is published: an
- * older manifest may have been put back, or none be there, and what it does not name may be the store's all the same. */
-static void clear_unfinished(const ss_dir *store)
+static void clean_up(const ss_dir *store, bool unfinished, const ss_manifest *retained)
 {
-    cleanup self = {.store = store, .unfinished = true};
+    cleanup self = {.store = store, .unfinished = unfinished, .retained = retained};
     (void)ss_dir_each(store, remove_leftover, &self, NULL);
 }
 
 void ss_transaction_clean_up(const ss_transaction *transaction)
 {
-    cleanup self = {.store = &transaction->store, .unfinished = true, .kept = &transaction->manifest};
-    (void)ss_dir_each(&transaction->store, remove_leftover, &self, NULL);
+    clean_up(&transaction->store, true, &transaction->manifest);
     ss_dir_unlink(&transaction->store, SS_MANIFEST_NEW_NAME);
 }
 
-/* Remove a manifest that was not published. It goes after the segments that were to be published with it, and they for good:
- * a segment without any manifest beside it stands for a store that has lost its own. */
+/* Remove a manifest that was not published. Its segments go before it, and durably: a segment without any manifest
+ * beside it looks like a store that has lost its own. */
 static void remove_new_manifest(const ss_dir *store)
 {
     if (!ss_dir_has(store, SS_MANIFEST_NEW_NAME))
@@ -147,97 +107,70 @@ static void remove_new_manifest(const ss_dir *store)
     ss_dir_unlink(store, SS_MANIFEST_NEW_NAME);
 }
 
-/* Remove the segment of a first build that was killed before it could publish it. */
-static void clear_unpublished(ss_transaction *transaction)
-{
-    const ss_manifest none = {.segment_count = 0};
-    cleanup self = {.store = &transaction->store, .kept = &none};
-    (void)ss_dir_each(&transaction->store, remove_leftover, &self, NULL);
-    remove_new_manifest(&transaction->store);
-    transaction->has_unpublished = false;
-}
+/* ----- opening ----- */
 
-/* ----- claiming ----- */
-
-static sstore_status open_folder(ss_transaction *transaction, const char *path, sstore_error *error)
+/* Open the store's folder, and make it if the mode allows. */
+static sstore_status make_or_open_folder(ss_transaction *transaction, ss_write_mode mode, sstore_error *error)
 {
+    const char *path = transaction->path;
+    if (mode != SS_WRITE_EXTEND) {
+        transaction->made_folder = mkdir(path, 0777) == 0;
+        if (!transaction->made_folder && errno != EEXIST)
+            return ss_fail(error, SSTORE_ERROR_IO, errno, path, SSTORE_NO_OFFSET, "cannot make the store's folder");
+    }
     const sstore_status status = ss_dir_open(path, &transaction->store, error);
-    if (status == SSTORE_ERROR_NOT_FOUND)
+    if (status == SSTORE_ERROR_NOT_FOUND && mode == SS_WRITE_EXTEND)
         return ss_fail(error, status, 0, path, SSTORE_NO_OFFSET, "no such store; make one with 'sstore build' first");
-    return status;
-}
-
-static sstore_status make_or_open_folder(ss_transaction *transaction, const char *path, ss_write_mode mode,
-                                         sstore_error *error)
-{
-    if (mode == SS_WRITE_EXTEND)
-        return open_folder(transaction, path, error);
-    transaction->made_folder = mkdir(path, 0777) == 0;
-    if (!transaction->made_folder && errno != EEXIST)
-        return ss_fail(error, SSTORE_ERROR_IO, errno, path, SSTORE_NO_OFFSET, "cannot make the store's folder");
-    const sstore_status status = ss_dir_open(path, &transaction->store, error);
     if (status == SSTORE_ERROR_NOT_FOUND && ss_path_is_taken(path))
         return ss_fail(error, SSTORE_ERROR_EXISTS, 0, path, SSTORE_NO_OFFSET, "exists and is not a folder");
-    return status; /* NOT_FOUND: whoever made it has removed it again */
+    return status; /* NOT_FOUND: another writer made the folder and has removed it again */
 }
 
-/* Whoever has the lock may remove the folder again when it gives up: then begin anew. While another one has it, do not. */
-static sstore_status lock_folder(ss_transaction *transaction, const char *path, ss_write_mode mode, sstore_error *error)
+/* Another writer that gives up may remove the folder between its opening and its locking: then try again. */
+static sstore_status lock_folder(ss_transaction *transaction, ss_write_mode mode, sstore_error *error)
 {
     for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-        sstore_status status = make_or_open_folder(transaction, path, mode, error);
+        sstore_status status = make_or_open_folder(transaction, mode, error);
         if (status == SSTORE_ERROR_NOT_FOUND && mode != SS_WRITE_EXTEND)
             continue;
         if (status == SSTORE_OK)
             status = ss_dir_lock(&transaction->store, error);
         if (status == SSTORE_ERROR_BUSY)
             transaction->made_folder = false;
-        if (status != SSTORE_OK || ss_dir_is_at(&transaction->store, path))
+        if (status != SSTORE_OK || ss_dir_is_at(&transaction->store, transaction->path))
             return status;
         ss_dir_close(&transaction->store);
     }
     return ss_fail(
-        error, SSTORE_ERROR_BUSY, 0, path, SSTORE_NO_OFFSET,
-        "does not stay the folder that was locked: others keep on making and removing it, or the file system "
-        "gives it another number each time; try again");
+        error, SSTORE_ERROR_BUSY, 0, transaction->path, SSTORE_NO_OFFSET,
+        "the folder was replaced repeatedly while locking, or its file system changes its number; try again");
 }
 
-/* The number of the first segment of which a block file is not there; how many there are if all are. */
-static uint32_t find_lost_segment(const ss_dir *store, const ss_manifest *manifest)
-{
-    uint32_t number = 0;
-    for (; number < manifest->segment_count; number++) {
-        char name[SS_NAME_CAPACITY];
-        ss_dir folder;
-        ss_folder_name(name, SS_SEGMENT_PREFIX, manifest->segments[number].folder_number);
-        const bool has_all = ss_dir_open_at(store, name, &folder, NULL) == SSTORE_OK &&
-                             ss_manifest_has_files(manifest, &manifest->segments[number], &folder);
-        ss_dir_close(&folder);
-        if (!has_all)
-            break;
-    }
-    return number;
-}
-
-/* Refuse a manifest whose segments are not all there: an older one may have been put back, or another store's, and what is
- * published with it would be no store. */
+/* Refuse a manifest whose segments have lost block files: an older manifest or another store's may have been put in its
+ * place, and a manifest derived from it would be no store. */
 static sstore_status check_segments(const ss_transaction *transaction, sstore_error *error)
 {
     const ss_manifest *manifest = &transaction->manifest;
-    const uint32_t lost = find_lost_segment(&transaction->store, manifest);
     const ss_segment_use use = {.has_ids = manifest->has_ids, .blocks_only = true};
-    ss_segment *segment;
-    if (lost == manifest->segment_count)
-        return SSTORE_OK;
-    sstore_status status = ss_segment_open(&transaction->store, &manifest->segments[lost], &use, &segment,
-                                           error); /* tells why */
-    ss_segment_release(segment);
-    if (status == SSTORE_ERROR_NOT_FOUND) {
-        status = SSTORE_ERROR_DAMAGED;
-        if (error != NULL)
-            error->status = status;
+    for (uint32_t i = 0; i < manifest->segment_count; i++) {
+        const ss_manifest_segment *metadata = &manifest->segments[i];
+        char name[SS_NAME_CAPACITY];
+        ss_dir folder;
+        ss_segment *segment;
+        ss_folder_name(name, SS_SEGMENT_PREFIX, metadata->folder_number);
+        const bool has_all = ss_dir_open_at(&transaction->store, name, &folder, NULL) == SSTORE_OK &&
+                             ss_manifest_has_files(manifest, metadata, &folder);
+        ss_dir_close(&folder);
+        if (has_all)
+            continue;
+        /* Opening the segment tells why. */
+        sstore_status status = ss_segment_open(&transaction->store, metadata, &use, &segment, error);
+        ss_segment_release(segment);
+        if (status == SSTORE_ERROR_NOT_FOUND && error != NULL)
+            error->status = SSTORE_ERROR_DAMAGED;
+        return status == SSTORE_ERROR_NOT_FOUND ? SSTORE_ERROR_DAMAGED : status;
     }
-    return status;
+    return SSTORE_OK;
 }
 
 /* Read the manifest of a store that is to be extended. */
@@ -251,8 +184,39 @@ static sstore_status read_manifest(ss_transaction *transaction, sstore_error *er
     return status == SSTORE_OK ? check_segments(transaction, error) : status;
 }
 
-/* What is in the folder that is to be a new store's. */
-static sstore_status look_around(const ss_dir *store, inventory *found, sstore_error *error)
+/* What the folder of a new store contains, gathered name by name. */
+typedef struct inventory {
+    const ss_dir *store;
+    const ss_manifest *unpublished; /* MANIFEST.new; without segments if it cannot be read */
+    bool has_manifest;
+    bool has_unpublished_segment; /* that MANIFEST.new names */
+    bool has_segment;             /* any other */
+    char foreign[256];            /* the first name that no store has */
+    sstore_status status;         /* of look_for_segment() */
+    sstore_error *error;
+} inventory;
+
+static bool note_name(void *context, const char *name)
+{
+    inventory *self = context;
+    const bool is_manifest = strcmp(name, SS_MANIFEST_NAME) == 0;
+    bool is_known = is_manifest || strcmp(name, SS_MANIFEST_NEW_NAME) == 0;
+    if (is_known)
+        is_known = !ss_dir_has_folder(self->store, name);
+    else if ((self->status = look_for_segment(self->store, name, &is_known, self->error)) != SSTORE_OK)
+        return false;
+    if (!is_known && self->foreign[0] == '\0')
+        strncpy(self->foreign, name, sizeof self->foreign - 1);
+    self->has_manifest |= is_manifest;
+    if (is_known && is_numbered(name, SS_SEGMENT_PREFIX)) {
+        const bool is_unpublished = is_named(self->unpublished, name);
+        self->has_unpublished_segment |= is_unpublished;
+        self->has_segment |= !is_unpublished;
+    }
+    return true;
+}
+
+static sstore_status take_inventory(const ss_dir *store, inventory *found, sstore_error *error)
 {
     ss_manifest unpublished = {.segment_count = 0};
     *found = (inventory){.store = store, .unpublished = &unpublished, .error = error};
@@ -261,40 +225,39 @@ static sstore_status look_around(const ss_dir *store, inventory *found, sstore_e
         return status;
     if (status != SSTORE_OK || unpublished.segment_count > 1) /* not of a first build */
         unpublished.segment_count = 0;
-    status = ss_dir_each(store, take_stock, found, error);
-    if (status == SSTORE_OK)
-        status = found->status;
-    found->unpublished = NULL;
+    status = ss_dir_each(store, note_name, found, error);
     ss_manifest_free(&unpublished);
-    return status;
+    return status == SSTORE_OK ? found->status : status;
 }
 
-/* Refuse a folder that holds a store which is not to be replaced, or things that no store has. A manifest that cannot be
- * read stands for a store all the same, as long as nothing strange lies beside it: replacing it is how a damaged store
- * is mended. */
+/* Refuse a folder with foreign files, and a store unless it may be replaced. A manifest that cannot be read also counts
+ * as a store if nothing foreign lies beside it: a damaged store is repaired by replacing it. */
 static sstore_status check_contents(ss_transaction *transaction, bool replace, sstore_error *error)
 {
     inventory found;
     ss_manifest manifest = {.segment_count = 0};
-    sstore_status status = look_around(&transaction->store, &found, error);
+    const char *reason = NULL;
+    sstore_status status = take_inventory(&transaction->store, &found, error);
     if (status != SSTORE_OK)
         return status;
     transaction->had_manifest = found.has_manifest;
     transaction->has_unpublished = found.has_unpublished_segment && !found.has_segment && !found.has_manifest;
     status = ss_manifest_read(&transaction->store, &manifest, error);
     ss_manifest_free(&manifest);
-    if ((status == SSTORE_ERROR_IO && found.stranger[0] != '\0') || status == SSTORE_ERROR_MEMORY)
+    const bool is_foreign = status != SSTORE_OK && found.foreign[0] != '\0';
+    if ((status == SSTORE_ERROR_IO && is_foreign) || status == SSTORE_ERROR_MEMORY)
         return status;
-    if (status != SSTORE_OK && found.stranger[0] != '\0')
+    if (is_foreign)
         return ss_fail(error, SSTORE_ERROR_EXISTS, 0, transaction->path, SSTORE_NO_OFFSET,
-                       "exists and is not a store (it holds '%s'); choose another path", found.stranger);
-    if (found.has_manifest && !replace)
-        return ss_fail(error, SSTORE_ERROR_EXISTS, 0, transaction->path, SSTORE_NO_OFFSET,
-                       "is a store already; it can only be replaced on request");
-    if (!found.has_manifest && found.has_segment && !replace)
-        return ss_fail(error, SSTORE_ERROR_EXISTS, 0, transaction->path, SSTORE_NO_OFFSET,
-                       "holds a store that has lost its " SS_MANIFEST_NAME "; it can only be replaced on request");
-    return SSTORE_OK;
+                       "exists and is not a store (it holds '%s'); choose another path", found.foreign);
+    if (found.has_manifest)
+        reason = "is a store already";
+    else if (found.has_segment)
+        reason = "holds a store that has lost its " SS_MANIFEST_NAME;
+    if (reason == NULL || replace)
+        return SSTORE_OK;
+    return ss_fail(error, SSTORE_ERROR_EXISTS, 0, transaction->path, SSTORE_NO_OFFSET,
+                   "%s; it can only be replaced on request", reason);
 }
 
 sstore_status ss_transaction_open(ss_transaction *transaction, const char *path, ss_write_mode mode,
@@ -304,14 +267,16 @@ sstore_status ss_transaction_open(ss_transaction *transaction, const char *path,
     transaction->path = ss_strdup(path);
     if (transaction->path == NULL)
         return ss_fail_memory(error, strlen(path));
-    sstore_status status = lock_folder(transaction, path, mode, error);
+    sstore_status status = lock_folder(transaction, mode, error);
     if (status == SSTORE_OK)
         status = mode == SS_WRITE_EXTEND ? read_manifest(transaction, error)
                                          : check_contents(transaction, mode == SS_WRITE_REPLACE, error);
-    if (status == SSTORE_OK) /* the manifest may be so new that a power cut would bring the one before it back */
+    if (status == SSTORE_OK) /* else a power cut might bring back the manifest before this one */
         status = ss_dir_sync(&transaction->store, error);
     if (status == SSTORE_OK)
-        clear_unfinished(&transaction->store);
+        /* Finished segments stay until another manifest is published: if an older one or none has been put in place,
+         * those that it does not name may still belong to the store. */
+        clean_up(&transaction->store, true, NULL);
     else
         ss_transaction_close(transaction);
     return status;
@@ -361,28 +326,28 @@ void ss_transaction_discard_all(ss_transaction *transaction)
 
 /* ----- publishing ----- */
 
-static bool is_folder_taken(const ss_dir *store, uint64_t number, const ss_manifest *manifest, const uint32_t *fresh,
-                            size_t named_count)
+/* Choose the segments' folder numbers: a segment's id, or if that is taken (the same records built again), the next
+ * free number. Make their entries durable. */
+static sstore_status name_and_sync_staged(ss_transaction *transaction, ss_manifest *manifest, const uint32_t *fresh,
+                                          sstore_error *error)
 {
-    char name[SS_NAME_CAPACITY];
-    for (size_t i = 0; i < named_count; i++)
-        if (manifest->segments[fresh[i]].folder_number == number)
-            return true;
-    ss_folder_name(name, SS_SEGMENT_PREFIX, number);
-    return ss_dir_has(store, name);
+    sstore_status status = SSTORE_OK;
+    for (size_t i = 0; status == SSTORE_OK && i < transaction->staged_count; i++) {
+        uint64_t number = manifest->segments[fresh[i]].segment_id.low;
+        for (bool is_taken = true; is_taken; number += is_taken) {
+            char name[SS_NAME_CAPACITY];
+            ss_folder_name(name, SS_SEGMENT_PREFIX, number);
+            is_taken = ss_dir_has(&transaction->store, name);
+            for (size_t j = 0; j < i; j++)
+                is_taken |= manifest->segments[fresh[j]].folder_number == number;
+        }
+        manifest->segments[fresh[i]].folder_number = number;
+        status = ss_dir_sync(&transaction->staged[i]->dir, error);
+    }
+    return status;
 }
 
-/* Name the segment after its id; where that name is taken (the same records built again), after the next free
- * number. Of those that are published with it, `named_count` have their names already. */
-static uint64_t choose_folder_number(const ss_dir *store, uint64_t number, const ss_manifest *manifest,
-                                     const uint32_t *fresh, size_t named_count)
-{
-    while (is_folder_taken(store, number, manifest, fresh, named_count))
-        number++;
-    return number;
-}
-
-/* Give the finished segments the names that the manifest knows them by. */
+/* Give the staged segments the names by which the manifest knows them. */
 static sstore_status rename_staged(ss_transaction *transaction, const ss_manifest *manifest, const uint32_t *fresh,
                                    sstore_error *error)
 {
@@ -392,24 +357,12 @@ static sstore_status rename_staged(ss_transaction *transaction, const ss_manifes
         ss_folder_name(name, SS_SEGMENT_PREFIX, manifest->segments[fresh[i]].folder_number);
         status = ss_dir_rename(&transaction->store, transaction->staged[i]->name, name, error);
         if (status == SSTORE_OK)
-            memcpy(transaction->staged[i]->name, name, sizeof name); /* it is what has to go if the rest fails */
+            memcpy(transaction->staged[i]->name, name, sizeof name); /* what must be removed if a later step fails */
     }
     return status;
 }
 
-static sstore_status name_and_sync_staged(ss_transaction *transaction, ss_manifest *manifest, const uint32_t *fresh,
-                                          sstore_error *error)
-{
-    sstore_status status = SSTORE_OK;
-    for (size_t i = 0; status == SSTORE_OK && i < transaction->staged_count; i++) {
-        ss_manifest_segment *segment = &manifest->segments[fresh[i]];
-        segment->folder_number = choose_folder_number(&transaction->store, segment->segment_id.low, manifest, fresh, i);
-        status = ss_dir_sync(&transaction->staged[i]->dir, error);
-    }
-    return status;
-}
-
-/* Readers see the new manifest: the works are segments now. */
+/* Readers now see the new manifest, and the staged segments are the store's. */
 static void note_published(ss_transaction *transaction, ss_manifest *published)
 {
     while (transaction->staged_count > 0) {
@@ -428,14 +381,18 @@ sstore_status ss_transaction_commit(ss_transaction *transaction, ss_manifest *ma
                                     sstore_error *error)
 {
     ss_manifest published = {.recipe = NULL};
-    if (transaction->has_unpublished)
-        clear_unpublished(transaction);
+    const ss_manifest none = {.segment_count = 0};
+    if (transaction->has_unpublished) { /* remove the segment of a first build that was killed before publication */
+        clean_up(&transaction->store, false, &none);
+        remove_new_manifest(&transaction->store);
+        transaction->has_unpublished = false;
+    }
     sstore_status status = name_and_sync_staged(transaction, manifest, fresh, error);
     if (status == SSTORE_OK)
         status = ss_manifest_check(manifest, transaction->store.path, error);
     if (status == SSTORE_OK)
         status = ss_manifest_copy(manifest, &published, error);
-    /* Before the segments get their names, so that they can be told from one whose manifest was lost. */
+    /* Written before the segments are renamed, to tell them from segments of a store that has lost its manifest. */
     if (status == SSTORE_OK) {
         status = ss_manifest_write_new(&transaction->store, manifest, error);
         transaction->wrote_manifest = status == SSTORE_OK;
@@ -446,7 +403,7 @@ sstore_status ss_transaction_commit(ss_transaction *transaction, ss_manifest *ma
         status = rename_staged(transaction, manifest, fresh, error);
     if (status == SSTORE_OK)
         status = ss_dir_sync(&transaction->store, error);
-    /* The store's own name has to survive too; whoever made the folder may have died before syncing it. */
+    /* The store's own entry must also be durable; the writer that made the folder may have died before syncing it. */
     if (status == SSTORE_OK && !transaction->had_manifest)
         status = ss_dir_sync_parent(&transaction->store, error);
     if (status == SSTORE_OK)
@@ -455,8 +412,8 @@ sstore_status ss_transaction_commit(ss_transaction *transaction, ss_manifest *ma
         ss_manifest_free(&published);
         return status;
     }
-    /* From here on the new manifest is what readers see, so nothing that it names may go any more; and nothing that the old
-     * one named, before the folder is synced: after a power cut the old one may be back. */
+    /* From here on readers see the new manifest, so its files must stay. Files of the old one stay until the folder is
+     * synced, since a power cut may bring the old one back. */
     note_published(transaction, &published);
     status = ss_dir_sync(&transaction->store, error);
     if (status == SSTORE_OK)
