@@ -7,21 +7,22 @@
 
 #define FIRST_CAPACITY 1024u
 
-/* Room grows with the fullest block that was met. Blocks are about as full as their average, twice that at most, but where
- * much of a table is far denser than the rest; growing doubles it. */
-uint64_t ss_table_iterator_bytes(const ss_block_reader *reader)
+/* Room grows with the fullest block so far. A block has at most about twice the average, except where a part of the
+ * table is far denser than the rest; growing doubles it. */
+static uint64_t table_iterator_bytes(const ss_block_reader *reader)
 {
-    uint64_t average = reader->header.item_count / ss_max_u64(reader->header.block_count, 1);
-    uint64_t max = ss_min_u64(ss_max_u64(4 * average, FIRST_CAPACITY), ss_block_capacity(reader->header.block_bytes));
+    const uint64_t average = reader->header.item_count / ss_max_u64(reader->header.block_count, 1);
+    const uint64_t max = ss_min_u64(ss_max_u64(4 * average, FIRST_CAPACITY),
+                                    ss_block_capacity(reader->header.block_bytes));
     return reader->header.block_bytes + max * sizeof(uint64_t);
 }
 
-/* Room for so many values. */
+/* Make room for `count` values. */
 static sstore_status make_room(ss_table_iterator *iterator, uint32_t count, sstore_error *error)
 {
     if (count <= iterator->capacity)
         return SSTORE_OK;
-    uint32_t capacity = ss_max_u32(ss_max_u32(2 * iterator->capacity, FIRST_CAPACITY), count);
+    const uint32_t capacity = ss_max_u32(ss_max_u32(2 * iterator->capacity, FIRST_CAPACITY), count);
     uint64_t *values = ss_realloc(iterator->values, capacity, sizeof *values);
     if (values == NULL)
         return ss_fail_memory(error, capacity * sizeof *values);
@@ -88,26 +89,17 @@ sstore_status ss_table_iterator_next(ss_table_iterator *iterator, const uint64_t
 
 /* ===== records of a segment ===== */
 
-#define OPEN_BYTES 16384u /* of names, handles and the manifest, about */
-
 sstore_status ss_segment_iterator_open(ss_segment_iterator *iterator, const ss_segment *segment, bool has_ids,
                                        sstore_error *error)
 {
     *iterator = (ss_segment_iterator){.segment = segment, .has_ids = has_ids};
-    sstore_status status = ss_table_iterator_open(&iterator->fingerprints, &segment->tables[0].checked, error);
+    const sstore_status status = ss_table_iterator_open(&iterator->fingerprints, &segment->tables[0].checked, error);
     if (status != SSTORE_OK || !has_ids)
         return status;
-    uint32_t block_bytes = segment->ids.header.block_bytes;
+    const uint32_t block_bytes = segment->ids.header.block_bytes;
     iterator->ids_ahead = ss_read_ahead_from(0, UINT64_MAX);
     iterator->ids_buffer = ss_alloc(1, block_bytes);
     return iterator->ids_buffer != NULL ? SSTORE_OK : ss_fail_memory(error, block_bytes);
-}
-
-/* The bytes that a stream takes, with its open segment. */
-static uint64_t record_stream_bytes(const ss_segment *segment)
-{
-    return ss_table_iterator_bytes(&segment->tables[0].blocks) + segment->metadata.block_bytes + sizeof(ss_segment) +
-           sizeof(ss_table) + OPEN_BYTES;
 }
 
 void ss_segment_iterator_close(ss_segment_iterator *iterator)
@@ -117,7 +109,7 @@ void ss_segment_iterator_close(ss_segment_iterator *iterator)
     iterator->ids_buffer = NULL;
 }
 
-void ss_segment_iterator_rewind(ss_segment_iterator *iterator)
+static void rewind_segment(ss_segment_iterator *iterator)
 {
     ss_table_iterator_seek(&iterator->fingerprints, 0, UINT64_MAX);
     iterator->value_count = iterator->value_index = iterator->single_count = 0;
@@ -129,7 +121,7 @@ void ss_segment_iterator_rewind(ss_segment_iterator *iterator)
     iterator->id_order.any = false;
 }
 
-/* Make values[value_index] the present fingerprint. */
+/* Make values[value_index] the current fingerprint. */
 static sstore_status fill_values(ss_segment_iterator *iterator, bool *more_out, sstore_error *error)
 {
     *more_out = true;
@@ -159,10 +151,10 @@ static sstore_status open_next_ids(ss_segment_iterator *iterator, sstore_error *
     return status;
 }
 
-/* The next seek may be near: what follows a block is asked for ahead with the block after it only. */
+/* After a seek, blocks are read ahead only from the second one on, since the next seek may be near. */
 static const ss_read_ahead nothing_ahead = {.asked = UINT64_MAX};
 
-/* Go to the first record of the present rank in the id column; often it is in the block that is open. */
+/* Go to the first record of the current rank in the id column, which is often in the open block. */
 static sstore_status seek_ids(ss_segment_iterator *iterator, sstore_error *error)
 {
     uint64_t number = ss_key_index_find(&iterator->segment->ids_keys, iterator->rank);
@@ -179,27 +171,23 @@ static sstore_status seek_ids(ss_segment_iterator *iterator, sstore_error *error
     ss_ids_block_find(&iterator->ids, iterator->rank, &iterator->ids_index, &end);
     iterator->ids_rank = iterator->rank;
     iterator->id_order.any = false;
-    return SSTORE_OK; /* where the block does not have the rank, the next record is found to be missing */
+    return SSTORE_OK; /* if the block does not have the rank, take_id() reports it */
 }
 
-static bool holds(const ss_segment_iterator *iterator, uint64_t fingerprint)
-{
-    return iterator->value_count > 0 && iterator->values[0] <= fingerprint &&
-           fingerprint <= iterator->values[iterator->value_count - 1];
-}
-
-sstore_status ss_segment_iterator_seek(ss_segment_iterator *iterator, uint64_t fingerprint, sstore_error *error)
+static sstore_status seek_segment(ss_segment_iterator *iterator, uint64_t fingerprint, sstore_error *error)
 {
     const ss_segment *segment = iterator->segment;
-    bool more = true;
+    const bool is_open = iterator->value_count > 0 && iterator->values[0] <= fingerprint &&
+                         fingerprint <= iterator->values[iterator->value_count - 1];
     iterator->whole = false;
     iterator->single_count = 0;
-    if (!holds(iterator, fingerprint)) {
+    if (!is_open) {
+        bool more;
         iterator->value_count = iterator->value_index = 0;
         ss_table_iterator_seek(&iterator->fingerprints, ss_key_index_find(&segment->tables[0].keys, fingerprint),
                                UINT64_MAX);
         iterator->fingerprints.ahead = nothing_ahead;
-        sstore_status status = fill_values(iterator, &more, error);
+        const sstore_status status = fill_values(iterator, &more, error);
         iterator->fingerprints.ahead = ss_read_ahead_from(iterator->fingerprints.next_block, UINT64_MAX);
         if (status == SSTORE_OK && !more)
             iterator->rank = segment->metadata.distinct_count;
@@ -212,36 +200,25 @@ sstore_status ss_segment_iterator_seek(ss_segment_iterator *iterator, uint64_t f
     return iterator->has_ids && iterator->value_index < iterator->value_count ? seek_ids(iterator, error) : SSTORE_OK;
 }
 
-/* Whether the next record in the id column belongs to the present rank. */
-static bool next_id_is_of_rank(const ss_segment_iterator *iterator)
+/* Take the current id, and step to the next one. *last_out: no further id belongs to the current rank. */
+static sstore_status take_id(ss_segment_iterator *iterator, uint64_t *id_out, bool *last_out, sstore_error *error)
 {
-    if (iterator->ids_index < iterator->ids.count)
-        return iterator->ids_rank == iterator->rank;
-    return iterator->ids.continued;
-}
-
-static void step_id(ss_segment_iterator *iterator)
-{
-    iterator->ids_index++;
-    if (iterator->ids_index < iterator->ids.count && ss_ids_block_starts_rank(&iterator->ids, iterator->ids_index))
-        iterator->ids_rank++;
-}
-
-/* Give out the present id, and step on; the fingerprint is done when no further id is its. */
-static sstore_status take_id(ss_segment_iterator *iterator, uint64_t *id_out, sstore_error *error)
-{
-    if (iterator->ids_index == iterator->ids.count) {
-        sstore_status status = open_next_ids(iterator, error);
+    ss_ids_block *block = &iterator->ids;
+    if (iterator->ids_index == block->count) {
+        const sstore_status status = open_next_ids(iterator, error);
         if (status != SSTORE_OK)
             return status;
     }
+    const uint64_t number = iterator->next_ids_block - 1;
     if (iterator->ids_rank != iterator->rank)
-        return ss_block_reader_malformed(&iterator->segment->ids, iterator->next_ids_block - 1,
-                                         "its ranks do not follow the fingerprints", error);
-    sstore_status status = ss_checked_block_take_id(&iterator->segment->checked_ids, iterator->next_ids_block - 1,
-                                                    &iterator->ids, iterator->ids_index, &iterator->id_order, id_out,
-                                                    error);
-    step_id(iterator);
+        return ss_block_reader_malformed(&iterator->segment->ids, number, "its ranks do not follow the fingerprints",
+                                         error);
+    const sstore_status status = ss_checked_block_take_id(&iterator->segment->checked_ids, number, block,
+                                                          iterator->ids_index, &iterator->id_order, id_out, error);
+    iterator->ids_index++;
+    if (iterator->ids_index < block->count && ss_ids_block_starts_rank(block, iterator->ids_index))
+        iterator->ids_rank++;
+    *last_out = iterator->ids_index < block->count ? iterator->ids_rank != iterator->rank : !block->continued;
     return status;
 }
 
@@ -257,16 +234,7 @@ static sstore_status check_end(const ss_segment_iterator *iterator, sstore_error
     return SSTORE_OK;
 }
 
-/* When the last fingerprint is done. */
-static sstore_status check_end_of_ids(const ss_segment_iterator *iterator, sstore_error *error)
-{
-    const ss_block_reader *ids = &iterator->segment->ids;
-    if (iterator->ids_index == iterator->ids.count && iterator->next_ids_block == ids->header.block_count)
-        return SSTORE_OK;
-    return ss_fail_damaged(error, ids->file.path, SSTORE_NO_OFFSET, "there are more ids than fingerprints");
-}
-
-/* How many records from the present one on have ranks of their own, but for the last of either block. */
+/* How many records from the current one on have ranks of their own; without the last record of either block. */
 static uint32_t count_singles(const ss_segment_iterator *iterator)
 {
     const uint32_t values = iterator->value_count - iterator->value_index,
@@ -290,13 +258,6 @@ static void pass_singles(ss_segment_iterator *iterator, uint32_t count)
     }
 }
 
-static void take_single(ss_segment_iterator *iterator, sstore_record *record_out)
-{
-    record_out->fingerprint = iterator->values[iterator->value_index];
-    record_out->id = iterator->has_ids ? ss_ids_block_id(&iterator->ids, iterator->ids_index) : 0;
-    pass_singles(iterator, 1);
-}
-
 uint32_t ss_segment_iterator_pass_singles(ss_segment_iterator *iterator)
 {
     const uint32_t count = iterator->single_count;
@@ -308,10 +269,13 @@ sstore_status ss_segment_iterator_next(ss_segment_iterator *iterator, sstore_rec
                                        sstore_error *error)
 {
     if (SS_LIKELY(iterator->single_count > 0)) {
-        take_single(iterator, record_out);
+        record_out->fingerprint = iterator->values[iterator->value_index];
+        record_out->id = iterator->has_ids ? ss_ids_block_id(&iterator->ids, iterator->ids_index) : 0;
+        pass_singles(iterator, 1);
         *more_out = true;
         return SSTORE_OK;
     }
+    bool last = true; /* of the fingerprint's records */
     sstore_status status = fill_values(iterator, more_out, error);
     if (status == SSTORE_OK && !*more_out)
         status = check_end(iterator, error);
@@ -319,18 +283,19 @@ sstore_status ss_segment_iterator_next(ss_segment_iterator *iterator, sstore_rec
         return status;
     record_out->fingerprint = iterator->values[iterator->value_index];
     record_out->id = 0;
-    if (iterator->has_ids) {
-        status = take_id(iterator, &record_out->id, error);
-        if (status != SSTORE_OK || next_id_is_of_rank(iterator))
-            return status;
-    }
+    if (iterator->has_ids)
+        status = take_id(iterator, &record_out->id, &last, error);
+    if (status != SSTORE_OK || !last)
+        return status;
     iterator->value_index++;
     iterator->rank++;
     iterator->id_order.any = false;
     iterator->single_count = count_singles(iterator);
-    return iterator->has_ids && iterator->rank == iterator->segment->metadata.distinct_count
-               ? check_end_of_ids(iterator, error)
-               : SSTORE_OK;
+    const ss_block_reader *ids = &iterator->segment->ids;
+    if (iterator->has_ids && iterator->rank == iterator->segment->metadata.distinct_count &&
+        (iterator->ids_index < iterator->ids.count || iterator->next_ids_block < ids->header.block_count))
+        return ss_fail_damaged(error, ids->file.path, SSTORE_NO_OFFSET, "there are more ids than fingerprints");
+    return SSTORE_OK;
 }
 
 /* ===== records of stores ===== */
@@ -340,27 +305,23 @@ void ss_merge_iterator_init(ss_merge_iterator *merge, bool has_ids)
     *merge = (ss_merge_iterator){.has_ids = has_ids, .in_turn = true, .from_oldest = true};
 }
 
-static sstore_status add_segment(ss_merge_iterator *merge, const sstore *store, uint32_t number, sstore_error *error)
-{
-    ss_merge_input *inputs = ss_grow(merge->inputs, merge->input_count, &merge->capacity, 4, sizeof *inputs);
-    if (inputs == NULL)
-        return ss_fail_memory(error, 2 * merge->capacity * sizeof *inputs);
-    merge->inputs = inputs;
-    ss_merge_input *input = &inputs[merge->input_count++];
-    *input = (ss_merge_input){.store = merge->store_count,
-                              .age = number,
-                              .removes = ss_segment_removes(store->segments[number])};
-    return ss_segment_iterator_open(&input->iterator, store->segments[number], merge->has_ids, error);
-}
-
 sstore_status ss_merge_iterator_add(ss_merge_iterator *merge, const sstore *store, uint32_t first, uint32_t end,
                                     sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
     merge->in_turn &= merge->has_ids == store->manifest.has_ids;
     merge->from_oldest &= first == 0;
-    for (uint32_t i = first; status == SSTORE_OK && i < end; i++)
-        status = add_segment(merge, store, i, error);
+    for (uint32_t i = first; status == SSTORE_OK && i < end; i++) {
+        ss_merge_input *inputs = ss_grow(merge->inputs, merge->input_count, &merge->capacity, 4, sizeof *inputs);
+        if (inputs == NULL)
+            return ss_fail_memory(error, 2 * merge->capacity * sizeof *inputs);
+        merge->inputs = inputs;
+        ss_merge_input *input = &inputs[merge->input_count++];
+        *input = (ss_merge_input){.store = merge->store_count,
+                                  .age = i,
+                                  .removes = ss_segment_removes(store->segments[i])};
+        status = ss_segment_iterator_open(&input->iterator, store->segments[i], merge->has_ids, error);
+    }
     merge->store_count++;
     size_t *heap = ss_realloc(merge->heap, merge->input_count, sizeof *heap);
     if (heap == NULL)
@@ -369,22 +330,20 @@ sstore_status ss_merge_iterator_add(ss_merge_iterator *merge, const sstore *stor
     return status;
 }
 
+#define OPEN_BYTES 16384u /* of a segment's names, handles and manifest, about */
+
 uint64_t ss_merge_iterator_bytes(const sstore *store, uint32_t first, uint32_t end)
 {
     uint64_t bytes = 0;
     for (uint32_t i = first; i < end; i++)
-        bytes += record_stream_bytes(store->segments[i]);
+        bytes += table_iterator_bytes(&store->segments[i]->tables[0].blocks) +
+                 store->segments[i]->metadata.block_bytes + sizeof(ss_segment) + sizeof(ss_table) + OPEN_BYTES;
     return bytes;
 }
 
 sstore_status ss_merge_iterator_add_store(ss_merge_iterator *merge, const sstore *store, sstore_error *error)
 {
     return ss_merge_iterator_add(merge, store, 0, store->manifest.segment_count, error);
-}
-
-static bool is_same(const sstore_record *a, const sstore_record *b)
-{
-    return a->fingerprint == b->fingerprint && a->id == b->id;
 }
 
 static bool is_less(const ss_merge_input *a, const ss_merge_input *b)
@@ -415,7 +374,7 @@ static void sift_down(ss_merge_iterator *merge, size_t at)
     heap[at] = moved;
 }
 
-/* Make the heap of all inputs, whose streams stand before what is to come first. */
+/* Get the first record of each input, and make the heap. */
 static sstore_status begin(ss_merge_iterator *merge, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
@@ -434,7 +393,7 @@ static sstore_status begin(ss_merge_iterator *merge, sstore_error *error)
 sstore_status ss_merge_iterator_rewind(ss_merge_iterator *merge, sstore_error *error)
 {
     for (size_t i = 0; i < merge->input_count; i++)
-        ss_segment_iterator_rewind(&merge->inputs[i].iterator);
+        rewind_segment(&merge->inputs[i].iterator);
     return begin(merge, error);
 }
 
@@ -442,11 +401,11 @@ sstore_status ss_merge_iterator_seek(ss_merge_iterator *merge, uint64_t fingerpr
 {
     sstore_status status = SSTORE_OK;
     for (size_t i = 0; status == SSTORE_OK && i < merge->input_count; i++)
-        status = ss_segment_iterator_seek(&merge->inputs[i].iterator, fingerprint, error);
+        status = seek_segment(&merge->inputs[i].iterator, fingerprint, error);
     return status == SSTORE_OK ? begin(merge, error) : status;
 }
 
-/* The first input has given its record: go on to its next one. */
+/* Replace the record of the first input by its next one. */
 static sstore_status step(ss_merge_iterator *merge, sstore_error *error)
 {
     ss_merge_input *min = &merge->inputs[merge->heap[0]];
@@ -461,8 +420,15 @@ static sstore_status step(ss_merge_iterator *merge, sstore_error *error)
     return SSTORE_OK;
 }
 
-/* Where reading on takes about as long as going there: fingerprints, some of whose ids are read on the way. */
+/* So many fingerprints ahead, with their ids, reading on takes about as long as a seek. */
 #define NEAR_VALUES 4u
+
+/* Whether the fingerprint lies at most NEAR_VALUES ahead in the current block. */
+static bool is_near(const ss_segment_iterator *iterator, uint64_t fingerprint)
+{
+    const uint32_t left = iterator->value_count - iterator->value_index;
+    return left > 0 && iterator->values[iterator->value_index + ss_min_u32(NEAR_VALUES, left - 1)] >= fingerprint;
+}
 
 sstore_status ss_merge_iterator_skip(ss_merge_iterator *merge, uint64_t fingerprint, sstore_error *error)
 {
@@ -471,28 +437,16 @@ sstore_status ss_merge_iterator_skip(ss_merge_iterator *merge, uint64_t fingerpr
         ss_merge_input *min = &merge->inputs[merge->heap[0]];
         if (min->record.fingerprint >= fingerprint)
             break;
-        if (!ss_segment_iterator_is_near(&min->iterator, fingerprint, NEAR_VALUES))
-            status = ss_segment_iterator_seek(&min->iterator, fingerprint, error);
+        if (!is_near(&min->iterator, fingerprint))
+            status = seek_segment(&min->iterator, fingerprint, error);
         if (status == SSTORE_OK)
             status = step(merge, error);
     }
     return status;
 }
 
-static const char *file_of(const ss_merge_input *input)
-{
-    return input->iterator.segment->tables[0].blocks.file.path;
-}
-
-static sstore_status fail_order(const ss_merge_input *input, sstore_error *error)
-{
-    return ss_fail_damaged(error, file_of(input), SSTORE_NO_OFFSET,
-                           "the segment %s the record (%016llx, %llu), which %s in the store before it",
-                           input->removes ? "removes" : "adds", (unsigned long long)input->record.fingerprint,
-                           (unsigned long long)input->record.id, input->removes ? "was not" : "was");
-}
-
-/* Whether an input may be the next of its store that has a record; `before`: the one before, NULL if there is none. */
+/* Whether a segment may have a record as the next of its store; `before` is the last one that has it, NULL if there is
+ * none. */
 static bool comes_in_turn(const ss_merge_iterator *merge, const ss_merge_input *before, const ss_merge_input *input)
 {
     if (!merge->in_turn)
@@ -500,35 +454,33 @@ static bool comes_in_turn(const ss_merge_iterator *merge, const ss_merge_input *
     return before == NULL ? !input->removes || !merge->from_oldest : input->removes != before->removes;
 }
 
-/* What becomes of a record by the inputs of one store, from the first that has it to the last: it is added, removed, or stays
- * as it was before them. */
-static bool is_net(const ss_merge_input *first, const ss_merge_input *last, bool removes)
-{
-    return first->removes == removes && last->removes == removes;
-}
-
-/* Take a record off all inputs that have it. *wanted_out: it is among what is to be given. */
+/* Take a record from all inputs that have it. *wanted_out: in some store, the first and the last of the segments that
+ * have it both add it, or both remove it, as is asked for. Otherwise they leave it as it was before them. */
 static sstore_status take(ss_merge_iterator *merge, sstore_record *record_out, bool *wanted_out, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
     const ss_merge_input *input = &merge->inputs[merge->heap[0]];
-    const ss_merge_input *first = input, *last = NULL; /* that have it, of one store */
+    const ss_merge_input *first = input, *last = NULL; /* of one store */
     *wanted_out = false;
     *record_out = input->record;
     merge->from = input;
     do {
         if (last != NULL && last->store != input->store) {
-            *wanted_out |= is_net(first, last, merge->removed);
+            *wanted_out |= first->removes == merge->removed && last->removes == merge->removed;
             first = input;
             last = NULL;
         }
         if (SS_UNLIKELY(!comes_in_turn(merge, last, input)))
-            return fail_order(input, error);
+            return ss_fail_damaged(error, input->iterator.segment->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
+                                   "the segment %s the record (%016llx, %llu), which %s in the store before it",
+                                   input->removes ? "removes" : "adds", (unsigned long long)record_out->fingerprint,
+                                   (unsigned long long)record_out->id, input->removes ? "was not" : "was");
         last = input;
         status = step(merge, error);
         input = status == SSTORE_OK && merge->heap_count > 0 ? &merge->inputs[merge->heap[0]] : NULL;
-    } while (input != NULL && is_same(&input->record, record_out));
-    *wanted_out |= is_net(first, last, merge->removed);
+    } while (input != NULL && input->record.fingerprint == record_out->fingerprint &&
+             input->record.id == record_out->id);
+    *wanted_out |= first->removes == merge->removed && last->removes == merge->removed;
     return status;
 }
 
@@ -550,7 +502,7 @@ sstore_status ss_merge_iterator_next(ss_merge_iterator *merge, sstore_record *re
 
 const char *ss_merge_iterator_file(const ss_merge_iterator *merge)
 {
-    return file_of(merge->from);
+    return merge->from->iterator.segment->tables[0].blocks.file.path;
 }
 
 void ss_merge_iterator_close(ss_merge_iterator *merge)
@@ -569,7 +521,7 @@ struct sstore_record_iterator {
     sstore_status status; /* of an earlier call */
 };
 
-/* Go before the first record of a store. */
+/* Open an iterator before the first record of a store. */
 static sstore_status begin_store(ss_merge_iterator *records, const sstore *store, sstore_error *error)
 {
     ss_merge_iterator_init(records, store->manifest.has_ids);
