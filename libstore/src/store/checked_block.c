@@ -5,8 +5,8 @@ static sstore_status fail(const ss_checked_blocks *checked, uint64_t number, con
     return ss_block_reader_malformed(checked->reader, number, reason, error);
 }
 
-/* Whether the block has as many fingerprints as its ranks say, up to the next block's. Where not, several fingerprints could
- * share a rank, and with it all its ids. */
+/* Whether the block has as many fingerprints as the ranks say. Otherwise several fingerprints could share a rank and
+ * all its ids. */
 static bool count_fits(const ss_checked_blocks *checked, uint64_t number, uint32_t count)
 {
     const uint64_t next = number + 1;
@@ -15,8 +15,8 @@ static bool count_fits(const ss_checked_blocks *checked, uint64_t number, uint32
     return end - ss_array_at(checked->ranks, number) == count;
 }
 
-/* Whether a block does not begin above the key of the one before. Most often the upper half says it; the lower ones are not read
- * by queries that need others. */
+/* Whether a block does not begin above the key of the block before. The upper half nearly always tells; many queries do
+ * not read the lower one. */
 static bool begins_too_low(const ss_block *block, uint64_t key)
 {
     return block->first <= ss_upper(key) && ss_block_first(block) <= key;
@@ -36,40 +36,29 @@ sstore_status ss_checked_block_open(const ss_checked_blocks *checked, uint64_t n
     return SSTORE_OK;
 }
 
-/* Whether the last fingerprint is the one that the directory has. */
-static bool ends_with_key(const ss_checked_blocks *checked, uint64_t number, uint64_t last)
-{
-    return checked->keys == NULL || ss_array_at(checked->keys, number) == last;
-}
-
 sstore_status ss_checked_block_decode(const ss_checked_blocks *checked, uint64_t number, const ss_block *block,
                                       uint64_t *values_out, sstore_error *error)
 {
     if (SS_UNLIKELY(!ss_block_decode(block, values_out)))
         return fail(checked, number, SS_MALFORMED_GROUP, error);
-    if (SS_UNLIKELY(!ends_with_key(checked, number, values_out[block->count - 1])))
+    if (checked->keys != NULL && SS_UNLIKELY(ss_array_at(checked->keys, number) != values_out[block->count - 1]))
         return fail(checked, number, "its last fingerprint is not the key that the directory has", error);
     return SSTORE_OK;
 }
 
-/* Whether what was found lies between the block's key and the one before, and above what was found before in the block. So none is
- * found twice, though the groups between were not decoded. */
-static bool are_in_place(const ss_checked_blocks *checked, uint64_t number, const ss_near *near)
+/* Check that what was found lies between the key of the block before and this block's, and above what was found before
+ * in this block. So nothing is found twice although groups between were not decoded. */
+static sstore_status note_found(const ss_checked_blocks *checked, uint64_t number, ss_near *near, sstore_error *error)
 {
     const uint64_t lowest = near->values[__builtin_ctzll(near->which)],
                    highest = near->values[ss_count_up_to(near->which) - 1];
-    if (near->any && lowest <= near->last)
-        return false;
-    return checked->keys == NULL || (highest <= ss_array_at(checked->keys, number) &&
-                                     (number == 0 || lowest > ss_array_at(checked->keys, number - 1)));
-}
-
-static sstore_status note_found(const ss_checked_blocks *checked, uint64_t number, ss_near *near, sstore_error *error)
-{
-    if (SS_UNLIKELY(!are_in_place(checked, number, near)))
+    const bool is_in_place = checked->keys == NULL ||
+                             (highest <= ss_array_at(checked->keys, number) &&
+                              (number == 0 || lowest > ss_array_at(checked->keys, number - 1)));
+    if (SS_UNLIKELY(!is_in_place || (near->any && lowest <= near->last)))
         return fail(checked, number, "its fingerprints do not ascend", error);
     near->any = true;
-    near->last = near->values[ss_count_up_to(near->which) - 1];
+    near->last = highest;
     return SSTORE_OK;
 }
 

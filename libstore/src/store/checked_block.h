@@ -1,12 +1,12 @@
 /*
  * checked_block.h - reads fingerprints and ids from the blocks of a segment, and checks them. Whatever the bytes are:
  *   - the fingerprints that are decoded of a block ascend strictly;
- *   - where the directory is open, a block begins above the key of the block before, ends with its own key, and holds as many
- *     fingerprints as the ranks of table 0 say; so the block that the directory names for a fingerprint is the right one;
+ *   - if the directory is open, a block begins above the key of the block before, ends with its own key, and has as
+ *     many fingerprints as the ranks of table 0 say. So the directory names the right block for a fingerprint;
  *   - a block of ids ends with the rank that the directory has.
- * Everything else is DAMAGED, so that no caller has to check it. A query that probes decodes groups of several blocks one after
- * the other, and checks itself that what it finds ascends (query/search.c); a search for one id bisects (store/record_finder.c); and a
- * verification reports all damage (store/verify.c).
+ * Everything else is DAMAGED, so that callers need not check it. Exceptions: a query that decodes single groups checks
+ * itself that what it finds ascends (read/search.c), a search for one id bisects (store/lookup.c), and verification
+ * reports all damage (read/verify.c).
  */
 #ifndef SS_CHECKED_BLOCK_H
 #define SS_CHECKED_BLOCK_H
@@ -15,42 +15,42 @@
 #include "store/block_file.h"
 #include "store/directory.h"
 
-/* A table's blocks, and what is known of them. All borrowed. */
+/* The blocks of a file, with what is known about them. All borrowed. */
 typedef struct ss_checked_blocks {
     const ss_block_reader *reader;
     const ss_code *code;
-    const ss_array *keys;  /* each block's last fingerprint, or last rank; NULL: the directory is not open */
-    const ss_array *ranks; /* each block's first rank; NULL: not open, or not table 0 */
+    const ss_array *keys;  /* each block's last fingerprint, or last rank; NULL if the directory is not open */
+    const ss_array *ranks; /* each block's first rank; NULL if the directory is not open, or not of table 0 */
 } ss_checked_blocks;
 
 #define SS_BELOW_BLOCK_BEFORE "its fingerprints do not ascend from the block before"
 
-/* Look at the head of a block, whose checksum is right. DAMAGED. */
+/* Open a block whose checksum is right. */
 sstore_status ss_checked_block_open(const ss_checked_blocks *checked, uint64_t number, const uint8_t *bytes,
-                                   ss_block *block_out, sstore_error *error);
+                                    ss_block *block_out, sstore_error *error);
 
-/* Decode a whole block that was opened to values_out[0 .. count-1]. DAMAGED. */
+/* Decode a whole block to values_out[0 .. count-1]. */
 sstore_status ss_checked_block_decode(const ss_checked_blocks *checked, uint64_t number, const ss_block *block,
-                                     uint64_t *values_out, sstore_error *error);
+                                      uint64_t *values_out, sstore_error *error);
 
-/* ss_block_find_near() of a block that was opened: near->group becomes the next group that has some, near->end if there is none.
- * What is found lies where the directory says, above what the search found before. DAMAGED. */
-sstore_status ss_checked_block_find_near(const ss_checked_blocks *checked, uint64_t number, const ss_block *block, ss_near *near,
-                                        sstore_error *error);
+/* ss_block_find_near(): near->group becomes the next group that has near fingerprints, near->end if there is none. They
+ * lie where the directory says, and above those that the search found before. */
+sstore_status ss_checked_block_find_near(const ss_checked_blocks *checked, uint64_t number, const ss_block *block,
+                                         ss_near *near, sstore_error *error);
 
-/* ss_block_keep_near(), with the same checks. DAMAGED. */
-sstore_status ss_checked_block_keep_near(const ss_checked_blocks *checked, uint64_t number, const ss_block *block, ss_near *near,
-                                        sstore_error *error);
+/* ss_block_keep_near(), with the same checks. */
+sstore_status ss_checked_block_keep_near(const ss_checked_blocks *checked, uint64_t number, const ss_block *block,
+                                         ss_near *near, sstore_error *error);
 
-/* ss_block_decode_group() of a block that was opened. DAMAGED. */
-sstore_status ss_checked_block_decode_group(const ss_checked_blocks *checked, uint64_t number, const ss_block *block, uint32_t group,
-                                           uint32_t count, uint64_t *values_out, sstore_error *error);
+/* ss_block_decode_group(). */
+sstore_status ss_checked_block_decode_group(const ss_checked_blocks *checked, uint64_t number, const ss_block *block,
+                                            uint32_t group, uint32_t count, uint64_t *values_out, sstore_error *error);
 
-/* Look at the frame of a block of ids, whose checksum is right. `source` has no code and no ranks. DAMAGED. */
+/* Open a block of ids whose checksum is right. `checked` has no code and no ranks. */
 sstore_status ss_checked_block_open_ids(const ss_checked_blocks *checked, uint64_t number, const uint8_t *bytes,
-                                       ss_ids_block *block_out, sstore_error *error);
+                                        ss_ids_block *block_out, sstore_error *error);
 
-/* The ids of one fingerprint, which are taken one after the other: they have to ascend. */
+/* The ids of one fingerprint, which are taken one after the other, must ascend. */
 typedef struct ss_id_order {
     bool any; /* one was taken */
     uint64_t last;
@@ -59,10 +59,10 @@ typedef struct ss_id_order {
 #define SS_OTHER_LAST_RANK "its last rank is not the key that the directory has"
 #define SS_IDS_DO_NOT_ASCEND "the ids of one fingerprint do not ascend"
 
-/* Take the id of record `index` of a block. DAMAGED where it is not above the one before. */
+/* Take the id of record `index` of a block. DAMAGED if it is not above the last one. */
 static inline sstore_status ss_checked_block_take_id(const ss_checked_blocks *checked, uint64_t number,
-                                                    const ss_ids_block *block, uint32_t index, ss_id_order *order,
-                                                    uint64_t *id_out, sstore_error *error)
+                                                     const ss_ids_block *block, uint32_t index, ss_id_order *order,
+                                                     uint64_t *id_out, sstore_error *error)
 {
     const uint64_t id = ss_ids_block_id(block, index);
     if (SS_UNLIKELY(order->any && id <= order->last))

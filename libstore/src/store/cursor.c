@@ -4,10 +4,10 @@
 #include "base/memory.h"
 
 #define NOT_PLANNED UINT32_MAX
-#define ALIKE 4                           /* times as many fingerprints, at most */
-#define BUFFERS_BYTES ((size_t)256 << 10) /* of all visits' blocks, in pread mode */
+#define ALIKE 4                           /* the largest ratio of fingerprint counts */
+#define BUFFERS_BYTES ((size_t)256 << 10) /* of all open blocks, in pread mode */
 
-/* Whether radii that were found for one segment will do for another: they are complete for both, and about as good. */
+/* Whether radii found for one segment suit another: they are complete for both and about equally good. */
 static bool are_alike(const ss_segment *a, const ss_segment *b)
 {
     const double count = a->costs.fingerprint_count, other = b->costs.fingerprint_count;
@@ -17,7 +17,7 @@ static bool are_alike(const ss_segment *a, const ss_segment *b)
 
 void ss_plan_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss_query_plan *plans_out)
 {
-    uint32_t last = UINT32_MAX; /* whose radii were looked for */
+    uint32_t last = UINT32_MAX; /* whose radii were searched for */
     for (uint32_t i = 0; i < store->manifest.segment_count; i++) {
         const ss_segment *segment = store->segments[i];
         const ss_plan *plan = &segment->metadata.plan;
@@ -75,8 +75,8 @@ static uint32_t largest_block(const ss_manifest *manifest)
     return largest;
 }
 
-/* How many blocks are read into buffers of the cursor before they are searched. */
-static uint32_t choose_visit_capacity(sstore_io io, uint32_t block_bytes)
+/* How many blocks are open at the same time. */
+static uint32_t choose_open_capacity(sstore_io io, uint32_t block_bytes)
 {
     if (io != SSTORE_IO_PREAD || block_bytes == 0)
         return SS_TOGETHER;
@@ -87,8 +87,8 @@ static uint32_t choose_visit_capacity(sstore_io io, uint32_t block_bytes)
 static bool allocate_buffers(sstore_cursor *cursor, uint32_t block_bytes)
 {
     bool needed = cursor->store->options.io == SSTORE_IO_PREAD;
-    cursor->open_block_capacity = choose_visit_capacity(cursor->store->options.io, block_bytes);
-    assert(cursor->open_block_capacity >= 2); /* one stays while the next ones are added */
+    cursor->open_block_capacity = choose_open_capacity(cursor->store->options.io, block_bytes);
+    assert(cursor->open_block_capacity >= 2); /* one stays open while the next ones are added */
     cursor->buffers = ss_realloc(NULL, needed ? cursor->open_block_capacity + SS_HITS_TOGETHER : 0, block_bytes);
     uint8_t *buffer = cursor->buffers;
     for (uint32_t i = 0; needed && buffer != NULL && i < cursor->open_block_capacity; i++, buffer += block_bytes)
@@ -105,7 +105,7 @@ static bool allocate_buffers(sstore_cursor *cursor, uint32_t block_bytes)
 uint64_t ss_cursor_bytes(const ss_manifest *manifest, sstore_io io)
 {
     const uint32_t block_bytes = largest_block(manifest);
-    const uint64_t blocks = choose_visit_capacity(io, block_bytes) + SS_HITS_TOGETHER;
+    const uint64_t blocks = choose_open_capacity(io, block_bytes) + SS_HITS_TOGETHER;
     return sizeof(sstore_cursor) + manifest->segment_count * sizeof(ss_query_plan) +
            (io == SSTORE_IO_PREAD ? blocks * block_bytes : 0) + ss_membership_bytes(manifest, true, io);
 }

@@ -1,6 +1,6 @@
 /*
- * cursor.h - the scratch memory of one thread's queries: the probes and blocks that are under way together, and how to
- * query at the distance that was asked last.
+ * cursor.h - the scratch memory of one thread's queries: the probes and blocks that are processed together, and the
+ * query plans for the last distance. A query allocates nothing.
  */
 #ifndef SS_CURSOR_H
 #define SS_CURSOR_H
@@ -9,28 +9,28 @@
 #include "store/lookup.h"
 #include "store/store.h"
 
-/* A prefix that a table is searched for: the fingerprints first .. last (permuted). */
+/* A prefix to search for in a table: the fingerprints first .. last (permuted). */
 typedef struct ss_probe {
     uint64_t first, last;
     uint32_t table;
-    uint32_t lower_distance;    /* what the bits of the prefix leave of the distance */
-    uint64_t block, blocks_end; /* the blocks that may have some; looked up by run_probes() */
+    uint32_t lower_distance;    /* the distance that the flipped bits of the prefix leave */
+    uint64_t block, blocks_end; /* the blocks that may have them; set by run_probes() */
 } ss_probe;
 
 /* A block that is searched. */
 typedef struct ss_open_block {
     uint32_t table;
-    bool opened; /* `block` is there */
+    bool opened; /* `block` is set */
     ss_block_slot slot;
     ss_block block;
 } ss_open_block;
 
-/* The part of a probe, or of some in a row, that lies in one block. */
+/* The part of a probe, or of several in a row, in one block. */
 typedef struct ss_block_range {
     uint64_t first, last;
     uint32_t lower_distance;
     uint32_t open;
-    uint32_t group, end; /* the groups that may have some */
+    uint32_t group, end; /* the groups that may have them */
 } ss_block_range;
 
 /* Fingerprints of a group whose lower halves are near the query's. */
@@ -40,25 +40,25 @@ typedef struct ss_candidates {
     uint64_t which; /* by bits */
 } ss_candidates;
 
-/* So many probes, or blocks, go through a stage before the next stage begins, so that their cache misses overlap. */
+/* So many probes or blocks pass a stage before the next stage begins, so that their cache misses overlap. */
 #define SS_TOGETHER 64u
 
 /* A distinct fingerprint of a segment within the distance of a query. */
 typedef struct ss_hit {
     const ss_segment *segment;
-    uint64_t query; /* the query's index; 0 of one alone */
+    uint64_t query; /* the query's index in a batch, else 0 */
     uint64_t fingerprint;
     uint64_t rank;
     uint32_t segment_number;
     uint32_t distance;
-    bool has_rank;       /* it was found through table 0, so that its rank is known */
+    bool has_rank;       /* it was found in table 0, so its rank is known */
     bool maybe_in_newer; /* a newer segment that adds may also have the fingerprint */
 } ss_hit;
 
-/* So many hits' records are looked up together. */
+/* The records of so many hits are looked up together. */
 #define SS_HITS_TOGETHER 16u
 
-/* A Bloom filter with one hash function: it may take a fingerprint for one that was added. */
+/* A Bloom filter with one hash function. */
 #define SS_SEEN_BITS 12u
 typedef struct ss_seen {
     bool any;
@@ -67,44 +67,44 @@ typedef struct ss_seen {
 
 struct sstore_cursor {
     const sstore *store;
-    ss_query_plan *plans;      /* one a segment, for the distance asked last */
+    ss_query_plan *plans;      /* one a segment, for planned_distance */
     uint32_t planned_distance; /* NOT_PLANNED at first */
-    bool plans_cut;            /* not enough steps were left for the plans: the next call makes them again */
-    uint64_t query_steps;      /* what a query has for prefixes and blocks, beside those for what it finds */
-    ss_steps planning, steps;  /* left of a call's, and of its query's */
+    bool plans_cut;            /* the steps did not suffice for the plans; the next call makes them again */
+    uint64_t query_steps;      /* a query's budget for prefixes and blocks; what it finds adds to it */
+    ss_steps planning, steps;  /* left for a call, and for its current query */
     uint32_t probe_count, range_count, open_block_count, open_block_capacity, candidate_count;
     ss_probe probes[SS_TOGETHER];
     ss_block_range ranges[SS_TOGETHER];
     ss_open_block open_blocks[SS_TOGETHER];
     ss_candidates candidates[SS_TOGETHER];
     uint64_t queries[SS_MAX_TABLES]; /* the query's fingerprint, permuted for each table */
-    bool any_probed;                 /* of the query, in the segment */
+    bool any_probed;                 /* of the query in the segment */
     bool scanned;                    /* the last search was a scan */
-    uint32_t last_table;             /* in which a fingerprint within the distance was found last; SS_MAX_TABLES: none */
-    uint64_t last_found;             /* that, permuted */
-    uint64_t values[SS_GROUP_SIZE];  /* of a group that has candidates */
+    uint32_t last_table;             /* with the last hit; SS_MAX_TABLES: none */
+    uint64_t last_found;             /* the last hit, permuted */
+    uint64_t values[SS_GROUP_SIZE];  /* of a group with candidates */
     uint32_t found_count;
-    ss_hit found[SS_HITS_TOGETHER];        /* whose records are still to be reported */
-    ss_block_slot slots[SS_HITS_TOGETHER]; /* blocks of table 0 and of ids, for looking them up */
-    uint8_t *buffers;                      /* the visits' and these slots' */
-    ss_membership newer;                     /* to leave out records that newer segments also have */
-    ss_seen seen;                          /* what the query found in newer segments */
+    ss_hit found[SS_HITS_TOGETHER];        /* records not yet reported */
+    ss_block_slot slots[SS_HITS_TOGETHER]; /* blocks of table 0 and ids, to look them up */
+    uint8_t *buffers;                      /* of open_blocks and slots */
+    ss_membership newer;                   /* to leave out records that newer segments also have */
+    ss_seen seen;                          /* hits of the query in newer segments */
 };
 
 /* The bytes that a cursor of a store takes. */
 uint64_t ss_cursor_bytes(const ss_manifest *manifest, sstore_io io);
 
-/* Begin a call: renew its steps. */
+/* Begin a call with new steps. */
 void ss_cursor_begin(sstore_cursor *cursor);
-/* Begin a query of a call. */
+/* Begin a query of a call, with new steps. */
 static inline void ss_cursor_renew(sstore_cursor *cursor)
 {
     cursor->steps.left = cursor->query_steps;
 }
 
-/* Choose plans for a distance, one a segment; none for those that remove. */
+/* Make the query plans for a distance, one a segment except those that remove. */
 void ss_plan_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss_query_plan *plans_out);
-/* The same, kept for as long as the distance stays. */
+/* The same, cached for the last distance. */
 const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance);
 
 #endif

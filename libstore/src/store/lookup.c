@@ -76,19 +76,14 @@ sstore_status ss_rank_ids_take(ss_rank_ids *ids, uint32_t index, uint64_t *id_ou
 
 /* ===== lookup in a segment ===== */
 
-/* Blocks are read into buffers only where they are not in memory already. */
+/* Blocks are read into buffers only in pread mode. */
 static uint64_t buffer_bytes(const ss_manifest_segment *metadata, sstore_io io)
 {
     return io == SSTORE_IO_PREAD && metadata->distinct_count > 0 ? 2 * (uint64_t)metadata->block_bytes : 0;
 }
 
-uint64_t ss_segment_lookup_bytes(const ss_manifest_segment *metadata, sstore_io io)
-{
-    return sizeof(ss_segment_lookup) + buffer_bytes(metadata, io);
-}
-
-sstore_status ss_segment_lookup_open(ss_segment_lookup *lookup, const ss_segment *segment, bool has_ids,
-                                     ss_steps *steps, sstore_error *error)
+static sstore_status open_lookup(ss_segment_lookup *lookup, const ss_segment *segment, bool has_ids, ss_steps *steps,
+                                 sstore_error *error)
 {
     const uint64_t bytes = buffer_bytes(&segment->metadata, segment->tables[0].blocks.io);
     *lookup = (ss_segment_lookup){.segment = segment, .has_ids = has_ids};
@@ -99,12 +94,6 @@ sstore_status ss_segment_lookup_open(ss_segment_lookup *lookup, const ss_segment
     lookup->ids.buffer = lookup->buffers + bytes / 2;
     lookup->fingerprints.steps = lookup->ids.steps = steps;
     return SSTORE_OK;
-}
-
-void ss_segment_lookup_close(ss_segment_lookup *lookup)
-{
-    ss_free(lookup->buffers);
-    lookup->buffers = NULL;
 }
 
 sstore_status ss_segment_lookup_rank(ss_segment_lookup *lookup, uint64_t fingerprint, uint64_t *rank_out,
@@ -138,8 +127,8 @@ SS_ALWAYS_INLINE bool id_is_below(const void *block, uint64_t index, uint64_t ta
     return ss_ids_block_id(block, (uint32_t)index) < target;
 }
 
-/* Whether an id is among those of the finder's rank. They ascend from block to block, so that the search goes on where the
- * last one ended, unless that was for a higher id. */
+/* Whether the lookup's rank has an id. Ids ascend, also across blocks: so the search continues where the last one
+ * ended, unless that was for a higher id. */
 static sstore_status has_id(ss_segment_lookup *lookup, uint64_t id, bool *has_out, sstore_error *error)
 {
     ss_rank_ids *ids = &lookup->rank_ids;
@@ -165,8 +154,9 @@ static sstore_status has_id(ss_segment_lookup *lookup, uint64_t id, bool *has_ou
     return status;
 }
 
-sstore_status ss_segment_lookup_has(ss_segment_lookup *lookup, const sstore_record *record, bool *has_out,
-                                    sstore_error *error)
+/* Whether the segment has the record; without ids, the fingerprint. */
+static sstore_status has_record(ss_segment_lookup *lookup, const sstore_record *record, bool *has_out,
+                                sstore_error *error)
 {
     uint64_t rank;
     *has_out = false;
@@ -181,7 +171,7 @@ sstore_status ss_segment_lookup_has(ss_segment_lookup *lookup, const sstore_reco
 
 /* ===== lookup in a store ===== */
 
-/* Whether a segment can have a record of an older one: any but the oldest and empty ones. */
+/* Whether a segment can have a record of an older one. */
 static bool can_be_newer(const ss_manifest *manifest, uint32_t segment)
 {
     return segment > 0 && manifest->segments[segment].record_count > 0;
@@ -192,7 +182,7 @@ uint64_t ss_membership_bytes(const ss_manifest *manifest, bool newer_only, sstor
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < manifest->segment_count; i++)
         if (!newer_only || can_be_newer(manifest, i))
-            bytes += ss_segment_lookup_bytes(&manifest->segments[i], io);
+            bytes += sizeof(ss_segment_lookup) + buffer_bytes(&manifest->segments[i], io);
     return bytes;
 }
 
@@ -209,15 +199,14 @@ sstore_status ss_membership_open(ss_membership *membership, const sstore *store,
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++)
         if (!newer_only || can_be_newer(manifest, i))
-            status = ss_segment_lookup_open(&membership->lookups[i], store->segments[i], manifest->has_ids, steps,
-                                            error);
+            status = open_lookup(&membership->lookups[i], store->segments[i], manifest->has_ids, steps, error);
     return status;
 }
 
 void ss_membership_close(ss_membership *membership)
 {
     for (uint32_t i = 0; i < membership->lookup_count; i++)
-        ss_segment_lookup_close(&membership->lookups[i]);
+        ss_free(membership->lookups[i].buffers);
     ss_free(membership->lookups);
     *membership = (ss_membership){.lookups = NULL};
 }
@@ -229,7 +218,7 @@ sstore_status ss_membership_has(ss_membership *membership, const sstore_record *
     sstore_status status = SSTORE_OK;
     *has_out = false;
     for (uint32_t i = membership->lookup_count; status == SSTORE_OK && !mentioned && i-- > 0;) {
-        status = ss_segment_lookup_has(&membership->lookups[i], record, &mentioned, error);
+        status = has_record(&membership->lookups[i], record, &mentioned, error);
         *has_out = mentioned && !ss_segment_removes(membership->store->segments[i]);
     }
     return status;
@@ -244,6 +233,6 @@ sstore_status ss_membership_in_newer(ss_membership *membership, uint32_t segment
     *newer_out = false;
     for (uint32_t i = end; status == SSTORE_OK && !*newer_out && i-- > segment + 1;)
         if ((added || ss_segment_removes(store->segments[i])) && membership->lookups[i].segment != NULL)
-            status = ss_segment_lookup_has(&membership->lookups[i], record, newer_out, error);
+            status = has_record(&membership->lookups[i], record, newer_out, error);
     return status;
 }

@@ -5,10 +5,10 @@
 
 /* ===== key index ===== */
 
-#define KEYS_A_BUCKET 4u /* on average: a quarter of a line of 64 bytes, twice that with the neighbour */
+#define KEYS_A_BUCKET 4u /* on average: half a cache line */
 #define MAX_BUCKET_BITS 26u
 
-/* Enough leading bits for buckets of KEYS_A_BUCKET, if the keys are spread evenly. */
+/* Choose enough leading bits for buckets of KEYS_A_BUCKET evenly spread keys. */
 static uint32_t choose_bucket_bits(uint64_t key_count)
 {
     uint32_t bits = 1;
@@ -26,8 +26,7 @@ uint64_t ss_key_index_bytes(uint64_t key_count)
 sstore_status ss_key_index_init(ss_key_index *index, ss_array *keys, sstore_error *error)
 {
     uint64_t last = keys->count == 0 ? 0 : ss_array_at(keys, keys->count - 1);
-    uint32_t used_bits = last == 0 ? 1
-                                   : 64 - (uint32_t)__builtin_clzll(last); /* leading zeros of all keys say nothing */
+    const uint32_t used_bits = last == 0 ? 1 : 64 - (uint32_t)__builtin_clzll(last); /* the rest is 0 in all keys */
     uint32_t bits = (uint32_t)ss_min_u64(choose_bucket_bits(keys->count), used_bits);
     size_t buckets = (size_t)(last >> (used_bits - bits)) + 1;
     *index = (ss_key_index){.keys = *keys, .shift = used_bits - bits, .last = last};
@@ -70,94 +69,58 @@ uint64_t ss_key_index_find(const ss_key_index *index, uint64_t target)
 
 /* ===== segment ===== */
 
-/* Opens a segment's files, and checks them as far as that goes without reading the blocks. */
-
-static sstore_status fail_header(const ss_block_reader *blocks, sstore_error *error)
+/* A segment's block file by number: a table's, or the id column's. */
+static ss_block_reader *block_file(ss_segment *segment, uint32_t number)
 {
-    return ss_fail_damaged(error, blocks->file.path, 0, "the header contradicts the manifest");
+    return number == SS_IDS_NUMBER ? &segment->ids : &segment->tables[number].blocks;
 }
 
-static sstore_status check_table_header(const ss_segment *segment, uint32_t number, sstore_error *error)
-{
-    const ss_manifest_segment *metadata = &segment->metadata;
-    const ss_block_reader *blocks = &segment->tables[number].blocks;
-    const ss_block_header *header = &blocks->header;
-    if (header->item_count != metadata->distinct_count || header->table_count != metadata->plan.table_count ||
-        header->distance != metadata->plan.distance ||
-        header->radius != (uint32_t)metadata->plan.tables[number].radius ||
-        header->key_mask != metadata->plan.tables[number].key_mask)
-        return fail_header(blocks, error);
-    return SSTORE_OK;
-}
-
-/* Open a table's blocks. */
+/* Open a block file, and check its header against the manifest. */
 static sstore_status open_blocks(ss_segment *segment, const ss_dir *dir, uint32_t number, sstore_io io,
                                  sstore_error *error)
 {
-    ss_table *table = &segment->tables[number];
-    ss_block_file_metadata metadata = ss_manifest_file_metadata(&segment->metadata, number);
-    sstore_status status = ss_block_reader_open(&table->blocks, dir, &metadata, io, error);
-    if (status == SSTORE_OK)
-        status = check_table_header(segment, number, error);
+    const ss_manifest_segment *metadata = &segment->metadata;
+    const ss_block_file_metadata file = ss_manifest_file_metadata(metadata, number);
+    const ss_block_reader *blocks = block_file(segment, number);
+    const ss_block_header *header = &blocks->header;
+    const sstore_status status = ss_block_reader_open(block_file(segment, number), dir, &file, io, error);
     if (status != SSTORE_OK)
         return status;
-    ss_permutation_init(&table->permutation, segment->metadata.plan.tables[number].key_mask);
-    ss_code_init(&table->code, table->blocks.header.code_lengths);
-    table->checked = (ss_checked_blocks){.reader = &table->blocks, .code = &table->code};
-    return SSTORE_OK;
+    bool fits = header->table_count == metadata->plan.table_count && header->distance == metadata->plan.distance;
+    if (number == SS_IDS_NUMBER) {
+        fits &= header->item_count == metadata->record_count;
+        for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
+            fits &= header->code_lengths[h] == 0;
+        segment->checked_ids = (ss_checked_blocks){.reader = blocks};
+    } else {
+        ss_table *table = &segment->tables[number];
+        const ss_plan_table *plan = &metadata->plan.tables[number];
+        fits &= header->item_count == metadata->distinct_count && header->radius == (uint32_t)plan->radius &&
+                header->key_mask == plan->key_mask;
+        ss_permutation_init(&table->permutation, plan->key_mask);
+        ss_code_init(&table->code, header->code_lengths);
+        table->checked = (ss_checked_blocks){.reader = blocks, .code = &table->code};
+    }
+    return fits ? SSTORE_OK : ss_fail_damaged(error, blocks->file.path, 0, "the header contradicts the manifest");
 }
 
-/* Find a table's keys in the directory. */
+/* Find a block file's keys in the directory. Ranks, the keys of the id column, may be equal in neighbouring blocks. */
 static sstore_status open_keys(ss_segment *segment, uint32_t number, sstore_error *error)
 {
-    ss_table *table = &segment->tables[number];
+    const bool is_ids = number == SS_IDS_NUMBER;
+    const ss_block_reader *blocks = block_file(segment, number);
+    ss_key_index *index = is_ids ? &segment->ids_keys : &segment->tables[number].keys;
+    ss_checked_blocks *checked = is_ids ? &segment->checked_ids : &segment->tables[number].checked;
     ss_array keys = {.count = 0};
-    sstore_status status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, number,
-                                            segment->metadata.tables[number].block_count, &keys, error);
-    if (status == SSTORE_OK && !ss_array_ascends(&keys, true))
-        status = ss_fail_damaged(error, table->blocks.file.path, SSTORE_NO_OFFSET,
-                                 "the directory's keys for this table do not ascend; " SS_DIRECTORY_ADVICE);
+    sstore_status status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, number, blocks->header.block_count,
+                                            &keys, error);
+    if (status == SSTORE_OK && !ss_array_ascends(&keys, !is_ids))
+        status = ss_fail_damaged(error, blocks->file.path, SSTORE_NO_OFFSET,
+                                 "the directory's %s do not ascend; " SS_DIRECTORY_ADVICE,
+                                 is_ids ? "ranks for the ids" : "keys for this table");
     if (status == SSTORE_OK)
-        status = ss_key_index_init(&table->keys, &keys, error);
-    table->checked.keys = &table->keys.keys;
-    ss_array_free(&keys);
-    return status;
-}
-
-static sstore_status check_ids_header(const ss_segment *segment, sstore_error *error)
-{
-    const ss_block_header *header = &segment->ids.header;
-    uint32_t code_bits = 0;
-    for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
-        code_bits += header->code_lengths[h];
-    if (header->item_count != segment->metadata.record_count ||
-        header->table_count != segment->metadata.plan.table_count ||
-        header->distance != segment->metadata.plan.distance || code_bits != 0)
-        return fail_header(&segment->ids, error);
-    return SSTORE_OK;
-}
-
-/* Open the id column's blocks. */
-static sstore_status open_id_blocks(ss_segment *segment, const ss_dir *dir, sstore_io io, sstore_error *error)
-{
-    ss_block_file_metadata metadata = ss_manifest_file_metadata(&segment->metadata, SS_IDS_NUMBER);
-    sstore_status status = ss_block_reader_open(&segment->ids, dir, &metadata, io, error);
-    segment->checked_ids = (ss_checked_blocks){.reader = &segment->ids};
-    return status == SSTORE_OK ? check_ids_header(segment, error) : status;
-}
-
-/* Find the id column's keys in the directory. */
-static sstore_status open_ids_keys(ss_segment *segment, sstore_error *error)
-{
-    ss_array keys = {.count = 0};
-    sstore_status status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, SS_IDS_NUMBER,
-                                            segment->metadata.ids.block_count, &keys, error);
-    if (status == SSTORE_OK && !ss_array_ascends(&keys, false))
-        status = ss_fail_damaged(error, segment->ids.file.path, SSTORE_NO_OFFSET,
-                                 "the directory's ranks for the ids do not ascend; " SS_DIRECTORY_ADVICE);
-    if (status == SSTORE_OK)
-        status = ss_key_index_init(&segment->ids_keys, &keys, error);
-    segment->checked_ids.keys = &segment->ids_keys.keys;
+        status = ss_key_index_init(index, &keys, error);
+    checked->keys = &index->keys;
     ss_array_free(&keys);
     return status;
 }
@@ -165,84 +128,56 @@ static sstore_status open_ids_keys(ss_segment *segment, sstore_error *error)
 static sstore_status open_ranks(ss_segment *segment, sstore_error *error)
 {
     const ss_block_reader *blocks = &segment->tables[0].blocks;
+    const ss_array *ranks = &segment->ranks;
     sstore_status status = ss_directory_get(segment->directory, SS_ARRAY_RANKS, 0, blocks->header.block_count,
                                             &segment->ranks, error);
     if (status != SSTORE_OK)
         return status;
-    segment->tables[0].checked.ranks = &segment->ranks;
-    uint64_t count = segment->ranks.count;
-    if (count > 0 && (ss_array_at(&segment->ranks, 0) != 0 || !ss_array_ascends(&segment->ranks, true) ||
-                      ss_array_at(&segment->ranks, count - 1) >= segment->metadata.distinct_count))
+    segment->tables[0].checked.ranks = ranks;
+    if (ranks->count > 0 && (ss_array_at(ranks, 0) != 0 || !ss_array_ascends(ranks, true) ||
+                             ss_array_at(ranks, ranks->count - 1) >= segment->metadata.distinct_count))
         return ss_fail_damaged(error, blocks->file.path, SSTORE_NO_OFFSET,
                                "the directory's ranks do not ascend from 0; " SS_DIRECTORY_ADVICE);
     return SSTORE_OK;
 }
 
-/* Open what queries need. The directory comes into memory last: by then its size is known to be that of a directory for files
- * that are there. */
-static sstore_status open_whole(ss_segment *segment, const ss_dir *dir, bool has_ids, sstore_io io, sstore_error *error)
-{
-    const ss_manifest_segment *metadata = &segment->metadata;
-    sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; status == SSTORE_OK && i < metadata->plan.table_count; i++)
-        status = open_blocks(segment, dir, i, io, error);
-    if (status == SSTORE_OK && has_ids)
-        status = open_id_blocks(segment, dir, io, error);
-    if (status == SSTORE_OK)
-        status = ss_directory_open(dir, metadata->lmdb_format, metadata->directory_bytes, metadata->directory_sum,
-                                   &segment->directory, error);
-    for (uint32_t i = 0; status == SSTORE_OK && i < metadata->plan.table_count; i++)
-        status = open_keys(segment, i, error);
-    if (status == SSTORE_OK)
-        status = open_ranks(segment, error);
-    if (status == SSTORE_OK && has_ids)
-        status = open_ids_keys(segment, error);
-    return status;
-}
-
-/* What becomes of opening a block file: one that cannot be read may be left out. */
-static sstore_status leave_out(const ss_segment_use *use, ss_block_reader *blocks, sstore_status status,
-                               const sstore_error *problem, sstore_error *error)
-{
-    if (status == SSTORE_OK)
-        return status;
-    if (use->on_problem != NULL && ss_is_of_one_file(problem)) {
-        ss_block_reader_close(blocks);
-        *blocks = (ss_block_reader){.file = SS_FILE_NONE};
-        use->on_problem(use->context, problem);
-        return SSTORE_OK;
-    }
-    if (error != NULL)
-        *error = *problem;
-    return status;
-}
-
-/* Open what reading block files in order needs. */
-static sstore_status open_block_files(ss_segment *segment, const ss_dir *dir, const ss_segment_use *use,
-                                      sstore_error *error)
-{
-    sstore_error problem;
-    sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; status == SSTORE_OK && i < segment->table_count; i++) {
-        status = open_blocks(segment, dir, i, SSTORE_IO_PREAD, &problem);
-        status = leave_out(use, &segment->tables[i].blocks, status, &problem, error);
-    }
-    if (status == SSTORE_OK && use->has_ids) {
-        status = open_id_blocks(segment, dir, SSTORE_IO_PREAD, &problem);
-        status = leave_out(use, &segment->ids, status, &problem, error);
-    }
-    return status;
-}
-
 static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss_segment_use *use, sstore_error *error)
 {
-    const uint32_t table_count = use->records_only ? 1 : segment->metadata.plan.table_count;
+    const ss_manifest_segment *metadata = &segment->metadata;
+    const bool whole = !use->records_only && !use->blocks_only;
+    const uint32_t table_count = use->records_only ? 1 : metadata->plan.table_count;
+    const uint32_t file_count = table_count + (use->has_ids ? 1 : 0);
+    sstore_status status = SSTORE_OK;
     segment->tables = ss_alloc(table_count, sizeof *segment->tables);
     if (segment->tables == NULL)
         return ss_fail_memory(error, table_count * sizeof *segment->tables);
     segment->table_count = table_count;
-    return use->records_only || use->blocks_only ? open_block_files(segment, dir, use, error)
-                                                 : open_whole(segment, dir, use->has_ids, use->io, error);
+    for (uint32_t i = 0; status == SSTORE_OK && i < file_count; i++) {
+        const uint32_t number = i < table_count ? i : SS_IDS_NUMBER;
+        sstore_error problem;
+        status = open_blocks(segment, dir, number, whole ? use->io : SSTORE_IO_PREAD, &problem);
+        if (status != SSTORE_OK && use->on_problem != NULL && ss_is_of_one_file(&problem)) { /* leave it out */
+            ss_block_reader_close(block_file(segment, number));
+            *block_file(segment, number) = (ss_block_reader){.file = SS_FILE_NONE};
+            use->on_problem(use->context, &problem);
+            status = SSTORE_OK;
+        } else if (status != SSTORE_OK && error != NULL) {
+            *error = problem;
+        }
+    }
+    if (!whole)
+        return status;
+    /* The directory is loaded last: now its size is known to be plausible for files that exist. */
+    if (status == SSTORE_OK)
+        status = ss_directory_open(dir, metadata->lmdb_format, metadata->directory_bytes, metadata->directory_sum,
+                                   &segment->directory, error);
+    for (uint32_t i = 0; status == SSTORE_OK && i < table_count; i++)
+        status = open_keys(segment, i, error);
+    if (status == SSTORE_OK)
+        status = open_ranks(segment, error);
+    if (status == SSTORE_OK && use->has_ids)
+        status = open_keys(segment, SS_IDS_NUMBER, error);
+    return status;
 }
 
 sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *metadata, const ss_segment_use *use,

@@ -1,4 +1,8 @@
-/* segment.h - an open segment. */
+/*
+ * segment.h - an open segment: its tables, id column and directory, and the index over block keys. Immutable, so that
+ * cursors of all threads and all handles of a store share it. What the files say is checked as far as possible without
+ * reading blocks.
+ */
 #ifndef SS_SEGMENT_H
 #define SS_SEGMENT_H
 
@@ -13,12 +17,8 @@
 
 /* ===== key index ===== */
 
-/*
- * Looks up block keys. The keys stay in the directory; beside them the index holds, for every value of
- * their leading bits, where keys with it begin: one small table in the cache, one line of keys, and a few steps
- * between, however the keys are spread.
- */
-
+/* Finds block keys. The keys stay in the directory. For every value of their leading bits the index knows where keys
+ * with it begin, so that a lookup reads one entry of a small table and about one cache line of keys. */
 typedef struct ss_key_index {
     ss_array keys;    /* ascending; owned, its chunks are the directory's */
     uint32_t shift;   /* a key's bucket is key >> shift */
@@ -26,15 +26,15 @@ typedef struct ss_key_index {
     uint32_t *begins; /* begins[b] .. begins[b + 1] - 1 are the keys of bucket b */
 } ss_key_index;
 
-/* Make an index of ascending keys, which it takes over also where it fails. About a byte a key. MEMORY. */
+/* Make an index of ascending keys, which it takes over even if it fails. Takes about a byte a key. MEMORY. */
 sstore_status ss_key_index_init(ss_key_index *index, ss_array *keys, sstore_error *error);
-/* Also of a zeroed index. */
+/* Free; a zeroed index is allowed. */
 void ss_key_index_free(ss_key_index *index);
 
-/* The bytes that an index of so many keys takes at most, beside the directory. */
+/* The most bytes that an index of so many keys takes, beside the directory. */
 uint64_t ss_key_index_bytes(uint64_t key_count);
 
-/* Bring what a look-up of `target` reads first into the cache. */
+/* Prefetch what a lookup of `target` reads first. */
 static inline void ss_key_index_prefetch(const ss_key_index *index, uint64_t target)
 {
     uint64_t first = target <= index->last ? index->begins[target >> index->shift] : index->keys.count;
@@ -42,23 +42,19 @@ static inline void ss_key_index_prefetch(const ss_key_index *index, uint64_t tar
         __builtin_prefetch(index->keys.chunks[first / SS_CHUNK_KEYS] + 8 * (first % SS_CHUNK_KEYS));
 }
 
-/* How far into a block `target` is, of 0 to 1: where block keys and what they are keys of are spread evenly. `number` is that of the
- * block, whose key is at or above it. */
+/* Estimate how far into block `number`, from 0 to 1, `target` is, if keys are spread evenly. The block's key is at
+ * least `target`. */
 static inline double ss_key_index_share(const ss_key_index *index, uint64_t number, uint64_t target)
 {
-    const uint64_t key = ss_array_at(&index->keys, number), before = number > 0 ? ss_array_at(&index->keys, number - 1) : 0;
+    const uint64_t key = ss_array_at(&index->keys, number);
+    const uint64_t before = number > 0 ? ss_array_at(&index->keys, number - 1) : 0;
     return key > before && target > before ? (double)(target - before) / (double)(key - before) : 0;
 }
 
-/* The first key at or above `target`; keys.count if there is none. */
+/* The number of the first key that is at least `target`; keys.count if there is none. */
 uint64_t ss_key_index_find(const ss_key_index *index, uint64_t target);
 
 /* ===== segment ===== */
-
-/*
- * An open segment: its tables, id column and directory. Immutable; shared by cursors of all threads, and by
- * all handles of a store that have it.
- */
 
 typedef struct ss_table {
     ss_block_reader blocks;
@@ -69,13 +65,13 @@ typedef struct ss_table {
 } ss_table;
 
 typedef struct ss_segment {
-    atomic_uint reference_count; /* it is closed with the last one */
+    atomic_uint reference_count;
     ss_manifest_segment metadata;
     ss_directory *directory;
-    uint32_t table_count; /* that are open */
+    uint32_t table_count; /* open ones */
     ss_table *tables;
     ss_array ranks;          /* the first rank of each block of table 0 */
-    ss_block_reader ids;     /* in a store with ids, as ids_keys */
+    ss_block_reader ids;     /* like ids_keys, only in a store with ids */
     ss_key_index ids_keys;   /* each block's last rank */
     ss_checked_blocks checked_ids;
     ss_cost_model costs;
@@ -83,26 +79,25 @@ typedef struct ss_segment {
 
 typedef void (*ss_file_problem_fn)(void *context, const sstore_error *problem);
 
-/* What a segment is opened for. */
+/* How to open a segment. */
 typedef struct ss_segment_use {
     bool has_ids;      /* the store has */
-    bool records_only; /* to read all records in order and nothing else: only table 0 and the ids, without the directory. It
-                          takes two files and next to no memory */
-    bool blocks_only;  /* to read all block files from end to end: without the directory */
-    ss_file_problem_fn on_problem; /* with blocks_only: told of each block file that cannot be opened, which is then left
-                                      out, with no block; NULL: one is enough to fail */
+    bool records_only; /* only table 0 and the ids, to read all records in order; takes two files and little memory */
+    bool blocks_only;  /* only the block files, without the directory */
+    ss_file_problem_fn on_problem; /* with blocks_only: reports each block file that cannot be opened, which then has no
+                                      blocks; NULL: opening fails */
     void *context;                 /* of on_problem */
     sstore_io io;
     sstore_strategy strategy;
 } ss_segment_use;
 
-/* Open the segment that the manifest of the store in `store` knows by these facts. Errors as sstore_open(). */
+/* Open a segment of the store in `store`, given its part of the manifest. Errors as sstore_open(). */
 sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *metadata, const ss_segment_use *use,
                               ss_segment **segment_out, sstore_error *error);
 
-/* Hold it once more; returns it. From any thread. */
+/* Add a reference; returns the segment. From any thread. */
 ss_segment *ss_segment_retain(ss_segment *segment);
-/* Whoever opened or held it does not need it any more. NULL is allowed. */
+/* Drop a reference; the last one closes the segment. NULL is allowed. */
 void ss_segment_release(ss_segment *segment);
 
 static inline bool ss_segment_removes(const ss_segment *segment)
@@ -110,7 +105,7 @@ static inline bool ss_segment_removes(const ss_segment *segment)
     return segment->metadata.kind == SS_SEGMENT_REMOVED;
 }
 
-/* The bytes that table `number` takes in the directory, its keys and ranks. */
+/* The bytes of the keys and ranks of table `number` in the directory. */
 uint64_t ss_table_directory_bytes(const ss_segment *segment, uint32_t number);
 
 #endif

@@ -6,35 +6,27 @@
 #include "base/memory.h"
 #include "store/cursor.h"
 
-/* How often opening starts again when a writer replaces the store meanwhile. */
+/* How often opening is tried again if a writer replaces the store meanwhile. */
 #define MAX_ATTEMPTS 100
 
 /* ----- memory ----- */
 
-/* A block file in memory: all of it in the mode memory. In the mode mmap a bit a block says what was checked; the pages are those of
- * the page cache, which the system takes back as it likes. */
+/* The memory of a block file. In mmap mode it is a bit for each block: mapped pages belong to the page cache, which the
+ * system can take back. */
 static uint64_t block_file_bytes(uint64_t block_count, uint32_t block_bytes, sstore_io io)
 {
-    switch (io) {
-    case SSTORE_IO_MEMORY: return SS_HEADER_BYTES + block_count * block_bytes;
-    case SSTORE_IO_MMAP: return block_count / 8 + 1;
-    case SSTORE_IO_PREAD:
-    case SSTORE_IO_AUTO: break;
-    }
-    return 0;
+    if (io == SSTORE_IO_MEMORY)
+        return SS_HEADER_BYTES + block_count * block_bytes;
+    return io == SSTORE_IO_MMAP ? block_count / 8 + 1 : 0;
 }
 
 static uint64_t segment_bytes(const ss_manifest_segment *segment, bool has_ids, sstore_io io)
 {
-    const uint32_t block_bytes = segment->block_bytes;
-    uint64_t bytes = segment->directory_bytes + sizeof(ss_segment);
-    for (uint32_t i = 0; i < segment->plan.table_count; i++) {
-        uint64_t blocks = segment->tables[i].block_count;
-        bytes += sizeof(ss_table) + ss_key_index_bytes(blocks) + block_file_bytes(blocks, block_bytes, io);
+    uint64_t bytes = segment->directory_bytes + sizeof(ss_segment) + segment->plan.table_count * sizeof(ss_table);
+    for (uint32_t i = 0; i < segment->plan.table_count + (has_ids ? 1 : 0); i++) {
+        const ss_manifest_file *file = i < segment->plan.table_count ? &segment->tables[i] : &segment->ids;
+        bytes += ss_key_index_bytes(file->block_count) + block_file_bytes(file->block_count, segment->block_bytes, io);
     }
-    if (has_ids)
-        bytes += ss_key_index_bytes(segment->ids.block_count) +
-                 block_file_bytes(segment->ids.block_count, block_bytes, io);
     return bytes;
 }
 
@@ -48,7 +40,7 @@ uint64_t ss_store_memory_bytes(const ss_manifest *manifest, sstore_io io)
 
 /* ----- opening ----- */
 
-/* Close all that belongs to the manifest that was read. */
+/* Close the manifest and all that was opened by it. */
 static void drop_manifest(sstore *store)
 {
     for (uint32_t i = 0; store->segments != NULL && i < store->manifest.segment_count; i++)
@@ -60,7 +52,7 @@ static void drop_manifest(sstore *store)
     ss_manifest_free(&store->manifest);
 }
 
-/* Hold what the store is going to take against what it may. */
+/* Check that the store will not take more memory than the options allow. */
 static sstore_status check_memory(const sstore *store, sstore_error *error)
 {
     uint64_t max = store->options.max_memory, needed = ss_store_memory_bytes(&store->manifest, store->options.io);
@@ -68,13 +60,12 @@ static sstore_status check_memory(const sstore *store, sstore_error *error)
         return SSTORE_OK;
     return ss_fail(error, SSTORE_ERROR_MEMORY, 0, store->dir.path, SSTORE_NO_OFFSET,
                    "opening the store takes %.1f MiB, and max_memory allows %.1f; read by pread or mapped it takes "
-                   "least, and a store of "
-                   "fewer tables or segments less",
+                   "least, and a store of fewer tables or segments less",
                    (double)needed / 0x1p20, (double)max / 0x1p20);
 }
 
-/* The open segment of these facts that another handle of the store has; NULL: none. Segments never change, but one of the
- * same id may lie in another folder, with another directory. */
+/* The segment with this metadata that another handle of the store has open; NULL if there is none. Segments never
+ * change, but one with the same id may lie in another folder, with another directory. */
 static ss_segment *find_open(const sstore *other, const ss_manifest_segment *metadata)
 {
     for (uint32_t i = 0; other != NULL && i < other->manifest.segment_count; i++) {
@@ -113,17 +104,17 @@ static sstore_status open_segments(sstore *store, const sstore *other, sstore_er
     return status;
 }
 
-/* How a store is opened: by path, or again. */
+/* How to open a store. */
 typedef struct opening {
     const char *path;
-    const ss_dir *dir;   /* the store's folder; NULL: by path */
-    const sstore *other; /* a handle on the same store, whose open segments are shared; or NULL */
-    const char *recipe;  /* that it must have; NULL: any */
+    const ss_dir *dir;   /* the store's folder; NULL: open it by path */
+    const sstore *other; /* another handle on the store, whose open segments are shared; or NULL */
+    const char *recipe;  /* the store must have it; NULL: any */
     sstore_open_options options;
     bool records_only;
 } opening;
 
-/* How block files are read: as asked for, or so that they fit into the memory there is. */
+/* Choose how to read block files: as asked for, or so that they fit in memory. */
 static sstore_io choose_io(const sstore_open_options *options, const ss_manifest *manifest)
 {
     if (options->io != SSTORE_IO_AUTO)
@@ -131,7 +122,7 @@ static sstore_io choose_io(const sstore_open_options *options, const ss_manifest
     const uint64_t max = options->max_memory != 0 ? options->max_memory : UINT64_MAX;
     if (ss_manifest_total_bytes(manifest) <= ss_min_u64(max, ss_memory_limit()) / 2)
         return SSTORE_IO_MMAP;
-    /* Buffers for pread may be what does not fit: large blocks in many segments. */
+    /* With large blocks in many segments the buffers for pread may not fit. */
     return ss_store_memory_bytes(manifest, SSTORE_IO_PREAD) > max ? SSTORE_IO_MMAP : SSTORE_IO_PREAD;
 }
 
@@ -151,8 +142,8 @@ static sstore_status open_manifest(sstore *store, const opening *how, sstore_err
     return status == SSTORE_OK ? open_segments(store, how->other, error) : status;
 }
 
-/* A writer that replaces segments removes the files that the old manifest names, and may give their folders' names to others:
- * then start again from the new one. */
+/* A writer that replaces segments removes files that the old manifest names, and may reuse their folders' names. If
+ * that happens meanwhile, start again with the new manifest. */
 static sstore_status open_newest(sstore *store, const opening *how, sstore_error *error)
 {
     sstore_error attempt_error;
@@ -165,7 +156,7 @@ static sstore_status open_newest(sstore *store, const opening *how, sstore_error
             drop_manifest(store);
             continue;
         }
-        if (lost_file) /* a file that the manifest names is not there */
+        if (lost_file) /* the manifest names it */
             attempt_error.status = status = SSTORE_ERROR_DAMAGED;
         if (status != SSTORE_OK && error != NULL)
             *error = attempt_error;
@@ -223,7 +214,7 @@ sstore_status sstore_reopen(const sstore *store, sstore **store_out, sstore_erro
     return open_store(&how, store_out, error);
 }
 
-/* For writers: they read much once, and nothing that is lost meanwhile may end the process. */
+/* Writers read much once, and a file lost meanwhile must not end the process: so no mapping. */
 static const sstore_open_options for_writers = {.struct_size = sizeof(sstore_open_options), .io = SSTORE_IO_PREAD};
 
 sstore_status ss_store_open_records(const char *path, sstore **store_out, sstore_error *error)

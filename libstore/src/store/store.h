@@ -1,8 +1,8 @@
 /*
- * store.h - an open store: its manifest and its segments, the oldest first. Immutable; shared by cursors of all threads.
+ * store.h - an open store: its manifest and its segments. Immutable; cursors of all threads share it.
  *
- * A record is in the store if the newest segment that has it is of the kind that adds (file/manifest.h). So what is found
- * in a segment of records counts unless a newer segment removes it, and nothing is found twice.
+ * A record is in the store if the newest segment that has it adds it (store/manifest.h). So a record found in a segment
+ * counts unless a newer segment removes it, and nothing is found twice.
  */
 #ifndef SS_STORE_H
 #define SS_STORE_H
@@ -12,27 +12,25 @@
 struct sstore {
     ss_dir dir;
     ss_manifest manifest;
-    sstore_open_options options; /* its recipe is not kept */
+    sstore_open_options options; /* without the recipe, which is the caller's */
     bool records_only; /* opened by ss_store_open_records() */
-    ss_segment **segments;     /* manifest.segment_count of them */
-    uint32_t removal_end;      /* no segment from here on removes anything; 0: none does */
-    bool several_add;          /* records; else only one does */
+    ss_segment **segments;     /* manifest.segment_count of them, the oldest first */
+    uint32_t removal_end;      /* no segment from this one on removes records; 0: none does */
+    bool several_add;          /* several segments add records */
 };
 
-/* Open a store to read all its records in order and nothing else: segments are opened for records only. Errors as
- * sstore_open(). */
+/* Open a store only to read all its records in order. Errors as sstore_open(). */
 sstore_status ss_store_open_records(const char *path, sstore **store_out, sstore_error *error);
 
-/* Open the store in a folder that is open, whatever its path is by now; for its records only, or as sstore_open() does
- * without options. Errors as sstore_open(). */
+/* Open the store in an open folder, which may have another path by now; only for reading its records in order, or as
+ * sstore_open() does without options. Errors as sstore_open(). */
 sstore_status ss_store_open_in(const ss_dir *dir, bool records_only, sstore **store_out, sstore_error *error);
 
-/* The bytes that an open store takes, known from its manifest before anything else is read: of the directories' copies in
- * memory, of what is kept beside them, of block files as the mode of reading has them, and of one cursor. What is really
- * taken is no more, but for what the allocator adds. */
+/* The most bytes that an open store and one cursor take, apart from the allocator's overhead: the directories' copies
+ * and key indexes, and block files as the read mode holds them. Computed from the manifest alone. */
 uint64_t ss_store_memory_bytes(const ss_manifest *manifest, sstore_io io);
 
-/* Check that two stores have one recipe. RECIPE. */
+/* Check that two stores have the same recipe. RECIPE. */
 sstore_status ss_store_check_same_recipe(const sstore *first, const sstore *other, sstore_error *error);
 
 #endif
