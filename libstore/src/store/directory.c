@@ -10,13 +10,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define KEY_BYTES 9u /* kind, file number, chunk: big-endian, so that LMDB's order is theirs */
+#define KEY_BYTES 9u /* kind, file number, chunk: big-endian, so that LMDB orders keys by them */
 #define LMDB_DATA_VERSION 1u
-
 #define DESCRIPTORS "/proc/self/fd"
-
-/* Room for LMDB's own pages beside the arrays. The map is address space only; the file grows as needed. */
-#define MAP_SLACK_BYTES ((uint64_t)16 << 20)
+#define MAP_SLACK_BYTES ((uint64_t)16 << 20) /* address space for LMDB's own pages beside the arrays */
 
 uint32_t ss_directory_lmdb_format(void)
 {
@@ -60,7 +57,8 @@ static sstore_status fail_lmdb(sstore_error *error, const char *path, int code, 
     return ss_fail(error, SSTORE_ERROR_IO, 0, path, SSTORE_NO_OFFSET, "%s failed: %s", what, mdb_strerror(code));
 }
 
-/* LMDB takes paths only, and those of what is open lead through /proc: without it they are not there, though the file is. */
+/* LMDB opens files only by path, and the paths of open files lead through /proc. ENOENT may mean that /proc is
+ * missing. */
 static sstore_status fail_to_open(sstore_error *error, const char *path, int code, const char *what)
 {
     if (code != ENOENT || access(DESCRIPTORS, F_OK) == 0)
@@ -75,11 +73,11 @@ struct ss_directory_writer {
     ss_file file; /* for size, sum and errors; LMDB has a handle of its own */
     MDB_env *env;
     MDB_dbi dbi;
-    pthread_mutex_t lock; /* LMDB has one writer at a time; without its own lock file we keep the order */
+    pthread_mutex_t lock; /* LMDB allows one writer at a time, and has no lock file here */
 };
 
-/* LMDB takes a write that was done in part, as where the disk is full, for one that failed, and a failed one at first for a
- * full disk. What the system says of more bytes behind the file's end, it says of the rest. */
+/* LMDB reports a partial write, for example on a full disk, as EIO, and other failures as ENOSPC. Appending bytes to
+ * the file gives the true reason. */
 static sstore_status fail_to_write(ss_directory_writer *writer, int code, const char *what, sstore_error *error)
 {
     static const uint8_t more[4096];
@@ -93,10 +91,11 @@ static sstore_status fail_to_write(ss_directory_writer *writer, int code, const 
 
 static sstore_status open_env(ss_directory_writer *writer, const ss_dir *dir, uint64_t max_bytes, sstore_error *error)
 {
-    /* Our segment's folder by handle: it may be renamed by others, and LMDB takes paths only. */
+    /* The folder by handle: others may rename it, and LMDB takes only paths. */
     char path[64];
     snprintf(path, sizeof path, DESCRIPTORS "/%d/" SS_DIRECTORY_NAME, dir->fd);
-    /* Overflow pages are whole pages, and a page that a commit frees is not used again by the next: twice is ample. */
+    /* Overflow pages are whole pages, and a page freed by a commit is not reused by the next: twice the arrays
+     * suffices. */
     uint64_t map_bytes = (2 * max_bytes + MAP_SLACK_BYTES) & ~(MAP_SLACK_BYTES - 1);
     MDB_txn *txn = NULL;
     int code = mdb_env_create(&writer->env);
@@ -184,11 +183,12 @@ void ss_array_writer_init(ss_array_writer *array, ss_directory_writer *writer, s
     *array = (ss_array_writer){.writer = writer, .kind = kind, .number = number};
 }
 
-static sstore_status put_chunk(ss_array_writer *array, sstore_error *error)
+sstore_status ss_array_writer_finish(ss_array_writer *array, sstore_error *error)
 {
-    sstore_status status = ss_directory_writer_put(array->writer, array->kind, array->number, array->chunk,
-                                                   array->values, array->count, error);
-    array->chunk++;
+    if (array->count == 0)
+        return SSTORE_OK;
+    const sstore_status status = ss_directory_writer_put(array->writer, array->kind, array->number, array->chunk++,
+                                                         array->values, array->count, error);
     array->count = 0;
     return status;
 }
@@ -200,12 +200,7 @@ sstore_status ss_array_writer_add(ss_array_writer *array, uint64_t value, sstore
         return ss_fail_memory(error, 2 * array->capacity * sizeof *values);
     array->values = values;
     array->values[array->count++] = value;
-    return array->count == SS_CHUNK_KEYS ? put_chunk(array, error) : SSTORE_OK;
-}
-
-sstore_status ss_array_writer_finish(ss_array_writer *array, sstore_error *error)
-{
-    return array->count > 0 ? put_chunk(array, error) : SSTORE_OK;
+    return array->count == SS_CHUNK_KEYS ? ss_array_writer_finish(array, error) : SSTORE_OK;
 }
 
 void ss_array_writer_free(ss_array_writer *array)
@@ -219,19 +214,9 @@ void ss_array_writer_free(ss_array_writer *array)
 struct ss_directory {
     ss_file memory;
     MDB_env *env;
-    MDB_txn *txn; /* one read transaction for as long as the directory is open: the file never changes */
+    MDB_txn *txn; /* open as long as the directory: the file never changes */
     MDB_dbi dbi;
 };
-
-static sstore_status check_copy(const ss_file *memory, uint64_t bytes, sstore_error *error)
-{
-    const uint8_t *map;
-    sstore_status status = ss_file_map(memory, bytes, &map, error);
-    if (status == SSTORE_OK)
-        status = ss_lmdb_check(map, bytes, memory->path, error);
-    ss_unmap(map, bytes);
-    return status;
-}
 
 static sstore_status open_copy(ss_directory *directory, uint64_t bytes, sstore_error *error)
 {
@@ -250,7 +235,7 @@ static sstore_status open_copy(ss_directory *directory, uint64_t bytes, sstore_e
     return code == 0 ? SSTORE_OK : fail_to_open(error, directory->memory.path, code, "opening the directory");
 }
 
-/* Load the file into memory, if it is the one that is meant. */
+/* Load the file into memory, and check its format, size and hash. */
 static sstore_status load_file(ss_directory *directory, const ss_dir *dir, uint32_t lmdb_format, uint64_t bytes,
                                ss_u128 sum, sstore_error *error)
 {
@@ -282,16 +267,20 @@ sstore_status ss_directory_open(const ss_dir *dir, uint32_t lmdb_format, uint64_
     if (directory == NULL)
         return ss_fail_memory(error, sizeof *directory);
     directory->memory = SS_FILE_NONE;
+    const uint8_t *map = NULL;
     sstore_status status = load_file(directory, dir, lmdb_format, bytes, sum, error);
     if (status == SSTORE_OK)
-        status = check_copy(&directory->memory, bytes, error);
+        status = ss_file_map(&directory->memory, bytes, &map, error);
+    if (status == SSTORE_OK)
+        status = ss_lmdb_check(map, bytes, directory->memory.path, error);
+    ss_unmap(map, bytes);
     if (status == SSTORE_OK)
         status = open_copy(directory, bytes, error);
     if (status == SSTORE_OK) {
         *directory_out = directory;
         return SSTORE_OK;
     }
-    if (status != SSTORE_ERROR_UNSUPPORTED && error != NULL && ss_directory_is_lost(error))
+    if (status != SSTORE_ERROR_UNSUPPORTED && error != NULL && ss_directory_is_lost(error)) /* that has its advice */
         ss_advise(error, SS_DIRECTORY_ADVICE);
     ss_directory_close(directory);
     return status;

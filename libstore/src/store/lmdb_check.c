@@ -1,7 +1,7 @@
 /*
- * lmdb_check.c - whether LMDB may be let at a file. LMDB follows the page numbers, offsets and lengths in a file without
- * looking where they lead, and asserts what it expects of them; a file made to harm, with all its checksums right, would
- * have it read anywhere. So every page that a lookup can come to is looked at first.
+ * lmdb_check.c - checks a file before LMDB reads it. LMDB follows page numbers, offsets and lengths without checking
+ * them, so a hostile file with right checksums could make it read anywhere. Every page that a lookup can reach is
+ * checked.
  */
 #include "store/directory.h"
 
@@ -9,52 +9,42 @@
 
 #include "base/error.h"
 
-/* The layout of LMDB 0.9's files on hosts whose words have 64 bits, in the host's byte order. A file is pages of one size:
- * two meta pages, of which the one with the higher transaction counts, trees of branch and leaf pages, and runs of overflow
- * pages with values that are too long for a leaf. */
+/* The layout of LMDB 0.9's files on 64-bit hosts, in the host's byte order. A file consists of pages of one size: two
+ * meta pages, of which the one with the higher transaction is valid, trees of branch and leaf pages, and runs of
+ * overflow pages with values that are too long for a leaf. */
 #define MAGIC 0xBEEFC0DEu
 #define DATA_VERSION 1u
 #define META_PAGES 2u
 #define MIN_PAGE_BYTES 512u
 #define MAX_PAGE_BYTES 65536u
-#define MAX_DEPTH 32u /* of a tree, that LMDB's cursors have room for */
+#define MAX_DEPTH 32u /* of a tree; LMDB's cursors have no room for more */
 #define NO_ROOT UINT64_MAX
 
-/* A page: its number (u64), 2 bytes, its flags (u16), then where its offsets end (u16) and its nodes begin (u16), then the
- * nodes' offsets (u16 each), in the order of their keys. */
-#define PAGE_FLAGS 10u
-#define PAGE_LOWER 12u
-#define PAGE_UPPER 14u
-#define PAGE_HEADER_BYTES 16u
-#define FLAG_BRANCH 1u
-#define FLAG_LEAF 2u
-#define FLAG_META 8u
+/* Offsets in a page. Its number (u64), 2 bytes, flags (u16), where its offsets end and its nodes begin (u16 each), then
+ * the nodes' offsets (u16 each) in the order of their keys. */
+enum { PAGE_FLAGS = 10, PAGE_LOWER = 12, PAGE_UPPER = 14, PAGE_HEADER_BYTES = 16 };
+enum { FLAG_BRANCH = 1, FLAG_LEAF = 2, FLAG_META = 8 };
 
-/* A node: 32 bits of its value's size, or of its child's number; its flags (u16), which are the child number's upper bits in
- * a branch; its key's size (u16); the key; the value, or the number (u64) of the first page that holds it. */
-#define NODE_FLAGS 4u
-#define NODE_KEY_SIZE 6u
-#define NODE_HEADER_BYTES 8u
-#define FLAG_OVERFLOW 1u
+/* Offsets in a node. 32 bits of its value's size or of its child's number; flags (u16), which in a branch are the upper
+ * bits of the child's number; its key's size (u16); the key; the value, or the number (u64) of the first page that has
+ * it. */
+enum { NODE_FLAGS = 4, NODE_KEY_SIZE = 6, NODE_HEADER_BYTES = 8 };
+enum { FLAG_OVERFLOW = 1 };
 
-/* A meta page, behind its header: magic, version (u32), address, map size (u64), of two trees 48 bytes each, the last page's
- * number and the transaction's (u64). A tree: a number (u32), in the first one the page size; flags (u16), depth (u16), four
- * counts (u64) and the root's number (u64). */
-#define META_MAGIC 0u
-#define META_VERSION 4u
-#define META_PAGE_BYTES 24u
-#define META_TREE 72u
-#define META_LAST_PAGE 120u
-#define META_TRANSACTION 128u
-#define TREE_FLAGS 4u
-#define TREE_DEPTH 6u
-#define TREE_ROOT 40u
+/* Offsets in a meta page, after its header. Magic, version (u32), address, map size (u64), two trees of 48 bytes each,
+ * the numbers of the last page and of the transaction (u64). */
+enum { META_MAGIC = 0, META_VERSION = 4, META_PAGE_BYTES = 24, META_TREE = 72 };
+enum { META_LAST_PAGE = 120, META_TRANSACTION = 128 };
+
+/* Offsets in a tree. A number (u32), in the first tree the page size; flags (u16), depth (u16), four counts (u64) and
+ * the root's number (u64). */
+enum { TREE_FLAGS = 4, TREE_DEPTH = 6, TREE_ROOT = 40 };
 
 typedef struct lmdb_file {
     const uint8_t *bytes;
     const char *path;
-    uint64_t page_bytes, page_count; /* that are in use */
-    uint64_t open_blocks;            /* of pages of the tree */
+    uint64_t page_bytes, page_count; /* pages in use */
+    uint64_t visited;                /* pages of the tree, so far */
     uint32_t depth;                  /* of all leaves */
 } lmdb_file;
 
@@ -87,18 +77,7 @@ static sstore_status fail(const lmdb_file *file, uint64_t page, sstore_error *er
 
 /* ----- meta pages ----- */
 
-static sstore_status check_meta(const lmdb_file *file, uint64_t page, sstore_error *error)
-{
-    const uint8_t *header = file->bytes + page * file->page_bytes, *meta = header + PAGE_HEADER_BYTES;
-    if ((load16(header + PAGE_FLAGS) & FLAG_META) == 0 || load32(meta + META_MAGIC) != MAGIC ||
-        load32(meta + META_VERSION) != DATA_VERSION)
-        return fail(file, page, error, "a meta page without its marks");
-    if (load32(meta + META_PAGE_BYTES) != file->page_bytes)
-        return fail(file, page, error, "a meta page with another page size");
-    return SSTORE_OK;
-}
-
-/* Find the pages' size and the newer meta page. */
+/* Find the page size and the newer meta page, and check both. */
 static sstore_status find_meta(lmdb_file *file, uint64_t size, const uint8_t **meta_out, sstore_error *error)
 {
     if (size < META_PAGES * MIN_PAGE_BYTES)
@@ -110,9 +89,12 @@ static sstore_status find_meta(lmdb_file *file, uint64_t size, const uint8_t **m
         return fail(file, 0, error, "the file is too short");
     file->page_bytes = page_bytes;
     for (uint64_t page = 0; page < META_PAGES; page++) {
-        const sstore_status status = check_meta(file, page, error);
-        if (status != SSTORE_OK)
-            return status;
+        const uint8_t *header = file->bytes + page * page_bytes, *meta = header + PAGE_HEADER_BYTES;
+        if ((load16(header + PAGE_FLAGS) & FLAG_META) == 0 || load32(meta + META_MAGIC) != MAGIC ||
+            load32(meta + META_VERSION) != DATA_VERSION)
+            return fail(file, page, error, "a meta page without its marks");
+        if (load32(meta + META_PAGE_BYTES) != page_bytes)
+            return fail(file, page, error, "a meta page with another page size");
     }
     const uint8_t *first = file->bytes + PAGE_HEADER_BYTES, *second = first + page_bytes;
     *meta_out = load64(first + META_TRANSACTION) < load64(second + META_TRANSACTION) ? second : first;
@@ -147,26 +129,13 @@ static bool leaf_node_is_right(const lmdb_file *file, const uint8_t *node, uint6
            value_is_inside(file, load64(node + NODE_HEADER_BYTES + key_bytes), bytes);
 }
 
-static sstore_status check_page(lmdb_file *file, uint64_t page, uint32_t depth, sstore_error *error);
-
-static sstore_status check_branch_node(lmdb_file *file, uint64_t page, const uint8_t *node, uint64_t room,
-                                       uint32_t depth, sstore_error *error)
-{
-    const uint64_t child = load32(node) | (uint64_t)load16(node + NODE_FLAGS) << 32;
-    if (load16(node + NODE_KEY_SIZE) > room - NODE_HEADER_BYTES)
-        return fail(file, page, error, "a key that is not in it");
-    if (!is_tree_page(file, child))
-        return fail(file, page, error, "a branch to nowhere");
-    return check_page(file, child, depth + 1, error);
-}
-
-/* Check a page and all below it, at `depth` of the tree, whose root is at 1. */
+/* Check a page at `depth` of the tree, whose root is at 1, and all pages below it. */
 static sstore_status check_page(lmdb_file *file, uint64_t page, uint32_t depth, sstore_error *error)
 {
     const uint8_t *header = file->bytes + page * file->page_bytes;
     const uint32_t lower = load16(header + PAGE_LOWER), upper = load16(header + PAGE_UPPER);
     const bool is_leaf = depth == file->depth;
-    if (++file->open_blocks > file->page_count)
+    if (++file->visited > file->page_count)
         return fail(file, page, error, "branches that run in circles");
     if (load16(header + PAGE_FLAGS) != (is_leaf ? FLAG_LEAF : FLAG_BRANCH))
         return fail(file, page, error, "neither branch nor leaf, or at a wrong depth");
@@ -177,12 +146,19 @@ static sstore_status check_page(lmdb_file *file, uint64_t page, uint32_t depth, 
         const uint32_t at = load16(header + PAGE_HEADER_BYTES + 2 * i);
         if (at < upper || at % 2 != 0 || at + NODE_HEADER_BYTES > file->page_bytes)
             return fail(file, page, error, "a node that is not in it");
+        const uint8_t *node = header + at;
         const uint64_t room = file->page_bytes - at;
-        sstore_status status = SSTORE_OK;
-        if (!is_leaf)
-            status = check_branch_node(file, page, header + at, room, depth, error);
-        else if (!leaf_node_is_right(file, header + at, room))
-            status = fail(file, page, error, "a value that is not in the file");
+        if (is_leaf) {
+            if (!leaf_node_is_right(file, node, room))
+                return fail(file, page, error, "a value that is not in the file");
+            continue;
+        }
+        const uint64_t child = load32(node) | (uint64_t)load16(node + NODE_FLAGS) << 32;
+        if (load16(node + NODE_KEY_SIZE) > room - NODE_HEADER_BYTES)
+            return fail(file, page, error, "a key that is not in it");
+        if (!is_tree_page(file, child))
+            return fail(file, page, error, "a branch to nowhere");
+        const sstore_status status = check_page(file, child, depth + 1, error);
         if (status != SSTORE_OK)
             return status;
     }
