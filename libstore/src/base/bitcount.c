@@ -90,8 +90,7 @@ uint64_t ss_bit_counter_above(ss_bit_counter *counter, uint64_t threshold)
     settle(counter);
     if (counter->plane_count < 64 && threshold >> counter->plane_count != 0)
         return 0;
-    /* From the highest value down: a count is above if it has a 1, the threshold a 0, and all higher bits were
-     * equal. */
+    /* From the highest value down: a count is above if it has a 1 where the threshold has a 0, and was equal before. */
     uint64_t above = 0, equal = ~UINT64_C(0);
     for (uint32_t value = counter->plane_count; value-- > 0;) {
         uint64_t bit = (threshold >> value & 1) != 0 ? ~UINT64_C(0) : 0;

@@ -37,11 +37,10 @@ static inline void ss_bit_counter_add(ss_bit_counter *counter, uint64_t word)
         ss_bit_counter_reduce(counter);
 }
 
-/* counts_out[i] becomes the number of words with a 1 at position i, 0 being the most significant. More may be added
- * afterwards. */
+/* counts_out[i] becomes how many words have a 1 at position i, 0 being the most significant. More may be added. */
 void ss_bit_counter_counts(ss_bit_counter *counter, uint64_t counts_out[64]);
 
-/* A word with a 1 at each position whose count is above `threshold`. More may be added afterwards. */
+/* A word with a 1 at each position whose count is above `threshold`. More may be added. */
 uint64_t ss_bit_counter_above(ss_bit_counter *counter, uint64_t threshold);
 
 #endif

@@ -76,15 +76,13 @@ sstore_status ss_file_create_nameless(const ss_dir *dir, ss_file *file_out, ssto
 /* Put the file `name` of one folder into another one as well: by a hard link, or by a copy if the file system refuses
  * links. Its contents become durable, the other folder's entry not. Nobody may write to the file any more. */
 sstore_status ss_file_share(const ss_dir *from, const ss_dir *to, const char *name, sstore_error *error);
-/* Read `size` bytes from the start of a file, and write them to `to` unless that is NULL. *sum_out is their
- * XXH3-128. */
+/* Read `size` bytes from a file's start, and write them to `to` unless that is NULL. *sum_out is their XXH3-128. */
 struct ss_u128;
 sstore_status ss_file_copy(const ss_file *from, const ss_file *to, uint64_t size, struct ss_u128 *sum_out,
                            sstore_error *error);
 sstore_status ss_file_size(const ss_file *file, uint64_t *bytes_out, sstore_error *error);
 
-/* Tells a file from another one in its place, even one with the same bytes and inode: that was changed at another
- * time. */
+/* Tells a file from another one in its place, even with equal bytes and inode: their times of change differ. */
 typedef struct ss_file_identity {
     uint64_t device, number, size;
     int64_t changed_seconds, changed_nanoseconds;
@@ -125,8 +123,7 @@ sstore_status ss_file_map(const ss_file *file, uint64_t size, const uint8_t **ma
 sstore_status ss_file_map_read(const ss_file *file, const uint8_t *map, uint64_t offset, size_t size,
                                sstore_error *error);
 void ss_unmap(const uint8_t *map, uint64_t size);
-/* Copy a file of `size` bytes into a sealed memfd. *sum_out is the XXH3-128 of its bytes, which nobody can change any
- * more. */
+/* Copy a file of `size` bytes into a memfd that nobody can change. *sum_out is the XXH3-128 of its bytes. */
 sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *memory_out, struct ss_u128 *sum_out,
                                   sstore_error *error);
 /* Close the handle only; the path stays, for messages. */

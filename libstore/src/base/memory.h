@@ -21,8 +21,8 @@ void *ss_grow(void *elements, size_t count, size_t *capacity, size_t first, size
 /* Many bytes, not zeroed, that will be read in no order: in huge pages if the system grants them. */
 void *ss_alloc_large(size_t bytes);
 
-/* Many bytes, zeroed, of which few may be used: pages, huge ones if the system grants them, are taken on first use.
- * Alignment as malloc's. */
+/* Many bytes, zeroed, of which few may be used: pages (huge if possible) are taken on first use. Alignment as
+ * malloc's. */
 void *ss_alloc_sparse(size_t bytes);
 
 /* A copy of a string. */

@@ -1,106 +1,113 @@
-#include "base/simhash.h"
-
+/*
+ * simhash.c - the simhash of hashed features: for every bit, the weights of the features that have it are added and the
+ * others subtracted; the signs are the fingerprint (the paper, section 2; format-spec/fingerprint.md).
+ *
+ * Weights are whole multiples of 2^-20 and all sums are exact, so the result depends on the set of features alone,
+ * never on their order or on the machine. Bound: a weight is at most 2^31 in magnitude, so 2^51 units; 2^11 of them
+ * stay within 2^62 in `partial`, and 2^64 of them within 2^115 in `total`.
+ */
 #include <math.h>
 #include <string.h>
 
+#include "base/bitcount.h"
 #include "base/bytes.h"
 #include "base/error.h"
 
+#define MAX_WEIGHT 2147483648.0 /* 2^31 */
+#define WEIGHT_UNIT 1048576.0   /* 2^20 */
 #define PARTIAL_MAX 2048u
 
-void ss_simhash_init(ss_simhash *simhash)
+__extension__ typedef __int128 int128;
+
+typedef struct sums {
+    ss_bit_counter units; /* of the features of weight 1 */
+    uint64_t unit_count;
+    uint32_t partial_count; /* weights in partial, at most PARTIAL_MAX */
+    int64_t partial[64];    /* in units of 2^-20 */
+    int128 total[64];
+} sums;
+
+static void init(sums *self)
 {
-    ss_bit_counter_init(&simhash->units);
-    simhash->unit_count = 0;
-    simhash->partial_count = 0;
-    memset(simhash->partial, 0, sizeof simhash->partial);
-    memset(simhash->total, 0, sizeof simhash->total);
+    ss_bit_counter_init(&self->units);
+    self->unit_count = self->partial_count = 0;
+    memset(self->partial, 0, sizeof self->partial);
+    memset(self->total, 0, sizeof self->total);
 }
 
-bool ss_simhash_weight_valid(double weight)
-{
-    return fabs(weight) <= SS_MAX_WEIGHT;
-}
-
-static void flush_partial(ss_simhash *simhash)
+static void flush_partial(sums *self)
 {
     for (uint32_t i = 0; i < 64; i++)
-        simhash->total[i] += simhash->partial[i];
-    memset(simhash->partial, 0, sizeof simhash->partial);
-    simhash->partial_count = 0;
+        self->total[i] += self->partial[i];
+    memset(self->partial, 0, sizeof self->partial);
+    self->partial_count = 0;
 }
 
-void ss_simhash_add(ss_simhash *simhash, uint64_t hash, double weight)
+static sstore_status add(sums *self, size_t index, uint64_t hash, double weight, sstore_error *error)
 {
-    assert(ss_simhash_weight_valid(weight));
+    if (!(fabs(weight) <= MAX_WEIGHT)) /* also NaN */
+        return ss_fail_argument(error, "the weight of feature %zu is %g: it must be a number from -2^31 to 2^31", index,
+                                weight);
     if (weight == 1.0) {
-        ss_bit_counter_add(&simhash->units, hash);
-        simhash->unit_count++;
-        return;
+        ss_bit_counter_add(&self->units, hash);
+        self->unit_count++;
+        return SSTORE_OK;
     }
     /* The product is exact, the factor being a power of two; llrint() rounds halves to even unless a program changed
      * the rounding mode. */
-    int64_t units = llrint(weight * SS_WEIGHT_UNIT);
+    const int64_t units = llrint(weight * WEIGHT_UNIT);
     for (uint32_t i = 0; i < 64; i++) {
-        int64_t sign_mask = (int64_t)(hash >> (63 - i) & 1) - 1; /* 0 where the bit is 1, else -1, which negates */
-        simhash->partial[i] += (units ^ sign_mask) - sign_mask;
+        const int64_t sign_mask = (int64_t)(hash >> (63 - i) & 1) - 1; /* 0 for a 1, else -1, which negates */
+        self->partial[i] += (units ^ sign_mask) - sign_mask;
     }
-    if (++simhash->partial_count == PARTIAL_MAX)
-        flush_partial(simhash);
+    if (++self->partial_count == PARTIAL_MAX)
+        flush_partial(self);
+    return SSTORE_OK;
 }
 
-uint64_t ss_simhash_finish(ss_simhash *simhash)
+static uint64_t finish(sums *self)
 {
-    uint64_t counts[64];
-    uint64_t fingerprint = 0;
-    flush_partial(simhash);
-    ss_bit_counter_counts(&simhash->units, counts);
+    uint64_t counts[64], fingerprint = 0;
+    flush_partial(self);
+    ss_bit_counter_counts(&self->units, counts);
     for (uint32_t i = 0; i < 64; i++) {
-        ss_i128 units = 2 * (ss_i128)counts[i] - (ss_i128)simhash->unit_count;
-        ss_i128 sum = simhash->total[i] + units * (ss_i128)SS_WEIGHT_UNIT;
-        fingerprint = fingerprint << 1 | (sum > 0);
+        const int128 units = 2 * (int128)counts[i] - (int128)self->unit_count;
+        fingerprint = fingerprint << 1 | (self->total[i] + units * (int128)WEIGHT_UNIT > 0);
     }
     return fingerprint;
-}
-
-static sstore_status fail_weight(sstore_error *error, size_t index, double weight)
-{
-    return ss_fail_argument(error, "the weight of feature %zu is %g: it must be a number from -2^31 to 2^31", index,
-                            weight);
 }
 
 sstore_status sstore_simhash(const sstore_feature *features, size_t count, uint64_t *fingerprint_out,
                              sstore_error *error)
 {
+    sums simhash;
+    sstore_status status = SSTORE_OK;
     if ((features == NULL && count > 0) || fingerprint_out == NULL)
         return ss_fail_argument(error, "features or the place for the fingerprint are missing");
-    ss_simhash simhash;
-    ss_simhash_init(&simhash);
-    for (size_t i = 0; i < count; i++) {
+    init(&simhash);
+    for (size_t i = 0; status == SSTORE_OK && i < count; i++) {
         const sstore_feature *feature = &features[i];
-        if (!ss_simhash_weight_valid(feature->weight))
-            return fail_weight(error, i, feature->weight);
         if (feature->data == NULL && feature->size > 0)
             return ss_fail_argument(error, "feature %zu has a size but no data", i);
-        ss_simhash_add(&simhash, ss_hash64(feature->size > 0 ? feature->data : "", feature->size), feature->weight);
+        status = add(&simhash, i, ss_hash64(feature->size > 0 ? feature->data : "", feature->size), feature->weight,
+                     error);
     }
-    *fingerprint_out = ss_simhash_finish(&simhash);
-    return SSTORE_OK;
+    if (status == SSTORE_OK)
+        *fingerprint_out = finish(&simhash);
+    return status;
 }
 
 sstore_status sstore_simhash_hashes(const uint64_t *hashes, const double *weights, size_t count,
                                     uint64_t *fingerprint_out, sstore_error *error)
 {
+    sums simhash;
+    sstore_status status = SSTORE_OK;
     if ((hashes == NULL && count > 0) || fingerprint_out == NULL)
         return ss_fail_argument(error, "hashes or the place for the fingerprint are missing");
-    ss_simhash simhash;
-    ss_simhash_init(&simhash);
-    for (size_t i = 0; i < count; i++) {
-        double weight = weights == NULL ? 1.0 : weights[i];
-        if (!ss_simhash_weight_valid(weight))
-            return fail_weight(error, i, weight);
-        ss_simhash_add(&simhash, hashes[i], weight);
-    }
-    *fingerprint_out = ss_simhash_finish(&simhash);
-    return SSTORE_OK;
+    init(&simhash);
+    for (size_t i = 0; status == SSTORE_OK && i < count; i++)
+        status = add(&simhash, i, hashes[i], weights == NULL ? 1.0 : weights[i], error);
+    if (status == SSTORE_OK)
+        *fingerprint_out = finish(&simhash);
+    return status;
 }

@@ -60,8 +60,7 @@ typedef struct ss_progress {
     atomic_bool stopped;
 } ss_progress;
 
-/* Begin a phase of `total` items, at whose end `end_share` of the whole call's work is done. No other thread may be
- * working. */
+/* Begin a phase of `total` items; at its end `end_share` of the whole call is done. No other thread may be working. */
 void ss_progress_begin(ss_progress *progress, const char *phase, uint32_t table, uint64_t total, double end_share);
 
 /* Count `count` more items as done. Worker 0, the caller's thread, reports. STOPPED if the call must end. */

@@ -72,8 +72,7 @@ sstore_status ss_block_header_decode(const uint8_t bytes[SS_HEADER_BYTES], const
 
 /* ===== reader ===== */
 
-/* Reads blocks in any mode of sstore_io. Any number of threads may use a reader: only the flags of checked blocks
- * change. */
+/* Reads blocks in any mode of sstore_io. Any number of threads may use it: only the flags of checked blocks change. */
 typedef struct ss_block_reader {
     ss_file file;
     ss_block_header header;
@@ -109,9 +108,8 @@ sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block,
 sstore_status ss_block_reader_get_once(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
                                        const uint8_t **bytes_out, sstore_error *error);
 
-/* Start fetching a block that is needed soon, so that several blocks are read in parallel. True if the page cache had
- * it: in pread mode it is now in `buffer`, unchecked. Otherwise it is on its way into the page cache or the
- * processor's. */
+/* Start fetching a block that is needed soon, so that several blocks are read in parallel. True if it is now in
+ * `buffer`, unchecked: in pread mode, if the page cache had it. */
 bool ss_block_reader_ask(const ss_block_reader *reader, uint64_t block, uint8_t *buffer);
 
 /* Prefetch `bytes` bytes of a block, from byte `at` on, if it is in memory and was checked. */

@@ -5,8 +5,7 @@ static sstore_status fail(const ss_checked_blocks *checked, uint64_t number, con
     return ss_block_reader_malformed(checked->reader, number, reason, error);
 }
 
-/* Whether the block has as many fingerprints as the ranks say. Otherwise several fingerprints could share a rank and
- * all its ids. */
+/* Whether the block has as many fingerprints as the ranks say. Otherwise several could share a rank and its ids. */
 static bool count_fits(const ss_checked_blocks *checked, uint64_t number, uint32_t count)
 {
     const uint64_t next = number + 1;
@@ -15,8 +14,7 @@ static bool count_fits(const ss_checked_blocks *checked, uint64_t number, uint32
     return end - ss_array_at(checked->ranks, number) == count;
 }
 
-/* Whether a block does not begin above the key of the block before. The upper half nearly always tells; many queries do
- * not read the lower one. */
+/* Whether a block does not begin above the key of the block before. Reading the upper half nearly always suffices. */
 static bool begins_too_low(const ss_block *block, uint64_t key)
 {
     return block->first <= ss_upper(key) && ss_block_first(block) <= key;

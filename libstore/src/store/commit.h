@@ -48,14 +48,12 @@ void ss_transaction_discard_last(ss_transaction *transaction);
 void ss_transaction_discard_all(ss_transaction *transaction);
 
 /* Publish a manifest, and remove files of the store that it does not name. The staged segments, in their order, are its
- * segments fresh[0], fresh[1] and so on, whose folder numbers are set here; the others must be segments of the store. A
- * copy of it becomes transaction->manifest at the moment of publication, even if syncing the folder fails after
- * that. */
+ * segments fresh[0], fresh[1] and so on, whose folder numbers are set here; the others must be segments of the store.
+ * When it is published, transaction->manifest becomes a copy of it, even if syncing the folder fails after that. */
 sstore_status ss_transaction_commit(ss_transaction *transaction, ss_manifest *manifest, const uint32_t *fresh,
                                    sstore_error *error);
 
-/* Remove files that the newest published manifest does not name, as publication does. For a writer that found nothing
- * to do; no segment is staged. */
+/* Remove files that the published manifest does not name, as publication does. No segment may be staged. */
 void ss_transaction_clean_up(const ss_transaction *transaction);
 
 /* End the transaction. Removes what was not published, also the folder if the transaction made it. A zeroed transaction

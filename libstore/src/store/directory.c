@@ -57,8 +57,7 @@ static sstore_status fail_lmdb(sstore_error *error, const char *path, int code, 
     return ss_fail(error, SSTORE_ERROR_IO, 0, path, SSTORE_NO_OFFSET, "%s failed: %s", what, mdb_strerror(code));
 }
 
-/* LMDB opens files only by path, and the paths of open files lead through /proc. ENOENT may mean that /proc is
- * missing. */
+/* LMDB opens files only by path, and paths of open files lead through /proc. ENOENT may mean that /proc is missing. */
 static sstore_status fail_to_open(sstore_error *error, const char *path, int code, const char *what)
 {
     if (code != ENOENT || access(DESCRIPTORS, F_OK) == 0)
@@ -94,8 +93,7 @@ static sstore_status open_env(ss_directory_writer *writer, const ss_dir *dir, ui
     /* The folder by handle: others may rename it, and LMDB takes only paths. */
     char path[64];
     snprintf(path, sizeof path, DESCRIPTORS "/%d/" SS_DIRECTORY_NAME, dir->fd);
-    /* Overflow pages are whole pages, and a page freed by a commit is not reused by the next: twice the arrays
-     * suffices. */
+    /* Overflow pages are whole pages, and pages freed by a commit are not reused by the next: twice suffices. */
     uint64_t map_bytes = (2 * max_bytes + MAP_SLACK_BYTES) & ~(MAP_SLACK_BYTES - 1);
     MDB_txn *txn = NULL;
     int code = mdb_env_create(&writer->env);

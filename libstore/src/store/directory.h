@@ -61,14 +61,12 @@ void ss_array_writer_free(ss_array_writer *array);
 
 typedef struct ss_directory ss_directory;
 
-/* Load the directory file in `dir`, which must have this format, size and sum. DAMAGED, IO, MEMORY, NOT_FOUND,
- * UNSUPPORTED. */
+/* Load the directory of this format, size and sum in `dir`. DAMAGED, IO, MEMORY, NOT_FOUND, UNSUPPORTED. */
 sstore_status ss_directory_open(const ss_dir *dir, uint32_t lmdb_format, uint64_t bytes, ss_u128 sum,
                                 ss_directory **directory_out, sstore_error *error);
 void ss_directory_close(ss_directory *directory);
 
-/* Whether an error means that the file must be made again: it is lost, damaged, another LMDB's, or on an unreadable
- * part of the disk. */
+/* Whether an error means that the file must be made again: it is lost, damaged, another LMDB's, or unreadable (EIO). */
 bool ss_directory_is_lost(const sstore_error *error);
 
 /* An array in the directory; valid while the directory is open. */

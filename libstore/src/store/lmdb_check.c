@@ -26,8 +26,7 @@ enum { PAGE_FLAGS = 10, PAGE_LOWER = 12, PAGE_UPPER = 14, PAGE_HEADER_BYTES = 16
 enum { FLAG_BRANCH = 1, FLAG_LEAF = 2, FLAG_META = 8 };
 
 /* Offsets in a node. 32 bits of its value's size or of its child's number; flags (u16), which in a branch are the upper
- * bits of the child's number; its key's size (u16); the key; the value, or the number (u64) of the first page that has
- * it. */
+ * bits of the child's number; key size (u16); key; value, or the number (u64) of its first page. */
 enum { NODE_FLAGS = 4, NODE_KEY_SIZE = 6, NODE_HEADER_BYTES = 8 };
 enum { FLAG_OVERFLOW = 1 };
 
@@ -36,8 +35,8 @@ enum { FLAG_OVERFLOW = 1 };
 enum { META_MAGIC = 0, META_VERSION = 4, META_PAGE_BYTES = 24, META_TREE = 72 };
 enum { META_LAST_PAGE = 120, META_TRANSACTION = 128 };
 
-/* Offsets in a tree. A number (u32), in the first tree the page size; flags (u16), depth (u16), four counts (u64) and
- * the root's number (u64). */
+/* Offsets in a tree. A number (u32; the page size in the first tree), flags, depth (u16), four counts, the root
+ * (u64). */
 enum { TREE_FLAGS = 4, TREE_DEPTH = 6, TREE_ROOT = 40 };
 
 typedef struct lmdb_file {

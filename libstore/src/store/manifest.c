@@ -342,8 +342,7 @@ typedef struct plan_steps {
     ss_steps proofs, names;
 } plan_steps;
 
-/* How many segments before to compare with: those that add and those that remove may alternate, each kind with its
- * plan. */
+/* How many plans before to compare with: segments that add and that remove may alternate, with a plan each. */
 #define PLANS_BEFORE 2
 
 /* Whether a segment's plan is complete; finds its name. Most segments have the plan of one just before, which needs no

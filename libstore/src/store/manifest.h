@@ -11,9 +11,8 @@
 
 #define SS_MAX_SEGMENTS 4096u
 
-/* Writers add only records that are not in the store, and remove only records that are. So of the segments that have a
- * record, the oldest one adds it, the next one removes it, and so on; the newest one says whether it is in the
- * store. */
+/* Writers add only records that are not in the store, and remove only records that are. So segments that have a record
+ * add and remove it in turn, the oldest one adds it, and the newest one says whether it is in the store. */
 typedef enum ss_segment_kind {
     SS_SEGMENT_RECORDS = 0, /* its records were added to the store */
     SS_SEGMENT_REMOVED = 1  /* its records were removed from the store */
@@ -58,8 +57,7 @@ void ss_manifest_free(ss_manifest *manifest);
 /* Copy a manifest; free the copy like one that was read. MEMORY. */
 sstore_status ss_manifest_copy(const ss_manifest *manifest, ss_manifest *copy_out, sstore_error *error);
 
-/* Read a manifest: SS_MANIFEST_NAME is the store's, SS_MANIFEST_NEW_NAME one that is not published. NOT_FOUND, DAMAGED,
- * UNSUPPORTED, IO, MEMORY. */
+/* Read the manifest, or the unpublished one, by name. NOT_FOUND, DAMAGED, UNSUPPORTED, IO, MEMORY. */
 sstore_status ss_manifest_read_named(const ss_dir *store, const char *name, ss_manifest *manifest_out,
                                      sstore_error *error);
 static inline sstore_status ss_manifest_read(const ss_dir *store, ss_manifest *manifest_out, sstore_error *error)
@@ -67,8 +65,7 @@ static inline sstore_status ss_manifest_read(const ss_dir *store, ss_manifest *m
     return ss_manifest_read_named(store, SS_MANIFEST_NAME, manifest_out, error);
 }
 
-/* Whether the store's newest manifest is this one. Another file with the same contents is not: folders may have
- * exchanged names meanwhile. */
+/* Whether the store's manifest is still the same file. If not, even with equal contents, folders may have changed. */
 bool ss_manifest_is_newest(const ss_dir *store, const ss_manifest *manifest);
 
 /* Whether a segment's folder has all its block files, with the right sizes. */
@@ -78,8 +75,7 @@ bool ss_manifest_has_files(const ss_manifest *manifest, const ss_manifest_segmen
 sstore_status ss_manifest_decode(const uint8_t *bytes, size_t size, const char *file, ss_manifest *manifest_out,
                                  sstore_error *error);
 
-/* Check that readers will accept the manifest, by decoding it. `store` is the store's path, for errors. ARGUMENT,
- * MEMORY. */
+/* Check that readers will accept the manifest. `store` is the store's path, for errors. ARGUMENT, MEMORY. */
 sstore_status ss_manifest_check(const ss_manifest *manifest, const char *store, sstore_error *error);
 
 /* Write it as SS_MANIFEST_NEW_NAME and make its contents durable. Renaming it publishes it. */

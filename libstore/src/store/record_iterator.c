@@ -445,8 +445,7 @@ sstore_status ss_merge_iterator_skip(ss_merge_iterator *merge, uint64_t fingerpr
     return status;
 }
 
-/* Whether a segment may have a record as the next of its store; `before` is the last one that has it, NULL if there is
- * none. */
+/* Whether a segment may have a record that `before` was the last of its store to have; NULL: none was. */
 static bool comes_in_turn(const ss_merge_iterator *merge, const ss_merge_input *before, const ss_merge_input *input)
 {
     if (!merge->in_turn)

@@ -62,8 +62,7 @@ sstore_status ss_segment_iterator_open(ss_segment_iterator *iterator, const ss_s
                                     sstore_error *error);
 void ss_segment_iterator_close(ss_segment_iterator *iterator);
 
-/* Skip some of the next records, each its fingerprint's only one in the segment; for callers that look for other
- * records. Returns how many. */
+/* Skip some of the next records that are the only ones of their fingerprints in the segment. Returns how many. */
 uint32_t ss_segment_iterator_pass_singles(ss_segment_iterator *iterator);
 
 /* Get the next record; *more_out is false at the end. The records ascend strictly. */

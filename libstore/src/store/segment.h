@@ -42,8 +42,7 @@ static inline void ss_key_index_prefetch(const ss_key_index *index, uint64_t tar
         __builtin_prefetch(index->keys.chunks[first / SS_CHUNK_KEYS] + 8 * (first % SS_CHUNK_KEYS));
 }
 
-/* Estimate how far into block `number`, from 0 to 1, `target` is, if keys are spread evenly. The block's key is at
- * least `target`. */
+/* Estimate how far into block `number` (0 to 1) `target` is. The block's key is at least `target`. */
 static inline double ss_key_index_share(const ss_key_index *index, uint64_t number, uint64_t target)
 {
     const uint64_t key = ss_array_at(&index->keys, number);

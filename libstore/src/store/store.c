@@ -11,8 +11,7 @@
 
 /* ----- memory ----- */
 
-/* The memory of a block file. In mmap mode it is a bit for each block: mapped pages belong to the page cache, which the
- * system can take back. */
+/* The memory of a block file. In mmap mode it is a bit for each block; the system can take mapped pages back. */
 static uint64_t block_file_bytes(uint64_t block_count, uint32_t block_bytes, sstore_io io)
 {
     if (io == SSTORE_IO_MEMORY)

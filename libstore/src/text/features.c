@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bitcount.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/simhash.h"
 #include "base/utf8.h"
 #include "text/fold.h"
 
@@ -82,7 +82,7 @@ uint64_t ss_shingles_finish(ss_shingles *shingles)
     drain(shingles);
     if (shingles->feature_count == 0 && shingles->unit_count > 0)
         hash_feature(shingles, 0, shingles->starts[shingles->unit_count] - shingles->gap);
-    return ss_simhash_of_units(&shingles->counter, shingles->feature_count);
+    return ss_bit_counter_above(&shingles->counter, shingles->feature_count / 2); /* more ones than zeros */
 }
 
 void ss_shingles_free(ss_shingles *shingles)
