@@ -84,10 +84,9 @@ ss_u128 ss_block_header_encode(const ss_block_header *header, uint8_t bytes[SS_H
     return checksum;
 }
 
-sstore_status ss_block_header_decode(const uint8_t bytes[SS_HEADER_BYTES], const char *file,
-                                     ss_block_header *header_out, ss_u128 *checksum_out, sstore_error *error)
+sstore_status ss_block_header_decode(const uint8_t bytes[SS_HEADER_BYTES], const char *file, ss_block_header *header,
+                                     ss_u128 *checksum_out, sstore_error *error)
 {
-    ss_block_header *header = header_out;
     const char *reason;
     if (memcmp(bytes + AT_MAGIC, magic, sizeof magic) != 0)
         return ss_fail_damaged(error, file, AT_MAGIC, "is not a block file of a store");
@@ -195,14 +194,6 @@ static sstore_status load(ss_block_reader *reader, sstore_error *error)
     return status;
 }
 
-static sstore_status map(ss_block_reader *reader, sstore_error *error)
-{
-    reader->checked = ss_alloc(reader->header.block_count / 8 + 1, sizeof *reader->checked);
-    if (reader->checked == NULL)
-        return ss_fail_memory(error, reader->header.block_count / 8);
-    return ss_file_map(&reader->file, reader->file_bytes, &reader->base, error);
-}
-
 sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, const ss_block_file_metadata *metadata,
                                    sstore_io io, sstore_error *error)
 {
@@ -222,8 +213,11 @@ sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, c
     status = check_header(reader, metadata, error);
     if (status == SSTORE_OK && io == SSTORE_IO_MEMORY)
         status = load(reader, error);
-    else if (status == SSTORE_OK && io == SSTORE_IO_MMAP)
-        status = map(reader, error);
+    if (status == SSTORE_OK && io == SSTORE_IO_MMAP) {
+        reader->checked = ss_alloc(reader->header.block_count / 8 + 1, sizeof *reader->checked);
+        status = reader->checked != NULL ? ss_file_map(&reader->file, reader->file_bytes, &reader->base, error)
+                                         : ss_fail_memory(error, reader->header.block_count / 8);
+    }
     if (io != SSTORE_IO_MEMORY)
         ss_file_expect_random(&reader->file); /* reading in order has its own read-ahead */
     return status;

@@ -68,7 +68,7 @@ ss_u128 ss_block_header_encode(const ss_block_header *header, uint8_t bytes[SS_H
 
 /* Decode a header, and check its checksum, version, ranges and code. `file` is for errors. DAMAGED, UNSUPPORTED. */
 sstore_status ss_block_header_decode(const uint8_t bytes[SS_HEADER_BYTES], const char *file,
-                                     ss_block_header *header_out, ss_u128 *checksum_out, sstore_error *error);
+                                     ss_block_header *header, ss_u128 *checksum_out, sstore_error *error);
 
 /* ===== reader ===== */
 

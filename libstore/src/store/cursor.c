@@ -83,23 +83,22 @@ static uint32_t choose_open_capacity(sstore_io io, uint32_t block_bytes)
     return (uint32_t)ss_min_u64(BUFFERS_BYTES / block_bytes, SS_TOGETHER);
 }
 
-/* Only in pread mode are blocks read into buffers. */
+/* Blocks are read into buffers only in pread mode. */
 static bool allocate_buffers(sstore_cursor *cursor, uint32_t block_bytes)
 {
-    bool needed = cursor->store->options.io == SSTORE_IO_PREAD;
-    cursor->open_block_capacity = choose_open_capacity(cursor->store->options.io, block_bytes);
+    const sstore_io io = cursor->store->options.io;
+    const size_t bytes = io == SSTORE_IO_PREAD ? block_bytes : 0;
+    cursor->open_block_capacity = choose_open_capacity(io, block_bytes);
     assert(cursor->open_block_capacity >= 2); /* one stays open while the next ones are added */
-    cursor->buffers = ss_realloc(NULL, needed ? cursor->open_block_capacity + SS_HITS_TOGETHER : 0, block_bytes);
-    uint8_t *buffer = cursor->buffers;
-    for (uint32_t i = 0; needed && buffer != NULL && i < cursor->open_block_capacity; i++, buffer += block_bytes)
-        cursor->open_blocks[i].slot.buffer = buffer;
-    for (uint32_t i = 0; needed && buffer != NULL && i < SS_HITS_TOGETHER; i++, buffer += block_bytes)
-        cursor->slots[i].buffer = buffer;
-    for (uint32_t i = 0; i < SS_TOGETHER; i++)
-        cursor->open_blocks[i].slot.steps = &cursor->steps;
+    cursor->buffers = ss_realloc(NULL, cursor->open_block_capacity + SS_HITS_TOGETHER, bytes);
+    if (cursor->buffers == NULL)
+        return false;
+    for (uint32_t i = 0; i < cursor->open_block_capacity; i++)
+        cursor->open_blocks[i].slot = (ss_block_slot){.buffer = cursor->buffers + i * bytes, .steps = &cursor->steps};
     for (uint32_t i = 0; i < SS_HITS_TOGETHER; i++)
-        cursor->slots[i].steps = &cursor->steps;
-    return cursor->buffers != NULL;
+        cursor->slots[i] = (ss_block_slot){.buffer = cursor->buffers + (cursor->open_block_capacity + i) * bytes,
+                                           .steps = &cursor->steps};
+    return true;
 }
 
 uint64_t ss_cursor_bytes(const ss_manifest *manifest, sstore_io io)

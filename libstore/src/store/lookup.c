@@ -82,20 +82,6 @@ static uint64_t buffer_bytes(const ss_manifest_segment *metadata, sstore_io io)
     return io == SSTORE_IO_PREAD && metadata->distinct_count > 0 ? 2 * (uint64_t)metadata->block_bytes : 0;
 }
 
-static sstore_status open_lookup(ss_segment_lookup *lookup, const ss_segment *segment, bool has_ids, ss_steps *steps,
-                                 sstore_error *error)
-{
-    const uint64_t bytes = buffer_bytes(&segment->metadata, segment->tables[0].blocks.io);
-    *lookup = (ss_segment_lookup){.segment = segment, .has_ids = has_ids};
-    lookup->buffers = ss_alloc(1, bytes);
-    if (lookup->buffers == NULL)
-        return ss_fail_memory(error, bytes);
-    lookup->fingerprints.buffer = lookup->buffers;
-    lookup->ids.buffer = lookup->buffers + bytes / 2;
-    lookup->fingerprints.steps = lookup->ids.steps = steps;
-    return SSTORE_OK;
-}
-
 sstore_status ss_segment_lookup_rank(ss_segment_lookup *lookup, uint64_t fingerprint, uint64_t *rank_out,
                                      sstore_error *error)
 {
@@ -196,11 +182,19 @@ sstore_status ss_membership_open(ss_membership *membership, const sstore *store,
     if (membership->lookups == NULL)
         return ss_fail_memory(error, count * sizeof *membership->lookups);
     membership->lookup_count = count;
-    sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; status == SSTORE_OK && i < count; i++)
-        if (!newer_only || can_be_newer(manifest, i))
-            status = open_lookup(&membership->lookups[i], store->segments[i], manifest->has_ids, steps, error);
-    return status;
+    for (uint32_t i = 0; i < count; i++) {
+        const ss_segment *segment = store->segments[i];
+        ss_segment_lookup *lookup = &membership->lookups[i];
+        if (newer_only && !can_be_newer(manifest, i))
+            continue;
+        const uint64_t bytes = buffer_bytes(&segment->metadata, segment->tables[0].blocks.io);
+        *lookup = (ss_segment_lookup){.segment = segment, .has_ids = manifest->has_ids, .buffers = ss_alloc(1, bytes)};
+        if (lookup->buffers == NULL)
+            return ss_fail_memory(error, bytes);
+        lookup->fingerprints = (ss_block_slot){.buffer = lookup->buffers, .steps = steps};
+        lookup->ids = (ss_block_slot){.buffer = lookup->buffers + bytes / 2, .steps = steps};
+    }
+    return SSTORE_OK;
 }
 
 void ss_membership_close(ss_membership *membership)
