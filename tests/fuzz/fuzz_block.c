@@ -137,15 +137,15 @@ static void check_groups(const ss_block *block, uint32_t block_bytes, const uint
 /* It is as a writer makes it or not, whatever was looked at before. */
 static bool is_canonical(const reading *of)
 {
-    ss_canonical_table canonical;
+    ss_block_check canonical;
     sstore_error error;
     const char *reason = NULL;
-    FUZZ_CHECK(ss_canonical_table_init(&canonical, of->block_bytes, of->block->code, &error) == SSTORE_OK);
-    const bool passed = ss_canonical_table_next(&canonical, of->block->bytes, of->values, of->block->count, &reason);
+    FUZZ_CHECK(ss_block_check_init(&canonical, of->block_bytes, of->block->code, &error) == SSTORE_OK);
+    const bool passed = ss_block_check_table(&canonical, of->block->bytes, of->values, of->block->count, &reason);
     FUZZ_CHECK(passed || reason != NULL);
-    ss_canonical_table_skip(&canonical);
-    FUZZ_CHECK(ss_canonical_table_next(&canonical, of->block->bytes, of->values, of->block->count, &reason) == passed);
-    ss_canonical_table_free(&canonical);
+    ss_block_check_skip(&canonical);
+    FUZZ_CHECK(ss_block_check_table(&canonical, of->block->bytes, of->values, of->block->count, &reason) == passed);
+    ss_block_check_free(&canonical);
     return passed;
 }
 

@@ -46,14 +46,14 @@ static void check_block(const ss_ids_block *block, const uint8_t *bytes)
 
 static void check_canonical(const ss_ids_block *block, uint32_t block_bytes)
 {
-    ss_canonical_ids canonical;
+    ss_block_check canonical;
     sstore_error error;
     const char *reason = NULL;
-    FUZZ_CHECK(ss_canonical_ids_init(&canonical, block_bytes, &error) == SSTORE_OK);
-    FUZZ_CHECK(ss_canonical_ids_next(&canonical, block, &reason) || reason != NULL);
+    FUZZ_CHECK(ss_block_check_init(&canonical, block_bytes, NULL, &error) == SSTORE_OK);
+    FUZZ_CHECK(ss_block_check_ids(&canonical, block, &reason) || reason != NULL);
     reason = NULL;
-    FUZZ_CHECK(ss_canonical_ids_next(&canonical, block, &reason) || reason != NULL);
-    ss_canonical_ids_free(&canonical);
+    FUZZ_CHECK(ss_block_check_ids(&canonical, block, &reason) || reason != NULL);
+    ss_block_check_free(&canonical);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -31,23 +31,23 @@ static uint64_t *decode(const uint8_t *bytes, uint32_t block_bytes, const ss_cod
     return NULL;
 }
 
-static bool pass(ss_canonical_table *canonical, const uint8_t *bytes)
+static bool pass(ss_block_check *canonical, const uint8_t *bytes)
 {
     uint32_t count = 0;
     const char *reason = NULL;
     uint64_t *values = decode(bytes, canonical->block_bytes, canonical->code, &count);
     if (values == NULL)
         return false;
-    const bool passed = ss_canonical_table_next(canonical, bytes, values, count, &reason);
+    const bool passed = ss_block_check_table(canonical, bytes, values, count, &reason);
     assert_true(passed || (reason != NULL && *reason != '\0'));
     free(values);
     return passed;
 }
 
-static void canonical_init(ss_canonical_table *canonical, uint32_t block_bytes, const ss_code *code)
+static void canonical_init(ss_block_check *canonical, uint32_t block_bytes, const ss_code *code)
 {
     sstore_error error;
-    assert_ok(ss_canonical_table_init(canonical, block_bytes, code, &error), &error);
+    assert_ok(ss_block_check_init(canonical, block_bytes, code, &error), &error);
 }
 
 static void test_tables(void **state)
@@ -56,7 +56,7 @@ static void test_tables(void **state)
     for (uint32_t trial = 0; trial < 60; trial++) {
         const uint32_t block_bytes = 256u << rng_below(&random, BLOCK_SIZE_COUNT);
         block_table table;
-        ss_canonical_table canonical;
+        ss_block_check canonical;
         testing_doing("trial %" PRIu32, trial);
         block_table_make(&table, &random, (data_kind)rng_below(&random, DATA_KIND_COUNT),
                          1 + (size_t)rng_below(&random, 20000));
@@ -67,7 +67,7 @@ static void test_tables(void **state)
             assert_true(pass(&canonical, bytes));
         }
         free(bytes);
-        ss_canonical_table_free(&canonical);
+        ss_block_check_free(&canonical);
         block_table_free(&table);
     }
     testing_done();
@@ -85,7 +85,7 @@ static void flip_bits(const block_table *table, uint32_t block_bytes, uint64_t *
     slow_code_init(&slow, table->code.lengths);
     block_table_encode(table, before, block_bytes, second);
     for (uint32_t bit = 0; bit < CONTENTS_BITS(block_bytes); bit++) {
-        ss_canonical_table canonical;
+        ss_block_check canonical;
         uint32_t count;
         second[bit / 8] ^= (uint8_t)(1u << bit % 8);
         uint64_t *values = decode(second, block_bytes, &table->code, &count);
@@ -95,7 +95,7 @@ static void flip_bits(const block_table *table, uint32_t block_bytes, uint64_t *
             const bool is_sound = slow_block_decode(second, block_bytes, &slow, slowly);
             canonical_init(&canonical, block_bytes, &table->code);
             assert_true(pass(&canonical, first));
-            if (ss_canonical_table_next(&canonical, second, values, count, &reason)) {
+            if (ss_block_check_table(&canonical, second, values, count, &reason)) {
                 assert_true(is_sound);
                 slow_block_encode(again, block_bytes, table->code.lengths, values, count);
                 assert_memory_equal(again, second, block_bytes - SS_BLOCK_TRAILER_BYTES);
@@ -103,7 +103,7 @@ static void flip_bits(const block_table *table, uint32_t block_bytes, uint64_t *
                 *others += is_sound;
                 *unsound += !is_sound;
             }
-            ss_canonical_table_free(&canonical);
+            ss_block_check_free(&canonical);
             free(slowly);
         }
         free(values);
@@ -136,7 +136,7 @@ static void test_early_ends(void **state)
     for (uint32_t trial = 0; trial < 40; trial++) {
         const uint32_t block_bytes = 256u << rng_below(&random, BLOCK_SIZE_COUNT);
         block_table table;
-        ss_canonical_table canonical;
+        ss_block_check canonical;
         testing_doing("trial %" PRIu32, trial);
         block_table_make(&table, &random, (data_kind)rng_below(&random, DATA_KIND_COUNT),
                          2 + (size_t)rng_below(&random, 5000));
@@ -151,11 +151,11 @@ static void test_early_ends(void **state)
             block_table_encode(&table, fitting - 1, block_bytes, bytes);
             assert_false(pass(&canonical, bytes));
             /* After a block that could not be read it cannot be told. */
-            ss_canonical_table_skip(&canonical);
+            ss_block_check_skip(&canonical);
             assert_true(pass(&canonical, bytes));
         }
         free(bytes);
-        ss_canonical_table_free(&canonical);
+        ss_block_check_free(&canonical);
         block_table_free(&table);
     }
     testing_done();
@@ -167,7 +167,7 @@ static void test_each_kind_of_other_bytes(void **state)
     /* A group key that is shifted by more than need be: the same fingerprints, by another frame. */
     uint64_t many[65];
     uint8_t many_bits[65], large[1024];
-    ss_canonical_table other;
+    ss_block_check other;
     const uint8_t equal[SS_SYMBOL_COUNT] = {[32] = 1};
     static ss_code equal_code;
     ss_code_init(&equal_code, equal);
@@ -178,14 +178,14 @@ static void test_each_kind_of_other_bytes(void **state)
     canonical_init(&other, 1024, &equal_code);
     assert_true(pass(&other, large));
     large[1024 - 16 + 2] = 5; /* the last group's own bits are padding, which is 0 */
-    ss_canonical_table_skip(&other);
+    ss_block_check_skip(&other);
     assert_false(pass(&other, large));
     large[1024 - 16 + 2] = 0;
     /* A byte between groups 0 and 1 */
     ss_store_le16(large + 1024 - 16 - 4, (uint16_t)(slow_begin(large, 1024, 1) + 1));
-    ss_canonical_table_skip(&other);
+    ss_block_check_skip(&other);
     assert_false(pass(&other, large));
-    ss_canonical_table_free(&other);
+    ss_block_check_free(&other);
 }
 
 /* ----- the id column ----- */
@@ -202,13 +202,13 @@ static void make_ids(rng *random, uint64_t *ids, uint8_t *starts, size_t count)
     }
 }
 
-static bool pass_ids(ss_canonical_ids *canonical, const uint8_t *bytes)
+static bool pass_ids(ss_block_check *canonical, const uint8_t *bytes)
 {
     ss_ids_block block;
     const char *reason = NULL;
     if (!ss_ids_block_open(&block, bytes, canonical->block_bytes, &reason))
         return false;
-    const bool passed = ss_canonical_ids_next(canonical, &block, &reason);
+    const bool passed = ss_block_check_ids(canonical, &block, &reason);
     assert_true(passed || (reason != NULL && *reason != '\0'));
     return passed;
 }
@@ -235,12 +235,12 @@ static void test_id_columns(void **state)
     uint8_t starts[ID_COUNT], *bytes = malloc(65536);
     for (uint32_t trial = 0; trial < 100; trial++) {
         const uint32_t block_bytes = 256u << rng_below(&random, BLOCK_SIZE_COUNT);
-        ss_canonical_ids canonical;
+        ss_block_check canonical;
         sstore_error error;
         ss_ids_frame frame;
         testing_doing("trial %" PRIu32, trial);
         make_ids(&random, ids, starts, ID_COUNT);
-        assert_ok(ss_canonical_ids_init(&canonical, block_bytes, &error), &error);
+        assert_ok(ss_block_check_init(&canonical, block_bytes, NULL, &error), &error);
         for (uint32_t done = 0; done < ID_COUNT;) {
             const uint32_t fitting = ss_ids_fit(block_bytes, ids + done, starts + done, ID_COUNT - done, &frame);
             write_ids(block_bytes, ids, starts, done, fitting, bytes);
@@ -265,7 +265,7 @@ static void test_id_columns(void **state)
             canonical.count = 0;
             done += fitting;
         }
-        ss_canonical_ids_free(&canonical);
+        ss_block_check_free(&canonical);
     }
     free(bytes);
     assert_true(flips > 0);

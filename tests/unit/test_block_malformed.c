@@ -32,15 +32,15 @@ static bool ascends(const uint64_t *values, uint32_t count)
 /* What is passed though it is not sound ascends, and is not what a writer makes of it. */
 static void check_passed(const ss_block *block, uint32_t block_bytes, const uint64_t *values, bool is_sound)
 {
-    ss_canonical_table canonical;
+    ss_block_check canonical;
     sstore_error error;
     const char *reason = NULL;
     assert_true(ascends(values, block->count));
-    assert_ok(ss_canonical_table_init(&canonical, block_bytes, block->code, &error), &error);
-    const bool is_canonical = ss_canonical_table_next(&canonical, block->bytes, values, block->count, &reason);
+    assert_ok(ss_block_check_init(&canonical, block_bytes, block->code, &error), &error);
+    const bool is_canonical = ss_block_check_table(&canonical, block->bytes, values, block->count, &reason);
     assert_true(is_canonical || (reason != NULL && *reason != '\0'));
     assert_true(is_sound || !is_canonical);
-    ss_canonical_table_free(&canonical);
+    ss_block_check_free(&canonical);
 }
 
 /* Decode all: what is sound is passed, with the right values; and every form says the same of what is not. */

@@ -1,8 +1,8 @@
 /*
- * block_check.h - whether blocks are what a writer must make of their contents (format-spec/block-codec.md, section 7, and
- * sstore-format.md, section 6). What was read is written again, and the bytes are compared: so nothing that a reader
- * passes over, as padding, is left unseen. A block is also held against the one after it, which must begin with what it
- * has no room for. For verification.
+ * block_check.h - checks that blocks are what a writer must make of their contents (format-spec/block-codec.md,
+ * section 7, and sstore-format.md, section 6). The contents of a block are encoded again and the bytes compared, so
+ * that no byte that a reader ignores, as padding, goes unchecked. The block before it must have no room for its first
+ * item.
  */
 #ifndef SS_BLOCK_CHECK_H
 #define SS_BLOCK_CHECK_H
@@ -10,44 +10,34 @@
 #include "codec/block.h"
 #include "codec/ids.h"
 
-/* ----- tables ----- */
-
-typedef struct ss_canonical_table {
+/* A check of the blocks of one table or id column, in their order. */
+typedef struct ss_block_check {
     uint32_t block_bytes;
-    const ss_code *code; /* borrowed */
-    uint64_t *values;    /* of the block before, with room for one more */
-    uint8_t *step_bits;
+    const ss_code *code; /* of the table; NULL: an id column. Borrowed */
+    uint64_t *items;     /* fingerprints or ids of the block before, with room for one more */
+    uint8_t *marks;      /* of each item: the bits of its step, or whether it starts a rank */
     uint8_t *bytes;
-    uint32_t count; /* of the block before; 0: none that is known */
-} ss_canonical_table;
+    uint32_t count; /* of items; 0: no block before is known */
+    bool continued; /* the last rank of the block before goes on */
+} ss_block_check;
 
-sstore_status ss_canonical_table_init(ss_canonical_table *self, uint32_t block_bytes, const ss_code *code,
-                                      sstore_error *error);
-void ss_canonical_table_free(ss_canonical_table *self);
+/* The check is to be freed in any case. MEMORY. */
+sstore_status ss_block_check_init(ss_block_check *check, uint32_t block_bytes, const ss_code *code,
+                                  sstore_error *error);
+void ss_block_check_free(ss_block_check *check);
 
-/* The next block's bytes, and its fingerprints as decoded, so that the code has what each step takes; they ascend strictly,
- * also from the block before. False: *reason says what is not as a writer must have it. */
-bool ss_canonical_table_next(ss_canonical_table *self, const uint8_t *bytes, const uint64_t *values, uint32_t count,
-                             const char **reason);
+/* Check the next block of a table: its bytes, and its fingerprints as decoded with the code. They ascend strictly,
+ * also from the block before. False: *reason says how the block differs from a writer's. */
+bool ss_block_check_table(ss_block_check *check, const uint8_t *bytes, const uint64_t *values, uint32_t count,
+                          const char **reason);
 
-/* The next block could not be read. */
-void ss_canonical_table_skip(ss_canonical_table *self);
+/* Check the next block of ids, in which ranks and ids are in order, also after the block before. False: as above. */
+bool ss_block_check_ids(ss_block_check *check, const ss_ids_block *block, const char **reason);
 
-/* ----- the id column ----- */
-
-typedef struct ss_canonical_ids {
-    uint32_t block_bytes;
-    uint64_t *ids; /* of the block before, with room for one more */
-    uint8_t *starts;
-    uint8_t *bytes;
-    uint32_t count; /* of the block before; 0: none */
-    bool continued;   /* the block before */
-} ss_canonical_ids;
-
-sstore_status ss_canonical_ids_init(ss_canonical_ids *self, uint32_t block_bytes, sstore_error *error);
-void ss_canonical_ids_free(ss_canonical_ids *self);
-
-/* The next block, sound, its ranks and ids in order, also after the block before. */
-bool ss_canonical_ids_next(ss_canonical_ids *self, const ss_ids_block *block, const char **reason);
+/* Skip the next block, which could not be read. */
+static inline void ss_block_check_skip(ss_block_check *check)
+{
+    check->count = 0;
+}
 
 #endif

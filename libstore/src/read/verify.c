@@ -1,8 +1,11 @@
 /*
- * verify.c - reads and decodes everything in a store, and holds its parts against each other: blocks against their
- * checksums and against what a writer makes of their contents, each table against the directory and its own header, the
- * tables against table 0, the ids against the ranks, and all records against the content sum that gave the segment its id.
- * A store that cannot be opened is verified segment by segment and file by file, as far as they can be read.
+ * verify.c - reads and decodes everything in a store, and compares its parts: blocks with their checksums and with
+ * what a writer makes of their contents, each table with the directory and its own header, the tables with table 0,
+ * the ids with the ranks, and all records with the content sum that gave the segment its id. A store that cannot be
+ * opened is verified segment by segment and file by file, as far as these can be read.
+ *
+ * A problem that is found is noted and verification goes on. A function fails only with what ends the verification,
+ * so it uses *error, which is never NULL here, for problems as well.
  */
 #include <string.h>
 
@@ -17,13 +20,14 @@
 typedef struct verification {
     sstore_problem_fn on_problem;
     void *context;
-    bool stopped; /* by on_problem, or since writers have replaced what is looked at */
+    bool stopped; /* by on_problem, or since writers have replaced the store */
     uint64_t problem_count;
     sstore_error worst;   /* the first damage; as long as there is none, the first problem */
-    uint64_t min_ordinal; /* that the store may give to a record to come: above all ids, if there are higher numbers */
+    sstore_error opening; /* why the present segment cannot be opened; no message: not known yet */
+    uint64_t min_ordinal; /* above all ids so far, if there are higher numbers: no less may be given to a new record */
 } verification;
 
-/* Take note of a problem and go on. */
+/* Note a problem and go on. */
 static void note(verification *self, const sstore_error *problem)
 {
     if (self->problem_count++ == 0 ||
@@ -40,28 +44,27 @@ static void note_block(verification *self, const ss_block_reader *reader, uint64
     note(self, &problem);
 }
 
-static void note_file(verification *self, const ss_block_reader *reader, const char *reason)
+static void note_file(verification *self, const char *path, const char *reason)
 {
     sstore_error problem;
-    (void)ss_fail_damaged(&problem, reader->file.path, SSTORE_NO_OFFSET, "%s", reason);
+    (void)ss_fail_damaged(&problem, path, SSTORE_NO_OFFSET, "%s", reason);
     note(self, &problem);
 }
 
-/* Whether a block file is there to be read; if not, that is known. */
+/* Whether a block file could be opened. If not, that was noted. */
 static bool is_open(const ss_block_reader *blocks)
 {
     return blocks->file.path != NULL;
 }
 
-/* ----- one table ----- */
+/* ----- tables ----- */
 
 /* What is gathered while a table is read. */
 typedef struct table_check {
-    const ss_segment *segment;
-    uint32_t number;
-    ss_canonical_table canonical;
+    const ss_table *table;
+    ss_block_check blocks;
     ss_table_counts counts;
-    uint64_t last; /* of those counted */
+    uint64_t last; /* fingerprint in `counts` */
     ss_u128 sum;   /* of the fingerprints, unpermuted: the same for all tables */
     bool whole;    /* no block was unreadable so far */
 } table_check;
@@ -69,80 +72,75 @@ typedef struct table_check {
 static void check_block(verification *self, table_check *check, uint64_t block, const uint8_t *bytes,
                         const uint64_t *values, uint32_t count)
 {
-    const ss_table *table = &check->segment->tables[check->number];
     const char *reason;
-    if (!ss_canonical_table_next(&check->canonical, bytes, values, count, &reason))
-        note_block(self, &table->blocks, block, reason);
+    if (!ss_block_check_table(&check->blocks, bytes, values, count, &reason))
+        note_block(self, &check->table->blocks, block, reason);
     if (check->counts.count > 0 && check->whole)
         ss_table_counts_add_pair(&check->counts, check->last, values[0]);
     ss_table_counts_add(&check->counts, values, count);
     check->last = values[count - 1];
     for (uint32_t i = 0; i < count; i++)
-        ss_content_add(&check->sum, false, ss_unpermute(&table->permutation, values[i]), 0);
+        ss_content_add(&check->sum, false, ss_unpermute(&check->table->permutation, values[i]), 0);
 }
 
-static void check_totals(verification *self, table_check *check)
+static void check_totals(verification *self, table_check *check, uint64_t distinct_count)
 {
-    const ss_block_reader *blocks = &check->segment->tables[check->number].blocks;
+    const ss_block_reader *blocks = &check->table->blocks;
     uint64_t gap_bits[SS_FINGERPRINT_BITS];
     ss_bit_counter_counts(&check->counts.gap_bits, gap_bits);
-    if (check->counts.count != check->segment->metadata.distinct_count)
-        note_file(self, blocks, "the table has another number of fingerprints than the manifest says");
+    if (check->counts.count != distinct_count)
+        note_file(self, blocks->file.path, "the table has another number of fingerprints than the manifest says");
     if (memcmp(check->counts.h_counts, blocks->header.h_counts, sizeof blocks->header.h_counts) != 0 ||
         memcmp(gap_bits, blocks->header.gap_bit_counts, sizeof gap_bits) != 0)
-        note_file(self, blocks, "the header's counts are not those of the table");
+        note_file(self, blocks->file.path, "the header's counts are not those of the table");
 }
 
-/* Read a table. *sum_out is the sum of its fingerprints; *whole_out whether that means anything. */
-static sstore_status verify_table(verification *self, const ss_segment *segment, uint32_t number, ss_u128 *sum_out,
-                                  bool *whole_out, sstore_error *error)
+static sstore_status verify_table(verification *self, table_check *check, const ss_manifest_segment *metadata,
+                                  sstore_error *error)
 {
-    const ss_table *table = &segment->tables[number];
+    const ss_table *table = check->table;
     ss_table_iterator iterator;
-    table_check check = {.segment = segment, .number = number, .whole = true};
-    ss_table_counts_init(&check.counts);
+    ss_table_counts_init(&check->counts);
+    check->whole = true;
     sstore_status status = ss_table_iterator_open(&iterator, &table->checked, error);
     if (status == SSTORE_OK)
-        status = ss_canonical_table_init(&check.canonical, segment->metadata.block_bytes, &table->code, error);
+        status = ss_block_check_init(&check->blocks, metadata->block_bytes, &table->code, error);
     while (status == SSTORE_OK && !self->stopped && iterator.next_block < table->blocks.header.block_count) {
-        sstore_error problem;
-        const uint64_t *values;
+        const uint64_t *values, block = iterator.next_block;
         uint32_t count;
-        uint64_t block = iterator.next_block;
-        if (ss_table_iterator_next(&iterator, &values, &count, &problem) == SSTORE_OK) {
-            check_block(self, &check, block, iterator.bytes, values, count);
+        if (ss_table_iterator_next(&iterator, &values, &count, error) == SSTORE_OK) {
+            check_block(self, check, block, iterator.bytes, values, count);
         } else {
-            note(self, &problem);
-            check.whole = false;
-            ss_canonical_table_skip(&check.canonical);
+            note(self, error);
+            check->whole = false;
+            ss_block_check_skip(&check->blocks);
         }
     }
     ss_table_iterator_close(&iterator);
-    ss_canonical_table_free(&check.canonical);
-    if (status == SSTORE_OK && !self->stopped && check.whole)
-        check_totals(self, &check);
-    *sum_out = check.sum;
-    *whole_out = check.whole;
+    ss_block_check_free(&check->blocks);
+    if (status == SSTORE_OK && !self->stopped && check->whole)
+        check_totals(self, check, metadata->distinct_count);
     return status;
 }
 
+/* *first_whole_out: table 0 could be read. */
 static sstore_status verify_tables(verification *self, const ss_segment *segment, bool *first_whole_out,
                                    sstore_error *error)
 {
-    ss_u128 first_sum = {0}, sum;
-    bool whole;
+    ss_u128 first_sum = {0};
     *first_whole_out = false;
     for (uint32_t i = 0; i < segment->metadata.plan.table_count && !self->stopped; i++) {
-        if (!is_open(&segment->tables[i].blocks))
+        table_check check = {.table = &segment->tables[i]};
+        if (!is_open(&check.table->blocks))
             continue;
-        sstore_status status = verify_table(self, segment, i, &sum, &whole, error);
+        const sstore_status status = verify_table(self, &check, &segment->metadata, error);
         if (status != SSTORE_OK)
             return status;
         if (i == 0) {
-            first_sum = sum;
-            *first_whole_out = whole;
-        } else if (whole && *first_whole_out && !self->stopped && !ss_u128_equal(sum, first_sum)) {
-            note_file(self, &segment->tables[i].blocks, "the table does not hold the same fingerprints as table 0");
+            first_sum = check.sum;
+            *first_whole_out = check.whole;
+        } else if (check.whole && *first_whole_out && !self->stopped && !ss_u128_equal(check.sum, first_sum)) {
+            note_file(self, check.table->blocks.file.path, "the table does not hold the same fingerprints as table 0");
         }
     }
     return SSTORE_OK;
@@ -157,19 +155,19 @@ typedef struct ids_check {
     uint64_t last_id; /* of the rank that goes on */
     uint64_t min_ordinal;
     uint64_t record_count;
-    ss_canonical_ids canonical;
+    ss_block_check blocks;
 } ids_check;
 
-/* `key`: that the directory has for the block; NULL: there is none. */
+/* `key`: the directory's for the block; NULL: there is none. Returns what is wrong, or NULL. */
 static const char *check_ids_block(ids_check *check, const ss_ids_block *block, const uint64_t *key)
 {
-    uint64_t rank = block->first_rank, last_id = check->last_id, min_ordinal = check->min_ordinal;
+    uint64_t rank = block->first_rank, last_id = check->last_id;
     bool repeated = check->continued; /* the record has the rank of the one before */
     const char *reason;
     if (rank != check->next_rank - (check->continued ? 1 : 0))
         return "it does not begin with the rank after the block before";
     for (uint32_t i = 0; i < block->count; i++) {
-        uint64_t id = ss_ids_block_id(block, i);
+        const uint64_t id = ss_ids_block_id(block, i);
         if (i > 0) {
             repeated = !ss_ids_block_starts_rank(block, i);
             rank += !repeated;
@@ -177,82 +175,79 @@ static const char *check_ids_block(ids_check *check, const ss_ids_block *block, 
         if (repeated && id <= last_id)
             return SS_IDS_DO_NOT_ASCEND;
         last_id = id;
-        min_ordinal = ss_max_u64(min_ordinal, id + (id < UINT64_MAX));
+        check->min_ordinal = ss_max_u64(check->min_ordinal, id + (id < UINT64_MAX));
     }
     check->next_rank = rank + 1;
     check->continued = block->continued;
     check->last_id = last_id;
-    check->min_ordinal = min_ordinal;
     check->record_count += block->count;
     if (key != NULL && rank != *key)
         return SS_OTHER_LAST_RANK;
-    return ss_canonical_ids_next(&check->canonical, block, &reason) ? NULL : reason;
+    return ss_block_check_ids(&check->blocks, block, &reason) ? NULL : reason;
 }
 
 static sstore_status verify_ids(verification *self, const ss_segment *segment, sstore_error *error)
 {
     const ss_block_reader *ids = &segment->ids;
-    ids_check check = {.next_rank = 0, .min_ordinal = self->min_ordinal};
-    uint64_t problems_before = self->problem_count;
-    ss_read_ahead walk = ss_read_ahead_from(0, UINT64_MAX);
-    uint8_t *buffer = ss_alloc(1, ids->header.block_bytes);
-    sstore_status status = buffer != NULL ? SSTORE_OK : ss_fail_memory(error, ids->header.block_bytes);
+    const uint32_t block_bytes = ids->header.block_bytes;
+    const uint64_t problems_before = self->problem_count;
+    ids_check check = {.min_ordinal = self->min_ordinal};
+    ss_read_ahead ahead = ss_read_ahead_from(0, UINT64_MAX);
+    uint8_t *buffer = ss_alloc(1, block_bytes);
+    sstore_status status = buffer != NULL ? SSTORE_OK : ss_fail_memory(error, block_bytes);
     if (status == SSTORE_OK)
-        status = ss_canonical_ids_init(&check.canonical, ids->header.block_bytes, error);
+        status = ss_block_check_init(&check.blocks, block_bytes, NULL, error);
     for (uint64_t number = 0; status == SSTORE_OK && number < ids->header.block_count && !self->stopped; number++) {
-        sstore_error problem;
         const uint8_t *bytes;
         const char *reason;
         ss_ids_block block;
-        ss_block_reader_ahead(ids, number, &walk);
-        if (ss_block_reader_get(ids, number, buffer, &bytes, &problem) != SSTORE_OK) {
-            note(self, &problem);
+        ss_block_reader_ahead(ids, number, &ahead);
+        if (ss_block_reader_get(ids, number, buffer, &bytes, error) != SSTORE_OK) {
+            note(self, error);
             continue;
         }
-        const bool has_directory = segment->directory != NULL;
-        const uint64_t key = has_directory ? ss_array_at(&segment->ids_keys.keys, number) : 0;
-        if (ss_ids_block_open(&block, bytes, ids->header.block_bytes, &reason))
-            /* After a block that could not be read the ranks cannot be followed any more. */
-            reason = self->problem_count == problems_before
-                         ? check_ids_block(&check, &block, has_directory ? &key : NULL)
-                         : NULL;
+        const bool has_key = segment->directory != NULL;
+        const uint64_t key = has_key ? ss_array_at(&segment->ids_keys.keys, number) : 0;
+        if (ss_ids_block_open(&block, bytes, block_bytes, &reason)) /* after a problem ranks cannot be followed */
+            reason = self->problem_count == problems_before ? check_ids_block(&check, &block, has_key ? &key : NULL)
+                                                            : NULL;
         if (reason != NULL)
             note_block(self, ids, number, reason);
     }
     if (status == SSTORE_OK && self->problem_count == problems_before &&
         (check.continued || check.next_rank != segment->metadata.distinct_count ||
          check.record_count != segment->metadata.record_count))
-        note_file(self, ids, "the ids are not those of the store's fingerprints");
+        note_file(self, ids->file.path, "the ids are not those of the store's fingerprints");
     self->min_ordinal = check.min_ordinal;
-    ss_canonical_ids_free(&check.canonical);
+    ss_block_check_free(&check.blocks);
     ss_free(buffer);
     return status;
 }
 
-/* ----- all records ----- */
+/* ----- segments ----- */
 
+/* Compare all records with the content sum. */
 static sstore_status verify_content(verification *self, const ss_segment *segment, bool has_ids, sstore_error *error)
 {
     ss_segment_iterator iterator;
     sstore_record record;
-    sstore_error problem;
     ss_u128 sum = {0};
     uint64_t count = 0;
     bool more = true;
-    sstore_status status = ss_segment_iterator_open(&iterator, segment, has_ids, error);
+    const sstore_status status = ss_segment_iterator_open(&iterator, segment, has_ids, error);
     sstore_status found = status;
     while (found == SSTORE_OK && more) {
-        found = ss_segment_iterator_next(&iterator, &record, &more, &problem);
+        found = ss_segment_iterator_next(&iterator, &record, &more, error);
         if (found == SSTORE_OK && more) {
             ss_content_add(&sum, has_ids, record.fingerprint, record.id);
             count++;
         }
     }
     if (status == SSTORE_OK && found != SSTORE_OK)
-        note(self, &problem);
+        note(self, error);
     else if (status == SSTORE_OK &&
              (count != segment->metadata.record_count || !ss_u128_equal(sum, segment->metadata.content_sum)))
-        note_file(self, &segment->tables[0].blocks,
+        note_file(self, segment->tables[0].blocks.file.path,
                   "the records are not those that the manifest's content sum was made of");
     ss_segment_iterator_close(&iterator);
     return status;
@@ -262,11 +257,11 @@ static sstore_status verify_segment(verification *self, const ss_segment *segmen
 {
     bool first_whole;
     sstore_status status = verify_tables(self, segment, &first_whole, error);
-    uint64_t problems_before = self->problem_count;
+    const uint64_t problems_before = self->problem_count;
     const bool reads_ids = has_ids && is_open(&segment->ids);
     if (status == SSTORE_OK && reads_ids && !self->stopped)
         status = verify_ids(self, segment, error);
-    /* Where table 0 or the ids are damaged, the sum says nothing new. */
+    /* If table 0 or the ids are damaged, the sum says nothing new. */
     if (status == SSTORE_OK && !self->stopped && first_whole && has_ids == reads_ids &&
         self->problem_count == problems_before)
         status = verify_content(self, segment, has_ids, error);
@@ -275,29 +270,19 @@ static sstore_status verify_segment(verification *self, const ss_segment *segmen
 
 /* ----- segments that cannot be opened ----- */
 
-/* What is wrong with the files of a segment, beside the problem that is known already. */
-typedef struct file_problems {
-    verification *of;
-    const sstore_error *known;
-} file_problems;
-
-/* Where a file is not there, the store is damaged. */
-static void note_segment_problem(verification *self, const sstore_error *problem)
+/* Note a problem with a file of a segment, unless it is the known one. A lost file is damage to the store. */
+static void note_file_problem(void *context, const sstore_error *problem)
 {
+    verification *self = context;
     sstore_error noted = *problem;
+    if (self->stopped || strcmp(problem->message, self->opening.message) == 0)
+        return;
     if (noted.status == SSTORE_ERROR_NOT_FOUND)
         noted.status = SSTORE_ERROR_DAMAGED;
     note(self, &noted);
 }
 
-static void note_file_problem(void *context, const sstore_error *problem)
-{
-    const file_problems *self = context;
-    if (strcmp(problem->message, self->known->message) != 0 && !self->of->stopped)
-        note_segment_problem(self->of, problem);
-}
-
-static void check_directory(file_problems *self, const ss_dir *store, const ss_manifest_segment *metadata)
+static void check_directory(verification *self, const ss_dir *store, const ss_manifest_segment *metadata)
 {
     char name[SS_NAME_CAPACITY];
     ss_dir dir;
@@ -314,53 +299,31 @@ static void check_directory(file_problems *self, const ss_dir *store, const ss_m
     ss_dir_close(&dir);
 }
 
-/* Open a segment; if that cannot be, note why, and open it with those files that can be read. *segment_out is NULL where there
- * are none, or where a writer has replaced the segment. */
-static sstore_status open_apart(verification *self, const ss_dir *store, const ss_manifest *manifest, uint32_t number,
-                                ss_segment **segment_out, sstore_error *error)
+/* Open a segment. If that fails, note why, and open it with those files that can be read. *segment_out stays NULL
+ * if there are none, or if a writer has replaced the segment. */
+static sstore_status open_readable(verification *self, const ss_dir *store, const ss_manifest *manifest,
+                                   uint32_t number, ss_segment **segment_out, sstore_error *error)
 {
-    sstore_error problem;
-    file_problems beside = {self, &problem};
     const ss_manifest_segment *metadata = &manifest->segments[number];
     const ss_segment_use whole = {.has_ids = manifest->has_ids};
     const ss_segment_use files = {.has_ids = manifest->has_ids,
                                   .blocks_only = true,
                                   .on_problem = note_file_problem,
-                                  .context = &beside};
-    sstore_status status = ss_segment_open(store, metadata, &whole, segment_out, &problem);
-    if (status == SSTORE_OK)
+                                  .context = self};
+    sstore_status status = ss_segment_open(store, metadata, &whole, segment_out, error);
+    if (status == SSTORE_OK || !ss_is_of_one_file(error))
         return status;
-    if (!ss_is_of_one_file(&problem)) {
-        if (error != NULL)
-            *error = problem;
-        return status;
-    }
-    if (!ss_manifest_is_newest(store, manifest)) {
-        self->stopped = true;
-        return SSTORE_OK;
-    }
-    note_segment_problem(self, &problem);
+    self->stopped = !ss_manifest_is_newest(store, manifest);
+    self->opening.message[0] = '\0';
+    note_file_problem(self, error);
+    self->opening = *error;
     if (self->stopped)
         return SSTORE_OK;
-    sstore_error ending;
-    status = ss_segment_open(store, metadata, &files, segment_out, &ending);
+    status = ss_segment_open(store, metadata, &files, segment_out, error);
     if (status == SSTORE_OK)
-        check_directory(&beside, store, metadata);
-    else if (ss_is_of_one_file(&ending)) /* not even the folder is there */
+        check_directory(self, store, metadata);
+    else if (ss_is_of_one_file(error)) /* not even the folder is there */
         status = SSTORE_OK;
-    else if (error != NULL)
-        *error = ending;
-    return status;
-}
-
-static sstore_status verify_apart(verification *self, const ss_dir *store, const ss_manifest *manifest, uint32_t number,
-                                  sstore_error *error)
-{
-    ss_segment *segment = NULL;
-    sstore_status status = open_apart(self, store, manifest, number, &segment, error);
-    if (status == SSTORE_OK && segment != NULL && !self->stopped)
-        status = verify_segment(self, segment, manifest->has_ids, error);
-    ss_segment_release(segment);
     return status;
 }
 
@@ -369,65 +332,57 @@ static sstore_status verify_damaged(verification *self, const char *path, sstore
 {
     ss_dir store;
     ss_manifest manifest;
-    sstore_error problem;
     sstore_status status = ss_dir_open(path, &store, error);
     if (status != SSTORE_OK)
         return status;
-    status = ss_manifest_read(&store, &manifest, &problem);
+    status = ss_manifest_read(&store, &manifest, error);
     if (status == SSTORE_OK) {
-        for (uint32_t i = 0; status == SSTORE_OK && i < manifest.segment_count && !self->stopped; i++)
-            status = verify_apart(self, &store, &manifest, i, error);
+        for (uint32_t i = 0; status == SSTORE_OK && i < manifest.segment_count && !self->stopped; i++) {
+            ss_segment *segment = NULL;
+            status = open_readable(self, &store, &manifest, i, &segment, error);
+            if (status == SSTORE_OK && segment != NULL && !self->stopped)
+                status = verify_segment(self, segment, manifest.has_ids, error);
+            ss_segment_release(segment);
+        }
         ss_manifest_free(&manifest);
     } else if (status == SSTORE_ERROR_DAMAGED) {
-        note(self, &problem);
+        note(self, error);
         status = SSTORE_OK;
-    } else if (error != NULL) {
-        *error = problem;
     }
     ss_dir_close(&store);
     return status;
 }
 
-/* ----- all segments ----- */
+/* ----- stores ----- */
 
-/* Hold the segments against each other: each adds only what is not there, and removes only what is. */
+/* Compare the segments: each adds only what is not there, and removes only what is. */
 static sstore_status verify_order(verification *self, const sstore *store, sstore_error *error)
 {
     ss_merge_iterator records;
     sstore_record record;
-    sstore_error problem;
     bool more = true;
     ss_merge_iterator_init(&records, store->manifest.has_ids);
-    sstore_status status = ss_merge_iterator_add_store(&records, store, error);
-    sstore_status found = status == SSTORE_OK ? ss_merge_iterator_rewind(&records, &problem) : SSTORE_OK;
+    const sstore_status status = ss_merge_iterator_add_store(&records, store, error);
+    sstore_status found = status == SSTORE_OK ? ss_merge_iterator_rewind(&records, error) : SSTORE_OK;
     while (status == SSTORE_OK && found == SSTORE_OK && more)
-        found = ss_merge_iterator_next(&records, &record, &more, &problem);
+        found = ss_merge_iterator_next(&records, &record, &more, error);
     if (found != SSTORE_OK)
-        note(self, &problem);
+        note(self, error);
     ss_merge_iterator_close(&records);
     return status;
 }
 
-/* Of the records that are there, and of those that were removed. */
-static void verify_next_ordinal(verification *self, const sstore *store)
-{
-    sstore_error problem;
-    if (store->manifest.next_ordinal >= self->min_ordinal)
-        return;
-    (void)ss_fail_damaged(&problem, store->dir.path, SSTORE_NO_OFFSET,
-                          "the manifest's next ordinal is not above all ids");
-    note(self, &problem);
-}
-
 static sstore_status verify_store(verification *self, const sstore *store, sstore_error *error)
 {
+    const ss_manifest *manifest = &store->manifest;
     sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count && !self->stopped; i++)
-        status = verify_segment(self, store->segments[i], store->manifest.has_ids, error);
-    if (status == SSTORE_OK && store->manifest.segment_count > 1 && self->problem_count == 0 && !self->stopped)
+    for (uint32_t i = 0; status == SSTORE_OK && i < manifest->segment_count && !self->stopped; i++)
+        status = verify_segment(self, store->segments[i], manifest->has_ids, error);
+    if (status == SSTORE_OK && manifest->segment_count > 1 && self->problem_count == 0 && !self->stopped)
         status = verify_order(self, store, error);
-    if (status == SSTORE_OK && store->manifest.has_ids && self->problem_count == 0 && !self->stopped)
-        verify_next_ordinal(self, store);
+    if (status == SSTORE_OK && manifest->has_ids && self->problem_count == 0 && !self->stopped &&
+        manifest->next_ordinal < self->min_ordinal) /* min_ordinal counts removed records as well */
+        note_file(self, store->dir.path, "the manifest's next ordinal is not above all ids");
     return status;
 }
 
@@ -436,26 +391,25 @@ sstore_status sstore_verify(const char *path, sstore_problem_fn on_problem, void
     verification self = {.on_problem = on_problem, .context = context};
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
     sstore_status status = SSTORE_OK;
+    sstore_error failure;
     sstore *store = NULL;
     options.io = SSTORE_IO_PREAD; /* every fault is to be reported */
     if (path == NULL)
         return ss_fail_argument(error, "sstore_verify: path must not be NULL");
     for (int attempt = 0; store == NULL && status == SSTORE_OK && self.problem_count == 0; attempt++) {
-        sstore_error problem;
         self.stopped = false;
-        status = sstore_open(path, &options, &store, &problem);
-        if (status == SSTORE_OK) {
-            status = verify_store(&self, store, error);
-        } else if (status != SSTORE_ERROR_NOT_FOUND && ss_is_of_one_file(&problem) && attempt < MAX_ATTEMPTS) {
-            status = verify_damaged(&self, path, error);
-        } else if (error != NULL) {
-            *error = problem;
-        }
+        status = sstore_open(path, &options, &store, &failure);
+        if (status == SSTORE_OK)
+            status = verify_store(&self, store, &failure);
+        else if (status != SSTORE_ERROR_NOT_FOUND && ss_is_of_one_file(&failure) && attempt < MAX_ATTEMPTS)
+            status = verify_damaged(&self, path, &failure);
     }
     sstore_close(store);
-    if (status != SSTORE_OK || self.problem_count == 0)
-        return status;
-    if (error != NULL)
-        *error = self.worst;
-    return self.worst.status;
+    if (status == SSTORE_OK && self.problem_count > 0) {
+        failure = self.worst;
+        status = failure.status;
+    }
+    if (status != SSTORE_OK && error != NULL)
+        *error = failure;
+    return status;
 }
