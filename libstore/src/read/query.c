@@ -1,11 +1,13 @@
+/*
+ * query.c - queries of one fingerprint: in all segments, the newest first, from hits to their records, and to the
+ * caller. A query allocates nothing.
+ */
 #include "read/search.h"
 
 #include <math.h>
 
 #include "base/error.h"
 #include "store/lookup.h"
-
-/* ===== queries ===== */
 
 sstore_status ss_query_segment(sstore_cursor *cursor, uint32_t segment, uint64_t fingerprint, uint32_t distance,
                                ss_hit_fn on_hit, void *context, sstore_error *error)
@@ -23,7 +25,8 @@ sstore_status ss_query_segment(sstore_cursor *cursor, uint32_t segment, uint64_t
     return ss_search_run(&search);
 }
 
-sstore_status ss_query_fingerprints(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, ss_hit_fn on_hit,
+/* Find every distinct fingerprint within the distance in all segments of records, the newest first. */
+static sstore_status query_segments(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, ss_hit_fn on_hit,
                                     void *context, sstore_error *error)
 {
     const sstore *store = cursor->store;
@@ -36,8 +39,8 @@ sstore_status ss_query_fingerprints(sstore_cursor *cursor, uint64_t fingerprint,
 
 /* ----- from a hit to its records ----- */
 
-/* Ask for a block, in one of the cursor's slots. The hits before have taken `*used` of them; if the last one asked for the
- * same block, it is shared, and if another one still holds it from before, it comes next. */
+/* Ask for a block in one of the cursor's slots, of which hits before have taken `*used`. If the last of these was
+ * asked for the same block, it is shared; if another slot has the block from earlier, that one is taken. */
 static ss_block_slot *ask_for(sstore_cursor *cursor, uint32_t *used, const ss_block_reader *reader, uint64_t number)
 {
     ss_block_slot *slots = cursor->slots;
@@ -62,14 +65,7 @@ static sstore_status fail_not_in_table_0(const ss_hit *hit, sstore_error *error)
                            (unsigned long long)hit->fingerprint);
 }
 
-static sstore_status find_rank(ss_hit *hit, ss_block_slot *slot, sstore_error *error)
-{
-    sstore_status status = ss_find_rank(hit->segment, hit->fingerprint, slot, &hit->rank, error);
-    hit->has_rank = status == SSTORE_OK && hit->rank != SS_NO_RANK;
-    return status == SSTORE_OK && !hit->has_rank ? fail_not_in_table_0(hit, error) : status;
-}
-
-/* Ask for the group in which a fingerprint probably is, as if all were spread evenly. */
+/* Prefetch the group in which a fingerprint probably is, as if all were spread evenly. */
 static void prefetch_likely(const ss_table *table, uint64_t number, uint64_t fingerprint)
 {
     const ss_block_header *header = &table->blocks.header;
@@ -80,7 +76,7 @@ static void prefetch_likely(const ss_table *table, uint64_t number, uint64_t fin
                              SS_GROUP_SIZE * SS_LOWER_BYTES);
 }
 
-/* Find the ranks of those that were found through other tables than 0. */
+/* Find the ranks of the hits that were found through other tables than 0. */
 static sstore_status find_ranks(sstore_cursor *cursor, ss_hit *hits, uint32_t count, sstore_error *error)
 {
     ss_block_slot *slots[SS_HITS_TOGETHER];
@@ -96,9 +92,16 @@ static sstore_status find_ranks(sstore_cursor *cursor, ss_hit *hits, uint32_t co
         slots[i] = ask_for(cursor, &used, &table->blocks, number);
         prefetch_likely(table, number, hits[i].fingerprint);
     }
-    for (uint32_t i = 0; status == SSTORE_OK && i < count; i++)
-        if (!hits[i].has_rank) /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): so the slot was asked for */
-            status = find_rank(&hits[i], slots[i], error);
+    for (uint32_t i = 0; status == SSTORE_OK && i < count; i++) {
+        ss_hit *hit = &hits[i];
+        if (hit->has_rank)
+            continue;
+        /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): so the slot was asked for */
+        status = ss_find_rank(hit->segment, hit->fingerprint, slots[i], &hit->rank, error);
+        hit->has_rank = status == SSTORE_OK && hit->rank != SS_NO_RANK;
+        if (status == SSTORE_OK && !hit->has_rank)
+            status = fail_not_in_table_0(hit, error);
+    }
     return status;
 }
 
@@ -109,7 +112,7 @@ typedef struct record_sink {
     void *context;
 } record_sink;
 
-/* Report a record of a hit, unless a newer segment also has it: that one removes it, or reports it itself. */
+/* Report a record of a hit, unless a newer segment also has it, which then removes it or reports it itself. */
 static sstore_status report_record(const record_sink *sink, const ss_hit *hit, uint64_t id, sstore_error *error)
 {
     const sstore_match match = {.query_index = hit->query,
@@ -133,19 +136,18 @@ static sstore_status report_ids(const record_sink *sink, const ss_hit *hit, ss_b
     ss_rank_ids ids;
     bool more = true;
     ss_rank_ids_init(&ids, hit->segment, hit->rank, slot->number, slot);
-    for (;;) {
-        sstore_status status = ss_rank_ids_next(&ids, &more, error);
-        if (status != SSTORE_OK || !more)
-            return status;
+    sstore_status status = ss_rank_ids_next(&ids, &more, error);
+    while (status == SSTORE_OK && more) {
         for (uint32_t i = ids.begin; status == SSTORE_OK && i < ids.end; i++) {
             uint64_t id;
             status = ss_rank_ids_take(&ids, i, &id, error);
             if (status == SSTORE_OK)
                 status = report_record(sink, hit, id, error);
         }
-        if (status != SSTORE_OK)
-            return status;
+        if (status == SSTORE_OK)
+            status = ss_rank_ids_next(&ids, &more, error);
     }
+    return status;
 }
 
 static sstore_status report_all_ids(const record_sink *sink, const ss_hit *hits, uint32_t count, sstore_error *error)
@@ -163,7 +165,7 @@ static sstore_status report_all_ids(const record_sink *sink, const ss_hit *hits,
         ss_block_reader_prefetch(&segment->ids, number, (uint32_t)(share * segment->metadata.block_bytes), 1);
     }
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++) {
-        /* A hit that shares the slot may have gone on to later blocks in it; then this one asks again. */
+        /* A hit that shares the slot may have read later blocks into it; then this one asks again. */
         ss_block_slot_ask(slots[i], &hits[i].segment->ids, ss_key_index_find(&hits[i].segment->ids_keys, hits[i].rank));
         status = report_ids(sink, &hits[i], slots[i], error);
     }
@@ -176,7 +178,7 @@ sstore_status ss_report_records(sstore_cursor *cursor, ss_hit *hits, uint32_t co
     const record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
     const bool has_ids = cursor->store->manifest.has_ids;
     sstore_status status = SSTORE_OK;
-    /* Newer segments are asked through their tables 0, so what another table gave must also be in table 0. */
+    /* Newer segments are searched through their tables 0, so a hit of another table must also be in table 0. */
     if (has_ids || cursor->store->several_add)
         status = find_ranks(cursor, hits, count, error);
     if (has_ids)
@@ -201,7 +203,7 @@ static sstore_status report_found(const record_sink *sink, sstore_error *error)
     return ss_report_records(cursor, cursor->found, count, sink->on_match, sink->context, error);
 }
 
-/* Add a fingerprint. Returns whether it may have been there before. */
+/* Add a fingerprint. Returns whether it may have been added before. */
 static bool add_seen(ss_seen *seen, uint64_t fingerprint)
 {
     const uint64_t hash = fingerprint * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SS_SEEN_BITS); /* Fibonacci hashing */
@@ -212,19 +214,13 @@ static bool add_seen(ss_seen *seen, uint64_t fingerprint)
     return was_there;
 }
 
-static void forget_seen(ss_seen *seen)
-{
-    if (seen->any)
-        *seen = (ss_seen){.any = false};
-}
-
-static sstore_status keep_hit(void *context, const ss_hit *hit, sstore_error *error)
+static sstore_status add_hit(void *context, const ss_hit *hit, sstore_error *error)
 {
     const record_sink *sink = context;
     sstore_cursor *cursor = sink->cursor;
-    ss_hit *kept = &cursor->found[cursor->found_count++];
-    *kept = *hit;
-    kept->maybe_in_newer = cursor->store->several_add && add_seen(&cursor->seen, hit->fingerprint);
+    ss_hit *added = &cursor->found[cursor->found_count++];
+    *added = *hit;
+    added->maybe_in_newer = cursor->store->several_add && add_seen(&cursor->seen, hit->fingerprint);
     return cursor->found_count == SS_HITS_TOGETHER ? report_found(sink, error) : SSTORE_OK;
 }
 
@@ -234,9 +230,10 @@ static sstore_status query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t
 {
     record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
     cursor->found_count = 0;
-    forget_seen(&cursor->seen);
+    if (cursor->seen.any)
+        cursor->seen = (ss_seen){.any = false};
     ss_cursor_renew(cursor);
-    sstore_status status = ss_query_fingerprints(cursor, fingerprint, distance, keep_hit, &sink, error);
+    sstore_status status = query_segments(cursor, fingerprint, distance, add_hit, &sink, error);
     return status == SSTORE_OK && cursor->found_count > 0 ? report_found(&sink, error) : status;
 }
 
@@ -266,20 +263,20 @@ static int note_match(void *context, const sstore_match *match)
     return *smallest == 0;
 }
 
-/* Lower *smallest to the smallest distance of any record within `distance`. Where nothing was removed the fingerprints say
- * it, and no ids have to be looked up. */
+/* Lower *smallest to the smallest distance of any record within `distance`. If nothing was removed, the
+ * fingerprints tell it, and no ids are looked up. */
 static sstore_status find_smallest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, uint32_t *smallest,
                                    sstore_error *error)
 {
     ss_cursor_renew(cursor);
     sstore_status status = cursor->store->removal_end == 0
-                               ? ss_query_fingerprints(cursor, fingerprint, distance, note_distance, smallest, error)
+                               ? query_segments(cursor, fingerprint, distance, note_distance, smallest, error)
                                : query(cursor, fingerprint, distance, note_match, smallest, error);
     return status == SSTORE_STOPPED ? SSTORE_OK : status;
 }
 
-/* The distance to try after `tried` found nothing: one more, as long as all that was spent on trying stays below what a scan
- * costs, which finds the nearest at whatever distance; then the largest. */
+/* The distance to try after `tried` found nothing: one more, as long as all tries together cost less than a full
+ * scan, which finds the nearest at any distance; then the largest. */
 static uint32_t next_distance(sstore_cursor *cursor, uint32_t tried, uint32_t max_distance, double *spent)
 {
     const ss_query_plan *plans = ss_cursor_plans(cursor, tried + 1);
@@ -364,9 +361,7 @@ sstore_status sstore_query_columns(sstore_cursor *cursor, uint64_t fingerprint, 
     return status;
 }
 
-/* ===== explanation ===== */
-
-/* What a query was expected to read of each table, and what it read. */
+/* ----- explanation ----- */
 
 static sstore_status ignore_hit(void *context, const ss_hit *hit, sstore_error *error)
 {
@@ -374,58 +369,38 @@ static sstore_status ignore_hit(void *context, const ss_hit *hit, sstore_error *
     return SSTORE_OK;
 }
 
-/* A query of one segment, done and counted. */
-typedef struct explained {
-    const ss_segment *segment;
-    uint32_t number;
-    const ss_query_plan *plan;
-    uint64_t fingerprint;
-    bool scanned;
-    double probe_ns;
-    ss_search_counts counts[SS_MAX_TABLES];
-} explained;
-
-static sstore_table_explanation explain_table(const explained *of, uint32_t number)
+/* What a search that was run and counted was expected to read of a table, and what it read. */
+static sstore_table_explanation explain_table(const ss_search *search, uint32_t number, double probe_ns)
 {
-    const ss_plan_table *table = &of->segment->metadata.plan.tables[number];
-    const ss_search_counts *counts = &of->counts[number];
-    const int32_t radius = of->scanned ? SS_NO_PROBE : of->plan->radii[number];
-    ss_table_cost expected = {.probe_count = 0};
-    if (radius != SS_NO_PROBE)
-        expected = ss_search_table_cost(of->segment, of->plan, of->fingerprint, number);
+    const ss_segment *segment = search->segment;
+    const ss_plan_table *table = &segment->metadata.plan.tables[number];
+    const ss_search_counts *counts = &search->counts[number];
+    const bool scanned = search->cursor->scanned;
     sstore_table_explanation explanation = {
         .struct_size = sizeof explanation,
-        .segment = of->number,
+        .segment = search->segment_number,
         .table = number,
         .key_mask = table->key_mask,
-        .prefix_bits = radius != SS_NO_PROBE ? ss_query_prefix_bits(of->plan, &of->segment->metadata.plan, number)
-                                             : table->prefix_bits,
-        .radius = radius,
-        .scanned = of->scanned && number == 0,
-        .expected_block_count = expected.block_count,
-        .expected_candidate_count = expected.candidate_count,
+        .prefix_bits = table->prefix_bits,
+        .radius = scanned ? SS_NO_PROBE : search->plan->radii[number],
+        .scanned = scanned && number == 0,
         .probe_count = counts->probes,
         .block_count = counts->blocks,
         .candidate_count = counts->candidates,
         .match_count = counts->matches,
-        .probe_ns = of->probe_ns,
-        .scan_ns = of->plan->scan_cost,
+        .probe_ns = probe_ns,
+        .scan_ns = search->plan->scan_cost,
     };
-    if (explanation.scanned) {
-        explanation.expected_block_count = of->segment->costs.block_count;
-        explanation.expected_candidate_count = of->segment->costs.fingerprint_count;
+    if (explanation.radius != SS_NO_PROBE) {
+        const ss_table_cost expected = ss_search_table_cost(segment, search->plan, search->fingerprint, number);
+        explanation.prefix_bits = ss_query_prefix_bits(search->plan, &segment->metadata.plan, number);
+        explanation.expected_block_count = expected.block_count;
+        explanation.expected_candidate_count = expected.candidate_count;
+    } else if (explanation.scanned) {
+        explanation.expected_block_count = segment->costs.block_count;
+        explanation.expected_candidate_count = segment->costs.fingerprint_count;
     }
     return explanation;
-}
-
-static sstore_status report_segment(const explained *of, sstore_explain_fn on_table, void *context)
-{
-    for (uint32_t i = 0; i < of->segment->metadata.plan.table_count; i++) {
-        sstore_table_explanation explanation = explain_table(of, i);
-        if (on_table(context, &explanation) != 0)
-            return SSTORE_STOPPED;
-    }
-    return SSTORE_OK;
 }
 
 sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_explain_fn on_table,
@@ -441,23 +416,25 @@ sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32
     for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count; i++) {
         if (ss_segment_removes(store->segments[i]))
             continue;
-        explained done = {.segment = store->segments[i], .number = i, .plan = &plans[i], .fingerprint = fingerprint};
-        done.probe_ns = plans[i].scan ? plans[i].probe_cost : ss_search_cost(done.segment, done.plan, fingerprint);
-        ss_search search = {.cursor = cursor,
-                            .segment = done.segment,
-                            .segment_number = i,
-                            .plan = done.plan,
-                            .fingerprint = fingerprint,
-                            .distance = distance,
-                            .on_hit = ignore_hit,
-                            .counts = done.counts,
-                            .error = error};
+        const ss_query_plan *plan = &plans[i];
+        ss_search_counts counts[SS_MAX_TABLES] = {{.probes = 0}};
+        const ss_search search = {.cursor = cursor,
+                                  .segment = store->segments[i],
+                                  .segment_number = i,
+                                  .plan = plan,
+                                  .fingerprint = fingerprint,
+                                  .distance = distance,
+                                  .on_hit = ignore_hit,
+                                  .counts = counts,
+                                  .error = error};
+        double probe_ns = plan->scan ? plan->probe_cost : ss_search_cost(search.segment, plan, fingerprint);
         status = ss_search_run(&search);
-        done.scanned = cursor->scanned;
-        if (done.scanned && !plans[i].scan) /* the probes led to more blocks than a scan has */
-            done.probe_ns = fmax(done.probe_ns, plans[i].scan_cost);
-        if (status == SSTORE_OK)
-            status = report_segment(&done, on_table, context);
+        if (cursor->scanned && !plan->scan) /* the probes led to more blocks than a full scan reads */
+            probe_ns = fmax(probe_ns, plan->scan_cost);
+        for (uint32_t j = 0; status == SSTORE_OK && j < search.segment->metadata.plan.table_count; j++) {
+            const sstore_table_explanation explanation = explain_table(&search, j, probe_ns);
+            status = on_table(context, &explanation) == 0 ? SSTORE_OK : SSTORE_STOPPED;
+        }
     }
     return status;
 }

@@ -1,3 +1,7 @@
+/*
+ * search.c - see search.h. The stages stand in reverse order below: making probes, finding their blocks, finding
+ * groups in blocks, testing fingerprints. The cursor holds what is under way between two stages.
+ */
 #include "read/search.h"
 
 #include <math.h>
@@ -6,24 +10,11 @@
 #include "base/error.h"
 
 #define CACHE_LINE 64u
-#define MAX_BYTES_AHEAD 1024u /* of a span's lower halves; what follows them the processor sees coming */
-#define STEPS_A_HIT 3u        /* that it may take to look up what belongs to it: its rank, and ids in a block or two */
-#define STEPS_A_SEGMENT 2u    /* and to see whether a newer segment has it: a block of table 0, and one of ids */
+#define MAX_BYTES_AHEAD 1024u /* of a range's lower halves; the processor itself fetches what follows them */
+#define STEPS_A_HIT 3u        /* to look up what belongs to a hit: its rank, and ids in a block or two */
+#define STEPS_A_SEGMENT 2u    /* to see whether a newer segment has it: a block of table 0, and one of ids */
 
-static sstore_status hit(const ss_search *self, uint64_t fingerprint, bool has_rank, uint64_t rank)
-{
-    sstore_cursor *cursor = self->cursor;
-    cursor->steps.left += STEPS_A_HIT + STEPS_A_SEGMENT * cursor->newer.lookup_count;
-    ss_hit found = {.segment = self->segment,
-                    .segment_number = self->segment_number,
-                    .fingerprint = fingerprint,
-                    .distance = ss_popcount(fingerprint ^ self->fingerprint),
-                    .has_rank = has_rank,
-                    .rank = rank};
-    return self->on_hit(self->context, &found, self->error);
-}
-
-/* Where to count what is done in a table, or NULL. */
+/* Where to count the work in a table; NULL: it is not counted. */
 static ss_search_counts *counts_of(const ss_search *self, uint32_t table)
 {
     return SS_UNLIKELY(self->counts != NULL) ? &self->counts[table] : NULL;
@@ -36,8 +27,9 @@ static const ss_table *table_of(const ss_search *self, const ss_open_block *open
 
 /* ----- the fourth stage: testing fingerprints ----- */
 
-/* Whether a fingerprint within the distance is above the one found before in the table, since blocks, groups and fingerprints
- * are looked at in their order. One that stood there again and again would be reported, with all its ids, as often. */
+/* Whether a fingerprint within the distance is above the one found before in the table, since blocks, groups and
+ * fingerprints are tested in their order. A repeated fingerprint would be reported, with all its ids, as often as
+ * it stands there. */
 static bool follows_last(const ss_search *self, uint32_t table, uint64_t permuted)
 {
     sstore_cursor *cursor = self->cursor;
@@ -48,55 +40,52 @@ static bool follows_last(const ss_search *self, uint32_t table, uint64_t permute
 }
 
 /*
- * A fingerprint within the distance was found. It counts only if its table covers its error pattern and none before it does: so
- * every match is reported once, and nothing has to be remembered. A table that covers it is probed for its prefix.
+ * Report a fingerprint within the distance, number `index` of its block, if its table covers its error pattern and no
+ * table before it does. So every match is reported once, and nothing has to be remembered: a table that covers the
+ * pattern is probed for the fingerprint's prefix.
  */
 static sstore_status match(const ss_search *self, const ss_open_block *open, uint64_t permuted, uint32_t index)
 {
+    sstore_cursor *cursor = self->cursor;
+    const uint32_t table = open->table;
     const uint64_t fingerprint = ss_unpermute(&table_of(self, open)->permutation, permuted);
-    if (SS_UNLIKELY(!follows_last(self, open->table, permuted)))
+    const uint64_t pattern = fingerprint ^ self->fingerprint;
+    if (SS_UNLIKELY(!follows_last(self, table, permuted)))
         return ss_block_reader_malformed(&table_of(self, open)->blocks, open->slot.number,
                                          "its fingerprints do not ascend", self->error);
-    if (!self->cursor->scanned && ss_plan_first_cover(&self->segment->metadata.plan, self->plan->radii,
-                                                      fingerprint ^ self->fingerprint) != open->table)
+    if (!cursor->scanned && ss_plan_first_cover(&self->segment->metadata.plan, self->plan->radii, pattern) != table)
         return SSTORE_OK;
-    ss_search_counts *counts = counts_of(self, open->table);
+    ss_search_counts *counts = counts_of(self, table);
     if (counts != NULL)
         counts->matches++;
-    if (open->table != 0)
-        return hit(self, fingerprint, false, 0);
-    return hit(self, fingerprint, true, ss_array_at(&self->segment->ranks, open->slot.number) + index);
+    cursor->steps.left += STEPS_A_HIT + STEPS_A_SEGMENT * cursor->newer.lookup_count;
+    const ss_hit found = {.segment = self->segment,
+                          .segment_number = self->segment_number,
+                          .fingerprint = fingerprint,
+                          .distance = ss_popcount(pattern),
+                          .has_rank = table == 0,
+                          .rank = table == 0 ? ss_array_at(&self->segment->ranks, open->slot.number) + index : 0};
+    return self->on_hit(self->context, &found, self->error);
 }
 
-/* Report those of some candidates that are between the span's prefixes and within the distance. */
-static sstore_status report_candidates(const ss_search *self, const ss_candidates *of)
-{
-    sstore_cursor *cursor = self->cursor;
-    const ss_block_range *range = of->range;
-    const ss_open_block *open = &cursor->open_blocks[range->open];
-    const uint64_t query = cursor->queries[open->table];
-    sstore_status status = SSTORE_OK;
-    for (uint64_t which = of->which; status == SSTORE_OK && which != 0; which &= which - 1) {
-        const uint32_t i = (uint32_t)__builtin_ctzll(which);
-        const uint64_t value = cursor->values[i];
-        if (value >= range->first && value <= range->last && ss_popcount(value ^ query) <= self->distance)
-            status = match(self, open, value, of->group * SS_GROUP_SIZE + i);
-    }
-    return status;
-}
-
-/* Decode the groups that have candidates. */
+/* Decode the groups that have candidates. Report those that lie in their range and within the distance. */
 static sstore_status run_candidates(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; status == SSTORE_OK && i < cursor->candidate_count; i++) {
         const ss_candidates *of = &cursor->candidates[i];
-        const ss_open_block *open = &cursor->open_blocks[of->range->open];
+        const ss_block_range *range = of->range;
+        const ss_open_block *open = &cursor->open_blocks[range->open];
+        const uint64_t query = cursor->queries[open->table];
         status = ss_checked_block_decode_group(&table_of(self, open)->checked, open->slot.number, &open->block,
                                                of->group, ss_count_up_to(of->which), cursor->values, self->error);
-        if (status == SSTORE_OK)
-            status = report_candidates(self, of);
+        for (uint64_t which = of->which; status == SSTORE_OK && which != 0; which &= which - 1) {
+            const uint32_t at = (uint32_t)__builtin_ctzll(which);
+            const uint64_t value = cursor->values[at];
+            if (value >= range->first && value <= range->last && ss_popcount(value ^ query) <= self->distance)
+                status = match(self, open, value, of->group * SS_GROUP_SIZE + at);
+        }
     }
     cursor->candidate_count = 0;
     return status;
@@ -109,8 +98,8 @@ static bool is_probed(const ss_search *self, uint32_t table, uint64_t permuted)
     return (int32_t)ss_popcount(pattern) <= self->plan->radii[table];
 }
 
-/* Only those with a probed prefix are candidates, whatever else was tested. Their groups are decoded for this alone: only where
- * counts are wanted. */
+/* Count a range's candidates: the fingerprints with a probed prefix, whatever else is tested. This alone decodes
+ * their groups. */
 static sstore_status count_candidates(const ss_search *self, const ss_open_block *open, const ss_block_range *range)
 {
     ss_search_counts *counts = counts_of(self, open->table);
@@ -130,8 +119,8 @@ static sstore_status count_candidates(const ss_search *self, const ss_open_block
     return SSTORE_OK;
 }
 
-/* The bits that are not known before decoding, those of the upper half behind the prefix, and of the prefix where it may have flips,
- * are taken to differ all. */
+/* The bits that are unknown before decoding are taken to differ all: those of the upper half behind the prefix,
+ * and those of the prefix if it may have flips. */
 bool ss_may_be_new(const ss_segment *segment, const ss_query_plan *plan, uint32_t table, const ss_block *block,
                    uint32_t group, uint32_t query, uint64_t which)
 {
@@ -149,7 +138,7 @@ bool ss_may_be_new(const ss_segment *segment, const ss_query_plan *plan, uint32_
     return is_new;
 }
 
-/* Test the span's lower halves, and ask for the groups where some are near. */
+/* Test a range's lower halves, and prefetch the groups where some are near. */
 static sstore_status test_range(const ss_search *self, const ss_block_range *range)
 {
     sstore_cursor *cursor = self->cursor;
@@ -186,19 +175,7 @@ static sstore_status open_block(const ss_search *self, ss_open_block *open)
     return status;
 }
 
-/* Find the groups where the span's fingerprints can be. */
-static sstore_status enter_range(const ss_search *self, ss_block_range *range)
-{
-    ss_open_block *open = &self->cursor->open_blocks[range->open];
-    const sstore_status status = open->opened ? SSTORE_OK : open_block(self, open);
-    if (status != SSTORE_OK)
-        return status;
-    ss_block_find_groups(&open->block, ss_upper(range->first), ss_upper(range->last), &range->group, &range->end);
-    range->end++;
-    return SSTORE_OK;
-}
-
-/* Ask for the lower halves of groups of the span. */
+/* Prefetch the lower halves of the range's groups from `group` on. */
 static void prefetch_range(const ss_search *self, const ss_block_range *range, uint32_t group)
 {
     const uint8_t *column = self->cursor->open_blocks[range->open].block.bytes;
@@ -207,82 +184,75 @@ static void prefetch_range(const ss_search *self, const ss_block_range *range, u
         __builtin_prefetch(column + at);
 }
 
-/* Enter all spans. Those whose groups overlap become one, so that each group is tested once: spans of a block ascend, and what is
- * between two of them was not asked for, but no match that counts is there. */
-static sstore_status enter_ranges(const ss_search *self)
+/* Find the groups in which each range's fingerprints can be. Ranges whose groups overlap become one, so that each
+ * group is tested once: the ranges of a block ascend, and between two of them there is no match that counts. */
+static sstore_status find_groups(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
-    sstore_status status = SSTORE_OK;
     uint32_t entered = 0;
-    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->range_count; i++) {
+    for (uint32_t i = 0; i < cursor->range_count; i++) {
         ss_block_range range = cursor->ranges[i], *last = entered > 0 ? &cursor->ranges[entered - 1] : NULL;
-        status = enter_range(self, &range);
+        ss_open_block *open = &cursor->open_blocks[range.open];
+        const sstore_status status = open->opened ? SSTORE_OK : open_block(self, open);
+        if (status != SSTORE_OK)
+            return status;
+        ss_block_find_groups(&open->block, ss_upper(range.first), ss_upper(range.last), &range.group, &range.end);
+        range.end++;
         if (last != NULL && last->open == range.open && range.group < last->end) {
-            const uint32_t asked = last->end;
+            const uint32_t fetched = last->end;
             last->last = range.last;
             last->lower_distance = ss_max_u32(last->lower_distance, range.lower_distance);
             last->end = ss_max_u32(last->end, range.end);
-            prefetch_range(self, last, asked);
+            prefetch_range(self, last, fetched);
         } else {
             prefetch_range(self, &range, range.group);
             cursor->ranges[entered++] = range;
         }
     }
     cursor->range_count = entered;
-    return status;
+    return SSTORE_OK;
 }
 
-/* The last visit stays, buffer and all: the next probe may begin in the same block. */
-static void keep_last_block(sstore_cursor *cursor)
-{
-    ss_open_block first = cursor->open_blocks[0];
-    if (cursor->open_block_count > 1) {
-        cursor->open_blocks[0] = cursor->open_blocks[cursor->open_block_count - 1];
-        cursor->open_blocks[cursor->open_block_count - 1] = first;
-        cursor->open_block_count = 1;
-    }
-}
-
+/* Test all ranges. The last block stays open, with its buffer: the next probe may begin in it. */
 static sstore_status run_ranges(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
-    sstore_status status = enter_ranges(self);
+    sstore_status status = find_groups(self);
     for (uint32_t i = 0; status == SSTORE_OK && i < cursor->range_count; i++)
         status = test_range(self, &cursor->ranges[i]);
     if (status == SSTORE_OK)
         status = run_candidates(self);
     cursor->range_count = 0;
-    keep_last_block(cursor);
+    if (cursor->open_block_count > 1) {
+        const ss_open_block first = cursor->open_blocks[0];
+        cursor->open_blocks[0] = cursor->open_blocks[cursor->open_block_count - 1];
+        cursor->open_blocks[cursor->open_block_count - 1] = first;
+        cursor->open_block_count = 1;
+    }
     return status;
 }
 
 /* ----- the second stage: finding blocks ----- */
 
-/* Begin to visit a block, or go on with the last one. */
-static void ask_for_block(const ss_search *self, uint32_t table, uint64_t number)
-{
-    sstore_cursor *cursor = self->cursor;
-    const ss_block_reader *blocks = &self->segment->tables[table].blocks;
-    if (cursor->open_block_count > 0 &&
-        ss_block_slot_is(&cursor->open_blocks[cursor->open_block_count - 1].slot, blocks, number))
-        return;
-    ss_open_block *open = &cursor->open_blocks[cursor->open_block_count++];
-    open->table = table;
-    open->opened = false;
-    if (table == 0) /* opening it compares its count with them */
-        ss_array_prefetch(&self->segment->ranks, number);
-    ss_block_slot_ask(&open->slot, blocks, number);
-}
-
+/* Ask for a block, unless it is the one that was asked for last, and add the range that a probe has in it. */
 static sstore_status add_range(const ss_search *self, const ss_probe *probe, uint64_t number)
 {
     sstore_cursor *cursor = self->cursor;
+    const ss_block_reader *blocks = &self->segment->tables[probe->table].blocks;
     if (cursor->range_count == SS_TOGETHER || cursor->open_block_count == cursor->open_block_capacity) {
-        sstore_status status = run_ranges(self);
+        const sstore_status status = run_ranges(self);
         if (status != SSTORE_OK)
             return status;
     }
-    ask_for_block(self, probe->table, number);
+    if (cursor->open_block_count == 0 ||
+        !ss_block_slot_is(&cursor->open_blocks[cursor->open_block_count - 1].slot, blocks, number)) {
+        ss_open_block *open = &cursor->open_blocks[cursor->open_block_count++];
+        open->table = probe->table;
+        open->opened = false;
+        if (probe->table == 0) /* opening the block compares its count with the ranks */
+            ss_array_prefetch(&self->segment->ranks, number);
+        ss_block_slot_ask(&open->slot, blocks, number);
+    }
     cursor->ranges[cursor->range_count++] = (ss_block_range){.first = probe->first,
                                                              .last = probe->last,
                                                              .lower_distance = probe->lower_distance,
@@ -290,12 +260,12 @@ static sstore_status add_range(const ss_search *self, const ss_probe *probe, uin
     return SSTORE_OK;
 }
 
-/* Look up where the probes' fingerprints begin. Returns how many blocks they take: of most prefixes it is one, unless they run
- * over a block's end. Probes of a table ascend, so that the next one often begins where the last one ended. */
+/* Find the blocks of each probe's fingerprints: one, unless they cross a block's end. Returns the number of
+ * distinct ones. Probes of a table ascend, so the next one often begins in the block where the one before ended. */
 static uint64_t find_blocks(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
-    uint64_t key = 0, count = 0; /* the key of the last block of the probe before */
+    uint64_t key = 0, count = 0; /* key: of the last block of the probe before */
     for (uint32_t i = 0; i < cursor->probe_count; i++) {
         ss_probe *probe = &cursor->probes[i];
         const ss_key_index *index = &self->segment->tables[probe->table].keys;
@@ -316,16 +286,16 @@ static uint64_t find_blocks(const ss_search *self)
     return count;
 }
 
-/* Whether the blocks that a query's first probes lead to take longer than a scan. The plan was chosen as if data were uniform;
- * the directory shows where many fingerprints share the query's prefixes. Asked only before the first probes are read, since
- * nothing may have been reported when a scan begins. */
+/* Whether reading the blocks of a query's first probes takes longer than a full scan. The plan was chosen for
+ * uniform data; the directory shows if many fingerprints share the query's prefixes. False once blocks were read:
+ * nothing may have been reported when a full scan begins. */
 static bool should_scan(const ss_search *self, uint64_t block_count)
 {
     return !self->cursor->any_probed && self->segment->costs.strategy == SSTORE_STRATEGY_AUTO &&
            (double)block_count > self->plan->max_blocks;
 }
 
-/* Read and test what the probes lead to. STOPPED where a scan is to be made instead. */
+/* Read and test the blocks of the probes. STOPPED, with cursor->scanned, if a full scan is to be made instead. */
 static sstore_status run_probes(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
@@ -349,38 +319,34 @@ static sstore_status run_probes(const ss_search *self)
 
 /* ----- the first stage: making probes ----- */
 
-/* The bits of the prefix that stand in upper halves are known to differ or not: they leave less for the lower halves. */
-static uint32_t lower_distance(const ss_search *self, uint32_t table, uint64_t first, uint32_t prefix_bits)
-{
-    const uint64_t differing = (first ^ self->cursor->queries[table]) & ss_high_mask(prefix_bits);
-    const uint32_t known = ss_popcount(differing >> SS_UPPER_BITS);
-    return self->distance > known ? self->distance - known : 0;
-}
-
 static sstore_status add_probe(const ss_search *self, uint32_t table, uint64_t first, uint32_t prefix_bits)
 {
     sstore_cursor *cursor = self->cursor;
     ss_search_counts *counts = counts_of(self, table);
+    /* The prefix's bits in the upper half are known to differ or not. They leave less of the distance for the
+     * lower half. */
+    const uint64_t differing = (first ^ cursor->queries[table]) & ss_high_mask(prefix_bits);
+    const uint32_t known = ss_popcount(differing >> SS_UPPER_BITS);
     if (counts != NULL)
         counts->probes++;
     ss_key_index_prefetch(&self->segment->tables[table].keys, first);
     cursor->probes[cursor->probe_count++] = (ss_probe){.first = first,
                                                        .last = first | ss_low_mask(SS_FINGERPRINT_BITS - prefix_bits),
                                                        .table = table,
-                                                       .lower_distance = lower_distance(self, table, first,
-                                                                                        prefix_bits)};
+                                                       .lower_distance = self->distance > known ? self->distance - known
+                                                                                                : 0};
     return cursor->probe_count == SS_TOGETHER ? run_probes(self) : SSTORE_OK;
 }
 
 /* A table that is probed. */
 typedef struct probed_table {
     uint32_t number, prefix_bits;
-    uint32_t single_bits; /* of the prefix, the highest ones, which are flipped one by one */
+    uint32_t single_bits; /* the prefix's highest bits, which are flipped one by one */
 } probed_table;
 
-/* Probe with every prefix that differs from `prefix` in at most `flips` of the bits from `bit` down to the prefix's lowest,
- * ascending: so the blocks of a table are visited in their order, each once. Where flips are left for the bits behind the single
- * ones, one probe takes all prefixes that differ in those. */
+/* Probe with every prefix that differs from `prefix` in at most `flips` of the bits from `bit` down to the
+ * prefix's lowest, in ascending order, so that each block of a table is read once. If flips are left for the bits
+ * behind the single ones, one probe takes all prefixes that differ in those. */
 static sstore_status probe_near(const ss_search *self, const probed_table *table, uint64_t prefix, uint64_t bit,
                                 int32_t flips)
 {
@@ -403,7 +369,7 @@ static sstore_status probe_table(const ss_search *self, uint32_t number)
     return probe_near(self, &table, query & ss_high_mask(prefix_bits), UINT64_C(1) << 63, self->plan->radii[number]);
 }
 
-/* ----- scanning ----- */
+/* ----- the full scan ----- */
 
 /* Test every fingerprint of table 0. */
 static sstore_status scan(const ss_search *self)
@@ -411,11 +377,11 @@ static sstore_status scan(const ss_search *self)
     sstore_cursor *cursor = self->cursor;
     const ss_table *table = &self->segment->tables[0];
     ss_open_block *open = &cursor->open_blocks[0];
-    ss_read_ahead walk = ss_read_ahead_from(0, UINT64_MAX);
+    ss_read_ahead ahead = ss_read_ahead_from(0, UINT64_MAX);
     sstore_status status = SSTORE_OK;
     cursor->queries[0] = self->fingerprint;
     for (uint64_t number = 0; status == SSTORE_OK && number < table->blocks.header.block_count; number++) {
-        ss_block_reader_ahead(&table->blocks, number, &walk);
+        ss_block_reader_ahead(&table->blocks, number, &ahead);
         ss_block_slot_ask(&open->slot, &table->blocks, number);
         open->table = 0;
         status = open_block(self, open);
@@ -434,7 +400,8 @@ sstore_status ss_search_run(const ss_search *search)
 {
     const uint32_t table_count = search->segment->metadata.plan.table_count;
     sstore_status status = SSTORE_OK;
-    sstore_cursor *cursor = search->cursor; /* an error may have left something in it */
+    sstore_cursor *cursor = search->cursor;
+    /* The last search may have failed and left something in the cursor. */
     cursor->probe_count = cursor->range_count = cursor->open_block_count = cursor->candidate_count = 0;
     cursor->last_table = SS_MAX_TABLES;
     cursor->any_probed = false;
@@ -451,12 +418,12 @@ sstore_status ss_search_run(const ss_search *search)
     return scan(search);
 }
 
-/* ----- what it is expected to take ----- */
+/* ----- expected costs ----- */
 
 #define FLIPS_LOOKED_AT 8u
 
-/* The share of a table's fingerprints that have a prefix, by the number of keys that do; where that says nothing, as if data
- * were uniform. */
+/* The share of a table's fingerprints that have a prefix: that of block keys, or that of uniform data if it is
+ * larger. */
 static double share_of(const ss_key_index *keys, uint64_t first, uint64_t suffix_mask)
 {
     const double count = (double)(ss_key_index_find(keys, first | suffix_mask) - ss_key_index_find(keys, first));

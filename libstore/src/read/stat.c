@@ -1,4 +1,4 @@
-/* stat.c - facts about an open store, computed from manifest and headers without reading blocks. */
+/* stat.c - statistics of an open store, from its manifest, headers and directories. Reads no blocks. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "store/store.h"
 
-/* Bits for all steps of a table if each symbol took as much as its frequency is worth, beside suffixes and lower halves. */
+/* Bits of all steps of a table: the entropy of the symbols, the suffixes and the lower halves. */
 static double bound_bits(const ss_block_header *header)
 {
     uint64_t counts[SS_SYMBOL_COUNT];
@@ -20,10 +20,8 @@ static double bound_bits(const ss_block_header *header)
     return bits;
 }
 
-/*
- * Bits that Rice coding of the gaps takes with the best parameter b: b bits below, the rest of the gap in unary and a
- * stop bit. The sum of (gap >> b) over all gaps follows exactly from how many gaps have a 1 at each bit.
- */
+/* Bits that Rice coding of the gaps takes with the best parameter b: b low bits, the rest of the gap in unary and a stop
+ * bit. The sum of (gap >> b) over all gaps follows exactly from how many gaps have a 1 at each bit. */
 static double rice_bits(const ss_block_header *header)
 {
     double count = (double)header->item_count - 1, best = INFINITY;
@@ -45,11 +43,6 @@ static double elias_fano_bits(double count, uint64_t last)
     return best;
 }
 
-static double per_fingerprint(double bits, uint64_t count)
-{
-    return count == 0 ? 0 : bits / (double)count;
-}
-
 static uint64_t file_bytes(uint64_t block_count, uint32_t block_bytes)
 {
     return SS_HEADER_BYTES + block_count * block_bytes;
@@ -65,8 +58,8 @@ sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t 
     const ss_plan_table *plan = &of->metadata.plan.tables[table];
     const ss_block_header *header = &of->tables[table].blocks.header;
     const ss_array *keys = &of->tables[table].keys.keys;
-    uint64_t count = header->item_count;
-    uint64_t last = keys->count > 0 ? ss_array_at(keys, keys->count - 1) : 0;
+    const double count = (double)header->item_count;
+    const uint64_t last = keys->count > 0 ? ss_array_at(keys, keys->count - 1) : 0;
     sstore_table_statistics statistics = {
         .key_mask = plan->key_mask,
         .prefix_bits = plan->prefix_bits,
@@ -75,14 +68,16 @@ sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t 
         .file_bytes = file_bytes(header->block_count, header->block_bytes),
         .directory_bytes = ss_table_directory_bytes(of, table),
     };
-    statistics.bits = per_fingerprint(8.0 * (double)(statistics.file_bytes + statistics.directory_bytes), count);
-    statistics.bound_bits = per_fingerprint(bound_bits(header), count);
-    statistics.elias_fano_bits = count > 0 ? per_fingerprint(elias_fano_bits((double)count, last), count) : 0;
-    statistics.rice_bits = count > 0 ? per_fingerprint(rice_bits(header), count) : 0;
+    if (header->item_count > 0) {
+        statistics.bits = 8.0 * (double)(statistics.file_bytes + statistics.directory_bytes) / count;
+        statistics.bound_bits = bound_bits(header) / count;
+        statistics.elias_fano_bits = elias_fano_bits(count, last) / count;
+        statistics.rice_bits = rice_bits(header) / count;
+    }
     return ss_give_result(statistics_out, &statistics, sizeof statistics, SS_TABLE_STATISTICS_SIZE_1, error);
 }
 
-/* As text. */
+/* Write the name of the program that wrote a segment. */
 static void name_writer(uint32_t writer, char *name, size_t capacity)
 {
     const uint32_t major = writer >> 16 & 0xff, minor = writer >> 8 & 0xff, patch = writer & 0xff;
@@ -126,24 +121,6 @@ sstore_status sstore_stat_segment(const sstore *store, uint32_t segment, sstore_
     return ss_give_result(statistics_out, &statistics, sizeof statistics, SS_SEGMENT_STATISTICS_SIZE_1, error);
 }
 
-/* Add what a segment takes. */
-static void add_segment(const sstore_segment_statistics *segment, sstore_statistics *to)
-{
-    to->distinct_count += segment->removes ? 0 : segment->distinct_count;
-    to->tables_bytes += segment->tables_bytes;
-    to->ids_bytes += segment->ids_bytes;
-    to->ids_block_count += segment->ids_block_count;
-    to->directory_bytes += segment->directory_bytes;
-}
-
-/* Show the form of one segment as the store's. */
-static void show_form(const sstore_segment_statistics *segment, sstore_statistics *to)
-{
-    to->table_count = segment->table_count;
-    to->block_bytes = segment->block_bytes;
-    memcpy(to->plan, segment->plan, sizeof to->plan);
-}
-
 sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out, sstore_error *error)
 {
     if (store == NULL || statistics_out == NULL)
@@ -167,9 +144,16 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         sstore_segment_statistics segment;
         fill_segment(store->segments[i], manifest->has_ids, &segment);
-        add_segment(&segment, &statistics);
-        if (statistics.table_count == 0 || (!segment.removes && segment.record_count > largest))
-            show_form(&segment, &statistics);
+        statistics.distinct_count += segment.removes ? 0 : segment.distinct_count;
+        statistics.tables_bytes += segment.tables_bytes;
+        statistics.ids_bytes += segment.ids_bytes;
+        statistics.ids_block_count += segment.ids_block_count;
+        statistics.directory_bytes += segment.directory_bytes;
+        if (statistics.table_count == 0 || (!segment.removes && segment.record_count > largest)) {
+            statistics.table_count = segment.table_count;
+            statistics.block_bytes = segment.block_bytes;
+            memcpy(statistics.plan, segment.plan, sizeof statistics.plan);
+        }
         largest = segment.removes ? largest : ss_max_u64(largest, segment.record_count);
     }
     ss_printable(manifest->recipe, statistics.recipe, sizeof statistics.recipe);
