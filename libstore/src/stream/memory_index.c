@@ -1,3 +1,4 @@
+/* memory_index.c - an index of fingerprints in memory, and a growing index made of several of them. */
 #include "stream/memory_index.h"
 
 #include <math.h>
@@ -14,43 +15,37 @@
 #define PROBES 64u /* looked up together: more than a core keeps reads in flight */
 #define SLICE 256u /* values that are tested at once */
 #define LINE_VALUES 8u
-#define MAX_LINES_AHEAD 4u /* of a probe's values; what follows them the processor sees coming */
+#define MAX_LINES_AHEAD 4u /* of a probe's values; the processor itself fetches what follows them */
 #define MAX_KEY_BITS 26u
-#define SPARSE_KEY_BITS 14u /* up to which there may be more keys than fingerprints: they fit into a cache anyhow */
+#define SPARSE_KEY_BITS 14u /* up to which keys may outnumber fingerprints: they fit into a cache anyway */
 #define PART_BITS 8u        /* at most: more parts would be written to more places than a cache has room for */
 #define PART_BYTES (1u << 15)
 #define PART_PROBES 64u
 
-/* Nanoseconds, about: of a probe, of one that finds any values, and of one value. What matters is how they compare. */
+/* About the nanoseconds of a probe, of one that finds any values, and of one value. Only their ratios matter. */
 #define PROBE_NS 8.0
 #define FOUND_NS 17.0
 #define VALUE_NS 0.35
 
 /* ----- choosing tables ----- */
 
-/* How the 64 bits are used: a table for each of `table_count` groups of equal width. */
-typedef struct layout {
-    uint32_t table_count, key_bits;
-    double cost;
-} layout;
-
-/* All radii together cover k flips where the sum of (radius + 1) is above k; the first tables get what is left over. */
+/* All radii together cover k flips if the sum of (radius + 1) is above k. The first tables get the remainder. */
 static int32_t radius_of(uint32_t table, uint32_t table_count, uint32_t distance)
 {
     uint32_t each = (distance + 1) / table_count, left = (distance + 1) % table_count;
     return (int32_t)(each + (table < left)) - 1;
 }
 
-static double search_cost(const layout *of, uint32_t count, uint32_t distance)
+static double search_cost(uint32_t table_count, uint32_t key_bits, uint32_t count, uint32_t distance)
 {
+    const double values = ldexp(count, -(int)key_bits);
     double probes = 0;
-    for (uint32_t table = 0; table < of->table_count; table++)
-        probes += ss_probe_count(of->key_bits, radius_of(table, of->table_count, distance));
-    double values = ldexp(count, -(int)of->key_bits);
+    for (uint32_t table = 0; table < table_count; table++)
+        probes += ss_probe_count(key_bits, radius_of(table, table_count, distance));
     return probes * (PROBE_NS + FOUND_NS * fmin(1, values) + VALUE_NS * values);
 }
 
-/* Whether keys may be as long: no more of them than some for each fingerprint. */
+/* Whether keys may be this long, so that there are at most a few for each fingerprint. */
 static bool is_fitting(uint32_t key_bits, uint32_t table_count, uint32_t count)
 {
     const uint32_t spare_bits = key_bits <= SPARSE_KEY_BITS ? 2 : 0;
@@ -58,40 +53,35 @@ static bool is_fitting(uint32_t key_bits, uint32_t table_count, uint32_t count)
                              (uint64_t)count << spare_bits >> (key_bits - 1) > 0);
 }
 
-/* Try every number of tables, and every length of keys. */
-static layout choose_layout(uint32_t count, uint32_t distance)
+/* Choose the number of tables and the length of their keys: try all. */
+static void choose_tables(ss_fingerprint_index *index)
 {
-    layout best = {.table_count = 0};
-    for (uint32_t tables = 1; tables <= distance + 1; tables++) {
-        for (uint32_t bits = 0; is_fitting(bits, tables, count); bits++) {
-            layout next = {.table_count = tables, .key_bits = bits};
-            next.cost = search_cost(&next, count, distance);
-            if (best.table_count == 0 || next.cost < best.cost)
-                best = next;
+    double best = INFINITY;
+    uint32_t table_count = 0;
+    for (uint32_t tables = 1; tables <= index->distance + 1; tables++) {
+        for (uint32_t bits = 0; is_fitting(bits, tables, index->count); bits++) {
+            const double cost = search_cost(tables, bits, index->count, index->distance);
+            if (cost < best) {
+                best = cost;
+                table_count = tables;
+                index->key_bits = bits;
+            }
         }
     }
-    return best;
-}
-
-/* ----- opening ----- */
-
-static void set_layout(ss_fingerprint_index *index)
-{
-    const layout chosen = choose_layout(index->count, index->distance);
-    assert(chosen.table_count > 0);
-    const uint32_t width = 64 / chosen.table_count;
-    index->key_bits = chosen.key_bits;
-    index->plan = (ss_plan){.distance = index->distance, .table_count = chosen.table_count};
-    for (uint32_t i = 0; i < chosen.table_count; i++) {
-        const uint32_t shift = chosen.key_bits == 0 ? 0 : 64 - i * width - chosen.key_bits;
-        const uint64_t key_mask = ss_low_mask(chosen.key_bits) << shift;
-        index->radii[i] = radius_of(i, chosen.table_count, index->distance);
+    assert(table_count > 0);
+    index->plan = (ss_plan){.distance = index->distance, .table_count = table_count};
+    for (uint32_t i = 0; i < table_count; i++) {
+        const uint32_t shift = index->key_bits == 0 ? 0 : 64 - i * (64 / table_count) - index->key_bits;
+        index->radii[i] = radius_of(i, table_count, index->distance);
         index->tables[i].shift = shift;
-        index->plan.tables[i] = (ss_plan_table){.key_mask = key_mask,
-                                                .prefix_bits = chosen.key_bits,
+        index->tables[i].flip_count = (uint32_t)ss_probe_count(index->key_bits, index->radii[i]);
+        index->plan.tables[i] = (ss_plan_table){.key_mask = ss_low_mask(index->key_bits) << shift,
+                                                .prefix_bits = index->key_bits,
                                                 .radius = index->radii[i]};
     }
 }
+
+/* ----- opening ----- */
 
 /* The next larger number with as many ones. */
 static uint32_t next_of_equal_weight(uint32_t x)
@@ -102,18 +92,15 @@ static uint32_t next_of_equal_weight(uint32_t x)
 
 static sstore_status make_flips(ss_fingerprint_index *index, sstore_error *error)
 {
-    const uint32_t bits = index->key_bits;
-    index->flip_count = (uint32_t)ss_probe_count(bits, index->radii[0]);
+    index->flip_count = index->tables[0].flip_count; /* of the largest radius */
     index->flips = ss_realloc(NULL, index->flip_count, sizeof *index->flips);
     if (index->flips == NULL)
         return ss_fail_memory(error, (uint64_t)index->flip_count * sizeof *index->flips);
     uint32_t made = 0;
     index->flips[made++] = 0;
     for (uint32_t weight = 1; made < index->flip_count; weight++)
-        for (uint32_t x = (1u << weight) - 1; x >> bits == 0; x = next_of_equal_weight(x))
+        for (uint32_t x = (1u << weight) - 1; x >> index->key_bits == 0; x = next_of_equal_weight(x))
             index->flips[made++] = x;
-    for (uint32_t i = 0; i < index->plan.table_count; i++)
-        index->tables[i].flip_count = (uint32_t)ss_probe_count(bits, index->radii[i]);
     return SSTORE_OK;
 }
 
@@ -154,7 +141,7 @@ sstore_status ss_fingerprint_index_open(ss_fingerprint_index *index, uint64_t *v
     assert(distance <= SS_INDEX_MAX_DISTANCE);
     *index = (ss_fingerprint_index){.count = count, .distance = distance, .kernels = ss_kernels_best()};
     index->tables[0].values = values;
-    set_layout(index);
+    choose_tables(index);
     sstore_status status = make_flips(index, error);
     if (status == SSTORE_OK)
         status = ss_pool_run(threads, index->plan.table_count, make_table, index, error);
@@ -182,20 +169,12 @@ uint32_t ss_fingerprint_index_rank(const ss_fingerprint_index *index, uint64_t v
 {
     const ss_index_table *table = &index->tables[0];
     const uint32_t *begins = table->begins + key_of(index, table, value);
-    uint32_t low = begins[0], high = begins[1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (table->values[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)ss_lower_bound(table->values, begins[0], begins[1] - begins[0], value, ss_word_is_below);
 }
 
 /* ----- searching ----- */
 
-/* A key that is to be looked up: at first where its values begin is known, then the values. */
+/* A key that is looked up: first it is known where its begin stands, then its values. */
 typedef struct probe {
     const uint32_t *begins;
     const uint64_t *values;
@@ -250,7 +229,7 @@ static sstore_status run_probes(search *self)
     return status;
 }
 
-/* Order fingerprints by the leading bits of their keys, so that probes one after the other stay in a part of the table
+/* Order fingerprints by the leading bits of their keys, so that consecutive probes stay in a part of the table
  * that a cache holds. */
 static void order_by_key(const ss_fingerprint_index *index, const ss_index_table *table, uint32_t part_bits,
                          const uint64_t *fingerprints, uint32_t count, ss_index_order *order)
@@ -271,8 +250,8 @@ static void order_by_key(const ss_fingerprint_index *index, const ss_index_table
     }
 }
 
-/* The bits of as many parts of a table as make each fit into a cache; 0: it does as a whole, or the fingerprints are
- * too few for parts. */
+/* The bits of as many parts of a table that each fits into a cache; 0: the whole table does, or the fingerprints
+ * are too few for parts. */
 static uint32_t choose_part_bits(const ss_fingerprint_index *index, uint32_t count)
 {
     const uint64_t table_bytes = ss_fingerprint_index_bytes(index) / index->plan.table_count;
@@ -305,7 +284,7 @@ sstore_status ss_fingerprint_index_search(const ss_fingerprint_index *index, con
                                           uint32_t count, uint32_t distance, ss_index_order *order,
                                           ss_index_hit_fn on_hit, void *context, sstore_error *error)
 {
-    search self;
+    search self; /* its probes are large and need no value yet */
     self.index = index, self.fingerprints = fingerprints, self.numbers = NULL;
     self.distance = distance, self.on_hit = on_hit, self.context = context, self.error = error;
     self.probe_count = 0;
@@ -328,8 +307,7 @@ sstore_status ss_fingerprint_index_search(const ss_fingerprint_index *index, con
 /* ===== growing index ===== */
 
 #define NEWEST 1024u  /* records; testing them takes about as long as searching a large part */
-#define MAX_PARTS 64u /* their sizes at least halve, but for those that are too large to be put together */
-#define SLICE 256u
+#define MAX_PARTS 64u /* their sizes at least halve, unless they are too large to be merged */
 
 typedef struct part {
     ss_fingerprint_index index;
@@ -370,8 +348,8 @@ void ss_growing_index_free(ss_growing_index *index)
 
 /* ----- adding ----- */
 
-/* The newest records and those of the parts from `kept` on, `count` in all, in the order of their fingerprints; and as much scratch
- * behind them. NULL: there is no memory. */
+/* Sort the newest records and those of the parts from `kept` on, `count` in all, by fingerprint. Room for as many
+ * is behind them. NULL if memory fails. */
 static sstore_record *sort_newest(const ss_growing_index *index, uint32_t kept, size_t count)
 {
     sstore_record *records = ss_realloc(NULL, 2 * count, sizeof *records);
@@ -390,7 +368,7 @@ static sstore_record *sort_newest(const ss_growing_index *index, uint32_t kept, 
     return records;
 }
 
-/* Make a part of sorted records; to be closed in any case. */
+/* Make a part of sorted records. It is to be closed in any case. */
 static sstore_status open_part(part *made, const sstore_record *records, uint32_t count, uint32_t distance,
                                sstore_error *error)
 {
@@ -407,7 +385,7 @@ static sstore_status open_part(part *made, const sstore_record *records, uint32_
     return ss_fingerprint_index_open(&made->index, values, count, distance, 1, error);
 }
 
-/* Let the last part be one of the newest records and of all parts that are less than twice as large as what follows them. */
+/* Merge the newest records and all parts that are less than twice as large as all that follows them into one part. */
 static sstore_status add_part(ss_growing_index *index, sstore_error *error)
 {
     uint32_t kept = index->part_count;
@@ -490,7 +468,7 @@ sstore_status ss_growing_index_find(const ss_growing_index *index, uint64_t fing
     return status;
 }
 
-/* ----- all of it ----- */
+/* ----- all records ----- */
 
 sstore_status ss_growing_index_each(const ss_growing_index *index, ss_records_fn on_records, void *context,
                                     sstore_error *error)

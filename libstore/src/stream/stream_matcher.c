@@ -1,11 +1,13 @@
 /*
- * stream_matcher.c - fingerprints that stream past a batch of queries, which an index in memory holds.
+ * stream_matcher.c - matches fingerprints that stream past a batch of queries, which an index in memory holds.
  *
- * What is fed is cut into tasks, which threads take one after the other; each thread keeps the matches it finds until
- * its list is full. Then all pause where they are, the matches are handed over in the caller's thread, and the tasks go
- * on. A task goes on by whole steps: of one that finds more than fits nothing is kept, and it is taken again when the
- * list is empty, and in smaller steps if that is not enough.
+ * The fingerprints that are fed are cut into tasks for the threads. Each thread gathers its matches until its list is
+ * full. Then all threads pause, the matches are handed over in the caller's thread, and the tasks go on. A task
+ * advances by whole steps: the matches of a step that finds more than the list takes are dropped, and the step is
+ * taken again with an empty list, or in smaller steps if that is not enough.
  */
+#include <string.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/tasks.h"
@@ -25,8 +27,8 @@ typedef struct matcher_worker {
     ss_index_order order;
     found *list;
     size_t count, capacity;
-    size_t begin;  /* of the step that is being taken */
-    uint32_t step; /* fingerprints in one */
+    size_t begin;  /* of the present step */
+    uint32_t step; /* fingerprints in the next step at most */
     bool full;
 } matcher_worker;
 
@@ -34,7 +36,7 @@ struct sstore_stream_matcher {
     ss_fingerprint_index index;
     uint32_t threads;
     matcher_worker *workers;
-    size_t *done; /* of each task: its fingerprints that were looked up */
+    size_t *done; /* of each task: how many of its fingerprints were looked up */
     size_t task_capacity;
 
     /* What is being fed. */
@@ -44,37 +46,21 @@ struct sstore_stream_matcher {
 
 /* ----- beginning ----- */
 
-/* A sorted copy of the queries, each once. */
-static sstore_status copy_queries(const uint64_t *queries, size_t count, uint64_t **values_out, uint32_t *count_out,
-                                  sstore_error *error)
+/* Make the index of the queries, each once. */
+static sstore_status index_queries(sstore_stream_matcher *matcher, const uint64_t *queries, size_t count,
+                                   uint32_t distance, sstore_error *error)
 {
     uint64_t *values = ss_realloc(NULL, count, sizeof *values), *scratch = ss_realloc(NULL, count, sizeof *scratch);
-    *values_out = values;
     if (values == NULL || scratch == NULL) {
+        ss_free(values);
         ss_free(scratch);
         return ss_fail_memory(error, 2 * (uint64_t)count * sizeof *values);
     }
-    for (size_t i = 0; i < count; i++)
-        values[i] = queries[i];
-    *count_out = (uint32_t)ss_sort_unique_keys(values, scratch, count);
+    if (count > 0)
+        memcpy(values, queries, count * sizeof *values);
+    count = ss_sort_unique_keys(values, scratch, count);
     ss_free(scratch);
-    return SSTORE_OK;
-}
-
-static sstore_status open_matcher(sstore_stream_matcher *matcher, const uint64_t *queries, size_t count,
-                                  uint32_t distance, sstore_error *error)
-{
-    uint64_t *values;
-    uint32_t distinct = 0;
-    matcher->workers = ss_alloc(matcher->threads, sizeof *matcher->workers);
-    if (matcher->workers == NULL)
-        return ss_fail_memory(error, matcher->threads * sizeof *matcher->workers);
-    sstore_status status = copy_queries(queries, count, &values, &distinct, error);
-    if (status == SSTORE_OK)
-        status = ss_fingerprint_index_open(&matcher->index, values, distinct, distance, matcher->threads, error);
-    else
-        ss_free(values);
-    return status;
+    return ss_fingerprint_index_open(&matcher->index, values, (uint32_t)count, distance, matcher->threads, error);
 }
 
 sstore_status sstore_stream_matcher_create(const uint64_t *queries, size_t count, const sstore_stream_options *options,
@@ -97,7 +83,9 @@ sstore_status sstore_stream_matcher_create(const uint64_t *queries, size_t count
     if (matcher == NULL)
         return ss_fail_memory(error, sizeof *matcher);
     matcher->threads = ss_pool_threads(taken.threads);
-    status = open_matcher(matcher, queries, count, taken.distance, error);
+    matcher->workers = ss_alloc(matcher->threads, sizeof *matcher->workers);
+    status = matcher->workers != NULL ? index_queries(matcher, queries, count, taken.distance, error)
+                                      : ss_fail_memory(error, matcher->threads * sizeof *matcher->workers);
     if (status == SSTORE_OK)
         *matcher_out = matcher;
     else
@@ -122,7 +110,7 @@ void sstore_stream_matcher_free(sstore_stream_matcher *matcher)
 
 /* ----- finding ----- */
 
-/* When it has something to do for the first time. */
+/* Allocate a worker's memory, before its first task. */
 static sstore_status open_worker(matcher_worker *worker, sstore_error *error)
 {
     if (worker->list != NULL)
@@ -139,7 +127,7 @@ static sstore_status open_worker(matcher_worker *worker, sstore_error *error)
     return ss_fail_memory(error, LIST_MATCHES * sizeof *worker->list);
 }
 
-static sstore_status keep(void *context, uint32_t number, uint64_t query, sstore_error *error)
+static sstore_status add_match(void *context, uint32_t number, uint64_t query, sstore_error *error)
 {
     matcher_worker *self = context;
     (void)error;
@@ -149,11 +137,12 @@ static sstore_status keep(void *context, uint32_t number, uint64_t query, sstore
     return SSTORE_OK;
 }
 
-/* A step found more than there is room for: what can be done about it? */
-static sstore_status make_room(matcher_worker *worker, size_t kept, uint32_t step, sstore_error *error)
+/* After a step that found more than there is room for: drop its matches. The list is handed over, or the next step
+ * is smaller, or the list becomes larger. */
+static sstore_status make_room(matcher_worker *worker, size_t before, uint32_t step, sstore_error *error)
 {
-    worker->count = kept;
-    worker->full = kept > 0;
+    worker->count = before;
+    worker->full = before > 0;
     if (worker->full)
         return SSTORE_OK;
     worker->step = (step + 3) / 4;
@@ -176,13 +165,13 @@ static sstore_status work(void *context, uint64_t task, uint32_t number, sstore_
                  end = matcher->count * (task + 1) / matcher->task_count;
     sstore_status status = open_worker(worker, error);
     while (status == SSTORE_OK && !worker->full && begin + matcher->done[task] < end) {
-        const size_t kept = worker->count;
+        const size_t before = worker->count;
         worker->begin = begin + matcher->done[task];
         const uint32_t step = (uint32_t)ss_min_u64(worker->step, end - worker->begin);
         status = ss_fingerprint_index_search(&matcher->index, matcher->fingerprints + worker->begin, step,
-                                             matcher->index.distance, &worker->order, keep, worker, error);
+                                             matcher->index.distance, &worker->order, add_match, worker, error);
         if (status == SSTORE_STOPPED) {
-            status = make_room(worker, kept, step, error);
+            status = make_room(worker, before, step, error);
         } else if (status == SSTORE_OK) {
             matcher->done[task] += step;
             worker->step = (uint32_t)ss_min_u64(2 * (uint64_t)worker->step, TASK_FINGERPRINTS);
@@ -191,7 +180,7 @@ static sstore_status work(void *context, uint64_t task, uint32_t number, sstore_
     return status;
 }
 
-/* Hand all matches over that were found so far. *paused_out: a list was full. */
+/* Hand over all matches that were found so far. *paused_out: a list was full. */
 static sstore_status hand_over(sstore_stream_matcher *matcher, const uint64_t *ids, bool *paused_out,
                                sstore_stream_match_fn on_match, void *context)
 {
