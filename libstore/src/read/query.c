@@ -48,9 +48,9 @@ static ss_block_slot *ask_for(sstore_cursor *cursor, uint32_t *used, const ss_bl
         return &slots[*used - 1];
     for (uint32_t i = *used + 1; i < SS_HITS_TOGETHER; i++) {
         if (ss_block_slot_is(&slots[i], reader, number)) {
-            ss_block_slot held = slots[i];
+            const ss_block_slot found = slots[i];
             slots[i] = slots[*used];
-            slots[*used] = held;
+            slots[*used] = found;
             break;
         }
     }

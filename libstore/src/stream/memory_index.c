@@ -312,7 +312,6 @@ sstore_status ss_fingerprint_index_search(const ss_fingerprint_index *index, con
 typedef struct part {
     ss_fingerprint_index index;
     uint64_t *ids; /* of the index's fingerprints, in their order */
-    uint32_t count;
 } part;
 
 struct ss_growing_index {
@@ -348,61 +347,56 @@ void ss_growing_index_free(ss_growing_index *index)
 
 /* ----- adding ----- */
 
-/* Sort the newest records and those of the parts from `kept` on, `count` in all, by fingerprint. Room for as many
- * is behind them. NULL if memory fails. */
-static sstore_record *sort_newest(const ss_growing_index *index, uint32_t kept, size_t count)
-{
-    sstore_record *records = ss_realloc(NULL, 2 * count, sizeof *records);
-    size_t made = 0;
-    if (records == NULL)
-        return NULL;
-    for (uint32_t i = 0; i < index->newest_count; i++)
-        records[made++] = (sstore_record){.fingerprint = index->newest[i], .id = index->newest_ids[i]};
-    for (uint32_t i = kept; i < index->part_count; i++) {
-        const part *from = &index->parts[i];
-        const uint64_t *values = ss_fingerprint_index_values(&from->index);
-        for (uint32_t j = 0; j < from->count; j++)
-            records[made++] = (sstore_record){.fingerprint = values[j], .id = from->ids[j]};
-    }
-    ss_sort_records(records, records + count, count);
-    return records;
-}
-
-/* Make a part of sorted records. It is to be closed in any case. */
-static sstore_status open_part(part *made, const sstore_record *records, uint32_t count, uint32_t distance,
+/* Make a part of the newest records and of the parts from `first` on, `count` records in all. To be closed in any
+ * case. */
+static sstore_status make_part(const ss_growing_index *index, uint32_t first, uint32_t count, part *made,
                                sstore_error *error)
 {
+    sstore_record *records = ss_realloc(NULL, 2 * (size_t)count, sizeof *records); /* the second half is scratch */
     uint64_t *values = ss_realloc(NULL, count, sizeof *values);
-    *made = (part){.ids = ss_realloc(NULL, count, sizeof *made->ids), .count = count};
-    if (values == NULL || made->ids == NULL) {
+    uint32_t at = 0;
+    *made = (part){.ids = ss_realloc(NULL, count, sizeof *made->ids)};
+    if (records == NULL || values == NULL || made->ids == NULL) {
+        ss_free(records);
         ss_free(values);
-        return ss_fail_memory(error, 2 * (uint64_t)count * sizeof *values);
+        return ss_fail_memory(error, 2 * (uint64_t)count * (sizeof *records + sizeof *values));
     }
+    for (uint32_t i = 0; i < index->newest_count; i++)
+        records[at++] = (sstore_record){.fingerprint = index->newest[i], .id = index->newest_ids[i]};
+    for (uint32_t i = first; i < index->part_count; i++) {
+        const uint64_t *from = ss_fingerprint_index_values(&index->parts[i].index), *ids = index->parts[i].ids;
+        for (uint32_t j = 0; j < index->parts[i].index.count; j++)
+            records[at++] = (sstore_record){.fingerprint = from[j], .id = ids[j]};
+    }
+    ss_sort_records(records, records + count, count);
     for (uint32_t i = 0; i < count; i++) {
         values[i] = records[i].fingerprint;
         made->ids[i] = records[i].id;
     }
-    return ss_fingerprint_index_open(&made->index, values, count, distance, 1, error);
+    ss_free(records);
+    return ss_fingerprint_index_open(&made->index, values, count, index->distance, 1, error);
 }
 
 /* Merge the newest records and all parts that are less than twice as large as all that follows them into one part. */
 static sstore_status add_part(ss_growing_index *index, sstore_error *error)
 {
-    uint32_t kept = index->part_count;
+    uint32_t first = index->part_count;
     uint64_t count = index->newest_count;
     part made;
-    while (kept > 0 && index->parts[kept - 1].count / 2 < count && index->parts[kept - 1].count + count <= UINT32_MAX)
-        count += index->parts[--kept].count;
-    sstore_record *records = kept < MAX_PARTS ? sort_newest(index, kept, count) : NULL;
-    if (records == NULL)
-        return ss_fail_memory(error, 2 * count * sizeof *records);
-    const sstore_status status = open_part(&made, records, (uint32_t)count, index->distance, error);
-    ss_free(records);
+    for (; first > 0; first--) {
+        const uint64_t before = index->parts[first - 1].index.count;
+        if (before / 2 >= count || before + count > UINT32_MAX)
+            break;
+        count += before;
+    }
+    if (first == MAX_PARTS)
+        return ss_fail_memory(error, count * sizeof(sstore_record));
+    const sstore_status status = make_part(index, first, (uint32_t)count, &made, error);
     if (status != SSTORE_OK) {
         close_part(&made);
         return status;
     }
-    while (index->part_count > kept)
+    while (index->part_count > first)
         close_part(&index->parts[--index->part_count]);
     index->parts[index->part_count++] = made;
     index->newest_count = 0;
@@ -476,7 +470,7 @@ sstore_status ss_growing_index_each(const ss_growing_index *index, ss_records_fn
     sstore_status status = on_records(context, index->newest, index->newest_ids, index->newest_count, error);
     for (uint32_t i = 0; status == SSTORE_OK && i < index->part_count; i++)
         status = on_records(context, ss_fingerprint_index_values(&index->parts[i].index), index->parts[i].ids,
-                            index->parts[i].count, error);
+                            index->parts[i].index.count, error);
     return status;
 }
 
@@ -484,7 +478,7 @@ uint64_t ss_growing_index_count(const ss_growing_index *index)
 {
     uint64_t count = index->newest_count;
     for (uint32_t i = 0; i < index->part_count; i++)
-        count += index->parts[i].count;
+        count += index->parts[i].index.count;
     return count;
 }
 
@@ -493,6 +487,6 @@ uint64_t ss_growing_index_bytes(const ss_growing_index *index)
     uint64_t bytes = sizeof *index;
     for (uint32_t i = 0; i < index->part_count; i++)
         bytes += ss_fingerprint_index_bytes(&index->parts[i].index) +
-                 index->parts[i].count * sizeof *index->parts[i].ids;
+                 index->parts[i].index.count * sizeof *index->parts[i].ids;
     return bytes;
 }
