@@ -113,27 +113,6 @@ static sstore_status get_block(slice_worker *self, uint64_t number, slice_block 
     return status;
 }
 
-/* Get blocks from begin_block on, up to the slice's end or as many as there is room for. */
-static sstore_status get_blocks(slice_worker *self)
-{
-    uint32_t groups = 0;
-    self->block_count = 0;
-    for (uint64_t number = self->begin_block;
-         number < self->slice->end_block && self->block_count < self->block_capacity; number++) {
-        slice_block *in = &self->blocks[self->block_count];
-        const sstore_status status = get_block(self, number, in);
-        if (status != SSTORE_OK)
-            return status;
-        in->first_group = groups;
-        for (uint32_t i = 0; i < in->block.group_count; i++)
-            self->block_of[groups++] = self->block_count;
-        self->block_count++;
-    }
-    self->blocks[self->block_count].first_group = groups;
-    self->end_block = self->begin_block + self->block_count;
-    return SSTORE_OK;
-}
-
 /* The first bucket that begins at or above a fingerprint; behind the last one if there is none. */
 static uint64_t bucket_from(const slice_worker *self, uint64_t fingerprint)
 {
@@ -146,25 +125,35 @@ static uint64_t bucket_from(const slice_worker *self, uint64_t fingerprint)
     return ss_min_u64(((fingerprint - of->first - 1) >> self->suffix_bits) + 1, end);
 }
 
-/* Note for each bucket in which group its first fingerprint would be. */
-static sstore_status index_groups(slice_worker *self)
+/* Get blocks from begin_block on, up to the slice's end or as many as there is room for. Note for each bucket in
+ * which of their groups its first fingerprint would be. */
+static sstore_status get_blocks(slice_worker *self)
 {
-    const uint64_t end = (UINT64_C(1) << self->index_bits) + 1;
-    uint32_t group = 0;
+    const uint64_t bucket_end = (UINT64_C(1) << self->index_bits) + 1;
     uint64_t bucket = 0;
-    for (uint32_t i = 0; i < self->block_count; i++) {
-        const slice_block *in = &self->blocks[i];
-        for (uint32_t j = 0; j < in->block.group_count; j++, group++) {
+    uint32_t groups = 0;
+    self->block_count = 0;
+    for (uint64_t number = self->begin_block;
+         number < self->slice->end_block && self->block_count < self->block_capacity; number++) {
+        slice_block *in = &self->blocks[self->block_count];
+        const sstore_status status = get_block(self, number, in);
+        if (status != SSTORE_OK)
+            return status;
+        in->first_group = groups;
+        for (uint32_t i = 0; i < in->block.group_count; i++, groups++) {
             uint64_t first;
-            if (!ss_block_group_first(&in->block, j, &first))
-                return ss_block_reader_malformed(&self->pass->table->blocks, in->number, SS_MALFORMED_GROUP,
-                                                 self->error);
+            if (!ss_block_group_first(&in->block, i, &first))
+                return ss_block_reader_malformed(&self->pass->table->blocks, number, SS_MALFORMED_GROUP, self->error);
             for (const uint64_t from = bucket_from(self, first); bucket < from; bucket++)
-                self->begins[bucket] = group > 0 ? group - 1 : 0;
+                self->begins[bucket] = groups > 0 ? groups - 1 : 0;
+            self->block_of[groups] = self->block_count;
         }
+        self->block_count++;
     }
-    for (; bucket < end; bucket++)
-        self->begins[bucket] = group - 1;
+    while (bucket < bucket_end)
+        self->begins[bucket++] = groups - 1;
+    self->blocks[self->block_count].first_group = groups;
+    self->end_block = self->begin_block + self->block_count;
     return SSTORE_OK;
 }
 
@@ -264,12 +253,7 @@ static sstore_status test_near(slice_worker *self, const sstore_record *query, u
 static sstore_status test_query(slice_worker *self, const sstore_record *query, int32_t flips)
 {
     const uint64_t bucket = query->fingerprint >> self->suffix_bits & ss_low_mask(self->index_bits);
-    sstore_status status = SSTORE_OK;
-    if (self->end_block == self->begin_block) {
-        status = get_blocks(self);
-        if (status == SSTORE_OK)
-            status = index_groups(self);
-    }
+    const sstore_status status = self->end_block == self->begin_block ? get_blocks(self) : SSTORE_OK;
     return status == SSTORE_OK ? test_near(self, query, bucket, self->index_bits, flips) : status;
 }
 
