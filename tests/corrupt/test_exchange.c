@@ -1,7 +1,7 @@
 /*
- * test_exchange.c - a block in another one's place, or in place of another one as well, is found: any two blocks of a store's
- * files, of its segments, and of another store that is made alike. Every pair with SSTORE_TEST_LONG=1; without, every block with
- * some others.
+ * test_exchange.c - a block in another one's place, or in place of another one as well, is found: any two blocks of a
+ * store's files, of its segments, and of another store that is made alike. Every pair with SSTORE_TEST_LONG=1; without,
+ * every block with some others.
  */
 #include <inttypes.h>
 #include <stdio.h>

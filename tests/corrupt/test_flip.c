@@ -1,6 +1,7 @@
 /*
  * test_flip.c - one flipped bit, anywhere in any file of a store, is found by verify and never gives a wrong answer, a
- * signal or an allocation beyond reason. A few hundred bits a file, a tenth of them under sanitizers; every bit with SSTORE_TEST_LONG=1.
+ * signal or an allocation beyond reason. A few hundred bits a file, a tenth of them under sanitizers; every bit with
+ * SSTORE_TEST_LONG=1.
  */
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 /*
- * test_strange_files.c - what is no plain file or folder in the place of one of a store's: symbolic links, FIFOs, devices,
- * sockets, folders, also where a writer looks. All of it is refused with a message that names it, nothing waits, nothing is read
- * or removed behind a link.
+ * test_strange_files.c - what is no plain file or folder in the place of one of a store's: symbolic links, FIFOs,
+ * devices, sockets, folders, also where a writer looks. All of it is refused with a message that names it, nothing
+ * waits, nothing is read or removed behind a link.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -243,8 +243,8 @@ static void test_path_of_the_store(void **state)
 
 /* ----- what a writer meets ----- */
 
-/* Things in a store's folder that have the names of what writers leave, and are not that: they stay, and so does what lies behind
- * links. */
+/* Things in a store's folder that have the names of what writers leave, and are not that: they stay, and so does
+ * what lies behind links. */
 static void test_leftovers_that_are_none(void **state)
 {
     static const char *const names[] = {"tmp-0000000000000001", "seg-00000000000000ff"};

@@ -22,8 +22,8 @@
 #define SECTOR 512u
 #define ROOT 0u /* the folder that the watched one is in */
 
-/* A file or folder. It is held open until the watch ends: file systems such as ext4 give the number of a removed one to the
- * next one that is made, which would then be taken for the first. */
+/* A file or folder. It is held open until the watch ends: file systems such as ext4 give the number of a removed one
+ * to the next one that is made, which would then be taken for the first. */
 typedef struct node {
     int held;
     dev_t device;

@@ -1,10 +1,10 @@
 /*
- * disk.h - a disk that may lose what was not synced: it watches what a program writes below a folder, and afterwards lays out
- * what a power cut at any moment might have left.
+ * disk.h - a disk that may lose what was not synced: it watches what a program writes below a folder, and afterwards
+ * lays out what a power cut at any moment might have left.
  *
- * What fsync() promises and nothing else: a file's bytes and size are there once the file was synced, its name once the folder
- * was. Of what was not synced, any part may be there: of writes any, in any order, each of them whole or cut; of names any,
- * a rename as a whole. After Pillai et al., "All File Systems Are Not Created Equal" (OSDI 2014).
+ * What fsync() promises and nothing else: a file's bytes and size are there once the file was synced, its name once the
+ * folder was. Of what was not synced, any part may be there: of writes any, in any order, each of them whole or cut; of
+ * names any, a rename as a whole. After Pillai et al., "All File Systems Are Not Created Equal" (OSDI 2014).
  */
 #ifndef FAULTS_DISK_H
 #define FAULTS_DISK_H
@@ -30,10 +30,17 @@ uint64_t disk_syncs(const disk *self);
 size_t disk_steps(const disk *self);
 
 /* What becomes of what was not synced. */
-typedef enum disk_luck { DISK_KEEPS_ALL, DISK_LOSES_ALL, DISK_LOSES_FILES, DISK_LOSES_NAMES, DISK_LOSES_SOME, DISK_LUCKS } disk_luck;
+typedef enum disk_luck {
+    DISK_KEEPS_ALL,
+    DISK_LOSES_ALL,
+    DISK_LOSES_FILES,
+    DISK_LOSES_NAMES,
+    DISK_LOSES_SOME,
+    DISK_LUCKS
+} disk_luck;
 
-/* Lay out in `path`, which must not be there, what a power cut after so many steps leaves of the folder; nothing, if it is
- * not there. */
+/* Lay out in `path`, which must not be there, what a power cut after so many steps leaves of the folder; nothing, if
+ * it is not there. */
 void disk_cut(const disk *self, size_t steps, disk_luck luck, rng *random, const char *path);
 
 #endif

@@ -1,4 +1,5 @@
-/* The calls that end in 64 are these, where offsets have 64 bits anyhow: the headers are not to make one of the other. */
+/* The calls that end in 64 are these, where offsets have 64 bits anyhow: the headers are not to make one of the
+ * other. */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
@@ -56,7 +57,8 @@ static void count_bytes(long bytes)
 {
     const long now = __atomic_add_fetch(&live_bytes, bytes, __ATOMIC_SEQ_CST);
     long peak = __atomic_load_n(&peak_bytes, __ATOMIC_SEQ_CST);
-    while (now > peak && !__atomic_compare_exchange_n(&peak_bytes, &peak, now, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    while (now > peak &&
+           !__atomic_compare_exchange_n(&peak_bytes, &peak, now, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         ;
 }
 
@@ -178,7 +180,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
 {
     return may(&(system_call){.kind = CALL_THREAD}, NULL) ? __real_pthread_create(thread, attributes, run, argument)
-                                                           : errno;
+                                                          : errno;
 }
 #else
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
@@ -411,7 +413,8 @@ int memfd_create(const char *name, unsigned flags)
 
 static int control(int fd, int command, long argument)
 {
-    return may(&(system_call){.kind = CALL_OTHER, .fd = fd}, NULL) ? (int)syscall(SYS_fcntl, fd, command, argument) : -1;
+    return may(&(system_call){.kind = CALL_OTHER, .fd = fd}, NULL) ? (int)syscall(SYS_fcntl, fd, command, argument)
+                                                                   : -1;
 }
 
 #define CONTROL_LIKE                                                                                                   \

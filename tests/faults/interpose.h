@@ -1,10 +1,11 @@
 /*
- * interpose.h - the system's calls for memory and files, taken over for the whole program, LMDB's too: each asks a hook
- * first, which may have it fail, and tells it afterwards what it did. Linked into the tests of faults alone.
+ * interpose.h - replaces the system's calls for memory and files in the whole program, also in LMDB. Before each call
+ * it asks a hook, which may let the call fail; after it, it tells another hook the result. Only the tests of faults are
+ * linked with it.
  *
- * The hooks are called in any thread, for calls of the library and of the test alike, only between interpose_begin() and
- * interpose_end(). `before` must not allocate; `after` is not told of memory, and may. Calls that reach the system without
- * the C library's name for them, as those within the C library do, are not seen.
+ * Between interpose_begin() and interpose_end() the hooks are called in any thread, for calls of the library and of the
+ * test alike. `before` must not allocate. `after` is not called for memory, and may allocate. Calls within the C
+ * library, which do not use its public names, are not seen.
  */
 #ifndef FAULTS_INTERPOSE_H
 #define FAULTS_INTERPOSE_H

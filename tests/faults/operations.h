@@ -1,6 +1,6 @@
 /*
- * operations.h - what can be done to a store, each from a known state: what may be there when it failed on the way, and what
- * is there when it came through.
+ * operations.h - the operations on a store that the tests of faults let fail, each from a known state. It knows which
+ * states may be left after a failure, and which must be left after success.
  */
 #ifndef FAULTS_OPERATIONS_H
 #define FAULTS_OPERATIONS_H
@@ -14,7 +14,8 @@
 /* An operation and its stage. */
 typedef struct operation operation;
 
-/* Does it, with so many threads, on the store at the operation's path. What it reads must be right as far as it comes. */
+/* Does it, with so many threads, on the store at the operation's path. What it reads must be right as far as it
+ * comes. */
 typedef sstore_status (*operation_fn)(const operation *self, uint32_t threads, sstore_error *error);
 
 struct operation {
@@ -36,8 +37,8 @@ struct operation {
 void operations_make(uint64_t seed, operation operations[OPERATION_COUNT]);
 void operations_free(operation operations[OPERATION_COUNT]);
 
-/* One more, which takes a thousand times as long: a build, without a store before it, of so many records in so little memory
- * that they are spilled. */
+/* One more, which takes a thousand times as long: a build, without a store before it, of so many records in so
+ * little memory that they are spilled. */
 void operation_make_spilling(uint64_t seed, operation *made);
 void operation_free(operation *made);
 
@@ -46,8 +47,8 @@ void operation_set_stage(const operation *self);
 
 typedef enum store_state { STORE_ABSENT, STORE_BEFORE, STORE_AFTER } store_state;
 
-/* What is at the path: anything but one of the states, whole and verified, fails the test. Where both states are the same it
- * is STORE_AFTER. */
+/* What is at the path: anything but one of the states, whole and verified, fails the test. Where both states are the
+ * same it is STORE_AFTER. */
 store_state operation_check(const operation *self);
 
 /* Whether the state after it can be told from the one before. */

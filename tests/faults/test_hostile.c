@@ -1,7 +1,7 @@
 /*
  * test_hostile.c - what stores that were made to harm can make a reader take: all their checksums are right, and still
- * nothing takes more memory than the files' sizes justify, and no call reads, looks up or reports more than in proportion
- * to what the files can hold. Counted, not timed.
+ * nothing takes more memory than the files' sizes justify, and no call reads, looks up or reports more than in
+ * proportion to what the files can hold. Counted, not timed.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -321,8 +321,8 @@ static void test_lists_of_changes(void **state)
 
 #define COPIES_BLOCK_BYTES 1024u
 
-/* A store in which one fingerprint, or a few, have many ids, which go on through many blocks; `others` have one each, and are
- * lower. */
+/* A store in which one fingerprint, or a few, have many ids, which go on through many blocks; `others` have one
+ * each, and are lower. */
 static hostile_store make_many_ids(size_t few, size_t others, uint64_t id_step, bool removes_some, uint32_t block_bytes)
 {
     const size_t count = MANY_IDS + others;
@@ -456,8 +456,8 @@ static void change(const data_set *set, size_t first, size_t step, bool removes,
     test_free(ids);
 }
 
-/* An honest store, with segments that add and segments that remove in turn, each with records from all over: so a query that
- * finds everything passes through the blocks of all removing segments once for each segment that adds. */
+/* An honest store, with segments that add and segments that remove in turn, each with records from all over: so a
+ * query that finds everything passes through the blocks of all removing segments once for each segment that adds. */
 static void test_many_removing_segments(void **state)
 {
     rng random = rng_seeded(run_seed);
@@ -506,7 +506,8 @@ static long batch_peak(const sstore *store, const uint64_t *queries, uint32_t di
     return interpose_peak_bytes();
 }
 
-/* An honest store whose few blocks are large and nearly empty: room for many of them, and for what they are decoded to. */
+/* An honest store whose few blocks are large and nearly empty: room for many of them, and for what they are decoded
+ * to. */
 static void test_batches_keep_to_their_memory(void **state)
 {
     const sstore_io modes[] = {SSTORE_IO_PREAD, SSTORE_IO_MMAP};

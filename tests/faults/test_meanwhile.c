@@ -127,8 +127,8 @@ static void set_folder_number(ss_manifest *manifest, uint64_t number)
     manifest->segments[0].folder_number = number;
 }
 
-/* A writer may give a folder's name to another segment once the one before is gone: whoever has read the old manifest then finds
- * a file that is not the one it names, and begins anew with the new manifest. */
+/* A writer may give a folder's name to another segment once the one before is gone: whoever has read the old
+ * manifest then finds a file that is not the one it names, and begins anew with the new manifest. */
 static void test_replaced_while_opened(void **state)
 {
     data_set first, second;
@@ -251,7 +251,8 @@ static void test_mended_while_verified(void **state)
     testing_done();
 }
 
-/* What the system does not let be read does not keep the rest from being verified, nor hide the damage that is there. */
+/* What the system does not let be read does not keep the rest from being verified, nor hide the damage that is
+ * there. */
 static void test_verified_beside_what_cannot_be_read(void **state)
 {
     static const int refusals[] = {EIO, EACCES};

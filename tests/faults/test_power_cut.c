@@ -1,8 +1,9 @@
 /*
- * test_power_cut.c - a power cut at any moment of any change leaves the store as it was or as it should become, whole; what
- * came through stays; and the next change works. Every moment, with what was not synced kept, lost, or lost in part, some
- * times; with SSTORE_TEST_LONG=1 a thousand random losses of each change, too. The same of a change after one that ended with
- * a sync that failed, each in turn; and of changes of what others have left without a sync: a folder, or files.
+ * test_power_cut.c - a power cut at any moment of any change leaves the store as it was or as it should become, whole;
+ * what came through stays; and the next change works. Every moment, with what was not synced kept, lost, or lost in
+ * part, some times; with SSTORE_TEST_LONG=1 a thousand random losses of each change, too. The same of a change after
+ * one that ended with a sync that failed, each in turn; and of changes of what others have left without a sync: a
+ * folder, or files.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -72,7 +73,8 @@ static uint64_t cut_everywhere(const operation *self, uint32_t threads, rng *ran
     return syncs;
 }
 
-/* A sync fails, so that the change says that it failed, whether it can be seen or not. What comes next relies on nothing. */
+/* A sync fails, so that the change says that it failed, whether it can be seen or not. What comes next relies on
+ * nothing. */
 static void cut_after_failure(const operation *self, uint64_t failing, rng *random, tally *sum)
 {
     sstore_error error = {.status = SSTORE_OK};

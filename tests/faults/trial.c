@@ -71,9 +71,10 @@ typedef struct holdings {
 
 static holdings hold(void)
 {
-    return (holdings){.blocks = interpose_live_blocks(),
-                      .files = process_open_files(),
-                      .maps = process_maps("/seg-", "memfd:sstore")}; /* of files of stores, and of directories in memory */
+    return (
+        holdings){.blocks = interpose_live_blocks(),
+                  .files = process_open_files(),
+                  .maps = process_maps("/seg-", "memfd:sstore")}; /* block files, directories in memory */
 }
 
 /* ----- trying ----- */
@@ -88,7 +89,8 @@ static void check_error(sstore_status status, const sstore_error *error, const f
         fail_msg("the error is '%s': %s", sstore_status_name(status), error->message);
 }
 
-/* Once, without any fault: what the C library and LMDB keep for ever is kept by now, and the states are what they should be. */
+/* Once, without any fault: what the C library and LMDB keep for ever is kept by now, and the states are what they
+ * should be. */
 static void warm_up(const operation *self, uint32_t threads)
 {
     sstore_error error;
@@ -98,8 +100,8 @@ static void warm_up(const operation *self, uint32_t threads)
     operation_check_tidy(self);
 }
 
-/* What is left if it failed: nothing of it, unless the fault struck its tidying up, or came so late that both what was and what
- * is to be must stay, since nobody knows which of them a power cut would leave. */
+/* What is left if it failed: nothing of it, unless the fault struck its tidying up, or came so late that both what
+ * was and what is to be must stay, since nobody knows which of them a power cut would leave. */
 static void check_left(const operation *self, sstore_status status, const refusal *by, tally *sum)
 {
     const store_state before = self->saved[0] == '\0' ? STORE_ABSENT : STORE_BEFORE;

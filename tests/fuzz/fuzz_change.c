@@ -1,8 +1,8 @@
 /*
- * fuzz_change.c - a change of a store that is honest or has one lie: merging, sharding, compacting, adding, removing, inserting
- * what is new, making directories again. If it succeeds then what was written is in order and holds just the records that it
- * should; a store that is written anew from all of another one is in order even if that one was not, or there is none. If it
- * fails then the store is as it was. And every call ends.
+ * fuzz_change.c - a change of a store that is honest or has one lie: merging, sharding, compacting, adding, removing,
+ * inserting what is new, making directories again. If it succeeds then what was written is in order and holds just the
+ * records that it should; a store that is written anew from all of another one is in order even if that one was not, or
+ * there is none. If it fails then the store is as it was. And every call ends.
  *   1 byte: which change; then the store, as support/one_lie.c takes it
  */
 #include "support/fuzzing.h"
@@ -66,8 +66,8 @@ static bool was_there(const session *self, const char *folder)
     return false;
 }
 
-/* A store that has changed: the segments that are new have nothing wrong by themselves; the whole has not if the old one had not,
- * or if it was lied about nothing in `rules`, and then holds the wanted records. */
+/* A store that has changed: the segments that are new have nothing wrong by themselves; the whole has not if the old
+ * one had not, or if it was lied about nothing in `rules`, and then holds the wanted records. */
 static void check_changed(const session *self, uint32_t rules)
 {
     hostile_store written = hostile_load(self->made.path);

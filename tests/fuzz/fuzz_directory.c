@@ -1,6 +1,7 @@
 /*
- * fuzz_directory.c - any bytes as a directory whose size and sum are right, so that LMDB would be let at them: long inputs
- * as they are, short ones as changes to directories that were written properly. Whatever is opened is read to its end.
+ * fuzz_directory.c - any bytes as a directory whose size and sum are right, so that LMDB would be let at them: long
+ * inputs as they are, short ones as changes to directories that were written properly. Whatever is opened is read to
+ * its end.
  */
 #include <fcntl.h>
 #include <sys/stat.h>

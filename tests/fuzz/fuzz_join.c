@@ -1,8 +1,8 @@
 /*
- * fuzz_join.c - joins of stores that are honest or have one lie: with themselves, with an honest store on either side, and
- * clusters. Honest stores must give the pairs of brute force. Any other store must give the same pairs, or the call must report
- * damage; if it notices nothing, it must report no pair that is wrong, and none twice. Iterators must agree with callbacks. Every
- * call must end.
+ * fuzz_join.c - joins of stores that are honest or have one lie: with themselves, with an honest store on either side,
+ * and clusters. Honest stores must give the pairs of brute force. Any other store must give the same pairs, or the call
+ * must report damage; if it notices nothing, it must report no pair that is wrong, and none twice. Iterators must agree
+ * with callbacks. Every call must end.
  *   1 byte: which join; then the store, as support/one_lie.c takes it
  */
 #include "support/fuzzing.h"

@@ -1,6 +1,6 @@
 /*
- * test_mapped.c - files that shrink while a store is open, and systems that do not know how to read a mapping ahead: what is an
- * error code, what is a signal, and in which mode (SECURITY.md).
+ * test_mapped.c - files that shrink while a store is open, and systems that do not know how to read a mapping ahead:
+ * what is an error code, what is a signal, and in which mode (SECURITY.md).
  */
 #include <errno.h>
 #include <signal.h>
@@ -69,7 +69,8 @@ static void cut_tables_short(void)
     file_list_free(&tables);
 }
 
-/* Make madvise() refuse to read ahead what is mapped, as before Linux 5.14. False where the system cannot be told to. */
+/* Make madvise() refuse to read ahead what is mapped, as before Linux 5.14. False where the system cannot be told
+ * to. */
 static bool forbid_populating(void)
 {
 #if defined(__linux__) && defined(MADV_POPULATE_READ)

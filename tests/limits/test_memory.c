@@ -1,6 +1,6 @@
 /*
- * test_memory.c - what builds, merges, changes, joins and readers take of memory, counted for whole processes: the peak of a
- * build of four times as many records as its memory holds, and what an open store takes beside what it says.
+ * test_memory.c - what builds, merges, changes, joins and readers take of memory, counted for whole processes: the peak
+ * of a build of four times as many records as its memory holds, and what an open store takes beside what it says.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,7 +33,8 @@ static uint64_t record_at(uint64_t i)
     return rng_mix(run_seed + i / 3) ^ (i % 3 == 0 ? 0 : UINT64_C(1) << (i % 64));
 }
 
-/* Records as they are given, a few at a time, so that they take no memory of their own; the id of each is its number. */
+/* Records as they are given, a few at a time, so that they take no memory of their own; the id of each is its
+ * number. */
 static uint64_t fingerprints[BATCH], ids[BATCH];
 
 static size_t make_piece(uint64_t at, uint64_t end)

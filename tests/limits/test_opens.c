@@ -1,6 +1,6 @@
 /*
- * test_opens.c - ten thousand stores opened and closed, half of them damaged in some way or absent, leave the process with the
- * files, threads and memory that it had; readers in a forked process, and signals in the midst of reading.
+ * test_opens.c - ten thousand stores opened and closed, half of them damaged in some way or absent, leave the process
+ * with the files, threads and memory that it had; readers in a forked process, and signals in the midst of reading.
  */
 #include <inttypes.h>
 #include <pthread.h>

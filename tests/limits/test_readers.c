@@ -2,9 +2,9 @@
  * test_readers.c - processes that query a store while another one adds, removes and compacts, all the time. Whatever a
  * reader sees through one handle must be one of the states that were published.
  *
- * State s holds, around each of some centres, the records with the ids that generation s/2 has: a step adds one record to
- * every centre, the next step removes the oldest one of every centre. So a state is told by the ids around any centre, and
- * all centres must tell the same.
+ * State s holds, around each of some centres, the records with the ids that generation s/2 has: a step adds one record
+ * to every centre, the next step removes the oldest one of every centre. So a state is told by the ids around any
+ * centre, and all centres must tell the same.
  */
 #include <signal.h>
 #include <stdatomic.h>

@@ -1,6 +1,7 @@
 /*
- * test_batch.c - a batch gives what its queries give one by one, sorted and in their order: by every strategy and number of
- * threads, with few queries and many, and where a round finds so much that it is taken again in halves. So does an iterator.
+ * test_batch.c - a batch gives what its queries give one by one, sorted and in their order: by every strategy and
+ * number of threads, with few queries and many, and where a round finds so much that it is taken again in halves. So
+ * does an iterator.
  */
 #include <stdlib.h>
 

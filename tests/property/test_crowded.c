@@ -1,6 +1,7 @@
 /*
- * test_crowded.c - fingerprints that share most of their bits, so that a table's prefix leads to all of them: answers are right,
- * an exact look-up reads a block, and what a query is expected to read, and whether it scans, follows the data.
+ * test_crowded.c - fingerprints that share most of their bits, so that a table's prefix leads to all of them: answers
+ * are right, an exact look-up reads a block, and what a query is expected to read, and whether it scans, follows the
+ * data.
  */
 #include <inttypes.h>
 #include <stdio.h>

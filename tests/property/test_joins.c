@@ -1,7 +1,7 @@
 /*
  * test_joins.c - pairs, clusters and joins of two stores, beside what comparing every record with every other one says:
- * on data of all kinds, on stores of one segment and of several with removals, with little memory and with much. Iterators
- * must give the same.
+ * on data of all kinds, on stores of one segment and of several with removals, with little memory and with much.
+ * Iterators must give the same.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * test_lies.c - stores with one lie, whose checksums and all else fit it: calls that read, join or rewrite such a store find
- * damage or give what is there, touch nothing that is not theirs, report nothing twice, write nothing that is not in order,
- * remove nothing that they could not read, and end. One clear case of each; the fuzz targets have the rest.
+ * test_lies.c - stores with one lie, whose checksums and all else fit it: calls that read, join or rewrite such a store
+ * find damage or give what is there, touch nothing that is not theirs, report nothing twice, write nothing that is not
+ * in order, remove nothing that they could not read, and end. One clear case of each; the fuzz targets have the rest.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -324,8 +324,8 @@ static void join_with_itself(const lie_case *made)
     sstore_close(store);
 }
 
-/* The directory has the highest keys that there can be for all blocks of a segment's table 0: so they lead to block 0, whose
- * fingerprints are smaller than most that are looked for. */
+/* The directory has the highest keys that there can be for all blocks of a segment's table 0: so they lead to block
+ * 0, whose fingerprints are smaller than most that are looked for. */
 static void test_keys_above_their_blocks_lead_to_no_endless_search(void **state)
 {
     lie_plan plan = plan_of(false, CLUSTERED, 256);

@@ -128,8 +128,8 @@ static sstore_build_options choose_options(rng *random)
     return options;
 }
 
-/* Bits a fingerprint of table 0, by the entropy of where the upper halves of neighbours first differ, what follows that bit, and
- * the lower half. */
+/* Bits a fingerprint of table 0, by the entropy of where the upper halves of neighbours first differ, what follows
+ * that bit, and the lower half. */
 static double bound_of(const oracle *truth)
 {
     uint64_t counts[33] = {0}, steps = 0;

@@ -1,14 +1,15 @@
 /*
- * test_same_matches.c - the same matches, byte for byte, whatever a store is made like and however it is asked: every plan and
- * block size; read by pread, also from a disk, mapped or from memory; on one thread or more; query by query, the nearest, or in
- * batches that are answered one by one, swept or scanned; with and without vector instructions. And the same from records that
- * are in no store: matched as they stream past, and collected.
+ * test_same_matches.c - the same matches, byte for byte, whatever a store is made like and however it is asked: every
+ * plan and block size; read by pread, also from a disk, mapped or from memory; on one thread or more; query by query,
+ * the nearest, or in batches that are answered one by one, swept or scanned; with and without vector instructions. And
+ * the same from records that are in no store: matched as they stream past, and collected.
  *
  * The right bytes come from looking at all records. A batch is held against them in the order in which it comes; single
- * queries promise no order but the same one at each call, so they are held to that, and against the right bytes when sorted.
+ * queries promise no order but the same one at each call, so they are held to that, and against the right bytes when
+ * sorted.
  *
- * SSTORE_TEST_CASES is how many stores are made of each set of records. SSTORE_TEST_LONG makes every plan with every block
- * size.
+ * SSTORE_TEST_CASES is how many stores are made of each set of records. SSTORE_TEST_LONG makes every plan with every
+ * block size.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -241,7 +242,8 @@ static void check_nearest(const asking *self, size_t query)
     matches_free(&wanted);
 }
 
-/* Each strategy asks for each distance in four of the twelve pairs of level and way to read: each way once, at some level. */
+/* Each strategy asks for each distance in four of the twelve pairs of level and way to read: each way once, at some
+ * level. */
 static bool is_turn(const asking *self, uint32_t distance)
 {
     return (self->level + self->way + self->strategy + distance) % 3 == 0;
@@ -261,8 +263,8 @@ static void check_distance(const asking *self, uint32_t distance)
         check_batch(self, distance, rng_between(random, 0, 3), count, BATCH_MATCHES);
 }
 
-/* All distances up to the store's own and some beyond. Probing may take a second a query there: so it goes one farther only,
- * and only where few probes were enough so far. */
+/* All distances up to the store's own and some beyond. Probing may take a second a query there: so it goes one
+ * farther only, and only where few probes were enough so far. */
 static void check_distances(const asking *self, const uint32_t further[2])
 {
     const uint32_t k = self->how->plan.distance;
@@ -522,8 +524,8 @@ static void test_tiny(void **state)
     }
 }
 
-/* Several blocks even of the largest size, in groups of more than are decoded in one piece; and so many small ones that a
- * batch sweeps them in slices. Large groups are slow to search, so the plans are ones of few probes. */
+/* Several blocks even of the largest size, in groups of more than are decoded in one piece; and so many small ones
+ * that a batch sweeps them in slices. Large groups are slow to search, so the plans are ones of few probes. */
 static void test_large(void **state)
 {
     const make makes[] = {
@@ -613,8 +615,8 @@ static void test_halved_rounds(void **state)
     subject_end(&of);
 }
 
-/* The last record below 1/64 of all numbers, 2/64, ...; every other one changed in up to four of its first twelve bits, and the
- * first one in its very first, so that it leads to a slice far away. */
+/* The last record below 1/64 of all numbers, 2/64, ...; every other one changed in up to four of its first twelve
+ * bits, and the first one in its very first, so that it leads to a slice far away. */
 static void ask_at_edges(subject *self)
 {
     const oracle *truth = &self->truth;
@@ -630,8 +632,9 @@ static void ask_at_edges(subject *self)
 }
 
 /*
- * A table that is cut into many slices, and prefixes so wide that a query has some in most of them, also in those that have
- * no query of their own; and one whose fingerprints all have the same prefix, over more blocks than are decoded together.
+ * A table that is cut into many slices, and prefixes so wide that a query has some in most of them, also in those that
+ * have no query of their own; and one whose fingerprints all have the same prefix, over more blocks than are decoded
+ * together.
  */
 static void test_many_slices(void **state)
 {

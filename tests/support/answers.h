@@ -1,6 +1,6 @@
 /*
- * answers.h - a set of records, queries, and their right answers. Each answer is computed once, by looking at every record, and
- * then compared with those of many stores.
+ * answers.h - a set of records, queries, and their right answers. Each answer is computed once, by looking at every
+ * record, and then compared with those of many stores.
  */
 #ifndef SUPPORT_ANSWERS_H
 #define SUPPORT_ANSWERS_H
@@ -11,8 +11,8 @@
 #define SUBJECT_QUERIES 40u
 #define SUBJECT_DISTANCES (SSTORE_MAX_DISTANCE + 1u)
 
-/* The answers at one distance: sorted, each query's under the number 0. Only those of the first queries are there if they
- * have very many matches together. */
+/* The answers at one distance: sorted, each query's under the number 0. Only those of the first queries are there if
+ * they have very many matches together. */
 typedef struct answers {
     size_t count; /* of queries */
     matches all;     /* those of query q are all.items[begins[q] .. begins[q + 1] - 1] */
@@ -30,8 +30,8 @@ typedef struct subject {
 
 /* Make records as data_make() does, with repeats. The caller may change them, and the words, before subject_begin(). */
 void subject_make(subject *self, uint64_t seed, data_kind kind, data_ids ids, size_t count);
-/* Make the truth, and queries: some for records themselves, most near to them, some far. These may be changed until the first
- * of their answers is asked for. */
+/* Make the truth, and queries: some for records themselves, most near to them, some far. These may be changed until
+ * the first of their answers is asked for. */
 void subject_begin(subject *self);
 void subject_end(subject *self);
 

@@ -1,5 +1,6 @@
 /*
- * block_table.h - blocks to test the codec with: made from fingerprints of all kinds, and decoded in every way there is.
+ * block_table.h - tables of fingerprints for tests of the block codec: their code, their encoded blocks, and each block
+ * as the portable and the best kernels read it.
  */
 #ifndef BLOCK_TABLE_H
 #define BLOCK_TABLE_H

@@ -1,6 +1,6 @@
 /*
- * damage.h - a small store, damaged in a known way, must never give a wrong answer. The store's files are kept in
- * memory, so that each case starts from whole ones.
+ * damage.h - a small store for damage tests. A damaged store must never give a wrong answer. The files of the whole
+ * store stay in memory, so that each case can start from them.
  */
 #ifndef SUPPORT_DAMAGE_H
 #define SUPPORT_DAMAGE_H
@@ -37,8 +37,8 @@ typedef struct damage_store {
     uint64_t trials, open_errors, query_errors, right; /* trials: a damage and a way of reading */
 } damage_store;
 
-/* Build the store; it is checked whole first. `block_bytes`: 256 or 512. `changed`: of three segments, the second of which
- * adds, and the third removes; not for DATA_ORDINALS. */
+/* Build the store; it is checked whole first. `block_bytes`: 256 or 512. `changed`: of three segments, the second of
+ * which adds, and the third removes; not for DATA_ORDINALS. */
 void damage_store_make(damage_store *store, uint64_t seed, uint32_t block_bytes, data_ids ids, bool changed);
 void damage_store_free(damage_store *store);
 

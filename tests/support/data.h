@@ -1,5 +1,6 @@
 /*
- * data.h - sets of records to test with: what real data look like, and what breaks code.
+ * data.h - sets of records for tests: some like real data, others with extremes that may break code. Also comparisons
+ * for qsort().
  */
 #ifndef SUPPORT_DATA_H
 #define SUPPORT_DATA_H

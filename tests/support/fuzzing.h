@@ -1,6 +1,6 @@
 /*
- * fuzzing.h - what fuzz targets share: the entry's prototype, a check that is there in every build, and an input that
- * is taken piece by piece and gives zeros when it is used up.
+ * fuzzing.h - the parts that fuzz targets share: the prototype of the entry, a check that every build keeps, and an
+ * input that is read number by number. An input that is used up gives zeros.
  */
 #ifndef SUPPORT_FUZZING_H
 #define SUPPORT_FUZZING_H

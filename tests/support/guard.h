@@ -1,6 +1,6 @@
 /*
- * guard.h - memory between two pages that must not be touched: one byte read or written outside it ends the program,
- * with or without a sanitizer.
+ * guard.h - memory between two forbidden pages: a byte read or written outside it ends the program, with or without a
+ * sanitizer.
  */
 #ifndef SUPPORT_GUARD_H
 #define SUPPORT_GUARD_H

@@ -1,7 +1,6 @@
 /*
- * hostile.h - stores made to harm: small ones, of several shapes, whose parts are changed in any way, and whose checksums are all
- * made right again, so that readers get to see what was changed. A list of changes is a string of bytes, for fuzzers; tests may
- * make changes one by one.
+ * hostile.h - small stores in memory whose parts are changed in any way. Signing makes all checksums right again, so
+ * that readers get to the changed parts. A fuzzer gives a list of changes as bytes; a test may make changes one by one.
  */
 #ifndef SUPPORT_HOSTILE_H
 #define SUPPORT_HOSTILE_H
@@ -46,8 +45,8 @@ typedef struct hostile_store {
     uint64_t queries[16]; /* fingerprints of it, at first */
 } hostile_store;
 
-/* A copy of one of the shapes, unchanged: of one segment with ids, without, with repeated fingerprints, dense, none, and of three
- * segments, of which one removes. Freed with hostile_free(). */
+/* A copy of one of the shapes, unchanged: of one segment with ids, without, with repeated fingerprints, dense, none,
+ * and of three segments, of which one removes. Freed with hostile_free(). */
 hostile_store hostile_make(uint32_t shape);
 /* One that is at `path`. */
 hostile_store hostile_load(const char *path);

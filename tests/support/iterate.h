@@ -1,8 +1,8 @@
 /*
- * iterate.h - everything that an iterator gives, held against what it should give.
+ * iterate.h - compares all results of an iterator with those that are wanted; a difference fails the test.
  *
- * Each goes through an iterator from its beginning to behind its end, and asks for 1, 2, any number or more than all at once, for all
- * columns or some of them. Any difference fails the test.
+ * Each function calls an iterator until it is at its end, and once more. The capacity is 1, 2, any number, or more than
+ * all. It asks for all columns or for some.
  */
 #ifndef SUPPORT_ITERATE_H
 #define SUPPORT_ITERATE_H

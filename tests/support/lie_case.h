@@ -1,6 +1,6 @@
 /*
- * lie_case.h - a store made from an input, honest or with one lie, together with what is true of it; and what calls on it may
- * return. The fuzz targets that work on whole stores begin with one.
+ * lie_case.h - a store made from an input, honest or with one lie, its true contents, and the results that calls on it
+ * may have. The fuzz targets for whole stores share it.
  */
 #ifndef SUPPORT_LIE_CASE_H
 #define SUPPORT_LIE_CASE_H
@@ -17,7 +17,8 @@ typedef struct lie_case {
     char path[256];
 } lie_case;
 
-/* Take a store from the input and write it to a path in the scratch folder. Freed with lie_case_free(), which leaves the path. */
+/* Take a store from the input and write it to a path in the scratch folder. Freed with lie_case_free(), which leaves
+ * the path. */
 void lie_case_make(lie_case *made, const char *name, fuzz_input *input);
 void lie_case_free(lie_case *of);
 
@@ -41,14 +42,14 @@ bool lie_case_written(const lie_case *of, sstore_status status, const sstore_err
 
 /* ----- records ----- */
 
-/* Hold what a call reported, which gets sorted, against the store: each record once, and none that is not there; all of them if
- * the call came to its end and `exact`. */
+/* Hold what a call reported, which gets sorted, against the store: each record once, and none that is not there; all
+ * of them if the call came to its end and `exact`. */
 void lie_case_check_records(const lie_case *of, oracle *got, bool exact);
 /* The same for matches with what is to be found, both sorted here. */
 void lie_case_check_matches(const lie_case *of, matches *got, matches *wanted, bool exact);
 
-/* Of two calls that promise the same matches in the same order, both with this status: as far as both went they must agree, and
- * after success in everything. */
+/* Of two calls that promise the same matches in the same order, both with this status: as far as both went they must
+ * agree, and after success in everything. */
 void lie_case_check_same_matches(const lie_case *of, sstore_status status, const matches *one, const matches *other);
 
 /* Records that grow. Freed with oracle_free(). */

@@ -1,5 +1,5 @@
 /*
- * lost_directory.h - ways in which a segment's directory.mdb gets lost or comes to harm.
+ * lost_directory.h - the ways in which a test damages, replaces or removes a segment's directory.mdb.
  */
 #ifndef SUPPORT_LOST_DIRECTORY_H
 #define SUPPORT_LOST_DIRECTORY_H

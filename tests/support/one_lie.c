@@ -126,8 +126,8 @@ static uint64_t permute(uint64_t value, uint64_t mask)
     return permuted;
 }
 
-/* Groups of bits, as many as tables, which together have radii that are complete. Those above table 0 may be interleaved, or
- * stand in no order that has a name. */
+/* Groups of bits, as many as tables, which together have radii that are complete. Those above table 0 may be
+ * interleaved, or stand in no order that has a name. */
 static void choose_tables(const draft *of, draft_segment *to, uint32_t layout)
 {
     static const uint32_t counts[8] = {2, 1, 3, 4, 2, 4, 5, 7};
@@ -435,8 +435,8 @@ static void write_manifest(const draft *of, hostile_store *store)
 
 /* ----- lies about files ----- */
 
-/* Make a value of the directory more, or less; or as much as the next one allows, or as little as the one before does; or make
- * it and all behind it the highest numbers that there are. */
+/* Make a value of the directory more, or less; or as much as the next one allows, or as little as the one before
+ * does; or make it and all behind it the highest numbers that there are. */
 static void lie_about_value(hostile_array *array, const lie *about)
 {
     if (array->count == 0)
@@ -591,7 +591,8 @@ static uint64_t take_value(fuzz_input *input)
     return what < 128 ? what : what < 192 ? edges[what % 8] : fuzz_take(input, 8);
 }
 
-/* Each kind has its number; the other bytes stand for no lie, or for one that few of all places and values make a lie of. */
+/* Each kind has its number; the other bytes stand for no lie, or for one that few of all places and values make a
+ * lie of. */
 static lie_kind take_kind(fuzz_input *input)
 {
     static const lie_kind others[] = {LIE_NONE, LIE_EQUAL_NEIGHBOURS, LIE_DESCENDING, LIE_KEY,

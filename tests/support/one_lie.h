@@ -1,7 +1,7 @@
 /*
- * one_lie.h - whole stores made from a string of bytes, for fuzzers: small, of one to eight segments that add and remove records
- * of a few hundred, with several plans and block sizes. They are honest, or have one lie, and everything
- * else fits that lie: counts, sums, keys, ids and checksums. Written by a slow writer of its own, since no other one lies.
+ * one_lie.h - makes a small store from the bytes of a fuzzer: one to eight segments, which add or remove up to 255
+ * records each, with several plans and block sizes. The store is honest or lies about one thing. All else fits the lie:
+ * counts, sums, keys, ids and checksums. A slow writer encodes it, because no other writer lies.
  */
 #ifndef SUPPORT_ONE_LIE_H
 #define SUPPORT_ONE_LIE_H
@@ -17,7 +17,7 @@ typedef enum lie_kind {
     LIE_FIRST_RANK,         /* the directory has another first rank for a block */
     LIE_RECORD_COUNT,       /* the manifest and the headers have another number of records */
     LIE_DISTINCT_COUNT,     /* ... of fingerprints */
-    LIE_BLOCK_COUNT,        /* a file has more or fewer blocks than it should: the first ones again, or not the last ones */
+    LIE_BLOCK_COUNT,        /* a file repeats its first blocks, or lacks its last ones */
     LIE_H_COUNTS,           /* a table's header has other statistics */
     LIE_IDS_ORDER,          /* an id has another value, so that those of a fingerprint need not ascend */
     LIE_IDS_REPEATED,       /* an id is the one before it */
@@ -51,7 +51,8 @@ typedef enum lie_kind {
 
 const char *lie_name(lie_kind kind);
 
-/* Where a lie is, and how large. What these numbers stand for depends on the lie; they are taken modulo what there is. */
+/* Where a lie is, and how large. What these numbers stand for depends on the lie; they are taken modulo what there
+ * is. */
 typedef struct lie {
     lie_kind kind;
     uint32_t segment, table, at, size;

@@ -1,5 +1,5 @@
 /*
- * oracle.h - the right answers, by looking at every record.
+ * oracle.h - the right answers, found by looking at every record, and lists of matches.
  */
 #ifndef SUPPORT_ORACLE_H
 #define SUPPORT_ORACLE_H

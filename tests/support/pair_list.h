@@ -1,6 +1,6 @@
 /*
- * pair_list.h - pairs of fingerprints, those that are within a distance, by looking at every pair, and what they
- * connect.
+ * pair_list.h - lists of pairs of fingerprints. Finds the near pairs by comparing all, and the components that pairs
+ * connect. Also makes sets of fingerprints that are hard to join.
  */
 #ifndef SUPPORT_PAIR_LIST_H
 #define SUPPORT_PAIR_LIST_H

@@ -1,5 +1,5 @@
 /*
- * process.h - what this process holds of the system's.
+ * process.h - counts the files, threads, memory and maps of this process.
  */
 #ifndef SUPPORT_PROCESS_H
 #define SUPPORT_PROCESS_H

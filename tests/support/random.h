@@ -1,6 +1,6 @@
 /*
- * random.h - repeatable random numbers: xoshiro256**, seeded through splitmix64 (Blackman and Vigna). Equal seeds give
- * equal numbers on every machine.
+ * random.h - repeatable random numbers: xoshiro256**, seeded by splitmix64 (Blackman and Vigna). Equal seeds give equal
+ * numbers on every machine.
  */
 #ifndef SUPPORT_RANDOM_H
 #define SUPPORT_RANDOM_H

@@ -1,6 +1,6 @@
 /*
- * scratch.h - a temporary folder that is gone when the program ends, and whole files in it. What a killed program left
- * is removed by a later one.
+ * scratch.h - a temporary folder that is removed when the program ends, and functions for whole files. If a program was
+ * killed, a later one removes its folder.
  */
 #ifndef SUPPORT_SCRATCH_H
 #define SUPPORT_SCRATCH_H
@@ -9,15 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The program's scratch folder, made at the first call: below the first of /dev/shm, TMPDIR, /tmp and /var/tmp that is
- * writable and has 1 GiB of room; if none has, below the first that is writable. Removed with all that is in it at exit. */
+/* The program's scratch folder, made at the first call: below the first of /dev/shm, TMPDIR, /tmp and /var/tmp that
+ * is writable and has 1 GiB of room; if none has, below the first that is writable. Removed with all that is in it
+ * at exit. */
 const char *scratch_folder(void);
 
 /* A path in the scratch folder, in static storage that is used again after 16 calls. */
 const char *scratch_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same in another scratch folder, which is on a disk where there is one: below TMPDIR, /var/tmp or /tmp. /dev/shm has no
- * reads that fail instead of waiting, so what a reader does with them is seen here alone. */
+/* The same in another scratch folder, which is on a disk where there is one: below TMPDIR, /var/tmp or /tmp.
+ * /dev/shm has no reads that fail instead of waiting, so what a reader does with them is seen here alone. */
 const char *scratch_disk_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Remove a file, or a folder with all that is in it; what is not there is fine. */

@@ -57,7 +57,8 @@ uint64_t slow_bits(const uint8_t *block, uint32_t at, uint32_t width)
     return number;
 }
 
-/* Codes of one length follow one another, from `first` on; the next length's first is twice the number behind the last. */
+/* Codes of one length follow one another, from `first` on; the next length's first is twice the number behind the
+ * last. */
 uint32_t slow_symbol(const slow_code *code, const uint8_t *block, uint32_t *at)
 {
     uint32_t seen = 0, first = 0, shorter = 0;

@@ -1,6 +1,6 @@
 /*
- * slow_block.h - a table's block read and written bit by bit, made from its layout alone (format-spec/block-codec.md):
- * the codec's fast ways are held against it. The strict reader refuses every malformed block.
+ * slow_block.h - reads and writes a table's block bit by bit, written from format-spec/block-codec.md alone. Tests
+ * compare the codec with it. The strict reader refuses every malformed block.
  */
 #ifndef SUPPORT_SLOW_BLOCK_H
 #define SUPPORT_SLOW_BLOCK_H

@@ -1,5 +1,6 @@
 /*
- * slow_ids.h - a block of the id column read and written bit by bit, made from format-spec/sstore-format.md, section 6, alone.
+ * slow_ids.h - reads and writes a block of the id column bit by bit, written from format-spec/sstore-format.md, section
+ * 6, alone.
  */
 #ifndef SUPPORT_SLOW_IDS_H
 #define SUPPORT_SLOW_IDS_H
@@ -16,8 +17,8 @@ bool slow_ids_goes_on(const uint8_t *block);
 /* Read all records; both arrays take slow_ids_count() values. False if the block is malformed. */
 bool slow_ids_decode(const uint8_t *block, uint32_t block_bytes, uint64_t *ids, uint64_t *ranks);
 
-/* How many of the records the block takes that begins with the first of them. A rank that is neither that of the record before
- * nor one above it begins a block. */
+/* How many of the records the block takes that begins with the first of them. A rank that is neither that of the
+ * record before nor one above it begins a block. */
 uint32_t slow_ids_fit(uint32_t block_bytes, const uint64_t *ids, const uint64_t *ranks, size_t count);
 
 /* Write the block of these records, all but its trailer. */

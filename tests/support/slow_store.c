@@ -69,7 +69,8 @@ static bool is_covered(const search *self)
     return false;
 }
 
-/* Whether every pattern with the bits that were chosen and at most `left` more, of the classes from `number` on, is covered. */
+/* Whether every pattern with the bits that were chosen and at most `left` more, of the classes from `number` on, is
+ * covered. */
 static bool all_covered(search *self, uint32_t number, uint32_t left)
 {
     if (++self->steps > PLAN_STEPS)

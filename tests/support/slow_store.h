@@ -1,7 +1,7 @@
 /*
- * slow_store.h - a whole store read from its bytes, slowly and without the library's decoders: the fingerprints of each table,
- * the records of each segment, those of the store, and which rules of format-spec/ it breaks. What every way of reading a
- * store is held against.
+ * slow_store.h - reads a whole store without the library's decoders: the fingerprints of each table, the records of
+ * each segment and of the store, and the rules of format-spec/ that it breaks. Tests compare every way of reading with
+ * it.
  */
 #ifndef SUPPORT_SLOW_STORE_H
 #define SUPPORT_SLOW_STORE_H
@@ -12,16 +12,16 @@
 
 /* What is wrong with a store, by what it takes to notice it. */
 enum {
-    SLOW_FRAME = 1,         /* the manifest, or the header of table 0 or of the ids: nothing may be read from the store */
+    SLOW_FRAME = 1,         /* the manifest, or the header of table 0 or of the ids: nothing may be read */
     SLOW_OPENING = 2,       /* the header of another table, or the directory by itself: the store must not open */
     SLOW_PLAN = 4,          /* not proved to be complete, within the steps that are taken here: it may be refused */
     SLOW_TABLE_0 = 8,       /* table 0 is malformed, or does not ascend strictly */
-    SLOW_IDS = 16,          /* the ids are malformed, or do not fit the ranks of table 0, or do not ascend within a rank */
+    SLOW_IDS = 16,          /* the ids are malformed, do not fit table 0, or do not ascend within a rank */
     SLOW_ORDER = 32,        /* segments add what is there, or remove what is not */
     SLOW_OTHER_TABLES = 64, /* another table is malformed, does not ascend, or holds other fingerprints than table 0 */
     SLOW_DIRECTORY = 128,   /* the directory has other keys or ranks than the blocks */
     SLOW_COUNTS = 256,      /* there are more or fewer fingerprints or records than is said */
-    SLOW_UNTIDY = 512,      /* what only a full check looks at: how blocks are filled, statistics, content sum, next ordinal */
+    SLOW_UNTIDY = 512,      /* only a full check sees it: filling of blocks, statistics, content sum, next ordinal */
     SLOW_LOOSE = 1024       /* codes of a block run into its rests, or name bits that are set, but its fingerprints
                                ascend: a reader may refuse it or take it for these, and a full check must notice */
 };
@@ -57,7 +57,8 @@ typedef struct slow_store {
 slow_store *slow_store_read(const hostile_store *bytes);
 void slow_store_free(slow_store *store);
 
-/* Whether a reader may report the record: the store has it or, where that cannot be told, at least its fingerprint and id. */
+/* Whether a reader may report the record: the store has it or, where that cannot be told, at least its fingerprint
+ * and id. */
 bool slow_store_may_report(const slow_store *store, uint64_t fingerprint, uint64_t id);
 
 #endif

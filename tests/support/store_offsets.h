@@ -1,6 +1,6 @@
 /*
- * store_offsets.h - where numbers stand in a manifest and in the header of a block file: format-spec/sstore-format.md,
- * sections 3 and 4. For tests that write or read these bytes without the library.
+ * store_offsets.h - the offsets of fields in a manifest and in the header of a block file
+ * (format-spec/sstore-format.md, sections 3 and 4), for tests that write or read these bytes without the library.
  */
 #ifndef SUPPORT_STORE_OFFSETS_H
 #define SUPPORT_STORE_OFFSETS_H

@@ -1,7 +1,7 @@
 /*
- * sync.c - fsync(), fdatasync() and syncfs() for test programs: they write nothing out. Tests kill processes and never the
- * system, so nothing is lost, and tests that build thousands of stores do not wait for a disk. Whether the library syncs
- * all that it must is the matter of tests/faults, where power cuts are laid out; a program may also define its own.
+ * sync.c - fsync(), fdatasync() and syncfs() for test programs, which write nothing out. Tests kill processes but never
+ * the system, so no data is lost, and tests that build thousands of stores do not wait for a disk. tests/faults checks
+ * that the library syncs all that it must, by simulated power cuts. A program may define its own functions instead.
  */
 #include <fcntl.h>
 #include <sys/syscall.h>

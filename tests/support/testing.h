@@ -1,6 +1,6 @@
 /*
- * testing.h - what every test program needs first: cmocka with the headers that it wants before it, the environment's
- * knobs, and the words for what a test is doing at the moment.
+ * testing.h - every test program includes this first: cmocka with the headers that it needs, settings from the
+ * environment, and words for what a test is doing.
  */
 #ifndef SUPPORT_TESTING_H
 #define SUPPORT_TESTING_H

@@ -1,5 +1,5 @@
 /*
- * use_store.h - building and asking stores through the public API, in one call each.
+ * use_store.h - builds, changes and queries stores through the public API, each in one call.
  */
 #ifndef SUPPORT_USE_STORE_H
 #define SUPPORT_USE_STORE_H
@@ -32,8 +32,8 @@ sstore_status store_add(const char *path, const sstore_add_options *options, con
 sstore_status store_remove(const char *path, const sstore_remove_options *options, const uint64_t *fingerprints,
                            const uint64_t *ids, size_t count, sstore_change *change_out, sstore_error *error);
 /* One of the two, on one thread and in little memory. */
-sstore_status store_change(const char *path, bool removes, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
-                           sstore_error *error);
+sstore_status store_change(const char *path, bool removes, const uint64_t *fingerprints, const uint64_t *ids,
+                           size_t count, sstore_error *error);
 
 /* Open or fail the test. */
 sstore *store_must_open(const char *path, sstore_io io, sstore_strategy strategy);

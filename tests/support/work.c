@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/block_file.h"
 #include "plan/plan.h"
+#include "store/block_file.h"
 
 static work done;         /* by one thread: the calls that are counted use no more */
 static const char *doing; /* NULL: nothing is counted */
@@ -34,10 +34,13 @@ static void count(uint64_t reads, uint64_t steps)
     abort();
 }
 
-sstore_status __real_ss_file_read_at(const ss_file *file, uint64_t offset, void *buffer, size_t size, sstore_error *error);
-sstore_status __wrap_ss_file_read_at(const ss_file *file, uint64_t offset, void *buffer, size_t size, sstore_error *error);
+sstore_status __real_ss_file_read_at(const ss_file *file, uint64_t offset, void *buffer, size_t size,
+                                     sstore_error *error);
+sstore_status __wrap_ss_file_read_at(const ss_file *file, uint64_t offset, void *buffer, size_t size,
+                                     sstore_error *error);
 
-sstore_status __wrap_ss_file_read_at(const ss_file *file, uint64_t offset, void *buffer, size_t size, sstore_error *error)
+sstore_status __wrap_ss_file_read_at(const ss_file *file, uint64_t offset, void *buffer, size_t size,
+                                     sstore_error *error)
 {
     count(1, 0);
     return __real_ss_file_read_at(file, offset, buffer, size, error);
@@ -52,14 +55,14 @@ bool __wrap_ss_file_try_read(const ss_file *file, uint64_t offset, void *buffer,
     return __real_ss_file_try_read(file, offset, buffer, size);
 }
 
-sstore_status __real_ss_block_reader_get(const ss_block_reader *reader, uint64_t block, uint8_t *buffer, const uint8_t **bytes_out,
-                                         sstore_error *error);
-sstore_status __wrap_ss_block_reader_get(const ss_block_reader *reader, uint64_t block, uint8_t *buffer, const uint8_t **bytes_out,
-                                         sstore_error *error);
+sstore_status __real_ss_block_reader_get(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
+                                         const uint8_t **bytes_out, sstore_error *error);
+sstore_status __wrap_ss_block_reader_get(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
+                                         const uint8_t **bytes_out, sstore_error *error);
 
 /* Also where no file is read, since it is mapped or in memory. */
-sstore_status __wrap_ss_block_reader_get(const ss_block_reader *reader, uint64_t block, uint8_t *buffer, const uint8_t **bytes_out,
-                                         sstore_error *error)
+sstore_status __wrap_ss_block_reader_get(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
+                                         const uint8_t **bytes_out, sstore_error *error)
 {
     count(1, 0);
     return __real_ss_block_reader_get(reader, block, buffer, bytes_out, error);

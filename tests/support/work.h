@@ -1,14 +1,15 @@
 /*
- * work.h - counts what a call on a store does, and ends the program when that is far more than any small store can ask for: so a
- * call that does not end is a finding, on a machine of any speed. Only in programs that are linked with WORK_LINK_OPTIONS of
- * tests/CMakeLists.txt, which lead the counted calls through here.
+ * work.h - counts the reads and steps of a call on a store, and ends the program if they are far more than a small
+ * store can need. So a call that does not end is a finding, whatever the speed of the machine. Only programs that are
+ * linked with WORK_LINK_OPTIONS of tests/CMakeLists.txt count: the linker leads the counted calls through work.c.
  */
 #ifndef SUPPORT_WORK_H
 #define SUPPORT_WORK_H
 
 #include <stdint.h>
 
-/* For a call on one or two stores of some 100 blocks each: reads of files, and steps to prove, to name or to adapt plans. */
+/* For a call on one or two stores of some 100 blocks each: reads of files, and steps to prove, to name or to adapt
+ * plans. */
 #define WORK_MOST_READS 400000u
 #define WORK_MOST_STEPS (UINT64_C(1) << 22)
 

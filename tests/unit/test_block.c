@@ -444,8 +444,8 @@ static void test_step_bits(void **state)
 }
 
 /*
- * The example that articles about the paper give, in ascending order: 11011001, then 11011011. They first differ at
- * h = 6, and the rest is 1. Here they are the top 8 bits, so that 24 zeros follow in the upper half: the rest is 25 bits,
+ * The example that articles about the paper give, in ascending order: 11011001, then 11011011. They first differ at h =
+ * 6, and the rest is 1. Here they are the top 8 bits, so that 24 zeros follow in the upper half: the rest is 25 bits,
  * first a 1.
  */
 static void test_example_of_the_articles(void **state)

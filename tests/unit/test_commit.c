@@ -1,5 +1,5 @@
-/* A store's folder while it is written: one writer locks it, removes what killed writers left and nothing else, and publishes all
- * or nothing. */
+/* A store's folder while it is written: one writer locks it, removes what killed writers left and nothing else, and
+ * publishes all or nothing. */
 #include "store/commit.h"
 
 #include <dirent.h>
@@ -387,8 +387,8 @@ static void test_leftovers_without_a_store(void **state)
     data_free(&other);
 }
 
-/* A store that has lost its manifest has its data all the same: they go when a new store stands in its place, not before. A
- * new manifest that is not of a first build does not make them unpublished. */
+/* A store that has lost its manifest has its data all the same: they go when a new store stands in its place, not
+ * before. A new manifest that is not of a first build does not make them unpublished. */
 static void test_lost_manifest(void **state)
 {
     ss_transaction place;

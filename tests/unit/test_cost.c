@@ -126,7 +126,8 @@ static double count_probes(const ss_plan *plan, const ss_query_plan *query, doub
     return probes;
 }
 
-/* Asking for less costs no more, and at the usual k takes no more probes. The radii are found greedily: of many tables for a k above 6 some are dearer than the plan's own. */
+/* Asking for less costs no more, and at the usual k takes no more probes. The radii are found greedily: of many
+ * tables for a k above 6 some are dearer than the plan's own. */
 static void test_smaller_distances_cost_no_more(void **state)
 {
     for (size_t i = 0; i < NAMED_COUNT; i++) {
@@ -188,8 +189,8 @@ static void test_search_that_gives_up(void **state)
         check_complete(&plan, &query, &random);
 }
 
-/* A plan made to be slow, as a store's manifest may hold one: whatever steps finding radii has, what was found by then is
- * complete or gives way to a scan. */
+/* A plan made to be slow, as a store's manifest may hold one: whatever steps finding radii has, what was found by
+ * then is complete or gives way to a scan. */
 static void test_steps_are_bounded(void **state)
 {
     rng random = rng_seeded(run_seed + 3);

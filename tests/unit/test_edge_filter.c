@@ -1,5 +1,5 @@
-/* Edges that pass the filter connect what all would, whatever it does not know, and no other ones pass where it knows all
- * nodes; also where several threads ask at once. */
+/* Edges that pass the filter connect what all would, whatever it does not know, and no other ones pass where it
+ * knows all nodes; also where several threads ask at once. */
 #include "join/edge_filter.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /*
- * test_id_conflicts.c - ids that come back with another fingerprint are counted as a slow look at all records does it, whatever
- * is added, in how many steps, or removed in between; and where they are not looked up, the answer says so.
+ * test_id_conflicts.c - ids that come back with another fingerprint are counted as a slow look at all records does it,
+ * whatever is added, in how many steps, or removed in between; and where they are not looked up, the answer says so.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -171,8 +171,8 @@ static void test_dedup(void **state)
     testing_done();
 }
 
-/* Ids that are no numbers, and far more records than are added: nothing is looked through, and that is told. Numbers always
- * are. */
+/* Ids that are no numbers, and far more records than are added: nothing is looked through, and that is told. Numbers
+ * always are. */
 static void test_not_checked(void **state)
 {
     enum { MANY = 2200000, TOGETHER = 1 << 16 };

@@ -1,6 +1,6 @@
 /*
- * test_input_line.c - lines read many at once are read as line_parse() reads them one by one, what it refuses ends a run,
- * and lines of the common shapes are indeed read many at once. Nothing beyond the text is read.
+ * test_input_line.c - lines read many at once are read as line_parse() reads them one by one, what it refuses ends a
+ * run, and lines of the common shapes are indeed read many at once. Nothing beyond the text is read.
  */
 #include "input/input_line.h"
 

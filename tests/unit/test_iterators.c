@@ -1,6 +1,7 @@
 /*
- * test_iterators.c - what iterators promise beside right answers, which property tests look at: that an error on the way ends
- * them, after items that are right, that progress can stop them, what they refuse, and that there may be nothing to go through.
+ * test_iterators.c - what iterators promise beside right answers, which property tests look at: that an error on the
+ * way ends them, after items that are right, that progress can stop them, what they refuse, and that there may be
+ * nothing to go through.
  */
 #include <inttypes.h>
 #include <stdio.h>

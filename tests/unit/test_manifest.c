@@ -455,8 +455,8 @@ static uint64_t largest_directory(const ss_manifest_segment *segment)
     return (UINT64_C(16) << 20) + 16 * (2 * tables[0].block_count + tables[1].block_count + segment->ids.block_count);
 }
 
-/* Change a segment in one way, by number. Returns the change's name, or NULL after the last one. *wanted_out is what a reader of
- * the manifest must return. */
+/* Change a segment in one way, by number. Returns the change's name, or NULL after the last one. *wanted_out is what
+ * a reader of the manifest must return. */
 static const char *change_content(uint32_t number, ss_manifest *manifest, ss_manifest_segment *segment,
                                   sstore_status *wanted_out)
 {

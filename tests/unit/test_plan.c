@@ -1,5 +1,5 @@
-/* Plans: the tables of the named ones, the search for an error pattern that no table covers, which plans are valid, and the
- * permutations of tables. test_plan_names.c tests names. */
+/* Plans: the tables of the named ones, the search for an error pattern that no table covers, which plans are valid,
+ * and the permutations of tables. test_plan_names.c tests names. */
 #include "plan/plan.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /*
- * test_reader_calls.c - what the calls for reading promise beside right answers: what they cannot take is refused with a
- * reason and leaves nothing behind, callbacks stop them, and options that restrict them are kept.
+ * test_reader_calls.c - what the calls for reading promise beside right answers: what they cannot take is refused with
+ * a reason and leaves nothing behind, callbacks stop them, and options that restrict them are kept.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -384,7 +384,8 @@ static void test_auto_mode(void **state)
     data_free(&data);
 }
 
-/* In a process of its own: whether the limit of address space counts. An emulator of another processor may ignore it. */
+/* In a process of its own: whether the limit of address space counts. An emulator of another processor may ignore
+ * it. */
 static bool limit_counts(const struct rlimit *space, uint64_t limit_before)
 {
     struct rlimit now;

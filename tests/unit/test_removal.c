@@ -1,6 +1,6 @@
 /*
- * test_removal.c - what removals take, by record, fingerprint and id, what they count, and what they refuse. That the right
- * records are gone, whatever came before, is what property.changes looks at.
+ * test_removal.c - what removals take, by record, fingerprint and id, what they count, and what they refuse. That the
+ * right records are gone, whatever came before, is what property.changes looks at.
  */
 #include <stdio.h>
 #include <string.h>

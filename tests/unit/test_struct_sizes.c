@@ -1,7 +1,7 @@
 /*
- * test_struct_sizes.c - callers that were compiled with another version of the header: for each struct with a struct_size, that of
- * version 1 and every larger one is accepted as long as what is not known is 0, results fill what the caller has room for, and
- * anything else is refused. The sizes of version 1 are kept for ever.
+ * test_struct_sizes.c - callers that were compiled with another version of the header: for each struct with a
+ * struct_size, that of version 1 and every larger one is accepted as long as what is not known is 0, results fill what
+ * the caller has room for, and anything else is refused. The sizes of version 1 are kept for ever.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -114,8 +114,8 @@ static size_t print_halves(char *to, uint64_t halves)
     return (size_t)sprintf(to, "%" PRIu64 ".%015" PRIu64 "%06" PRIu64, halves >> 21, millions, ones % million);
 }
 
-/* Numbers a little below, at, and a little above halves, however many zeros or nines stand between; written with an exponent
- * and leading zeros. */
+/* Numbers a little below, at, and a little above halves, however many zeros or nines stand between; written with an
+ * exponent and leading zeros. */
 static void test_near_halves(void **state)
 {
     rng random = rng_seeded(run_seed);
