@@ -1,6 +1,6 @@
 /*
- * test_exchange.c - a block in another one's place, or in place of another one as well, is found: any two blocks of a
- * store's files, of its segments, and of another store that is made alike. Every pair with SSTORE_TEST_LONG=1; without,
+ * test_exchange.c - a block in the place of another one, or exchanged with it, must be found: any two blocks of a
+ * store's files, of its segments, and of a second similar store. With SSTORE_TEST_LONG=1 every pair is tried, otherwise
  * every block with some others.
  */
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /*
- * test_flip.c - one flipped bit, anywhere in any file of a store, is found by verify and never gives a wrong answer, a
- * signal or an allocation beyond reason. A few hundred bits a file, a tenth of them under sanitizers; every bit with
- * SSTORE_TEST_LONG=1.
+ * test_flip.c - one flipped bit in any file of a store must be found by verify, and must never lead to a wrong answer,
+ * a signal or an excessive allocation. A few hundred bits of each file are tried, a tenth of them with sanitizers, and
+ * every bit with SSTORE_TEST_LONG=1.
  */
 #include <inttypes.h>
 

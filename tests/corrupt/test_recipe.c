@@ -1,6 +1,6 @@
 /*
- * test_recipe.c - a store whose recipe was made to harm the terminal of whoever looks at it: no fact and no message has
- * a control character or anything but UTF-8 in it.
+ * test_recipe.c - a store whose recipe was made to harm the user's terminal: no result and no message may contain a
+ * control character or invalid UTF-8.
  */
 #include <stdio.h>
 #include <string.h>

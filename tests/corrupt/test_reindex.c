@@ -1,7 +1,7 @@
 /*
- * test_reindex.c - a store whose directories are lost or came to harm, in any way, answers again once they are made
- * again: right, from the same block files, with the same directories. Where a block file is damaged, it is named, and
- * nothing is changed.
+ * test_reindex.c - directories that are lost or damaged in any way are rebuilt from the same block files. The store
+ * then answers right, and its directories are the same as before. A damaged block file is named, and nothing is
+ * changed.
  */
 #include <inttypes.h>
 #include <stdio.h>

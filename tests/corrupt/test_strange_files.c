@@ -1,7 +1,7 @@
 /*
- * test_strange_files.c - what is no plain file or folder in the place of one of a store's: symbolic links, FIFOs,
- * devices, sockets, folders, also where a writer looks. All of it is refused with a message that names it, nothing
- * waits, nothing is read or removed behind a link.
+ * test_strange_files.c - symbolic links, FIFOs, devices, sockets and folders in the place of a store's files, also
+ * where a writer looks. All are refused with a message that names them. No call waits, and nothing behind a link is
+ * read or removed.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /*
- * test_truncate.c - a file that is cut short, made longer, emptied, gone or another one is an error, always: of verify,
- * and of open or a query. A hundred lengths a file, ten under sanitizers; with SSTORE_TEST_LONG=1 every length up to
- * LONGER_EACH bytes more.
+ * test_truncate.c - a file that is cut, extended, emptied, removed or replaced is always an error of verify, and of
+ * open or a query. A hundred lengths of each file are tried, ten with sanitizers, and with SSTORE_TEST_LONG=1 every
+ * length up to LONGER_EACH bytes more.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * test_allocation.c - memory, or a thread, that the system does not give: whichever request it is, once or from then
- * on. Every request of every operation on one thread, and some of a build that spills; some on several threads, and
- * with SSTORE_TEST_LONG=1 all.
+ * test_allocation.c - the system refuses memory or a thread: each request in turn, once or from then on. It tries every
+ * request of every operation on one thread, some of a build that spills, and some on several threads (with
+ * SSTORE_TEST_LONG=1 all).
  */
 #include <errno.h>
 

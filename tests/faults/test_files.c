@@ -1,7 +1,7 @@
 /*
- * test_files.c - a disk that fails: whichever call for a file it is, once or from then on, with an input/output error,
- * a full disk, no file handle left, an interruption, or less read or written than asked for. Of a build that spills,
- * with its thousands of calls, only some.
+ * test_files.c - the disk fails: each call for a file in turn, once or from then on, with an input/output error, a full
+ * disk, no free file handle, an interruption, or less read or written than asked for. Of a build that spills, with
+ * thousands of calls, only some are tried.
  */
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /*
- * test_hostile.c - what stores that were made to harm can make a reader take: all their checksums are right, and still
- * nothing takes more memory than the files' sizes justify, and no call reads, looks up or reports more than in
- * proportion to what the files can hold. Counted, not timed.
+ * test_hostile.c - the cost of reading stores that were made to harm, with right checksums: no call may take more
+ * memory than the sizes of the files justify, or read, look up or report more than in proportion to what the files can
+ * hold. Costs are counted, not timed.
  */
 #include <dirent.h>
 #include <inttypes.h>

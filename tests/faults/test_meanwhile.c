@@ -1,6 +1,6 @@
 /*
- * test_meanwhile.c - what other processes do between two calls of one: they replace a store of which half is opened or
- * verified, remove a folder before it is locked, lock it first. And what a folder above may forbid, or a disk.
+ * test_meanwhile.c - another process acts between two system calls of one call: it replaces a store that is half opened
+ * or verified, removes a folder before it is locked, or locks it first. Also folders and files that may not be read.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /*
- * test_nameless.c - on a file system that has no files without a name, as some network file systems, what is spilled
- * has a name for a moment: all the same everything works, and nothing is left behind. Where such names are taken,
- * others are found, or the call ends with an error.
+ * test_nameless.c - file systems without nameless files, such as some network file systems: a temporary file then has a
+ * name for a moment. Everything must work, and nothing may be left. If such names are taken, others are used, or the
+ * call fails.
  */
 #include <errno.h>
 #include <fcntl.h>

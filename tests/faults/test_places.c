@@ -1,8 +1,8 @@
 /*
- * test_places.c - where files are made, and for whom. Each one that any call makes is seen: those of a store lie in its
- * folder, with the modes that the umask leaves; what does not fit in memory goes there too, or where the user says,
- * into a file for its owner alone that has no name when anything is written to it. Never into a folder that others
- * share, and nowhere if memory is enough.
+ * test_places.c - where files are made, and with which modes. The test watches each file that a call makes. A store's
+ * files are in its folder, with the modes that the umask leaves. Data that does not fit in memory goes there too, or to
+ * the user's folder for temporary files, into a nameless file that only its owner may open. No file is made in a shared
+ * folder, and none if memory is enough.
  */
 #include <errno.h>
 #include <fcntl.h>

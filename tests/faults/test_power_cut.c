@@ -1,9 +1,8 @@
 /*
- * test_power_cut.c - a power cut at any moment of any change leaves the store as it was or as it should become, whole;
- * what came through stays; and the next change works. Every moment, with what was not synced kept, lost, or lost in
- * part, some times; with SSTORE_TEST_LONG=1 a thousand random losses of each change, too. The same of a change after
- * one that ended with a sync that failed, each in turn; and of changes of what others have left without a sync: a
- * folder, or files.
+ * test_power_cut.c - a power cut at any moment of any change must leave the old store or the new one, whole. A change
+ * that succeeded must last, and the next change must work. At every moment unsynced data is kept, lost, or partly lost,
+ * several times (with SSTORE_TEST_LONG=1 a thousand random losses of each change). The same is tried for a change after
+ * one whose sync failed, and for changes of folders and files that others left unsynced.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /*
- * trial.h - an operation while the system refuses something: it comes through, or fails and says so; the store is as it
- * was or as it should become; nothing is leaked; and the next time it works.
+ * trial.h - runs an operation while the system refuses something. The operation must succeed or report an error, leave
+ * the old store or the new one, leak nothing, and succeed when it is run again.
  */
 #ifndef FAULTS_TRIAL_H
 #define FAULTS_TRIAL_H

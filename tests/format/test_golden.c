@@ -1,7 +1,7 @@
 /*
- * test_golden.c - the stores that are kept in format-spec/vectors/ for every version of the format: all their records,
- * and what queries find there, in every way of reading, as when they were made; and again after their directories were
- * lost, and made anew from the block files.
+ * test_golden.c - the stores of format-spec/vectors/, of every version of the format: all their records, and the
+ * answers of queries in every way of reading. The same after their directories were lost and rebuilt from the block
+ * files.
  */
 #include <dirent.h>
 #include <inttypes.h>

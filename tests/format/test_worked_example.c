@@ -1,6 +1,7 @@
 /*
- * test_worked_example.c - the bytes of a tiny store, written out by hand from format-spec/, and a decoder of a few
- * lines, also made from these pages alone, on stores of every kind of data. Of the internals only the hash is used.
+ * test_worked_example.c - the bytes of a tiny store, written by hand from format-spec/, and a decoder of a few lines,
+ * also written from these pages alone, on stores of every kind of data. It uses only the hash of the library's
+ * internals.
  */
 #include <inttypes.h>
 #include <stdio.h>

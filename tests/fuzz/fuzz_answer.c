@@ -3,7 +3,8 @@
  * force. Any other store must give the same answers, or the call must report damage; if it notices nothing, it must
  * report no record twice, and none that is nowhere in the store. Columns and iterators must agree with callbacks. Every
  * call must end.
- *   1 byte: how the store is read, what is asked, the capacity of columns; then the store, as support/one_lie.c takes it
+ *   1 byte: how the store is read, what is asked, the capacity of columns;
+ *   then the store, as support/one_lie.c takes it
  */
 #include "support/fuzzing.h"
 #include "support/lie_case.h"

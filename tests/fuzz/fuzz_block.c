@@ -1,8 +1,7 @@
 /*
- * fuzz_block.c - any bytes as a block under any valid code: no access outside it; what is sound, read bit by bit, is
- * decoded to the same values, by every form; what is not is passed only if it ascends and is not what a writer makes;
- * groups are found where their values are; each search finds what a loop over all values finds; and what is sound can
- * be written again, whatever it is.
+ * fuzz_block.c - any bytes as a block under any valid code: no access outside it. A sound block, read bit by bit, must
+ * decode to the same values by every kernel; another one is accepted only if it ascends and no writer makes it. Groups
+ * and searches must equal loops over all values, and a sound block can be encoded again.
  *   1 byte: block size; 33 bytes: counts that the code is made from; 11 bytes: a query; then the block
  */
 #include "read/block_check.h"

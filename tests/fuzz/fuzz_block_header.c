@@ -1,6 +1,6 @@
 /*
- * fuzz_block_header.c - any bytes as the header of a block file: as they are, and with a checksum that fits, so that
- * what lies behind it is reached. What is accepted is written again as it was read.
+ * fuzz_block_header.c - any bytes as the header of a block file, as they are and with a right checksum. An accepted
+ * header must be written again as it was read.
  */
 #include "store/block_file.h"
 #include "support/fuzzing.h"

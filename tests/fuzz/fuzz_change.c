@@ -1,8 +1,8 @@
 /*
  * fuzz_change.c - a change of a store that is honest or has one lie: merging, sharding, compacting, adding, removing,
- * inserting what is new, making directories again. If it succeeds then what was written is in order and holds just the
- * records that it should; a store that is written anew from all of another one is in order even if that one was not, or
- * there is none. If it fails then the store is as it was. And every call ends.
+ * inserting what is new, rebuilding directories. After success the written segments must be in order and have exactly
+ * the wanted records; a store that is rewritten as a whole must be in order even if the old one was not. After a
+ * failure the store must be unchanged. Every call must end.
  *   1 byte: which change; then the store, as support/one_lie.c takes it
  */
 #include "support/fuzzing.h"

@@ -1,7 +1,6 @@
 /*
- * fuzz_directory.c - any bytes as a directory whose size and sum are right, so that LMDB would be let at them: long
- * inputs as they are, short ones as changes to directories that were written properly. Whatever is opened is read to
- * its end.
+ * fuzz_directory.c - any bytes as a directory with right size and sum, which LMDB would be allowed to open. Long inputs
+ * are used as they are, short ones change directories that were written properly. Whatever opens is read to its end.
  */
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,7 +1,6 @@
 /*
- * fuzz_huffman.c - any numbers as a code's lengths: those that are accepted, and no others, are a code, whose look-up
- * table says of any 11 bits what reading them bit by bit says; and the lengths made for any counts are accepted and
- * have no waste.
+ * fuzz_huffman.c - any numbers as code lengths. Exactly the complete codes are accepted, and their look-up tables must
+ * equal reading bit by bit. The lengths that are made for any counts must be accepted and be complete.
  *   1 byte: the lengths as they are, made from counts, or made and one of them changed; 2 bytes: which and to what;
  *   then 33 lengths of a byte or counts of 8
  */

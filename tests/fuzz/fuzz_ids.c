@@ -1,6 +1,6 @@
 /*
- * fuzz_ids.c - any bytes as a block of the id column: no access outside it, and every rank is found where its records
- * are. It can be written again, whatever is in it.
+ * fuzz_ids.c - any bytes as a block of the id column: no access outside it, every rank is found at its records, and the
+ * contents can be encoded again.
  *   1 byte: block size; then the block
  */
 #include "read/block_check.h"

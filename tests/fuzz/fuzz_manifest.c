@@ -1,6 +1,6 @@
 /*
- * fuzz_manifest.c - any bytes as a manifest: as they are; with size and checksum that fit; and with segment ids that
- * fit as well, so that the plans behind them are looked at.
+ * fuzz_manifest.c - any bytes as a manifest: as they are, with right size and checksum, and with right segment ids as
+ * well, so that the plans behind them are checked.
  */
 #include "store/manifest.h"
 #include "support/fuzzing.h"

@@ -1,6 +1,6 @@
 /*
- * fuzz_plan.c - any text as the name of a plan. What is accepted is complete, is written and read as the same plan, and
- * gives complete radii at other distances.
+ * fuzz_plan.c - any text as the name of a plan. An accepted plan must be complete, be written and read again as the
+ * same plan, and give complete radii at other distances.
  *   1 byte: the distance to build for; 1 byte: the one to ask at; then the name
  */
 #include "plan/cost.h"

@@ -1,7 +1,6 @@
 /*
- * fuzz_store.c - a whole store that was made to harm: a small one, changed as the input says, with all its checksums
- * made right again. Everything that can be done to a store is done to it: nothing is touched that is not ours, what is
- * reported holds together, errors are such as damage has, and everything ends.
+ * fuzz_store.c - a small store that the input changes, with all checksums made right again. Every call is made on it:
+ * no access outside memory, consistent results, only errors that damage may give, and every call must end.
  *   1 byte: the shape; 1 byte: how it is read; 1 byte: what else is read, 1 byte: what is written; then the changes, as
  *   support/hostile.c takes them
  */

@@ -1,7 +1,7 @@
 /*
- * test_descriptors.c - how many files a process has open: of a store a number that its segments and tables say, of
- * builds, changes and joins a small one, however much is spilled. With one less than that is needed calls fail with a
- * message that says what to do, and leave nothing open.
+ * test_descriptors.c - the number of open files of a process. An open store has as many as its segments and tables say;
+ * builds, changes and joins have few, however much they spill. With one less than needed a call fails with a message
+ * that says what to do, and leaves no file open.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /*
- * test_file_sizes.c - a process that may make no files, or only short ones, as services that only read often may not: a
- * store is opened where its directory, of which a copy is made in memory, may be a file; otherwise it is an error that
- * says what to do, and never the signal SIGXFSZ, which would be this process's end.
+ * test_file_sizes.c - a process that may make no files, or only short ones, as services that only read. A store opens
+ * if the limit allows the copy of its directory in memory. Otherwise the call fails with a message that says what to
+ * do. The signal SIGXFSZ, which would end the process, must not occur.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /*
- * test_kill.c - kill -9 at random instants of a build, or of a change, again and again: there is no store, the old one
- * or the new one, whole, and the next writer takes away what was left.
+ * test_kill.c - kill -9 at random instants of a build or a change, many times: afterwards there is no store, the old
+ * one or the new one, and it is whole. The next writer removes what was left.
  */
 #include <inttypes.h>
 #include <signal.h>

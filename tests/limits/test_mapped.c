@@ -1,6 +1,6 @@
 /*
- * test_mapped.c - files that shrink while a store is open, and systems that do not know how to read a mapping ahead:
- * what is an error code, what is a signal, and in which mode (SECURITY.md).
+ * test_mapped.c - files that shrink while a store is open, and systems that cannot read a mapping ahead: which way of
+ * reading gives an error code, and which a signal (SECURITY.md).
  */
 #include <errno.h>
 #include <signal.h>

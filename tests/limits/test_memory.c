@@ -1,6 +1,6 @@
 /*
- * test_memory.c - what builds, merges, changes, joins and readers take of memory, counted for whole processes: the peak
- * of a build of four times as many records as its memory holds, and what an open store takes beside what it says.
+ * test_memory.c - the memory of whole processes: builds, merges, changes, joins and readers. A build of four times as
+ * many records as its memory holds must keep to its limit, and an open store must take what sstore_stat() says.
  */
 #include <inttypes.h>
 #include <stdio.h>

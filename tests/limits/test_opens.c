@@ -1,6 +1,7 @@
 /*
- * test_opens.c - ten thousand stores opened and closed, half of them damaged in some way or absent, leave the process
- * with the files, threads and memory that it had; readers in a forked process, and signals in the midst of reading.
+ * test_opens.c - ten thousand stores are opened and closed, half of them damaged or absent: the process must end with
+ * the files, threads and memory that it began with. Also many threads on one reader, readers in a forked process,
+ * signals during reads, and opening while a store is replaced.
  */
 #include <inttypes.h>
 #include <pthread.h>

@@ -1,10 +1,10 @@
 /*
- * test_readers.c - processes that query a store while another one adds, removes and compacts, all the time. Whatever a
- * reader sees through one handle must be one of the states that were published.
+ * test_readers.c - processes that query a store while another one adds, removes and compacts. The answers through one
+ * handle must be those of one published state.
  *
- * State s holds, around each of some centres, the records with the ids that generation s/2 has: a step adds one record
- * to every centre, the next step removes the oldest one of every centre. So a state is told by the ids around any
- * centre, and all centres must tell the same.
+ * State s has, around each of some centres, the records with the ids of generation s/2. A step adds one record to every
+ * centre, the next one removes the oldest record of every centre. So the ids around any centre tell the state, and all
+ * centres must tell the same one.
  */
 #include <signal.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /*
- * test_batch.c - a batch gives what its queries give one by one, sorted and in their order: by every strategy and
- * number of threads, with few queries and many, and where a round finds so much that it is taken again in halves. So
- * does an iterator.
+ * test_batch.c - a batch must give the answers of its single queries, sorted and in the order of the queries: by every
+ * strategy and number of threads, with few queries and many, and if a round finds so many matches that it is repeated
+ * in halves. The iterator must do the same.
  */
 #include <stdlib.h>
 

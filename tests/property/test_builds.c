@@ -1,6 +1,6 @@
 /*
- * test_builds.c - one set of records gives one store, byte for byte: in whatever order, memory and threads it is built,
- * and from whatever parts it is merged. Shards share it out. A build that is stopped leaves nothing, whenever that is.
+ * test_builds.c - equal records give equal stores, byte for byte, whatever the order, memory and threads of the build,
+ * and whatever parts are merged. Shards partition a store. A stopped build leaves nothing behind.
  */
 #include <inttypes.h>
 #include <stdio.h>

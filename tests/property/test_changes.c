@@ -1,8 +1,7 @@
 /*
- * test_changes.c - a store that records are added to and removed from, in any order, beside a list of the records that
- * it must have: every way of reading it must show these, after every step; a handle from before must show what it
- * showed; directories that get lost are made again; and in the end, compacted, it must be what a build of its records
- * makes, byte for byte.
+ * test_changes.c - records are added and removed in random steps, beside a list of the records that the store must
+ * have. After each step every way of reading must give this list. An older handle must still show its records, lost
+ * directories are rebuilt, and compacting must give the same bytes as a build of the records.
  */
 #include <inttypes.h>
 #include <stdio.h>

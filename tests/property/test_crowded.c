@@ -1,6 +1,6 @@
 /*
  * test_crowded.c - fingerprints that share most of their bits, so that a table's prefix leads to all of them: answers
- * are right, an exact look-up reads a block, and what a query is expected to read, and whether it scans, follows the
+ * are right, an exact query reads one block, and the estimate of reads, and so the choice of a full scan, follows the
  * data.
  */
 #include <inttypes.h>

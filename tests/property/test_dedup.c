@@ -1,7 +1,7 @@
 /*
- * test_dedup.c - records that are offered, one by one and many at a time, beside a list of what was taken in: a record
- * must be new exactly if nothing in the list is near it, and otherwise all that is near must be reported. What is
- * published from time to time must be what the list has.
+ * test_dedup.c - records are offered, one by one and many at once, beside a list of those that were inserted. A record
+ * must be new if and only if nothing in the list is near it; otherwise all near records must be reported. A published
+ * store must have the records of the list.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /*
- * test_joins.c - pairs, clusters and joins of two stores, beside what comparing every record with every other one says:
- * on data of all kinds, on stores of one segment and of several with removals, with little memory and with much.
- * Iterators must give the same.
+ * test_joins.c - pairs, clusters and joins must equal comparing every pair of records: data of all kinds, stores of one
+ * segment and of several with removals, little memory and much. Iterators must give the same.
  */
 #include <inttypes.h>
 #include <stdio.h>

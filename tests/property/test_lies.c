@@ -1,7 +1,8 @@
 /*
- * test_lies.c - stores with one lie, whose checksums and all else fit it: calls that read, join or rewrite such a store
- * find damage or give what is there, touch nothing that is not theirs, report nothing twice, write nothing that is not
- * in order, remove nothing that they could not read, and end. One clear case of each; the fuzz targets have the rest.
+ * test_lies.c - stores with one lie and right checksums: calls that read, join or rewrite such a store must report
+ * damage or give its contents. They must not access memory outside, report a record twice, write records out of order,
+ * or remove what they could not read; and they must end. This file has one clear case of each; the fuzz targets have
+ * the others.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * test_named_plans.c - stores of every named plan, and of what `auto` chooses for each distance, answer the same
- * queries as brute force does, at each distance from 0 to 10, record for record, on one large clustered set with ids.
- * SSTORE_TEST_LONG makes it 10 million records and 1,000 queries.
+ * test_named_plans.c - stores of every named plan, and of the plan that `auto` chooses for each distance, must answer
+ * like brute force at each distance from 0 to 10, on one large clustered set with ids. SSTORE_TEST_LONG makes 10
+ * million records and 1,000 queries.
  */
 #include <inttypes.h>
 #include <stdio.h>

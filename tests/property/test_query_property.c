@@ -1,6 +1,6 @@
 /*
- * test_query_property.c - stores of every make answer exactly as brute force does: random data, plans, block sizes,
- * ways of reading and distances, and the sizes where things break.
+ * test_query_property.c - random stores must answer exactly like brute force: random data, plans, block sizes, ways of
+ * reading and distances, and sizes at limits.
  *
  * A failing case prints its seed; SSTORE_TEST_SEED=<seed> SSTORE_TEST_CASES=1 runs that case first and alone.
  */

@@ -1,15 +1,14 @@
 /*
- * test_same_matches.c - the same matches, byte for byte, whatever a store is made like and however it is asked: every
- * plan and block size; read by pread, also from a disk, mapped or from memory; on one thread or more; query by query,
- * the nearest, or in batches that are answered one by one, swept or scanned; with and without vector instructions. And
- * the same from records that are in no store: matched as they stream past, and collected.
+ * test_same_matches.c - the same matches, byte for byte, from every kind of store and every way to query it: every plan
+ * and block size; read by pread (also from a disk), mapped, or from memory; on one thread or several; single queries,
+ * nearest ones, and batches that are answered one by one, by table passes or by a full scan; with and without vector
+ * instructions. Stream matching of the same records, without a store, must give the same.
  *
- * The right bytes come from looking at all records. A batch is held against them in the order in which it comes; single
- * queries promise no order but the same one at each call, so they are held to that, and against the right bytes when
- * sorted.
+ * The right matches come from looking at all records. A batch must report them in order. Single queries must report
+ * them in any order that is the same at each call.
  *
- * SSTORE_TEST_CASES is how many stores are made of each set of records. SSTORE_TEST_LONG makes every plan with every
- * block size.
+ * SSTORE_TEST_CASES is the number of stores of each set of records. With SSTORE_TEST_LONG every plan is built with
+ * every block size.
  */
 #include <inttypes.h>
 #include <stdio.h>

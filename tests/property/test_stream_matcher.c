@@ -1,6 +1,6 @@
 /*
- * test_stream_matcher.c - a matcher finds what trying every pair finds, whatever the data, distance, threads and sizes
- * of what is fed; and a collection puts matches in order, however many they are.
+ * test_stream_matcher.c - a stream matcher must find what comparing every pair finds, for all data, distances, threads
+ * and sizes of parts. A collection must sort matches, however many they are.
  */
 #include <stdlib.h>
 #include <string.h>

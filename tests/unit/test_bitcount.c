@@ -1,4 +1,4 @@
-/* The bit counter against counting bit by bit. */
+/* The bit counter must equal counting bit by bit. */
 #include "base/bitcount.h"
 
 #include <string.h>

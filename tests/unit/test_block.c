@@ -1,4 +1,5 @@
-/* The block codec: what is encoded is decoded and found again, and looks as the format says. */
+/* The block codec on sound blocks: every block decodes to its fingerprints, searches find exactly the near ones, and
+ * the bytes are those of format-spec/block-codec.md. */
 #include "codec/block.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* What writers make is passed, and every other way to write the same is not: each bit flipped that leaves a block such
- * that it can be decoded, which is then as sound as it is passed; and blocks that end too early. */
+/* The full check of blocks: it accepts what writers make, and nothing else. Each flipped bit, and blocks that end
+ * too early, must be refused unless a writer could have made the result. */
 #include "read/block_check.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* Block files: written and read in all three ways, and refused where anything is not as and where it was written. */
+/* Block files: they are written and read back in all three ways. A reader refuses a file if any part of it is
+ * changed or in the wrong place. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

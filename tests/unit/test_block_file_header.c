@@ -1,4 +1,4 @@
-/* A block file's header: read as it was written, and refused with anything changed or impossible. */
+/* The header of a block file: it is read as it was written. A changed or impossible field is refused. */
 #include "store/block_file.h"
 
 #include <string.h>

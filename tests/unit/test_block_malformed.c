@@ -1,6 +1,6 @@
-/* The block codec on blocks that no writer made: no bytes whatever lead outside the block, what the format refuses is
- * passed only where fingerprints ascend all the same and writing them again gives other bytes, and all forms say the
- * same. */
+/* The block codec on malformed blocks: no bytes lead to an access outside the block, all kernels give the same
+ * result, and a malformed block is accepted only if its fingerprints ascend and encoding them again gives other
+ * bytes. */
 #include "read/block_check.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* Connected components of graphs of all shapes against union-find: in memory and spilled, on one thread and several. */
+/* Connected components must equal those of union-find: graphs of all shapes, in memory and spilled, on one thread
+ * and several. */
 #include "join/components.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* How a query at any distance is answered: by radii that are complete for it, or by a scan. */
+/* The choice of how to answer a query at any distance: complete radii, or a full scan. */
 #include "plan/cost.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* The directory: arrays written by several threads come back as they were, and no changed byte reaches LMDB. */
+/* The directory: arrays that several threads wrote are read back, and no changed byte reaches LMDB. */
 #include "store/directory.h"
 
 #include <errno.h>

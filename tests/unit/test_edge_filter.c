@@ -1,5 +1,5 @@
-/* Edges that pass the filter connect what all would, whatever it does not know, and no other ones pass where it
- * knows all nodes; also where several threads ask at once. */
+/* The edge filter: the edges that pass connect the same nodes as all edges do. If it knows all nodes, no unneeded
+ * edge passes. Several threads may use it at once. */
 #include "join/edge_filter.h"
 
 #include <inttypes.h>

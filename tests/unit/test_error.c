@@ -1,4 +1,4 @@
-/* Text made fit for a terminal's line: what stays, what is escaped, what is cut; and error messages, which all are. */
+/* Text that is made safe for a line of a terminal: what is kept, escaped and cut. Error messages are such text. */
 #include "base/error.h"
 
 #include <errno.h>

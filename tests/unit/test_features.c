@@ -1,4 +1,4 @@
-/* What texts are split into: words, characters, shingles; and the shortcuts against the plain way. */
+/* The features of texts: words, characters and shingles. The fast paths must equal the plain one. */
 #include "text/features.h"
 
 #include <stdlib.h>

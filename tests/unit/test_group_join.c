@@ -1,4 +1,4 @@
-/* Joins in memory against looking at every pair, on data of all kinds, and how much work they take on hard ones. */
+/* Joins in memory must equal comparing every pair, for data of all kinds. They must do bounded work on hard data. */
 #include "join/group_join.h"
 
 #include <inttypes.h>

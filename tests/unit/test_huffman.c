@@ -1,4 +1,4 @@
-/* The Huffman code over h: optimal within its limit, complete, and decoded by its look-up table as it is written. */
+/* The Huffman code: optimal within its length limit, complete, and decoded by its look-up table as it was encoded. */
 #include "codec/huffman.h"
 
 #include <string.h>

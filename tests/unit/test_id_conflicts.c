@@ -1,7 +1,5 @@
-/*
- * test_id_conflicts.c - ids that come back with another fingerprint are counted as a slow look at all records does it,
- * whatever is added, in how many steps, or removed in between; and where they are not looked up, the answer says so.
- */
+/* Ids that are added again with another fingerprint: their number must equal that of a slow look at all records,
+ * whatever was added and removed before. If ids are not looked up, the result must say so. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* The id column's blocks: what is encoded is found again by rank, and no bytes whatever lead outside the block. */
+/* Blocks of the id column: ids are found by rank, and no bytes lead to an access outside the block. */
 #include "codec/ids.h"
 
 #include <inttypes.h>

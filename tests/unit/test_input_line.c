@@ -1,7 +1,5 @@
-/*
- * test_input_line.c - lines read many at once are read as line_parse() reads them one by one, what it refuses ends a
- * run, and lines of the common shapes are indeed read many at once. Nothing beyond the text is read.
- */
+/* Reading many lines at once: it must equal line_parse() on each line, stop at lines that line_parse() refuses, and
+ * read nothing beyond the text. Lines of the common shapes must be read many at once. */
 #include "input/input_line.h"
 
 #include <inttypes.h>

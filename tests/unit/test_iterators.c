@@ -1,8 +1,5 @@
-/*
- * test_iterators.c - what iterators promise beside right answers, which property tests look at: that an error on the
- * way ends them, after items that are right, that progress can stop them, what they refuse, and that there may be
- * nothing to go through.
- */
+/* Iterators, beyond right results, which property tests check: an error ends an iterator after right items, progress
+ * can stop it, wrong arguments are refused, and there may be no items. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

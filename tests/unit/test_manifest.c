@@ -1,4 +1,4 @@
-/* The manifest: read as it was written, and refused with anything changed, cut or impossible. */
+/* The manifest: it is read as it was written. A changed, cut or impossible manifest is refused. */
 #include "store/manifest.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The planner: plans that are complete, estimates that fall and rise as they must and agree with what queries
- * read, and choices that do not waver. */
+/* The planner: its plans are complete, its estimates are monotonic and agree with what queries read, and its choices
+ * are stable. */
 #include "plan/planner.h"
 
 #include <inttypes.h>

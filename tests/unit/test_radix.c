@@ -1,4 +1,4 @@
-/* The radix sorts against qsort. */
+/* The radix sorts must equal qsort(). */
 #include "sort/radix.h"
 
 #include <inttypes.h>

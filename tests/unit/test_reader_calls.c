@@ -1,7 +1,5 @@
-/*
- * test_reader_calls.c - what the calls for reading promise beside right answers: what they cannot take is refused with
- * a reason and leaves nothing behind, callbacks stop them, and options that restrict them are kept.
- */
+/* The calls that read, beyond right answers: wrong arguments are refused with a reason and leave nothing behind,
+ * callbacks stop a call, and options that restrict a call are kept. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

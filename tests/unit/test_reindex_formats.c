@@ -1,5 +1,5 @@
-/* Directories made again where files alone do not show what is wrong: another LMDB's, arrays that are none, blocks
- * whose checksums are right but that do not follow each other; and file systems without hard links. */
+/* Rebuilding directories in cases that damaged files cannot show: another LMDB's format, wrong arrays, blocks with
+ * right checksums that do not follow each other, and file systems without hard links. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,5 @@
-/*
- * test_removal.c - what removals take, by record, fingerprint and id, what they count, and what they refuse. That the
- * right records are gone, whatever came before, is what property.changes looks at.
- */
+/* Removing by record, fingerprint and id: what is accepted, counted and refused. property.changes checks that the
+ * right records are removed. */
 #include <stdio.h>
 #include <string.h>
 

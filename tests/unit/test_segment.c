@@ -1,4 +1,4 @@
-/* test_segment.c - look-ups in the index of block keys equal a walk through the keys, however these are spread. */
+/* Look-ups in the key index must equal a linear search of the keys, for all distributions of keys. */
 #include "store/segment.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* test_simd.c - the limit is kept by everything that chooses a form, and does not promise what the processor lacks. */
+/* The limit on vector instructions: everything that chooses a kernel keeps it, and it promises nothing that the
+ * processor lacks. */
 #include "base/simd.h"
 #include "codec/huffman.h"
 #include "codec/kernels.h"

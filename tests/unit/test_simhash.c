@@ -1,4 +1,4 @@
-/* Simhashes of weighted features: the sums, their signs, and what is refused. */
+/* Simhashes of weighted features: sums, signs, and refused weights. */
 #include "sstore.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* The sorter against qsort: with and without spilling, items of one to three words, on one thread and several, read
- * twice. */
+/* The sorter must equal qsort(): with and without spilling, items of one to three words, one thread and several,
+ * read twice. */
 #include "sort/sorter.h"
 
 #include <inttypes.h>

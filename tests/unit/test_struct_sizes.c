@@ -1,8 +1,6 @@
-/*
- * test_struct_sizes.c - callers that were compiled with another version of the header: for each struct with a
- * struct_size, that of version 1 and every larger one is accepted as long as what is not known is 0, results fill what
- * the caller has room for, and anything else is refused. The sizes of version 1 are kept for ever.
- */
+/* Callers that were compiled with another version of the header. For each struct with a struct_size, the size of
+ * version 1 and all larger sizes are accepted if unknown fields are 0. Results fill the room that the caller has.
+ * Any other size is refused. The sizes of version 1 never change. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

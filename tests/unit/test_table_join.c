@@ -1,5 +1,5 @@
-/* Joins within a memory against looking at every pair: data of all kinds, so little memory that it spills and groups go
- * through several pieces and beyond a thread's room, on one thread and several. */
+/* Joins within a memory limit must equal comparing every pair: data of all kinds, so little memory that it spills,
+ * groups that pass through several pieces and exceed a thread's room, one thread and several. */
 #include "join/table_join.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* Tasks on several threads: all run, each once, and of those that fail the lowest is told. */
+/* Tasks on several threads: each runs once, and the failure of the lowest failing task is reported. */
 #include "base/tasks.h"
 
 #include <pthread.h>

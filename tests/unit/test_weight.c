@@ -1,4 +1,4 @@
-/* Weights from decimal text: each is rounded once, from its exact value, to 2^-20, half to even. */
+/* Weights from decimal text: each exact value is rounded once to 2^-20, half to even. */
 #include "input/weight.h"
 
 #include <inttypes.h>
