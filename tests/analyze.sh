@@ -17,7 +17,7 @@ tools=()
 for argument in "$@"; do
   case $argument in
     gcc | clang-tidy | cppcheck) tools+=("$argument") ;;
-    -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+    -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' tests/analyze.sh; exit 0 ;;
     *) echo "tests/analyze.sh: unknown argument '$argument'; see --help" >&2; exit 2 ;;
   esac
 done

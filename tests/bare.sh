@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Tries README as a newcomer does: makes a bare Debian system in a temporary folder with debootstrap, copies this tree into
-# it, and runs tools/quickstart.sh and tests/run.sh there, as root in a chroot with nothing mounted but /proc. Some tests
-# that keep much in their scratch folders then run again with other kinds of /dev/shm. Needs root, debootstrap (which is
-# installed if it is missing) and 3 GB below TMPDIR or /var/tmp. Packages come from where this machine's apt gets them.
-#   tests/bare.sh [JOB...]      the jobs of tests/run.sh to run there; without any, those that it runs without any
-# Exits with 125 if there can be no such system here, and with 1 if something in it failed. The result is left in
-# build/bare/figures.txt. Nothing stays mounted and no process goes on, also if it is killed.
+# Tries README as a newcomer does: makes a bare Debian system in a temporary folder with debootstrap, copies this tree
+# into it, and runs tools/quickstart.sh and tests/run.sh there, as root in a chroot where only /proc is mounted. Tests
+# with large scratch folders then run again with other kinds of /dev/shm. Needs root, debootstrap (which it installs)
+# and 3 GB below TMPDIR or /var/tmp. Packages come from the sources of this machine's apt.
+#   tests/bare.sh [JOB...]      the jobs of tests/run.sh to run there; without any, its default jobs
+# The exit status is 125 if no such system can be made here, and 1 if something in it failed. The result is in
+# build/bare/figures.txt. Nothing stays mounted and no process stays, also if the script is killed.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 case ${1:-} in
-  -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+  -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' tests/bare.sh; exit 0 ;;
 esac
 say() { printf '\n== %s\n' "$*"; }
 impossible() { # why

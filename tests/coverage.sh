@@ -1,39 +1,41 @@
 #!/usr/bin/env bash
-# Measures how much of the library the tests run: builds with gcov, runs the tests that bring most in a few minutes, and
-# prints the parts of lines and branches, of the reader and of all. Installs what is missing.
-#   tests/coverage.sh      lists what was not run in build/coverage/lines.txt and build/coverage/branches.txt
-# Exits other than 0 if a test failed, or if less than 95 % of the reader's lines or 85 % of its branches were run.
+# Measures how much of the library the tests run: builds with gcov, runs the tests that cover most in a few minutes, and
+# prints the percentages of lines and branches, of the reader and of the whole library. Installs missing packages.
+#   tests/coverage.sh      build/coverage/lines.txt and build/coverage/branches.txt list the code that was not run
+# The exit status is not 0 if a test failed, or if less than 95 % of the reader's lines or 85 % of its branches were
+# run.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 lines_wanted=95
 branches_wanted=85
 
-# The reader: what opens, checks and asks a store. These folders are its own but for the two files that only write.
+# The reader opens, checks and queries stores. It has these folders, except two files that only write.
 library=libstore/src
 reader=(--filter "$library/(base|codec|store|read)/" --filter "$library/plan/plan\."
   --exclude "$library/codec/block_encode\." --exclude "$library/store/commit\.")
 
-# Not counted: inner loops, which are compiled for several kinds of processors and distances, so that gcov counts each branch many
-# times, and those for other processors can never be taken. unit.kernels runs each form that this processor has.
+# Not counted: inner loops. They are compiled for several kinds of processors and distances, so gcov counts each branch
+# several times, and branches for other processors can never be taken. unit.kernels runs each form that this processor
+# has.
 forms=(--exclude "$library/codec/form\.h")
 
-# Nor a branch of an assertion, which is never taken while the assertion holds. Nothing else is left out: what happens when the
-# system refuses memory or a file is run by the tests in tests/faults.
+# Also not counted: the branch of an assertion, which is never taken while the assertion holds. Everything else is
+# counted: the tests in tests/faults run the code that handles refused memory and files.
 not_counted='.*\bassert\('
 
-# Left out, since they take minutes and reach next to nothing that others do not: tests of memory and of too few files, of every
-# combination, of joins against each other, of kept stores, of every bit, every length and every exchange; power cuts, which
-# are about writing; and what runs no code of this build. For the same reason only every fifteenth call is refused where each
-# could be, and little is fuzzed. And a test in which the command may make no files, where gcov could not write what it
-# counted: limits.file_sizes does the same in one process.
+# These tests are left out, because they take minutes and reach almost nothing that others do not: of memory and files
+# of processes, every combination, large joins, the stores of format-spec, every bit, length and exchange, power cuts
+# (which concern writing), and tests that run no code of this build. For the same reason only every fifteenth call is
+# refused, and there are few mutations. cli.file-size-limit is left out because gcov could not write its counts there;
+# limits.file_sizes does the same in one process.
 tests=(-LE '^(install|tidy)$'
   -E '^(cli\.file-size-limit|limits\.(memory|kill|descriptors)|property\.same_matches|unit\.(group_join|table_join)|corrupt\.(flip|truncate|exchange)|faults\.power_cut|format\.(decoder|golden))$')
 export SSTORE_TEST_STEP=15 SSTORE_TEST_MUTATIONS=10
 
 case ${1:-} in
   '') ;;
-  -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+  -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' tests/coverage.sh; exit 0 ;;
   *) echo "tests/coverage.sh: unknown argument '$1'; see --help" >&2; exit 2 ;;
 esac
 
@@ -46,7 +48,7 @@ need_command zstd zstd
 need_libraries
 install_missing
 
-unset SSTORE_TEST_LONG # takes hours, and reaches nothing more
+unset SSTORE_TEST_LONG # takes hours, and reaches no more code
 build=build/coverage
 jobs=$(nproc)
 failed=()
@@ -63,7 +65,7 @@ find "$build" -name '*.gcda' -delete
 ctest --preset coverage -j "$jobs" --timeout 3600 "${tests[@]}" 2>&1 | tee "$build/tests.log"
 [ "${PIPESTATUS[0]}" = 0 ] || failed+=("tests")
 
-# A file for reports that nobody reads: gcovr would put a plain file in the place of /dev/null.
+# A file for reports that nobody reads: gcovr would replace /dev/null by a plain file.
 unread=$build/unread.txt
 gcovr -r . "$build/libstore" "${forms[@]}" --exclude-branches-by-pattern "$not_counted" --json "$build/all.json" || exit 1
 part() { # name, gcovr arguments...

@@ -22,7 +22,7 @@ for argument in "$@"; do
     --jobs=* | --timeout=*) argument=${argument#--} && printf -v "${argument%%=*}" '%s' "${argument#*=}" ;;
     --stores-only) stores_only=1 ;;
     aarch64 | s390x) processors+=("$argument") ;;
-    -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+    -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' tests/cross.sh; exit 0 ;;
     *) echo "tests/cross.sh: unknown argument '$argument'; see --help" >&2; exit 2 ;;
   esac
 done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks rules of the tree that a compiler does not: who may include what, that file names are unique, and that the functions
-# of CONTRIBUTING.md's tour and the tests that scripts and documents name exist.
+# Checks rules of the tree that a compiler does not: who may include what, that file names are unique, and that the
+# functions of CONTRIBUTING.md's tour and the tests that scripts and documents name exist.
 #   tests/layers.sh [PROJECT]
 # Prints each breach as FILE:LINE: reason, and exits 1 if there is one.
 set -u
@@ -96,7 +96,8 @@ while read -r file function; do
   grep -qsE "^[a-z][^;]*\\b$function\\(" "libstore/src/$file" || breach CONTRIBUTING.md "the tour: there is no $function() in $file"
 done < <(grep -oE '`[a-z]+/[a-z_]+\.c`: `[a-z_]+\(\)`' CONTRIBUTING.md | sed -E 's/`([^`]+)`: `([a-z_]+)\(\)`/\1 \2/')
 
-# Names of tests: KIND.NAME, or in a regular expression KIND\.NAME or KIND\.(NAME|NAME). ctest ignores a name that has no test.
+# Names of tests: KIND.NAME, or in a regular expression KIND\.NAME or KIND\.(NAME|NAME). ctest ignores a name that has
+# no test.
 test_exists() { # kind, name
   case $1 in
     cli) [[ -e tests/cli/cases/$2.sh ]] ;;

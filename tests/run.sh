@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
-# Builds and runs the tests, on a fresh Debian or Ubuntu machine too: installs what is missing. The jobs:
-#   asan       most tests, with the address and undefined-behaviour sanitizers; those that take longest try fewer cases
-#   release    optimised, since optimised code can behave differently: tests of the library that are quick
-#   full       optimised, the longest tests with all their cases, those that damage files, and those of the command
-#   tsan       the tests that have threads, with the thread sanitizer
-#   clang      compiled by clang, the unit and property tests, but for the longest, which gcc's build runs
-#   coverage   how much of the library the tests run: tests/coverage.sh
-#   analyze    bugs that are seen without running anything: tests/analyze.sh
-#   bare       README's commands in a bare Debian system, with the jobs asan and release: tests/bare.sh. It needs root. If
-#              no such system can be made, this is reported, and asan and release run here instead.
-#   tests/run.sh [--long] [JOB...]      these jobs; without any, asan and release; all: bare and all others
+# Builds and runs the tests, also on a fresh Debian or Ubuntu machine: installs missing packages. The jobs:
+#   asan       most tests, with the address and undefined-behaviour sanitizers; the longest tests try fewer cases
+#   release    optimised, because optimised code can behave differently: the quick tests of the library
+#   full       optimised: the longest tests with all their cases, the tests that damage files, and those of the command
+#   tsan       the tests with threads, with the thread sanitizer
+#   clang      compiled by clang: the unit and property tests, except the longest ones
+#   coverage   measures how much of the library the tests run: tests/coverage.sh
+#   analyze    looks for bugs without running anything: tests/analyze.sh
+#   bare       README's commands and the jobs asan and release in a bare Debian system: tests/bare.sh. Needs root.
+#              If no such system can be made, this is reported, and asan and release run here instead.
+#   tests/run.sh [--long] [JOB...]      without a JOB: asan and release; all: bare and all others
 #       --long: damage tests try every bit and every length (takes hours)
-# Begins with how long it will take. With CI set, warnings are errors. Ends with what each job came to, and exits other
-# than 0 if anything failed.
+# First prints an estimate of its time. If CI is set, warnings are errors. At the end prints the result of each job. The
+# exit status is not 0 if anything failed.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
-timeout=3600 # for one test: only a hang takes so long, however slow the machine is
+timeout=3600 # for one test: only a hang takes this long, also on a slow machine
 all_jobs=(bare full tsan clang coverage analyze) # asan and release are in bare
-# Estimates of how many seconds a job takes with two idle processors, its build included; packages that are missing come on top.
+# Estimated seconds of each job with two idle processors, with its build but without installing packages.
 declare -A seconds=([asan]=345 [release]=105 [full]=400 [tsan]=180 [clang]=80 [coverage]=300 [analyze]=180 [bare]=600)
 jobs=()
 for argument in "$@"; do
@@ -26,22 +26,22 @@ for argument in "$@"; do
     asan | release | full | tsan | clang | coverage | analyze | bare) jobs+=("$argument") ;;
     all) jobs=("${all_jobs[@]}") ;;
     --long) export SSTORE_TEST_LONG=1 ;;
-    -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+    -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' tests/run.sh; exit 0 ;;
     *) echo "tests/run.sh: unknown argument '$argument'; see --help" >&2; exit 2 ;;
   esac
 done
 ((${#jobs[@]} > 0)) || jobs=(asan release)
 [ -z "${SSTORE_TEST_LONG:-}" ] || timeout=36000
 
-# Those that start threads, or whose library calls do.
+# Tests that start threads, or whose library calls do.
 threaded='^(unit\.(commit|components|directory|edge_filter|memory_index|sorter|table_join|tasks)'
 threaded+='|property\.(batch|builds|changes|dedup|joins|query_property|stream_matcher)|limits\.opens)$'
 
-# These take most of the time. asan runs most of them, in fewer cases; release and clang leave them to full.
+# The longest tests. asan runs most of them with fewer cases; release and clang leave them to full.
 longest='^(property\.(same_matches|query_property)|faults\.(allocation|files|power_cut)|limits\.(kill|memory)'
 longest+='|format\.(decoder|golden)|unit\.(components|group_join|sorter|table_join)|(cli|corrupt)\..*)$'
-# Long with a sanitizer, so without: they count files, look where files are, run Python for most of the time, compute
-# with numbers alone, or run the command so often that it hardly does anything else than start.
+# Tests that would take long with a sanitizer and gain little from it: they count files, watch where files are, mostly
+# run Python, only compute with numbers, or mostly start the command.
 unsanitized='^(limits\.descriptors|faults\.places|format\.vectors|unit\.(planner|cost)'
 unsanitized+='|cli\.(output-every|build-compressed|build-text-shapes|query-same|query-brute-force|query-input|dump-format))$'
 
@@ -116,7 +116,7 @@ run_job() {
   esac
 }
 
-# What a job came to: ctest's closing lines, or another script's, and what single tests say of themselves.
+# Prints the result of a job: the closing lines of ctest or of another script, and the figures of single tests.
 conclude() { # job
   local results=build/results/$1 script=build/$1/figures.txt
   [ -e "$results/ctest.log" ] && sed -n '/tests passed,/,$p' "$results/ctest.log"
