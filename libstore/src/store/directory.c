@@ -66,6 +66,21 @@ static sstore_status fail_to_open(sstore_error *error, const char *path, int cod
                    "%s failed: LMDB needs /proc for it, and there is no " DESCRIPTORS "; mount /proc", what);
 }
 
+/* Open an environment, a transaction and the unnamed database. What was opened is to be closed even if a step fails. */
+static int open_lmdb(const char *path, uint64_t map_bytes, unsigned flags, MDB_env **env, MDB_txn **txn, MDB_dbi *dbi)
+{
+    int code = mdb_env_create(env);
+    if (code == 0)
+        code = mdb_env_set_mapsize(*env, map_bytes);
+    if (code == 0)
+        code = mdb_env_open(*env, path, MDB_NOSUBDIR | MDB_NOLOCK | flags, 0666);
+    if (code == 0)
+        code = mdb_txn_begin(*env, NULL, flags & MDB_RDONLY, txn);
+    if (code == 0)
+        code = mdb_dbi_open(*txn, NULL, 0, dbi);
+    return code;
+}
+
 /* ----- writing ----- */
 
 struct ss_directory_writer {
@@ -88,32 +103,6 @@ static sstore_status fail_to_write(ss_directory_writer *writer, int code, const 
     return fail_lmdb(error, writer->file.path, code, what);
 }
 
-static sstore_status open_env(ss_directory_writer *writer, const ss_dir *dir, uint64_t max_bytes, sstore_error *error)
-{
-    /* The folder by handle: others may rename it, and LMDB takes only paths. */
-    char path[64];
-    snprintf(path, sizeof path, DESCRIPTORS "/%d/" SS_DIRECTORY_NAME, dir->fd);
-    /* Overflow pages are whole pages, and pages freed by a commit are not reused by the next: twice suffices. */
-    uint64_t map_bytes = (2 * max_bytes + MAP_SLACK_BYTES) & ~(MAP_SLACK_BYTES - 1);
-    MDB_txn *txn = NULL;
-    int code = mdb_env_create(&writer->env);
-    if (code == 0)
-        code = mdb_env_set_mapsize(writer->env, map_bytes);
-    if (code == 0)
-        code = mdb_env_open(writer->env, path, MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC, 0666);
-    if (code == 0)
-        code = mdb_txn_begin(writer->env, NULL, 0, &txn);
-    if (code == 0)
-        code = mdb_dbi_open(txn, NULL, 0, &writer->dbi);
-    if (code == 0)
-        code = mdb_txn_commit(txn);
-    else if (txn != NULL)
-        mdb_txn_abort(txn);
-    if (code == ENOENT)
-        return fail_to_open(error, dir->path, code, "creating the directory");
-    return code == 0 ? SSTORE_OK : fail_to_write(writer, code, "creating the directory", error);
-}
-
 sstore_status ss_directory_writer_open(const ss_dir *dir, uint64_t max_bytes, ss_directory_writer **writer_out,
                                        sstore_error *error)
 {
@@ -123,8 +112,23 @@ sstore_status ss_directory_writer_open(const ss_dir *dir, uint64_t max_bytes, ss
         return ss_fail_memory(error, sizeof *writer);
     *writer = (ss_directory_writer){.file = SS_FILE_NONE, .lock = PTHREAD_MUTEX_INITIALIZER};
     sstore_status status = ss_file_create_at(dir, SS_DIRECTORY_NAME, &writer->file, error);
-    if (status == SSTORE_OK)
-        status = open_env(writer, dir, max_bytes, error);
+    if (status == SSTORE_OK) {
+        /* The folder by handle: others may rename it, and LMDB takes only paths. */
+        char path[64];
+        snprintf(path, sizeof path, DESCRIPTORS "/%d/" SS_DIRECTORY_NAME, dir->fd);
+        /* Overflow pages are whole pages, and pages freed by a commit are not reused by the next: twice suffices. */
+        const uint64_t map_bytes = (2 * max_bytes + MAP_SLACK_BYTES) & ~(MAP_SLACK_BYTES - 1);
+        MDB_txn *txn = NULL;
+        int code = open_lmdb(path, map_bytes, MDB_NOSYNC, &writer->env, &txn, &writer->dbi);
+        if (code == 0)
+            code = mdb_txn_commit(txn);
+        else if (txn != NULL)
+            mdb_txn_abort(txn);
+        if (code == ENOENT)
+            status = fail_to_open(error, dir->path, code, "creating the directory");
+        else if (code != 0)
+            status = fail_to_write(writer, code, "creating the directory", error);
+    }
     if (status == SSTORE_OK)
         *writer_out = writer;
     else
@@ -216,23 +220,6 @@ struct ss_directory {
     MDB_dbi dbi;
 };
 
-static sstore_status open_copy(ss_directory *directory, uint64_t bytes, sstore_error *error)
-{
-    char path[32];
-    snprintf(path, sizeof path, DESCRIPTORS "/%d", directory->memory.fd);
-    int code = mdb_env_create(&directory->env);
-    if (code == 0)
-        code = mdb_env_set_mapsize(directory->env, bytes);
-    if (code == 0)
-        code = mdb_env_open(directory->env, path, MDB_NOSUBDIR | MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS, 0);
-    if (code == 0)
-        code = mdb_txn_begin(directory->env, NULL, MDB_RDONLY, &directory->txn);
-    if (code == 0)
-        code = mdb_dbi_open(directory->txn, NULL, 0, &directory->dbi);
-    ss_file_release(&directory->memory); /* LMDB has a handle of its own */
-    return code == 0 ? SSTORE_OK : fail_to_open(error, directory->memory.path, code, "opening the directory");
-}
-
 /* Load the file into memory, and check its format, size and hash. */
 static sstore_status load_file(ss_directory *directory, const ss_dir *dir, uint32_t lmdb_format, uint64_t bytes,
                                ss_u128 sum, sstore_error *error)
@@ -272,8 +259,15 @@ sstore_status ss_directory_open(const ss_dir *dir, uint32_t lmdb_format, uint64_
     if (status == SSTORE_OK)
         status = ss_lmdb_check(map, bytes, directory->memory.path, error);
     ss_unmap(map, bytes);
-    if (status == SSTORE_OK)
-        status = open_copy(directory, bytes, error);
+    if (status == SSTORE_OK) {
+        char path[32];
+        snprintf(path, sizeof path, DESCRIPTORS "/%d", directory->memory.fd);
+        const int code = open_lmdb(path, bytes, MDB_RDONLY | MDB_NOTLS, &directory->env, &directory->txn,
+                                   &directory->dbi);
+        ss_file_release(&directory->memory); /* LMDB has a handle of its own */
+        if (code != 0)
+            status = fail_to_open(error, directory->memory.path, code, "opening the directory");
+    }
     if (status == SSTORE_OK) {
         *directory_out = directory;
         return SSTORE_OK;
