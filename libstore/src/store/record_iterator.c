@@ -445,7 +445,7 @@ sstore_status ss_merge_iterator_skip(ss_merge_iterator *merge, uint64_t fingerpr
     return status;
 }
 
-/* Whether a segment may have a record that `before` was the last of its store to have; NULL: none was. */
+/* Whether `input` may have a record after `before`, the next older segment of the store that has it; NULL: none. */
 static bool comes_in_turn(const ss_merge_iterator *merge, const ss_merge_input *before, const ss_merge_input *input)
 {
     if (!merge->in_turn)
@@ -453,8 +453,8 @@ static bool comes_in_turn(const ss_merge_iterator *merge, const ss_merge_input *
     return before == NULL ? !input->removes || !merge->from_oldest : input->removes != before->removes;
 }
 
-/* Take a record from all inputs that have it. *wanted_out: in some store, the first and the last of the segments that
- * have it both add it, or both remove it, as is asked for. Otherwise they leave it as it was before them. */
+/* Take a record from all inputs that have it. It is wanted if in some store the oldest and the newest of them both add
+ * it, or both remove it if removed records are asked for. Otherwise they leave the store's older state unchanged. */
 static sstore_status take(ss_merge_iterator *merge, sstore_record *record_out, bool *wanted_out, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
