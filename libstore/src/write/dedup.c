@@ -265,16 +265,15 @@ static bool is_due(const sstore_dedup *dedup)
 
 /* ----- offering ----- */
 
-/* Some records that are offered. */
+/* Records that are offered, and of them a round that is looked up together. */
 typedef struct offer {
     sstore_dedup *dedup;
-    const uint64_t *fingerprints, *ids;
-    size_t first;              /* the index of the first one */
-    size_t count, next;        /* those before `next` were answered */
-    bool *is_new_out;          /* of the first one; NULL: not wanted */
-    sstore_dedup_fn on_answer; /* NULL: not wanted */
+    const uint64_t *fingerprints, *ids; /* ids NULL: give new records ordinals, or none */
+    bool *is_new_out;                   /* NULL: not wanted, like the next one */
+    sstore_dedup_fn on_answer;
     void *context;
-    sstore_status status; /* why it was stopped */
+    size_t begin, end, next; /* the round, and the first record that was not answered */
+    sstore_status status;    /* why it was stopped */
     sstore_error *error;
 } offer;
 
@@ -289,8 +288,8 @@ static int keep_match(void *context, const sstore_match *match)
     return 0;
 }
 
-/* Take a new record in; *id_out is the id that it has. */
-static sstore_status take_in(const offer *self, uint64_t fingerprint, uint64_t *id_out)
+/* Let a new record wait; *id_out is the id that it has. */
+static sstore_status insert(const offer *self, uint64_t fingerprint, uint64_t *id_out)
 {
     sstore_dedup *dedup = self->dedup;
     const bool has_ids = dedup->transaction.manifest.has_ids;
@@ -310,31 +309,31 @@ static sstore_status take_in(const offer *self, uint64_t fingerprint, uint64_t *
 static sstore_status answer_next(offer *self)
 {
     sstore_dedup *dedup = self->dedup;
-    const uint64_t fingerprint = self->fingerprints[self->next];
-    sstore_dedup_answer answer = {.index = self->first + self->next,
-                                  .fingerprint = fingerprint,
+    sstore_dedup_answer answer = {.index = self->next,
+                                  .fingerprint = self->fingerprints[self->next],
                                   .id = self->ids != NULL ? self->ids[self->next] : 0};
-    sstore_status status = ss_growing_index_find(dedup->waiting, fingerprint, dedup->distance, keep_match, dedup);
+    sstore_status status = ss_growing_index_find(dedup->waiting, answer.fingerprint, dedup->distance, keep_match,
+                                                 dedup);
     if (status == SSTORE_STOPPED)
         return ss_fail_memory(self->error, 2 * dedup->match_capacity * sizeof *dedup->matches);
-    answer.is_new = dedup->match_count == 0;
-    if (answer.is_new)
-        status = take_in(self, fingerprint, &answer.id);
-    else
-        qsort(dedup->matches, dedup->match_count, sizeof *dedup->matches, ss_compare_matches);
     answer.matches = dedup->matches;
     answer.match_count = dedup->match_count;
+    answer.is_new = dedup->match_count == 0;
+    if (answer.is_new)
+        status = insert(self, answer.fingerprint, &answer.id);
+    else
+        qsort(dedup->matches, dedup->match_count, sizeof *dedup->matches, ss_compare_matches);
     dedup->match_count = 0;
-    if (status == SSTORE_OK && self->is_new_out != NULL)
-        self->is_new_out[self->next] = answer.is_new;
     self->next++;
-    dedup->change.given_count += status == SSTORE_OK;
-    if (status == SSTORE_OK && self->on_answer != NULL && self->on_answer(self->context, &answer) != 0)
-        return SSTORE_STOPPED;
-    return status;
+    if (status != SSTORE_OK)
+        return status;
+    dedup->change.given_count++;
+    if (self->is_new_out != NULL)
+        self->is_new_out[answer.index] = answer.is_new;
+    return self->on_answer != NULL && self->on_answer(self->context, &answer) != 0 ? SSTORE_STOPPED : SSTORE_OK;
 }
 
-/* Answer all before the record of that index. */
+/* Answer all records before that one. */
 static sstore_status answer_until(offer *self, size_t index)
 {
     while (self->status == SSTORE_OK && self->next < index)
@@ -347,7 +346,7 @@ static int take_store_match(void *context, const sstore_match *match)
 {
     offer *self = context;
     sstore_match kept = *match;
-    if (answer_until(self, (size_t)match->query_index) != SSTORE_OK)
+    if (answer_until(self, self->begin + (size_t)match->query_index) != SSTORE_OK)
         return 1;
     kept.query_index = 0;
     if (keep_match(self->dedup, &kept) != 0)
@@ -355,18 +354,19 @@ static int take_store_match(void *context, const sstore_match *match)
     return self->status != SSTORE_OK;
 }
 
-static sstore_status offer_round(offer *self)
+static sstore_status answer_round(offer *self)
 {
     sstore_dedup *dedup = self->dedup;
     const sstore_batch_options options = {.struct_size = sizeof options, .threads = dedup->write.threads};
+    const uint64_t *fingerprints = self->fingerprints + self->begin;
+    const size_t count = self->end - self->begin;
     dedup->match_count = 0;
-    sstore_status status = self->count == 1
-                               ? sstore_query(dedup->cursor, self->fingerprints[0], dedup->distance, take_store_match,
-                                              self, self->error)
-                               : sstore_query_batch(dedup->store, self->fingerprints, self->count, dedup->distance,
-                                                    &options, take_store_match, self, self->error);
+    sstore_status status = count == 1 ? sstore_query(dedup->cursor, *fingerprints, dedup->distance, take_store_match,
+                                                     self, self->error)
+                                      : sstore_query_batch(dedup->store, fingerprints, count, dedup->distance, &options,
+                                                           take_store_match, self, self->error);
     if (status == SSTORE_OK)
-        return answer_until(self, self->count);
+        return answer_until(self, self->end);
     return status == SSTORE_STOPPED ? self->status : status;
 }
 
@@ -383,19 +383,18 @@ sstore_status sstore_dedup_offer(sstore_dedup *dedup, const uint64_t *fingerprin
 {
     if (dedup == NULL || (fingerprints == NULL && count > 0))
         return ss_fail_argument(error, "sstore_dedup_offer: dedup and fingerprints must not be NULL");
+    offer self = {.dedup = dedup,
+                  .fingerprints = fingerprints,
+                  .ids = dedup->transaction.manifest.has_ids ? ids : NULL,
+                  .is_new_out = is_new_out,
+                  .on_answer = on_answer,
+                  .context = context,
+                  .error = error};
     sstore_status status = dedup->is_stale ? open_store(dedup, error) : SSTORE_OK;
-    for (size_t first = 0, size; status == SSTORE_OK && first < count; first += size) {
-        size = round_size(dedup, count - first);
-        offer some = {.dedup = dedup,
-                      .fingerprints = fingerprints + first,
-                      .ids = ids != NULL && dedup->transaction.manifest.has_ids ? ids + first : NULL,
-                      .first = first,
-                      .count = size,
-                      .is_new_out = is_new_out != NULL ? is_new_out + first : NULL,
-                      .on_answer = on_answer,
-                      .context = context,
-                      .error = error};
-        status = offer_round(&some);
+    while (status == SSTORE_OK && self.end < count) {
+        self.begin = self.end;
+        self.end += round_size(dedup, count - self.begin);
+        status = answer_round(&self);
         if (status == SSTORE_OK && is_due(dedup))
             status = publish(dedup, error);
     }

@@ -1,10 +1,8 @@
 /*
- * reindex.c - makes the directories of a store again, from its block files: those that are lost, damaged, or another
- * LMDB's. A segment gets its new directory in a new folder, beside hard links of its block files, since nothing that is
- * published is ever changed: so readers go on, and whatever happens the store is the old one or the new one.
+ * reindex.c - makes directories again, from the block files: those that are lost, damaged, or of another LMDB. Nothing that is published
+ * changes, so a segment gets its new directory in a new folder, beside hard links of its block files. Readers go on, and whatever
+ * happens, the store is the old one or the new one.
  */
-#include <string.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "store/commit.h"
@@ -14,12 +12,12 @@
 
 typedef struct reindexing {
     ss_transaction transaction;
-    ss_manifest manifest; /* the store's as it will be */
+    ss_manifest manifest; /* as it will be */
     uint32_t chosen_count;
     uint32_t *chosen; /* the segments whose directories are made again */
     ss_progress progress;
-    uint64_t item_count;   /* fingerprints of all tables, and records of id columns, of the chosen segments */
-    uint64_t staged_total; /* of them, in files that were begun */
+    uint64_t item_count;  /* fingerprints of all tables, and records of id columns, of the chosen segments */
+    uint64_t begun_count; /* of them, in files that were begun */
 } reindexing;
 
 /* ----- choosing ----- */
@@ -31,7 +29,7 @@ static sstore_status open_segment(const reindexing *self, uint32_t number, bool 
     return ss_segment_open(&self->transaction.store, &self->manifest.segments[number], &use, segment_out, error);
 }
 
-/* Open a segment for its blocks. No other writer is at work, so a file that is not there is lost. */
+/* Open a segment for its blocks. There is no other writer, so a missing file is lost. */
 static sstore_status open_blocks(const reindexing *self, uint32_t number, ss_segment **segment_out, sstore_error *error)
 {
     const sstore_status status = open_segment(self, number, true, segment_out, error);
@@ -42,24 +40,19 @@ static sstore_status open_blocks(const reindexing *self, uint32_t number, ss_seg
     return SSTORE_ERROR_DAMAGED;
 }
 
-/* See whether a segment can be used as it is. If not, and its block files are not to blame, its directory is. */
-static sstore_status look_at(const reindexing *self, uint32_t number, bool *is_usable_out, sstore_error *error)
+/* Check whether a segment can be used as it is. If not, and its block files are sound, its directory is to be made again. */
+static sstore_status check_segment(const reindexing *self, uint32_t number, bool *is_usable_out, sstore_error *error)
 {
     ss_segment *segment;
     sstore_error reason = {.status = SSTORE_OK};
-    const sstore_status status = open_segment(self, number, false, &segment, &reason);
+    sstore_status status = open_segment(self, number, false, &segment, &reason);
     *is_usable_out = status == SSTORE_OK;
+    if (status != SSTORE_OK && ss_directory_is_lost(&reason))
+        status = open_blocks(self, number, &segment, error);
+    else if (status != SSTORE_OK && error != NULL)
+        *error = reason;
     ss_segment_release(segment);
-    if (status == SSTORE_OK)
-        return status;
-    if (!ss_directory_is_lost(&reason)) {
-        if (error != NULL)
-            *error = reason;
-        return status;
-    }
-    const sstore_status found = open_blocks(self, number, &segment, error);
-    ss_segment_release(segment);
-    return found;
+    return status;
 }
 
 static sstore_status choose(reindexing *self, bool all, sstore_error *error)
@@ -72,7 +65,7 @@ static sstore_status choose(reindexing *self, bool all, sstore_error *error)
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++) {
         bool is_usable = false;
         if (!all)
-            status = look_at(self, i, &is_usable, error);
+            status = check_segment(self, i, &is_usable, error);
         if (!is_usable)
             self->chosen[self->chosen_count++] = i;
     }
@@ -86,7 +79,7 @@ static sstore_status fail_file(const ss_block_reader *blocks, const char *reason
     return ss_fail_damaged(error, blocks->file.path, SSTORE_NO_OFFSET, "%s", reason);
 }
 
-/* The last fingerprints of a table's blocks; and of table 0 the first ranks. */
+/* Write the last fingerprint of each block of a table; and of table 0 the first ranks. */
 static sstore_status write_table(reindexing *self, const ss_table *table, uint32_t number,
                                  ss_directory_writer *directory, sstore_error *error)
 {
@@ -124,7 +117,7 @@ static sstore_status write_table(reindexing *self, const ss_table *table, uint32
     return status;
 }
 
-/* Where the id column stands between two blocks. */
+/* The state of the id column between two blocks. */
 typedef struct ids_state {
     uint64_t next_rank, count;
     bool continued;    /* the last rank has more records */
@@ -150,13 +143,13 @@ static sstore_status follow_ids(ids_state *state, const ss_checked_blocks *check
     return status;
 }
 
-/* The last ranks of the id column's blocks. */
+/* Write the last rank of each block of ids. */
 static sstore_status write_ids(reindexing *self, const ss_segment *segment, ss_directory_writer *directory,
                                sstore_error *error)
 {
     const ss_block_reader *blocks = &segment->ids;
     const ss_checked_blocks checked = {.reader = blocks};
-    ss_read_ahead walk = ss_read_ahead_from(0, UINT64_MAX);
+    ss_read_ahead ahead = ss_read_ahead_from(0, UINT64_MAX);
     ids_state state = {.count = 0};
     ss_array_writer keys;
     uint8_t *buffer = ss_alloc(1, blocks->header.block_bytes);
@@ -165,7 +158,7 @@ static sstore_status write_ids(reindexing *self, const ss_segment *segment, ss_d
     for (uint64_t number = 0; status == SSTORE_OK && number < blocks->header.block_count; number++) {
         const uint8_t *bytes;
         ss_ids_block block;
-        ss_block_reader_ahead(blocks, number, &walk);
+        ss_block_reader_ahead(blocks, number, &ahead);
         status = ss_block_reader_get(blocks, number, buffer, &bytes, error);
         if (status == SSTORE_OK)
             status = ss_checked_block_open_ids(&checked, number, bytes, &block, error);
@@ -188,22 +181,16 @@ static sstore_status write_ids(reindexing *self, const ss_segment *segment, ss_d
 
 /* ----- one directory ----- */
 
-/* The items that are read for a segment's directory. */
-static uint64_t count_items(const ss_manifest_segment *segment, bool has_ids)
-{
-    return segment->plan.table_count * segment->distinct_count + (has_ids ? segment->record_count : 0);
-}
-
-/* A phase of some items begins. */
+/* Begin a phase of some items. */
 static void begin_phase(reindexing *self, const ss_segment *segment, uint32_t table, uint64_t items)
 {
-    self->staged_total += items;
+    self->begun_count += items;
     self->progress.now.table_count = segment->metadata.plan.table_count;
     ss_progress_begin(&self->progress, "indexing", table, items,
-                      self->item_count > 0 ? (double)self->staged_total / (double)self->item_count : 1);
+                      self->item_count > 0 ? (double)self->begun_count / (double)self->item_count : 1);
 }
 
-/* Room for what a build may need, so that the file is the same; and for blocks that a build would fill better. */
+/* Enough for what a build may need, so that the file is the same; and for blocks that a build would fill better. */
 static uint64_t max_bytes(const ss_manifest_segment *metadata, bool has_ids)
 {
     uint64_t values = metadata->tables[0].block_count + metadata->ids.block_count;
@@ -212,9 +199,9 @@ static uint64_t max_bytes(const ss_manifest_segment *metadata, bool has_ids)
     return ss_max_u64(8 * values, ss_directory_bound_bytes(metadata, has_ids));
 }
 
-/* Write the directory of a segment, open for its blocks only, into `dir`, and note in *facts how large it is, its sum and its
- * format. The blocks are checked as far as it rests on them: that they are sound, and follow each other. Where a build of the
- * segment on this host would make the directory, up to 2^16 blocks a file, it is the same file, byte for byte. */
+/* Write the directory of a segment, which is open for its blocks only, into `dir`, and note its size, sum and format. Checks what the
+ * directory depends on: that each block is sound, and follows the one before. If a build on this host would have made the directory,
+ * and no file has more than 2^16 blocks, it is the same file, byte for byte. */
 static sstore_status make_directory(reindexing *self, const ss_segment *segment, const ss_dir *dir,
                                     ss_manifest_segment *metadata, sstore_error *error)
 {
@@ -239,7 +226,7 @@ static sstore_status make_directory(reindexing *self, const ss_segment *segment,
 
 /* ----- segments ----- */
 
-/* Have a segment's block files in its new folder as well. */
+/* Link a segment's block files into its new folder. */
 static sstore_status share_blocks(const reindexing *self, const ss_manifest_segment *metadata, const ss_dir *to,
                                   sstore_error *error)
 {
@@ -257,7 +244,7 @@ static sstore_status share_blocks(const reindexing *self, const ss_manifest_segm
     return status;
 }
 
-/* Make a segment with a new directory. */
+/* Stage a segment with a new directory. */
 static sstore_status make_again(reindexing *self, uint32_t number, sstore_error *error)
 {
     ss_manifest_segment *metadata = &self->manifest.segments[number];
@@ -278,8 +265,11 @@ static sstore_status make_again(reindexing *self, uint32_t number, sstore_error 
 static sstore_status make_all_again(reindexing *self, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; i < self->chosen_count; i++)
-        self->item_count += count_items(&self->manifest.segments[self->chosen[i]], self->manifest.has_ids);
+    for (uint32_t i = 0; i < self->chosen_count; i++) {
+        const ss_manifest_segment *segment = &self->manifest.segments[self->chosen[i]];
+        self->item_count += segment->plan.table_count * segment->distinct_count;
+        self->item_count += self->manifest.has_ids ? segment->record_count : 0;
+    }
     for (uint32_t i = 0; status == SSTORE_OK && i < self->chosen_count; i++)
         status = make_again(self, self->chosen[i], error);
     if (status == SSTORE_OK && self->chosen_count == 0)
