@@ -337,8 +337,8 @@ static sstore_status add_chunk(ss_buckets *buckets, uint32_t writer, uint32_t bu
     return SSTORE_OK;
 }
 
-/* The loop for all kinds of items, of which a caller gives one: inlined with constant `ids` and `item_words`. Items are one after
- * the other in `words`; or, if `ids` is not NULL, these are the second words of records. */
+/* The loop for all kinds of items, of which a caller gives one: inlined with constant `ids` and `item_words`. Items are
+ * one after the other in `words`; or, if `ids` is not NULL, these are the second words of records. */
 SS_ALWAYS_INLINE sstore_status partition(ss_buckets *buckets, uint32_t writer, const uint64_t *words,
                                          const uint64_t *ids, uint32_t item_words, size_t count, sstore_error *error)
 {
@@ -413,8 +413,8 @@ static uint64_t run_extent(const ss_buckets *buckets, const ss_spilled_run *run,
     return run->offset + (uint64_t)run->begins[first] * item_bytes(buckets);
 }
 
-/* Copy what is in memory of the buckets first .. end - 1 to `items`; or, if `back`, the first `bytes` of the items into these
- * buckets. */
+/* Copy what is in memory of the buckets first .. end - 1 to `items`; or, if `back`, the first `bytes` of the items into
+ * these buckets. */
 static void copy_chunks(const ss_buckets *buckets, uint32_t first, uint32_t end, uint8_t *items, size_t bytes,
                         bool back)
 {

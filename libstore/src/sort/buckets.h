@@ -1,6 +1,7 @@
 /*
- * buckets.h - items partitioned by some leading bits, so that each bucket can be sorted alone: the first pass of a radix sort of
- * more than memory holds. Buckets consist of chunks of a fixed memory, the pool, and of runs in a spill file beyond it.
+ * buckets.h - items partitioned by some leading bits, so that each bucket can be sorted alone: the first pass of a
+ * radix sort of more than memory holds. Buckets consist of chunks of a fixed memory, the pool, and of runs in a spill
+ * file beyond it.
  */
 #ifndef SS_BUCKETS_H
 #define SS_BUCKETS_H
@@ -12,8 +13,8 @@
 
 /* ===== chunk pool ===== */
 
-/* A fixed memory, in equal chunks that several threads take and give back. It comes from the system as it is needed, a slab at a
- * time, and is kept until the pool is closed. */
+/* A fixed memory, in equal chunks that several threads take and give back. It comes from the system as it is needed, a
+ * slab at a time, and is kept until the pool is closed. */
 
 #define SS_NO_CHUNK UINT32_MAX
 
@@ -36,8 +37,8 @@ void ss_chunk_pool_close(ss_chunk_pool *pool);
 
 /* ===== spill file ===== */
 
-/* Takes items that do not fit in memory: a nameless file that exists only while it is open. Several threads write runs into it at
- * once. Only this process reads it, so it is in the machine's own byte order. */
+/* Takes items that do not fit in memory: a nameless file that exists only while it is open. Several threads write runs
+ * into it at once. Only this process reads it, so it is in the machine's own byte order. */
 
 typedef struct ss_spill_file {
     const ss_dir *dir;    /* where the file goes; borrowed */
@@ -46,8 +47,9 @@ typedef struct ss_spill_file {
     uint64_t bytes; /* handed out */
 } ss_spill_file;
 
-/* Open the folder for the spills of a call: `path`; if that is NULL, the one that TMPDIR names; without it `usual`, or the working
- * folder if that is also NULL. So /tmp, which all users share, is never used unasked. NOT_FOUND, IO, MEMORY. */
+/* Open the folder for the spills of a call: `path`; if that is NULL, the one that TMPDIR names; without it `usual`, or
+ * the working folder if that is also NULL. So /tmp, which all users share, is never used unasked. NOT_FOUND, IO,
+ * MEMORY. */
 sstore_status ss_spill_dir_open(const char *path, const ss_dir *usual, ss_dir *dir_out, sstore_error *error);
 
 /* Makes no file yet. */
@@ -58,9 +60,10 @@ void ss_spill_file_close(ss_spill_file *spill);
 /* ===== buckets ===== */
 
 /*
- * An item is one to three u64 words: a key, a record (sstore_record), a triple (ss_triple). One of the words chooses its bucket.
- * Several writers, each a thread, partition items at once. Each has its own lists of chunks of the shared pool. A writer whose
- * share of the pool is used up spills all its buckets, one after the other, as a run. Within a bucket items have no order.
+ * An item is one to three u64 words: a key, a record (sstore_record), a triple (ss_triple). One of the words chooses
+ * its bucket. Several writers, each a thread, partition items at once. Each has its own lists of chunks of the shared
+ * pool. A writer whose share of the pool is used up spills all its buckets, one after the other, as a run. Within a
+ * bucket items have no order.
  */
 
 /* Items that one writer spilled at once. */
@@ -108,14 +111,15 @@ sstore_status ss_buckets_spill(ss_buckets *buckets, uint32_t writer, sstore_erro
 uint64_t ss_buckets_size(const ss_buckets *buckets, uint32_t bucket);
 /* Whether all of the buckets first .. end - 1 are in memory. */
 bool ss_buckets_in_memory(const ss_buckets *buckets, uint32_t first, uint32_t end);
-/* Copy the items of the buckets first .. end - 1 to `items`, bucket by bucket. Several threads may do so at once. IO. */
+/* Copy the items of the buckets first .. end - 1 to `items`, bucket by bucket. Several threads may do so at once.
+ * IO. */
 sstore_status ss_buckets_gather(const ss_buckets *buckets, uint32_t first, uint32_t end, void *items,
                                 sstore_error *error);
 /* Replace the first `count` items of these buckets, which are all in memory. */
 void ss_buckets_put_back(ss_buckets *buckets, uint32_t first, uint32_t end, void *items, size_t count);
 
-/* Give a bucket's items to on_items, some at a time; if `take`, remove them from the bucket meanwhile. `buffer` has room for
- * `capacity` items. Errors: IO, and those of on_items. */
+/* Give a bucket's items to on_items, some at a time; if `take`, remove them from the bucket meanwhile. `buffer` has
+ * room for `capacity` items. Errors: IO, and those of on_items. */
 typedef sstore_status (*ss_items_fn)(void *context, const void *items, size_t count, sstore_error *error);
 sstore_status ss_buckets_each(ss_buckets *buckets, uint32_t bucket, bool take, void *buffer, size_t capacity,
                               ss_items_fn on_items, void *context, sstore_error *error);

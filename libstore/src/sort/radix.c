@@ -32,8 +32,8 @@ static void sum_up(uint32_t *counts, uint32_t bits)
 }
 
 /*
- * The same algorithm for different items. A level sorts by KEY(item); LESS is the full order. SORT_EQUAL sorts items of one key.
- * STORAGE is `static`, or empty for a function of radix.h.
+ * The same algorithm for different items. A level sorts by KEY(item); LESS is the full order. SORT_EQUAL sorts items of
+ * one key. STORAGE is `static`, or empty for a function of radix.h.
  */
 #define DEFINE_SORT(STORAGE, NAME, TYPE, KEY, LESS, SORT_EQUAL)                                                        \
     static void NAME##_few(TYPE *items, size_t count)                                                                  \

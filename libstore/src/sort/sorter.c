@@ -47,8 +47,8 @@ sstore_status ss_sorter_pool_open(ss_chunk_pool *pool, uint64_t memory_bytes, ui
     return ss_chunk_pool_open(pool, ss_max_u64(memory_bytes, min), chunk_bytes, error);
 }
 
-/* The bits that give enough buckets to keep `items` items well apart. Each writer has an unfilled chunk of each bucket, and these
- * must not take all the memory. */
+/* The bits that give enough buckets to keep `items` items well apart. Each writer has an unfilled chunk of each bucket,
+ * and these must not take all the memory. */
 static uint32_t choose_bits(const ss_sorter *sorter, uint32_t writers, uint64_t items)
 {
     uint32_t max_unfilled = sorter->pool->max_chunks / UNFILLED_SHARE / writers, bits = 0;
@@ -210,7 +210,8 @@ static sstore_status spill_all(ss_sorter *sorter, sstore_error *error)
 
 static sstore_status form_pieces(ss_sorter *sorter, ss_buckets *buckets, void *buffer, sstore_error *error);
 
-/* Partition a bucket that is too large for a buffer by the bits in which its items differ, and form pieces of the parts. */
+/* Partition a bucket that is too large for a buffer by the bits in which its items differ, and form pieces of the
+ * parts. */
 static sstore_status split(ss_sorter *sorter, ss_buckets *buckets, uint32_t bucket, void *buffer, sstore_error *error)
 {
     const size_t capacity = sorter->options.piece_capacity;

@@ -1,7 +1,8 @@
 /*
- * builder.h - takes records, sorts them, writes them as a segment, and publishes it. Builders, removers, merges, compactions and
- * deduplication all work through it. A builder either makes a new store or extends one. When it extends one, a record is added only
- * if the store does not have it, and removed only if it does: readers rely on that (store/manifest.h).
+ * builder.h - takes records, sorts them, writes them as a segment, and publishes it. Builders, removers, merges,
+ * compactions and deduplication all work through it. A builder either makes a new store or extends one. When it extends
+ * one, a record is added only if the store does not have it, and removed only if it does: readers rely on that
+ * (store/manifest.h).
  */
 #ifndef SS_BUILDER_H
 #define SS_BUILDER_H
@@ -74,8 +75,8 @@ struct sstore_builder {
 
 /* ----- builder_setup.c ----- */
 
-/* Begin a segment in the store at `path`; or, if `transaction` is not NULL, in that one, which is borrowed and extends a store. The
- * builder has no memory yet. Errors as sstore_builder_create(). */
+/* Begin a segment in the store at `path`; or, if `transaction` is not NULL, in that one, which is borrowed and extends
+ * a store. The builder has no memory yet. Errors as sstore_builder_create(). */
 sstore_status ss_builder_open(const char *path, ss_transaction *transaction, const ss_write_options *options,
                               sstore_builder **builder_out, sstore_error *error);
 
@@ -90,25 +91,27 @@ sstore_status ss_builder_check_reserved(const sstore_builder *builder, sstore_er
 sstore_status ss_builder_create(const char *path, const ss_write_options *options, sstore_builder **builder_out,
                                 sstore_error *error);
 
-/* UNSUPPORTED if one of the oldest `count` segments, which the builder leaves as they are, has a directory that this host cannot
- * read. */
+/* UNSUPPORTED if one of the oldest `count` segments, which the builder leaves as they are, has a directory that this
+ * host cannot read. */
 sstore_status ss_builder_check_formats(const sstore_builder *builder, uint32_t count, sstore_error *error);
 
-/* IO with ENOSPC if the disk has too little room for a build of `record_count` records, of which `spilled_bytes` are on it already. */
+/* IO with ENOSPC if the disk has too little room for a build of `record_count` records, of which `spilled_bytes` are on
+ * it already. */
 sstore_status ss_builder_check_space(const sstore_builder *builder, uint64_t record_count, uint64_t spilled_bytes,
                                      sstore_error *error);
 
 /* ----- builder.c ----- */
 
-/* Open the store that is extended for look-ups, unless it is open. Errors as sstore_open(), and ARGUMENT if that takes too much of the
- * memory. */
+/* Open the store that is extended for look-ups, unless it is open. Errors as sstore_open(), and ARGUMENT if that takes
+ * too much of the memory. */
 sstore_status ss_builder_open_base(sstore_builder *builder, sstore_error *error);
 
 /* Add records whose ids are known; without ids these are not read. */
 sstore_status ss_builder_add_records(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
                                      size_t count, sstore_error *error);
 
-/* Publish the store with the `count` segments that were made, which are all staged ones, instead of its segments first .. end - 1. */
+/* Publish the store with the `count` segments that were made, which are all staged ones, instead of its segments first
+ * .. end - 1. */
 sstore_status ss_builder_publish(const sstore_builder *builder, uint32_t first, uint32_t end,
                                  const ss_manifest_segment *made, uint32_t count, sstore_error *error);
 
@@ -116,8 +119,8 @@ sstore_status ss_builder_publish(const sstore_builder *builder, uint32_t first, 
 void ss_note_store(sstore_change *change, const ss_manifest *manifest);
 
 /* Make the segment of these records, and publish it. No others must have been added. Frees the builder. */
-sstore_status ss_builder_finish_from(sstore_builder *builder, const ss_sorted_pieces *records, sstore_change *change_out,
-                                     sstore_error *error);
+sstore_status ss_builder_finish_from(sstore_builder *builder, const ss_sorted_pieces *records,
+                                     sstore_change *change_out, sstore_error *error);
 
 /* ----- rewrite.c ----- */
 

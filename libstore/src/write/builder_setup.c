@@ -1,5 +1,6 @@
 /*
- * builder_setup.c - sets a builder up: its options, its staged segment, its share of memory, and the disk space that it needs.
+ * builder_setup.c - sets a builder up: its options, its staged segment, its share of memory, and the disk space that it
+ * needs.
  */
 #include <errno.h>
 #include <string.h>
@@ -255,16 +256,16 @@ sstore_status sstore_builder_create_addition(const char *path, const sstore_add_
 
 /* ----- disk space ----- */
 
-/* The bytes that are spilled of `count` items: 0 if they fit into memory, otherwise nearly all. Buckets that are partitioned again are
- * there twice for a moment. */
+/* The bytes that are spilled of `count` items: 0 if they fit into memory, otherwise nearly all. Buckets that are
+ * partitioned again are there twice for a moment. */
 static double spilled_bytes(double count, double item_bytes, const ss_build_memory *memory)
 {
     double bytes = count * item_bytes, twice = 1.01, filled = 0.9;
     return bytes > filled * (double)memory->sorter_bytes ? twice * bytes : 0;
 }
 
-/* Estimate for records of which none has been taken so far. `apart`: items are spilled in another file system. Free space is left
- * out. */
+/* Estimate for records of which none has been taken so far. `apart`: items are spilled in another file system. Free
+ * space is left out. */
 static sstore_build_needs estimate_needs(const sstore_builder *builder, const ss_plan *plan,
                                          const ss_expected_store *store, bool apart)
 {

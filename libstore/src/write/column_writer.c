@@ -8,7 +8,7 @@
 
 #define OUTPUT_BYTES 262144u /* of blocks that are written at once */
 
-/* Items of a block at most. */
+/* The largest number of items in a block. */
 static uint32_t block_capacity(bool of_ids, uint32_t block_bytes)
 {
     return of_ids ? SS_IDS_BLOCK_CAPACITY : ss_block_capacity(block_bytes);
@@ -110,7 +110,7 @@ void ss_column_piece_measure(ss_column_piece *piece, const ss_column_writer *wri
     ss_step_bits(writer->code, piece->items + piece->margin, count, piece->marks + piece->margin);
 }
 
-/* Leave out a fingerprint that ended the piece before, and note the last one of this piece. */
+/* Skip a fingerprint that ended the piece before, and note the last one of this piece. */
 static void join_fingerprints(ss_column_writer *writer, ss_column_piece *piece)
 {
     if (piece->count > 0 && writer->count > 0 && piece->items[piece->first] == writer->last) {
@@ -121,7 +121,7 @@ static void join_fingerprints(ss_column_writer *writer, ss_column_piece *piece)
         writer->last = piece->items[piece->first + piece->count - 1];
 }
 
-/* Put what was carried before the piece, and, in a table, mark the step from the one to the other. */
+/* Put the carried items before the piece, and, in a table, mark the step from the last of them. */
 static void take_carried(ss_column_writer *writer, ss_column_piece *piece)
 {
     const uint32_t carried = writer->carried_count;
@@ -144,7 +144,7 @@ static void carry(ss_column_writer *writer, const ss_column_piece *piece, size_t
     memcpy(writer->carried_marks, piece->marks + piece->first + done, writer->carried_count);
 }
 
-/* How many of the piece's items from `done` on fit into one block. `frame_out` is that of a block of ids. */
+/* The number of the piece's items from `done` on that fit into one block. A block of ids also gets its frame. */
 static uint32_t fit(const ss_column_writer *writer, const ss_column_piece *piece, size_t done, ss_ids_frame *frame_out)
 {
     const uint64_t *items = piece->items + piece->first + done;
@@ -153,7 +153,7 @@ static uint32_t fit(const ss_column_writer *writer, const ss_column_piece *piece
                                 : ss_ids_fit(writer->block_bytes, items, marks, piece->count - done, frame_out);
 }
 
-/* How many records start a rank. */
+/* The number of records that start a rank. */
 static uint32_t count_starts(const uint8_t *marks, uint32_t count)
 {
     uint32_t sum = 0;
@@ -162,7 +162,8 @@ static uint32_t count_starts(const uint8_t *marks, uint32_t count)
     return sum;
 }
 
-/* Give the directory the key of a block that ends before the piece's item `end`, and in table 0 the rank of its first item. */
+/* Add the key of a block of `count` items, which ends before the piece's item `end`, to the directory, and in table 0
+ * its rank. */
 static sstore_status add_key(ss_column_writer *writer, const ss_column_piece *piece, size_t end, uint32_t count,
                              sstore_error *error)
 {
@@ -205,7 +206,8 @@ sstore_status ss_column_writer_reserve(ss_column_writer *writer, ss_column_piece
     return SSTORE_OK;
 }
 
-/* Encode the next block at `to`; returns how many items it has. *next_rank is that of the first record behind what is encoded. */
+/* Encode the next block at `to`, and return the number of its items. *next_rank is that of the next record, if it
+ * starts one. */
 static uint32_t encode_block(const ss_column_piece *piece, const ss_column_writer *writer, size_t done,
                              uint64_t *next_rank, uint8_t *to)
 {

@@ -1,10 +1,10 @@
 /*
- * column_writer.h - writes a block file, a table or the id column, from pieces that several threads hold. Each thread measures
- * its piece, reserves the blocks that it completes in the order of the pieces, and encodes and writes them beside the others.
+ * column_writer.h - writes a block file, a table or the id column, from pieces that several threads hold. Each thread
+ * measures its piece, reserves the blocks that it completes, and encodes and writes them while the others do the same.
  *
- * A block's place and contents depend on all items before it, but finding where blocks end takes a small part of the time
- * that encoding them takes. So only that is done in order, and the blocks are the same however the items are cut into
- * pieces. Items that do not fill a block are carried into the next piece.
+ * A block's place and contents depend on all items before it, but it takes little time to find where blocks end,
+ * compared to encoding them. So only blocks are reserved in the order of the pieces, and they are the same however the
+ * items are cut into pieces. Items that do not fill a block are carried into the next piece.
  */
 #ifndef SS_COLUMN_WRITER_H
 #define SS_COLUMN_WRITER_H
@@ -16,8 +16,8 @@
 
 /*
  * An item is a 64-bit value with a byte beside it, its mark:
- *   in a table       a fingerprint, and the bits that the step to it takes (ss_step_bits())
- *   in the id column an id, and whether its record has another rank than the one before it
+ *   in a table        a fingerprint, and the bits that the step to it takes (ss_step_bits())
+ *   in the id column  an id, and whether its record has another rank than the one before it
  */
 typedef struct ss_column_writer {
     ss_block_writer file;
@@ -27,9 +27,9 @@ typedef struct ss_column_writer {
     uint64_t block_count;    /* reserved */
     uint64_t count;          /* items so far, with those that are carried */
     uint64_t last;           /* the last fingerprint of them */
-    uint64_t next_rank;      /* of the next record that is not in a block yet, if it starts one */
+    uint64_t next_rank;      /* of the first record that is not in a block yet, if it starts one */
     uint32_t carried_count;
-    uint64_t *carried; /* what waits for more */
+    uint64_t *carried;
     uint8_t *carried_marks;
 } ss_column_writer;
 
@@ -44,23 +44,26 @@ typedef struct ss_column_piece {
     uint64_t first_rank;               /* of the first record, if it starts one */
 } ss_column_piece;
 
-/* Create table `number` of the segment in `dir`, or, with SS_IDS_NUMBER and without counts, its id column. The directory's
- * writer is borrowed. IO, MEMORY. */
+/* Create table `number` of the segment in `dir`, or, with SS_IDS_NUMBER and without counts, its id column. The
+ * directory's writer is borrowed. IO, MEMORY. */
 sstore_status ss_column_writer_open(ss_column_writer *writer, const ss_dir *dir, const ss_manifest_segment *segment,
                                     uint32_t number, const ss_table_totals *metadata, ss_directory_writer *directory,
                                     sstore_error *error);
 
-/* Room for pieces of up to `capacity` items. MEMORY. */
+/* The bytes that a piece of `capacity` items takes. */
+size_t ss_column_piece_bytes(bool of_ids, uint32_t block_bytes, size_t capacity);
+
+/* Make room for pieces of up to `capacity` items. MEMORY. */
 sstore_status ss_column_piece_open(ss_column_piece *piece, bool of_ids, uint32_t block_bytes, size_t capacity,
                                    sstore_error *error);
 /* Also of a zeroed one. */
 void ss_column_piece_close(ss_column_piece *piece);
 
-/* `count` fingerprints are there, ascending and distinct: set their marks. Only for tables. */
+/* Set the marks of the piece's `count` fingerprints, which ascend strictly. Only for tables. */
 void ss_column_piece_measure(ss_column_piece *piece, const ss_column_writer *writer, size_t count);
 
-/* Reserve blocks for a piece of `count` items, in the order of the pieces. `is_last`: all that is left goes into a last block.
- * A piece's first fingerprint may be the last one of the piece before; then it counts once. MEMORY, IO. */
+/* Reserve blocks for a piece of `count` items, in the order of the pieces. `is_last`: the items that are left fill a
+ * last block. If a piece begins with the last fingerprint of the piece before, this counts once. MEMORY, IO. */
 sstore_status ss_column_writer_reserve(ss_column_writer *writer, ss_column_piece *piece, size_t count, bool is_last,
                                        sstore_error *error);
 
@@ -70,8 +73,5 @@ sstore_status ss_column_piece_write(ss_column_piece *piece, const ss_column_writ
 sstore_status ss_column_writer_finish(ss_column_writer *writer, ss_manifest_file *file_out, sstore_error *error);
 /* Also after a failure, and of a zeroed writer. */
 void ss_column_writer_close(ss_column_writer *writer);
-
-/* The bytes that a piece of `capacity` items takes. */
-size_t ss_column_piece_bytes(bool of_ids, uint32_t block_bytes, size_t capacity);
 
 #endif

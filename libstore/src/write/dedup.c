@@ -1,6 +1,6 @@
 /*
- * dedup.c - inserts records if they are new. Each record is looked up in the store and among the new records that wait in memory, in
- * a growing index. These are published as a segment from time to time.
+ * dedup.c - inserts records if they are new. Each record is looked up in the store and among the new records that wait
+ * in memory, in a growing index. These are published as a segment from time to time.
  */
 #include <stdlib.h>
 
@@ -183,7 +183,8 @@ static sstore_status publish_waiting(sstore_dedup *dedup, sstore_error *error)
     return status;
 }
 
-/* Publish the waiting records. From the moment of publication on they do not wait any more, whatever fails after that. */
+/* Publish the waiting records. From the moment of publication on they do not wait any more, whatever fails after
+ * that. */
 static sstore_status publish_and_forget(sstore_dedup *dedup, sstore_error *error)
 {
     const uint32_t segments_before = dedup->transaction.manifest.segment_count;

@@ -4,8 +4,8 @@
 #include "sort/radix.h"
 #include "store/record_iterator.h"
 
-/* Older segments are read if they have at most RECORDS_FOR_ONE records for each added one, beyond RECORDS_AT_MIN, which take some
- * hundredths of a second. */
+/* Older segments are read if they have at most RECORDS_FOR_ONE records for each added one, beyond RECORDS_AT_MIN, which
+ * take some hundredths of a second. */
 #define RECORDS_FOR_ONE 16u
 #define RECORDS_AT_MIN 2000000u
 #define MAX_STREAM_BYTES ((uint64_t)16 << 20) /* for reading all older segments at once: some hundreds of them */
@@ -66,7 +66,8 @@ static bool mark_ids(const search *self, const sstore *store, uint32_t first, ui
         const uint64_t at = ss_lower_bound(self->ids, 0, self->count, record.id, ss_word_is_below);
         if (self->ids[at] != record.id)
             continue;
-        /* Equal records are one, in a segment and in the store. So two records of one id have different fingerprints. */
+        /* Equal records are one, in a segment and in the store. So two records of one id have different
+         * fingerprints. */
         if (self->marks[at] != 0)
             self->marks[at] |= MARK_CONFLICT;
         else if (are_added)
@@ -76,8 +77,8 @@ static bool mark_ids(const search *self, const sstore *store, uint32_t first, ui
     return status == SSTORE_OK;
 }
 
-/* Whether an older record may have one of the added ids: one below the next ordinal of then. An ordinal cannot be above the largest
- * id, so the largest id may also be one. */
+/* Whether an older record may have one of the added ids: one below the next ordinal of then. An ordinal cannot be above
+ * the largest id, so the largest id may also be one. */
 static bool may_be_older(const search *self, uint64_t next_ordinal)
 {
     bool any = false;
@@ -86,8 +87,8 @@ static bool may_be_older(const search *self, uint64_t next_ordinal)
     return any;
 }
 
-/* Whether to look the suspects up in older segments. If ids are hashes, each is suspect, and almost none is there; if they are numbers,
- * a suspect is there almost surely. */
+/* Whether to look the suspects up in older segments. If ids are hashes, each is suspect, and almost none is there; if
+ * they are numbers, a suspect is there almost surely. */
 static bool is_worth_it(uint64_t older_count, uint64_t added_count, uint64_t next_ordinal)
 {
     const bool is_cheap = older_count <= RECORDS_AT_MIN ||

@@ -1,10 +1,10 @@
 /*
- * id_conflicts.h - finds ids of added records that another record also has, with another fingerprint. Mostly two documents were
- * given one number.
+ * id_conflicts.h - finds ids of added records that another record also has, with another fingerprint. Mostly two
+ * documents were given one number.
  *
- * An id is suspect unless it is above all ids before it, in the store and in the input: such an id is new. So it costs nothing to
- * number documents consecutively. Suspects are looked up after the new segment is published; in older segments only if that is cheap
- * compared to the addition, or if half of the numbers below the next ordinal are in use.
+ * An id is suspect unless it is above all ids before it, in the store and in the input: such an id is new. So it costs
+ * nothing to number documents consecutively. Suspects are looked up after the new segment is published; in older
+ * segments only if that is cheap compared to the addition, or if half of the numbers below the next ordinal are in use.
  */
 #ifndef SS_ID_CONFLICTS_H
 #define SS_ID_CONFLICTS_H
@@ -42,9 +42,10 @@ static inline bool ss_id_conflicts_any(const ss_id_conflicts *conflicts)
 }
 
 /*
- * Look the suspects up in `store`, whose newest segment was just added, and forget them. `next_ordinal` is that before the addition.
- * Fills conflict_count, min_conflicting_id and ids_checked. What cannot be read counts as not checked.
+ * Look the suspects up in `store`, whose newest segment was just added, and forget them. `next_ordinal` is that before
+ * the addition. Fills conflict_count, min_conflicting_id and ids_checked. What cannot be read counts as not checked.
  */
-void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint64_t next_ordinal, sstore_change *change);
+void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint64_t next_ordinal,
+                          sstore_change *change);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * reindex.c - makes directories again, from the block files: those that are lost, damaged, or of another LMDB. Nothing that is published
- * changes, so a segment gets its new directory in a new folder, beside hard links of its block files. Readers go on, and whatever
- * happens, the store is the old one or the new one.
+ * reindex.c - makes directories again, from the block files: those that are lost, damaged, or of another LMDB. Nothing
+ * that is published changes, so a segment gets its new directory in a new folder, beside hard links of its block files.
+ * Readers go on, and whatever happens, the store is the old one or the new one.
  */
 #include "base/error.h"
 #include "base/memory.h"
@@ -40,7 +40,8 @@ static sstore_status open_blocks(const reindexing *self, uint32_t number, ss_seg
     return SSTORE_ERROR_DAMAGED;
 }
 
-/* Check whether a segment can be used as it is. If not, and its block files are sound, its directory is to be made again. */
+/* Check whether a segment can be used as it is. If not, and its block files are sound, its directory is to be made
+ * again. */
 static sstore_status check_segment(const reindexing *self, uint32_t number, bool *is_usable_out, sstore_error *error)
 {
     ss_segment *segment;
@@ -199,9 +200,9 @@ static uint64_t max_bytes(const ss_manifest_segment *metadata, bool has_ids)
     return ss_max_u64(8 * values, ss_directory_bound_bytes(metadata, has_ids));
 }
 
-/* Write the directory of a segment, which is open for its blocks only, into `dir`, and note its size, sum and format. Checks what the
- * directory depends on: that each block is sound, and follows the one before. If a build on this host would have made the directory,
- * and no file has more than 2^16 blocks, it is the same file, byte for byte. */
+/* Write the directory of a segment, which is open for its blocks only, into `dir`, and note its size, sum and format.
+ * Checks what the directory depends on: that each block is sound, and follows the one before. If a build on this host
+ * would have made the directory, and no file has more than 2^16 blocks, it is the same file, byte for byte. */
 static sstore_status make_directory(reindexing *self, const ss_segment *segment, const ss_dir *dir,
                                     ss_manifest_segment *metadata, sstore_error *error)
 {

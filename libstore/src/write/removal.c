@@ -1,7 +1,7 @@
 /*
- * removal.c - removes records: a remover is the builder of a segment that removes, and keys beside it. A key, a fingerprint or an
- * id, stands for all records of the store that have it. Keys are gathered up to a fixed number; then their records are looked up
- * together and given to the builder.
+ * removal.c - removes records: a remover is the builder of a segment that removes, and keys beside it. A key, a
+ * fingerprint or an id, stands for all records of the store that have it. Keys are gathered up to a fixed number; then
+ * their records are looked up together and given to the builder.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * rewrite.c - makes segments of the records of stores: merges, shards and compactions. The records are read in order from table 0
- * and the ids, so nothing is sorted for the new table 0.
+ * rewrite.c - makes segments of the records of stores: merges, shards and compactions. The records are read in order
+ * from table 0 and the ids, so nothing is sorted for the new table 0.
  */
 #include <string.h>
 
@@ -12,7 +12,8 @@
 
 /* ===== sorted pieces of the records of stores ===== */
 
-/* Pieces are taken from the iterator one after the other, whichever thread asks for them. Threads work on them side by side. */
+/* Pieces are taken from the iterator one after the other, whichever thread asks for them. Threads work on them side by
+ * side. */
 typedef struct record_pieces {
     ss_merge_iterator *records;  /* borrowed */
     uint64_t shard, shard_count; /* records of other shards are left out */
@@ -33,8 +34,8 @@ static bool is_in_shard(const record_pieces *pieces, uint64_t fingerprint)
     return (ss_hash64(bytes, sizeof bytes) >> 32) * pieces->shard_count >> 32 == pieces->shard;
 }
 
-/* Records must ascend strictly, also from piece to piece: encoders rely on that. The next ordinal must be above their ids,
- * or 'sstore verify' would reject the store that is written. */
+/* Records must ascend strictly, also from piece to piece: encoders rely on that. The next ordinal must be above their
+ * ids, or 'sstore verify' would reject the store that is written. */
 static sstore_status check_record(record_pieces *pieces, const sstore_record *record, sstore_error *error)
 {
     const ss_merge_iterator *records = pieces->records;
@@ -113,7 +114,8 @@ static sstore_status load(void *context, size_t piece, void *items, void *scratc
     return status;
 }
 
-/* Prepare to give at most `max_records`, to a builder whose memory is shared out. To be closed by ss_sequencer_destroy(). */
+/* Prepare to give at most `max_records`, to a builder whose memory is shared out. To be closed by
+ * ss_sequencer_destroy(). */
 static ss_sorted_pieces open_pieces(record_pieces *pieces, const sstore_builder *builder, uint64_t max_records)
 {
     const size_t capacity = ss_piece_capacity(builder->writer.memory.piece_capacity, max_records);
@@ -262,8 +264,8 @@ sstore_status sstore_shard(const char *path, const char *input_path, uint32_t sh
 /* ===== compaction ===== */
 
 /*
- * Makes one segment of neighbouring ones, without records that were removed. If they remove records of older segments, these removals
- * become a second segment.
+ * Makes one segment of neighbouring ones, without records that were removed. If they remove records of older segments,
+ * these removals become a second segment.
  */
 
 #define TIER_RATIO 4u
@@ -275,10 +277,10 @@ typedef struct segment_range {
 } segment_range;
 
 /*
- * The newest segments, as long as the next older one has at most four times as many records as they have together; none if that would
- * be fewer than four segments. So a record is written again a few times each time that the store has grown fourfold, and at most
- * three segments are of about one size: a store of n records that grows by s at a time has three times log4(n/s) segments. Source:
- * the size-tiered rule of log-structured merge trees.
+ * The newest segments, as long as the next older one has at most four times as many records as they have together; none
+ * if that would be fewer than four segments. So a record is written again a few times each time that the store has
+ * grown fourfold, and at most three segments are of about one size: a store of n records that grows by s at a time has
+ * three times log4(n/s) segments. Source: the size-tiered rule of log-structured merge trees.
  */
 static segment_range find_tiers(const ss_manifest *manifest)
 {
@@ -321,7 +323,8 @@ typedef struct compaction {
     ss_u128 sums[2];                       /* of what the range adds, and of what it removes, as it was read */
 } compaction;
 
-/* Make a segment of what the range adds, or of what it removes. An empty one is dropped, unless it is the whole store. */
+/* Make a segment of what the range adds, or of what it removes. An empty one is dropped, unless it is the whole
+ * store. */
 static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore_error *error)
 {
     sstore_builder *builder = self->builder;
@@ -364,8 +367,8 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
     return SSTORE_OK;
 }
 
-/* Compare what was read with the manifest's content sums of the range. Its segments add and remove a record in turn, so what it adds,
- * without what is left of that, is what it removes, without what is left of that. */
+/* Compare what was read with the manifest's content sums of the range. Its segments add and remove a record in turn, so
+ * what it adds, without what is left of that, is what it removes, without what is left of that. */
 static sstore_status check_sums(const compaction *self, sstore_error *error)
 {
     const ss_manifest *manifest = &self->builder->transaction->manifest;

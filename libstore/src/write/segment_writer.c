@@ -243,7 +243,8 @@ static void join_pieces(segment_run *self, ss_sampler *sampler)
     self->totals.count -= repeated;
 }
 
-/* Count all pieces of the table at hand, and of table 0 also the records. `sampler`, if not NULL, gets a sample of the fingerprints. */
+/* Count all pieces of the table at hand, and of table 0 also the records. `sampler`, if not NULL, gets a sample of the
+ * fingerprints. */
 static sstore_status count_pieces(segment_run *self, ss_sampler *sampler, sstore_error *error)
 {
     const size_t piece_count = self->pieces->piece_count;
@@ -370,8 +371,8 @@ static sstore_status count_records(segment_run *self, sstore_error *error)
 
 uint64_t ss_directory_bound_bytes(const ss_manifest_segment *segment, bool has_ids)
 {
-    /* A fingerprint takes a code and a suffix, or a key, its lowest bits and a slot: at most 12 bytes; an id 8 bytes and a
-     * bit. A block leaves less room unused than one such item takes. */
+    /* A fingerprint takes a code and a suffix, or a key, its lowest bits and a slot: at most 12 bytes; an id 8 bytes
+     * and a bit. A block leaves less room unused than one such item takes. */
     const uint64_t fingerprint_bytes = 12, id_bytes = 9, frame_bytes = 40;
     uint64_t room = segment->block_bytes - frame_bytes;
     uint64_t table_blocks = segment->distinct_count * fingerprint_bytes / room + 2;

@@ -2,9 +2,9 @@
  * segment_writer.h - writes the files of one segment from sorted records, within a fixed memory and on several threads.
  *
  * The records are read twice, in pieces: once to count (which gives the codes, the content sum and so the segment's
- * id), once to encode table 0 and the id column. Every other table is then made from table 0's file: decode, permute,
- * sort, count, encode. One table is made at a time, by all threads. Equal records and options give equal files, byte
- * for byte, whatever the memory, the threads and the pieces.
+ * id), once to encode table 0 and the id column. Each other table is then made of table 0's file: decode, permute,
+ * sort, count, encode. All threads work on one table at a time. Equal records and options give equal files, byte for
+ * byte, whatever the memory, the threads and the pieces.
  */
 #ifndef SS_SEGMENT_WRITER_H
 #define SS_SEGMENT_WRITER_H
@@ -20,29 +20,30 @@ typedef struct ss_sorted_pieces {
     uint64_t item_count;  /* of all pieces, with repeats if there are any: for progress */
     size_t max_items;     /* in a piece */
     size_t progress_each; /* how many of item_count a piece stands for, if that is not what it holds; else 0 */
-    /* Load a piece into `items`, uint64_t or, with ids, sstore_record: ascending, distinct, all above those of the piece
-     * before. `scratch` has room for as many. */
-    sstore_status (*load)(void *context, size_t piece, void *items, void *scratch, size_t *count_out, sstore_error *error);
+    /* Load a piece into `items`, uint64_t or, with ids, sstore_record: ascending, distinct, all above those of the
+     * piece before. `scratch` has room for as many. */
+    sstore_status (*load)(void *context, size_t piece, void *items, void *scratch, size_t *count_out,
+                          sstore_error *error);
     void (*release)(void *context); /* frees what the pieces take, when they are not needed any more; may be NULL */
 } ss_sorted_pieces;
 
-/* How a build shares out the memory that it may take. */
+/* The shares of a build's memory. */
 typedef struct ss_build_memory {
-    uint32_t threads;      /* as many as were asked for, unless each would have too little */
+    uint32_t threads;      /* as many as wanted, unless each would have too little */
     size_t piece_capacity; /* items that a thread sorts and encodes at once */
     uint64_t sorter_bytes; /* for items that wait in memory */
 } ss_build_memory;
 
-/* Share out `memory_bytes`, all in all, process included, among up to `threads` threads. Below 32 MiB more is taken. */
+/* Share out `memory_bytes`, the process included, among up to `threads` threads. Below 32 MiB the shares exceed it. */
 ss_build_memory ss_build_memory_share(uint64_t memory_bytes, uint32_t threads, bool with_ids, uint32_t block_bytes);
 
-/* The room that pieces need if there are `count` items in all. */
+/* The capacity of pieces if there are `count` items in all. */
 static inline size_t ss_piece_capacity(size_t max, uint64_t count)
 {
     return (size_t)ss_min_u64(max, ss_max_u64(count, 1));
 }
 
-/* The plan of a segment that removes: one table of whole fingerprints, since it is looked up, not searched. */
+/* The plan of a segment that removes: one table of whole fingerprints, which is never searched, only looked up. */
 #define SS_REMOVAL_PLAN "1"
 
 /* What a segment will be. */
@@ -63,7 +64,7 @@ typedef struct ss_segment_writer {
 sstore_status ss_segment_write(const ss_segment_writer *writer, const ss_sorted_pieces *records,
                                ss_manifest_segment *segment_out, sstore_error *error);
 
-/* An upper bound of the arrays that a segment's directory holds, in bytes: known before its blocks are. */
+/* An upper bound of the bytes of the arrays in a segment's directory, before its blocks are known. */
 uint64_t ss_directory_bound_bytes(const ss_manifest_segment *segment, bool has_ids);
 
 #endif
