@@ -127,27 +127,16 @@ void ss_spill_file_close(ss_spill_file *spill)
 
 /* ----- chunks ----- */
 
-static size_t item_bytes(const ss_buckets *buckets)
-{
-    return buckets->item_words * sizeof(uint64_t);
-}
-
-/* A full chunk ends with its last item, so items of three words begin a little behind the chunk's beginning. */
-static size_t chunk_margin(const ss_buckets *buckets)
-{
-    return buckets->pool->chunk_bytes % item_bytes(buckets);
-}
-
 static uint8_t *chunk_items(const ss_buckets *buckets, uint32_t chunk)
 {
     const ss_chunk_pool *pool = buckets->pool;
     uint8_t *start = pool->bases[chunk / pool->slab_chunks] + (size_t)(chunk % pool->slab_chunks) * pool->chunk_bytes;
-    return start + chunk_margin(buckets);
+    return start + buckets->margin_bytes;
 }
 
 static size_t full_bytes(const ss_buckets *buckets)
 {
-    return buckets->pool->chunk_bytes - chunk_margin(buckets);
+    return buckets->pool->chunk_bytes - buckets->margin_bytes;
 }
 
 /* ----- opening ----- */
@@ -155,10 +144,12 @@ static size_t full_bytes(const ss_buckets *buckets)
 sstore_status ss_buckets_open(ss_buckets *buckets, uint32_t writer_count, uint32_t max_chunks, sstore_error *error)
 {
     const size_t count = buckets->count;
+    buckets->item_bytes = buckets->item_words * sizeof(uint64_t);
+    buckets->margin_bytes = buckets->pool->chunk_bytes % buckets->item_bytes;
     buckets->writers = ss_alloc(writer_count, sizeof *buckets->writers);
     buckets->writer_count = buckets->writers == NULL ? 0 : writer_count;
     /* A run counts its items in 32 bits. */
-    max_chunks = (uint32_t)ss_min_u64(max_chunks, UINT32_MAX * item_bytes(buckets) / buckets->pool->chunk_bytes);
+    max_chunks = (uint32_t)ss_min_u64(max_chunks, UINT32_MAX * buckets->item_bytes / buckets->pool->chunk_bytes);
     bool opened = buckets->writers != NULL;
     for (uint32_t i = 0; i < buckets->writer_count; i++) {
         ss_bucket_writer *writer = &buckets->writers[i];
@@ -190,9 +181,10 @@ static void close_writer(ss_buckets *buckets, ss_bucket_writer *writer)
 {
     for (uint32_t bucket = 0; writer->held_chunks > 0 && bucket < buckets->count; bucket++)
         drop_chunks(buckets, writer, bucket);
-    for (size_t i = 0; i < writer->run_count; i++)
-        ss_free(writer->runs[i].begins);
-    ss_free(writer->runs);
+    for (ss_spilled_run *run = writer->runs, *next; run != NULL; run = next) {
+        next = run->next;
+        ss_free(run);
+    }
     ss_free(writer->heads); /* with the other two */
 }
 
@@ -245,22 +237,6 @@ static void next_chunk(const ss_buckets *buckets, chunk_iterator *chunks)
 
 /* ----- spilling ----- */
 
-/* Make room for one more run, with its list of begins. */
-static sstore_status add_run(ss_buckets *buckets, ss_bucket_writer *writer, ss_spilled_run **run_out,
-                             sstore_error *error)
-{
-    ss_spilled_run *runs = ss_grow(writer->runs, writer->run_count, &writer->run_capacity, 8, sizeof *runs);
-    if (runs == NULL)
-        return ss_fail_memory(error, 2 * writer->run_capacity * sizeof *runs);
-    writer->runs = runs;
-    uint32_t *begins = ss_realloc(NULL, (size_t)buckets->count + 1, sizeof *begins);
-    if (begins == NULL)
-        return ss_fail_memory(error, ((uint64_t)buckets->count + 1) * sizeof *begins);
-    *run_out = &writer->runs[writer->run_count];
-    **run_out = (ss_spilled_run){.begins = begins};
-    return SSTORE_OK;
-}
-
 /* Write all that a writer holds in memory, bucket by bucket. */
 static sstore_status write_chunks(const ss_buckets *buckets, const ss_bucket_writer *writer, uint64_t offset,
                                   sstore_error *error)
@@ -289,26 +265,28 @@ static sstore_status write_chunks(const ss_buckets *buckets, const ss_bucket_wri
 sstore_status ss_buckets_spill(ss_buckets *buckets, uint32_t writer, sstore_error *error)
 {
     ss_bucket_writer *from = &buckets->writers[writer];
-    ss_spilled_run *run = NULL;
     uint64_t bytes = 0;
     if (from->held_chunks == 0)
         return SSTORE_OK;
-    sstore_status status = add_run(buckets, from, &run, error);
-    if (status != SSTORE_OK)
-        return status;
+    const size_t run_bytes = sizeof(ss_spilled_run) + ((size_t)buckets->count + 1) * sizeof(uint32_t);
+    ss_spilled_run *run = ss_realloc(NULL, run_bytes, 1);
+    if (run == NULL)
+        return ss_fail_memory(error, run_bytes);
     for (uint32_t bucket = 0; bucket < buckets->count; bucket++) {
-        run->begins[bucket] = (uint32_t)(bytes / item_bytes(buckets));
+        run->begins[bucket] = (uint32_t)(bytes / buckets->item_bytes);
         bytes += held_bytes(buckets, from, bucket);
     }
-    run->begins[buckets->count] = (uint32_t)(bytes / item_bytes(buckets));
-    status = reserve_room(buckets->spill, bytes, &run->offset, error);
+    run->begins[buckets->count] = (uint32_t)(bytes / buckets->item_bytes);
+    run->next = NULL;
+    sstore_status status = reserve_room(buckets->spill, bytes, &run->offset, error);
     if (status == SSTORE_OK)
         status = write_chunks(buckets, from, run->offset, error);
     if (status != SSTORE_OK) {
-        ss_free(run->begins);
+        ss_free(run);
         return status;
     }
-    from->run_count++;
+    *(from->runs == NULL ? &from->runs : &from->last_run->next) = run;
+    from->last_run = run;
     for (uint32_t bucket = 0; bucket < buckets->count; bucket++)
         drop_chunks(buckets, from, bucket);
     return SSTORE_OK;
@@ -390,18 +368,18 @@ uint64_t ss_buckets_size(const ss_buckets *buckets, uint32_t bucket)
     for (uint32_t i = 0; i < buckets->writer_count; i++) {
         const ss_bucket_writer *writer = &buckets->writers[i];
         bytes += held_bytes(buckets, writer, bucket);
-        for (size_t run = 0; run < writer->run_count; run++)
-            spilled += writer->runs[run].begins[bucket + 1] - writer->runs[run].begins[bucket];
+        for (const ss_spilled_run *run = writer->runs; run != NULL; run = run->next)
+            spilled += run->begins[bucket + 1] - run->begins[bucket];
     }
-    return bytes / item_bytes(buckets) + spilled;
+    return bytes / buckets->item_bytes + spilled;
 }
 
 bool ss_buckets_in_memory(const ss_buckets *buckets, uint32_t first, uint32_t end)
 {
     bool spilled = false;
     for (uint32_t i = 0; i < buckets->writer_count; i++)
-        for (size_t run = 0; run < buckets->writers[i].run_count; run++)
-            spilled |= buckets->writers[i].runs[run].begins[first] != buckets->writers[i].runs[run].begins[end];
+        for (const ss_spilled_run *run = buckets->writers[i].runs; run != NULL; run = run->next)
+            spilled |= run->begins[first] != run->begins[end];
     return !spilled;
 }
 
@@ -409,8 +387,8 @@ bool ss_buckets_in_memory(const ss_buckets *buckets, uint32_t first, uint32_t en
 static uint64_t run_extent(const ss_buckets *buckets, const ss_spilled_run *run, uint32_t first, uint32_t end,
                            uint64_t *bytes_out)
 {
-    *bytes_out = (uint64_t)(run->begins[end] - run->begins[first]) * item_bytes(buckets);
-    return run->offset + (uint64_t)run->begins[first] * item_bytes(buckets);
+    *bytes_out = (uint64_t)(run->begins[end] - run->begins[first]) * buckets->item_bytes;
+    return run->offset + (uint64_t)run->begins[first] * buckets->item_bytes;
 }
 
 /* Copy what is in memory of the buckets first .. end - 1 to `items`; or, if `back`, the first `bytes` of the items into
@@ -437,9 +415,8 @@ sstore_status ss_buckets_gather(const ss_buckets *buckets, uint32_t first, uint3
 {
     uint8_t *to = items;
     for (uint32_t i = 0; i < buckets->writer_count; i++) {
-        const ss_bucket_writer *writer = &buckets->writers[i];
-        for (size_t run = 0; run < writer->run_count; run++) {
-            uint64_t bytes, offset = run_extent(buckets, &writer->runs[run], first, end, &bytes);
+        for (const ss_spilled_run *run = buckets->writers[i].runs; run != NULL; run = run->next) {
+            uint64_t bytes, offset = run_extent(buckets, run, first, end, &bytes);
             sstore_status status = SSTORE_OK;
             if (bytes > 0)
                 status = ss_file_read_at(&buckets->spill->file, offset, to, (size_t)bytes, error);
@@ -454,7 +431,7 @@ sstore_status ss_buckets_gather(const ss_buckets *buckets, uint32_t first, uint3
 
 void ss_buckets_put_back(ss_buckets *buckets, uint32_t first, uint32_t end, void *items, size_t count)
 {
-    copy_chunks(buckets, first, end, items, count * item_bytes(buckets), true);
+    copy_chunks(buckets, first, end, items, count * buckets->item_bytes, true);
 }
 
 /* Give the part of a bucket that a run holds. If it is taken, its room on the disk goes back. */
@@ -466,10 +443,10 @@ static sstore_status each_in_run(const ss_buckets *buckets, const ss_spilled_run
     const uint64_t offset = run_extent(buckets, run, bucket, bucket + 1, &bytes);
     sstore_status status = SSTORE_OK;
     for (uint64_t done = 0, size; status == SSTORE_OK && done < bytes; done += size) {
-        size = ss_min_u64(bytes - done, capacity * item_bytes(buckets));
+        size = ss_min_u64(bytes - done, capacity * buckets->item_bytes);
         status = ss_file_read_at(&buckets->spill->file, offset + done, buffer, (size_t)size, error);
         if (status == SSTORE_OK)
-            status = on_items(context, buffer, (size_t)size / item_bytes(buckets), error);
+            status = on_items(context, buffer, (size_t)size / buckets->item_bytes, error);
     }
     if (status == SSTORE_OK && take)
         ss_file_punch(&buckets->spill->file, offset, bytes);
@@ -484,7 +461,7 @@ static sstore_status each_in_memory(ss_buckets *buckets, ss_bucket_writer *write
     chunk_iterator chunks = first_chunk(buckets, writer, bucket);
     while (status == SSTORE_OK && chunks.left > 0) {
         uint32_t given = chunks.chunk;
-        status = on_items(context, chunks.bytes, chunks.size / item_bytes(buckets), error);
+        status = on_items(context, chunks.bytes, chunks.size / buckets->item_bytes, error);
         next_chunk(buckets, &chunks);
         if (!take)
             continue;
@@ -503,8 +480,8 @@ sstore_status ss_buckets_each(ss_buckets *buckets, uint32_t bucket, bool take, v
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; i < buckets->writer_count; i++) {
         ss_bucket_writer *writer = &buckets->writers[i];
-        for (size_t run = 0; status == SSTORE_OK && run < writer->run_count; run++)
-            status = each_in_run(buckets, &writer->runs[run], bucket, take, buffer, capacity, on_items, context, error);
+        for (const ss_spilled_run *run = writer->runs; status == SSTORE_OK && run != NULL; run = run->next)
+            status = each_in_run(buckets, run, bucket, take, buffer, capacity, on_items, context, error);
         if (status == SSTORE_OK)
             status = each_in_memory(buckets, writer, bucket, take, on_items, context, error);
     }

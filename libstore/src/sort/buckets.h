@@ -68,8 +68,9 @@ void ss_spill_file_close(ss_spill_file *spill);
 
 /* Items that one writer spilled at once. */
 typedef struct ss_spilled_run {
+    struct ss_spilled_run *next;
     uint64_t offset;
-    uint32_t *begins; /* one a bucket and one more: in items from the offset */
+    uint32_t begins[]; /* one a bucket and one more: in items from the offset */
 } ss_spilled_run;
 
 typedef struct ss_bucket_writer {
@@ -77,18 +78,19 @@ typedef struct ss_bucket_writer {
     uint32_t *newest; /* of each bucket's chunks, of which all others are full */
     uint32_t *chunks; /* how many a bucket has */
     uint32_t held_chunks, max_chunks;
-    ss_spilled_run *runs;
-    size_t run_count, run_capacity;
+    ss_spilled_run *runs, *last_run; /* in the order of the file */
 } ss_bucket_writer;
 
 typedef struct ss_buckets {
     ss_chunk_pool *pool; /* borrowed, as the spill file */
     ss_spill_file *spill;
     uint32_t item_words;
+    size_t item_bytes, margin_bytes; /* set by ss_buckets_open(): of an item, and before the first one of a chunk */
     uint32_t word;         /* the one that chooses the bucket */
     uint32_t shift, count; /* the bucket is (word >> shift) % count; count is a power of two */
     uint32_t writer_count;
     ss_bucket_writer *writers;
+    struct ss_buckets *next; /* for the owner's use */
 } ss_buckets;
 
 /* Each of the writers may hold at most `max_chunks` chunks. MEMORY. */

@@ -25,11 +25,10 @@ typedef struct piece {
 
 struct ss_sorter {
     ss_sorter_options options;
-    size_t item_bytes;
     ss_chunk_pool *pool;
     ss_spill_file spill;
-    ss_buckets **partitions; /* of all items, and of each bucket that was too large */
-    size_t partition_count, partition_capacity;
+    ss_buckets *all;        /* the partition of all items */
+    ss_buckets *partitions; /* a list: that one, and those of buckets that were too large */
     piece *pieces;
     size_t piece_count, piece_capacity;
     ss_progress *progress; /* while pieces are formed */
@@ -60,7 +59,7 @@ static uint32_t choose_bits(const ss_sorter *sorter, uint32_t writers, uint64_t 
 /* If all items fit into memory, whichever writer adds them, none needs to spill; else each has its share. */
 static uint32_t choose_writer_chunks(const ss_sorter *sorter, uint32_t bits, uint32_t writers)
 {
-    uint64_t chunk_items = sorter->pool->chunk_bytes / sorter->item_bytes;
+    uint64_t chunk_items = sorter->pool->chunk_bytes / (sorter->options.item_words * sizeof(uint64_t));
     uint64_t chunks = sorter->options.expected_count / chunk_items + ((uint64_t)writers << bits);
     return chunks <= sorter->pool->max_chunks ? sorter->pool->max_chunks : sorter->pool->max_chunks / writers;
 }
@@ -69,40 +68,33 @@ static uint32_t choose_writer_chunks(const ss_sorter *sorter, uint32_t bits, uin
 static sstore_status add_partition(ss_sorter *sorter, uint32_t writers, uint32_t bits, uint32_t shift, uint32_t word,
                                    ss_buckets **partition_out, sstore_error *error)
 {
-    ss_buckets **partitions = ss_grow(sorter->partitions, sorter->partition_count, &sorter->partition_capacity, 4,
-                                      sizeof(ss_buckets *));
-    if (partitions == NULL)
-        return ss_fail_memory(error, 2 * sorter->partition_capacity * sizeof(ss_buckets *));
-    sorter->partitions = partitions;
     ss_buckets *made = ss_alloc(1, sizeof *made);
     if (made == NULL)
         return ss_fail_memory(error, sizeof *made);
-    sorter->partitions[sorter->partition_count++] = made;
     *made = (ss_buckets){.pool = sorter->pool,
                          .spill = &sorter->spill,
                          .item_words = sorter->options.item_words,
                          .word = word,
                          .shift = shift,
-                         .count = 1u << bits};
-    *partition_out = made;
+                         .count = 1u << bits,
+                         .next = sorter->partitions};
+    *partition_out = sorter->partitions = made;
     return ss_buckets_open(made, writers, choose_writer_chunks(sorter, bits, writers), error);
 }
 
 sstore_status ss_sorter_create(const ss_sorter_options *options, ss_sorter **sorter_out, sstore_error *error)
 {
-    ss_buckets *all;
     *sorter_out = NULL;
     assert(options->writers > 0 && options->piece_capacity > 0);
     assert(options->item_words >= 1 && options->item_words <= MAX_WORDS);
     ss_sorter *sorter = ss_alloc(1, sizeof *sorter);
     if (sorter == NULL)
         return ss_fail_memory(error, sizeof *sorter);
-    *sorter = (ss_sorter){.options = *options,
-                          .item_bytes = options->item_words * sizeof(uint64_t),
-                          .pool = options->pool};
+    *sorter = (ss_sorter){.options = *options, .pool = options->pool};
     ss_spill_file_open(&sorter->spill, options->tmp_dir);
     uint32_t bits = choose_bits(sorter, options->writers, options->expected_count);
-    sstore_status status = add_partition(sorter, options->writers, bits, bits == 0 ? 0 : 64 - bits, 0, &all, error);
+    sstore_status status = add_partition(sorter, options->writers, bits, bits == 0 ? 0 : 64 - bits, 0, &sorter->all,
+                                         error);
     if (status == SSTORE_OK)
         *sorter_out = sorter;
     else
@@ -114,11 +106,11 @@ void ss_sorter_free(ss_sorter *sorter)
 {
     if (sorter == NULL)
         return;
-    for (size_t i = 0; i < sorter->partition_count; i++) {
-        ss_buckets_close(sorter->partitions[i]);
-        ss_free(sorter->partitions[i]);
+    for (ss_buckets *partition = sorter->partitions, *next; partition != NULL; partition = next) {
+        next = partition->next;
+        ss_buckets_close(partition);
+        ss_free(partition);
     }
-    ss_free(sorter->partitions);
     ss_free(sorter->pieces);
     ss_spill_file_close(&sorter->spill);
     ss_free(sorter);
@@ -127,20 +119,20 @@ void ss_sorter_free(ss_sorter *sorter)
 sstore_status ss_sorter_add(ss_sorter *sorter, uint32_t writer, const uint64_t *fingerprints, const uint64_t *ids,
                             size_t count, sstore_error *error)
 {
-    return ss_buckets_partition(sorter->partitions[0], writer, fingerprints, ids, count, error);
+    return ss_buckets_partition(sorter->all, writer, fingerprints, ids, count, error);
 }
 
 sstore_status ss_sorter_add_items(ss_sorter *sorter, uint32_t writer, const void *items, size_t count,
                                   sstore_error *error)
 {
-    return ss_buckets_partition_items(sorter->partitions[0], writer, items, count, error);
+    return ss_buckets_partition_items(sorter->all, writer, items, count, error);
 }
 
 uint64_t ss_sorter_count(const ss_sorter *sorter)
 {
     uint64_t count = 0;
-    for (uint32_t bucket = 0; bucket < sorter->partitions[0]->count; bucket++)
-        count += ss_buckets_size(sorter->partitions[0], bucket);
+    for (uint32_t bucket = 0; bucket < sorter->all->count; bucket++)
+        count += ss_buckets_size(sorter->all, bucket);
     return count;
 }
 
@@ -202,9 +194,9 @@ static sstore_status partition_again(void *context, const void *items, size_t co
 static sstore_status spill_all(ss_sorter *sorter, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    for (size_t i = 0; i < sorter->partition_count; i++)
-        for (uint32_t writer = 0; status == SSTORE_OK && writer < sorter->partitions[i]->writer_count; writer++)
-            status = ss_buckets_spill(sorter->partitions[i], writer, error);
+    for (ss_buckets *partition = sorter->partitions; partition != NULL; partition = partition->next)
+        for (uint32_t writer = 0; status == SSTORE_OK && writer < partition->writer_count; writer++)
+            status = ss_buckets_spill(partition, writer, error);
     return status;
 }
 
@@ -271,7 +263,7 @@ sstore_status ss_sorter_finish(ss_sorter *sorter, void *buffer, ss_progress *pro
 {
     assert(sorter->piece_count == 0);
     sorter->progress = progress;
-    return form_pieces(sorter, sorter->partitions[0], buffer, error);
+    return form_pieces(sorter, sorter->all, buffer, error);
 }
 
 /* ----- giving pieces ----- */
@@ -325,7 +317,7 @@ sstore_status ss_sorter_load(ss_sorter *sorter, size_t number, void *items, void
 {
     const ss_sorter_options *options = &sorter->options;
     piece *from = &sorter->pieces[number];
-    first_item first = {.to = items, .item_bytes = sorter->item_bytes};
+    first_item first = {.to = items, .item_bytes = from->buckets->item_bytes};
     sstore_status status = SSTORE_OK;
     *count_out = from->count;
     if (from->equal) {
