@@ -241,21 +241,12 @@ static sstore_status publish(sstore_builder *builder, const ss_manifest_segment 
 
 /* ----- finishing ----- */
 
-static sstore_status load_records(void *context, size_t piece, void *items, void *scratch, size_t *count_out,
-                                  sstore_error *error)
+static void free_sorter(void *sorter)
 {
-    const sstore_builder *builder = context;
-    return ss_sorter_load(builder->records, piece, items, scratch, count_out, error);
+    ss_sorter_free(sorter);
 }
 
-static void release_records(void *context)
-{
-    sstore_builder *builder = context;
-    ss_sorter_free(builder->records);
-    builder->records = NULL;
-}
-
-/* Sort what was added. */
+/* Sort what was added. The sorter is freed with the pieces. */
 static sstore_status sort_records(sstore_builder *builder, ss_sorted_pieces *pieces_out, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
@@ -274,13 +265,12 @@ static sstore_status sort_records(sstore_builder *builder, ss_sorted_pieces *pie
     ss_progress_begin(&builder->progress, "sorting", 0, count, 0);
     status = ss_sorter_finish(builder->records, buffer, &builder->progress, error);
     ss_free(buffer);
-    *pieces_out = (ss_sorted_pieces){.context = builder,
-                                     .item_count = count,
-                                     .piece_count = ss_sorter_piece_count(builder->records),
-                                     .max_items = capacity,
-                                     .load = load_records,
-                                     .release = release_records};
-    return status;
+    if (status != SSTORE_OK)
+        return status;
+    *pieces_out = ss_pieces_of_sorter(builder->records, capacity);
+    pieces_out->release = free_sorter;
+    builder->records = NULL;
+    return SSTORE_OK;
 }
 
 sstore_status ss_builder_finish_from(sstore_builder *builder, const ss_sorted_pieces *records,

@@ -124,8 +124,8 @@ sstore_status ss_builder_finish_from(sstore_builder *builder, const ss_sorted_pi
 
 /* ----- rewrite.c ----- */
 
-/* Compact the store of a transaction that extends it. Errors as sstore_compact(). */
-sstore_status ss_compact_in(ss_transaction *transaction, sstore_compaction which, const ss_write_options *options,
-                            sstore_error *error);
+/* Compact the store at `path`; or, if `transaction` is not NULL, that one's. Errors as sstore_compact(). */
+sstore_status ss_compact(const char *path, ss_transaction *transaction, sstore_compaction which,
+                         const ss_write_options *options, sstore_change *change_out, sstore_error *error);
 
 #endif

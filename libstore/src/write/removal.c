@@ -187,6 +187,20 @@ static sstore_status add_keys(sstore_remover *remover, key_set *set, const uint6
     return status;
 }
 
+/* Take keys; or, if `set` is NULL, records. */
+static sstore_status take(sstore_remover *remover, key_set *set, const uint64_t *keys, const uint64_t *ids,
+                          size_t count, sstore_error *error)
+{
+    if (count == 0)
+        return SSTORE_OK;
+    remover->builder->change.given_count += count;
+    const sstore_status status = ss_builder_open_base(remover->builder, error);
+    if (status != SSTORE_OK)
+        return status;
+    return set != NULL ? add_keys(remover, set, keys, count, error)
+                       : ss_builder_add_records(remover->builder, keys, ids, count, error);
+}
+
 /* ----- the remover ----- */
 
 sstore_status sstore_remover_create(const char *path, const sstore_remove_options *options,
@@ -216,13 +230,6 @@ sstore_status sstore_remover_create(const char *path, const sstore_remove_option
     return SSTORE_OK;
 }
 
-/* Begin to take records, or keys. */
-static sstore_status take(sstore_remover *remover, size_t count, sstore_error *error)
-{
-    remover->builder->change.given_count += count;
-    return count > 0 ? ss_builder_open_base(remover->builder, error) : SSTORE_OK;
-}
-
 sstore_status sstore_remover_remove(sstore_remover *remover, const uint64_t *fingerprints, const uint64_t *ids,
                                     size_t count, sstore_error *error)
 {
@@ -231,10 +238,7 @@ sstore_status sstore_remover_remove(sstore_remover *remover, const uint64_t *fin
     if (remover->builder->writer.has_ids && ids == NULL && count > 0)
         return ss_fail_argument(error, "sstore_remover_remove: the store has ids, so ids must not be NULL; "
                                        "sstore_remover_remove_fingerprints() removes all records of a fingerprint");
-    const sstore_status status = take(remover, count, error);
-    if (status != SSTORE_OK || count == 0)
-        return status;
-    return ss_builder_add_records(remover->builder, fingerprints, ids, count, error);
+    return take(remover, NULL, fingerprints, ids, count, error);
 }
 
 sstore_status sstore_remover_remove_fingerprints(sstore_remover *remover, const uint64_t *fingerprints, size_t count,
@@ -244,10 +248,7 @@ sstore_status sstore_remover_remove_fingerprints(sstore_remover *remover, const 
         return ss_fail_argument(error, "sstore_remover_remove_fingerprints: remover and fingerprints must not be NULL");
     if (!remover->builder->writer.has_ids)
         return sstore_remover_remove(remover, fingerprints, NULL, count, error);
-    const sstore_status status = take(remover, count, error);
-    if (status != SSTORE_OK || count == 0)
-        return status;
-    return add_keys(remover, &remover->fingerprints, fingerprints, count, error);
+    return take(remover, &remover->fingerprints, fingerprints, NULL, count, error);
 }
 
 sstore_status sstore_remover_remove_ids(sstore_remover *remover, const uint64_t *ids, size_t count, sstore_error *error)
@@ -256,10 +257,7 @@ sstore_status sstore_remover_remove_ids(sstore_remover *remover, const uint64_t 
         return ss_fail_argument(error, "sstore_remover_remove_ids: remover and ids must not be NULL");
     if (!remover->builder->writer.has_ids)
         return ss_fail_argument(error, "only from a store with ids can records be removed by their ids");
-    const sstore_status status = take(remover, count, error);
-    if (status != SSTORE_OK || count == 0)
-        return status;
-    return add_keys(remover, &remover->ids, ids, count, error);
+    return take(remover, &remover->ids, ids, NULL, count, error);
 }
 
 sstore_status sstore_remover_finish(sstore_remover *remover, sstore_change *change_out, sstore_error *error)

@@ -414,9 +414,8 @@ static sstore_status run(compaction *self, const ss_write_options *options, ssto
     return status;
 }
 
-/* Compact the store at `path`, or that of the transaction. */
-static sstore_status compact(const char *path, ss_transaction *transaction, sstore_compaction which,
-                             const ss_write_options *options, sstore_change *change_out, sstore_error *error)
+sstore_status ss_compact(const char *path, ss_transaction *transaction, sstore_compaction which,
+                         const ss_write_options *options, sstore_change *change_out, sstore_error *error)
 {
     compaction self = {.made_count = 0};
     sstore_status status = ss_builder_open(path, transaction, options, &self.builder, error);
@@ -436,12 +435,6 @@ static sstore_status compact(const char *path, ss_transaction *transaction, ssto
     return status;
 }
 
-sstore_status ss_compact_in(ss_transaction *transaction, sstore_compaction which, const ss_write_options *options,
-                            sstore_error *error)
-{
-    return compact(NULL, transaction, which, options, NULL, error);
-}
-
 sstore_status sstore_compact(const char *path, const sstore_compact_options *options, sstore_change *change_out,
                              sstore_error *error)
 {
@@ -457,5 +450,5 @@ sstore_status sstore_compact(const char *path, const sstore_compact_options *opt
         return ss_fail_argument(error, "sstore_compact: there is no compaction %d", (int)taken.which);
     const ss_write_options write = {SS_SHARED_OPTIONS(taken), .mode = SS_WRITE_EXTEND, .plan = taken.plan,
                                     .recipe = taken.recipe};
-    return compact(path, NULL, taken.which, &write, change_out, error);
+    return ss_compact(path, NULL, taken.which, &write, change_out, error);
 }

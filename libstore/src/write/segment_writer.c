@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "base/tasks.h"
 #include "plan/planner.h"
-#include "sort/sorter.h"
 #include "store/record_iterator.h"
 #include "write/column_writer.h"
 
@@ -150,6 +149,21 @@ static void begin_phase(const segment_run *self, const char *phase, double end_n
 }
 
 /* ----- loading a piece ----- */
+
+static sstore_status load_sorted(void *context, size_t piece, void *items, void *scratch, size_t *count_out,
+                                 sstore_error *error)
+{
+    return ss_sorter_load(context, piece, items, scratch, count_out, error);
+}
+
+ss_sorted_pieces ss_pieces_of_sorter(ss_sorter *sorter, size_t max_items)
+{
+    return (ss_sorted_pieces){.context = sorter,
+                              .piece_count = ss_sorter_piece_count(sorter),
+                              .item_count = ss_sorter_count(sorter),
+                              .max_items = max_items,
+                              .load = load_sorted};
+}
 
 /* The piece's distinct fingerprints, ascending. */
 static uint64_t *values_of(const worker *of)
@@ -439,12 +453,6 @@ static sstore_status permute_first_table(segment_run *self, sstore_error *error)
     return status;
 }
 
-static sstore_status load_keys(void *context, size_t piece, void *items, void *scratch, size_t *count_out,
-                               sstore_error *error)
-{
-    return ss_sorter_load(context, piece, items, scratch, count_out, error);
-}
-
 static sstore_status build_table(segment_run *self, size_t capacity, sstore_error *error)
 {
     const ss_segment_writer *writer = self->writer;
@@ -455,7 +463,7 @@ static sstore_status build_table(segment_run *self, size_t capacity, sstore_erro
                                  .piece_capacity = capacity,
                                  .expected_count = distinct,
                                  .tmp_dir = writer->tmp_dir};
-    ss_sorted_pieces pieces = {.load = load_keys, .item_count = distinct, .max_items = capacity};
+    ss_sorted_pieces pieces = {.item_count = distinct};
     self->pieces = &pieces;
     sstore_status status = ss_sorter_create(&options, &self->sorter, error);
     if (status == SSTORE_OK)
@@ -463,8 +471,7 @@ static sstore_status build_table(segment_run *self, size_t capacity, sstore_erro
     if (status == SSTORE_OK)
         status = ss_sorter_finish(self->sorter, self->workers[0].scratch, writer->progress, error);
     if (status == SSTORE_OK) {
-        pieces.context = self->sorter;
-        pieces.piece_count = ss_sorter_piece_count(self->sorter);
+        pieces = ss_pieces_of_sorter(self->sorter, capacity);
         begin_phase(self, "counting", PERMUTE_NS + COUNT_NS);
         status = count_pieces(self, NULL, error);
     }
@@ -495,25 +502,19 @@ static sstore_status build_other_tables(segment_run *self, sstore_error *error)
 sstore_status ss_segment_write(const ss_segment_writer *writer, const ss_sorted_pieces *records,
                                ss_manifest_segment *segment_out, sstore_error *error)
 {
-    segment_run *self = ss_alloc(1, sizeof *self);
-    if (self == NULL)
-        return ss_fail_memory(error, sizeof *self);
+    segment_run self = {.writer = writer, .segment = segment_out, .threads = writer->memory.threads};
     *segment_out = (ss_manifest_segment){.kind = writer->kind,
                                          .block_bytes = writer->block_bytes,
                                          .writer = SS_WRITER,
                                          .lmdb_format = ss_directory_lmdb_format()};
-    self->writer = writer;
-    self->segment = segment_out;
-    self->threads = writer->memory.threads;
-    sstore_status status = build_first_table(self, records, error);
+    sstore_status status = build_first_table(&self, records, error);
     if (records->release != NULL)
         records->release(records->context); /* their memory goes to the other tables */
     if (status == SSTORE_OK && segment_out->plan.table_count > 1)
-        status = build_other_tables(self, error);
+        status = build_other_tables(&self, error);
     if (status == SSTORE_OK)
-        status = ss_directory_writer_finish(self->directory, &segment_out->directory_bytes, &segment_out->directory_sum,
+        status = ss_directory_writer_finish(self.directory, &segment_out->directory_bytes, &segment_out->directory_sum,
                                             error);
-    ss_directory_writer_close(self->directory);
-    ss_free(self);
+    ss_directory_writer_close(self.directory);
     return status;
 }

@@ -10,7 +10,7 @@
 #define SS_SEGMENT_WRITER_H
 
 #include "base/tasks.h"
-#include "sort/buckets.h"
+#include "sort/sorter.h"
 #include "store/manifest.h"
 
 /* Sorted items in pieces, which can be loaded repeatedly and by several threads at once. */
@@ -26,6 +26,9 @@ typedef struct ss_sorted_pieces {
                           sstore_error *error);
     void (*release)(void *context); /* frees what the pieces take, when they are not needed any more; may be NULL */
 } ss_sorted_pieces;
+
+/* The pieces of a sorter, which is finished and keeps pieces of at most `max_items`; it is borrowed. */
+ss_sorted_pieces ss_pieces_of_sorter(ss_sorter *sorter, size_t max_items);
 
 /* The shares of a build's memory. */
 typedef struct ss_build_memory {
