@@ -11,18 +11,18 @@
 #include "base/common.h"
 
 /* Sort ascending. `scratch` has room for as many, and is left with anything in it. */
-void ss_sort_keys(uint64_t *keys, uint64_t *scratch, size_t count);
+void ss_sort_keys(uint64_t *items, uint64_t *scratch, size_t count);
 /* The same, and keep equal keys once. Returns how many are left. */
 size_t ss_sort_unique_keys(uint64_t *keys, uint64_t *scratch, size_t count);
 
 /* Sort ascending by (fingerprint, id). */
-void ss_sort_records(sstore_record *records, sstore_record *scratch, size_t count);
+void ss_sort_records(sstore_record *items, sstore_record *scratch, size_t count);
 
 typedef struct ss_triple {
     uint64_t first, second, third;
 } ss_triple;
 
 /* Sort ascending by (first, second, third). */
-void ss_sort_triples(ss_triple *triples, ss_triple *scratch, size_t count);
+void ss_sort_triples(ss_triple *items, ss_triple *scratch, size_t count);
 
 #endif

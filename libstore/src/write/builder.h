@@ -80,6 +80,12 @@ struct sstore_builder {
 sstore_status ss_builder_open(const char *path, ss_transaction *transaction, const ss_write_options *options,
                               sstore_builder **builder_out, sstore_error *error);
 
+/* The memory that is left beside `taken` bytes, of which at most half counts. */
+static inline uint64_t ss_remaining_memory(uint64_t all, uint64_t taken)
+{
+    return ss_max_u64(all - ss_min_u64(taken, all / 2), SS_MIN_MEMORY_BYTES);
+}
+
 /* Share out the memory, of which `reserved_bytes`, but at most half, is for other things. MEMORY. */
 sstore_status ss_builder_share_memory(sstore_builder *builder, const ss_write_options *options, uint64_t reserved_bytes,
                                       sstore_error *error);

@@ -152,10 +152,10 @@ sstore_status ss_builder_share_memory(sstore_builder *builder, const ss_write_op
 {
     ss_segment_writer *writer = &builder->writer;
     const uint64_t all = options->memory_bytes;
-    const uint64_t rest = ss_max_u64(all - ss_min_u64(reserved_bytes, all / 2), SS_MIN_MEMORY_BYTES);
     builder->reserved_bytes = reserved_bytes;
     builder->max_reserved_bytes = all >= ENFORCED_MEMORY_BYTES ? all / 2 : UINT64_MAX;
-    writer->memory = ss_build_memory_share(rest, options->threads, writer->has_ids, writer->block_bytes);
+    writer->memory = ss_build_memory_share(ss_remaining_memory(all, reserved_bytes), options->threads, writer->has_ids,
+                                           writer->block_bytes);
     uint64_t pool_bytes = writer->memory.sorter_bytes;
     if (writer->kind == SS_SEGMENT_REMOVED) /* the rest is for keys that stand for records */
         pool_bytes /= 2;

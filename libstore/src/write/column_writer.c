@@ -137,13 +137,6 @@ static void take_carried(ss_column_writer *writer, ss_column_piece *piece)
     writer->carried_count = 0;
 }
 
-static void carry(ss_column_writer *writer, const ss_column_piece *piece, size_t done)
-{
-    writer->carried_count = (uint32_t)(piece->count - done);
-    memcpy(writer->carried, piece->items + piece->first + done, writer->carried_count * sizeof *writer->carried);
-    memcpy(writer->carried_marks, piece->marks + piece->first + done, writer->carried_count);
-}
-
 /* The number of the piece's items from `done` on that fit into one block. A block of ids also gets its frame. */
 static uint32_t fit(const ss_column_writer *writer, const ss_column_piece *piece, size_t done, ss_ids_frame *frame_out)
 {
@@ -202,7 +195,9 @@ sstore_status ss_column_writer_reserve(ss_column_writer *writer, ss_column_piece
     if (status != SSTORE_OK)
         return status; /* more may be left than can be carried */
     piece->block_count = writer->block_count - piece->first_block;
-    carry(writer, piece, done);
+    writer->carried_count = (uint32_t)(piece->count - done);
+    memcpy(writer->carried, piece->items + piece->first + done, writer->carried_count * sizeof *writer->carried);
+    memcpy(writer->carried_marks, piece->marks + piece->first + done, writer->carried_count);
     return SSTORE_OK;
 }
 

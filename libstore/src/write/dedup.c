@@ -158,10 +158,9 @@ static sstore_status add_waiting(void *context, const uint64_t *fingerprints, co
 static ss_write_options remaining_options(const sstore_dedup *dedup)
 {
     ss_write_options options = dedup->write;
-    const uint64_t all = options.memory_bytes;
     const uint64_t taken = ss_growing_index_bytes(dedup->waiting) + dedup->conflict_bytes +
                            ss_store_memory_bytes(&dedup->store->manifest, dedup->store->options.io);
-    options.memory_bytes = ss_max_u64(all - ss_min_u64(taken, all / 2), SS_MIN_MEMORY_BYTES);
+    options.memory_bytes = ss_remaining_memory(options.memory_bytes, taken);
     return options;
 }
 

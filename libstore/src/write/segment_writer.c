@@ -40,7 +40,7 @@ typedef struct segment_run {
     /* The table at hand: */
     uint32_t number;
     bool with_ids; /* its pieces are records; else fingerprints */
-    const ss_sorted_pieces *pieces;
+    ss_sorted_pieces pieces;
     edges *edges; /* one a piece */
     ss_table_totals totals;
     ss_column_writer table, ids;
@@ -144,7 +144,7 @@ static void begin_phase(const segment_run *self, const char *phase, double end_n
     const uint32_t tables = table_count > 0 ? table_count : USUAL_TABLES;
     const double before = self->number == 0 ? 0 : first + (self->number - 1) * other;
     self->writer->progress->now.table_count = table_count;
-    ss_progress_begin(self->writer->progress, phase, self->number, self->pieces->item_count,
+    ss_progress_begin(self->writer->progress, phase, self->number, self->pieces.item_count,
                       (before + end_ns) / (first + (tables - 1) * other));
 }
 
@@ -188,7 +188,7 @@ static size_t divide(const sstore_record *records, size_t count, uint64_t *value
 /* Load a piece, and count it as progress. */
 static sstore_status load(const segment_run *self, uint64_t piece, uint32_t index, sstore_error *error)
 {
-    const ss_sorted_pieces *pieces = self->pieces;
+    const ss_sorted_pieces *pieces = &self->pieces;
     worker *of = &self->workers[index];
     void *items = self->with_ids ? (void *)of->records : values_of(of);
     sstore_status status = pieces->load(pieces->context, (size_t)piece, items, of->scratch, &of->record_count, error);
@@ -241,7 +241,7 @@ static void join_pieces(segment_run *self, ss_sampler *sampler)
     const edges *before = NULL;
     uint64_t repeated = 0;
     ss_table_counts_init(&joints);
-    for (size_t i = 0; i < self->pieces->piece_count; i++) {
+    for (size_t i = 0; i < self->pieces.piece_count; i++) {
         const edges *piece = &self->edges[i];
         if (!piece->any)
             continue;
@@ -261,7 +261,7 @@ static void join_pieces(segment_run *self, ss_sampler *sampler)
  * fingerprints. */
 static sstore_status count_pieces(segment_run *self, ss_sampler *sampler, sstore_error *error)
 {
-    const size_t piece_count = self->pieces->piece_count;
+    const size_t piece_count = self->pieces.piece_count;
     sstore_status status = SSTORE_OK;
     self->totals = (ss_table_totals){.count = 0};
     for (uint32_t i = 0; i < self->threads; i++) {
@@ -301,7 +301,7 @@ static sstore_status count_pieces(segment_run *self, ss_sampler *sampler, sstore
 /* Reserve blocks for a piece, which has to be done in the order of the pieces. */
 static sstore_status reserve(segment_run *self, uint64_t task, worker *of, sstore_error *error)
 {
-    const bool is_last = task + 1 == self->pieces->piece_count;
+    const bool is_last = task + 1 == self->pieces.piece_count;
     const bool continued = of->distinct_count > 0 && self->table.count > 0 && values_of(of)[0] == self->table.last;
     sstore_status status = ss_column_writer_reserve(&self->table, &of->table, of->distinct_count, is_last, error);
     if (status != SSTORE_OK || !self->with_ids)
@@ -344,7 +344,7 @@ static sstore_status write_table(segment_run *self, sstore_error *error)
     if (status == SSTORE_OK && self->with_ids)
         status = ss_column_writer_open(&self->ids, dir, segment, SS_IDS_NUMBER, NULL, self->directory, error);
     if (status == SSTORE_OK)
-        status = ss_pool_run(self->threads, self->pieces->piece_count, write_piece, self, error);
+        status = ss_pool_run(self->threads, self->pieces.piece_count, write_piece, self, error);
     if (status == SSTORE_OK)
         status = ss_column_writer_finish(&self->table, &segment->tables[self->number], error);
     if (status == SSTORE_OK && self->with_ids)
@@ -399,7 +399,7 @@ static sstore_status build_first_table(segment_run *self, const ss_sorted_pieces
 {
     const ss_segment_writer *writer = self->writer;
     ss_manifest_segment *segment = self->segment;
-    self->pieces = records;
+    self->pieces = *records;
     sstore_status status = open_workers(self, writer->has_ids, records->max_items, error);
     if (status == SSTORE_OK)
         status = count_records(self, error);
@@ -463,15 +463,14 @@ static sstore_status build_table(segment_run *self, size_t capacity, sstore_erro
                                  .piece_capacity = capacity,
                                  .expected_count = distinct,
                                  .tmp_dir = writer->tmp_dir};
-    ss_sorted_pieces pieces = {.item_count = distinct};
-    self->pieces = &pieces;
+    self->pieces = (ss_sorted_pieces){.item_count = distinct};
     sstore_status status = ss_sorter_create(&options, &self->sorter, error);
     if (status == SSTORE_OK)
         status = permute_first_table(self, error);
     if (status == SSTORE_OK)
         status = ss_sorter_finish(self->sorter, self->workers[0].scratch, writer->progress, error);
     if (status == SSTORE_OK) {
-        pieces = ss_pieces_of_sorter(self->sorter, capacity);
+        self->pieces = ss_pieces_of_sorter(self->sorter, capacity);
         begin_phase(self, "counting", PERMUTE_NS + COUNT_NS);
         status = count_pieces(self, NULL, error);
     }
