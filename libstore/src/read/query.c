@@ -263,18 +263,6 @@ static int note_match(void *context, const sstore_match *match)
     return *smallest == 0;
 }
 
-/* Lower *smallest to the smallest distance of any record within `distance`. If nothing was removed, the
- * fingerprints tell it, and no ids are looked up. */
-static sstore_status find_smallest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, uint32_t *smallest,
-                                   sstore_error *error)
-{
-    ss_cursor_renew(cursor);
-    sstore_status status = cursor->store->removal_end == 0
-                               ? query_segments(cursor, fingerprint, distance, note_distance, smallest, error)
-                               : query(cursor, fingerprint, distance, note_match, smallest, error);
-    return status == SSTORE_STOPPED ? SSTORE_OK : status;
-}
-
 /* The distance to try after `tried` found nothing: one more, as long as all tries together cost less than a full
  * scan, which finds the nearest at any distance; then the largest. */
 static uint32_t next_distance(sstore_cursor *cursor, uint32_t tried, uint32_t max_distance, double *spent)
@@ -293,19 +281,23 @@ static uint32_t next_distance(sstore_cursor *cursor, uint32_t tried, uint32_t ma
 sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance,
                                    sstore_match_fn on_match, void *context, sstore_error *error)
 {
-    const uint32_t none = UINT32_MAX;
-    uint32_t smallest = none;
+    uint32_t smallest = UINT32_MAX; /* distance of a record that was found */
+    double spent = 0;               /* estimated nanoseconds */
     if (cursor == NULL || on_match == NULL || max_distance > SSTORE_MAX_DISTANCE)
         return ss_fail_argument(
             error, "sstore_query_nearest: cursor and on_match must not be NULL, nor the distance above 64");
-    uint32_t distance = (uint32_t)ss_min_u64(max_distance, cursor->store->manifest.distance);
-    double spent = 0; /* estimated nanoseconds */
+    uint32_t distance = ss_min_u32(max_distance, cursor->store->manifest.distance);
     ss_cursor_begin(cursor);
     for (;; distance = next_distance(cursor, distance, max_distance, &spent)) {
-        sstore_status status = find_smallest(cursor, fingerprint, distance, &smallest, error);
-        if (status != SSTORE_OK)
+        ss_cursor_renew(cursor);
+        /* If nothing was removed, the fingerprints tell the smallest distance, and no ids are looked up. */
+        const sstore_status status = cursor->store->removal_end == 0
+                                         ? query_segments(cursor, fingerprint, distance, note_distance, &smallest,
+                                                          error)
+                                         : query(cursor, fingerprint, distance, note_match, &smallest, error);
+        if (status != SSTORE_OK && status != SSTORE_STOPPED)
             return status;
-        if (smallest != none)
+        if (smallest <= distance)
             return query(cursor, fingerprint, smallest, on_match, context, error);
         if (distance == max_distance)
             return SSTORE_OK;

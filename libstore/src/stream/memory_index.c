@@ -174,7 +174,7 @@ uint32_t ss_fingerprint_index_rank(const ss_fingerprint_index *index, uint64_t v
 
 /* ----- searching ----- */
 
-/* A key that is looked up: first it is known where its begin stands, then its values. */
+/* A key that is looked up: `begins` is known at once, `values` and `count` when that has been read. */
 typedef struct probe {
     const uint32_t *begins;
     const uint64_t *values;
