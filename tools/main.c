@@ -1,5 +1,5 @@
 /*
- * main.c - the sstore program: the table of commands, and --help and --version without a command.
+ * main.c - the sstore program: the table of commands, and the options --help and --version without a command.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "commands/cmd.h"
 
 typedef struct command {
-    char *title; /* as usage messages show it; the command's name follows the space */
+    char *title; /* "sstore NAME", as usage messages show it */
     int (*run)(int argc, char **argv);
     const char *summary;
 } command;
@@ -20,22 +20,22 @@ typedef struct command {
 static const command commands[] = {
     {"sstore build", cmd_build, "make a store from fingerprints"},
     {"sstore add", cmd_add, "add records to a store"},
-    {"sstore remove", cmd_remove, "take records out of a store"},
-    {"sstore compact", cmd_compact, "make one segment of many, without what was removed"},
-    {"sstore reindex", cmd_reindex, "make lost or damaged directories of a store again"},
-    {"sstore merge", cmd_merge, "join stores into one"},
+    {"sstore remove", cmd_remove, "remove records from a store"},
+    {"sstore compact", cmd_compact, "merge the segments of a store, without removed records"},
+    {"sstore reindex", cmd_reindex, "rebuild lost or damaged directories of a store"},
+    {"sstore merge", cmd_merge, "merge stores into one"},
     {"sstore shard", cmd_shard, "split a store into several"},
     {"sstore query", cmd_query, "find the stored fingerprints near given ones"},
     {"sstore scan", cmd_scan, "find the fingerprints near given ones in files, without a store"},
-    {"sstore collect", cmd_collect, "put the matches of several scans in order"},
+    {"sstore collect", cmd_collect, "sort the matches of several scans"},
     {"sstore pairs", cmd_pairs, "find all pairs of near records of a store"},
     {"sstore clusters", cmd_clusters, "find the groups of records that near pairs connect"},
-    {"sstore join", cmd_join, "find all near pairs of records of two stores"},
-    {"sstore plan", cmd_plan, "compare the plans for a store to come"},
-    {"sstore stat", cmd_stat, "show what a store holds and how large its parts are"},
+    {"sstore join", cmd_join, "find all near pairs between two stores"},
+    {"sstore plan", cmd_plan, "compare plans before a store is built"},
+    {"sstore stat", cmd_stat, "show the contents of a store and the sizes of its parts"},
     {"sstore verify", cmd_verify, "read and check everything in a store"},
     {"sstore dump", cmd_dump, "print all records of a store"},
-    {"sstore fingerprint", cmd_fingerprint, "make fingerprints of documents"},
+    {"sstore fingerprint", cmd_fingerprint, "compute fingerprints of documents"},
 };
 
 static const char *command_name(const command *of)
@@ -69,8 +69,7 @@ static void print_help(FILE *stream)
           stream);
 }
 
-/* A store has some files for each of its segments, and all are open at once: let the process have as many as the system
- * allows. */
+/* All files of all segments of a store are open at once, so raise the limit as far as the system allows. */
 static void allow_many_files(void)
 {
     struct rlimit limit;
@@ -84,7 +83,7 @@ static int run_command(int argc, char **argv)
 {
     const command *found = find_command(argv[0]);
     if (found == NULL) {
-        message_print("'%s' is not a command; 'sstore --help' lists them", argv[0]);
+        message_print("'%s' is not a command; 'sstore --help' lists all commands", argv[0]);
         return EXIT_USAGE;
     }
     argv[0] = "sstore";
@@ -93,15 +92,14 @@ static int run_command(int argc, char **argv)
     return found->run(argc, argv);
 }
 
-static int print_help_of(char *name)
+static bool is_help(const char *word)
 {
-    char *argv[] = {name, "--help", NULL};
-    return run_command(2, argv);
+    return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
 /*
- * Give each standard stream that the caller closed a descriptor on which its use fails. Otherwise the next file that is
- * opened, one of a store perhaps, would get the number and receive what is printed.
+ * Give each standard stream that the caller closed a descriptor on which its use fails. Otherwise the next file to be
+ * opened, perhaps one of a store, would get the descriptor's number and receive the output.
  */
 static void fill_standard_descriptors(void)
 {
@@ -116,7 +114,7 @@ static void fill_standard_descriptors(void)
 int main(int argc, char **argv)
 {
     fill_standard_descriptors();
-    /* A file, or stdout, that grows beyond the limit is an error of the write, which has a message. */
+    /* A write beyond the limit of file sizes then fails with an error, which is reported. */
     (void)signal(SIGXFSZ, SIG_IGN);
     if (atexit(output_close) != 0)
         return EXIT_FAILED;
@@ -128,12 +126,10 @@ int main(int argc, char **argv)
         output_version();
         return EXIT_DONE;
     }
-    bool help = strcmp(argv[1], "help") == 0;
-    if (help && argc > 2)
-        return print_help_of(argv[2]);
-    if (help || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        print_help(stdout);
-        return EXIT_DONE;
-    }
-    return run_command(argc - 1, argv + 1);
+    if (!is_help(argv[1]))
+        return run_command(argc - 1, argv + 1);
+    if (argc > 2 && !is_help(argv[2]))
+        return run_command(2, (char *[]){argv[2], "--help", NULL});
+    print_help(stdout);
+    return EXIT_DONE;
 }

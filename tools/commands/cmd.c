@@ -1,29 +1,29 @@
 /*
- * cmd.c - operands, options and steps that several commands share.
+ * cmd.c - operands, options and steps that several commands share; cmd.h describes them.
  */
 #include "commands/cmd.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "input/interrupt.h"
 
 /* ----- operands ----- */
 
-void operands_check(operands given, int count, const char *expected, const char *missing)
+void operands_check(operands given, int count, const char *expected)
 {
     if (given.count > count)
-        message_usage_error("'%s' is one operand too many: expected %s", given.items[count], expected);
+        message_usage_error("unexpected operand '%s': expected only %s", given.items[count], expected);
     if (given.count < count)
-        message_usage_error("expected %s", missing);
+        message_usage_error("expected %s", expected);
 }
 
 const char *operands_only_store(operands given)
 {
-    operands_check(given, 1, "one STORE", "a STORE");
+    operands_check(given, 1, "a STORE");
     return given.items[0];
 }
 
@@ -42,7 +42,7 @@ operands operands_as_inputs(operands given)
     for (int i = 0; i < given.count; i++)
         standard_inputs += strcmp(given.items[i], "-") == 0;
     if (standard_inputs > 1)
-        message_usage_error("expected '-', standard input, once, found it %d times", standard_inputs);
+        message_usage_error("expected '-', standard input, only once, found it %d times", standard_inputs);
     return given.count > 0 ? given : (operands){standard_input, 1};
 }
 
@@ -80,13 +80,13 @@ static const option_choice compressions[] = {{"auto", COMPRESSION_AUTO},
 static const option_choice radices[] = {{"hex", false}, {"dec", true}, {0}};
 
 const command_option input_option_table[] = {
-    {"format", 0, "FORMAT", "auto (by suffix; the default), text, u64, rec or npy", OPTION_CHOICE,
+    {"format", 0, "FORMAT", "auto (default: by suffix, otherwise text), text, u64, rec or npy", OPTION_CHOICE,
      OPTION_FIELD(input_options, format), .choices = formats},
-    {"compression", 0, "KIND", "auto (by suffix, of text also by its beginning; the default), none, gzip or zstd",
+    {"compression", 0, "KIND", "auto (default: by suffix; text also by its first bytes), none, gzip or zstd",
      OPTION_CHOICE, OPTION_FIELD(input_options, compression), .choices = compressions},
-    {"columns", 0, "LIST", "what the fields of a line are: fingerprint, id, or - for one to skip", OPTION_TEXT,
+    {"columns", 0, "LIST", "the fields of a line of text, such as id,-,fingerprint; - skips a field", OPTION_TEXT,
      OPTION_FIELD(input_options, columns)},
-    {"radix", 0, "RADIX", "of fingerprints in text: hex (the default) or dec, signed or unsigned", OPTION_CHOICE,
+    {"radix", 0, "RADIX", "fingerprints in text are hex (default) or dec, signed or unsigned", OPTION_CHOICE,
      OPTION_FIELD(input_options, lines.decimal), .choices = radices},
     {0},
 };
@@ -95,9 +95,9 @@ void check_input_options(void *part)
 {
     input_options *input = part;
     line_fault fault;
-    if (!compression_is_known(input->compression))
-        message_usage_error("--compression: this sstore was built without %s", compression_library(input->compression));
-    /* Only now: --ids changes the meaning of the list. */
+    if (!compression_check(input->compression, &fault))
+        message_usage_error("--compression: %s", fault.reason);
+    /* Only after all options are parsed: --ids changes the meaning of the list. */
     if (input->columns != NULL && !line_format_set_columns(&input->lines, input->columns, &fault))
         message_usage_error("--columns: %s", fault.reason);
 }
@@ -110,42 +110,42 @@ static const option_choice progress_modes[] = {{"auto", PROGRESS_AUTO},
                                                {0}};
 
 const command_option run_options[] = {
-    {"progress", 0, "HOW", "auto: on a terminal (the default), json: objects on stderr, or none", OPTION_CHOICE,
+    {"progress", 0, "HOW", "auto (default: on a terminal), json (objects on stderr) or none", OPTION_CHOICE,
      OPTION_FIELD(task_arguments, progress), .choices = progress_modes},
-    {"quiet", 0, NULL, "print nothing but errors", OPTION_FLAG, OPTION_FIELD(task_arguments, quiet)},
+    {"quiet", 0, NULL, "print only errors", OPTION_FLAG, OPTION_FIELD(task_arguments, quiet)},
     {0},
 };
 
 const command_option task_options[] = {
-    {"threads", 0, "N", "work on N threads (default: all processors); 1: also read on no other", OPTION_NUMBER,
+    {"threads", 0, "N", "use N threads (default: all processors); 1: also read input on the same thread", OPTION_NUMBER,
      OPTION_FIELD(task_arguments, options.threads), .max = 1024},
-    {"memory", 0, "SIZE", "what the work may take, all in all (default 1G; kept to from 64M on)", OPTION_SIZE,
+    {"memory", 0, "SIZE", "memory limit of the process (default 1G; enforced from 64M up)", OPTION_SIZE,
      OPTION_FIELD(task_arguments, options.memory_bytes)},
     {"tmp-dir", 0, "DIR",
-     "where to keep what does not fit in memory (default: in STORE; of "
-     "pairs, clusters and join in TMPDIR if that is set)",
+     "folder for data that does not fit in memory (default: STORE; for "
+     "pairs, clusters and join: TMPDIR if it is set)",
      OPTION_TEXT, OPTION_FIELD(task_arguments, options.tmp_dir)},
     {0},
 };
 
 const command_option write_options[] = {
-    {"ignore-free-space", 0, NULL, "begin though the disk seems too small", OPTION_FLAG,
+    {"ignore-free-space", 0, NULL, "start even if the disk seems too full", OPTION_FLAG,
      OPTION_FIELD(task_arguments, options.ignore_free_space)},
     {0},
 };
 
 const command_option segment_options[] = {
-    {"plan", 0, "PLAN", "auto, 20, 16, 10, 4, 3, 2, 1, BcC (5c2) or bits:radius,...", OPTION_TEXT,
+    {"plan", 0, "PLAN", "the tables: auto, 20, 16, 10, 4, 3, 2, 1, BcC (such as 5c2) or bits:radius,...", OPTION_TEXT,
      OPTION_FIELD(task_arguments, options.plan)},
-    {"block-size", 0, "SIZE", "a power of two from 256 to 64K (default 4K, or the store's)", OPTION_SIZE,
-     OPTION_FIELD(task_arguments, options.block_bytes)},
+    {"block-size", 0, "SIZE", "bytes of a block, a power of two from 256 to 64K (default: the store's, or 4K)",
+     OPTION_SIZE, OPTION_FIELD(task_arguments, options.block_bytes)},
     {0},
 };
 
 const command_option build_options[] = {
-    {"force", 0, NULL, "replace STORE if it exists, once the new one is complete", OPTION_FLAG,
+    {"force", 0, NULL, "replace an existing store when the new one is complete", OPTION_FLAG,
      OPTION_FIELD(task_arguments, options.replace)},
-    {"allow-empty", 0, NULL, "with --force: also if there are no records", OPTION_FLAG,
+    {"allow-empty", 0, NULL, "with --force: also replace it if there are no records", OPTION_FLAG,
      OPTION_FIELD(task_arguments, allow_empty)},
     {0},
 };
@@ -154,7 +154,7 @@ void check_run_options(void *part)
 {
     const task_arguments *task = part;
     if (task->progress == PROGRESS_JSON && !json_is_available())
-        message_usage_error("--progress: this sstore was built without the jansson library, so it has no JSON");
+        message_usage_error("--progress: this sstore was built without the jansson library");
 }
 
 /* ----- long tasks ----- */
@@ -236,10 +236,9 @@ sstore_compact_options task_compact_options(const task_arguments *arguments, sst
     return options;
 }
 
-
 void task_begin(task_arguments *arguments)
 {
-    /* A reader that closes the pipe of progress or answers must not end the process in the middle of a change. */
+    /* If a reader closes the pipe of progress or answers, the process must not end in the middle of a change. */
     (void)signal(SIGPIPE, SIG_IGN);
     task_begin_reading(arguments);
 }
@@ -253,13 +252,13 @@ int task_end(const char *path, sstore_status status, const sstore_error *error)
     }
     const int code = message_status(status, error);
     if (status == SSTORE_ERROR_EXISTS)
-        message_print("--force replaces an existing store, and nothing else");
+        message_print("--force replaces an existing store, but no other file or folder");
     else if (status == SSTORE_ERROR_IO && error->system_errno == ENOSPC)
-        message_print("--tmp-dir spills elsewhere, --ignore-free-space begins all the same");
+        message_print("--tmp-dir puts temporary files on another disk; --ignore-free-space starts all the same");
     return code;
 }
 
-/* Of smaller stores, most bytes are headers and blocks that are not full. */
+/* In smaller stores, most bytes are headers and partly filled blocks. */
 #define MIN_SUMMED_FINGERPRINTS 10000u
 
 static int print_summary(const char *path)
@@ -270,7 +269,7 @@ static int print_summary(const char *path)
         return code;
     char each[48] = "";
     if (metadata.distinct_count >= MIN_SUMMED_FINGERPRINTS)
-        snprintf(each, sizeof each, ", bytes a fingerprint %.1f",
+        snprintf(each, sizeof each, ", bytes per fingerprint %.1f",
                  (double)metadata.total_bytes / (double)metadata.distinct_count);
     message_print("%s: records %" PRIu64 ", distinct %" PRIu64 ", tables %" PRIu32 ", bytes %" PRIu64 "%s", path,
                   metadata.record_count, metadata.distinct_count, metadata.table_count, metadata.total_bytes, each);
@@ -288,8 +287,7 @@ int task_check_records(const task_arguments *arguments, const char *path, uint64
     if (record_count > 0 || !arguments->options.replace || arguments->allow_empty)
         return EXIT_DONE;
     progress_end();
-    message_print("%s: there are no input records, so nothing was changed; add --allow-empty to make an empty store",
-                  path);
+    message_print("%s: there are no input records, so nothing was changed; --allow-empty makes an empty store", path);
     return EXIT_FAILED;
 }
 

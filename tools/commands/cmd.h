@@ -1,7 +1,7 @@
 /*
- * cmd.h - the commands of sstore, and the options, checks and steps that several of them share.
+ * cmd.h - the commands of sstore, and the operands, options and steps that several of them share.
  *
- * Data goes to stdout, words go to stderr.
+ * Data goes to stdout, messages go to stderr.
  */
 #ifndef CMD_H
 #define CMD_H
@@ -12,8 +12,8 @@
 #include "output/output.h"
 
 /*
- * Each runs one command and returns the process's exit code. argv[0] is "sstore", with which getopt begins its
- * messages, and program_invocation_short_name is "sstore NAME", which usage messages show.
+ * Each runs one command and returns the exit code of the process. argv[0] is "sstore", which begins getopt's messages.
+ * program_invocation_short_name is "sstore NAME", which usage messages show.
  */
 int cmd_build(int argc, char **argv);
 int cmd_add(int argc, char **argv);
@@ -36,23 +36,23 @@ int cmd_fingerprint(int argc, char **argv);
 
 /* ----- operands ----- */
 
-/* End the process with a usage error unless there are `count` operands: messages say what is expected, and what is
- * missing. */
-void operands_check(operands given, int count, const char *expected, const char *missing);
+/* Each of these ends the process with a usage error if the operands are wrong. */
 
-/* The only operand, STORE. Otherwise the process ends with a usage error. */
+/* Check that there are `count` operands; `expected` describes them. */
+void operands_check(operands given, int count, const char *expected);
+
+/* The only operand, STORE. */
 const char *operands_only_store(operands given);
 
-/* Take the first operand, STORE, off the others. */
+/* Remove the first operand, STORE, from the others, and return it. */
 const char *operands_take_store(operands *given);
 
-/* Which inputs operands name: none of them stands for "-", standard input, which may be named once; otherwise the
- * process ends. */
+/* The operands as input files. Without any, the only input is "-", standard input, which may be given once. */
 operands operands_as_inputs(operands given);
 
 /* ----- stores ----- */
 
-/* Open the store at `path` and read its metadata. Returns an exit code; *store_out is to be closed in any case. */
+/* Open the store at `path` and read its metadata. Returns an exit code. Close *store_out in any case. */
 int store_open(const char *path, const sstore_open_options *options, sstore **store_out,
                sstore_statistics *metadata_out);
 
@@ -61,7 +61,7 @@ int store_read_metadata(const char *path, sstore_statistics *metadata_out);
 
 /* ----- options of input ----- */
 
-/* --format, --compression, --columns and --radix, as a group of options for the input_options at an offset of the
+/* --format, --compression, --columns and --radix: a group of options for the input_options at an offset in the
  * arguments. */
 extern const command_option input_option_table[];
 void check_input_options(void *part);
@@ -72,12 +72,12 @@ void check_input_options(void *part);
 
 /* ----- long tasks ----- */
 
-/* What long commands are given: the resources that they may use and, if they write a store, its properties. */
+/* The arguments of long commands: the resources that they may use and, if they write a store, its properties. */
 typedef struct task_arguments {
     sstore_build_options options;
     progress_mode progress;
     bool quiet;
-    bool allow_empty; /* with --force: also without any input record */
+    bool allow_empty; /* --force may replace a store even if there are no input records */
 } task_arguments;
 
 #define TASK_ARGUMENTS_INIT                                                                                            \
@@ -86,8 +86,8 @@ typedef struct task_arguments {
     }
 
 /*
- * Groups of options for the task_arguments at an offset of the arguments. Each contains the ones before it. RUN:
- * progress and messages. TASK: threads, memory and temporary files. WRITE: for commands that write a store. SEGMENT:
+ * Groups of options for the task_arguments at an offset in the arguments. Each includes the previous ones. RUN:
+ * progress and messages. TASK: threads, memory and temporary files. WRITE: for commands that write to a store. SEGMENT:
  * plan and block size of a segment. BUILD: for commands that make a store.
  */
 extern const command_option run_options[], task_options[], write_options[], segment_options[], build_options[];
@@ -101,31 +101,30 @@ void check_run_options(void *part);
 #define SEGMENT_OPTION_GROUPS(offset) {segment_options, offset, NULL, NULL}, WRITE_OPTION_GROUPS(offset)
 #define BUILD_OPTION_GROUPS(offset) {build_options, offset, NULL, NULL}, SEGMENT_OPTION_GROUPS(offset)
 
-/* The options of the library's calls that do not make a store of inputs, from those of a task. */
+/* The options of library calls from those of a task. */
 sstore_add_options task_add_options(const task_arguments *arguments);
 sstore_remove_options task_remove_options(const task_arguments *arguments);
 sstore_merge_options task_merge_options(const task_arguments *arguments);
 sstore_compact_options task_compact_options(const task_arguments *arguments, sstore_compaction which);
 
-/* Begin to show progress as the options ask for, and make the library stop on a signal: call it before the store
- * is begun. From then on a pipe that nobody reads is an error of the write, and no signal; progress is lost
- * without a word. */
+/* Call this before the store is begun: it begins to show progress, and makes the library stop on a signal. From then on
+ * a write to a pipe without a reader fails, instead of ending the process by SIGPIPE. */
 void task_begin(task_arguments *arguments);
 
-/* The same for a command that writes no store: SIGPIPE ends it. */
+/* The same for a command that does not write to a store: SIGPIPE ends it. */
 void task_begin_reading(task_arguments *arguments);
 
-/* What to do after the library did the task for the store at `path`, or did not: report. Returns the exit code. */
+/* Report how the task for the store at `path` ended. Returns the exit code. */
 int task_end(const char *path, sstore_status status, const sstore_error *error);
 
-/* The same and, of a new store, print a summary. */
+/* The same; if the task made a store, print a summary. */
 int task_end_build(const task_arguments *arguments, const char *path, sstore_status status, const sstore_error *error);
 
-/* Fail if `record_count` is 0 with --force, but without --allow-empty: the program that should have written the
- * records has probably failed, and a store may be lost. */
+/* With --force, but without --allow-empty, fail if `record_count` is 0: the program that should have written the
+ * records has probably failed, and a store would be lost. Returns an exit code. */
 int task_check_records(const task_arguments *arguments, const char *path, uint64_t record_count);
 
-/* The same if the input records are those of stores. */
+/* The same for records that come from stores. */
 int task_check_stores(const task_arguments *arguments, const char *path, const operands *stores);
 
 #endif

@@ -1,21 +1,22 @@
 /*
- * cmd_add.c - sstore add: add records to a store, all of them or those that are new; these are answered for one by one.
+ * cmd_add.c - sstore add: add records to a store, either all of them or, with --if-new, those without near records.
+ * Then each record is answered.
  */
 #include <inttypes.h>
 
 #include "commands/cmd_build.h"
 #include "input/interrupt.h"
 
-/* Records of files are inserted so many at a time, which takes less for each; together they take 16 MiB. */
+/* Records of files are inserted in chunks, which is faster. A chunk takes 16 MiB. */
 #define CHUNK_RECORDS ((size_t)1 << 20)
 
 typedef struct add_arguments {
     store_arguments store;
     bool if_new;
-    const char *of_if_new; /* an option that goes with it, if there is one */
+    const char *of_if_new; /* an option that needs --if-new, if one is given */
     uint32_t distance;     /* or SSTORE_OWN_DISTANCE */
     uint64_t publish_every;
-    uint64_t limit; /* the most matches that are printed of a record */
+    uint64_t limit; /* on the printed matches of a record */
     bool compact, json;
 } add_arguments;
 
@@ -23,18 +24,18 @@ typedef struct add_arguments {
 
 static const command_option add_options[] = {
     {"if-new", 0, NULL,
-     "add only records that none is near, in STORE or before them in the input; print the "
-     "matches of the others",
+     "add a record only if no record in STORE or before it in the input is near; print a line for it, or its matches",
      OPTION_FLAG, OPTION_FIELD(add_arguments, if_new)},
-    {"distance", 'k', "D", "with --if-new: near is what lies within D bits, 0 to 16 (default: STORE's distance)",
+    {"distance", 'k', "D", "with --if-new: near means within D bits, 0 to 16 (default: the store's distance)",
      OPTION_NUMBER, OPTION_FIELD(add_arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE, OF_IF_NEW},
-    {"publish-every", 0, "N", "with --if-new: let readers see what is new whenever it is N records", OPTION_NUMBER,
+    {"publish-every", 0, "N", "with --if-new: publish the new records whenever there are N", OPTION_NUMBER,
      OPTION_FIELD(add_arguments, publish_every), .min = 1, .max = UINT64_MAX, OF_IF_NEW},
-    {"limit", 0, "N", "with --if-new: print at most N matches of each record, the nearest; 1: one line each",
-     OPTION_NUMBER, OPTION_FIELD(add_arguments, limit), .min = 1, .max = UINT64_MAX, OF_IF_NEW},
-    {"json", 0, NULL, "with --if-new: print JSON objects, one a line", OPTION_JSON, OPTION_FIELD(add_arguments, json),
+    {"limit", 0, "N", "with --if-new: print only the N nearest matches of each record", OPTION_NUMBER,
+     OPTION_FIELD(add_arguments, limit), .min = 1, .max = UINT64_MAX, OF_IF_NEW},
+    {"json", 0, NULL, "with --if-new: print one JSON object per line", OPTION_JSON, OPTION_FIELD(add_arguments, json),
      OF_IF_NEW},
-    {"compact", 0, NULL, "then do as 'sstore compact --tiered'", OPTION_FLAG, OPTION_FIELD(add_arguments, compact)},
+    {"compact", 0, NULL, "afterwards do the same as 'sstore compact --tiered'", OPTION_FLAG,
+     OPTION_FIELD(add_arguments, compact)},
     {0},
 };
 static const command_syntax syntax = {
@@ -43,20 +44,19 @@ static const command_syntax syntax = {
                                      INPUT_OPTION_GROUP(offsetof(add_arguments, store.input)),
                                      {0}},
     .operands = "STORE [INPUT...]",
-    .doc = "Add the records in all INPUTs, as 'sstore build' reads them, to STORE; - or no INPUT is stdin. They "
-           "become a segment of their own, which readers see at once and as a whole when all is done. Records that "
-           "STORE has already are not added again. Without ids, a record's id is the store's next ordinal. 'sstore "
-           "compact' makes one segment of many, which queries take less time for."
-           "\vSizes take the suffixes K, M, G and T, powers of 1024.",
+    .doc = "Add the records in all INPUTs, in the formats of 'sstore build', to STORE. Without INPUT, or with -, read "
+           "standard input. Records that STORE already has are not added again. A record without an id gets the "
+           "store's next ordinal. The new records form a segment, which readers see as a whole at the end. Many "
+           "segments make queries slower: 'sstore compact' merges them.",
 };
 
-/* ----- adding what is new ----- */
+/* ----- adding new records only ----- */
 
 typedef struct new_job {
     const add_arguments *all;
     sstore_dedup *dedup;
     output_style style;
-    bool answers_now; /* the writer of the input may wait for the answers */
+    bool answers_now; /* the writer of the input may be waiting for the answers */
     uint64_t record_count;
     sstore_statistics before; /* of the store */
     sstore_change change;     /* of all publications */
@@ -74,8 +74,10 @@ static int print_answer(void *context, const sstore_dedup_answer *answer)
     return 0;
 }
 
-static int insert(new_job *job, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+/* Insert and answer records: an input_batch_fn. */
+static int insert(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
 {
+    new_job *job = context;
     sstore_error error;
     if (interrupted())
         return interrupt_exit_code();
@@ -97,11 +99,6 @@ static int insert_chunk(new_job *job)
                       : insert(job, job->chunk.fingerprints, job->chunk.has_ids ? job->chunk.ids : NULL, count);
 }
 
-static int insert_now(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
-{
-    return insert(context, fingerprints, ids, count);
-}
-
 static int add_to_chunk(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
 {
     new_job *job = context;
@@ -109,13 +106,13 @@ static int add_to_chunk(void *context, const uint64_t *fingerprints, const uint6
     return job->chunk.count + INPUT_BATCH_RECORDS > CHUNK_RECORDS ? insert_chunk(job) : EXIT_DONE;
 }
 
-/* Text that comes through stdin is answered record by record, since its writer may wait for the answer. */
+/* Text from stdin is answered record by record, since its writer may be waiting for the answer. */
 static int insert_input(new_job *job, const char *input, input_ids *ids)
 {
     const input_options *format = &job->all->store.input;
     job->answers_now = input_is_interactive(input, format);
     if (job->answers_now)
-        return input_read_interactive(format, ids, insert_now, job);
+        return input_read_interactive(format, ids, insert, job);
     int code = input_read(input, format, ids, add_to_chunk, job);
     return code == EXIT_DONE ? insert_chunk(job) : code;
 }
@@ -130,7 +127,7 @@ static int insert_inputs(new_job *job)
     return code == EXIT_DONE && interrupted() ? interrupt_exit_code() : code;
 }
 
-/* Publish what is gathered in spite of a failure: answers that were printed stay true. */
+/* Publish the new records in spite of a failure, so that printed answers stay true. */
 static void publish_after_failure(new_job *job, const char *path)
 {
     sstore_error error;
@@ -139,16 +136,11 @@ static void publish_after_failure(new_job *job, const char *path)
     const uint64_t lost = sstore_dedup_pending_count(job->dedup);
     progress_end();
     if (status != SSTORE_OK)
-        message_print("%s: %" PRIu64 " records that were answered as new are not in it: %s", path, lost, error.message);
+        message_print("%s: %" PRIu64 " records that were answered as new are not in the store: %s", path, lost,
+                      error.message);
 }
 
-static void print_summary(const char *path, const new_job *job)
-{
-    message_print("%s: added %" PRIu64 " of %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
-                  job->change.added_count, job->record_count, job->change.record_count, job->change.segment_count);
-}
-
-/* Files are inserted as a whole: if anything fails, so that not all answers can be known, nothing more is published. */
+/* After a failure, the answers of files are incomplete, so nothing more of them is published. */
 static int insert_all(new_job *job)
 {
     const char *path = job->all->store.store;
@@ -164,17 +156,18 @@ static int insert_all(new_job *job)
     } else {
         progress_end();
         if (interrupted())
-            message_print("%s: interrupted; what was not published yet is not in it", path);
+            message_print("%s: interrupted; new records that were not yet published are not in the store", path);
         return code;
     }
     if (!job->all->store.task.quiet) {
-        print_summary(path, job);
+        message_print("%s: added %" PRIu64 " of %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
+                      job->change.added_count, job->record_count, job->change.record_count, job->change.segment_count);
         store_warn_of_ids(path, &job->change);
     }
     return code;
 }
 
-/* Insert what is new in all the inputs; text from stdin is answered line by line. */
+/* Insert the new records of all inputs. */
 static int add_new(add_arguments *all)
 {
     const char *path = all->store.store;
@@ -214,26 +207,20 @@ static int add_new(add_arguments *all)
     return code;
 }
 
-/* ----- adding all ----- */
-
-/* Compact by tiers; nothing is said of it unless it fails. */
-static int compact(store_arguments *arguments)
-{
-    sstore_error error;
-    const sstore_compact_options options = task_compact_options(&arguments->task, SSTORE_COMPACT_TIERS);
-    sstore_status status = sstore_compact(arguments->store, &options, NULL, &error);
-    return task_end(arguments->store, status, &error);
-}
-
 int cmd_add(int argc, char **argv)
 {
     add_arguments all = {.store = STORE_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE, .limit = UINT64_MAX};
     const operands given = command_line_parse(&syntax, argc, argv, &all);
     if (!all.if_new && all.of_if_new != NULL)
-        message_usage_error("%s goes with --if-new only", all.of_if_new);
+        message_usage_error("%s needs --if-new", all.of_if_new);
     store_take_operands(&all.store, given);
     if (all.if_new)
         return add_new(&all);
     int code = store_change_from_inputs(STORE_ADD, &all.store);
-    return code == EXIT_DONE && all.compact ? compact(&all.store) : code;
+    if (code != EXIT_DONE || !all.compact)
+        return code;
+    sstore_error error;
+    const sstore_compact_options options = task_compact_options(&all.store.task, SSTORE_COMPACT_TIERS);
+    sstore_status status = sstore_compact(all.store.store, &options, NULL, &error);
+    return task_end(all.store.store, status, &error);
 }

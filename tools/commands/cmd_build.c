@@ -1,5 +1,5 @@
 /*
- * cmd_build.c - sstore build and remove: from inputs to a store, or to one with less in it.
+ * cmd_build.c - sstore build and remove, and the steps that they share with sstore add.
  */
 #include "commands/cmd_build.h"
 
@@ -7,17 +7,17 @@
 
 #include "input/interrupt.h"
 
-#define LARGE_BYTES 1000000000u /* of disk: only larger builds print their needs */
+#define LARGE_BYTES 1000000000u /* of disk space: only larger builds announce their needs */
 #define MANY_SEGMENTS 32u
 
 typedef struct build_job {
     store_change kind;
     sstore_builder *builder; /* NULL where records are removed */
     sstore_remover *remover;
-    uint64_t record_count, expected_count; /* expected: of all inputs, 0 if it is not known */
+    uint64_t record_count, expected_count; /* expected: in all inputs; 0: unknown */
 } build_job;
 
-/* Give the library some records, fingerprints or ids; ids that are to be removed come as `fingerprints`. */
+/* Give records to the library. Ids to remove come as `fingerprints`. */
 static sstore_status give(const build_job *job, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
                           sstore_error *error)
 {
@@ -51,13 +51,8 @@ static int read_inputs(build_job *job, const store_arguments *arguments)
     return code == EXIT_DONE && interrupted() ? interrupt_exit_code() : code;
 }
 
-static double gigabytes(uint64_t bytes)
-{
-    return (double)bytes / 1e9;
-}
-
-/* Print how much disk space a large build needs, before it begins. */
-static void state_needs(const task_arguments *arguments, const char *path, const build_job *job)
+/* Before a large build, print how much disk space it needs. */
+static void print_needs(const task_arguments *arguments, const char *path, const build_job *job)
 {
     sstore_build_needs needs = {.struct_size = sizeof needs};
     sstore_error error;
@@ -65,17 +60,17 @@ static void state_needs(const task_arguments *arguments, const char *path, const
         sstore_builder_needs(job->builder, job->expected_count, &needs, &error) != SSTORE_OK ||
         needs.peak_bytes + needs.tmp_peak_bytes < LARGE_BYTES)
         return;
-    message_print("%s: about %" PRIu64
-                  " million records; the build takes up to %.1f GB of disk, of which %.1f GB stay; "
-                  "%.1f GB are free",
-                  path, job->expected_count / 1000000, gigabytes(needs.peak_bytes), gigabytes(needs.store_bytes),
-                  gigabytes(needs.free_bytes));
+    message_print("%s: about %" PRIu64 " million records; the build needs up to %.1f GB of disk, the store then takes "
+                  "%.1f GB; %.1f GB are free",
+                  path, job->expected_count / 1000000, (double)needs.peak_bytes / 1e9, (double)needs.store_bytes / 1e9,
+                  (double)needs.free_bytes / 1e9);
     if (needs.tmp_peak_bytes > 0)
-        message_print("%s: up to %.1f GB are spilled to %s, where %.1f GB are free", path,
-                      gigabytes(needs.tmp_peak_bytes), arguments->options.tmp_dir, gigabytes(needs.tmp_free_bytes));
+        message_print("%s: up to %.1f GB of temporary files go to %s, where %.1f GB are free", path,
+                      (double)needs.tmp_peak_bytes / 1e9, arguments->options.tmp_dir,
+                      (double)needs.tmp_free_bytes / 1e9);
 }
 
-/* Of all inputs together, if it is known of each. */
+/* The sum over all inputs, if each is known. */
 static input_expectation expect_records(const store_arguments *arguments)
 {
     input_expectation all = {.known = true};
@@ -110,17 +105,7 @@ static void print_change(const char *path, bool added, const sstore_change *chan
         message_print("%s: removed %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
                       change->removed_count, change->record_count, change->segment_count);
     if (change->segment_count >= MANY_SEGMENTS)
-        message_print("%s: queries look into every segment; 'sstore compact --tiered' makes few of many", path);
-}
-
-/* What the summary of a new store does not say. */
-static void tell_of_input(const char *path, bool may_be_empty, const sstore_change *change)
-{
-    if (change->given_count == 0 && !may_be_empty)
-        message_print("%s: warning: there were no input records", path);
-    if (change->given_count > change->added_count)
-        message_print("%s: %" PRIu64 " of %" PRIu64 " input records were repeated", path,
-                      change->given_count - change->added_count, change->given_count);
+        message_print("%s: every query reads every segment; 'sstore compact --tiered' makes them few", path);
 }
 
 void store_warn_of_ids(const char *path, const sstore_change *change)
@@ -147,7 +132,7 @@ int store_check_inputs(store_arguments *arguments)
     return input_check_all(arguments->inputs.items, arguments->inputs.count, &arguments->input);
 }
 
-/* Publish what has been read, and say what it made. */
+/* Publish the change, and print a summary. */
 static int finish(build_job *job, const store_arguments *arguments)
 {
     const char *path = arguments->store;
@@ -159,12 +144,16 @@ static int finish(build_job *job, const store_arguments *arguments)
     int code = job->kind == STORE_BUILD ? task_end_build(task, path, status, &error) : task_end(path, status, &error);
     if (code != EXIT_DONE || task->quiet)
         return code;
-    if (job->kind == STORE_BUILD) {
-        tell_of_input(path, task->allow_empty, &change);
-    } else {
+    if (job->kind != STORE_BUILD) {
         print_change(path, job->kind == STORE_ADD, &change);
         store_warn_of_ids(path, &change);
+        return EXIT_DONE;
     }
+    if (change.given_count == 0 && !task->allow_empty)
+        message_print("%s: warning: there were no input records", path);
+    if (change.given_count > change.added_count)
+        message_print("%s: %" PRIu64 " of %" PRIu64 " input records were repeated", path,
+                      change.given_count - change.added_count, change.given_count);
     return EXIT_DONE;
 }
 
@@ -184,7 +173,7 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
     sstore_status status = begin(&job, path, task, &error);
     if (status != SSTORE_OK)
         return task_end(path, status, &error);
-    state_needs(task, path, &job);
+    print_needs(task, path, &job);
     code = read_inputs(&job, arguments);
     if (code == EXIT_DONE && kind == STORE_BUILD)
         code = task_check_records(task, path, job.record_count);
@@ -198,13 +187,13 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
 /* ----- sstore build ----- */
 
 static const command_option build_command_options[] = {
-    {"distance", 'k', "K", "the distance to build for, 0 to 16 (default 3)", OPTION_NUMBER,
+    {"distance", 'k', "K", "build for queries within K bits, 0 to 16 (default 3)", OPTION_NUMBER,
      OPTION_FIELD(store_arguments, task.options.distance), .max = SSTORE_MAX_BUILD_DISTANCE},
-    {"recipe", 0, "TEXT", "how the fingerprints were made; kept in the store", OPTION_TEXT,
+    {"recipe", 0, "TEXT", "how the fingerprints were made; recorded in the store", OPTION_TEXT,
      OPTION_FIELD(store_arguments, task.options.recipe)},
-    {"no-ids", 0, NULL, "make a store without ids; those in the input are ignored", OPTION_FLAG,
+    {"no-ids", 0, NULL, "make a store without ids; ignore ids in the input", OPTION_FLAG,
      OPTION_FIELD(store_arguments, task.options.without_ids)},
-    {"first-ordinal", 0, "N", "the id of the first record, if the input has none (default 0)", OPTION_NUMBER,
+    {"first-ordinal", 0, "N", "if the input has no ids: the id of the first record (default 0)", OPTION_NUMBER,
      OPTION_FIELD(store_arguments, task.options.first_ordinal), .max = UINT64_MAX},
     {0},
 };
@@ -214,10 +203,9 @@ static const command_syntax build_syntax = {
                                      INPUT_OPTION_GROUP(offsetof(store_arguments, input)),
                                      {0}},
     .operands = "STORE [INPUT...]",
-    .doc = "Make STORE, a folder, from the fingerprints in all INPUTs; - or no INPUT is stdin. Text holds one record "
-           "a line: a fingerprint of 1 to 16 hex digits, then perhaps a decimal id. Without ids a record's id is its "
-           "number over all inputs, from 0. A malformed line ends the build, and nothing is left behind."
-           "\vSizes take the suffixes K, M, G and T, powers of 1024.",
+    .doc = "Make STORE, a folder, from the fingerprints in all INPUTs. Without INPUT, or with -, read standard input. "
+           "A line of text holds a fingerprint of 1 to 16 hex digits and optionally a decimal id. Without ids, records "
+           "are numbered from 0 over all inputs. A malformed line stops the build, and nothing is left behind.",
 };
 
 int cmd_build(int argc, char **argv)
@@ -226,7 +214,7 @@ int cmd_build(int argc, char **argv)
     const operands given = command_line_parse(&build_syntax, argc, argv, &all);
     const sstore_build_options *made = &all.task.options;
     if (made->without_ids && made->first_ordinal != 0)
-        message_usage_error("--first-ordinal is of no use with --no-ids");
+        message_usage_error("--first-ordinal has no effect with --no-ids: leave one of them out");
     store_take_operands(&all, given);
     all.input.lines.ignore_ids = made->without_ids;
     return store_change_from_inputs(STORE_BUILD, &all);
@@ -235,7 +223,7 @@ int cmd_build(int argc, char **argv)
 /* ----- sstore remove ----- */
 
 static const command_option remove_options[] = {
-    {"ids", 0, NULL, "the input is of ids, in text the first column, decimal: remove all records with one of them",
+    {"ids", 0, NULL, "the input lists ids, in text decimal in the first field: remove all records with these ids",
      OPTION_FLAG, OPTION_FIELD(store_arguments, input.lines.are_ids)},
     {0},
 };
@@ -245,10 +233,9 @@ static const command_syntax remove_syntax = {
                                      INPUT_OPTION_GROUP(offsetof(store_arguments, input)),
                                      {0}},
     .operands = "STORE [INPUT...]",
-    .doc = "Take the records in all INPUTs, as 'sstore build' reads them, out of STORE; - or no INPUT is stdin. A "
-           "fingerprint without an id stands for all its records. What STORE does not have is ignored. Readers see "
-           "the removal at once and as a whole when all is done; the room is free after 'sstore compact'."
-           "\vSizes take the suffixes K, M, G and T, powers of 1024.",
+    .doc = "Remove the records in all INPUTs, in the formats of 'sstore build', from STORE. Without INPUT, or with -, "
+           "read standard input. A fingerprint without an id stands for all its records. Records that STORE does not "
+           "have are ignored. Readers see the whole removal at once, at the end. 'sstore compact' frees the space.",
 };
 
 int cmd_remove(int argc, char **argv)

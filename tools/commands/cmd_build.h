@@ -1,21 +1,21 @@
 /*
- * cmd_build.h - from inputs to a store that is new or changed: what build, add and remove share. Functions return
- * exit codes; failures have been reported.
+ * cmd_build.h - the steps that build, add and remove share: they make or change a store from inputs. Functions return
+ * exit codes, and have reported failures.
  */
 #ifndef CMD_BUILD_H
 #define CMD_BUILD_H
 
 #include "commands/cmd.h"
 
-/* What is done with the records of the inputs. */
+/* What to do with the records of the inputs. */
 typedef enum store_change {
-    STORE_BUILD,     /* they become a store */
-    STORE_ADD,       /* they are added to a store */
-    STORE_REMOVE,    /* they are removed from a store, or without ids all records of these fingerprints are */
-    STORE_REMOVE_IDS /* the inputs are of ids: all records with one of these are removed */
+    STORE_BUILD,     /* make a store of them */
+    STORE_ADD,       /* add them to a store */
+    STORE_REMOVE,    /* remove them from a store; a fingerprint without an id stands for all its records */
+    STORE_REMOVE_IDS /* the inputs are ids: remove all records with one of them */
 } store_change;
 
-/* What commands with the operands STORE [INPUT...] are given. */
+/* The arguments of commands with the operands STORE [INPUT...]. */
 typedef struct store_arguments {
     const char *store;
     operands inputs;
@@ -23,23 +23,20 @@ typedef struct store_arguments {
     input_options input;
 } store_arguments;
 
-#define STORE_ARGUMENTS_INIT                                                                                           \
-    {                                                                                                                  \
-        NULL, {NULL, 0}, TASK_ARGUMENTS_INIT, INPUT_OPTIONS_INIT                                                       \
-    }
+#define STORE_ARGUMENTS_INIT {.task = TASK_ARGUMENTS_INIT, .input = INPUT_OPTIONS_INIT}
 
 /* Set the store and the inputs. */
 void store_take_operands(store_arguments *arguments, operands given);
 
-/* Check cheaply that all inputs can be read, and choose how. */
+/* Check cheaply that all inputs can be read, and set how to read them. */
 int store_check_inputs(store_arguments *arguments);
 
-/* Warn of ids of added records that another fingerprint also has: where the lines of two files are both numbered
- * from 0, two documents get one id, and nothing fails. */
+/* Warn if ids of added records also belong to other fingerprints: if the lines of two files are both numbered from 0,
+ * two documents get the same id. */
 void store_warn_of_ids(const char *path, const sstore_change *change);
 
-/* Make the change with all the inputs, publish the store, and say what it is. On a failure or an interruption
- * nothing was changed. */
+/* Make the change with all inputs, publish it, and print a summary. After a failure or an interruption nothing has
+ * changed. */
 int store_change_from_inputs(store_change kind, store_arguments *arguments);
 
 #endif

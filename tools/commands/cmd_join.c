@@ -1,29 +1,24 @@
 /*
- * cmd_join.c - sstore pairs, clusters and join: records that are near each other, in a store or in two.
+ * cmd_join.c - sstore pairs, clusters and join: near records within a store or between two stores.
  */
 #include "commands/cmd.h"
 #include "input/interrupt.h"
 
 typedef struct arguments {
-    task_arguments task; /* what it may take */
-    uint32_t distance;   /* or SSTORE_OWN_DISTANCE */
+    task_arguments task;
+    uint32_t distance; /* or SSTORE_OWN_DISTANCE */
     bool json;
-    bool representatives, drop, singles; /* of clusters */
+    bool representatives, drop, singles; /* for clusters */
 } arguments;
 
-#define ARGUMENTS_INIT                                                                                                 \
-    {                                                                                                                  \
-        TASK_ARGUMENTS_INIT, SSTORE_OWN_DISTANCE, false, false, false, false                                           \
-    }
-
 static const command_option options[] = {
-    {"distance", 'k', "D", "near is what lies within D bits, 0 to 16 (default: the distance of the store)",
-     OPTION_NUMBER, OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE},
-    {"json", 0, NULL, "print JSON objects, one a line", OPTION_JSON, OPTION_FIELD(arguments, json)},
+    {"distance", 'k', "D", "near means within D bits, 0 to 16 (default: the store's distance)", OPTION_NUMBER,
+     OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE},
+    {"json", 0, NULL, "print one JSON object per line", OPTION_JSON, OPTION_FIELD(arguments, json)},
     {0},
 };
 
-/* Open a store to join it, and choose how its records are printed. Returns an exit code. */
+/* Open a store, and set how its records are printed. Returns an exit code. */
 static int open_store(const char *path, const arguments *all, sstore **store_out, output_style *style_out)
 {
     sstore_statistics metadata;
@@ -32,7 +27,7 @@ static int open_store(const char *path, const arguments *all, sstore **store_out
     return code;
 }
 
-/* Begin to show progress. */
+/* Begin to show progress. Returns the options of the join. */
 static sstore_join_options begin(arguments *all)
 {
     sstore_join_options taken = SSTORE_JOIN_OPTIONS_INIT;
@@ -46,10 +41,10 @@ static sstore_join_options begin(arguments *all)
     return taken;
 }
 
-/* What to do after the join of the store at `path`. Returns the exit code. */
+/* Report how the join of the store at `path` ended. Returns the exit code. */
 static int end(const char *path, sstore_status status, const sstore_error *error)
 {
-    /* The callback stops the join if stdout fails. output_close() reports that at the end of the process. */
+    /* The callback stopped the join because stdout failed. output_close() will report that. */
     if (status == SSTORE_STOPPED && !interrupted())
         return EXIT_FAILED;
     return task_end(path, status, error);
@@ -72,14 +67,14 @@ static const command_syntax pairs_syntax = {
     .options = options,
     .groups = (const option_group[]){TASK_OPTION_GROUPS(offsetof(arguments, task)), {0}},
     .operands = "STORE",
-    .doc = "Print every pair of records of STORE within the distance once, the lower one first, as lines of "
-           "fingerprint, id, fingerprint, id and distance. Records with equal fingerprints are also pairs."
-           "\vSizes take the suffixes K, M, G and T, powers of 1024.",
+    .doc =
+        "Print every pair of near records of STORE once, as a line of fingerprint, id, fingerprint, id and distance. "
+        "The lower record comes first. Records with equal fingerprints are also pairs.",
 };
 
 int cmd_pairs(int argc, char **argv)
 {
-    arguments all = ARGUMENTS_INIT;
+    arguments all = {.task = TASK_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE};
     pair_styles styles;
     sstore *store = NULL;
     sstore_error error;
@@ -101,20 +96,20 @@ static const command_syntax join_syntax = {
     .options = options,
     .groups = (const option_group[]){TASK_OPTION_GROUPS(offsetof(arguments, task)), {0}},
     .operands = "A B",
-    .doc = "Print every pair of a record of store A and one of store B within the distance once, as lines of "
-           "fingerprint and id in A, fingerprint and id in B, and distance. The stores must be of the same recipe. "
-           "Without -k the distance is the smaller one of those that the stores were built for."
-           "\vSizes take the suffixes K, M, G and T, powers of 1024.",
+    .doc =
+        "Print every pair of a record of store A and a near record of store B once, as a line of fingerprint and id in "
+        "A, fingerprint and id in B, and distance. The stores must have the same recipe. The default distance is the "
+        "smaller one of the two stores.",
 };
 
 int cmd_join(int argc, char **argv)
 {
-    arguments all = ARGUMENTS_INIT;
+    arguments all = {.task = TASK_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE};
     pair_styles styles;
     sstore *left = NULL, *right = NULL;
     sstore_error error;
     const operands given = command_line_parse(&join_syntax, argc, argv, &all);
-    operands_check(given, 2, "two stores, A and B", "two stores, A and B");
+    operands_check(given, 2, "two stores, A and B");
     int code = open_store(given.items[0], &all, &left, &styles.left);
     if (code == EXIT_DONE)
         code = open_store(given.items[1], &all, &right, &styles.right);
@@ -132,10 +127,9 @@ int cmd_join(int argc, char **argv)
 
 static const command_option cluster_options[] = {
     {"representatives", 0, NULL,
-     "print only what to keep: a record of each cluster, and all records "
-     "that nothing is near, as lines of fingerprint and id",
+     "print only the records to keep, as fingerprint and id: one of each cluster, and all without neighbours",
      OPTION_FLAG, OPTION_FIELD(arguments, representatives)},
-    {"drop", 0, NULL, "print only the records to throw away: all but the representatives, as fingerprint and id", OPTION_FLAG,
+    {"drop", 0, NULL, "print only the records to remove, as fingerprint and id: all others", OPTION_FLAG,
      OPTION_FIELD(arguments, drop)},
     {"singles", 0, NULL, "also print records without neighbours, as clusters of one", OPTION_FLAG,
      OPTION_FIELD(arguments, singles)},
@@ -145,11 +139,10 @@ static const command_syntax clusters_syntax = {
     .options = cluster_options,
     .groups = (const option_group[]){{options, 0, NULL, NULL}, TASK_OPTION_GROUPS(offsetof(arguments, task)), {0}},
     .operands = "STORE",
-    .doc = "Print the clusters of STORE, the groups of records that are connected by pairs within the distance, as "
-           "lines of cluster size, fingerprint, id, and distance to the cluster's representative. A cluster's lines "
-           "come together, as many as its size says, and the representative, the record with the least id, is the "
-           "first."
-           "\vSizes take the suffixes K, M, G and T, powers of 1024.",
+    .doc =
+        "Print the clusters of STORE: the groups of records that near pairs connect. A line has the size of the "
+        "cluster, fingerprint, id, and the distance to the representative. The lines of a cluster follow each other. "
+        "The first one is the representative, the record with the lowest id.",
 };
 
 /* How records are printed. */
@@ -172,16 +165,16 @@ static int print_cluster_record(void *context, const sstore_cluster_record *reco
 
 int cmd_clusters(int argc, char **argv)
 {
-    arguments all = ARGUMENTS_INIT;
+    arguments all = {.task = TASK_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE};
     cluster_printer how = {.all = &all};
     sstore *store = NULL;
     sstore_error error;
     const operands given = command_line_parse(&clusters_syntax, argc, argv, &all);
     if (all.representatives && all.drop)
         message_usage_error("--representatives and --drop exclude each other");
-    const char *path = operands_only_store(given);
     if (all.singles && all.drop)
-        message_usage_error("--singles and --drop exclude each other: a record that nothing is near is to be kept");
+        message_usage_error("--singles and --drop exclude each other: records without neighbours are kept");
+    const char *path = operands_only_store(given);
     int code = open_store(path, &all, &store, &how.style);
     if (code == EXIT_DONE) {
         const sstore_join_options join = begin(&all);

@@ -1,5 +1,5 @@
 /*
- * cmd_maintain.c - sstore compact, reindex and verify: the upkeep of a store.
+ * cmd_maintain.c - sstore compact, reindex and verify: maintenance of a store.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -15,8 +15,8 @@ typedef struct arguments {
 
 static const command_option compact_options[] = {
     {"tiered", 0, NULL,
-     "only the newest segments, while the next older one is at most four times as large as "
-     "they are together, and if they are four or more",
+     "merge only the newest segments, up to one that is more than four times as large as the newer ones together, and "
+     "only if these are four or more",
      OPTION_FLAG, OPTION_FIELD(arguments, tiered)},
     {0},
 };
@@ -24,10 +24,9 @@ static const command_syntax compact_syntax = {
     .options = compact_options,
     .groups = (const option_group[]){SEGMENT_OPTION_GROUPS(offsetof(arguments, task)), {0}},
     .operands = "STORE",
-    .doc = "Make one segment of all segments of STORE, without what was removed. Readers go on meanwhile. The disk "
-           "needs room for the new segment beside the old ones. A store of one segment is made anew only with --plan "
-           "or --block-size."
-           "\vSizes take the suffixes K, M, G and T, powers of 1024.",
+    .doc = "Merge all segments of STORE into one, without removed records. Others can read the store meanwhile. The "
+           "disk needs room for the new segment beside the old ones. A store of one segment is rewritten only with "
+           "--plan or --block-size.",
 };
 
 int cmd_compact(int argc, char **argv)
@@ -37,15 +36,15 @@ int cmd_compact(int argc, char **argv)
     sstore_error error;
     const char *path = operands_only_store(command_line_parse(&compact_syntax, argc, argv, &all));
     task_begin(&all.task);
-    const sstore_compact_options options =
-        task_compact_options(&all.task, all.tiered ? SSTORE_COMPACT_TIERS : SSTORE_COMPACT_ALL);
+    const sstore_compact_options options = task_compact_options(&all.task,
+                                                                all.tiered ? SSTORE_COMPACT_TIERS : SSTORE_COMPACT_ALL);
     sstore_status status = sstore_compact(path, &options, &change, &error);
     int code = task_end(path, status, &error);
     if (code != EXIT_DONE || all.task.quiet)
         return code;
     if (change.segment_count == change.segment_count_before && change.total_bytes == change.total_bytes_before)
-        message_print("%s: there is nothing to compact; records %" PRIu64 ", segments %" PRIu32 ", bytes %" PRIu64,
-                      path, change.record_count, change.segment_count, change.total_bytes);
+        message_print("%s: nothing to compact; records %" PRIu64 ", segments %" PRIu32 ", bytes %" PRIu64, path,
+                      change.record_count, change.segment_count, change.total_bytes);
     else
         message_print("%s: records %" PRIu64 ", segments %" PRIu32 ", bytes %" PRIu64 "; before: segments %" PRIu32
                       ", bytes %" PRIu64,
@@ -57,17 +56,17 @@ int cmd_compact(int argc, char **argv)
 /* ----- sstore reindex ----- */
 
 static const command_option reindex_options[] = {
-    {"all", 0, NULL, "make all directories again, also those that can be used", OPTION_FLAG,
-     OPTION_FIELD(arguments, all)},
+    {"all", 0, NULL, "rebuild all directories, also intact ones", OPTION_FLAG, OPTION_FIELD(arguments, all)},
     {0},
 };
 static const command_syntax reindex_syntax = {
     .options = reindex_options,
     .groups = (const option_group[]){RUN_OPTION_GROUPS(offsetof(arguments, task)), {0}},
     .operands = "STORE",
-    .doc = "Make the directories (directory.mdb) of STORE again that are lost or damaged, or that another kind of "
-           "machine wrote, from its tables and ids, so that it answers again. These stay as they are; where one of "
-           "them is damaged, it is named, and nothing is changed. Readers go on meanwhile.",
+    .doc =
+        "Rebuild the directories (directory.mdb) of STORE that are lost or damaged, or that another kind of machine "
+        "wrote, from its tables and ids. The tables and ids stay as they are. If one of these is damaged, the command "
+        "names it and changes nothing. Others can read the store meanwhile.",
 };
 
 int cmd_reindex(int argc, char **argv)
@@ -86,9 +85,9 @@ int cmd_reindex(int argc, char **argv)
     if (code != EXIT_DONE || all.task.quiet)
         return code;
     if (made_count == 0)
-        message_print("%s: all directories can be used; nothing was changed", path);
+        message_print("%s: all directories are intact; nothing was changed", path);
     else
-        message_print("%s: directories made again %" PRIu32, path, made_count);
+        message_print("%s: directories rebuilt %" PRIu32, path, made_count);
     return code;
 }
 
@@ -96,11 +95,11 @@ int cmd_reindex(int argc, char **argv)
 
 static const command_syntax verify_syntax = {
     .operands = "STORE",
-    .doc = "Read and decode everything in STORE, and hold its tables, ids and directory against each other. Each "
-           "damage is printed to stderr; if there is any, the exit status is 3.",
+    .doc = "Read and decode everything in STORE, and check that its tables, ids and directory agree. Each damage is "
+           "printed to standard error. If there is any, the exit status is 3.",
 };
 
-/* What was found so far. */
+/* The problems found so far. */
 typedef struct findings {
     uint64_t count;
     sstore_error first;
@@ -141,10 +140,10 @@ int cmd_verify(int argc, char **argv)
     if (status == SSTORE_OK)
         return print_ok(path);
     const bool is_damaged = status == SSTORE_ERROR_DAMAGED;
-    /* The error repeats a problem, or is the reason why the search for problems ended. */
+    /* The error repeats a printed problem, or is the reason why the search ended. */
     if (found.count == 0 || (!is_damaged && strcmp(error.message, found.first.message) != 0))
         return message_error(&error);
-    message_print("%s: %s: %" PRIu64 " problem%s found", path, is_damaged ? "damaged" : "cannot be read whole",
+    message_print("%s: %s: %" PRIu64 " problem%s found", path, is_damaged ? "damaged" : "not completely readable",
                   found.count, found.count == 1 ? "" : "s");
     return is_damaged ? EXIT_DAMAGED : EXIT_FAILED;
 }

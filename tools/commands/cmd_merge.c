@@ -1,5 +1,5 @@
 /*
- * cmd_merge.c - sstore merge and shard: new stores from stores.
+ * cmd_merge.c - sstore merge and shard: make new stores from existing ones.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,9 +12,9 @@
 static const command_syntax merge_syntax = {
     .groups = (const option_group[]){BUILD_OPTION_GROUPS(0), {0}},
     .operands = "STORE INPUT...",
-    .doc = "Make STORE of all records of the INPUT stores. They must be for the same distance, with ids or without, "
-           "and of the same recipe; their plans may differ. Records that are in several INPUTs are kept once, so "
-           "parts whose ids are ordinals must have been built with different --first-ordinal.",
+    .doc = "Make STORE from all records of the INPUT stores. All must have the same distance, the same recipe, and ids "
+           "or none; their plans may differ. A record that several INPUTs have is kept once. So if ids are ordinals, "
+           "the INPUTs must have been built with different --first-ordinal.",
 };
 
 int cmd_merge(int argc, char **argv)
@@ -23,14 +23,15 @@ int cmd_merge(int argc, char **argv)
     sstore_error error;
     operands given = command_line_parse(&merge_syntax, argc, argv, &task);
     if (given.count < 2)
-        message_usage_error("expected a STORE and the INPUT stores to merge into it");
+        message_usage_error("expected a STORE to make and the INPUT stores to merge");
     const char *path = operands_take_store(&given);
     int code = task_check_stores(&task, path, &given);
     if (code != EXIT_DONE)
         return code;
     task_begin(&task);
     const sstore_merge_options options = task_merge_options(&task);
-    sstore_status status = sstore_merge(path, (const char *const *)given.items, (size_t)given.count, &options, NULL, &error);
+    sstore_status status = sstore_merge(path, (const char *const *)given.items, (size_t)given.count, &options, NULL,
+                                        &error);
     return task_end_build(&task, path, status, &error);
 }
 
@@ -42,33 +43,24 @@ typedef struct shard_arguments {
     task_arguments task;
     operands input; /* the store to split */
     const char *prefix;
-    uint32_t count, only; /* only: UINT32_MAX, or the one shard to make */
+    uint32_t count, only; /* only: the one shard to make, or UINT32_MAX */
 } shard_arguments;
 
 static const command_option shard_options[] = {
-    {"count", 0, "N", "how many shards there are, 1 to 65536", OPTION_NUMBER, OPTION_FIELD(shard_arguments, count),
-     .min = 1, .max = MAX_SHARDS},
-    {"only", 0, "I", "make shard I, from 0, alone: others can be made elsewhere", OPTION_NUMBER,
-     OPTION_FIELD(shard_arguments, only), .max = MAX_SHARDS - 1},
+    {"count", 0, "N", "the number of shards, 1 to 65536 (required)", OPTION_NUMBER,
+     OPTION_FIELD(shard_arguments, count), .min = 1, .max = MAX_SHARDS},
+    {"only", 0, "I", "make only shard I, counted from 0", OPTION_NUMBER, OPTION_FIELD(shard_arguments, only),
+     .max = MAX_SHARDS - 1},
     {0},
 };
 static const command_syntax shard_syntax = {
     .options = shard_options,
     .groups = (const option_group[]){BUILD_OPTION_GROUPS(offsetof(shard_arguments, task)), {0}},
-    .operands = "STORE PREFIX",
-    .doc = "Split STORE into --count stores PREFIX-00000-of-0000N and so on, by ranges of the fingerprints' hash. "
-           "Each record is in one of them; fingerprints near each other are in different ones, so a query has to ask "
-           "all.",
+    .operands = "--count=N STORE PREFIX",
+    .doc =
+        "Split STORE into N stores, PREFIX-00000-of-0000N and so on, by ranges of the fingerprints' hash. Each record "
+        "is in one of them. Near fingerprints are in different ones, so a query must ask all shards.",
 };
-
-static void check_shards(const shard_arguments *all)
-{
-    if (all->count == 0)
-        message_usage_error("expected --count, the number of shards");
-    if (all->only != UINT32_MAX && all->only >= all->count)
-        message_usage_error("--only: there is no shard %" PRIu32 " of %" PRIu32 "; the first one is 0", all->only,
-                            all->count);
-}
 
 static int make_shard(shard_arguments *all, uint32_t shard)
 {
@@ -91,8 +83,11 @@ int cmd_shard(int argc, char **argv)
 {
     shard_arguments all = {.task = TASK_ARGUMENTS_INIT, .only = UINT32_MAX};
     const operands given = command_line_parse(&shard_syntax, argc, argv, &all);
-    operands_check(given, 2, "STORE and PREFIX", "the STORE to split, and a PREFIX for the names of its shards");
-    check_shards(&all);
+    operands_check(given, 2, "a STORE to split and a PREFIX for the names of the shards");
+    if (all.count == 0)
+        message_usage_error("expected --count, the number of shards");
+    if (all.only != UINT32_MAX && all.only >= all.count)
+        message_usage_error("--only: expected a number from 0 to %" PRIu32 ", found %" PRIu32, all.count - 1, all.only);
     all.input = (operands){given.items, 1};
     all.prefix = given.items[1];
     if (all.only != UINT32_MAX)

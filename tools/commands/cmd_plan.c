@@ -1,5 +1,5 @@
 /*
- * cmd_plan.c - sstore plan: which tables to build, before there is a store.
+ * cmd_plan.c - sstore plan: compare plans before a store is built.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 typedef struct arguments {
     const char *sample;
-    const char *count_given; /* -n, if it is given */
+    const char *count_given; /* -n, if given */
     bool json, all;
     sstore_plan_options plan;
     input_options input;
@@ -21,28 +21,30 @@ static const option_choice objectives[] = {{"size", SSTORE_OBJECTIVE_SIZE},
                                            {"latency", SSTORE_OBJECTIVE_LATENCY},
                                            {0}};
 static const command_option options[] = {
-    {"records", 'n', "N", "how many records there will be, such as 10M; with --sample: as many as it has", OPTION_COUNT,
+    {"records", 'n', "N", "the number of records, such as 10M (default: that of --sample)", OPTION_COUNT,
      OPTION_FIELD(arguments, plan.record_count), .given = offsetof(arguments, count_given)},
-    {"distance", 'k', "K", "the distance to build for, 0 to 16 (default 3)", OPTION_NUMBER,
+    {"distance", 'k', "K", "plan for queries within K bits, 0 to 16 (default 3)", OPTION_NUMBER,
      OPTION_FIELD(arguments, plan.distance), .max = SSTORE_MAX_BUILD_DISTANCE},
-    {"objective", 0, "WHAT", "size, balanced (the default) or latency", OPTION_CHOICE,
+    {"objective", 0, "WHAT", "how to choose a plan: size, balanced (default) or latency", OPTION_CHOICE,
      OPTION_FIELD(arguments, plan.objective), .choices = objectives},
-    {"max-bytes", 0, "SIZE", "the most that the store may take", OPTION_SIZE, OPTION_FIELD(arguments, plan.max_bytes)},
-    {"sample", 0, "FILE", "fingerprints like those to come, in the formats of 'sstore build'", OPTION_TEXT,
+    {"max-bytes", 0, "SIZE", "choose among plans that take at most SIZE", OPTION_SIZE,
+     OPTION_FIELD(arguments, plan.max_bytes)},
+    {"sample", 0, "FILE", "use the fingerprints in FILE as a sample, in the formats of 'sstore build'", OPTION_TEXT,
      OPTION_FIELD(arguments, sample)},
-    {"no-ids", 0, NULL, "for a store without ids", OPTION_FLAG, OPTION_FIELD(arguments, plan.without_ids)},
-    {"block-size", 0, "SIZE", "a power of two from 256 to 64K (default 4K)", OPTION_SIZE,
+    {"no-ids", 0, NULL, "plan a store without ids", OPTION_FLAG, OPTION_FIELD(arguments, plan.without_ids)},
+    {"block-size", 0, "SIZE", "bytes of a block, a power of two from 256 to 64K (default 4K)", OPTION_SIZE,
      OPTION_FIELD(arguments, plan.block_bytes)},
-    {"all", 0, NULL, "print also the plans that others outdo", OPTION_FLAG, OPTION_FIELD(arguments, all)},
+    {"all", 0, NULL, "also print plans that are worse than others in every respect", OPTION_FLAG,
+     OPTION_FIELD(arguments, all)},
     {"json", 0, NULL, "print one JSON object", OPTION_JSON, OPTION_FIELD(arguments, json)},
     {0},
 };
 static const command_syntax syntax = {
     .options = options,
     .groups = (const option_group[]){INPUT_OPTION_GROUP(offsetof(arguments, input)), {0}},
-    .doc = "Print what a store of N records would take under each plan that is of use, and its queries, and mark the "
-           "one that suits. Times are estimates, to compare plans by."
-           "\vCounts take the suffixes K, M, G and T, powers of 1000; sizes take them as powers of 1024.",
+    .doc = "Print the size of a store of N records and the costs of its queries under each useful plan, and mark the "
+           "plan that fits best. Times are estimates, only good to compare plans."
+           "\vThe suffixes K, M, G and T are powers of 1000 in N, and powers of 1024 in SIZE.",
 };
 
 /* ----- the sample ----- */
@@ -64,7 +66,7 @@ static int read_sample(arguments *all, uint64_t **fingerprints_out)
 typedef struct plan_report {
     const arguments *arguments;
     sstore_plan_estimate *plans; /* ascending by bytes */
-    size_t count;
+    size_t count, capacity;
 } plan_report;
 
 static int keep_plan(void *context, const sstore_plan_estimate *estimate)
@@ -72,17 +74,18 @@ static int keep_plan(void *context, const sstore_plan_estimate *estimate)
     plan_report *to = context;
     if (!to->arguments->all && !estimate->useful)
         return 0;
-    sstore_plan_estimate *grown = reallocarray(to->plans, to->count + 1, sizeof *grown);
-    if (grown == NULL)
+    if (!grow(&to->plans, &to->capacity, to->count + 1, sizeof *to->plans))
         return 1;
-    to->plans = grown;
-    grown[to->count++] = *estimate;
+    to->plans[to->count++] = *estimate;
     return 0;
 }
 
 /* ----- text ----- */
 
-/* Three figures and a unit, each a thousand times the one before. */
+static const char *const byte_units[] = {"B", "kB", "MB", "GB", "TB", "PB", NULL};
+static const char *const time_units[] = {"ns", "us", "ms", "s", NULL};
+
+/* A number of three digits with its unit; each unit is a thousand times the previous one. */
 static const char *scaled(char text[16], double value, const char *const *units)
 {
     while (value >= 999.5 && units[1] != NULL) {
@@ -93,32 +96,10 @@ static const char *scaled(char text[16], double value, const char *const *units)
     return text;
 }
 
-static const char *bytes_text(char text[16], double bytes)
+static const char *range_text(char text[16], uint32_t min, uint32_t max)
 {
-    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", NULL};
-    return scaled(text, bytes, units);
-}
-
-static const char *time_text(char text[16], double ns)
-{
-    static const char *const units[] = {"ns", "us", "ms", "s", NULL};
-    return scaled(text, ns, units);
-}
-
-static const char *range_text(char text[16], uint32_t least, uint32_t most)
-{
-    snprintf(text, 16, least == most ? "%" PRIu32 : "%" PRIu32 "-%" PRIu32, least, most);
+    snprintf(text, 16, min == max ? "%" PRIu32 : "%" PRIu32 "-%" PRIu32, min, max);
     return text;
-}
-
-static int widest_name(const plan_report *report)
-{
-    size_t widest = strlen("plan");
-    for (size_t i = 0; i < report->count; i++) {
-        size_t length = strlen(report->plans[i].plan);
-        widest = length > widest ? length : widest;
-    }
-    return (int)widest;
 }
 
 static void print_plan(const sstore_plan_estimate *plan, int name_width)
@@ -127,18 +108,20 @@ static void print_plan(const sstore_plan_estimate *plan, int name_width)
     output_text("%c %-*s  %6" PRIu32 "  %6s  %6s  %10.2f  %8s  %9s", plan->chosen ? '*' : ' ', name_width, plan->plan,
                 plan->table_count, range_text(prefix, plan->min_prefix_bits, plan->max_prefix_bits),
                 range_text(radius, plan->min_radius, plan->max_radius), plan->bytes_each,
-                bytes_text(total, plan->total_bytes), bytes_text(memory, plan->directory_bytes));
+                scaled(total, plan->total_bytes, byte_units), scaled(memory, plan->directory_bytes, byte_units));
     if (plan->scans)
         output_text("  %7s", "scan");
     else
         output_text("  %7.0f", plan->probe_count);
-    output_text("  %8.1f  %10.0f  %8s  %8s\n", plan->block_count, plan->candidate_count, time_text(warm, plan->warm_ns),
-                time_text(cold, plan->cold_ns));
+    output_text("  %8.1f  %10.0f  %8s  %8s\n", plan->block_count, plan->candidate_count,
+                scaled(warm, plan->warm_ns, time_units), scaled(cold, plan->cold_ns, time_units));
 }
 
 static void print_text(const plan_report *report)
 {
-    int width = widest_name(report);
+    int width = (int)strlen("plan"); /* of the longest name */
+    for (size_t i = 0; i < report->count; i++)
+        width = (int)strlen(report->plans[i].plan) > width ? (int)strlen(report->plans[i].plan) : width;
     output_text("  %-*s  %6s  %6s  %6s  %10s  %8s  %9s  %7s  %8s  %10s  %8s  %8s\n", width, "plan", "tables", "prefix",
                 "radius", "bytes each", "bytes", "directory", "probes", "blocks", "candidates", "warm", "cold");
     for (size_t i = 0; i < report->count; i++)
@@ -198,7 +181,7 @@ int cmd_plan(int argc, char **argv)
     uint64_t *sample = NULL;
     (void)command_line_parse(&syntax, argc, argv, &all);
     if (all.count_given == NULL && all.sample == NULL)
-        message_usage_error("expected -n or --sample: how many records there will be");
+        message_usage_error("expected -n, the number of records, or --sample");
     int code = read_sample(&all, &sample);
     if (code == EXIT_DONE)
         code = print_plans(&all);

@@ -1,7 +1,7 @@
 /*
  * cmd_query.c - sstore query: find the stored fingerprints near given ones.
  *
- * Whichever way they are found, a query's matches reach print_match() sorted, and the queries come in order.
+ * print_match() gets the matches in order of the queries, those of one query sorted.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,43 +12,41 @@
 
 typedef struct arguments {
     const char *store;
-    const char *input; /* of --input */
+    const char *input; /* --input, or NULL */
     operands fingerprints;
+    uint64_t *queries; /* the values of fingerprints */
     bool explain;
     sstore_open_options open;
-    uint32_t distance;          /* without -k: the store's own; for nearest 64 */
-    const char *distance_given; /* -k, if it is given */
-    bool nearest;               /* only the matches at the smallest distance */
-    bool count;                 /* only how many */
-    bool json;
-    uint64_t limit;   /* the most matches that are printed of a query */
-    uint32_t threads; /* 0: as many as the process may use */
+    uint32_t distance;
+    const char *distance_given; /* -k, if given */
+    bool nearest, count, json;
+    uint64_t limit; /* on the printed matches of a query */
+    uint32_t threads;
     input_options format;
 } arguments;
 
 static const option_choice io_modes[] = {
     {"auto", SSTORE_IO_AUTO}, {"mmap", SSTORE_IO_MMAP}, {"pread", SSTORE_IO_PREAD}, {"memory", SSTORE_IO_MEMORY}, {0}};
 static const command_option options[] = {
-    {"distance", 'k', "D", "find what lies within D bits, 0 to 64 (default: the store's distance)", OPTION_NUMBER,
+    {"distance", 'k', "D", "find records within D bits, 0 to 64 (default: the store's distance)", OPTION_NUMBER,
      OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_DISTANCE, .given = offsetof(arguments, distance_given)},
-    {"nearest", 0, NULL, "only the matches at the smallest distance; without -k up to 64", OPTION_FLAG,
+    {"nearest", 0, NULL, "only find the records at the smallest distance; without -k up to 64", OPTION_FLAG,
      OPTION_FIELD(arguments, nearest)},
     {"input", 0, "FILE", "read the queries from FILE, in the formats of 'sstore build'", OPTION_TEXT,
      OPTION_FIELD(arguments, input)},
-    {"count", 0, NULL, "print the number of matches of each query", OPTION_FLAG, OPTION_FIELD(arguments, count)},
-    {"limit", 0, "N", "at most the first N matches of each query", OPTION_NUMBER, OPTION_FIELD(arguments, limit),
-     .min = 1, .max = UINT64_MAX},
-    {"json", 0, NULL, "print one JSON object a line", OPTION_JSON, OPTION_FIELD(arguments, json)},
-    {"threads", 0, "N", "answer operands and --input on N threads (default: all processors)", OPTION_NUMBER,
+    {"count", 0, NULL, "print only the number of matches of each query", OPTION_FLAG, OPTION_FIELD(arguments, count)},
+    {"limit", 0, "N", "print or count only the first N matches of each query", OPTION_NUMBER,
+     OPTION_FIELD(arguments, limit), .min = 1, .max = UINT64_MAX},
+    {"json", 0, NULL, "print one JSON object per line", OPTION_JSON, OPTION_FIELD(arguments, json)},
+    {"threads", 0, "N", "use N threads for operands and --input (default: all processors)", OPTION_NUMBER,
      OPTION_FIELD(arguments, threads), .max = 1024},
     {"io", 0, "MODE",
-     "how blocks are read: mmap, pread, memory or auto (the default): mmap if the store fits into half of the memory, "
-     "else pread",
+     "how to read blocks: mmap, pread, memory or auto (default: mmap if the store fits into half of the memory, "
+     "otherwise pread)",
      OPTION_CHOICE, OPTION_FIELD(arguments, open.io), .choices = io_modes},
-    {"explain", 0, NULL, "print what one query was expected to read and what it read, not its matches", OPTION_FLAG,
+    {"explain", 0, NULL, "instead of matches, print what one query read, and what it was expected to read", OPTION_FLAG,
      OPTION_FIELD(arguments, explain)},
-    {"recipe", 0, "TEXT", "fail unless the store's fingerprints were made by this recipe", OPTION_TEXT,
-     OPTION_FIELD(arguments, open.recipe)},
+    {"recipe", 0, "TEXT", "fail unless the store has this recipe", OPTION_TEXT, OPTION_FIELD(arguments, open.recipe)},
     {0},
 };
 static const command_syntax syntax = {
@@ -56,8 +54,10 @@ static const command_syntax syntax = {
     .groups = (const option_group[]){INPUT_OPTION_GROUP(offsetof(arguments, format)), {0}},
     .operands = "STORE [FINGERPRINT...]",
     .doc = "Print every record of STORE within a distance of each FINGERPRINT, as lines of query, fingerprint, "
-           "distance and id, in the order of the queries, then of distance, fingerprint and id. Without FINGERPRINT, "
-           "or with -, queries are read from stdin, and each is answered before the next is read.",
+           "distance and id. Queries keep their order; the matches of a query are ordered by distance, fingerprint and "
+           "id. Without FINGERPRINT, or with -, queries are read from standard input, and each is answered before the "
+           "next one is read."
+           "\vPut negative decimal operands after --, as in: sstore query --radix dec STORE -- -5",
 };
 
 static bool reads_stdin(const arguments *all)
@@ -66,30 +66,25 @@ static bool reads_stdin(const arguments *all)
     return all->input == NULL && (given->count == 0 || (given->count == 1 && strcmp(given->items[0], "-") == 0));
 }
 
-/* Which must be a fingerprint of the format's radix; otherwise the process ends. */
-static uint64_t parse_operand(const arguments *all, const char *text)
-{
-    uint64_t fingerprint = 0;
-    line_fault fault;
-    if (!line_parse_fingerprint(all->format.lines.decimal, text, strlen(text), &fingerprint, &fault))
-        message_usage_error("%s", fault.reason);
-    return fingerprint;
-}
-
-static void check_arguments(const arguments *all)
+/* Check the arguments, and read the operands. Wrong ones end the process with a usage error. */
+static void check_arguments(arguments *all)
 {
     const operands *given = &all->fingerprints;
+    all->queries = allocate_or_exit((size_t)given->count, sizeof *all->queries);
     if (all->input != NULL && given->count > 0)
         message_usage_error("expected either FINGERPRINT operands or --input, found both");
     for (int i = 0; i < given->count && !reads_stdin(all); i++) {
         if (strcmp(given->items[i], "-") == 0)
             message_usage_error("expected either FINGERPRINT operands or '-', found both");
-        (void)parse_operand(all, given->items[i]);
+        line_fault fault;
+        const char *text = given->items[i];
+        if (!line_parse_fingerprint(all->format.lines.decimal, text, strlen(text), &all->queries[i], &fault))
+            message_usage_error("%s", fault.reason);
     }
     if (all->explain && (all->input != NULL || given->count != 1 || reads_stdin(all)))
-        message_usage_error("--explain: expected one FINGERPRINT");
+        message_usage_error("--explain needs exactly one FINGERPRINT operand");
     if (all->explain && (all->nearest || all->count || all->json || all->limit != UINT64_MAX))
-        message_usage_error("--explain: expected neither --nearest, --count, --limit nor --json with it");
+        message_usage_error("--explain cannot be combined with --nearest, --count, --limit or --json");
 }
 
 /* ----- an open store, and the matches of a query ----- */
@@ -105,16 +100,16 @@ typedef struct query_session {
     sstore_cursor *cursor;
     output_style style;
     uint32_t distance;
-    match_list matches; /* of one query, kept to be sorted */
-    record_batch chunk; /* queries to be answered together */
+    match_list matches; /* of one query, to be sorted */
+    record_batch chunk; /* queries to answer together */
 
-    /* The queries being answered, and how far their results have been printed. */
+    /* The queries being answered, and the progress of printing. */
     const uint64_t *queries;
-    uint64_t current; /* the query whose matches come now */
-    uint64_t seen;    /* how many of them have come */
+    uint64_t current; /* the query whose matches are being printed */
+    uint64_t seen;    /* number of its matches so far */
 } query_session;
 
-/* Returns an exit code; the session is to be closed in any case. */
+/* Returns an exit code. Close the session in any case. */
 static int open_session(query_session *session, const arguments *all)
 {
     sstore_error error;
@@ -138,53 +133,29 @@ static void close_session(query_session *session)
     sstore_close(session->store);
 }
 
-/* Append a copy: a callback whose context is the list. Other than 0: no memory; the list is as it was. */
+/* Append a match to the list: a callback. Returns 1 if there is no memory. */
 static int keep_match(void *context, const sstore_match *match)
 {
     match_list *list = context;
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 256 : 2 * list->capacity;
-        sstore_match *items = reallocarray(list->items, capacity, sizeof *items);
-        if (items == NULL)
-            return 1;
-        list->items = items;
-        list->capacity = capacity;
-    }
+    if (!grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items))
+        return 1;
     list->items[list->count++] = *match;
     return 0;
-}
-
-static int compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
 }
 
 static int compare_matches(const void *left, const void *right)
 {
     const sstore_match *a = left, *b = right;
-    int order = compare(a->distance, b->distance);
-    if (order == 0)
-        order = compare(a->fingerprint, b->fingerprint);
-    return order != 0 ? order : compare(a->id, b->id);
-}
-
-/* Sort ascending by distance, fingerprint, id. */
-static void sort_matches(match_list *list)
-{
-    if (list->count > 1)
-        qsort(list->items, list->count, sizeof list->items[0], compare_matches);
+    if (a->distance != b->distance)
+        return a->distance < b->distance ? -1 : 1;
+    if (a->fingerprint != b->fingerprint)
+        return a->fingerprint < b->fingerprint ? -1 : 1;
+    return (a->id > b->id) - (a->id < b->id);
 }
 
 /* ----- printing ----- */
 
-static void begin_results(query_session *session, const uint64_t *queries)
-{
-    session->queries = queries;
-    session->current = 0;
-    session->seen = 0;
-}
-
-/* The queries before `until` have no more matches: print what can be said only now, and go on to that one. */
+/* The queries before `until` have no more matches: print their counts, and go on to `until`. */
 static bool end_queries(query_session *session, uint64_t until)
 {
     const uint64_t limit = session->all->limit;
@@ -208,7 +179,7 @@ static int print_match(void *context, const sstore_match *match)
 
 /* ----- finding ----- */
 
-static int find_matches(query_session *session, uint64_t query)
+static int answer_one(query_session *session, uint64_t query)
 {
     sstore_error error;
     match_list *matches = &session->matches;
@@ -218,18 +189,13 @@ static int find_matches(query_session *session, uint64_t query)
                                                       &error)
                                : sstore_query(session->cursor, query, session->distance, keep_match, matches, &error);
     if (status == SSTORE_STOPPED)
-        message_print("out of memory for the matches of a query; a smaller distance (-k) finds fewer");
-    return message_status(status, &error);
-}
-
-static int answer_one(query_session *session, uint64_t query)
-{
-    int code = find_matches(session, query);
-    if (code != EXIT_DONE)
-        return code;
-    match_list *matches = &session->matches;
-    sort_matches(matches);
-    begin_results(session, &query);
+        message_print("out of memory for the matches of a query; try a smaller distance (-k)");
+    if (status != SSTORE_OK)
+        return message_status(status, &error);
+    if (matches->count > 1)
+        qsort(matches->items, matches->count, sizeof *matches->items, compare_matches);
+    session->queries = &query;
+    session->current = session->seen = 0;
     for (size_t i = 0; i < matches->count; i++) {
         sstore_match match = matches->items[i];
         match.query_index = 0;
@@ -243,8 +209,10 @@ static int answer_batch(query_session *session, const uint64_t *queries, size_t 
 {
     const sstore_batch_options batch = {.struct_size = sizeof batch, .threads = session->all->threads};
     sstore_error error;
-    begin_results(session, queries);
-    sstore_status status = sstore_query_batch(session->store, queries, count, session->distance, &batch, print_match, session, &error);
+    session->queries = queries;
+    session->current = session->seen = 0;
+    sstore_status status = sstore_query_batch(session->store, queries, count, session->distance, &batch, print_match,
+                                              session, &error);
     if (status != SSTORE_OK)
         return message_status(status, &error);
     return end_queries(session, count) ? EXIT_DONE : EXIT_FAILED;
@@ -263,20 +231,9 @@ static int answer(query_session *session, const uint64_t *queries, size_t count)
 
 /* ----- where queries come from ----- */
 
-/* Queries that are there already, operands and files, are answered in chunks on several threads. A larger chunk
- * lets a batch share more block reads; this many queries take 8 MiB. */
+/* Operands and files are answered in chunks, on several threads. Queries of a chunk share block reads, the more the
+ * larger it is. A chunk takes 8 MiB. */
 #define CHUNK_QUERIES ((size_t)1 << 20)
-
-static int answer_operands(query_session *session, const arguments *all)
-{
-    const int count = all->fingerprints.count;
-    uint64_t *queries = allocate_or_exit((size_t)count, sizeof *queries);
-    for (int i = 0; i < count; i++)
-        queries[i] = parse_operand(all, all->fingerprints.items[i]);
-    int code = answer(session, queries, (size_t)count);
-    free(queries);
-    return code;
-}
 
 static int answer_chunk(query_session *session)
 {
@@ -293,16 +250,16 @@ static int add_to_chunk(void *context, const uint64_t *fingerprints, const uint6
     return session->chunk.count + INPUT_BATCH_RECORDS > CHUNK_QUERIES ? answer_chunk(session) : EXIT_DONE;
 }
 
-/* Answer one query, and flush the answer, so that a reader of stdout sees it at once. */
+/* Answer one query. Flush the answer, so that a reader of stdout sees it at once. */
 static int answer_now(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
 {
-    (void)ids, (void)count; /* batches of one */
+    (void)ids, (void)count; /* 1 */
     int code = answer_one(context, fingerprints[0]);
     return code == EXIT_DONE && !output_flush() ? EXIT_FAILED : code;
 }
 
-/* Queries in text that come through stdin, not by --input, are answered one by one: their writer may wait
- * for the answer. */
+/* Queries in text from stdin, not by --input, are answered one by one, since their writer may be waiting for the
+ * answer. */
 static int answer_input(query_session *session, const arguments *all)
 {
     const char *path = all->input != NULL ? all->input : "-";
@@ -312,7 +269,7 @@ static int answer_input(query_session *session, const arguments *all)
     if (!record_batch_init(&session->chunk, CHUNK_QUERIES))
         return message_print("out of memory");
     int code = input_read(path, &all->format, &ids, add_to_chunk, session);
-    /* The queries before a malformed line are answered, as they are when they come through stdin. */
+    /* The queries before a malformed line are answered, the same as from stdin. */
     int rest = answer_chunk(session);
     return code != EXIT_DONE ? code : rest;
 }
@@ -324,7 +281,7 @@ typedef struct explanation {
     uint64_t tables;
 } explanation;
 
-/* Estimates are printed as whole numbers, small ones with a digit. */
+/* Print an estimate as a whole number, or with a decimal place if it is small. */
 static void print_expected(double value)
 {
     output_text("  %12.*f", value < 9.95 ? 1 : 0, value);
@@ -361,7 +318,7 @@ static void add_to_total(explanation *to, const sstore_table_explanation *table)
     to->total.candidate_count += table->candidate_count;
     to->total.match_count += table->match_count;
     if (table->table > 0)
-        return; /* the two times are the segment's */
+        return; /* table 0 has the times of its segment */
     to->total.scanned |= table->scanned;
     to->total.probe_ns += table->probe_ns;
     to->total.scan_ns += table->scan_ns;
@@ -373,12 +330,6 @@ static int print_and_add(void *context, const sstore_table_explanation *table)
     print_table(table);
     add_to_total(to, table);
     return 0;
-}
-
-static void print_heading(void)
-{
-    output_text("%7s  %5s  %-16s  %6s  %6s  %8s  %12s  %11s  %12s  %11s  %8s\n", "segment", "table", "key bits",
-                "prefix", "radius", "probes", "blocks about", "blocks read", "tests about", "tested", "matches");
 }
 
 static void print_total(const explanation *of)
@@ -395,12 +346,13 @@ static void print_total(const explanation *of)
                     total->probe_ns / 1e3, total->scan_ns / 1e3);
 }
 
-/* Run the query and print a line for each table, then the totals and why it probed or scanned. */
+/* Run the query and print a line for each table, then the totals and why the query probed or scanned. */
 static int explain(query_session *session, uint64_t query)
 {
     sstore_error error;
     explanation all = {.tables = 0};
-    print_heading();
+    output_text("%7s  %5s  %-16s  %6s  %6s  %8s  %12s  %11s  %12s  %11s  %8s\n", "segment", "table", "key bits",
+                "prefix", "radius", "probes", "blocks about", "blocks read", "tests about", "tested", "matches");
     if (sstore_explain(session->cursor, query, session->distance, print_and_add, &all, &error) != SSTORE_OK)
         return message_error(&error);
     print_total(&all);
@@ -418,11 +370,12 @@ int cmd_query(int argc, char **argv)
     query_session session;
     int code = open_session(&session, &all);
     if (code == EXIT_DONE && all.explain)
-        code = explain(&session, parse_operand(&all, all.fingerprints.items[0]));
+        code = explain(&session, all.queries[0]);
     else if (code == EXIT_DONE && (all.input != NULL || reads_stdin(&all)))
         code = answer_input(&session, &all);
     else if (code == EXIT_DONE)
-        code = answer_operands(&session, &all);
+        code = answer(&session, all.queries, (size_t)all.fingerprints.count);
     close_session(&session);
+    free(all.queries);
     return code;
 }

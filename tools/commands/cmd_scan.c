@@ -7,8 +7,7 @@
 #include "commands/cmd.h"
 #include "input/handover.h"
 
-/* A full slot takes the scan the least time a record; one that is not full is handed over as well where the scan has
- * nothing to do. */
+/* Full slots take the least time per record. A slot that is not full is handed over if the scanning thread is idle. */
 #define SLOT_RECORDS ((size_t)1 << 20)
 #define SLOTS 2u
 
@@ -20,32 +19,26 @@ typedef struct arguments {
 } arguments;
 
 static const command_option options[] = {
-    {"queries", 0, "BATCH", "read the queries from BATCH, which is needed; - is stdin", OPTION_TEXT,
+    {"queries", 0, "BATCH", "read the queries from BATCH (required); - is standard input", OPTION_TEXT,
      OPTION_FIELD(arguments, queries)},
-    {"distance", 'k', "D", "find what lies within D bits, 0 to 16 (default 3)", OPTION_NUMBER,
+    {"distance", 'k', "D", "find records within D bits, 0 to 16 (default 3)", OPTION_NUMBER,
      OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE},
-    {"no-ids", 0, NULL, "ignore the ids in FILEs, and print - for each", OPTION_FLAG,
+    {"no-ids", 0, NULL, "ignore the ids in FILEs, and print - instead", OPTION_FLAG,
      OPTION_FIELD(arguments, format.lines.ignore_ids)},
-    {"threads", 0, "N", "scan on N threads (default: all processors); 1: also read on no other", OPTION_NUMBER,
+    {"threads", 0, "N", "use N threads (default: all processors); 1: also read input on the same thread", OPTION_NUMBER,
      OPTION_FIELD(arguments, threads), .max = 1024},
     {0},
 };
 static const command_syntax syntax = {
     .options = options,
     .groups = (const option_group[]){INPUT_OPTION_GROUP(offsetof(arguments, format)), {0}},
-    .operands = "--queries BATCH [FILE...]",
-    .doc = "Print every record of the FILEs, which 'sstore build' could read, within a distance of a query in BATCH, "
-           "as lines of query, fingerprint, distance and id in any order; - or no FILE is stdin. 'sstore collect' "
-           "puts the lines of several scans in order. BATCH is held in memory, its format chosen by its name; "
-           "--radix is for both, the other options below for the FILEs.",
+    .operands = "--queries=BATCH [FILE...]",
+    .doc =
+        "Print every record of the FILEs within a distance of a query in BATCH, as lines of query, fingerprint, "
+        "distance and id, in any order. Without FILE, or with -, read standard input. All formats of 'sstore build' "
+        "can be read. BATCH is held in memory; its format follows from its name. --radix is for BATCH and FILEs, the "
+        "other input options are for FILEs only. 'sstore collect' sorts the lines of several scans.",
 };
-
-static void check_arguments(const arguments *all)
-{
-    for (int i = 0; i < all->inputs.count; i++)
-        if (strcmp(all->queries, "-") == 0 && strcmp(all->inputs.items[i], "-") == 0)
-            message_usage_error("--queries: standard input is scanned, so BATCH must be a file");
-}
 
 /* ----- the queries ----- */
 
@@ -54,8 +47,9 @@ static int open_scan(const arguments *all, sstore_stream_matcher **scan_out)
     uint64_t *queries;
     size_t count;
     input_options format = INPUT_OPTIONS_INIT;
-    const sstore_stream_options stream = {
-        .struct_size = sizeof stream, .distance = all->distance, .threads = all->threads};
+    const sstore_stream_options stream = {.struct_size = sizeof stream,
+                                          .distance = all->distance,
+                                          .threads = all->threads};
     sstore_error error;
     format.lines.decimal = all->format.lines.decimal;
     format.lines.ignore_ids = true;
@@ -70,26 +64,27 @@ static int open_scan(const arguments *all, sstore_stream_matcher **scan_out)
 /* ----- scanning ----- */
 
 /*
- * Records on their way from inputs through a scan: what is being read is gathered in one slot while a thread of its
- * own scans another, and prints the matches.
+ * Records on their way from the inputs through a scan. They are gathered in one slot while another thread scans another
+ * slot and prints the matches.
  */
 typedef struct scan_stream {
     sstore_stream_matcher *scan;
     record_batch slots[SLOTS];
-    size_t filling; /* the slot that records are put into */
+    size_t filling; /* the slot being filled */
     handover over;
-    bool has_thread; /* otherwise a slot is scanned where it is filled */
+    bool has_thread; /* otherwise the thread that fills a slot also scans it */
     bool ignore_ids;
     int code; /* of the scanning so far */
 } scan_stream;
 
-/* Scan a slot, empty it, and flush its matches, so that a reader of stdout sees them at once. */
+/* Scan and empty a slot. Flush its matches, so that a reader of stdout sees them at once. */
 static int scan_records(scan_stream *stream, record_batch *slot)
 {
     sstore_error error;
     output_style style = {.has_ids = slot->has_ids};
-    sstore_status status = sstore_stream_matcher_feed(stream->scan, slot->fingerprints, slot->has_ids ? slot->ids : NULL,
-                                            slot->count, output_scan_match, &style, &error);
+    sstore_status status = sstore_stream_matcher_feed(stream->scan, slot->fingerprints,
+                                                      slot->has_ids ? slot->ids : NULL, slot->count, output_scan_match,
+                                                      &style, &error);
     slot->count = 0;
     if (status != SSTORE_OK)
         return message_status(status, &error);
@@ -109,8 +104,7 @@ static void *scan_slots(void *context)
     return NULL;
 }
 
-/* Begin to scan in a thread of its own, or, without `ahead`, in the caller's. Returns an exit code; the stream is to be
- * closed in any case. */
+/* Begin to scan, in a thread of its own if `ahead`. Returns an exit code. Close the stream in any case. */
 static int open_stream(scan_stream *stream, sstore_stream_matcher *scan, bool ahead)
 {
     bool enough = true;
@@ -125,7 +119,7 @@ static int open_stream(scan_stream *stream, sstore_stream_matcher *scan, bool ah
     return EXIT_DONE;
 }
 
-/* Have the slot that is being filled scanned, and fill another one. */
+/* Have the filled slot scanned, and begin to fill another one. */
 static int hand_over(scan_stream *stream)
 {
     if (!stream->has_thread)
@@ -134,7 +128,7 @@ static int hand_over(scan_stream *stream)
     return handover_take_free(&stream->over, &stream->filling) ? EXIT_DONE : EXIT_FAILED;
 }
 
-/* Add records to the slot that is being filled: an input_batch_fn. */
+/* Add records to the slot being filled: an input_batch_fn. */
 static int add_records(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
 {
     scan_stream *stream = context;
@@ -150,7 +144,7 @@ static int add_records(void *context, const uint64_t *fingerprints, const uint64
     return stream->has_thread && handover_is_idle(&stream->over) ? hand_over(stream) : EXIT_DONE;
 }
 
-/* Wait until all records are scanned. Returns an exit code; a failure has been reported. */
+/* Wait until all records are scanned. Returns an exit code. */
 static int close_stream(scan_stream *stream)
 {
     if (stream->has_thread) {
@@ -166,7 +160,7 @@ static int close_stream(scan_stream *stream)
     return stream->code;
 }
 
-/* The ids of all FILEs are present or absent, so that the matches can be collected. */
+/* All FILEs must have ids or none, so that the matches can be collected. */
 static int scan_inputs(const arguments *all, sstore_stream_matcher *scan)
 {
     scan_stream stream;
@@ -176,7 +170,7 @@ static int scan_inputs(const arguments *all, sstore_stream_matcher *scan)
     for (int i = 0; i < all->inputs.count && code == EXIT_DONE; i++) {
         code = input_read(all->inputs.items[i], &all->format, &ids, add_records, &stream);
         if (stream.ignore_ids)
-            ids = INPUT_IDS_UNKNOWN; /* a format that holds them may follow one that does not */
+            ids = INPUT_IDS_UNKNOWN; /* a format with ids may follow one without */
     }
     /* The records before a malformed one are scanned. */
     int rest = close_stream(&stream);
@@ -191,7 +185,9 @@ int cmd_scan(int argc, char **argv)
     if (all.queries == NULL)
         message_usage_error("expected --queries BATCH");
     all.inputs = operands_as_inputs(given);
-    check_arguments(&all);
+    for (int i = 0; i < all.inputs.count; i++)
+        if (strcmp(all.queries, "-") == 0 && strcmp(all.inputs.items[i], "-") == 0)
+            message_usage_error("--queries: standard input is scanned already, so BATCH must be a file");
     all.format.ahead = all.threads != 1;
     int code = input_check_all(all.inputs.items, all.inputs.count, &all.format);
     if (code == EXIT_DONE)

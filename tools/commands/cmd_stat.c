@@ -1,5 +1,5 @@
 /*
- * cmd_stat.c - sstore stat: what a store holds and how large its parts are, for people and as JSON.
+ * cmd_stat.c - sstore stat: show the contents of a store and the sizes of its parts, as text or JSON.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -17,8 +17,8 @@ static const command_option options[] = {{"json", 0, NULL, "print one JSON objec
 static const command_syntax syntax = {
     .options = options,
     .operands = "STORE",
-    .doc = "Print what STORE holds, and the sizes of its tables, ids and directory, beside what other codings would "
-           "take.",
+    .doc = "Print what STORE contains, and the sizes of its tables, ids and directory, beside the sizes that other "
+           "codings would have.",
 };
 
 typedef struct segment_report {
@@ -31,7 +31,7 @@ typedef struct store_report {
     segment_report *segments; /* metadata.segment_count of them */
 } store_report;
 
-/* What a part takes for each distinct fingerprint; 0 in an empty store. */
+/* Bytes per distinct fingerprint; 0 in an empty store. */
 static double bytes_each(const store_report *report, uint64_t bytes)
 {
     uint64_t count = report->metadata.distinct_count;
@@ -75,23 +75,23 @@ static void free_segments(store_report *report)
 
 static void print_metadata(const sstore_statistics *metadata)
 {
-    output_text("records           %" PRIu64 "\n", metadata->record_count);
+    output_text("records           %" PRIu64, metadata->record_count);
+    if (metadata->removed_count > 0)
+        output_text(" (and %" PRIu64 " removed, whose space 'sstore compact' frees)", metadata->removed_count);
+    output_text("\n");
     output_text("fingerprints      %" PRIu64 " distinct%s, of %" PRIu32 " bits\n", metadata->distinct_count,
-                metadata->segment_count > 1 ? " in each segment, summed up" : "", metadata->fingerprint_bits);
+                metadata->segment_count > 1 ? " in each segment, summed" : "", metadata->fingerprint_bits);
     output_text("ids               %s\n", metadata->has_ids ? "yes" : "none");
     output_text("distance          %" PRIu32 "\n", metadata->distance);
     output_text("plan              %s\n", metadata->plan);
-    output_text("recipe            %s\n", metadata->recipe[0] == '\0' ? "not said" : metadata->recipe);
+    output_text("recipe            %s\n", metadata->recipe[0] == '\0' ? "not recorded" : metadata->recipe);
     output_text("block             %" PRIu32 " bytes\n", metadata->block_bytes);
     output_text("next ordinal      %" PRIu64 "\n", metadata->next_ordinal);
     if (metadata->segment_count != 1)
         output_text("segments          %" PRIu32 "\n", metadata->segment_count);
-    if (metadata->removed_count > 0)
-        output_text("removed           %" PRIu64 " records, which take room until the store is compacted\n",
-                    metadata->removed_count);
 }
 
-/* The segments, the oldest first; one alone is the store. */
+/* The segments, the oldest first, if there are several. */
 static void print_segments(const store_report *report)
 {
     if (report->metadata.segment_count == 1)
@@ -107,7 +107,7 @@ static void print_segments(const store_report *report)
     }
 }
 
-/* Bits a fingerprint; a table without fingerprints has none. */
+/* Bits per fingerprint; a table without fingerprints has none. */
 static void print_bits(double bits)
 {
     if (isfinite(bits))
@@ -136,53 +136,40 @@ static void print_tables(const segment_report *segment)
         print_table(i, &segment->tables[i]);
 }
 
-/* Those of every segment that adds; what removes has one table. */
+/* The tables of every segment with records. A segment with removed records has only one. */
 static void print_all_tables(const store_report *report)
 {
     for (uint32_t i = 0; i < report->metadata.segment_count; i++) {
-        const segment_report *segment = &report->segments[i];
-        if (segment->metadata.removes)
+        if (report->segments[i].metadata.removes)
             continue;
-        if (report->metadata.segment_count == 1)
-            output_text("\nTables (bits a fingerprint; bound is the entropy of the symbols + suffixes + column)\n");
-        else
-            output_text("\nTables of segment %" PRIu32
-                        " (bits a fingerprint; bound is the entropy of the symbols + suffixes + column)\n",
-                        i);
-        print_tables(segment);
+        output_text("\nTables");
+        if (report->metadata.segment_count != 1)
+            output_text(" of segment %" PRIu32, i);
+        output_text(" (bits per fingerprint; bound is the entropy of the symbols + suffixes + column)\n");
+        print_tables(&report->segments[i]);
     }
-}
-
-static void print_part(const store_report *report, const char *name, uint64_t bytes)
-{
-    double each = bytes_each(report, bytes);
-    output_text("%-10s  %16" PRIu64 "  %12.3f  %12.1f %%\n", name, bytes, each, each / 8 * 100);
 }
 
 static void print_parts(const store_report *report)
 {
     const sstore_statistics *metadata = &report->metadata;
+    const struct {
+        const char *name;
+        uint64_t bytes;
+    } parts[] = {{"tables", metadata->tables_bytes},       {"ids", metadata->ids_bytes},
+                 {"directory", metadata->directory_bytes}, {"manifest", metadata->manifest_bytes},
+                 {"total", metadata->total_bytes},         {"raw", 8 * metadata->distinct_count}};
     output_text("\nSizes (raw is 8 bytes for each distinct fingerprint)\n");
     output_text("%-10s  %16s  %12s  %14s\n", "part", "bytes", "bytes each", "of raw");
-    print_part(report, "tables", metadata->tables_bytes);
-    print_part(report, "ids", metadata->ids_bytes);
-    print_part(report, "directory", metadata->directory_bytes);
-    print_part(report, "manifest", metadata->manifest_bytes);
-    print_part(report, "total", metadata->total_bytes);
-    print_part(report, "raw", 8 * metadata->distinct_count);
-}
-
-static void print_text(const store_report *report)
-{
-    print_metadata(&report->metadata);
-    print_segments(report);
-    print_all_tables(report);
-    print_parts(report);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        double each = bytes_each(report, parts[i].bytes);
+        output_text("%-10s  %16" PRIu64 "  %12.3f  %12.1f %%\n", parts[i].name, parts[i].bytes, each, each / 8 * 100);
+    }
 }
 
 /* ----- JSON ----- */
 
-/* Bits a fingerprint; a table without fingerprints has none. */
+/* null for a table without fingerprints. */
 static json_value *bits_value(double bits)
 {
     return isfinite(bits) ? json_value_make("f", bits) : json_value_make("n");
@@ -227,7 +214,7 @@ static json_value *segments_value(const store_report *report)
     return segments;
 }
 
-/* A part of the store and its share: raw is 8 bytes for each distinct fingerprint. */
+/* The size of a part, also per fingerprint and compared with raw fingerprints of 8 bytes. */
 static json_value *part_value(const store_report *report, uint64_t bytes)
 {
     double each = bytes_each(report, bytes);
@@ -268,10 +255,14 @@ int cmd_stat(int argc, char **argv)
     int code = store_open(path, NULL, &store, &report.metadata);
     if (code == EXIT_DONE)
         code = read_segments(store, &report);
-    if (code == EXIT_DONE && all.json)
+    if (code == EXIT_DONE && all.json) {
         code = output_json(report_value(&report)) ? EXIT_DONE : EXIT_FAILED;
-    else if (code == EXIT_DONE)
-        print_text(&report);
+    } else if (code == EXIT_DONE) {
+        print_metadata(&report.metadata);
+        print_segments(&report);
+        print_all_tables(&report);
+        print_parts(&report);
+    }
     free_segments(&report);
     sstore_close(store);
     return code;

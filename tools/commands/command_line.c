@@ -1,5 +1,5 @@
 /*
- * command_line.c - parsing the arguments of a command by its tables.
+ * command_line.c - parses the arguments of a command by its tables, through argp.
  */
 #include "commands/command_line.h"
 
@@ -18,30 +18,32 @@
 enum { KEY_USAGE = 0x100, FIRST_KEY, MAX_OPTIONS = 48 };
 
 static const struct argp_option common_options[] = {
-    {"help", '?', NULL, 0, "print this help", -1},
+    {"help", 'h', NULL, 0, "print this help", -1},
+    {NULL, '?', NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, -1},
     {"usage", KEY_USAGE, NULL, 0, "print a short usage message", 0},
     {"version", 'V', NULL, 0, "print the version", 0},
     {0},
 };
 
-/* What argp is given, and what each option is. */
+/* The options as argp takes them, and where their values go. */
 typedef struct parser {
     const command_syntax *syntax;
     char *arguments;
     operands operands;
-    size_t count; /* of rows[], but for the common options, which follow them */
-    /* The key of an option without a letter is its index and FIRST_KEY. */
+    bool has_sizes; /* some option is an OPTION_SIZE */
+    size_t count;   /* of rows[], without the common options, which follow */
+    /* The key of an option without a letter is FIRST_KEY plus its index. */
     struct argp_option rows[MAX_OPTIONS + sizeof common_options / sizeof *common_options];
     struct target {
         const command_option *option;
         char *part;       /* of the arguments */
-        char written[32]; /* as messages show it */
+        char written[32]; /* the option as messages show it */
     } targets[MAX_OPTIONS];
 } parser;
 
 /* ----- values ----- */
 
-/* Read the digits that `text` begins with. Returns what follows them, or NULL if there are none or too many. */
+/* Read the digits at the beginning of `text`. Returns the text after them, or NULL if there are none or too many. */
 static const char *read_digits(const char *text, uint64_t *value_out)
 {
     bool fits;
@@ -56,42 +58,26 @@ static uint64_t parse_number(const char *written, const char *text, uint64_t min
     if (end != NULL && *end == '\0' && value >= min && value <= max)
         return value;
     if (max == UINT64_MAX)
-        message_usage_error("%s: expected a number from %" PRIu64 " on, found '%s'", written, min, text);
+        message_usage_error("%s: expected a number of at least %" PRIu64 ", found '%s'", written, min, text);
     message_usage_error("%s: expected a number from %" PRIu64 " to %" PRIu64 ", found '%s'", written, min, max, text);
 }
 
-/* The binary multiple that a suffix stands for, as a shift; -1: no such suffix. */
-static int suffix_shift(const char *suffix)
+/* A number with a suffix: of a size powers of 1024, of a count powers of 1000. */
+static uint64_t parse_scaled(const char *written, const char *text, bool is_size)
 {
     static const char letters[] = "KMGT";
-    if (*suffix == '\0')
-        return 0;
-    char upper = (char)(*suffix & ~0x20);
-    const char *found = strchr(letters, upper);
-    if (found == NULL || *found == '\0' || (suffix[1] != '\0' && strcmp(suffix + 1, "iB") != 0))
-        return -1;
-    return 10 * (int)(found - letters + 1);
-}
-
-static uint64_t parse_size(const char *written, const char *text)
-{
     uint64_t value = 0;
     const char *suffix = read_digits(text, &value);
-    int shift = suffix == NULL ? -1 : suffix_shift(suffix);
-    if (shift < 0 || value == 0 || value > UINT64_MAX >> shift)
-        message_usage_error("%s: expected a size such as 65536, 512K, 64M or 2G, found '%s'", written, text);
-    return value << shift;
-}
-
-static uint64_t parse_count(const char *written, const char *text)
-{
-    uint64_t value = 0;
-    const char *end = read_digits(text, &value);
-    int shift = end == NULL || (*end != '\0' && end[1] != '\0') ? -1 : suffix_shift(end);
-    for (; shift > 0 && value <= UINT64_MAX / 1000; shift -= 10)
-        value *= 1000;
-    if (shift != 0)
-        message_usage_error("%s: expected a number such as 65536, 500K, 10M or 2G, found '%s'", written, text);
+    bool valid = suffix != NULL && (value > 0 || !is_size);
+    if (valid && *suffix != '\0') {
+        const char *letter = strchr(letters, *suffix & ~0x20); /* in either case */
+        valid = letter != NULL && *letter != '\0' && (suffix[1] == '\0' || (is_size && strcmp(suffix + 1, "iB") == 0));
+        for (const char *at = letters; valid && at <= letter; at++)
+            valid = !__builtin_mul_overflow(value, is_size ? 1024u : 1000u, &value);
+    }
+    if (!valid)
+        message_usage_error("%s: expected a %s or 2G, found '%s'", written,
+                            is_size ? "size such as 65536, 512K, 64M" : "number such as 65536, 500K, 10M", text);
     return value;
 }
 
@@ -113,8 +99,8 @@ static uint64_t parse_value(const command_option *option, const char *written, c
 {
     switch (option->kind) {
     case OPTION_NUMBER: return parse_number(written, text, option->min, option->max);
-    case OPTION_SIZE: return parse_size(written, text);
-    case OPTION_COUNT: return parse_count(written, text);
+    case OPTION_SIZE:
+    case OPTION_COUNT: return parse_scaled(written, text, option->kind == OPTION_SIZE);
     case OPTION_CHOICE: return parse_choice(written, text, option->choices);
     case OPTION_JSON:
         if (!json_is_available())
@@ -153,43 +139,23 @@ static void take_option(const struct target *target, const char *text)
 
 /* ----- argp ----- */
 
-static void add_option(parser *self, const command_option *option, char *part)
-{
-    const size_t index = self->count++;
-    struct target *target = &self->targets[index];
-    assert(index < MAX_OPTIONS);
-    self->rows[index] = (struct argp_option){.name = option->name,
-                                             .key = option->letter != 0 ? option->letter : FIRST_KEY + (int)index,
-                                             .arg = option->value_name,
-                                             .doc = option->help};
-    target->option = option;
-    target->part = part;
-    if (option->letter != 0)
-        snprintf(target->written, sizeof target->written, "-%c", option->letter);
-    else
-        snprintf(target->written, sizeof target->written, "--%s", option->name);
-}
-
 static void add_options(parser *self, const command_option *options, char *part)
 {
-    for (const command_option *at = options; at != NULL && at->name != NULL; at++)
-        add_option(self, at, part);
-}
-
-static void add_groups(parser *self)
-{
-    for (const option_group *at = self->syntax->groups; at != NULL && at->options != NULL; at++) {
-        if (at->header != NULL)
-            self->rows[self->count++] = (struct argp_option){.doc = at->header, .group = 10};
-        add_options(self, at->options, self->arguments + at->offset);
+    for (const command_option *option = options; option != NULL && option->name != NULL; option++) {
+        const size_t index = self->count++;
+        assert(index < MAX_OPTIONS);
+        struct target *target = &self->targets[index];
+        *target = (struct target){.option = option, .part = part};
+        self->has_sizes = self->has_sizes || option->kind == OPTION_SIZE;
+        if (option->letter != 0)
+            snprintf(target->written, sizeof target->written, "-%c", option->letter);
+        else
+            snprintf(target->written, sizeof target->written, "--%s", option->name);
+        self->rows[index] = (struct argp_option){.name = option->name,
+                                                 .key = option->letter != 0 ? option->letter : FIRST_KEY + (int)index,
+                                                 .arg = option->value_name,
+                                                 .doc = option->help};
     }
-}
-
-static void check_groups(const parser *self)
-{
-    for (const option_group *at = self->syntax->groups; at != NULL && at->options != NULL; at++)
-        if (at->check != NULL)
-            at->check(self->arguments + at->offset);
 }
 
 static error_t take_key(parser *self, int key, const char *text)
@@ -203,42 +169,50 @@ static error_t take_key(parser *self, int key, const char *text)
 }
 
 /*
- * argp shows argv[0] both before getopt's messages and as the program in its usage, but the former is to be "sstore"
- * and the latter "sstore NAME". So argp prints no errors here, and its own --help is replaced by this one.
+ * argp shows argv[0] both before getopt's messages, where it should be "sstore", and in its usage, where it should be
+ * "sstore NAME". So argp prints no errors here, and this --help replaces its own.
  */
 static error_t parse_key(int key, char *text, struct argp_state *state)
 {
     parser *self = state->input;
     switch (key) {
     case ARGP_KEY_INIT: state->err_stream = NULL; return 0;
+    case 'h':
     case '?':
     case KEY_USAGE:
         state->name = program_invocation_short_name;
-        argp_state_help(state, stdout, key == '?' ? ARGP_HELP_STD_HELP : ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
+        argp_state_help(state, stdout, key == KEY_USAGE ? ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK : ARGP_HELP_STD_HELP);
         return 0;
     case 'V': output_version(); exit(EXIT_DONE);
     case ARGP_KEY_ARGS:
         if (self->syntax->operands == NULL)
-            message_usage_error("'%s' is one operand too many: expected none", state->argv[state->next]);
+            message_usage_error("unexpected operand '%s': this command takes none", state->argv[state->next]);
         self->operands = (operands){state->argv + state->next, state->argc - state->next};
         return 0;
-    case ARGP_KEY_END: check_groups(self); return 0;
+    case ARGP_KEY_END:
+        for (const option_group *at = self->syntax->groups; at != NULL && at->options != NULL; at++)
+            if (at->check != NULL)
+                at->check(self->arguments + at->offset);
+        return 0;
     default: return take_key(self, key, text);
     }
 }
 
-/* Print getopt's message, one line, escaped: getopt repeats arguments as they are. */
-static void print_getopt_messages(const char *text, size_t length)
+/* Change parts of the help text: an argp help_filter. */
+static char *filter_help(int key, const char *text, void *input)
 {
-    while (length > 0 && text[length - 1] == '\n')
-        length--;
-    char shown[8192];
-    (void)sstore_escape(text, length, 0, shown, sizeof shown);
-    if (length > 0)
-        fprintf(stderr, "%s\n", shown);
+    const parser *self = input;
+    if (key == ARGP_KEY_HELP_DUP_ARGS_NOTE) /* about values of short options: the rows say it */
+        return NULL;
+    if (key == ARGP_KEY_HELP_POST_DOC && text == NULL && self->has_sizes)
+        return strdup("A SIZE is a number of bytes; the suffixes K, M, G and T are powers of 1024.");
+    return text == NULL ? NULL : strdup(text);
 }
 
-/* Getopt prints its messages to `stderr` and cannot be given another stream. So `stderr` is a buffer while it works. */
+/*
+ * getopt prints its message, one line, to `stderr`, and repeats arguments as they are. So `stderr` is a buffer
+ * meanwhile, and its content is printed escaped.
+ */
 static error_t parse_quietly(const struct argp *argp, int argc, char **argv, parser *self)
 {
     char *text = NULL;
@@ -249,25 +223,33 @@ static error_t parse_quietly(const struct argp *argp, int argc, char **argv, par
     stderr = memory; /* messages of ours do not go there */
     error_t failure = argp_parse(argp, argc, argv, ARGP_NO_HELP, NULL, self);
     stderr = before;
-    if (fclose(memory) == 0)
-        print_getopt_messages(text, length);
+    if (fclose(memory) == 0 && length > 1) {
+        char shown[8192];
+        (void)sstore_escape(text, length - 1, 0, shown, sizeof shown); /* without the newline */
+        fprintf(stderr, "%s\n", shown);
+    }
     free(text);
     return failure;
 }
 
 operands command_line_parse(const command_syntax *syntax, int argc, char **argv, void *arguments)
 {
-    static parser self; /* the arguments may point to what it says of an option */
+    static parser self; /* static: `given` fields of the arguments point into it */
     self = (parser){.syntax = syntax, .arguments = arguments};
     add_options(&self, syntax->options, arguments);
-    add_groups(&self);
+    for (const option_group *at = syntax->groups; at != NULL && at->options != NULL; at++) {
+        if (at->header != NULL)
+            self.rows[self.count++] = (struct argp_option){.doc = at->header, .group = 10};
+        add_options(&self, at->options, self.arguments + at->offset);
+    }
     memcpy(&self.rows[self.count], common_options, sizeof common_options);
     const struct argp argp = {.options = self.rows,
                               .parser = parse_key,
                               .args_doc = syntax->operands,
-                              .doc = syntax->doc};
+                              .doc = syntax->doc,
+                              .help_filter = filter_help};
     error_t failure = parse_quietly(&argp, argc, argv, &self);
-    if (failure == EINVAL) /* getopt has said why */
+    if (failure == EINVAL) /* getopt has printed the reason */
         message_exit_usage();
     if (failure != 0) {
         message_print("cannot parse the command line: out of memory");

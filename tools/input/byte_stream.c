@@ -14,8 +14,7 @@
 #include "input/interrupt.h"
 #include "output/messages.h"
 
-/* What a thread reads ahead: pieces large enough for the hand-over to cost nothing, and few enough to stay in the
- * cache. */
+/* Reading ahead: pieces large enough that the hand-over costs nothing, and few enough that they stay in the cache. */
 #define PIECE_BYTES ((size_t)1 << 17)
 #define PIECES 4
 
@@ -47,14 +46,14 @@ int input_file_open(input_file *file, const char *path)
     if (file->fd < 0 && errno == EINTR)
         return interrupt_exit_code();
     if (file->fd < 0)
-        return message_print("%s: cannot open: %s", path, strerror(errno));
+        return message_errno(path, "cannot open");
     (void)posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     return EXIT_DONE;
 }
 
 /*
- * Wait until there is something to read: where another thread may stop this one, where a signal may end up in another
- * one, or come just before read(), that alone could wait for ever. Returns false if it is not to go on.
+ * Wait until there is something to read. read() alone could wait for ever if another thread stops this one, or if a
+ * signal arrives in another thread or just before the call. Returns false if reading must end.
  */
 static bool wait_for_bytes(const input_file *file)
 {
@@ -123,10 +122,10 @@ struct bytes_ahead {
         size_t size;
         char bytes[PIECE_BYTES];
     } slots[PIECES];
-    /* How `from` ended. Set before the last piece is handed over. */
+    /* How `from` ended; set before handover_finish(). */
     int code;
     line_fault fault;
-    /* The piece that is being taken, and how far it has been. */
+    /* The piece that is being copied out, and how much of it has been. */
     bool has_piece;
     size_t piece, taken;
 };
@@ -160,23 +159,19 @@ bytes_ahead *bytes_ahead_create(byte_stream from)
     return NULL;
 }
 
-/* Wait for a piece. Returns how the stream ended if there are no more. */
-static int take_piece(bytes_ahead *self, line_fault *fault)
-{
-    self->taken = 0;
-    self->has_piece = handover_take_full(&self->pieces, &self->piece);
-    if (!self->has_piece && self->code == EXIT_FAILED)
-        *fault = self->fault;
-    return self->has_piece ? EXIT_DONE : self->code;
-}
-
 static int take_bytes(void *context, char *to, size_t room, size_t *got_out, line_fault *fault)
 {
     bytes_ahead *self = context;
-    int code = self->has_piece ? EXIT_DONE : take_piece(self, fault);
     *got_out = 0;
-    if (!self->has_piece)
-        return code;
+    if (!self->has_piece) {
+        self->taken = 0;
+        self->has_piece = handover_take_full(&self->pieces, &self->piece);
+    }
+    if (!self->has_piece) {
+        if (self->code == EXIT_FAILED)
+            *fault = self->fault;
+        return self->code;
+    }
     size_t left = self->slots[self->piece].size - self->taken;
     *got_out = left < room ? left : room;
     memcpy(to, self->slots[self->piece].bytes + self->taken, *got_out);

@@ -1,9 +1,9 @@
 /*
- * decompress.c - gzip by zlib, which checks each member's checksum and length; zstd by libzstd, which skips the
- * frames that are to be skipped and checks the checksums that there are.
+ * decompress.c - unpacks gzip by zlib, which checks the checksum and length of each member, and zstd by libzstd, which
+ * skips skippable frames and checks checksums where there are any.
  *
- * A compressed stream is one part or more, each a gzip member or a zstd frame. It may end between two parts only, and
- * whatever else stands between two is a fault.
+ * A compressed stream consists of parts, gzip members or zstd frames. It may end only after a part, and nothing else
+ * may stand between two parts.
  */
 #include "input/decompress.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <strings.h>
 #ifdef SSTORE_HAVE_ZLIB
-#define ZLIB_CONST /* what zlib reads, it does not change */
+#define ZLIB_CONST /* zlib takes its input as const */
 #include <zlib.h>
 #endif
 #ifdef SSTORE_HAVE_ZSTD
@@ -29,11 +29,11 @@
 
 typedef enum decode_result {
     DECODE_GOES_ON,
-    DECODE_ENDED, /* a part is complete. A further step begins another one */
+    DECODE_ENDED, /* a part is complete; the next step begins another one */
     DECODE_FAILED
 } decode_result;
 
-/* What a step may read and write, and what it has: `taken` and `got` bytes. */
+/* The bytes that a step may read and write, and the numbers that it did, `taken` and `got`. */
 typedef struct decode_step {
     const char *from;
     size_t size, taken;
@@ -42,13 +42,12 @@ typedef struct decode_step {
     const char *reason; /* after DECODE_FAILED */
 } decode_step;
 
-/* A kind of compression, and what undoes it. */
+/* A kind of compression and its decoder. */
 typedef struct decoder_kind {
     const char *name, *suffix, *part, *library;
-    /* The rest is NULL in an sstore that was built without the library. create() returns NULL if there is no memory. */
-    void *(*create)(uint32_t max_window_bits); /* of what it may keep in memory: 2^bits bytes, 10 to 27 */
-    /* Go on; if there is room left behind what was written, then nothing more comes without more to read. After
-     * DECODE_FAILED there is no further step. */
+    /* The rest is NULL if sstore was built without the library. create() returns NULL if there is no memory. */
+    void *(*create)(uint32_t max_window_bits);
+    /* Decode on. If a step leaves room, the next one needs more input. There is no step after DECODE_FAILED. */
     decode_result (*decode)(void *decoder, decode_step *step);
     void (*free)(void *decoder);
 } decoder_kind;
@@ -61,9 +60,9 @@ struct unpacker {
     char *buffer;
     size_t capacity, begin, end; /* buffer[begin, end) is read but not decoded */
     uint64_t offset;             /* the place of buffer[begin] in the compressed stream */
-    bool from_ended;             /* nothing follows what is in the buffer */
+    bool from_ended;             /* the buffer holds the last bytes */
     bool within;                 /* a part has begun and not ended */
-    bool has_more;               /* the decoder may have bytes left that there was no room for */
+    bool has_more;               /* the decoder may have more bytes, for which there was no room */
 };
 
 /* ----- the decoders ----- */
@@ -75,12 +74,12 @@ struct unpacker {
 
 typedef struct gzip_decoder {
     z_stream stream;
-    bool ended; /* the member before */
+    bool ended; /* the last step ended a member */
 } gzip_decoder;
 
 static void *create_gzip(uint32_t max_window_bits)
 {
-    (void)max_window_bits; /* it is 2^15 always */
+    (void)max_window_bits; /* always 15 */
     gzip_decoder *decoder = calloc(1, sizeof *decoder);
     if (decoder != NULL && inflateInit2(&decoder->stream, GZIP_WINDOW_BITS) != Z_OK) {
         free(decoder);
@@ -104,12 +103,12 @@ static decode_result decode_gzip(void *self, decode_step *step)
     stream->avail_in = cut(step->size);
     stream->next_out = (Bytef *)step->to;
     stream->avail_out = cut(step->room);
-    /* Z_SYNC_FLUSH: all output that is possible now, because a reader may wait for it. */
+    /* Z_SYNC_FLUSH: write all output that is possible now, because a reader may be waiting for it. */
     int result = inflate(stream, Z_SYNC_FLUSH);
     step->taken = (size_t)((const char *)stream->next_in - step->from);
     step->got = (size_t)((char *)stream->next_out - step->to);
     decoder->ended = result == Z_STREAM_END;
-    /* Z_BUF_ERROR only says that there was nothing to do. */
+    /* Z_BUF_ERROR only means that there was nothing to do. */
     if (result == Z_OK || result == Z_BUF_ERROR || result == Z_STREAM_END)
         return decoder->ended ? DECODE_ENDED : DECODE_GOES_ON;
     step->reason = stream->msg != NULL ? stream->msg : zError(result);
@@ -131,12 +130,12 @@ static void free_gzip(void *self)
 #ifdef SSTORE_HAVE_ZSTD
 
 /*
- * The decoder keeps a frame's window in memory, and the frame says how large that is: up to 2 GiB of ours for a few
- * bytes. By default 'zstd' neither makes nor accepts more than 128 MiB.
+ * The decoder keeps a frame's window in memory. The frame sets its size, so a file of a few bytes could demand 2 GiB.
+ * By default 'zstd' neither makes nor accepts windows of more than 128 MiB.
  */
 #define WINDOW_TOO_LARGE                                                                                               \
-    "its window is larger than an eighth of the memory, or than 128 MiB; give more --memory, or have "                 \
-    "'zstd -dc --long=31 FILE' unpack it, into a pipe to stdin"
+    "its window is larger than an eighth of --memory, or than 128 MiB; give more --memory, or unpack it first: "       \
+    "zstd -dc --long=31 FILE | sstore ..."
 
 static void *create_zstd(uint32_t max_window_bits)
 {
@@ -179,7 +178,7 @@ static const decoder_kind kinds[] = {
 
 /* ----- recognising compressed data ----- */
 
-/* What a part begins with: these bytes, as far as the mask goes. */
+/* The first bytes of a part, under a mask. */
 static const struct magic {
     compression kind;
     size_t size;
@@ -187,23 +186,15 @@ static const struct magic {
 } magics[] = {
     {COMPRESSION_GZIP, 2, {0x1f, 0x8b}, {0xff, 0xff}},
     {COMPRESSION_ZSTD, 4, {0x28, 0xb5, 0x2f, 0xfd}, {0xff, 0xff, 0xff, 0xff}},
-    /* A frame to be skipped: that is what parallel compressors begin with. */
+    /* A skippable frame: parallel compressors begin with one. */
     {COMPRESSION_ZSTD, 4, {0x50, 0x2a, 0x4d, 0x18}, {0xf0, 0xff, 0xff, 0xff}},
 };
 
-bool compression_is_known(compression kind)
+bool compression_check(compression kind, line_fault *fault)
 {
-    return kind < COMPRESSION_GZIP || kinds[kind].create != NULL;
-}
-
-const char *compression_name(compression kind)
-{
-    return kinds[kind].name;
-}
-
-const char *compression_library(compression kind)
-{
-    return kinds[kind].library;
+    return kind < COMPRESSION_GZIP || kinds[kind].create != NULL ||
+           line_fault_set(fault, "cannot unpack %s data: this sstore was built without %s", kinds[kind].name,
+                          kinds[kind].library);
 }
 
 bool name_has_suffix(const char *name, size_t length, const char *suffix)
@@ -251,9 +242,8 @@ int unpacker_create(compression kind, uint32_t max_window_bits, byte_stream from
                     unpacker **unpacker_out, line_fault *fault)
 {
     const decoder_kind *how = &kinds[kind];
-    if (how->create == NULL)
-        return byte_stream_fail(fault, "cannot unpack %s data: this sstore was built without %s", how->name,
-                                how->library);
+    if (!compression_check(kind, fault))
+        return EXIT_FAILED;
     size_t capacity = size > PIECE_BYTES ? size : PIECE_BYTES;
     unpacker *made = calloc(1, sizeof *made);
     char *buffer = malloc(capacity);
@@ -278,7 +268,7 @@ int unpacker_create(compression kind, uint32_t max_window_bits, byte_stream from
     return EXIT_DONE;
 }
 
-/* Read on behind what is in the buffer, which is not full. */
+/* Move the bytes to the buffer's beginning and read more behind them; the buffer is not full. */
 static int refill(unpacker *self, line_fault *fault)
 {
     size_t got = 0, left = self->end - self->begin;
@@ -297,7 +287,7 @@ static int fail_cut_short(const unpacker *self, line_fault *fault)
                             self->how->name, self->offset + (self->end - self->begin), self->how->part);
 }
 
-/* Something else stands where a part should begin. */
+/* There is no part where one should begin. */
 static int fail_no_part(const unpacker *self, line_fault *fault)
 {
     char expected[96];
@@ -310,7 +300,7 @@ static int fail_no_part(const unpacker *self, line_fault *fault)
     return EXIT_FAILED;
 }
 
-/* Between parts: go on to the next one, or find the end. */
+/* Between parts: begin the next one, or find the end. */
 static int begin_part(unpacker *self, bool *ended_out, line_fault *fault)
 {
     compression_match match = compression_begins(self->kind, self->buffer + self->begin, self->end - self->begin);
@@ -333,7 +323,7 @@ static int decode(unpacker *self, char *to, size_t room, size_t *got_out, line_f
     self->has_more = step.got == room;
     *got_out = step.got;
     if (result == DECODE_FAILED)
-        return byte_stream_fail(fault, "cannot unpack the %s data behind offset %" PRIu64 ": %s", self->how->name,
+        return byte_stream_fail(fault, "cannot unpack the %s data after offset %" PRIu64 ": %s", self->how->name,
                                 self->offset, step.reason);
     return EXIT_DONE;
 }

@@ -1,7 +1,7 @@
 /*
- * digits.h - numbers in text. digits_read_hex() and digits_read_decimal() read eight bytes at a time as the lanes of
- * a word: some five times as fast as digit by digit. Portable: a word's lowest byte is always the first one of the
- * text. They may read DIGITS_READ_BYTES, whatever they find there.
+ * digits.h - reads numbers in text. digits_read_hex() and digits_read_decimal() read eight bytes at a time as the lanes
+ * of a word, about five times as fast as digit by digit. They are portable: the lowest byte of a word is always the
+ * first one of the text. They always may read DIGITS_READ_BYTES.
  */
 #ifndef DIGITS_H
 #define DIGITS_H
@@ -24,7 +24,7 @@ static inline uint64_t digits_load(const char *at)
     return le64toh(word);
 }
 
-/* The highest bit of every lane whose byte is `first` to `last`, both below 0x80. No lane carries into the next one. */
+/* The highest bit of every lane with a byte from `first` to `last`, both below 0x80. No lane carries over. */
 static inline uint64_t digits_within(uint64_t word, uint8_t first, uint8_t last)
 {
     uint64_t low = word & DIGITS_LANES(0x7fu);
@@ -39,24 +39,24 @@ static inline uint64_t digits_are_decimal(uint64_t word)
 
 static inline uint64_t digits_are_hex(uint64_t word)
 {
-    /* 0x20 makes letters lower-case, and letters of nothing else. */
+    /* 0x20 turns capitals into small letters, and no other byte into a letter. */
     return digits_are_decimal(word) | digits_within(word | DIGITS_LANES(0x20u), 'a', 'f');
 }
 
-/* How many lanes from the first one on have their highest bit set. */
+/* The number of leading lanes whose highest bit is set. */
 static inline size_t digits_leading(uint64_t highest_bits)
 {
     uint64_t others = ~highest_bits & DIGITS_LANES(0x80u);
     return others == 0 ? 8 : (size_t)__builtin_ctzll(others) / 8;
 }
 
-/* The first `count` lanes, 1 to 8, moved to the word's end; the lanes before them are 0 and count as the digit 0. */
+/* Move the first `count` lanes, 1 to 8, to the end of the word. The lanes before them become 0, like the digit 0. */
 static inline uint64_t digits_align(uint64_t word, size_t count)
 {
     return word << (64 - 8 * count);
 }
 
-/* The value of eight hex digits: neighbours are put together three times, until one is left. */
+/* The value of eight hex digits. Neighbours are combined three times, until one number is left. */
 static inline uint64_t digits_hex_value(uint64_t word)
 {
     uint64_t letters = word >> 6 & DIGITS_LANES(1u);
@@ -74,7 +74,7 @@ static inline uint64_t digits_decimal_value(uint64_t word)
     return (value * 10000 + (value >> 32)) & 0xffffffff;
 }
 
-/* Read the hex digits at the beginning of a text, of either case and at most 16. Returns how many there are. */
+/* Read the hex digits at the beginning of a text, in either case, 16 at most. Returns their number. */
 static inline size_t digits_read_hex(const char *text, uint64_t *value_out)
 {
     uint64_t first = digits_load(text), second = digits_load(text + 8);
@@ -90,7 +90,7 @@ static inline size_t digits_read_hex(const char *text, uint64_t *value_out)
     return 8 + more;
 }
 
-/* Put eight digits or fewer behind a value. Returns 0 if that is beyond 64 bits. */
+/* Append up to eight digits to a value. Returns 0 if the result exceeds 64 bits. */
 static inline int digits_append_decimal(uint64_t *value, uint64_t word, size_t count)
 {
     static const uint32_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
@@ -99,8 +99,8 @@ static inline int digits_append_decimal(uint64_t *value, uint64_t word, size_t c
 }
 
 /*
- * Read the decimal digits at the beginning of a text, at most DIGITS_MAX_DECIMAL. Returns how many there are; 0 also if
- * there are more, or their value is beyond 64 bits.
+ * Read the decimal digits at the beginning of a text. Returns their number, or 0 if there are more than
+ * DIGITS_MAX_DECIMAL or their value exceeds 64 bits.
  */
 static inline size_t digits_read_decimal(const char *text, uint64_t *value_out)
 {
@@ -115,8 +115,8 @@ static inline size_t digits_read_decimal(const char *text, uint64_t *value_out)
     return total <= DIGITS_MAX_DECIMAL ? total : 0;
 }
 
-/* Read all decimal digits that text[0, size) begins with, one by one. Returns how many there are. *fits_out: their
- * value is within 64 bits, and *value_out is it. */
+/* Read all decimal digits at the beginning of text[0, size), one by one. Returns their number. *value_out is valid if
+ * *fits_out: the value fits into 64 bits. */
 static inline size_t digits_read_any_decimal(const char *text, size_t size, uint64_t *value_out, bool *fits_out)
 {
     size_t count = 0;

@@ -1,30 +1,18 @@
 #include "input/handover.h"
 
-static void destroy_locks(handover *over)
-{
-    pthread_cond_destroy(&over->changed);
-    pthread_mutex_destroy(&over->lock);
-}
-
 bool handover_start(handover *over, size_t slot_count, void *(*run)(void *), void *context)
 {
-    *over = (handover){.slot_count = slot_count};
-    if (pthread_mutex_init(&over->lock, NULL) != 0)
-        return false;
-    if (pthread_cond_init(&over->changed, NULL) != 0) {
-        pthread_mutex_destroy(&over->lock);
-        return false;
-    }
-    if (pthread_create(&over->thread, NULL, run, context) == 0)
-        return true;
-    destroy_locks(over);
-    return false;
+    *over = (handover){.slot_count = slot_count,
+                       .lock = PTHREAD_MUTEX_INITIALIZER,
+                       .changed = PTHREAD_COND_INITIALIZER};
+    return pthread_create(&over->thread, NULL, run, context) == 0;
 }
 
 void handover_join(handover *over)
 {
     pthread_join(over->thread, NULL);
-    destroy_locks(over);
+    pthread_cond_destroy(&over->changed);
+    pthread_mutex_destroy(&over->lock);
 }
 
 bool handover_take_free(handover *over, size_t *slot_out)
@@ -57,34 +45,31 @@ bool handover_take_full(handover *over, size_t *slot_out)
     return found;
 }
 
-/* Only one thread can be waiting: the other one is here. */
-static void change(handover *over, uint64_t filled, uint64_t emptied, bool finished, bool stopped)
+/* Add one to a count, and wake the other thread, the only one that can be waiting. */
+static void advance(handover *over, uint64_t *count)
 {
     pthread_mutex_lock(&over->lock);
-    over->filled += filled;
-    over->emptied += emptied;
-    over->finished |= finished;
-    over->stopped |= stopped;
+    (*count)++;
     pthread_cond_signal(&over->changed);
     pthread_mutex_unlock(&over->lock);
 }
 
 void handover_give_full(handover *over)
 {
-    change(over, 1, 0, false, false);
+    advance(over, &over->filled);
 }
 
 void handover_give_free(handover *over)
 {
-    change(over, 0, 1, false, false);
+    advance(over, &over->emptied);
 }
 
 void handover_finish(handover *over)
 {
-    change(over, 0, 0, true, false);
+    advance(over, &over->finished);
 }
 
 void handover_stop(handover *over)
 {
-    change(over, 0, 0, false, true);
+    advance(over, &over->stopped);
 }

@@ -16,31 +16,31 @@ typedef struct handover {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     size_t slot_count;
-    uint64_t filled, emptied; /* slots, over all rounds */
-    bool finished;            /* the filler is done */
-    bool stopped;             /* the emptier wants no more */
+    uint64_t filled, emptied; /* number of slots so far */
+    uint64_t finished;        /* not 0: the filler is done */
+    uint64_t stopped;         /* not 0: the emptier wants no more */
 } handover;
 
-/* Start a thread that runs `run` with `context`. Returns false if the system does not have what that takes. */
+/* Start a thread that runs `run` with `context`. Returns false if the system has no thread for it. */
 bool handover_start(handover *over, size_t slot_count, void *(*run)(void *), void *context);
 
 /* Wait until the thread has ended. */
 void handover_join(handover *over);
 
-/* For the filler: wait for a slot to fill, the one after the last one. False: no more are wanted. */
+/* The filler: wait for the next slot to fill. False: no more are wanted. */
 bool handover_take_free(handover *over, size_t *slot_out);
-/* That slot is full. */
+/* The filler: that slot is full. */
 void handover_give_full(handover *over);
-/* Whether the emptier has nothing to do: every slot that was given is empty again. */
+/* The filler: is the emptier idle, because all slots are empty? */
 bool handover_is_idle(handover *over);
-/* There will be no more. */
+/* The filler: there will be no more. */
 void handover_finish(handover *over);
 
-/* For the emptier: wait for the next full slot. False: there are no more. */
+/* The emptier: wait for the next full slot. False: there are no more. */
 bool handover_take_full(handover *over, size_t *slot_out);
-/* That slot is empty again. */
+/* The emptier: that slot is empty again. */
 void handover_give_free(handover *over);
-/* No more are wanted. */
+/* The emptier: no more are wanted. */
 void handover_stop(handover *over);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * input.c - choosing the reader of an input, handing its records on in batches, perhaps read ahead by a thread of its
- * own; and estimating what an input holds before it is read.
+ * input.c - chooses the reader of an input, hands its records on in batches, perhaps from a thread that reads ahead,
+ * and estimates the contents of an input before it is read.
  */
 #include "input/input.h"
 
@@ -17,10 +17,10 @@
 #include "input/input_formats.h"
 #include "input/input_source.h"
 
-#define MIN_WINDOW_BITS 23u /* 8 MiB: what 'zstd -19' makes */
+#define MIN_WINDOW_BITS 23u /* 8 MiB, the window of 'zstd -19' */
 #define SAMPLE_BYTES 65536u
 
-/* Batches that are read ahead: one to be filled, one to be taken, and some for when one side is slower now and then. */
+/* Batches that are read ahead: one to fill, one to take, and some because either side may be slower for a moment. */
 #define BATCHES 4
 
 bool input_ids_agree(input_ids *ids, bool has_ids)
@@ -63,14 +63,14 @@ uint32_t input_window_bits(uint64_t memory_bytes)
     return bits;
 }
 
-/* How the input is compressed, as far as that is known before it is read: by its name or the option. */
+/* The compression by the option or the name; COMPRESSION_AUTO: only the first bytes can tell. */
 static compression choose_compression(const char *path, const input_options *options)
 {
     size_t stem_length;
     return options->compression != COMPRESSION_AUTO ? options->compression : compression_of_name(path, &stem_length);
 }
 
-/* Its format. The suffix of a compression stands behind that of the format. */
+/* The format. A suffix of a compression may follow that of the format. */
 static input_format choose_format(const char *path, const input_options *options)
 {
     size_t length;
@@ -87,15 +87,14 @@ static input_format choose_format(const char *path, const input_options *options
 static int check(const char *path, const input_options *options)
 {
     struct stat info;
-    compression kind = options != NULL ? choose_compression(path, options) : COMPRESSION_NONE;
-    if (!compression_is_known(kind))
-        return message_print("%s: cannot unpack %s data: this sstore was built without %s", path,
-                             compression_name(kind), compression_library(kind));
+    line_fault fault;
+    if (options != NULL && !compression_check(choose_compression(path, options), &fault))
+        return message_print("%s: %s", path, fault.reason);
     if (strcmp(path, "-") == 0)
         return EXIT_DONE;
-    /* Not opened: a named pipe would see its only reader come and go. */
+    /* Not by opening it: the writer of a named pipe would see its only reader come and go. */
     if (stat(path, &info) != 0 || access(path, R_OK) != 0)
-        return message_print("%s: cannot open: %s", path, strerror(errno));
+        return message_errno(path, "cannot open");
     if (S_ISDIR(info.st_mode))
         return message_print("%s: cannot read: it is a folder", path);
     return EXIT_DONE;
@@ -119,34 +118,35 @@ int input_deliver(input_reader *reader)
     return reader->hand_on(reader->context, &reader->batch);
 }
 
-/* The same, once the format is known: no line begins as compressed data does, but numbers may. */
+/* The compression for a known format: the first bytes of numbers cannot tell, since numbers may have any value. */
 static compression settle_compression(const char *path, const input_options *options, input_format format)
 {
     compression kind = choose_compression(path, options);
     return kind == COMPRESSION_AUTO && format != INPUT_TEXT ? COMPRESSION_NONE : kind;
 }
 
-/* Read the source to its end, whatever its format. The records before a fault have been handed on. */
+/* Read the source to its end and hand all records on, also those before a fault. */
 static int read_source(input_reader *reader)
 {
     input_format format = choose_format(reader->path, reader->options);
     int code = input_source_unpack(&reader->source, settle_compression(reader->path, reader->options, format));
     if (code == EXIT_DONE)
         code = input_read_format(reader, format);
-    int rest = code == EXIT_DONE || reader->source.failed ? input_deliver(reader) : EXIT_DONE;
+    bool deliver = code == EXIT_DONE || reader->source.fault.reason[0] != '\0';
+    int rest = deliver ? input_deliver(reader) : EXIT_DONE;
     return code != EXIT_DONE ? code : rest;
 }
 
 /* ----- taking the records ----- */
 
-/* Takes the records, in the thread that input_read() was called in. */
+/* Takes the records in the thread that called input_read(). */
 typedef struct consumer {
     input_batch_fn on_batch;
     void *context;
     int code; /* what on_batch returned last */
 } consumer;
 
-/* Have the consumer take the batch, which is empty then. */
+/* Pass the batch to the consumer and empty it. */
 static int consume(consumer *taker, record_batch *batch)
 {
     const uint64_t *ids = batch->has_ids ? batch->ids : NULL;
@@ -168,18 +168,18 @@ static int read_here(input_reader *reader, consumer *taker)
     reader->context = taker;
     int code = record_batch_init(&batch, reader->options->batch_records)
                    ? read_source(reader)
-                   : input_source_fail(&reader->source, "out of memory");
+                   : input_source_fail(&reader->source, 0, "out of memory");
     record_batch_free(&batch);
     return code;
 }
 
-/* Reading in a thread of its own, ahead of the consumer. The source belongs to that thread until it has ended; the
- * consumer only stops it. */
+/* Reading in a thread of its own, ahead of the consumer. The source belongs to that thread until the thread ends; the
+ * consumer may only stop it. */
 typedef struct read_ahead {
     input_reader *reader;
     handover batches;
     record_batch slots[BATCHES];
-    int code; /* how the reading ended */
+    int code; /* of the reading */
 } read_ahead;
 
 static bool take_free(read_ahead *ahead, record_batch **batch)
@@ -221,21 +221,9 @@ static int consume_all(read_ahead *ahead, consumer *taker)
     return code;
 }
 
-/* With all slots allocated. */
-static bool run_ahead(read_ahead *ahead, consumer *taker, int *code_out)
-{
-    if (!input_file_allow_stop(&ahead->reader->source.file) ||
-        !handover_start(&ahead->batches, BATCHES, fill_batches, ahead))
-        return false;
-    int code = consume_all(ahead, taker);
-    handover_join(&ahead->batches);
-    *code_out = code != EXIT_DONE ? code : ahead->code;
-    return true;
-}
-
 /*
- * Do read_source() in a thread of its own, ahead of the consumer. Returns false if the system does not have what that
- * takes; then nothing has been read. Otherwise *code_out is how it ended.
+ * Call read_source() in a thread of its own, ahead of the consumer, and set *code_out. Returns false, and reads
+ * nothing, if the system does not have the memory or thread for it.
  */
 static bool read_ahead_of(input_reader *reader, consumer *taker, int *code_out)
 {
@@ -245,29 +233,30 @@ static bool read_ahead_of(input_reader *reader, consumer *taker, int *code_out)
     reader->context = &ahead;
     for (size_t i = 0; i < BATCHES; i++)
         enough = record_batch_init(&ahead.slots[i], reader->options->batch_records) && enough;
-    bool done = enough && run_ahead(&ahead, taker, code_out);
+    bool started = enough && input_file_allow_stop(&reader->source.file) &&
+                   handover_start(&ahead.batches, BATCHES, fill_batches, &ahead);
+    if (started) {
+        int code = consume_all(&ahead, taker);
+        handover_join(&ahead.batches);
+        *code_out = code != EXIT_DONE ? code : ahead.code;
+    }
     for (size_t i = 0; i < BATCHES; i++)
         record_batch_free(&ahead.slots[i]);
-    return done;
-}
-
-/* Plain words are copied in less time than another thread's copies take to come over from its core. */
-static bool is_worth_a_thread(const char *path, const input_options *options)
-{
-    input_format format = choose_format(path, options);
-    return format == INPUT_TEXT || settle_compression(path, options, format) != COMPRESSION_NONE;
+    return started;
 }
 
 int input_read(const char *path, const input_options *options, input_ids *ids, input_batch_fn on_batch, void *context)
 {
     consumer taker = {.on_batch = on_batch, .context = context, .code = EXIT_DONE};
-    input_reader reader = {.path = path, .options = options};
-    reader.ids = ids;
+    input_reader reader = {.path = path, .options = options, .ids = ids};
     int code = input_source_open(&reader.source, path);
     if (code != EXIT_DONE)
         return code;
     reader.source.max_window_bits = options->max_window_bits;
-    if (!options->ahead || !is_worth_a_thread(path, options) || !read_ahead_of(&reader, &taker, &code))
+    /* Plain words are not worth a thread: copying them takes less time than bringing them over from another core. */
+    const input_format format = choose_format(path, options);
+    const bool plain = format != INPUT_TEXT && settle_compression(path, options, format) == COMPRESSION_NONE;
+    if (!options->ahead || plain || !read_ahead_of(&reader, &taker, &code))
         code = read_here(&reader, &taker);
     if (taker.code == EXIT_DONE)
         input_source_report(&reader.source);
@@ -298,14 +287,8 @@ static int add_to_all(void *context, const uint64_t *fingerprints, const uint64_
 {
     all_fingerprints *to = context;
     (void)ids;
-    if (to->count + count > to->capacity) {
-        size_t capacity = 2 * (to->count + count);
-        uint64_t *grown = reallocarray(to->items, capacity, sizeof *grown);
-        if (grown == NULL)
-            return message_print("%s: out of memory for the fingerprints, which are all needed at once", to->path);
-        to->items = grown;
-        to->capacity = capacity;
-    }
+    if (!grow(&to->items, &to->capacity, to->count + count, sizeof *to->items))
+        return message_print("%s: out of memory; all its fingerprints are needed in memory at once", to->path);
     memcpy(to->items + to->count, fingerprints, count * sizeof *fingerprints);
     to->count += count;
     return EXIT_DONE;
@@ -335,7 +318,7 @@ static void note_id(input_expectation *expected, uint64_t id)
         expected->largest_id = id;
 }
 
-/* Extrapolates from the first lines. Malformed lines are reported later, when they are read. */
+/* Extrapolate from the first lines. Malformed lines are reported later, when they are read. */
 static void expect_lines(const sample *from, const line_format *format, input_expectation *expected)
 {
     const char *at = from->bytes, *end = from->bytes + from->size, *stop;
@@ -351,47 +334,31 @@ static void expect_lines(const sample *from, const line_format *format, input_ex
     expected->count = lines > 0 ? (uint64_t)((double)from->file_bytes / taken * (double)lines) : from->size > 0;
 }
 
-/* What lies behind the first bytes of a file. */
-static uint64_t bytes_behind(const sample *from, size_t first)
+/* Words from the offset `first` on: fingerprints alone, or each with an id. */
+static void expect_words(const sample *from, size_t first, bool have_ids, input_expectation *expected)
 {
-    return from->file_bytes > first ? from->file_bytes - first : 0;
-}
-
-/* Pairs of fingerprint and id from `first` on. */
-static void expect_pairs(const sample *from, size_t first, input_expectation *expected)
-{
-    for (size_t at = first + 8; at + 8 <= from->size; at += 16) {
+    for (size_t at = first + 8; have_ids && at + 8 <= from->size; at += 16) {
         uint64_t word;
         memcpy(&word, from->bytes + at, sizeof word);
         note_id(expected, le64toh(word));
     }
-    expected->count = bytes_behind(from, first) / 16;
-}
-
-/* Whether the header declares two columns, so ids. *data_out is where the data begin after a header of NumPy. */
-static bool has_two_columns(const sample *from, size_t *data_out)
-{
-    static const char word[] = "'shape'";
-    const char *shape = memmem(from->bytes, from->size, word, sizeof word - 1);
-    char columns[3];
-    *data_out = 128;
-    return shape != NULL && sscanf(shape + sizeof word - 1, " : ( %*[0-9] , %2[0-9]", columns) == 1 &&
-           strcmp(columns, "2") == 0;
+    expected->count = from->file_bytes > first ? (from->file_bytes - first) / (have_ids ? 16 : 8) : 0;
 }
 
 static void expect_array(const sample *from, input_expectation *expected)
 {
-    size_t data;
-    if (has_two_columns(from, &data))
-        expect_pairs(from, data, expected);
-    else
-        expected->count = bytes_behind(from, data) / 8;
+    static const char word[] = "'shape'";
+    const char *shape = memmem(from->bytes, from->size, word, sizeof word - 1);
+    char columns[3];
+    const bool two_columns = shape != NULL && sscanf(shape + sizeof word - 1, " : ( %*[0-9] , %2[0-9]", columns) == 1 &&
+                             strcmp(columns, "2") == 0;
+    expect_words(from, 128, two_columns, expected); /* a header of NumPy has 128 bytes */
 }
 
 static bool take_sample(const char *path, sample *taken)
 {
     struct stat info;
-    /* Not opened unless it is a file: a named pipe would see its only reader come and go. */
+    /* Only a regular file is opened: the writer of a named pipe would see its only reader come and go. */
     if (strcmp(path, "-") == 0 || stat(path, &info) != 0 || !S_ISREG(info.st_mode))
         return false;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -414,8 +381,8 @@ input_expectation input_expect(const char *path, const input_options *options)
         return expected;
     expected.known = true;
     switch (choose_format(path, options)) {
-    case INPUT_U64: expected.count = taken.file_bytes / 8; break;
-    case INPUT_REC: expect_pairs(&taken, 0, &expected); break;
+    case INPUT_U64:
+    case INPUT_REC: expect_words(&taken, 0, choose_format(path, options) == INPUT_REC, &expected); break;
     case INPUT_NPY: expect_array(&taken, &expected); break;
     default: expect_lines(&taken, &options->lines, &expected);
     }

@@ -1,5 +1,5 @@
 /*
- * input_formats.c - reading records from text, one a line; from packed 64-bit words: .u64 and .rec files; and from
+ * input_formats.c - reads records from text, one per line, from packed 64-bit words (.u64 and .rec files), and from
  * NumPy arrays, which are words behind a header.
  */
 #include "input/input_formats.h"
@@ -12,30 +12,25 @@
 
 /* ----- text ----- */
 
-static int add_record(input_reader *reader, const line_record *record)
-{
-    record_batch *batch = reader->batch;
-    batch->fingerprints[batch->count] = record->fingerprint;
-    batch->ids[batch->count] = record->id;
-    batch->count++;
-    return batch->count < reader->options->batch_records ? EXIT_DONE : input_deliver(reader);
-}
-
 static int take_line(input_reader *reader, const source_line *line)
 {
     line_record record;
     line_fault fault;
     if (!line_parse(&reader->options->lines, line->text, source_line_length(line), &record, &fault))
-        return input_source_fail_line(&reader->source, line->number, fault.reason);
-    if (input_ids_agree(reader->ids, record.has_id))
-        return add_record(reader, &record);
-    return input_source_fail_line(
+        return input_source_fail(&reader->source, line->number, fault.reason);
+    if (input_ids_agree(reader->ids, record.has_id)) {
+        record_batch *batch = reader->batch;
+        batch->fingerprints[batch->count] = record.fingerprint;
+        batch->ids[batch->count] = record.id;
+        return ++batch->count < reader->options->batch_records ? EXIT_DONE : input_deliver(reader);
+    }
+    return input_source_fail(
         &reader->source, line->number,
         record.has_id ? "expected no id, as in the lines before, found one (--columns fingerprint,- skips ids)"
                       : "expected an id, as in the lines before, found none (--columns fingerprint,- skips ids)");
 }
 
-/* Take lines of the common shapes for as long as they come: hundreds at a time, and without the general parser. */
+/* Take the lines of common shapes up to the first other line, hundreds at a time, without the general parser. */
 static int take_runs(input_reader *reader, source_line *line)
 {
     const line_format *format = &reader->options->lines;
@@ -74,7 +69,7 @@ static int read_text(input_reader *reader)
 
 /* ----- words ----- */
 
-/* How records lie in 64-bit words. */
+/* The layout of records in 64-bit words. */
 typedef struct word_layout {
     bool big_endian;
     bool has_ids; /* a record is two words, its fingerprint and its id; otherwise one */
@@ -85,13 +80,7 @@ static size_t record_bytes(const word_layout *layout)
     return layout->has_ids ? 16 : 8;
 }
 
-/* The word of a record that is read as its fingerprint. */
-static size_t fingerprint_word(const input_reader *reader, const word_layout *layout)
-{
-    return layout->has_ids && reader->options->lines.are_ids ? 1 : 0;
-}
-
-/* Every `step`-th word from `from` on. */
+/* Copy every `step`-th word, starting at `from`. */
 static void copy_words(const char *from, size_t step, bool big_endian, uint64_t *to, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -107,10 +96,10 @@ static size_t take_records(input_reader *reader, const word_layout *layout, size
     const char *from = reader->source.buffer + reader->source.begin;
     record_batch *batch = reader->batch;
     size_t room = reader->options->batch_records - batch->count, step = record_bytes(layout) / 8;
+    size_t first = layout->has_ids && reader->options->lines.are_ids ? 8 : 0; /* ids are read as fingerprints */
     if (count > room)
         count = room;
-    copy_words(from + 8 * fingerprint_word(reader, layout), step, layout->big_endian,
-               batch->fingerprints + batch->count, count);
+    copy_words(from + first, step, layout->big_endian, batch->fingerprints + batch->count, count);
     if (*reader->ids == INPUT_IDS_PRESENT)
         copy_words(from + 8, step, layout->big_endian, batch->ids + batch->count, count);
     batch->count += count;
@@ -118,25 +107,26 @@ static size_t take_records(input_reader *reader, const word_layout *layout, size
     return count;
 }
 
-/* Check that the input ends where it should. `left` is the number of records that are still due, or UINT64_MAX. */
+/* Check that the input ends where it should. `left` is the number of records still expected, or UINT64_MAX. */
 static int check_end(input_source *source, const word_layout *layout, uint64_t left)
 {
     size_t odd = source->end - source->begin;
-    const char *offset = input_source_offset_name(source);
+    const char *offset = source->unpacker != NULL ? "unpacked offset" : "offset";
     if (left == 0 && odd > 0)
-        return input_source_fail(source, "expected the end of the file at %s %" PRIu64 ", found more bytes", offset,
-                                 source->offset);
+        return byte_stream_fail(&source->fault, "expected the end of the file at %s %" PRIu64 ", found more bytes",
+                                offset, source->offset);
     if (left == UINT64_MAX && odd > 0)
-        return input_source_fail(source, "expected %s, found %zu at %s %" PRIu64 ", then the end of the file",
-                                 layout->has_ids ? "16 bytes a record" : "8 bytes a fingerprint", odd, offset,
-                                 source->offset);
+        return byte_stream_fail(&source->fault,
+                                "expected %s, found only %zu at %s %" PRIu64 " before the end of the file",
+                                layout->has_ids ? "16 bytes for each record" : "8 bytes for each fingerprint", odd,
+                                offset, source->offset);
     if (left != 0 && left != UINT64_MAX)
-        return input_source_fail(source, "the file ends at %s %" PRIu64 ", %" PRIu64 " bytes too early", offset,
-                                 source->offset + odd, record_bytes(layout) * left - odd);
+        return byte_stream_fail(&source->fault, "the file ends at %s %" PRIu64 ", %" PRIu64 " bytes too early", offset,
+                                source->offset + odd, record_bytes(layout) * left - odd);
     return EXIT_DONE;
 }
 
-/* Read the rest of the source as words: exactly `count` records, or any number if UINT64_MAX. */
+/* Read the rest of the source as words: exactly `count` records, or any number if it is UINT64_MAX. */
 static int read_words(input_reader *reader, const word_layout *layout, uint64_t count)
 {
     input_source *source = &reader->source;
@@ -144,9 +134,9 @@ static int read_words(input_reader *reader, const word_layout *layout, uint64_t 
     uint64_t left = count;
     int code = EXIT_DONE;
     if (!input_ids_agree(reader->ids, has_ids))
-        return input_source_fail(source, "%s; give inputs that all have ids, or none",
-                                 has_ids ? "this format holds ids, but the inputs before have none"
-                                         : "this format holds no ids, but the inputs before have them");
+        return byte_stream_fail(&source->fault, "this format has %s; give inputs that all have ids, or none",
+                                has_ids ? "ids, but the earlier inputs have none"
+                                        : "no ids, but the earlier inputs have them");
     while (code == EXIT_DONE && left > 0) {
         code = input_source_need(source, record_bytes(layout));
         size_t available = (source->end - source->begin) / record_bytes(layout);
@@ -170,50 +160,38 @@ static int read_words(input_reader *reader, const word_layout *layout, uint64_t 
  * checked before it is used.
  */
 
-/* NumPy itself refuses headers above 10,000 bytes; ours describe one small shape. */
+/* NumPy itself refuses headers above 10,000 bytes. Only a small shape is accepted here. */
 #define MAX_HEADER_BYTES 65536u
 #define MAX_DIMENSIONS 8
-/* Magic, version and the header's length, which takes two bytes less in version 1.0; but then the header follows. */
+/* Magic, version and the header's length. In version 1.0 the length takes two bytes less, but the header follows. */
 #define PREAMBLE_BYTES 12
+#define NO_DICT "the header is not a dict of 'descr', 'fortran_order' and 'shape'"
+#define NO_TUPLE "the shape is not a tuple of numbers"
 
 typedef enum npy_type { NPY_LITTLE_WORDS, NPY_BIG_WORDS, NPY_BYTES } npy_type;
 
 typedef struct npy_header {
-    bool has_type, has_order, has_shape;
+    unsigned keys; /* that are set: a bit for each of the table in parse_entry() */
     npy_type type;
     bool column_major;
     size_t dimensions;
     uint64_t shape[MAX_DIMENSIONS];
 } npy_header;
 
-/* The rest of the header's text, and what is wrong with it. */
+/* The rest of the header's text, and the fault to set. */
 typedef struct npy_parser {
     const char *at, *end;
     line_fault *fault;
 } npy_parser;
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 static void skip_spaces(npy_parser *parser)
 {
-    while (parser->at < parser->end && is_space(*parser->at))
+    while (parser->at < parser->end && memchr(" \t\n\r", *parser->at, 4) != NULL)
         parser->at++;
 }
 
-/* Take `c` if it comes next, spaces aside. */
-static bool take(npy_parser *parser, char c)
-{
-    skip_spaces(parser);
-    if (parser->at == parser->end || *parser->at != c)
-        return false;
-    parser->at++;
-    return true;
-}
-
-static bool take_word(npy_parser *parser, const char *word)
+/* Take `word` if it comes next, after spaces. */
+static bool take(npy_parser *parser, const char *word)
 {
     size_t length = strlen(word);
     skip_spaces(parser);
@@ -223,7 +201,7 @@ static bool take_word(npy_parser *parser, const char *word)
     return true;
 }
 
-/* Take a quoted string without escapes, and compare it later by string_is(). */
+/* Take a quoted string without escapes. */
 static bool take_string(npy_parser *parser, const char **text_out, size_t *length_out)
 {
     skip_spaces(parser);
@@ -270,35 +248,33 @@ static bool parse_type(npy_parser *parser, npy_header *header)
 
 static bool parse_order(npy_parser *parser, npy_header *header)
 {
-    header->column_major = take_word(parser, "True");
-    return header->column_major || take_word(parser, "False") ||
+    header->column_major = take(parser, "True");
+    return header->column_major || take(parser, "False") ||
            line_fault_set(parser->fault, "fortran_order is neither True nor False");
 }
 
-static bool parse_length(npy_parser *parser, uint64_t *length_out)
+/* After an item of a list: take a comma, or see that `end` follows. */
+static bool item_ends(npy_parser *parser, char end)
 {
-    bool fits;
-    skip_spaces(parser);
-    const size_t count = digits_read_any_decimal(parser->at, (size_t)(parser->end - parser->at), length_out, &fits);
-    parser->at += count;
-    if (!fits)
-        return line_fault_set(parser->fault, "the shape has a number that is too large");
-    return count > 0 || line_fault_set(parser->fault, "the shape is not a tuple of numbers");
+    return take(parser, ",") || (parser->at < parser->end && *parser->at == end);
 }
 
 static bool parse_shape(npy_parser *parser, npy_header *header)
 {
     header->dimensions = 0;
-    if (!take(parser, '('))
-        return line_fault_set(parser->fault, "the shape is not a tuple of numbers");
-    while (!take(parser, ')')) {
+    if (!take(parser, "("))
+        return line_fault_set(parser->fault, NO_TUPLE);
+    while (!take(parser, ")")) {
         if (header->dimensions == MAX_DIMENSIONS)
             return line_fault_set(parser->fault, "the shape has too many dimensions");
-        if (!parse_length(parser, &header->shape[header->dimensions]))
-            return false;
-        header->dimensions++;
-        if (!take(parser, ',') && (parser->at == parser->end || *parser->at != ')'))
-            return line_fault_set(parser->fault, "the shape is not a tuple of numbers");
+        bool fits;
+        const size_t count = digits_read_any_decimal(parser->at, (size_t)(parser->end - parser->at),
+                                                     &header->shape[header->dimensions++], &fits);
+        parser->at += count;
+        if (!fits)
+            return line_fault_set(parser->fault, "the shape has a number that is too large");
+        if (count == 0 || !item_ends(parser, ')'))
+            return line_fault_set(parser->fault, NO_TUPLE);
     }
     return true;
 }
@@ -306,48 +282,45 @@ static bool parse_shape(npy_parser *parser, npy_header *header)
 /* Read one "key: value". */
 static bool parse_entry(npy_parser *parser, npy_header *header)
 {
+    static const struct {
+        const char *name;
+        bool (*parse)(npy_parser *parser, npy_header *header);
+    } keys[] = {{"descr", parse_type}, {"fortran_order", parse_order}, {"shape", parse_shape}};
     const char *key;
     size_t length;
-    if (!take_string(parser, &key, &length) || !take(parser, ':'))
-        return line_fault_set(parser->fault, "the header is not a dict of 'descr', 'fortran_order' and 'shape'");
-    if (string_is(key, length, "descr") && !header->has_type) {
-        header->has_type = true;
-        return parse_type(parser, header);
-    }
-    if (string_is(key, length, "fortran_order") && !header->has_order) {
-        header->has_order = true;
-        return parse_order(parser, header);
-    }
-    if (string_is(key, length, "shape") && !header->has_shape) {
-        header->has_shape = true;
-        return parse_shape(parser, header);
+    if (!take_string(parser, &key, &length) || !take(parser, ":"))
+        return line_fault_set(parser->fault, NO_DICT);
+    for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (string_is(key, length, keys[i].name) && (header->keys & 1u << i) == 0) {
+            header->keys |= 1u << i;
+            return keys[i].parse(parser, header);
+        }
     }
     return line_fault_set(parser->fault, "the header has an unknown or repeated key");
 }
 
 static bool parse_header(npy_parser *parser, npy_header *header)
 {
-    static const char no_dict[] = "the header is not a dict of 'descr', 'fortran_order' and 'shape'";
-    if (!take(parser, '{'))
-        return line_fault_set(parser->fault, no_dict);
-    while (!take(parser, '}')) {
+    if (!take(parser, "{"))
+        return line_fault_set(parser->fault, NO_DICT);
+    while (!take(parser, "}")) {
         if (!parse_entry(parser, header))
             return false;
-        if (!take(parser, ',') && (parser->at == parser->end || *parser->at != '}'))
-            return line_fault_set(parser->fault, no_dict);
+        if (!item_ends(parser, '}'))
+            return line_fault_set(parser->fault, NO_DICT);
     }
     skip_spaces(parser);
     if (parser->at < parser->end)
         return line_fault_set(parser->fault, "the header goes on after its dict");
-    return (header->has_type && header->has_order && header->has_shape) || line_fault_set(parser->fault, no_dict);
+    return header->keys == 7 || line_fault_set(parser->fault, NO_DICT);
 }
 
-/* Set *count_out to the number of records in the array and *layout_out to how they lie, if it is a shape of records. */
+/* If the array has the shape of records, set their number and layout. */
 static bool check_shape(const npy_header *header, uint64_t *count_out, word_layout *layout_out, line_fault *fault)
 {
     bool is_table = header->dimensions == 2;
     *count_out = header->shape[0];
-    /* Eight bytes, the first one most significant, are a big-endian word. */
+    /* Eight bytes are a big-endian word: the first one is the most significant. */
     *layout_out = (word_layout){.big_endian = header->type != NPY_LITTLE_WORDS,
                                 .has_ids = is_table && header->type != NPY_BYTES};
     if (header->type == NPY_BYTES && (!is_table || header->shape[1] != 8))
@@ -359,7 +332,7 @@ static bool check_shape(const npy_header *header, uint64_t *count_out, word_layo
     return header->shape[0] <= UINT64_MAX / 16 || line_fault_set(fault, "the shape has a number that is too large");
 }
 
-/* Check the magic and the version at the input's beginning, and say how long the header after them is. */
+/* Check the magic and the version at the input's beginning, and set the length of the header after them. */
 static bool parse_preamble(const uint8_t *bytes, size_t available, size_t *header_bytes_out, line_fault *fault)
 {
     if (available < 6 || memcmp(bytes, "\x93NUMPY", 6) != 0)
@@ -375,32 +348,27 @@ static bool parse_preamble(const uint8_t *bytes, size_t available, size_t *heade
     return length <= MAX_HEADER_BYTES || line_fault_set(fault, "the header is too long for an array of fingerprints");
 }
 
-static bool parse_text(const char *text, size_t length, uint64_t *count_out, word_layout *layout_out, line_fault *fault)
-{
-    npy_header header = {0};
-    npy_parser parser = {.at = text, .end = text + length, .fault = fault};
-    return parse_header(&parser, &header) && check_shape(&header, count_out, layout_out, fault);
-}
-
-/* Read and take all that comes before the data. */
+/* Read and take everything before the data. */
 static int take_header(input_source *source, uint64_t *count_out, word_layout *layout_out)
 {
-    line_fault fault;
     size_t length = 0;
     int code = input_source_need(source, PREAMBLE_BYTES);
     if (code != EXIT_DONE)
         return code;
     const uint8_t *preamble = (const uint8_t *)source->buffer + source->begin;
-    if (!parse_preamble(preamble, source->end - source->begin, &length, &fault))
-        return input_source_fail(source, "%s", fault.reason);
+    if (!parse_preamble(preamble, source->end - source->begin, &length, &source->fault))
+        return EXIT_FAILED;
     input_source_take(source, preamble[6] == 1 ? 10 : 12);
     code = input_source_need(source, length);
     if (code != EXIT_DONE)
         return code;
+    if (source->end - source->begin < length)
+        return byte_stream_fail(&source->fault, "the file ends within its header");
     const char *text = source->buffer + source->begin;
-    bool whole = source->end - source->begin >= length || line_fault_set(&fault, "the file ends within its header");
-    if (!whole || !parse_text(text, length, count_out, layout_out, &fault))
-        return input_source_fail(source, "%s", fault.reason);
+    npy_header header = {0};
+    npy_parser parser = {.at = text, .end = text + length, .fault = &source->fault};
+    if (!parse_header(&parser, &header) || !check_shape(&header, count_out, layout_out, &source->fault))
+        return EXIT_FAILED;
     input_source_take(source, length);
     return EXIT_DONE;
 }

@@ -1,6 +1,6 @@
 /*
- * input_line.c - the grammar of one line of text, by a parser for any line, and by a faster one for the common
- * shapes. Touches nothing but the line and its result.
+ * input_line.c - parses one line of text: a parser for any line, and a faster one for the common shapes. It touches
+ * nothing but the line and the result.
  */
 #include "input/input_line.h"
 
@@ -28,13 +28,6 @@ typedef struct field_reader {
 
 /* ----- messages ----- */
 
-static void show(const char *text, size_t length, char *to, size_t size)
-{
-    char escaped[4 * SHOWN_BYTES + 1];
-    (void)sstore_escape(text, length < SHOWN_BYTES ? length : SHOWN_BYTES, 0, escaped, sizeof escaped);
-    snprintf(to, size, length > SHOWN_BYTES ? "'%s...'" : "'%s'", escaped);
-}
-
 bool line_fault_set(line_fault *fault, const char *format, ...)
 {
     va_list arguments;
@@ -46,9 +39,17 @@ bool line_fault_set(line_fault *fault, const char *format, ...)
 
 bool line_fault_found(line_fault *fault, const char *expected, const char *found, size_t length)
 {
-    char shown[4 * SHOWN_BYTES + 8];
-    show(found, length, shown, sizeof shown);
-    return line_fault_set(fault, "expected %s, found %s", expected, length == 0 ? "nothing" : shown);
+    char shown[4 * SHOWN_BYTES + 1];
+    if (length == 0)
+        return line_fault_set(fault, "expected %s, found nothing", expected);
+    (void)sstore_escape(found, length < SHOWN_BYTES ? length : SHOWN_BYTES, 0, shown, sizeof shown);
+    return line_fault_set(fault, "expected %s, found '%s%s'", expected, shown, length > SHOWN_BYTES ? "..." : "");
+}
+
+static void append_to_fault(line_fault *fault, const char *text)
+{
+    const size_t length = strlen(fault->reason);
+    snprintf(fault->reason + length, sizeof fault->reason - length, "%s", text);
 }
 
 static bool fail_found(line_fault *fault, const char *expected, const field *found)
@@ -76,7 +77,7 @@ static bool parse_decimal(const char *text, size_t length, uint64_t *value_out)
     return length > 0 && digits_read_any_decimal(text, length, value_out, &fits) == length && fits;
 }
 
-/* Signed numbers are taken as two's complement, as databases without unsigned types hold fingerprints. */
+/* Negative numbers are two's complement: databases without unsigned types hold fingerprints like that. */
 static bool parse_decimal_fingerprint(const field *source, uint64_t *value_out, line_fault *fault)
 {
     static const char expected[] = "a decimal fingerprint from -9223372036854775808 to 18446744073709551615";
@@ -94,18 +95,26 @@ static bool parse_fingerprint(bool decimal, const field *source, uint64_t *value
     return decimal ? parse_decimal_fingerprint(source, value_out, fault) : parse_hex(source, value_out, fault);
 }
 
-static bool parse_number(const field *source, uint64_t *value_out, const char *expected, line_fault *fault)
-{
-    return parse_decimal(source->text, source->length, value_out) || fail_found(fault, expected, source);
-}
-
+/* The hint helps with the output of 'sstore fingerprint FILE...', which has paths in the place of ids. */
 static bool parse_id(const field *source, line_record *record, line_fault *fault)
 {
     record->has_id = !(source->length == 1 && source->text[0] == '-');
-    if (!record->has_id || parse_number(source, &record->id, "a decimal id up to 18446744073709551615, or '-'", fault))
+    if (!record->has_id || parse_decimal(source->text, source->length, &record->id))
         return true;
-    const size_t said = strlen(fault->reason); /* as after 'sstore fingerprint FILE...' */
-    snprintf(fault->reason + said, sizeof fault->reason - said, "; --columns fingerprint,- skips what is no id");
+    (void)fail_found(fault, "a decimal id up to 18446744073709551615, or '-'", source);
+    append_to_fault(fault, "; --columns fingerprint,- skips this field");
+    return false;
+}
+
+/* A line of ids. The hint helps with lines of fingerprint and id that were given without --columns. */
+static bool parse_only_id(const line_format *format, const field *source, uint64_t *id_out, line_fault *fault)
+{
+    if (parse_decimal(source->text, source->length, id_out))
+        return true;
+    const bool may_be_fingerprint = format->id_may_be_missing && parse_hex(source, id_out, fault);
+    (void)fail_found(fault, "a decimal id up to 18446744073709551615", source);
+    if (may_be_fingerprint)
+        append_to_fault(fault, "; if the ids are in the second field, add --columns fingerprint,id");
     return false;
 }
 
@@ -117,7 +126,7 @@ static field_reader read_fields(const char *line, size_t length)
     return (field_reader){.at = line, .end = line + length, .separator = tabbed ? '\t' : ' '};
 }
 
-/* Take the next field. False: there is none. Spaces before the first field and after the last one are none. */
+/* Take the next field. False: there is none. Spaces before the first field and after the last one do not count. */
 static bool next_field(field_reader *reader, field *field_out)
 {
     if (reader->separator == ' ') {
@@ -141,26 +150,19 @@ static bool parse_column(const line_format *format, line_column column, const fi
                          line_fault *fault)
 {
     if (column == LINE_COLUMN_FINGERPRINT)
-        return format->are_ids
-                   ? parse_number(source, &record->fingerprint, "a decimal id up to 18446744073709551615", fault)
-                   : parse_fingerprint(format->decimal, source, &record->fingerprint, fault);
+        return format->are_ids ? parse_only_id(format, source, &record->fingerprint, fault)
+                               : parse_fingerprint(format->decimal, source, &record->fingerprint, fault);
     if (column == LINE_COLUMN_ID && !format->ignore_ids)
         return parse_id(source, record, fault);
     return true;
 }
 
-static bool fail_missing(line_fault *fault, const line_format *format, size_t index)
-{
-    static const char *const names[] = {"a fingerprint", "an id or '-'", "a field to skip"};
-    return line_fault_set(fault, "expected %s in field %zu, found the end of the line", names[format->columns[index]],
-                          index + 1);
-}
-
 bool line_parse(const line_format *format, const char *line, size_t length, line_record *record_out, line_fault *fault)
 {
+    static const char *const names[] = {"a fingerprint", "an id or '-'", "a field to skip"};
     *record_out = (line_record){0};
     if (length == 0)
-        return line_fault_set(fault, "expected a fingerprint, found an empty line");
+        return line_fault_set(fault, "expected %s, found an empty line", format->are_ids ? "an id" : "a fingerprint");
     field_reader reader = read_fields(line, length);
     field current;
     for (size_t i = 0; i < format->column_count; i++) {
@@ -168,7 +170,8 @@ bool line_parse(const line_format *format, const char *line, size_t length, line
         if (column == LINE_COLUMN_SKIPPED && i + 1 == format->column_count)
             return true;
         if (!next_field(&reader, &current))
-            return (column == LINE_COLUMN_ID && format->id_may_be_missing) || fail_missing(fault, format, i);
+            return (column == LINE_COLUMN_ID && format->id_may_be_missing) ||
+                   line_fault_set(fault, "expected %s in field %zu, found the end of the line", names[column], i + 1);
         if (!parse_column(format, column, &current, record_out, fault))
             return false;
     }
@@ -194,13 +197,6 @@ static bool parse_column_name(const field *name, line_column *column_out)
     return false;
 }
 
-/* Read the id column as that of fingerprints. */
-static void read_ids_alone(line_format *format)
-{
-    for (size_t i = 0; i < format->column_count; i++)
-        format->columns[i] = format->columns[i] == LINE_COLUMN_ID ? LINE_COLUMN_FINGERPRINT : LINE_COLUMN_SKIPPED;
-}
-
 bool line_format_set_columns(line_format *format, const char *list, line_fault *fault)
 {
     field_reader reader = {.at = list, .end = list + strlen(list), .separator = ','};
@@ -223,23 +219,22 @@ bool line_format_set_columns(line_format *format, const char *list, line_fault *
     if (seen[needed] == 0)
         return fail_found(fault, format->are_ids ? "a list with 'id' in it" : "a list with 'fingerprint' in it",
                           &(field){list, strlen(list)});
-    if (format->are_ids)
-        read_ids_alone(format);
+    for (size_t i = 0; format->are_ids && i < format->column_count; i++)
+        format->columns[i] = format->columns[i] == LINE_COLUMN_ID ? LINE_COLUMN_FINGERPRINT : LINE_COLUMN_SKIPPED;
     return true;
 }
 
 /* ----- many lines of the common shapes, without looking for their ends first ----- */
 
 /*
- * The common shapes: a fingerprint and an id in either order, or one alone, as 1 to 16 hex digits without 0x or as
- * decimal numbers; a tab or one space between them; LF or CRLF behind them. In such a line no byte is left over, so it
- * does not matter what else a field could hold.
+ * The common shapes: a fingerprint and an id in either order, or a fingerprint alone. Fingerprints are 1 to 16 hex
+ * digits without 0x, or decimal numbers. A tab or one space separates the two, and LF or CRLF ends the line. Every byte
+ * of such a line belongs to one of these parts.
  */
 
-/* The longest line: two fields, as the functions of digits.h read them, a sign, and three bytes between and behind. */
+/* The longest line: two fields, as the functions of digits.h read them, a sign, a separator and a line end. */
 #define MAX_COMMON_BYTES ((size_t)2 * DIGITS_READ_BYTES + 4)
 
-/* Which columns there are, of those that are common. */
 typedef enum line_shape { SHAPE_OTHER, SHAPE_FINGERPRINT, SHAPE_FINGERPRINT_ID, SHAPE_ID_FINGERPRINT } line_shape;
 
 static line_shape choose_shape(const line_format *format)
@@ -256,7 +251,7 @@ static line_shape choose_shape(const line_format *format)
     return columns[0] == LINE_COLUMN_ID && columns[1] == LINE_COLUMN_FINGERPRINT ? SHAPE_ID_FINGERPRINT : SHAPE_OTHER;
 }
 
-/* Each of these takes a part of the line, and returns what follows it, or NULL if there is something else. */
+/* Each of these takes a part of the line and returns the text after it, or NULL if something else stands there. */
 
 static inline const char *take_fingerprint(bool decimal, const char *at, uint64_t *value_out)
 {
@@ -290,7 +285,7 @@ static inline const char *take_end(const char *at)
     return at[0] == '\r' && at[1] == '\n' ? at + 2 : NULL;
 }
 
-/* What follows the fingerprint. `id_out` is NULL where no id is wanted. */
+/* Take the rest of a line behind the fingerprint. `id_out` is NULL if no id is wanted. */
 static inline const char *take_id_behind(const line_format *format, const char *at, uint64_t *id_out)
 {
     uint64_t ignored;
@@ -348,9 +343,6 @@ line_run line_run_parse(const line_format *format, bool with_ids, const char *te
 
 #define MAX_MATCH_BYTES (2 * (HEX_DIGITS + 1) + 2 + 1 + DIGITS_MAX_DECIMAL) /* of a line without its end */
 
-static const char match_shape[] =
-    "query, fingerprint, distance and id, each of the first two 16 hex digits, with tabs between";
-
 /* Read 16 hex digits and a tab. */
 static bool take_match_fingerprint(const char **at, uint64_t *value_out)
 {
@@ -370,7 +362,7 @@ static bool take_match_number(const char **at, char end, uint64_t *value_out)
     return true;
 }
 
-/* A zero ends the text, so nothing that is looked for goes beyond it. */
+/* The text ends with a zero, so no part is found beyond it. */
 static bool take_match(const char *at, match_line *line, uint64_t *distance_out)
 {
     if (!take_match_fingerprint(&at, &line->match.query) || !take_match_fingerprint(&at, &line->match.fingerprint) ||
@@ -388,7 +380,8 @@ bool match_line_parse(const char *text, size_t length, match_line *line_out, lin
     if (length > 0 && length <= MAX_MATCH_BYTES && memchr(text, '\0', length) == NULL)
         memcpy(line, text, length);
     if (!take_match(line, line_out, &distance))
-        return line_fault_found(fault, match_shape, text, length);
+        return line_fault_found(fault, "a match (query, fingerprint, distance and id, separated by tabs)", text,
+                                length);
     line_out->match.distance = sstore_hamming_distance(line_out->match.query, line_out->match.fingerprint);
     return line_out->match.distance == distance ||
            line_fault_set(fault, "expected %" PRIu32 ", the distance of the line's fingerprints, found %" PRIu64,

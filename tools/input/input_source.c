@@ -1,7 +1,6 @@
 #include "input/input_source.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +10,9 @@
 
 #define FIRST_CAPACITY ((size_t)1 << 18)
 
-/* Longer lines are refused, so that an input without line ends, or a few bytes that unpack to it, do not fill the
+/* Longer lines are refused. Otherwise an input without line ends, or a small file that unpacks to one, would fill the
  * memory. */
 #define MAX_LINE_BYTES ((size_t)1 << 24)
-#define LONG_LINE "the line is longer than 16 MiB"
 
 int input_source_open(input_source *source, const char *path)
 {
@@ -31,7 +29,7 @@ int input_source_open(input_source *source, const char *path)
     return EXIT_FAILED;
 }
 
-/* Find out how the bytes are compressed: COMPRESSION_NONE, if it is in no way that is known. */
+/* Find out from the first bytes how the input is compressed, if it is. */
 static int recognise(input_source *source, compression *kind_out)
 {
     int code = EXIT_DONE;
@@ -58,8 +56,7 @@ int input_source_unpack(input_source *source, compression kind)
         return code;
     code = unpacker_create(kind, source->max_window_bits, source->bytes, source->buffer, source->end, &source->unpacker,
                            &source->fault);
-    source->failed = code != EXIT_DONE;
-    if (source->failed)
+    if (code != EXIT_DONE)
         return code;
     source->bytes = unpacker_bytes(source->unpacker);
     if (source->file.stop_fd >= 0)
@@ -71,7 +68,7 @@ int input_source_unpack(input_source *source, compression kind)
     return EXIT_DONE;
 }
 
-/* Move the bytes to the buffer's beginning, and double the buffer if they fill it. */
+/* Move the bytes to the buffer's beginning, and double the buffer if it is full. */
 static bool make_room(input_source *source)
 {
     if (source->begin > 0) {
@@ -93,11 +90,10 @@ static bool make_room(input_source *source)
 int input_source_fill(input_source *source)
 {
     if (!make_room(source))
-        return input_source_fail(source, "out of memory");
+        return input_source_fail(source, 0, "out of memory");
     size_t got = 0;
     int code = source->bytes.read(source->bytes.self, source->buffer + source->end, source->capacity - source->end,
                                   &got, &source->fault);
-    source->failed = code == EXIT_FAILED;
     source->end += got;
     source->at_end = code == EXIT_DONE && got == 0;
     return code;
@@ -111,20 +107,10 @@ int input_source_need(input_source *source, size_t size)
     return code;
 }
 
-int input_source_fail(input_source *source, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(source->fault.reason, sizeof source->fault.reason, format, arguments);
-    va_end(arguments);
-    source->failed = true;
-    return EXIT_FAILED;
-}
-
-int input_source_fail_line(input_source *source, uint64_t line, const char *reason)
+int input_source_fail(input_source *source, uint64_t line, const char *reason)
 {
     source->line = line;
-    return input_source_fail(source, "%s", reason);
+    return byte_stream_fail(&source->fault, "%s", reason);
 }
 
 bool source_line_next(input_source *source, source_line *line, int *code_out)
@@ -139,7 +125,7 @@ bool source_line_next(input_source *source, source_line *line, int *code_out)
         const char *stop = available > searched ? memchr(text + searched, '\n', available - searched) : NULL;
         size_t length = stop != NULL ? (size_t)(stop - text) : available;
         if (!line->any_length && length > MAX_LINE_BYTES) {
-            *code_out = input_source_fail_line(source, line->number, LONG_LINE);
+            *code_out = input_source_fail(source, line->number, "the line is longer than 16 MiB");
         } else if (stop != NULL || source->at_end) {
             line->text = text;
             line->length = length;
@@ -147,7 +133,7 @@ bool source_line_next(input_source *source, source_line *line, int *code_out)
             return line->taken > 0;
         } else {
             searched = available;
-            /* The writer of the input may wait for answers that are still in the buffer of stdout. */
+            /* The writer of the input may be waiting for answers in the buffer of stdout. */
             *code_out = line->flushes && !output_flush() ? EXIT_FAILED : input_source_fill(source);
         }
     }
@@ -156,9 +142,9 @@ bool source_line_next(input_source *source, source_line *line, int *code_out)
 
 void input_source_report(const input_source *source)
 {
-    if (source->failed && source->line > 0)
+    if (source->fault.reason[0] != '\0' && source->line > 0)
         message_print("%s:%" PRIu64 ": %s", source->name, source->line, source->fault.reason);
-    else if (source->failed)
+    else if (source->fault.reason[0] != '\0')
         message_print("%s: %s", source->name, source->fault.reason);
 }
 

@@ -1,5 +1,5 @@
 /*
- * interrupt.c - SIGINT, SIGTERM and SIGHUP as a flag.
+ * interrupt.c - turns SIGINT, SIGTERM and SIGHUP into a flag.
  */
 #include "input/interrupt.h"
 
@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 static atomic_int caught;
-/* The thread that a signal ends up in need not be the one that waits for input. */
+/* A signal may arrive in another thread than the one that waits for input. */
 static atomic_int event_fd = -1;
 
 static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
-static bool is_ours[NUMBERS]; /* set before any of them can come */
+static bool is_ours[NUMBERS]; /* set before any of these signals can arrive */
 
 static void catch (int number)
 {
@@ -37,7 +37,7 @@ static void set_action(const struct sigaction *action)
 {
     for (int i = 0; i < NUMBERS; i++) {
         struct sigaction before;
-        /* A signal that the caller ignores, as nohup and background jobs of scripts do, stays ignored. */
+        /* An ignored signal stays ignored: nohup, and scripts with background jobs, ignore some. */
         is_ours[i] = sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN;
         if (is_ours[i])
             (void)sigaction(numbers[i], action, NULL);
@@ -46,7 +46,7 @@ static void set_action(const struct sigaction *action)
 
 void interrupt_catch(void)
 {
-    /* No SA_RESTART: a read that waits for input must return. */
+    /* Without SA_RESTART, so that a read that waits for input returns. */
     struct sigaction action = {.sa_handler = catch};
     sigfillset(&action.sa_mask);
     if (event_fd < 0)

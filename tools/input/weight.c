@@ -1,10 +1,9 @@
 /*
- * weight.c - rounds a decimal number once, from its exact value: if it became a double first, it would be rounded
+ * weight.c - rounds a decimal number once, from its exact value. Converted to a double first, it would be rounded
  * twice.
  *
- * A unit is 2^-20, so what decides how a fraction is rounded are multiples of 2^-21. Each of them has at most 21
- * decimal places, being m * 5^21 / 10^21. So 21 places, and whether any digit behind them is not 0, are all that
- * matters.
+ * A unit is 2^-20, so multiples of 2^-21 decide the rounding of a fraction. Each of these is m * 5^21 / 10^21, so it
+ * has at most 21 decimal places. So only 21 places matter, and whether a digit other than 0 follows them.
  */
 #include "input/weight.h"
 
@@ -14,15 +13,15 @@
 #define HALF_UNIT UINT64_C(476837158203125) /* 5^21: 2^-21 in units of 10^-21 */
 #define UNIT 1048576.0                      /* 2^20 */
 #define MAX_WHOLE (UINT64_C(1) << 31)
-#define WHOLE_DIGITS 10                 /* of it */
-#define MAX_EXPONENT ((int64_t)1 << 40) /* no text has so many digits; larger exponents count as about this one */
+#define WHOLE_DIGITS 10                 /* of MAX_WHOLE */
+#define MAX_EXPONENT ((int64_t)1 << 40) /* larger exponents count as about this one: no text has so many digits */
 
 __extension__ typedef unsigned __int128 wide;
 
-/* The text as it is divided up: digits with a point somewhere, or nowhere; then an exponent. */
+/* The parts of a number. */
 typedef struct decimal {
-    const char *digits, *end; /* with the point */
-    int64_t first_place;      /* of the first digit: it counts 10^first_place */
+    const char *digits, *end; /* the digits, perhaps with a point */
+    int64_t first_place;      /* the first digit counts 10^first_place */
     bool negative;
 } decimal;
 
@@ -31,7 +30,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Step over a sign; true if it is a minus. */
+/* Skip a sign, if there is one. Returns whether it is a minus. */
 static bool take_sign(const char **at, const char *end)
 {
     if (*at == end || (**at != '-' && **at != '+'))
@@ -39,7 +38,7 @@ static bool take_sign(const char **at, const char *end)
     return *(*at)++ == '-';
 }
 
-/* Read "e-12", if it is there. */
+/* Read an exponent such as "e-12", if there is one. */
 static bool take_exponent(const char **at, const char *end, int64_t *exponent_out)
 {
     *exponent_out = 0;
@@ -83,7 +82,7 @@ bool weight_parse(const char *text, size_t length, double *weight_out)
 {
     decimal number;
     wide whole = 0, fraction = 0; /* fraction: in units of 10^-21 */
-    bool more = false;            /* there are digits behind those of the fraction */
+    bool more = false;            /* a digit other than 0 follows those of the fraction */
     if (!divide_up(text, length, &number))
         return false;
     int64_t place = number.first_place;
@@ -106,7 +105,7 @@ bool weight_parse(const char *text, size_t length, double *weight_out)
     const bool beyond = fraction % HALF_UNIT != 0 || more;
     uint64_t units = (uint64_t)whole << 20 | halves >> 1;
     units += (halves & 1) != 0 && (beyond || (units & 1) != 0);
-    const double weight = (double)units / UNIT; /* at most 2^51 units: nothing is rounded */
+    const double weight = (double)units / UNIT; /* exact: there are at most 2^51 units */
     *weight_out = number.negative ? -weight : weight;
     return true;
 }

@@ -1,5 +1,5 @@
 /*
- * messages.c - messages and progress on stderr. Progress is shown at most once a second, and where a phase begins.
+ * messages.c - messages and progress on stderr. Progress is shown when a phase begins and then at most once a second.
  */
 #include "output/messages.h"
 
@@ -14,25 +14,24 @@
 
 #include "output/json.h"
 
-/* Back to the line's beginning, and erase to its end. */
+/* Return to the beginning of the line and erase it. */
 #define WIPE "\r\033[K"
 
 /* The progress of the command. */
 static struct {
     bool line, json; /* what to show; neither: nothing */
     bool drawn;
-    double last;    /* when it was shown */
-    char phase[32]; /* the phase and the table that were shown then */
+    double last;    /* when progress was shown last */
+    char phase[32]; /* the current phase and table */
     uint32_t table;
     double phase_begin;
-    double work_begin; /* when the library's work began; what was before is reading */
+    double work_begin; /* the end of reading */
     sstore_progress now;
 } state;
 
-/* How fast the command is. */
 typedef struct progress_estimate {
-    double rate;         /* items a second, in this phase; 0: not known yet */
-    double seconds_left; /* below 0: not known */
+    double rate;         /* items per second in this phase; 0: unknown */
+    double seconds_left; /* negative: unknown */
 } progress_estimate;
 
 /* ----- messages ----- */
@@ -46,7 +45,7 @@ static void wipe_progress(void)
 
 __attribute__((format(printf, 1, 0))) static void print_message(const char *format, va_list arguments)
 {
-    /* One buffer, one write: messages of processes that share a terminal or a log do not mix. */
+    /* One write for each message, so that messages of processes that share a terminal or a log do not mix. */
     char message[8192], shown[4 * sizeof message];
     vsnprintf(message, sizeof message, format, arguments);
     (void)sstore_escape(message, strlen(message), 0, shown, sizeof shown);
@@ -63,12 +62,25 @@ int message_print(const char *format, ...)
     return EXIT_FAILED;
 }
 
+/* What to do about a failed call of the system, as the end of a message. */
+static const char *remedy(int number)
+{
+    return number == EACCES || number == EPERM ? "; change the permissions, or run sstore as a user who has access"
+                                               : "";
+}
+
+int message_errno(const char *path, const char *what)
+{
+    const int number = errno;
+    return message_print("%s: %s: %s%s", path, what, strerror(number), remedy(number));
+}
+
 int message_error(const sstore_error *error)
 {
-    message_print("%s", error->message);
+    message_print("%s%s", error->message, error->status == SSTORE_ERROR_IO ? remedy(error->system_errno) : "");
     if (error->status == SSTORE_ERROR_DAMAGED)
         return EXIT_DAMAGED;
-    /* The library is handed nothing that does not come from the command line, so its complaint is about that. */
+    /* All arguments of the library come from the command line, so a wrong one is wrong usage. */
     return error->status == SSTORE_ERROR_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
 }
 
@@ -104,12 +116,26 @@ void *allocate_or_exit(size_t count, size_t size)
     return memory;
 }
 
+bool grow(void *items, size_t *capacity, size_t needed, size_t item_bytes)
+{
+    void *array;
+    if (needed <= *capacity)
+        return true;
+    memcpy(&array, items, sizeof array); /* a pointer of any type */
+    array = reallocarray(array, needed, 2 * item_bytes);
+    if (array == NULL)
+        return false;
+    memcpy(items, &array, sizeof array);
+    *capacity = 2 * needed;
+    return true;
+}
+
 /* ----- progress ----- */
 
 static double now_seconds(void)
 {
     struct timespec now;
-    /* The coarse clock is read without a system call: this runs for every batch of records. */
+    /* The coarse clock needs no system call. This runs for every batch of records. */
     if (clock_gettime(CLOCK_MONOTONIC_COARSE, &now) != 0)
         return 0;
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
@@ -123,7 +149,7 @@ void progress_begin(progress_mode mode)
     state.json = mode == PROGRESS_JSON;
 }
 
-/* 12345678 as "12.3 M": two to three digits are read at a glance. */
+/* 12345678 as "12.3 M". */
 static const char *short_number(double value, char text[32])
 {
     static const char units[] = " KMGT";
@@ -208,13 +234,18 @@ static void tell(double time)
 }
 
 /* Keep the new state, and show it if it is time. */
-static void note(const sstore_progress *progress, double time)
+static void note(const sstore_progress *progress, bool at_work)
 {
+    if (!state.line && !state.json)
+        return;
+    const double time = now_seconds();
+    if (at_work && state.work_begin == 0)
+        state.work_begin = time;
     bool begins = strcmp(state.phase, progress->phase) != 0 || state.table != progress->table;
     bool due = begins || time - state.last >= 1;
     if (begins) {
         if (state.json && state.phase[0] != '\0')
-            tell(time); /* how the phase before ended */
+            tell(time); /* the end of the previous phase */
         snprintf(state.phase, sizeof state.phase, "%s", progress->phase);
         state.table = progress->table;
         state.phase_begin = time;
@@ -226,20 +257,12 @@ static void note(const sstore_progress *progress, double time)
 
 void progress_reading(uint64_t count, uint64_t expected)
 {
-    if (!state.line && !state.json)
-        return;
-    sstore_progress progress = {.phase = "reading", .done = count, .total = expected};
-    note(&progress, now_seconds());
+    note(&(sstore_progress){.phase = "reading", .done = count, .total = expected}, false);
 }
 
 void progress_report(const sstore_progress *progress)
 {
-    if (!state.line && !state.json)
-        return;
-    double time = now_seconds();
-    if (state.work_begin == 0)
-        state.work_begin = time;
-    note(progress, time);
+    note(progress, true);
 }
 
 void progress_end(void)

@@ -1,8 +1,8 @@
 /*
- * output.c - what commands print of records, and the state of stdout.
+ * output.c - prints records and results, and keeps the state of stdout.
  *
- * In JSON, fingerprints are strings of 16 hex digits and ids decimal strings: many readers hold JSON numbers as
- * doubles, which lose whatever is above 2^53.
+ * In JSON, fingerprints are strings of 16 hex digits, and ids are decimal strings: many readers hold JSON numbers as
+ * doubles, which are exact only up to 2^53.
  */
 #include "output/output.h"
 
@@ -16,7 +16,7 @@
 
 #include "output/messages.h"
 
-/* errno of the first write that failed: at the end, when it is reported, errno is another's. */
+/* errno of the first write that failed; output_close() reports it. */
 static int first_failure;
 
 static bool succeeded(bool success)
@@ -68,7 +68,7 @@ void output_close(void)
         return;
     if (first_failure != 0)
         message_print("cannot write to standard output: %s", strerror(first_failure));
-    else /* of a help text that is longer than the stream's buffer */
+    else /* argp wrote the help text and lost errno */
         message_print("cannot write to standard output");
     _exit(EXIT_FAILED);
 }
@@ -85,8 +85,8 @@ bool output_json(json_value *value)
 
 /* ----- numbers ----- */
 
-/* Eight hex digits of the lower 32 bits, the most significant in the highest byte; all of them at once, as bytes of a
- * word, which is several times faster than one by one. */
+/* Eight hex digits of the lower 32 bits, the most significant in the highest byte. All are computed at once as the
+ * bytes of a word, several times faster than one by one. */
 static uint64_t hex_digits(uint64_t value)
 {
     uint64_t spread = (value & 0xffff0000) << 16 | (value & 0xffff);
@@ -109,7 +109,8 @@ const char *output_hex_string(char to[17], uint64_t value)
     return to;
 }
 
-char *output_decimal(char *to, uint64_t value)
+/* Write a decimal number, at most 20 digits. Returns a pointer behind it. */
+static char *put_decimal(char *to, uint64_t value)
 {
     char digits[20];
     size_t first = sizeof digits;
@@ -121,10 +122,10 @@ char *output_decimal(char *to, uint64_t value)
     return to + (sizeof digits - first);
 }
 
-/* An id as a string; NULL where there is none. */
+/* An id as a string, or NULL if there is none. */
 static const char *id_string(char to[21], bool has_ids, uint64_t id)
 {
-    *output_decimal(to, id) = '\0';
+    *put_decimal(to, id) = '\0';
     return has_ids ? to : NULL;
 }
 
@@ -133,7 +134,7 @@ static const char *id_string(char to[21], bool has_ids, uint64_t id)
 static char *put_id(char *to, bool has_ids, uint64_t id)
 {
     if (has_ids)
-        return output_decimal(to, id);
+        return put_decimal(to, id);
     *to = '-';
     return to + 1;
 }
@@ -163,7 +164,7 @@ bool output_match(const output_style *style, uint64_t query, const sstore_match 
                                            id_string(id, style->has_ids, match->id)));
     char *end = put_hex_and_tab(line, query);
     end = put_hex_and_tab(end, match->fingerprint);
-    end = output_decimal(end, match->distance);
+    end = put_decimal(end, match->distance);
     *end++ = '\t';
     return print_line_with_id(line, end, style->has_ids, match->id);
 }
@@ -226,7 +227,7 @@ bool output_cluster_record(const output_style *style, const sstore_cluster_recor
                                            output_hex_string(line, record->fingerprint), "id",
                                            id_string(id, style->has_ids, record->id), "distance",
                                            (int)record->distance));
-    char *end = output_decimal(line, record->cluster_size);
+    char *end = put_decimal(line, record->cluster_size);
     *end++ = '\t';
     end = put_record(end, style->has_ids, record->fingerprint, record->id);
     return print_line_with_id(line, end, true, record->distance);

@@ -35,3 +35,7 @@ fingerprints 3000 2 | nl -v 2500 -w 1 | awk '{print $2 "\t" $1}' | tac >others
 cp -r MANY LITTLE
 exits 0 sstore add MANY others 2>&1
 exits 0 sstore add --memory 1M --threads 1 LITTLE others 2>&1
+echo "--- ids to remove stand in the second field"
+printf '00000000000000af\t102\n' >second
+exits 1 sstore remove --ids STORE second 2>&1
+exits 0 sstore remove --ids --columns fingerprint,id STORE second 2>&1

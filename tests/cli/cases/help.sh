@@ -10,3 +10,10 @@ for command in build add remove compact reindex merge shard query scan collect p
     sstore help $command | cmp - <(sstore $command --help)
     sstore $command --version | cmp - <(sstore --version)
 done
+echo '--- other ways to ask for help'
+sstore help help | cmp - <(sstore --help)
+sstore help --help | cmp - <(sstore --help)
+for command in build query plan stat; do
+    exits 0 sstore $command -h | cmp - <(sstore $command --help)
+    exits 0 sstore $command -'?' | cmp - <(sstore $command --help)
+done
