@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# See near-duplicates within two minutes, on a fresh Debian or Ubuntu machine: installs what is missing, builds sstore,
-# and finds which of this machine's own license texts (/usr/share/doc/*/copyright) are near each other.
+# Shows near-duplicates within two minutes on a fresh Debian or Ubuntu machine: installs missing packages, builds sstore,
+# and finds near-duplicates among the license texts of this machine (/usr/share/doc/*/copyright).
 #   tools/quickstart.sh
-# Leaves the build in build/quickstart and nothing else. Uses sudo for packages that are missing, if not run by root.
+# Leaves only the build, in build/quickstart. Uses sudo to install packages, unless run by root.
 set -euo pipefail
 case $* in
   '') ;;
@@ -23,7 +23,7 @@ fail() { # message
   exit 1
 }
 
-# Runs a command whose output is of interest only if it fails.
+# Runs a command, and shows its output only if it fails.
 quietly() {
   "$@" >"$work/log" 2>&1 && return
   cat "$work/log" >&2
@@ -41,7 +41,7 @@ as_root() {
 install_missing() {
   local missing=() package status
   if ! command -v dpkg-query >/dev/null; then
-    echo "Not a Debian or Ubuntu machine: going on with what is installed (needed: ${packages[*]})."
+    echo "Not a Debian or Ubuntu machine, so nothing is installed (needed: ${packages[*]})."
     return
   fi
   for package in "${packages[@]}"; do
@@ -67,23 +67,23 @@ build_sstore() {
 
 # Makes $work/fingerprints (fingerprint, path), $work/store and $work/matches (query, fingerprint, distance, id).
 find_matches() {
-  # Only real files: packages that share a folder through a symbolic link would all match themselves.
+  # Only real files: otherwise packages that share a folder through a symbolic link would match each other.
   find /usr/share/doc -mindepth 2 -maxdepth 2 -name copyright -type f | LC_ALL=C sort >"$work/files"
   (($(wc -l <"$work/files") > 1)) || fail "there are no license texts in /usr/share/doc to compare"
   echo "Fingerprinting, building a store, querying ..."
   xargs -d '\n' "$sstore" fingerprint <"$work/files" >"$work/fingerprints"
   "$sstore" build --quiet --columns fingerprint,- --recipe "$("$sstore" fingerprint --recipe)" "$work/store" \
     "$work/fingerprints"
-  # Farther than the 3 that the store is built for: license texts are short, and some machines have few of them.
+  # Beyond the store's distance of 3, because license texts are short and some machines have few of them.
   "$sstore" query -k 8 --columns fingerprint,- --input "$work/fingerprints" "$work/store" >"$work/matches"
 }
 
-# Prints what the matches come to, one tab-separated row each, in any order:
+# Summarizes the matches in tab-separated rows, in any order:
 #   near DISTANCE TEXTS TEXTS   two different fingerprints, and the packages that have them
 #   same COUNT TEXTS            a fingerprint that several packages have
 #   pairs DISTANCE COUNT        pairs of packages
-# An id is the number of a line of $work/fingerprints, from 0. Fingerprints are made strings by appending "": awk would
-# take some of them for numbers.
+# An id is the number of a line of $work/fingerprints, from 0. Appending "" makes strings of fingerprints: awk would take
+# some of them for numbers.
 summarize() {
   awk -F '\t' '
     function texts(fingerprint, most,    list, i) {
@@ -140,14 +140,15 @@ show_totals() {
     END { print (NR > 0 ? "." : "none") }'
   cat <<END
 
-In short, this was done for $documents license texts (the commands below also follow links of folders); the store took $bytes bytes, and everything $SECONDS seconds:
+These were $documents license texts in a store of $bytes bytes. Everything took $SECONDS seconds. To repeat it by hand:
 
-  sstore fingerprint /usr/share/doc/*/copyright > fingerprints
+  PATH=$(printf %q "$PWD/${sstore%/*}"):\$PATH
+  find /usr/share/doc -mindepth 2 -maxdepth 2 -name copyright -type f -print0 | xargs -0 sstore fingerprint > fingerprints
   sstore build --columns fingerprint,- licenses.store fingerprints
   sstore query -k 8 --columns fingerprint,- --input fingerprints licenses.store
 
-sstore is here: $PWD/$sstore
-It tells more itself: $sstore --help
+A line of the last output has the query, a stored fingerprint, their distance, and an id: the number of a line of
+'fingerprints', counted from 0. 'sstore --help' lists all commands, 'sstore help COMMAND' explains one.
 END
 }
 

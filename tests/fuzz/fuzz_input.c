@@ -77,7 +77,7 @@ static void choose_options(fuzz_input *input, input_options *options)
     const uint64_t kind = fuzz_take(input, 1), lines = fuzz_take(input, 1);
     options->format = (input_format)(kind % 8 % (INPUT_NPY + 1));
     options->compression = (compression)(kind / 8 % (COMPRESSION_ZSTD + 1));
-    if (!compression_is_known(options->compression))
+    if (!compression_check(options->compression, &fault))
         options->compression = COMPRESSION_NONE;
     options->lines.decimal = (lines & 1) != 0;
     options->lines.ignore_ids = (lines & 2) != 0;
