@@ -12,101 +12,154 @@
 
 /* ===== shingles ===== */
 
-void ss_shingles_init(ss_shingles *shingles, uint32_t width, uint32_t gap)
+/*
+ * A window that slides over the units of a text (words or characters) and hashes every `width` of them.
+ *
+ * The units are written one after the other into one buffer, each followed by `gap` separator bytes. So a shingle is
+ * always contiguous and is hashed in place. Hashing waits until some thousand units are there: its loop then has
+ * predictable branches, and no loads that overlap fresh stores.
+ *
+ * Invariants: starts[i] is where unit i of the buffer begins, for the `unit_count` closed units, and starts[unit_count]
+ * is where the open one begins; used >= starts[unit_count]; every shingle of closed units that left the buffer has been
+ * hashed.
+ */
+
+#define MAX_SHINGLE 64u
+#define BATCH_UNITS 2112u /* units in the buffer beside those that it carries for the next shingles */
+#define SLACK_BYTES 64u   /* bytes that may be written past `used`, by copying in large pieces */
+
+typedef struct shingles {
+    ss_bit_counter counter;
+    uint64_t feature_count;
+    uint32_t width, gap;
+    uint8_t *bytes; /* own_bytes, or from the heap once it was too small */
+    size_t used, capacity;
+    size_t unit_count;
+    size_t starts[MAX_SHINGLE + BATCH_UNITS + 1];
+    uint8_t own_bytes[16384];
+} shingles;
+
+/* Not by one assignment, which would zero the buffers. */
+static void init_shingles(shingles *to, uint32_t width, uint32_t gap)
 {
-    assert(width >= 1 && width <= SS_MAX_SHINGLE && gap <= 1);
-    ss_bit_counter_init(&shingles->counter);
-    shingles->feature_count = 0;
-    shingles->width = width;
-    shingles->gap = gap;
-    shingles->bytes = shingles->own_bytes;
-    shingles->used = 0;
-    shingles->capacity = sizeof shingles->own_bytes;
-    shingles->unit_count = 0;
-    shingles->starts[0] = 0;
+    assert(width >= 1 && width <= MAX_SHINGLE && gap <= 1);
+    ss_bit_counter_init(&to->counter);
+    to->feature_count = 0;
+    to->width = width;
+    to->gap = gap;
+    to->bytes = to->own_bytes;
+    to->used = 0;
+    to->capacity = sizeof to->own_bytes;
+    to->unit_count = 0;
+    to->starts[0] = 0;
 }
 
-static void hash_feature(ss_shingles *shingles, size_t start, size_t end)
+static void hash_feature(shingles *to, size_t start, size_t end)
 {
-    ss_bit_counter_add(&shingles->counter, ss_hash64(shingles->bytes + start, end - start));
-    shingles->feature_count++;
+    ss_bit_counter_add(&to->counter, ss_hash64(to->bytes + start, end - start));
+    to->feature_count++;
 }
 
 /* Hash all shingles of closed units, then drop the units that no later shingle needs. */
-static void drain(ss_shingles *shingles)
+static void drain(shingles *to)
 {
-    const size_t *starts = shingles->starts;
-    if (shingles->unit_count < shingles->width)
+    size_t *starts = to->starts;
+    if (to->unit_count < to->width)
         return;
-    size_t count = shingles->unit_count - shingles->width + 1;
+    size_t count = to->unit_count - to->width + 1;
     for (size_t i = 0; i < count; i++)
-        hash_feature(shingles, starts[i], starts[i + shingles->width] - shingles->gap);
-    size_t kept = shingles->width - 1, shift = starts[count];
-    shingles->used -= shift;
-    memmove(shingles->bytes, shingles->bytes + shift, shingles->used);
-    for (size_t i = 0; i <= kept; i++)
-        shingles->starts[i] = starts[count + i] - shift;
-    shingles->unit_count = kept;
+        hash_feature(to, starts[i], starts[i + to->width] - to->gap);
+    size_t carried = to->width - 1, shift = starts[count];
+    to->used -= shift;
+    memmove(to->bytes, to->bytes + shift, to->used);
+    for (size_t i = 0; i <= carried; i++)
+        starts[i] = starts[count + i] - shift;
+    to->unit_count = carried;
 }
 
-/* Double the buffer until it holds `bytes`. Only a text with words longer than the buffer comes here. */
-static sstore_status grow(ss_shingles *shingles, size_t bytes, sstore_error *error)
+/* Make room where there is not enough. After a drain fewer than MAX_SHINGLE units stay, so any number of units fits.
+ * The buffer grows only for words that are longer than it. */
+static sstore_status make_room(shingles *to, size_t bytes, sstore_error *error)
 {
-    size_t capacity = 2 * shingles->capacity;
-    if (bytes > capacity)
-        capacity = bytes;
-    bool own = shingles->bytes == shingles->own_bytes;
-    uint8_t *memory = ss_realloc(own ? NULL : shingles->bytes, capacity, 1);
+    drain(to);
+    const size_t needed = to->used + bytes + SLACK_BYTES;
+    if (needed <= to->capacity)
+        return SSTORE_OK;
+    const size_t capacity = ss_max_u64(2 * to->capacity, needed);
+    const bool own = to->bytes == to->own_bytes;
+    uint8_t *memory = ss_realloc(own ? NULL : to->bytes, capacity, 1);
     if (memory == NULL)
         return ss_fail_memory(error, capacity);
     if (own)
-        memcpy(memory, shingles->own_bytes, shingles->used);
-    shingles->bytes = memory;
-    shingles->capacity = capacity;
+        memcpy(memory, to->own_bytes, to->used);
+    to->bytes = memory;
+    to->capacity = capacity;
     return SSTORE_OK;
 }
 
-sstore_status ss_shingles_make_room(ss_shingles *shingles, size_t bytes, size_t units, sstore_error *error)
+/* Reserve `bytes` more bytes, SLACK_BYTES beyond them, and `units` <= BATCH_UNITS more units. MEMORY. */
+static inline sstore_status reserve(shingles *to, size_t bytes, size_t units, sstore_error *error)
 {
-    assert(units <= SS_SHINGLE_BATCH);
-    (void)units; /* fewer than SS_MAX_SHINGLE stay after a drain, so any number fits */
-    drain(shingles);
-    size_t needed = bytes + SS_SHINGLE_SLACK;
-    if (shingles->capacity - shingles->used < needed)
-        return grow(shingles, shingles->used + needed, error);
-    return SSTORE_OK;
+    if (SS_LIKELY(to->capacity - to->used >= bytes + SLACK_BYTES &&
+                  to->unit_count + units <= MAX_SHINGLE + BATCH_UNITS))
+        return SSTORE_OK;
+    return make_room(to, bytes, error);
 }
 
-uint64_t ss_shingles_finish(ss_shingles *shingles)
+/* End the open unit. There must be room for it, and for `gap` bytes, which become spaces. */
+static inline void close_unit(shingles *to)
 {
-    drain(shingles);
-    if (shingles->feature_count == 0 && shingles->unit_count > 0)
-        hash_feature(shingles, 0, shingles->starts[shingles->unit_count] - shingles->gap);
-    return ss_bit_counter_above(&shingles->counter, shingles->feature_count / 2); /* more ones than zeros */
+    if (to->gap > 0)
+        to->bytes[to->used++] = ' ';
+    to->starts[++to->unit_count] = to->used;
 }
 
-void ss_shingles_free(ss_shingles *shingles)
+/* Whether any unit has been closed since the start of the text. */
+static inline bool has_begun(const shingles *of)
 {
-    if (shingles->bytes != shingles->own_bytes)
-        ss_free(shingles->bytes);
+    return of->feature_count > 0 || of->unit_count > 0;
 }
 
-/* ===== ASCII ===== */
+/* ===== texts ===== */
 
+/* The open unit, if units are words. */
+typedef enum open_word { OPEN_NONE, OPEN_RUN, OPEN_SPACELESS } open_word;
+
+typedef struct text_reader {
+    const uint8_t *text;
+    size_t size, position;
+    sstore_feature_kind kind;
+    open_word open;
+    bool space_due; /* of characters: white space was read, and a space must come before the next character */
+    ss_fold fold;
+    shingles units;
+} text_reader;
+
+static void close_word(text_reader *reader)
+{
+    if (reader->open != OPEN_NONE)
+        close_unit(&reader->units);
+    reader->open = OPEN_NONE;
+}
+
+/* ----- ASCII: 64 bytes at once, with the results of the code point by code point way below ----- */
+
+#define CHUNK_BYTES 2048u /* the most that one call takes */
 #define HIGH_BITS UINT64_C(0x8080808080808080)
 #define BYTES(x) (UINT64_C(0x0101010101010101) * (x))
 #define COPY_BYTES 16u
 
 /* A chunk in lower case, and where its words begin and end. */
 typedef struct ascii_chunk {
-    uint8_t lower[SS_ASCII_CHUNK + SS_SHINGLE_SLACK];
-    uint16_t edges[SS_ASCII_CHUNK + 16];
+    uint8_t lower[CHUNK_BYTES + SLACK_BYTES];
+    uint16_t edges[CHUNK_BYTES + 16];
     size_t edge_count;
 } ascii_chunk;
 
-size_t ss_ascii_span(const uint8_t *text, size_t size)
+/* The number of bytes below 0x80 at the start of `text`, at most CHUNK_BYTES. */
+static size_t ascii_span(const uint8_t *text, size_t size)
 {
-    size_t limit = size < SS_ASCII_CHUNK ? size : SS_ASCII_CHUNK, span = 0;
+    size_t limit = size < CHUNK_BYTES ? size : CHUNK_BYTES, span = 0;
     for (; span + 8 <= limit; span += 8) {
         uint64_t high = ss_load_le64(text + span) & HIGH_BITS;
         if (high != 0)
@@ -123,19 +176,19 @@ static inline uint64_t bytes_between(uint64_t x, uint8_t first, uint8_t last)
     return (x + BYTES(0x80u - first)) & ~(x + BYTES(0x7fu - last)) & HIGH_BITS;
 }
 
-/* Lower the eight bytes at `text` to `to`; returns a bit for each that is a letter or digit, the first one's lowest. */
+/* Lower the eight bytes at `text` to `to`. Returns a bit for each that is a letter or digit, the first one's lowest. */
 static inline uint64_t lower_eight(const uint8_t *text, uint8_t *to)
 {
     uint64_t x = ss_load_le64(text);
-    uint64_t lower = x | bytes_between(x, 'A', 'Z') >> 2; /* 0x80 >> 2 is the bit that tells the cases apart */
+    uint64_t lower = x | bytes_between(x, 'A', 'Z') >> 2; /* 0x80 >> 2 is the bit by which the cases differ */
     uint64_t word = bytes_between(lower, 'a', 'z') | bytes_between(x, '0', '9');
     ss_store_le64(to, lower);
     /* The product moves the bit of byte i to bit 56 + i. */
     return (word >> 7) * UINT64_C(0x0102040810204080) >> 56;
 }
 
-/* Append the positions of the 1 bits of `edges`, `base` added. Writes by four, so that
- * few branches depend on the count. */
+/* Append the positions of the 1 bits of `edges`, plus `base`. Writes four at a time, so that few branches depend on the
+ * count. */
 static inline size_t append_edges(uint16_t *to, size_t count, uint64_t edges, size_t base)
 {
     size_t total = count + ss_popcount(edges);
@@ -168,17 +221,19 @@ static void split(ascii_chunk *chunk, const uint8_t *text, size_t size)
     }
 }
 
-sstore_status ss_ascii_add_words(ss_shingles *words, const uint8_t *text, size_t size, bool *in_word,
-                                 sstore_error *error)
+/* Append the words of `size` <= CHUNK_BYTES bytes. Letters at the start continue an open word. MEMORY. */
+static sstore_status add_ascii_words(text_reader *reader, const uint8_t *text, size_t size, sstore_error *error)
 {
     ascii_chunk chunk;
-    assert(size <= SS_ASCII_CHUNK);
-    sstore_status status = ss_shingles_reserve(words, size + 2, size / 2 + 2, error);
+    shingles *words = &reader->units;
+    if (reader->open == OPEN_SPACELESS)
+        close_word(reader);
+    sstore_status status = reserve(words, size + 2, size / 2 + 2, error);
     if (status != SSTORE_OK || size == 0)
         return status;
     split(&chunk, text, size);
-    if (*in_word && (chunk.edge_count == 0 || chunk.edges[0] != 0))
-        ss_shingles_close_unit(words);
+    if (chunk.edge_count == 0 || chunk.edges[0] != 0)
+        close_word(reader);
     if (chunk.edge_count % 2 != 0)
         chunk.edges[chunk.edge_count++] = (uint16_t)size;
     bool open = chunk.edge_count > 0 && chunk.edges[chunk.edge_count - 1] == size; /* the last word may go on */
@@ -191,24 +246,25 @@ sstore_status ss_ascii_add_words(ss_shingles *words, const uint8_t *text, size_t
             memcpy(words->bytes + words->used, from, length);
         words->used += length;
         if (i + 2 < chunk.edge_count || !open)
-            ss_shingles_close_unit(words);
+            close_unit(words);
     }
-    *in_word = open;
+    reader->open = open ? OPEN_RUN : OPEN_NONE;
     return SSTORE_OK;
 }
 
-sstore_status ss_ascii_add_chars(ss_shingles *chars, const uint8_t *text, size_t size, bool *space_due,
-                                 sstore_error *error)
+/* Append `size` <= CHUNK_BYTES bytes as characters, with white space folded. MEMORY. */
+static sstore_status add_ascii_chars(text_reader *reader, const uint8_t *text, size_t size, sstore_error *error)
 {
-    assert(size <= SS_ASCII_CHUNK);
-    sstore_status status = ss_shingles_reserve(chars, size + 1, size + 1, error);
+    shingles *chars = &reader->units;
+    sstore_status status = reserve(chars, size + 1, size + 1, error);
     if (status != SSTORE_OK)
         return status;
     uint8_t *to = chars->bytes + chars->used;
     size_t written = 0;
-    size_t due = *space_due, begun = ss_shingles_begun(chars);
+    size_t due = reader->space_due, begun = has_begun(chars);
     for (size_t i = 0; i < size; i++) {
-        /* No branch asks what the byte is: both a space and the byte are written, and kept or not by what is added. */
+        /* No branch depends on the byte: a space and the byte are both written, and `written` says which of them
+         * stay. */
         uint8_t byte = text[i];
         size_t space = byte == ' ' || (uint8_t)(byte - '\t') < 5;
         to[written] = ' ';
@@ -222,99 +278,81 @@ sstore_status ss_ascii_add_chars(ss_shingles *chars, const uint8_t *text, size_t
         chars->starts[chars->unit_count + i] = chars->used + i;
     chars->unit_count += written;
     chars->used += written;
-    *space_due = due;
+    reader->space_due = due;
     return SSTORE_OK;
 }
 
-/* ===== features ===== */
+/* Whether the text from `position` on can be taken as ASCII: the byte is ASCII, and nothing after it combines with
+ * it. */
+static bool at_ascii(const text_reader *reader)
+{
+    const uint8_t *text = reader->text + reader->position;
+    size_t left = reader->size - reader->position;
+    return left > 0 && text[0] < 0x80 && (left == 1 || text[1] < 0x80);
+}
 
-#define DEFAULT_WORDS 3u
-#define DEFAULT_CHARS 4u
-
-/* What the open unit is, when units are words. */
-typedef enum open_word { OPEN_NONE, OPEN_RUN, OPEN_SPACELESS } open_word;
-
-typedef struct text_reader {
-    const uint8_t *text;
-    size_t size, position;
-    sstore_feature_kind kind;
-    open_word open;
-    bool space_due; /* characters: white space was read and is to come before the next character */
-    ss_fold fold;
-    ss_shingles shingles;
-} text_reader;
+/* Add all ASCII bytes here except the last one before another character, which may combine with it. */
+static sstore_status add_ascii(text_reader *reader, sstore_error *error)
+{
+    const uint8_t *text = reader->text + reader->position;
+    size_t size = ascii_span(text, reader->size - reader->position);
+    if (reader->position + size < reader->size && text[size] >= 0x80)
+        size--;
+    reader->position += size;
+    return reader->kind == SSTORE_FEATURES_WORDS ? add_ascii_words(reader, text, size, error)
+                                                 : add_ascii_chars(reader, text, size, error);
+}
 
 /* ----- one folded code point at a time ----- */
 
-static void close_word(text_reader *reader)
-{
-    if (reader->open != OPEN_NONE)
-        ss_shingles_close_unit(&reader->shingles);
-    reader->open = OPEN_NONE;
-}
-
 static void append(text_reader *reader, uint32_t point)
 {
-    ss_shingles *to = &reader->shingles;
-    to->used += ss_utf8_encode(point, to->bytes + to->used);
+    reader->units.used += ss_utf8_encode(point, reader->units.bytes + reader->units.used);
 }
 
 static void add_to_words(text_reader *reader, uint32_t point)
 {
-    switch (ss_point_classify(point)) {
-    case SS_POINT_OTHER: close_word(reader); break;
-    case SS_POINT_FORMAT: break;
-    case SS_POINT_LETTER:
-        if (reader->open == OPEN_SPACELESS)
-            close_word(reader);
-        append(reader, point);
-        reader->open = OPEN_RUN;
-        break;
-    case SS_POINT_SPACELESS:
+    const ss_point_class class = ss_point_classify(point);
+    if (class == SS_POINT_FORMAT)
+        return;
+    if (class == SS_POINT_OTHER || class == SS_POINT_SPACELESS ||
+        (class == SS_POINT_LETTER && reader->open == OPEN_SPACELESS))
         close_word(reader);
-        append(reader, point);
-        reader->open = OPEN_SPACELESS;
-        break;
-    case SS_POINT_MARK:
-        append(reader, point);
-        if (reader->open == OPEN_NONE)
-            reader->open = OPEN_RUN;
-        break;
-    }
+    if (class == SS_POINT_OTHER)
+        return;
+    append(reader, point);
+    if (reader->open == OPEN_NONE)
+        reader->open = class == SS_POINT_SPACELESS ? OPEN_SPACELESS : OPEN_RUN;
 }
 
 static void add_to_chars(text_reader *reader, uint32_t point)
 {
-    ss_shingles *chars = &reader->shingles;
+    shingles *chars = &reader->units;
     if (ss_point_is_space(point)) {
         /* White space at the start is trimmed; at the end it is due but never written. */
-        reader->space_due = ss_shingles_begun(chars);
+        reader->space_due = has_begun(chars);
         return;
     }
     if (ss_point_classify(point) == SS_POINT_FORMAT)
         return;
     if (reader->space_due) {
         append(reader, ' ');
-        ss_shingles_close_unit(chars);
+        close_unit(chars);
         reader->space_due = false;
     }
     append(reader, point);
-    ss_shingles_close_unit(chars);
+    close_unit(chars);
 }
 
 static sstore_status add_point(text_reader *reader, uint32_t point, sstore_error *error)
 {
-    sstore_status status = ss_shingles_reserve(&reader->shingles, SS_UTF8_MAX_BYTES + 2, 2, error);
-    if (status != SSTORE_OK)
-        return status;
-    if (reader->kind == SSTORE_FEATURES_WORDS)
+    sstore_status status = reserve(&reader->units, SS_UTF8_MAX_BYTES + 2, 2, error);
+    if (status == SSTORE_OK && reader->kind == SSTORE_FEATURES_WORDS)
         add_to_words(reader, point);
-    else
+    else if (status == SSTORE_OK)
         add_to_chars(reader, point);
-    return SSTORE_OK;
+    return status;
 }
-
-/* ----- pieces of text ----- */
 
 /* Fold and add text[begin .. end). */
 static sstore_status add_piece(text_reader *reader, size_t begin, size_t end, sstore_error *error)
@@ -333,34 +371,7 @@ static sstore_status add_piece(text_reader *reader, size_t begin, size_t end, ss
     return status;
 }
 
-/* Whether from `position` on the text can be taken as ASCII: the byte is, and nothing after it combines with it. */
-static bool at_ascii(const text_reader *reader)
-{
-    const uint8_t *text = reader->text + reader->position;
-    size_t left = reader->size - reader->position;
-    return left > 0 && text[0] < 0x80 && (left == 1 || text[1] < 0x80);
-}
-
-/* Add all ASCII bytes here but the last one before something else, which may combine with it. */
-static sstore_status add_ascii(text_reader *reader, sstore_error *error)
-{
-    const uint8_t *text = reader->text + reader->position;
-    size_t size = ss_ascii_span(text, reader->size - reader->position);
-    if (reader->position + size < reader->size && text[size] >= 0x80)
-        size--;
-    reader->position += size;
-    if (reader->kind == SSTORE_FEATURES_WORDS) {
-        if (reader->open == OPEN_SPACELESS)
-            close_word(reader);
-        bool in_word = reader->open == OPEN_RUN;
-        sstore_status status = ss_ascii_add_words(&reader->shingles, text, size, &in_word, error);
-        reader->open = in_word ? OPEN_RUN : OPEN_NONE;
-        return status;
-    }
-    return ss_ascii_add_chars(&reader->shingles, text, size, &reader->space_due, error);
-}
-
-/* Add what follows up to a place from which ASCII can be read, folding only what is not settled. */
+/* Add the text up to a place from which ASCII can be read. Only pieces that are not settled are folded. */
 static sstore_status add_others(text_reader *reader, sstore_error *error)
 {
     const uint8_t *text = reader->text;
@@ -393,6 +404,7 @@ sstore_status ss_features_fingerprint(const uint8_t *text, size_t size, sstore_f
                                       bool shortcuts, uint64_t *fingerprint_out, sstore_error *error)
 {
     text_reader reader;
+    shingles *units = &reader.units;
     reader.text = text;
     reader.size = size;
     reader.position = 0;
@@ -400,7 +412,7 @@ sstore_status ss_features_fingerprint(const uint8_t *text, size_t size, sstore_f
     reader.open = OPEN_NONE;
     reader.space_due = false;
     reader.fold = (ss_fold){0};
-    ss_shingles_init(&reader.shingles, shingle, kind == SSTORE_FEATURES_WORDS);
+    init_shingles(units, shingle, kind == SSTORE_FEATURES_WORDS);
     sstore_status status = SSTORE_OK;
     if (!shortcuts)
         status = add_piece(&reader, 0, size, error);
@@ -408,62 +420,63 @@ sstore_status ss_features_fingerprint(const uint8_t *text, size_t size, sstore_f
         while (status == SSTORE_OK && reader.position < size)
             status = at_ascii(&reader) ? add_ascii(&reader, error) : add_others(&reader, error);
     if (status == SSTORE_OK)
-        status = ss_shingles_reserve(&reader.shingles, 1, 1, error);
+        status = reserve(units, 1, 1, error);
     if (status == SSTORE_OK) {
         close_word(&reader);
-        *fingerprint_out = ss_shingles_finish(&reader.shingles);
+        drain(units);
+        if (units->feature_count == 0 && units->unit_count > 0) /* fewer units than `width` are one feature */
+            hash_feature(units, 0, units->starts[units->unit_count] - units->gap);
+        *fingerprint_out = ss_bit_counter_above(&units->counter, units->feature_count / 2); /* more ones than zeros */
     }
     ss_fold_free(&reader.fold);
-    ss_shingles_free(&reader.shingles);
+    if (units->bytes != units->own_bytes)
+        ss_free(units->bytes);
     return status;
 }
 
-/* ----- public functions ----- */
+/* ===== public functions ===== */
 
-/* The kind and the shingle of options, NULL being the defaults. */
-static sstore_status read_options(const sstore_text_options *options, sstore_feature_kind *kind_out,
-                                  uint32_t *shingle_out, sstore_error *error)
+/* Check the options (NULL: the defaults), and set the default shingle. */
+static sstore_status take_options(sstore_text_options *taken, const sstore_text_options *options, sstore_error *error)
 {
-    sstore_text_options taken = SSTORE_TEXT_OPTIONS_INIT;
-    sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_TEXT_OPTIONS_SIZE_1, error);
+    *taken = (sstore_text_options)SSTORE_TEXT_OPTIONS_INIT;
+    sstore_status status = ss_take_options(taken, sizeof *taken, options, SS_TEXT_OPTIONS_SIZE_1, error);
     if (status != SSTORE_OK)
         return status;
-    if (taken.kind != SSTORE_FEATURES_WORDS && taken.kind != SSTORE_FEATURES_CHARS)
-        return ss_fail_argument(error, "there is no feature kind %d", (int)taken.kind);
-    if (taken.shingle > SS_MAX_SHINGLE)
-        return ss_fail_argument(error, "a shingle of %u: at most %u are allowed", taken.shingle, SS_MAX_SHINGLE);
-    *kind_out = taken.kind;
-    *shingle_out = taken.shingle;
-    if (taken.shingle == 0)
-        *shingle_out = taken.kind == SSTORE_FEATURES_WORDS ? DEFAULT_WORDS : DEFAULT_CHARS;
+    if (taken->kind != SSTORE_FEATURES_WORDS && taken->kind != SSTORE_FEATURES_CHARS)
+        return ss_fail_argument(error, "there is no feature kind %d", (int)taken->kind);
+    if (taken->shingle > MAX_SHINGLE)
+        return ss_fail_argument(error, "a shingle of %u: at most %u are allowed", taken->shingle, MAX_SHINGLE);
+    if (taken->shingle == 0)
+        taken->shingle = taken->kind == SSTORE_FEATURES_WORDS ? 3 : 4;
     return SSTORE_OK;
 }
 
 sstore_status sstore_fingerprint_text(const char *text, size_t size, const sstore_text_options *options,
                                       uint64_t *fingerprint_out, sstore_error *error)
 {
-    sstore_feature_kind kind = SSTORE_FEATURES_WORDS;
-    uint32_t shingle = DEFAULT_WORDS;
+    sstore_text_options taken;
     if ((text == NULL && size > 0) || fingerprint_out == NULL)
         return ss_fail_argument(error, "the text or the place for the fingerprint is missing");
-    sstore_status status = read_options(options, &kind, &shingle, error);
+    sstore_status status = take_options(&taken, options, error);
     if (status != SSTORE_OK)
         return status;
-    if (!ss_fold_available())
+    if (ss_fold_unicode_version() == NULL)
         return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, NULL, SSTORE_NO_OFFSET,
                        "this library was built without utf8proc and cannot read text; weighted features it can");
-    return ss_features_fingerprint((const uint8_t *)text, size, kind, shingle, true, fingerprint_out, error);
+    return ss_features_fingerprint((const uint8_t *)text, size, taken.kind, taken.shingle, true, fingerprint_out,
+                                   error);
 }
 
 size_t sstore_text_recipe(const sstore_text_options *options, char *buffer, size_t size)
 {
-    sstore_feature_kind kind = SSTORE_FEATURES_WORDS;
-    uint32_t shingle = DEFAULT_WORDS;
+    sstore_text_options taken;
     if (size > 0)
         buffer[0] = '\0';
-    if (read_options(options, &kind, &shingle, NULL) != SSTORE_OK || !ss_fold_available())
+    if (take_options(&taken, options, NULL) != SSTORE_OK || ss_fold_unicode_version() == NULL)
         return 0; /* there is no such recipe */
     int length = snprintf(buffer, size, "sstore-text-1 features=%s shingle=%u hash=xxh3-64 unicode=%s",
-                          kind == SSTORE_FEATURES_WORDS ? "words" : "chars", shingle, ss_fold_unicode_version());
+                          taken.kind == SSTORE_FEATURES_WORDS ? "words" : "chars", taken.shingle,
+                          ss_fold_unicode_version());
     return length < 0 ? 0 : (size_t)length;
 }

@@ -33,16 +33,16 @@ bool ss_point_is_space(uint32_t point)
 }
 
 /*
- * Settled code points: of combining class 0; folded to one code point, their lower case; and never part of a
- * composition with what is before them. These are not all that there are, only the ranges that make up most text; a
- * unit test holds each of them against utf8proc's data.
+ * A settled code point has combining class 0, folds to one code point, its lower case, and never composes with a code
+ * point before it. These are not all, only the ranges that make up most text. A unit test compares each of them with
+ * utf8proc's data.
  */
 bool ss_point_is_settled(uint32_t point)
 {
     static const range settled[] = {
-        {0x0000, 0x012f},   /* Latin, but U+0130, which folds to two */
+        {0x0000, 0x012f},   /* Latin except U+0130, which folds to two */
         {0x0131, 0x02ff},   /* Latin */
-        {0x0370, 0x0373},   /* Greek, but U+0374, U+037E and U+0387, which have another form */
+        {0x0370, 0x0373},   /* Greek except U+0374, U+037E and U+0387, which have another form */
         {0x0375, 0x037d},   /* Greek */
         {0x037f, 0x0386},   /* Greek */
         {0x0388, 0x0482},   /* Greek, Cyrillic */
@@ -52,7 +52,7 @@ bool ss_point_is_settled(uint32_t point)
         {0x0660, 0x066f},   /* Arabic digits */
         {0x0671, 0x06d5},   /* Arabic letters of other languages */
         {0x06ee, 0x0710},   /* Arabic, Syriac */
-        {0x0e00, 0x0e37},   /* Thai, but vowels and tones above and below */
+        {0x0e00, 0x0e37},   /* Thai except vowels and tones above and below */
         {0x0e3b, 0x0e47},   /* Thai */
         {0x0e4c, 0x0eb7},   /* Thai, Lao */
         {0x10a0, 0x1160},   /* Georgian, leading Hangul letters */
@@ -61,13 +61,13 @@ bool ss_point_is_settled(uint32_t point)
         {0x2002, 0x20cf},   /* punctuation */
         {0x2190, 0x2328},   /* symbols */
         {0x232b, 0x2adb},   /* symbols */
-        {0x3000, 0x3029},   /* CJK punctuation, but tone marks */
-        {0x3030, 0x3098},   /* Hiragana, but voice marks */
+        {0x3000, 0x3029},   /* CJK punctuation except tone marks */
+        {0x3030, 0x3098},   /* Hiragana except voice marks */
         {0x309b, 0xa66e},   /* kana, Han, Yi */
         {0xac00, 0xd7a3},   /* Hangul syllables */
         {0xff00, 0xffff},   /* full and half widths */
         {0x1f000, 0x1faff}, /* pictures */
-        {0x20000, 0x2f7ff}, /* Han, but compatibility forms */
+        {0x20000, 0x2f7ff}, /* Han except compatibility forms */
     };
     if (point < 0x300)
         return point != 0x130;
@@ -75,11 +75,10 @@ bool ss_point_is_settled(uint32_t point)
 }
 
 /*
- * The blocks of scripts that are written without spaces between words: Han, Hiragana and Katakana, and those whose
- * letters line breaking treats as "complex context" because only a dictionary finds their words (class SA of UAX #14):
- * Thai, Lao, Myanmar, Khmer, Tai Le, New Tai Lue, Tai Tham, Tai Viet, Ahom. Ranges: Unicode's Scripts.txt, widened to
- * whole blocks (Blocks.txt) so that code points assigned later need no new table; what is no letter, mark or number
- * within them is told by its category.
+ * The blocks of scripts without spaces between words: Han, Hiragana and Katakana, and the scripts whose words only a
+ * dictionary can find (class SA of UAX #14): Thai, Lao, Myanmar, Khmer, Tai Le, New Tai Lue, Tai Tham, Tai Viet, Ahom.
+ * The ranges are those of Scripts.txt, widened to whole blocks (Blocks.txt), so that code points assigned later need no
+ * new table. The category excludes code points within them that are no letter, mark or number.
  */
 static bool is_spaceless(uint32_t point)
 {
@@ -107,11 +106,6 @@ static bool is_spaceless(uint32_t point)
 #ifdef SSTORE_HAVE_UTF8PROC
 
 #include <utf8proc.h>
-
-bool ss_fold_available(void)
-{
-    return true;
-}
 
 const char *ss_fold_unicode_version(void)
 {
@@ -190,7 +184,7 @@ static void sort_few_marks(int32_t *marks, size_t count)
     }
 }
 
-/* The same for a long one, by counting: text made to annoy must not take quadratic time. `scratch` holds `count`. */
+/* The same for a long run, by counting: hostile text must not take quadratic time. `scratch` has room for `count`. */
 static void sort_many_marks(int32_t *marks, size_t count, int32_t *scratch)
 {
     size_t ends[256] = {0};
@@ -230,16 +224,11 @@ sstore_status ss_fold_compose(ss_fold *fold, sstore_error *error)
 
 #else
 
-/* The callers ask ss_fold_available() first, so the rest is never reached. */
-
-bool ss_fold_available(void)
-{
-    return false;
-}
+/* Never called, except for the version. */
 
 const char *ss_fold_unicode_version(void)
 {
-    return "none";
+    return NULL;
 }
 
 ss_point_class ss_point_classify(uint32_t point)
@@ -252,21 +241,16 @@ uint32_t ss_point_lower(uint32_t point)
     return point;
 }
 
-static sstore_status fail_unsupported(sstore_error *error)
-{
-    return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, NULL, SSTORE_NO_OFFSET, "this library has no utf8proc");
-}
-
 sstore_status ss_fold_add(ss_fold *fold, uint32_t point, sstore_error *error)
 {
-    (void)fold, (void)point;
-    return fail_unsupported(error);
+    (void)fold, (void)point, (void)error;
+    return SSTORE_ERROR_UNSUPPORTED;
 }
 
 sstore_status ss_fold_compose(ss_fold *fold, sstore_error *error)
 {
-    (void)fold;
-    return fail_unsupported(error);
+    (void)fold, (void)error;
+    return SSTORE_ERROR_UNSUPPORTED;
 }
 
 #endif
