@@ -1,22 +1,19 @@
-/* bits.h - bit fields in a block, and the entries of a code's look-up table. */
+/*
+ * bits.h - bit fields in a block, and the entries of a code's look-up table.
+ *
+ * Bit fields begin with the least significant bit: bit b of a block is bit b % 8 of byte b / 8. A block ends in an
+ * 8-byte trailer (its checksum), so a 64-bit access that begins before the trailer stays in the block. That is the only
+ * bounds rule here: a field must end at or before the trailer.
+ */
 #ifndef SS_BITS_H
 #define SS_BITS_H
 
 #include "base/bytes.h"
 #include "base/common.h"
 
-/* ===== bit fields ===== */
-
-/*
- * Bit fields in a block, least significant bit first: bit b of a block is bit b % 8 of byte b / 8.
- *
- * A block ends in an 8-byte trailer (its checksum), so that a 64-bit access that begins before the trailer never leaves
- * the block. That is the only bounds rule here: a field must end at or before the trailer.
- */
-
 #define SS_PEEK_BITS 57u
 
-/* SS_PEEK_BITS or more bits from bit position `at` on; those above are undefined. */
+/* At least SS_PEEK_BITS bits from bit position `at` on; those above are undefined. */
 static inline uint64_t ss_bits_peek(const uint8_t *block, uint32_t at)
 {
     return ss_load_le64(block + (at >> 3)) >> (at & 7);
@@ -31,20 +28,16 @@ static inline uint64_t ss_bits_get(const uint8_t *block, uint32_t at, uint32_t w
     return bits & ((UINT64_C(1) << width) - 1);
 }
 
-/* ===== look-up tables of codes ===== */
+/* ----- look-up tables of codes ----- */
 
-/* The entry of a code's look-up table: what some bits of the stream hold. */
-
-#define SS_MAX_CODE_BITS 11u /* one look-up decodes any code, and 16 KiB of look-up table stay in the L1 cache */
-#define SS_LOOKUP_SYMBOLS 4u /* symbols that one look-up yields at most */
-
-/* Codes are looked up in rounds: so many look-ups of at most 11 bits a load of 64 bits is enough for, wherever it begins. */
-#define SS_LOOKUPS_A_ROUND 5u
+#define SS_MAX_CODE_BITS 11u  /* one look-up decodes any code, and a table of 16 KiB stays in the L1 cache */
+#define SS_LOOKUP_SYMBOLS 4u  /* maximum number of symbols of one look-up */
+#define SS_LOOKUPS_A_ROUND 5u /* that many look-ups of at most 11 bits need one load of 64 bits, wherever it begins */
 
 /*
- * What the next 11 bits of the stream hold: all symbols that lie within them whole, at most four. Bits 0-7 are the number of
- * code bits, bits 8-15 that of symbols. The upper half holds the symbols, a byte each, the first one lowest: each as its span,
- * 32 - h, the number of bits from bit h on. 0: no code begins like this.
+ * All symbols, at most four, that lie completely within the next 11 bits of the stream. Bits 0-7 are the number of code
+ * bits, bits 8-15 the number of symbols. The upper half holds the symbols, a byte each, the first one lowest. A symbol
+ * is stored as its span, 32 - h, the number of bits from bit h on. 0: no code begins like this.
  */
 typedef uint64_t ss_lookup;
 

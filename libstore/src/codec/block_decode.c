@@ -24,7 +24,7 @@ bool ss_block_open(ss_block *block, const uint8_t *bytes, uint32_t block_bytes, 
     return key_shift <= SS_UPPER_BITS - SS_KEY_BITS && head[3] == 0;
 }
 
-/* Where a group begins, in bytes. The one behind the last begins where the coded groups end. */
+/* Where a group begins, in bytes. For group_count it is the end of the coded groups. */
 static uint32_t group_begin(const ss_block *block, uint32_t group)
 {
     if (group == 0)
@@ -34,7 +34,7 @@ static uint32_t group_begin(const ss_block *block, uint32_t group)
     return ss_load_le16(block->begins + (size_t)(group - 1) * 2);
 }
 
-/* Find where a group's codes begin, where its rests end, and its first upper half. */
+/* Find where a group's codes begin, where its suffixes end, and its first upper half. */
 static inline bool enter_group(const ss_block *block, uint32_t number, uint32_t count, ss_coded_group *group)
 {
     const uint32_t begin = group_begin(block, number), end = group_begin(block, number + 1);
@@ -59,8 +59,7 @@ static inline bool enter_group(const ss_block *block, uint32_t number, uint32_t 
 void ss_block_prefetch_group(const ss_block *block, uint32_t number)
 {
     ss_coded_group group;
-    if (!enter_group(block, number, 1,
-                     &group)) /* a malformed block may say that a group lies anywhere: a prefetch may not */
+    if (!enter_group(block, number, 1, &group)) /* of a malformed block, addresses outside must not be computed */
         return;
     for (uint32_t at = group.code_bit / 8 & ~(CACHE_LINE - 1); at < group.suffix_bit / 8; at += CACHE_LINE)
         __builtin_prefetch(block->bytes + at);
@@ -117,9 +116,9 @@ static uint32_t add_up(keys counts)
     return (uint32_t)((words[0] + words[1]) * UINT64_C(0x0001000100010001) >> 48);
 }
 
-/* Group g is the one after g keys. Fingerprints from `low` on may lie in the group before the first key that is not below
- * low's: of equal keys only the bits behind tell which is lower. Keys are counted, several at a time and without a branch;
- * head and trailer behind them make sure that a vector of them lies in the block. */
+/* Group g begins after g keys. Fingerprints from `low` on may lie in the group before the first key that is not below
+ * low's: of equal keys, only the bits below them decide. Keys are counted eight at a time and without a branch. Head
+ * and trailer follow them, so that a vector of keys lies in the block. */
 void ss_block_find_groups(const ss_block *block, uint32_t low, uint32_t high, uint32_t *first_out, uint32_t *last_out)
 {
     const uint16_t low_key = (uint16_t)key_of(block, low), high_key = (uint16_t)key_of(block, high);
@@ -142,15 +141,15 @@ void ss_block_find_groups(const ss_block *block, uint32_t low, uint32_t high, ui
 
 bool ss_block_keep_near(const ss_block *block, ss_near *near)
 {
-    uint64_t kept = 0;
+    uint64_t near_ones = 0;
     if (!ss_block_decode_group(block, near->group, ss_count_up_to(near->which), near->buffer))
         return false;
     near->values = near->buffer;
     for (uint64_t which = near->which; which != 0; which &= which - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(which);
-        kept |= (uint64_t)(ss_popcount(near->values[i] ^ near->query) <= near->distance) << i;
+        near_ones |= (uint64_t)(ss_popcount(near->values[i] ^ near->query) <= near->distance) << i;
     }
-    near->which = kept;
+    near->which = near_ones;
     return true;
 }
 

@@ -8,8 +8,6 @@ bool ss_block_bytes_valid(uint32_t block_bytes)
 
 #define MAX_GROUPS (SS_BLOCK_MAX_BYTES / (SS_GROUP_SIZE * SS_LOWER_BYTES))
 
-/* ----- how many fit ----- */
-
 void ss_step_bits(const ss_code *code, const uint64_t *values, size_t count, uint8_t *bits_out)
 {
     uint8_t bits_of[SS_FINGERPRINT_BITS];
@@ -21,7 +19,7 @@ void ss_step_bits(const ss_code *code, const uint64_t *values, size_t count, uin
         bits_out[i] = bits_of[ss_first_difference(values[i - 1], values[i])];
 }
 
-/* Bytes are added eight at a time, in four sums of 16 bits: 63 of them are at most 42 each. */
+/* Adds eight bytes at a time, in four sums of 16 bits: there are at most 63 bytes, of at most 42 each. */
 static uint32_t sum_bits(const uint8_t *step_bits, uint32_t count)
 {
     const uint64_t even = UINT64_C(0x00ff00ff00ff00ff);
@@ -36,13 +34,13 @@ static uint32_t sum_bits(const uint8_t *step_bits, uint32_t count)
     return sum + (uint32_t)(sums * UINT64_C(0x0001000100010001) >> 48);
 }
 
-/* What the groups of a block take. */
+/* The sizes of a block's groups. */
 typedef struct shape {
     uint32_t groups, key_shift;
     uint32_t bits[MAX_GROUPS]; /* of a group's steps */
 } shape;
 
-/* The least shift that brings an upper half's distance from the block's first into a key. */
+/* The smallest shift that brings an upper half's distance from the block's first into a key. */
 static uint32_t shift_for(uint32_t distance)
 {
     return distance >> SS_KEY_BITS == 0 ? 0 : SS_UPPER_BITS - SS_KEY_BITS - (uint32_t)__builtin_clz(distance);
@@ -58,8 +56,8 @@ static uint32_t frame_bytes(uint32_t groups)
     return (groups - 1) * SS_GROUP_FRAME_BYTES + SS_BLOCK_HEAD_BYTES + SS_BLOCK_TRAILER_BYTES;
 }
 
-/* Begin another group with values[first], which may make the keys of all others longer. Returns the bytes that all of them take
- * but for the last one's steps and lower halves. */
+/* Begin another group with values[first], which may make the keys of all others longer. Returns the bytes of the whole
+ * block except the steps and lower halves of this group. */
 static uint32_t begin_group(shape *of, const uint64_t *values, uint32_t first)
 {
     uint32_t bytes = frame_bytes(++of->groups) + first * SS_LOWER_BYTES;
@@ -90,15 +88,15 @@ uint32_t ss_block_fit(uint32_t block_bytes, const uint64_t *values, const uint8_
 
 /* ----- writing ----- */
 
-/* Fields written from the block's end towards its begin, the next one always right below the one before: so no byte is
- * read again, and what a store of 8 bytes spoils lies below, where the next ones go. */
+/* Writes fields from the block's end towards its begin, each directly below the one before. So no byte is read again,
+ * and a store of 8 bytes overwrites only bytes below, where the next fields go. */
 typedef struct back_writer {
-    uint8_t *at;    /* what is from here on stands */
-    uint64_t bits;  /* the `count` highest go right below */
+    uint8_t *at;    /* bytes from here on are final */
+    uint64_t bits;  /* the `count` highest go directly below */
     uint32_t count; /* fewer than 8 after a flush */
 } back_writer;
 
-#define MAX_FIELD_BITS 56u /* of a field, or of several between two flushes */
+#define MAX_FIELD_BITS 56u /* between two flushes */
 
 static inline void put_back(back_writer *writer, uint64_t value, uint32_t width)
 {
@@ -127,18 +125,18 @@ static void write_zeros(back_writer *writer, uint32_t width)
     write_back(writer, 0, width);
 }
 
-static inline uint64_t rest_of(uint64_t value, uint32_t width)
+static inline uint64_t suffix_of(uint64_t value, uint32_t width)
 {
     return ss_upper(value) & ((UINT64_C(1) << width) - 1);
 }
 
-/* The rests of the steps within values[0 .. count-1], two at a time: the later one stands lower. */
+/* Write the suffixes of the steps within values[0 .. count-1], two at a time: the later one is lower. */
 static void write_suffixes(back_writer *writer, const uint8_t *symbols, const uint64_t *values, uint32_t count)
 {
     uint32_t i = 1;
     for (; i + 1 < count; i += 2) {
         const uint32_t width = ss_suffix_bits(symbols[i]), next_width = ss_suffix_bits(symbols[i + 1]);
-        const uint64_t suffix = rest_of(values[i], width), next = rest_of(values[i + 1], next_width);
+        const uint64_t suffix = suffix_of(values[i], width), next = suffix_of(values[i + 1], next_width);
         if (SS_LIKELY(width + next_width <= MAX_FIELD_BITS)) {
             write_back(writer, suffix << next_width | next, width + next_width);
         } else {
@@ -147,7 +145,7 @@ static void write_suffixes(back_writer *writer, const uint8_t *symbols, const ui
         }
     }
     for (; i < count; i++)
-        write_back(writer, rest_of(values[i], ss_suffix_bits(symbols[i])), ss_suffix_bits(symbols[i]));
+        write_back(writer, suffix_of(values[i], ss_suffix_bits(symbols[i])), ss_suffix_bits(symbols[i]));
 }
 
 static inline void put_code(back_writer *writer, const ss_code *code, uint8_t h)
@@ -155,7 +153,7 @@ static inline void put_code(back_writer *writer, const ss_code *code, uint8_t h)
     put_back(writer, code->codes[h], code->lengths[h]);
 }
 
-/* Their codes, which run forward: so the last one is written first. */
+/* Write their codes, which run forward, so the last one is written first. */
 static void write_codes(back_writer *writer, const ss_code *code, const uint8_t *symbols, uint32_t count)
 {
     uint32_t step = count - 1;
@@ -171,7 +169,7 @@ static void write_codes(back_writer *writer, const ss_code *code, const uint8_t 
     flush_back(writer);
 }
 
-/* Write a group, which has `bytes` bytes below the writer; its low bits end it. */
+/* Write a group of `bytes` bytes below the writer. The low bits of its distance end it. */
 static void write_group(back_writer *writer, const ss_code *code, const uint64_t *values, uint32_t count,
                         uint32_t low_bits, uint32_t distance, uint32_t bytes, uint32_t step_bits)
 {
@@ -192,7 +190,7 @@ void ss_block_encode(uint32_t block_bytes, const ss_code *code, const uint64_t *
     uint8_t *const keys = head - (size_t)(made.groups - 1) * 2, *const begins = keys - (size_t)(made.groups - 1) * 2;
     back_writer writer = {.at = begins};
     made.key_shift = shift_for(ss_upper(values[(size_t)(made.groups - 1) * SS_GROUP_SIZE]) - ss_upper(values[0]));
-    uint32_t end = count * SS_LOWER_BYTES; /* of the group before the last */
+    uint32_t end = count * SS_LOWER_BYTES; /* of the last group but one */
     for (uint32_t group = 0; group < made.groups; group++) {
         const uint32_t first = group * SS_GROUP_SIZE, size = (uint32_t)ss_min_u64(count - first, SS_GROUP_SIZE);
         made.bits[group] = sum_bits(step_bits + first + 1, size - 1);
@@ -201,7 +199,7 @@ void ss_block_encode(uint32_t block_bytes, const ss_code *code, const uint64_t *
         if (group + 1 < made.groups)
             end += group_bytes(&made, group);
     }
-    if (count == 1) { /* nothing is coded, and a store of 8 bytes would begin before the block */
+    if (count == 1) { /* no steps, and a store of 8 bytes would begin before the block */
         memset(to, 0, (size_t)(begins - to));
         writer.at = to + SS_LOWER_BYTES;
     }
@@ -215,7 +213,7 @@ void ss_block_encode(uint32_t block_bytes, const ss_code *code, const uint64_t *
                     distance, bytes, made.bits[group]);
     }
     assert(writer.at == to + (size_t)count * SS_LOWER_BYTES && writer.count == 0);
-    for (uint32_t i = 0; i < count; i++) /* after the groups, whose first one spoilt what lies before it */
+    for (uint32_t i = 0; i < count; i++) /* after the groups, since the first one overwrote bytes before it */
         ss_store_le32(to + (size_t)i * SS_LOWER_BYTES, (uint32_t)values[i]);
     ss_store_le16(head, (uint16_t)count);
     head[2] = (uint8_t)made.key_shift;

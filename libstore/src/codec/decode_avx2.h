@@ -1,7 +1,7 @@
 /*
- * decode_avx2.h - decoding with AVX2 and BMI2, for kernels.c. Codes of two groups are read in turn, since each look-up waits
- * for the one before it. pdep takes two rests at a time from the stream. Eight upper halves are put together at a time: each
- * takes the bits that it keeps from the one before, then from the two before, then from the four before.
+ * decode_avx2.h - decoding with AVX2 and BMI2, for kernels.c. Codes of two groups are read in turn, since each look-up
+ * waits for the one before it. pdep takes two suffixes at a time from the stream. Eight upper halves are joined at a
+ * time: each takes the bits that it keeps from the one before, then from the two before, then from the four before.
  */
 #include <immintrin.h>
 
@@ -25,7 +25,7 @@ VECTOR __m256i load_changes(const uint8_t *spans, __m256i *span_out)
     return _mm256_cmpgt_epi32(*span_out, _mm256_setzero_si256());
 }
 
-/* Which bits each rest takes. */
+/* The bits of each suffix. */
 VECTOR void find_masks(const uint8_t *spans, uint32_t count, uint32_t *masks)
 {
     const __m256i one = _mm256_set1_epi32(1);
@@ -44,7 +44,7 @@ VECTOR uint64_t swap_words(uint64_t words)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wanalyzer-use-of-uninitialized-value"
 #endif
-/* Load all rests. Of two, the later one stands lower in the stream, and so comes first out of pdep. */
+/* Load all suffixes. Of two, the later one is lower in the stream, and so comes first out of pdep. */
 VECTOR void load_suffixes(const ss_coded_group *group, const uint32_t *masks, uint32_t *suffixes)
 {
     uint32_t bit = group->suffix_bit;
@@ -67,24 +67,25 @@ VECTOR void load_suffixes(const ss_coded_group *group, const uint32_t *masks, ui
 #pragma GCC diagnostic pop
 #endif
 
-/* Move each half of the register up by so many bytes; zeros come in. */
+/* Move each half of the register up by so many bytes; zeros enter. */
 #define UP(words, bytes) _mm256_slli_si256(words, bytes)
 
-/* In the higher half of the register the last word of the lower half, in the lower one 0. */
+/* The last word of the lower half in the higher half of the register, and 0 in the lower one. */
 VECTOR __m256i last_of_lower(__m256i words)
 {
     return _mm256_shuffle_epi32(_mm256_permute2x128_si256(words, words, 0x08), 0xff);
 }
 
-/* Put bits under those that are there, but not where they have changed since. */
+/* Put bits under the present ones, except where these have changed since. */
 VECTOR __m256i put_under(__m256i above, __m256i changed, __m256i under)
 {
     return _mm256_or_si256(above, _mm256_andnot_si256(changed, under));
 }
 
-/* Make the upper halves of the rests, and the fingerprints of them and the lower halves. False if a bit that should become 1 is 1 already. */
-VECTOR bool join_suffixes(const ss_coded_group *group, const uint8_t *spans, const uint32_t *masks, const uint32_t *suffixes,
-                       uint64_t *out)
+/* Make the upper halves from the suffixes, and fingerprints from both halves. False if a bit that should become 1 is
+ * already 1. */
+VECTOR bool join_suffixes(const ss_coded_group *group, const uint8_t *spans, const uint32_t *masks,
+                          const uint32_t *suffixes, uint64_t *out)
 {
     const __m256i rotation = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6);
     const uint8_t *lowers = lowers_of(group);
@@ -92,7 +93,8 @@ VECTOR bool join_suffixes(const ss_coded_group *group, const uint8_t *spans, con
     for (uint32_t i = 0; i < group->count; i += LANES) {
         __m256i span, changes = load_changes(spans + i, &span);
         const __m256i mask = load_words(masks + i), first_bit = _mm256_sub_epi32(mask, changes);
-        __m256i changed = _mm256_or_si256(mask, first_bit), upper = _mm256_or_si256(load_words(suffixes + i), first_bit);
+        __m256i changed = _mm256_or_si256(mask, first_bit);
+        __m256i upper = _mm256_or_si256(load_words(suffixes + i), first_bit);
         upper = put_under(upper, changed, UP(upper, 4));
         changed = _mm256_or_si256(changed, UP(changed, 4));
         upper = put_under(upper, changed, UP(upper, 8));
@@ -123,7 +125,7 @@ VECTOR uint64_t find_equal(const uint8_t *spans)
     return (uint64_t)high << 32 | low;
 }
 
-/* Decode a group whose codes were read: spans[i] is that of fingerprint i, from 1 on. */
+/* Decode a group whose codes were read: spans[i] is the span of fingerprint i, from 1 on. */
 VECTOR bool finish_group(const ss_coded_group *group, uint8_t *spans, uint64_t *out)
 {
     uint32_t masks[SS_GROUP_SIZE], suffixes[SS_GROUP_SIZE];

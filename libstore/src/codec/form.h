@@ -1,7 +1,8 @@
 /*
- * form.h - the inner loops of kernels.h in one form: for vectors of VECTOR_BYTES bytes and a processor of the kind TARGET. kernels.c
- * includes it for each, with FORM the form's name, which all names get. The compiler makes vector instructions of ordinary C;
- * COUNT_ONES, where it is defined, is one that it does not find. Forms of 32 bytes need <immintrin.h>.
+ * form.h - the inner loops of kernels.h in one form: for vectors of VECTOR_BYTES bytes and a processor of the kind
+ * TARGET. kernels.c includes it for each form; all names get the form's name, FORM. The compiler makes vector
+ * instructions of ordinary C. COUNT_ONES, if defined, is one that it does not find. Forms of 32 bytes need
+ * <immintrin.h>.
  */
 #define JOIN_NAMES(a, b) a##_##b
 #define NAME_OF(a, b) JOIN_NAMES(a, b)
@@ -22,7 +23,8 @@ TARGET INLINE words OF_FORM(load)(const void *from)
 #ifndef COUNT_ONES
 #define COUNT_ONES OF_FORM(count_ones)
 #define FEW_BITS 5u
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 /* its analyser takes a vector's shift for that of one bit */
+/* gcc's analyser takes a vector's shift for that of one bit. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wanalyzer-shift-count-overflow"
 #endif
@@ -39,7 +41,7 @@ TARGET INLINE words OF_FORM(count_ones)(words x)
 #endif
 #endif
 
-/* Something that is at most max_left(most) where at most `most` bits are 1. Quick where `most` is a constant up to FEW_BITS. */
+/* A number that is at most max_left(max) if at most `max` bits are 1. Quick if `max` is a constant up to FEW_BITS. */
 TARGET INLINE words OF_FORM(take_ones)(words x, uint32_t max)
 {
     if (max > FEW_BITS)
@@ -54,20 +56,20 @@ INLINE uint32_t OF_FORM(max_left)(uint32_t max)
     return max > FEW_BITS ? max : 0;
 }
 
-/* All ones where at most `most` bits are 1, else 0. */
+/* All ones if at most `max` bits are 1, otherwise 0; for each word. */
 TARGET INLINE words OF_FORM(are_few)(words x, uint32_t max)
 {
     return (words)(OF_FORM(take_ones)(x, max) <= OF_FORM(max_left)(max));
 }
 
-#if VECTOR_BYTES == 32 /* with AVX2, of which the compiler does not find the two instructions that are made for it */
+#if VECTOR_BYTES == 32 /* the compiler does not find the two instructions that AVX2 has for this */
 
 TARGET INLINE bool OF_FORM(is_any)(words x)
 {
     return !_mm256_testz_si256((__m256i)x, (__m256i)x);
 }
 
-/* Note words of which at most max_left(most) is left; begin with NONE_NOTED. The least of them says enough. */
+/* Note words that are at most max_left(max); begin with NONE_NOTED. The smallest word suffices. */
 #define NONE_NOTED (~(words){0})
 TARGET INLINE words OF_FORM(note_left)(words noted, words left, uint32_t max)
 {
@@ -80,7 +82,7 @@ TARGET INLINE bool OF_FORM(noted_any)(words noted, uint32_t max)
     return OF_FORM(is_any)((words)(noted <= OF_FORM(max_left)(max)));
 }
 
-/* A bit for each word that is not 0, which are all ones. */
+/* A bit for each word; each is 0 or all ones. */
 TARGET INLINE uint32_t OF_FORM(list)(words x)
 {
     return (uint32_t)_mm256_movemask_ps((__m256)x);
@@ -109,7 +111,7 @@ TARGET INLINE bool OF_FORM(noted_any)(words noted, uint32_t max)
     return OF_FORM(is_any)(noted);
 }
 
-/* A bit for each word that is not 0, which are all ones. */
+/* A bit for each word; each is 0 or all ones. */
 TARGET INLINE uint32_t OF_FORM(list)(words x)
 {
     uint32_t bits = 0;
@@ -120,7 +122,7 @@ TARGET INLINE uint32_t OF_FORM(list)(words x)
 
 #endif
 
-/* Call a function for a distance, which is a constant where that makes it quick. */
+/* Call a function with the distance, as a constant if that makes it quick. */
 #define BY_DISTANCE(distance, call)                                                                                    \
     switch (distance) {                                                                                                \
     case 0: return call(0);                                                                                            \
@@ -134,9 +136,9 @@ TARGET INLINE uint32_t OF_FORM(list)(words x)
 
 /* ----- the search of a block's column ----- */
 
-#define VECTORS (128 / VECTOR_BYTES) /* that are looked at together, since few have something near */
+#define VECTORS (128 / VECTOR_BYTES) /* tested together, since few have a near half */
 
-/* Which halves of a group are near, by vectors of which some are. */
+/* The set of near halves of a group. Most vectors have none. */
 TARGET static uint64_t OF_FORM(list_near)(const uint8_t *from, words wanted, uint32_t distance)
 {
     uint64_t near = 0;
@@ -148,17 +150,18 @@ TARGET static uint64_t OF_FORM(list_near)(const uint8_t *from, words wanted, uin
     return near;
 }
 
-TARGET INLINE uint32_t OF_FORM(find_within)(const uint8_t *block, uint32_t group, uint32_t end, words wanted, uint32_t distance,
-                                            uint64_t *near_out)
+TARGET INLINE uint32_t OF_FORM(find_within)(const uint8_t *block, uint32_t group, uint32_t end, words wanted,
+                                            uint32_t distance, uint64_t *near_out)
 {
     const size_t group_bytes = SS_GROUP_SIZE * SS_LOWER_BYTES;
     for (; group < end; group++) {
         const uint8_t *from = block + group * group_bytes;
         for (size_t at = 0; at < group_bytes; at += VECTORS * VECTOR_BYTES) {
             words noted = NONE_NOTED;
-            for (uint32_t i = 0; i < VECTORS; i++)
-                noted = OF_FORM(note_left)(
-                    noted, OF_FORM(take_ones)(OF_FORM(load)(from + at + i * sizeof noted) ^ wanted, distance), distance);
+            for (uint32_t i = 0; i < VECTORS; i++) {
+                const words differing = OF_FORM(load)(from + at + i * sizeof noted) ^ wanted;
+                noted = OF_FORM(note_left)(noted, OF_FORM(take_ones)(differing, distance), distance);
+            }
             if (SS_UNLIKELY(OF_FORM(noted_any)(noted, distance))) {
                 *near_out = OF_FORM(list_near)(from, wanted, distance);
                 return group;
@@ -171,7 +174,7 @@ TARGET INLINE uint32_t OF_FORM(find_within)(const uint8_t *block, uint32_t group
 TARGET static uint32_t OF_FORM(find_near)(const uint8_t *block, uint32_t group, uint32_t end, uint32_t lower,
                                           uint32_t distance, uint64_t *near_out)
 {
-    const words wanted = SS_LE32(lower) - (words){0}; /* the order of the bytes does not matter for how many bits differ */
+    const words wanted = SS_LE32(lower) - (words){0}; /* in the order of the block's bytes, which is not swapped */
 #define FIND_WITHIN(distance) OF_FORM(find_within)(block, group, end, wanted, distance, near_out)
     BY_DISTANCE(distance, FIND_WITHIN)
 #undef FIND_WITHIN
@@ -182,7 +185,7 @@ TARGET static uint32_t OF_FORM(find_near)(const uint8_t *block, uint32_t group, 
 /* ----- pairs of near values ----- */
 
 #define ROW_VECTORS (SS_PAIR_LANES / VECTOR_WORDS)
-#define SHIFTS 4u /* looked at together: few have a hit, so one comparison stands for all */
+#define SHIFTS 4u /* tested together: few have a hit, so one comparison serves all */
 
 /* Eight values, or the differences of eight pairs. */
 typedef struct OF_FORM(row) {
@@ -200,7 +203,7 @@ TARGET INLINE row OF_FORM(load_row)(const ss_folded *values, uint32_t at)
     return loaded;
 }
 
-/* A row of which each lane is the same value. */
+/* A row with the same value in each lane. */
 TARGET INLINE row OF_FORM(repeat)(const ss_folded *values, uint32_t at)
 {
     row repeated;
@@ -220,7 +223,7 @@ TARGET INLINE row OF_FORM(differences)(row a, row b)
     return a;
 }
 
-/* How many bits of the whole values differ. */
+/* The number of differing bits of the whole values. */
 TARGET INLINE words OF_FORM(count_whole)(const row *differing, uint32_t vector)
 {
     return COUNT_ONES(differing->uppers[vector]) + COUNT_ONES(differing->folds[vector] ^ differing->uppers[vector]);
@@ -231,15 +234,17 @@ TARGET INLINE bool OF_FORM(may_be_near)(const row *rows, uint32_t count, uint32_
 {
     words noted = NONE_NOTED;
     for (uint32_t i = 0; i < count; i++)
-        for (uint32_t j = 0; j < ROW_VECTORS; j++)
-            noted = OF_FORM(note_left)(noted, distance > SS_HALVES_TELL ? OF_FORM(count_whole)(&rows[i], j)
-                                                                    : OF_FORM(take_ones)(rows[i].folds[j], distance), distance);
+        for (uint32_t j = 0; j < ROW_VECTORS; j++) {
+            const words left = distance > SS_HALVES_TELL ? OF_FORM(count_whole)(&rows[i], j)
+                                                         : OF_FORM(take_ones)(rows[i].folds[j], distance);
+            noted = OF_FORM(note_left)(noted, left, distance);
+        }
     return OF_FORM(noted_any)(noted, distance);
 }
 
-/* Put the lanes below `count` that are near behind the other hits; they stay if there are any. */
-TARGET INLINE uint32_t OF_FORM(add_hit)(uint32_t *hits, uint32_t found, uint32_t number, const row *differing, uint32_t count,
-                                        uint32_t distance)
+/* Write the near lanes below `count` after the other hits. They count as a hit if there are any. */
+TARGET INLINE uint32_t OF_FORM(add_hit)(uint32_t *hits, uint32_t found, uint32_t number, const row *differing,
+                                        uint32_t count, uint32_t distance)
 {
     uint32_t lanes = 0;
     for (uint32_t i = 0; i < ROW_VECTORS; i++)
@@ -249,7 +254,8 @@ TARGET INLINE uint32_t OF_FORM(add_hit)(uint32_t *hits, uint32_t found, uint32_t
     return found + (lanes != 0);
 }
 
-TARGET INLINE uint32_t OF_FORM(list_within)(const ss_folded *values, uint32_t begin, uint32_t end, uint32_t distance, uint32_t *hits)
+TARGET INLINE uint32_t OF_FORM(list_within)(const ss_folded *values, uint32_t begin, uint32_t end, uint32_t distance,
+                                            uint32_t *hits)
 {
     const row first = OF_FORM(load_row)(values, begin);
     uint32_t found = 0, count = end - begin;
@@ -282,7 +288,8 @@ TARGET INLINE uint32_t OF_FORM(list_between)(const ss_folded *values, uint32_t v
     return found;
 }
 
-TARGET static uint32_t OF_FORM(pairs_within)(const ss_folded *values, uint32_t begin, uint32_t end, uint32_t distance, uint32_t *hits)
+TARGET static uint32_t OF_FORM(pairs_within)(const ss_folded *values, uint32_t begin, uint32_t end, uint32_t distance,
+                                             uint32_t *hits)
 {
 #define PAIRS(distance) OF_FORM(list_within)(values, begin, end, distance, hits)
     if (distance > SS_HALVES_TELL)
@@ -291,8 +298,8 @@ TARGET static uint32_t OF_FORM(pairs_within)(const ss_folded *values, uint32_t b
 #undef PAIRS
 }
 
-TARGET static uint32_t OF_FORM(pairs_between)(const ss_folded *values, uint32_t value_count, const ss_folded *others, uint32_t count,
-                                              uint32_t distance, uint32_t *hits)
+TARGET static uint32_t OF_FORM(pairs_between)(const ss_folded *values, uint32_t value_count, const ss_folded *others,
+                                              uint32_t count, uint32_t distance, uint32_t *hits)
 {
 #define PAIRS(distance) OF_FORM(list_between)(values, value_count, others, count, distance, hits)
     if (distance > SS_HALVES_TELL)

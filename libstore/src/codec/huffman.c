@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-/* ===== Huffman code ===== */
-
 void ss_symbol_counts(const uint64_t h_counts[SS_FINGERPRINT_BITS], uint64_t counts_out[SS_SYMBOL_COUNT])
 {
     memset(counts_out, 0, SS_SYMBOL_COUNT * sizeof *counts_out);
@@ -11,13 +9,11 @@ void ss_symbol_counts(const uint64_t h_counts[SS_FINGERPRINT_BITS], uint64_t cou
         counts_out[ss_symbol_of(h)] += h_counts[h];
 }
 
-/*
- * Package-merge (Larmore and Hirschberg, "A fast algorithm for optimal length-limited Huffman codes", 1990), by the
- * boundary-free textbook form: there are few symbols, so that nothing has to be shared.
- */
+/* Package-merge (Larmore and Hirschberg, "A fast algorithm for optimal length-limited Huffman codes", 1990) in the
+ * textbook form: with so few symbols, packages need not share memory. */
 typedef struct package {
     uint64_t weight;
-    uint8_t uses[SS_SYMBOL_COUNT]; /* how often each symbol is in it */
+    uint8_t uses[SS_SYMBOL_COUNT]; /* how often it contains each symbol */
 } package;
 
 typedef struct package_list {
@@ -38,7 +34,7 @@ static void pair_up(const package_list *from, package_list *pairs)
     }
 }
 
-/* Merge two ascending lists; of equal weights the leaves come first, so that the result is the same everywhere. */
+/* Merge two ascending lists. Of equal weights the leaves come first, so that the result is the same everywhere. */
 static void merge(const package_list *leaves, const package_list *pairs, package_list *merged)
 {
     uint32_t leaf = 0, pair = 0;
@@ -84,7 +80,7 @@ void ss_huffman_lengths(const uint64_t counts[SS_SYMBOL_COUNT], uint8_t lengths[
         pair_up(&list, &pairs);
         merge(&leaves, &pairs, &list);
     }
-    /* A symbol's length is the number of the cheapest 2n - 2 packages that it is in. */
+    /* A symbol's length is how often the cheapest 2n - 2 packages contain it. */
     for (uint32_t i = 0; i < 2 * leaves.count - 2; i++)
         for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
             lengths[h] = (uint8_t)(lengths[h] + list.items[i].uses[h]);
@@ -108,40 +104,30 @@ bool ss_huffman_valid(const uint8_t lengths[SS_SYMBOL_COUNT], const char **reaso
     return symbols == 0 || (symbols == 1 && last == 1) || (symbols > 1 && space == 1u << SS_MAX_CODE_BITS);
 }
 
-static uint16_t reverse(uint32_t code, uint32_t length)
-{
-    uint32_t reversed = 0;
-    for (uint32_t i = 0; i < length; i++)
-        reversed |= (code >> i & 1) << (length - 1 - i);
-    return (uint16_t)reversed;
-}
-
+/* Assign the canonical codes, reversed. */
 static void assign_codes(ss_code *code)
 {
     uint32_t next = 0;
-    for (uint32_t length = 1; length <= SS_MAX_CODE_BITS; length++) {
-        for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
-            if (code->lengths[h] == length)
-                code->codes[h] = reverse(next++, length);
-        next <<= 1;
-    }
+    for (uint32_t length = 1; length <= SS_MAX_CODE_BITS; length++, next <<= 1)
+        for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++) {
+            if (code->lengths[h] != length)
+                continue;
+            uint32_t reversed = 0;
+            for (uint32_t i = 0; i < length; i++)
+                reversed |= (next >> i & 1) << (length - 1 - i);
+            code->codes[h] = (uint16_t)reversed;
+            next++;
+        }
 }
 
-/* The symbol whose code begins `bits`, of which `count` are known; SS_SYMBOL_COUNT if that is undecided or none. */
-static uint32_t first_symbol(const uint8_t single[1u << SS_MAX_CODE_BITS], const ss_code *code, uint32_t bits,
-                             uint32_t count)
-{
-    uint32_t h = single[bits];
-    return h < SS_SYMBOL_COUNT && code->lengths[h] <= count ? h : SS_SYMBOL_COUNT;
-}
-
+/* The entry for 11 bits. `single` has the first symbol alone for any 11 bits, SS_SYMBOL_COUNT if there is none. */
 static ss_lookup make_lookup(const uint8_t single[1u << SS_MAX_CODE_BITS], const ss_code *code, uint32_t bits)
 {
     uint32_t used = 0, symbols = 0;
     ss_lookup all = 0;
     for (; symbols < SS_LOOKUP_SYMBOLS; symbols++) {
-        uint32_t h = first_symbol(single, code, bits >> used, SS_MAX_CODE_BITS - used);
-        if (h == SS_SYMBOL_COUNT)
+        uint32_t h = single[bits >> used];
+        if (h == SS_SYMBOL_COUNT || code->lengths[h] > SS_MAX_CODE_BITS - used)
             break;
         all |= (ss_lookup)(SS_SYMBOL_COUNT - 1 - h) << (32 + 8 * symbols);
         used += code->lengths[h];
@@ -151,7 +137,7 @@ static ss_lookup make_lookup(const uint8_t single[1u << SS_MAX_CODE_BITS], const
 
 void ss_code_init(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT])
 {
-    uint8_t single[1u << SS_MAX_CODE_BITS]; /* the first symbol alone, for any 11 bits */
+    uint8_t single[1u << SS_MAX_CODE_BITS];
     code->kernels = ss_kernels_best();
     memset(code->codes, 0, sizeof code->codes);
     memcpy(code->lengths, lengths, sizeof code->lengths);
@@ -167,7 +153,7 @@ void ss_code_init(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT])
 
 /* ===== counting a table ===== */
 
-#define LANES 4u /* of counters, so that equal h in a row do not wait for each other */
+#define LANES 4u /* sets of counters, so that equal h in a row do not wait for each other */
 
 void ss_table_counts_init(ss_table_counts *counts)
 {
@@ -194,13 +180,13 @@ void ss_table_counts_add_pair(ss_table_counts *counts, uint64_t lower, uint64_t 
     ss_bit_counter_add(&counts->gap_bits, upper - lower);
 }
 
-void ss_table_totals_add(ss_table_totals *metadata, ss_table_counts *counts)
+void ss_table_totals_add(ss_table_totals *totals, ss_table_counts *counts)
 {
     uint64_t gap_bit_counts[SS_FINGERPRINT_BITS];
     ss_bit_counter_counts(&counts->gap_bits, gap_bit_counts);
-    metadata->count += counts->count;
+    totals->count += counts->count;
     for (uint32_t i = 0; i < SS_FINGERPRINT_BITS; i++) {
-        metadata->h_counts[i] += counts->h_counts[i];
-        metadata->gap_bit_counts[i] += gap_bit_counts[i];
+        totals->h_counts[i] += counts->h_counts[i];
+        totals->gap_bit_counts[i] += gap_bit_counts[i];
     }
 }

@@ -4,7 +4,7 @@
 
 enum {
     AT_FIRST_RANK = 0,
-    AT_LEAST = 8,
+    AT_MIN = 8,
     AT_COUNT = 16, /* 2 bytes */
     AT_WIDTH = 18, /* 1 byte */
     AT_FLAGS = 19, /* 1 byte */
@@ -14,10 +14,10 @@ enum {
 #define FLAG_HAS_STARTS 1u
 #define FLAG_GOES_ON 2u
 
-/* Bits needed for 0 .. greatest - least. */
-static uint32_t width_of(uint64_t min, uint64_t greatest)
+/* Bits needed for 0 .. max - min. */
+static uint32_t width_of(uint64_t min, uint64_t max)
 {
-    return greatest == min ? 0 : 64 - (uint32_t)__builtin_clzll(greatest - min);
+    return max == min ? 0 : 64 - (uint32_t)__builtin_clzll(max - min);
 }
 
 /* Size of a block's contents without the trailer. */
@@ -27,7 +27,7 @@ static uint64_t content_bytes(uint32_t count, uint32_t width, bool has_starts)
     return FRAME_BYTES + starts_bytes + ((uint64_t)count * width + 7) / 8;
 }
 
-/* How many records a block takes at most. */
+/* The maximum number of records in a block. */
 static uint32_t max_records(uint32_t block_bytes, uint32_t width, bool has_starts)
 {
     const uint32_t room = block_bytes - SS_BLOCK_TRAILER_BYTES;
@@ -43,27 +43,26 @@ static uint32_t max_records(uint32_t block_bytes, uint32_t width, bool has_start
 uint32_t ss_ids_fit(uint32_t block_bytes, const uint64_t *ids, const uint8_t *starts, size_t count,
                     ss_ids_frame *frame_out)
 {
-    uint64_t min = ids[0], greatest = ids[0];
+    uint64_t min = ids[0], max = ids[0];
     bool has_starts = false;
-    uint32_t fitting = 1, max = max_records(block_bytes, 0, false);
+    uint32_t fitting = 1, limit = max_records(block_bytes, 0, false);
     for (; fitting < count; fitting++) {
         uint64_t id = ids[fitting];
         bool repeats = starts[fitting] == 0;
-        if (SS_UNLIKELY(id < min || id > greatest || repeats > has_starts)) {
-            uint64_t lower = id < min ? id : min, higher = id > greatest ? id : greatest;
-            uint32_t fewer = max_records(block_bytes, width_of(lower, higher), has_starts || repeats);
-            if (fitting >= fewer)
+        if (SS_UNLIKELY(id < min || id > max || repeats > has_starts)) {
+            uint64_t lower = ss_min_u64(id, min), higher = ss_max_u64(id, max);
+            uint32_t lower_limit = max_records(block_bytes, width_of(lower, higher), has_starts || repeats);
+            if (fitting >= lower_limit)
                 break;
             min = lower;
-            greatest = higher;
+            max = higher;
             has_starts |= repeats;
-            max = fewer;
+            limit = lower_limit;
         }
-        if (fitting >= max)
+        if (fitting >= limit)
             break;
     }
-    *frame_out =
-        (ss_ids_frame){.count = fitting, .width = width_of(min, greatest), .min = min, .has_starts = has_starts};
+    *frame_out = (ss_ids_frame){.count = fitting, .width = width_of(min, max), .min = min, .has_starts = has_starts};
     return fitting;
 }
 
@@ -74,7 +73,7 @@ static void write_starts(const uint8_t *starts, uint32_t count, uint8_t *to)
         to[i / 8] = (uint8_t)(to[i / 8] | starts[i] << i % 8);
 }
 
-/* Write fields of `width` bits one behind the other. Up to 8 bytes behind them are spoilt. */
+/* Write fields of `width` bits one after the other. Up to 8 bytes after them are overwritten. */
 static void write_values(const uint64_t *ids, uint32_t count, uint64_t min, uint32_t width, uint8_t *to)
 {
     const uint32_t low_width = width > 32 ? 32 : width;
@@ -105,7 +104,7 @@ void ss_ids_encode(uint32_t block_bytes, const ss_ids_frame *frame, const uint64
     uint8_t *values = to + FRAME_BYTES + (frame->has_starts ? (count + 7) / 8 : 0);
     uint8_t *end = to + content_bytes(count, width, frame->has_starts);
     ss_store_le64(to + AT_FIRST_RANK, first_rank);
-    ss_store_le64(to + AT_LEAST, base);
+    ss_store_le64(to + AT_MIN, base);
     ss_store_le16(to + AT_COUNT, (uint16_t)count);
     to[AT_WIDTH] = (uint8_t)width;
     to[AT_FLAGS] = (uint8_t)((frame->has_starts ? FLAG_HAS_STARTS : 0) | (continued ? FLAG_GOES_ON : 0));
@@ -122,7 +121,7 @@ bool ss_ids_block_open(ss_ids_block *block, const uint8_t *bytes, uint32_t block
                             .count = ss_load_le16(bytes + AT_COUNT),
                             .width = bytes[AT_WIDTH],
                             .first_rank = ss_load_le64(bytes + AT_FIRST_RANK),
-                            .min = ss_load_le64(bytes + AT_LEAST),
+                            .min = ss_load_le64(bytes + AT_MIN),
                             .starts = (flags & FLAG_HAS_STARTS) != 0 ? bytes + FRAME_BYTES : NULL,
                             .continued = (flags & FLAG_GOES_ON) != 0};
     *reason = "an unknown flag is set";
@@ -142,15 +141,19 @@ bool ss_ids_block_open(ss_ids_block *block, const uint8_t *bytes, uint32_t block
     return true;
 }
 
-/* The index of the first record whose rank is first_rank + steps; count if there is none. 64 bits are counted at a time. */
+/* The bits of `starts` for the up to 64 records from `at` on, a multiple of 64. */
+static uint64_t load_starts(const ss_ids_block *block, uint32_t at)
+{
+    return ss_load_le64(block->starts + at / 8) & ss_low_mask(ss_min_u32(block->count - at, 64));
+}
+
+/* The index of the first record whose rank is first_rank + steps; count if there is none. */
 static uint32_t find_start(const ss_ids_block *block, uint64_t steps)
 {
     if (steps == 0)
         return 0;
     for (uint32_t at = 0; at < block->count; at += 64) {
-        uint64_t bits = ss_load_le64(block->starts + at / 8); /* may hold bits of ids behind the last record's */
-        if (block->count - at < 64)
-            bits &= ss_low_mask(block->count - at);
+        uint64_t bits = load_starts(block, at);
         uint32_t ones = ss_popcount(bits);
         if (steps > ones) {
             steps -= ones;
@@ -168,12 +171,8 @@ uint64_t ss_ids_block_last_rank(const ss_ids_block *block)
     uint64_t steps = 0;
     if (block->starts == NULL)
         return block->first_rank + block->count - 1;
-    for (uint32_t at = 0; at < block->count; at += 64) {
-        uint64_t bits = ss_load_le64(block->starts + at / 8);
-        if (block->count - at < 64)
-            bits &= ss_low_mask(block->count - at);
-        steps += ss_popcount(bits);
-    }
+    for (uint32_t at = 0; at < block->count; at += 64)
+        steps += ss_popcount(load_starts(block, at));
     return block->first_rank + steps;
 }
 
@@ -181,13 +180,11 @@ uint32_t ss_ids_block_singles(const ss_ids_block *block, uint32_t first)
 {
     if (block->starts == NULL)
         return block->count - first;
-    /* The last one of those before a record that starts no rank has that for a second one. */
+    /* The record before one that starts no rank is not alone in its rank. */
     for (uint32_t at = first / 64 * 64; at < block->count; at += 64) {
-        uint64_t others = ~ss_load_le64(block->starts + at / 8);
+        uint64_t others = ~load_starts(block, at) & ss_low_mask(ss_min_u32(block->count - at, 64));
         if (at < first)
             others &= ~ss_low_mask(first - at);
-        if (block->count - at < 64)
-            others &= ss_low_mask(block->count - at);
         if (others != 0)
             return at + (uint32_t)__builtin_ctzll(others) - 1 - first;
     }

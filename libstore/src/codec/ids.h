@@ -1,11 +1,11 @@
 /*
- * ids.h - the id column's blocks: the ids of all records, in the order of table 0, found by rank.
+ * ids.h - the blocks of the id column: the ids of all records, in the order of table 0, found by rank.
  *
- * A fingerprint's rank is its position in table 0, from 0. A block holds consecutive records; the rank of the first is
- * stored, and a bit a record says where the next rank begins, left out where every record has a rank of its own. Ids
- * are packed to the width of the block's largest difference from its least id. Ids of one rank ascend; a flag says
- * that those of the block's last rank go on in the next block. A block's key in the directory is its last record's
- * rank. Layout: format-spec/sstore-format.md, "Id column".
+ * A fingerprint's rank is its position in table 0, from 0. A block holds consecutive records. It stores the rank of the
+ * first one, and a bit for each record that says whether a new rank begins; these bits are left out if each record has
+ * its own rank. Ids are packed as differences from the block's smallest one, at the width of the largest. Ids of one
+ * rank ascend. A flag says that the ids of the block's last rank continue in the next block. A block's key in the
+ * directory is its last record's rank. Layout: format-spec/sstore-format.md, "Id column".
  */
 #ifndef SS_IDS_H
 #define SS_IDS_H
@@ -17,35 +17,36 @@
 
 #define SS_IDS_BLOCK_CAPACITY 65535u /* records */
 
-/* What a block's records have in common. */
+/* The parameters of a block. */
 typedef struct ss_ids_frame {
     uint32_t count, width;
     uint64_t min;
-    bool has_starts; /* some rank has two records in the block */
+    bool has_starts; /* some rank has several records in the block */
 } ss_ids_frame;
 
 /*
- * How many of `count` records (at least one) the block takes that begins with the first of them, and their frame.
- * Where it takes all, it may have room for more. starts[i] is 1 if record i has another rank than the one before it,
- * the next one, and else 0.
+ * How many of `count` records (at least one) fit into the block that begins with the first, and its parameters. If all
+ * fit, there may be room for more. starts[i] is 1 if record i has the next rank after that of the record before it, 0
+ * if it has the same.
  */
 uint32_t ss_ids_fit(uint32_t block_bytes, const uint64_t *ids, const uint8_t *starts, size_t count,
                     ss_ids_frame *frame_out);
 
-/* Write the block of these records, all but its trailer. `continued`: the record behind them has the last one's rank. */
+/* Write the block of these records except its trailer. `continued`: the next record after them has the last one's
+ * rank. */
 void ss_ids_encode(uint32_t block_bytes, const ss_ids_frame *frame, const uint64_t *ids, const uint8_t *starts,
                    uint64_t first_rank, bool continued, uint8_t *to);
 
 /* ----- decoding ----- */
 
-/* A block in memory, its frame checked. Borrowed bytes. */
+/* A block in memory with checked parameters. The bytes are borrowed. */
 typedef struct ss_ids_block {
     const uint8_t *bytes;
-    const uint8_t *starts; /* a bit a record: it has another rank than the one before it. NULL: every one has */
+    const uint8_t *starts; /* a bit for each record: it has another rank than the one before. NULL: all have */
     uint32_t count, width;
     uint64_t first_rank, min;
-    bool continued; /* the last rank has more records in the next block */
-    uint32_t ids_bit; /* where the packed ids begin */
+    bool continued;        /* the last rank has more records in the next block */
+    uint32_t ids_bit;      /* where the packed ids begin */
 } ss_ids_block;
 
 bool ss_ids_block_open(ss_ids_block *block, const uint8_t *bytes, uint32_t block_bytes, const char **reason);
@@ -68,7 +69,7 @@ static inline bool ss_ids_block_starts_rank(const ss_ids_block *block, uint32_t 
 /* The rank of the last record. */
 uint64_t ss_ids_block_last_rank(const ss_ids_block *block);
 
-/* How many records from `first` (above 0, a rank's first) on are the only ones of their ranks within the block. */
+/* How many records from `first` on (above 0, the first of its rank) are alone in their ranks within the block. */
 uint32_t ss_ids_block_singles(const ss_ids_block *block, uint32_t first);
 
 /* The records of `rank` within the block: *begin_out to *end_out - 1. Empty if there are none. */

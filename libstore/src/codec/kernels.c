@@ -9,12 +9,12 @@
 
 /* ----- decoding ----- */
 
-/* Where reading the codes of a group stands. */
+/* The state of reading a group's codes. */
 typedef struct code_reader {
     const uint8_t *block;
-    uint32_t bit, end;    /* of the block: the next code begins, the codes must end */
-    uint32_t done, count; /* codes that were read, that there are */
-    uint8_t *spans;       /* room for `count`, and for all that a round may yield more */
+    uint32_t bit, end;    /* where the next code begins, and where the codes must end */
+    uint32_t done, count; /* codes that were read, and all */
+    uint8_t *spans;       /* room for `count` and for the excess of a round */
 } code_reader;
 
 ALWAYS_INLINE code_reader begin_codes(const ss_coded_group *group, uint8_t *spans)
@@ -27,7 +27,7 @@ ALWAYS_INLINE bool is_done(const code_reader *reader)
     return reader->done >= reader->count;
 }
 
-/* Look codes up SS_LOOKUPS_A_ROUND times. False if some bits are no code, or codes go on behind the end. */
+/* Look codes up SS_LOOKUPS_A_ROUND times. False if some bits are no code, or codes continue after the end. */
 ALWAYS_INLINE bool decode_round(const ss_lookup *lookup, code_reader *reader)
 {
     uint64_t bits = ss_bits_peek(reader->block, reader->bit);
@@ -50,7 +50,7 @@ ALWAYS_INLINE bool decode_codes(const ss_lookup *lookup, code_reader *reader)
     return true;
 }
 
-/* Decode the upper halves of a group by the spans of its codes. False if a bit that should become 1 is 1 already. */
+/* Decode the upper halves of a group from the spans of its codes. False if a bit that should become 1 is already 1. */
 ALWAYS_INLINE bool decode_suffixes(const ss_coded_group *group, const uint8_t *spans, uint32_t *uppers)
 {
     uint64_t upper = group->upper, repeated = 0;
@@ -72,7 +72,7 @@ ALWAYS_INLINE const uint8_t *lowers_of(const ss_coded_group *group)
     return group->block + (size_t)group->first * SS_LOWER_BYTES;
 }
 
-/* Put the halves together. False if the fingerprints do not ascend. */
+/* Join the halves. False if the fingerprints do not ascend. */
 ALWAYS_INLINE bool join_halves(const uint32_t *uppers, const uint8_t *lowers, uint32_t count, uint64_t *out)
 {
     uint64_t descends = 0;
@@ -83,7 +83,7 @@ ALWAYS_INLINE bool join_halves(const uint32_t *uppers, const uint8_t *lowers, ui
     return descends == 0;
 }
 
-#define MAX_SPANS (SS_GROUP_SIZE + SS_LOOKUPS_A_ROUND * SS_LOOKUP_SYMBOLS) /* that the codes of a group may yield */
+#define MAX_SPANS (SS_GROUP_SIZE + SS_LOOKUPS_A_ROUND * SS_LOOKUP_SYMBOLS) /* that reading a group may yield */
 
 ALWAYS_INLINE bool decode_group(const ss_lookup *lookup, const ss_coded_group *group, uint64_t *out)
 {
@@ -115,14 +115,12 @@ static void gather_portable(const uint64_t *values, size_t count, uint64_t mask,
     }
 }
 
-/* ----- the forms ----- */
-
-/* ----- which of some values are near one; most often they are few ----- */
+/* ----- the values that are near one, usually few ----- */
 
 typedef uint64_t values_4 __attribute__((vector_size(32)));
 
-#define STRIDE 16u  /* values that are looked at together: few have a hit */
-#define FEW_ONES 6u /* up to which ones are taken away one by one, several values at a time; more are counted */
+#define STRIDE 16u  /* values that are tested together, since few have a hit */
+#define FEW_ONES 6u /* up to so many ones are removed one by one, in several values at a time; more are counted */
 
 /* Whether any of STRIDE values is near. */
 ALWAYS_INLINE bool is_any_near(const uint64_t *values, uint64_t query, uint32_t distance)
@@ -143,7 +141,7 @@ ALWAYS_INLINE bool is_any_near(const uint64_t *values, uint64_t query, uint32_t 
 
 typedef uint32_t (*count_ones_fn)(uint64_t x);
 
-/* Without a branch where it is not known which values have a hit. */
+/* No branch depends on which values have a hit. */
 ALWAYS_INLINE uint32_t list_near_values(const uint64_t *values, uint32_t begin, uint32_t end, uint64_t query,
                                         uint32_t distance, uint32_t *hits, uint32_t found, count_ones_fn count_ones)
 {
@@ -206,6 +204,8 @@ SS_TARGET_AVX512 static uint32_t near_values_avx512(const uint64_t *values, uint
 
 #endif
 
+/* ----- the forms ----- */
+
 #define KERNELS(form, decode, gather)                                                                                  \
     {                                                                                                                  \
         find_near_##form, decode, pairs_within_##form, pairs_between_##form, near_values_##form, gather                \
@@ -228,8 +228,8 @@ __attribute__((target("bmi2"))) static void gather_bmi2(const uint64_t *values, 
         gathered[i] = (uint16_t)_pext_u64(values[i], mask);
 }
 
-/* How many bits of each word of 32 are 1: those of half bytes by a table, then the sums of four bytes (Mula, Kurz and Lemire, "Faster
- * population counts using AVX2 instructions", 2018). */
+/* The number of ones in each word of 32 bits: a table gives those of half bytes, then the sums of four bytes are made
+ * (Mula, Kurz and Lemire, "Faster population counts using AVX2 instructions", 2018). */
 SS_TARGET_AVX2 ALWAYS_INLINE __m256i count_ones_by_table(__m256i x)
 {
     const __m256i counts = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1,

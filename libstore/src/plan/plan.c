@@ -417,7 +417,7 @@ static void flip(search *self, bit_class *class, int32_t count)
         self->need[__builtin_ctzll(tables)] -= count;
 }
 
-/* The table that needs most; a branch there is decided soonest. */
+/* The table that needs most: a branch there is decided soonest. */
 static uint32_t neediest_table(const search *self)
 {
     uint32_t neediest = 0;

@@ -99,7 +99,7 @@ static inline uint32_t ss_plan_first_cover(const ss_plan *plan, const int32_t *r
 /*
  * The permutation of a table: the key bits lead, in their order. The other bits follow from the one after the last key
  * bit on, and continue with bit 0 after bit 63. So the lower half, which a query tests before it decodes anything,
- * holds the key bits of earlier tables if possible: it shows of most fingerprints that an earlier table found them.
+ * holds the key bits of earlier tables if possible, and most fingerprints that an earlier table found are recognised.
  *
  * A permutation is a set of rotations under masks, one for each run of bits that moves by the same distance. It keeps
  * distances: popcount(permute(a) ^ permute(b)) = popcount(a ^ b).

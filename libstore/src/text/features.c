@@ -77,7 +77,7 @@ static void drain(shingles *to)
     to->unit_count = carried;
 }
 
-/* Make room where there is not enough. After a drain fewer than MAX_SHINGLE units stay, so any number of units fits.
+/* Make more room. After a drain fewer than MAX_SHINGLE units stay, so any number of units fits.
  * The buffer grows only for words that are longer than it. */
 static sstore_status make_room(shingles *to, size_t bytes, sstore_error *error)
 {
