@@ -294,13 +294,6 @@ ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, uint3
     return cost;
 }
 
-/* Read a block and test all its fingerprints. */
-static double whole_block_ns(const ss_cost_model *model, uint32_t distance)
-{
-    const double count = model->fingerprint_count / fmax(1, model->block_count);
-    return block_ns(model) + count * (CANDIDATE_NS + near_ns(distance));
-}
-
 /* Nanoseconds of reading all of one table. */
 static double scan_cost_of(const ss_cost_model *model, uint32_t distance)
 {
@@ -406,8 +399,10 @@ void ss_query_plan_weigh(ss_query_plan *query_plan, const ss_plan *plan, const s
 {
     ss_plan_table whole = {.prefix_bits = SS_FINGERPRINT_BITS};
     const uint32_t distance = query_plan->distance;
+    const double in_block = model->fingerprint_count / fmax(1, model->block_count);
+    const double whole_block_ns = block_ns(model) + in_block * (CANDIDATE_NS + near_ns(distance));
     query_plan->scan_cost = scan_cost_of(model, distance);
-    query_plan->max_blocks = query_plan->scan_cost / whole_block_ns(model, distance);
+    query_plan->max_blocks = query_plan->scan_cost / whole_block_ns;
     query_plan->probe_cost = query_plan->exact ? table_cost(&whole, 0, distance, model)
                                                : total_cost(plan, query_plan->radii, distance, model);
     query_plan->scan = !query_plan->complete || query_plan->probe_cost >= probe_limit(model, distance) ||
@@ -461,17 +456,6 @@ static double count_ids_blocks(const ss_expected_store *store)
     return store->has_ids ? ceil(store->record_count * bits / 8 / (store->block_bytes - IDS_FRAME_BYTES)) : 0;
 }
 
-static void set_sizes(ss_plan_cost *cost, const ss_plan *plan, const ss_expected_store *store, double blocks)
-{
-    double tables = plan->table_count, ids_blocks = count_ids_blocks(store);
-    cost->table_bytes = tables * (FILE_HEADER_BYTES + blocks * store->block_bytes);
-    cost->bits = store->fingerprint_count > 0 ? blocks * store->block_bytes * 8 / store->fingerprint_count : 0;
-    cost->ids_bytes = store->has_ids ? FILE_HEADER_BYTES + ids_blocks * store->block_bytes : 0;
-    /* A key a block, and for each block of table 0 its first rank. */
-    cost->directory_bytes = DIRECTORY_PAGES_BYTES + DIRECTORY_KEY_BYTES * ((tables + 1) * blocks + ids_blocks);
-    cost->total_bytes = cost->table_bytes + cost->ids_bytes + cost->directory_bytes;
-}
-
 static void add_probes(ss_plan_cost *cost, const ss_plan *plan, const ss_expected_store *store,
                        const ss_cost_model *model)
 {
@@ -499,14 +483,19 @@ static void add_probes(ss_plan_cost *cost, const ss_plan *plan, const ss_expecte
 
 void ss_plan_cost_init(ss_plan_cost *cost, const ss_plan *plan, const ss_expected_store *store)
 {
-    double in_block = count_in_block(store, expected_bits(store->skew, store->fingerprint_count));
-    double blocks = ceil(store->fingerprint_count / in_block);
+    const double in_block = count_in_block(store, expected_bits(store->skew, store->fingerprint_count));
+    const double blocks = ceil(store->fingerprint_count / in_block), ids_blocks = count_ids_blocks(store);
+    const double tables = plan->table_count;
     const ss_cost_model model = {.fingerprint_count = store->fingerprint_count,
                                  .block_count = blocks,
                                  .io = SSTORE_IO_MMAP};
     const double scan_ns = scan_cost_of(&model, plan->distance);
-    *cost = (ss_plan_cost){.bits = 0};
-    set_sizes(cost, plan, store, blocks);
+    *cost = (ss_plan_cost){.table_bytes = tables * (FILE_HEADER_BYTES + blocks * store->block_bytes)};
+    cost->bits = store->fingerprint_count > 0 ? blocks * store->block_bytes * 8 / store->fingerprint_count : 0;
+    cost->ids_bytes = store->has_ids ? FILE_HEADER_BYTES + ids_blocks * store->block_bytes : 0;
+    /* A key for each block, and the first rank of each block of table 0. */
+    cost->directory_bytes = DIRECTORY_PAGES_BYTES + DIRECTORY_KEY_BYTES * ((tables + 1) * blocks + ids_blocks);
+    cost->total_bytes = cost->table_bytes + cost->ids_bytes + cost->directory_bytes;
     add_probes(cost, plan, store, &model);
     if (cost->warm_ns >= scan_ns) {
         cost->scans = true;

@@ -25,26 +25,17 @@ static bool add_table(ss_plan *plan, uint64_t key_mask, int32_t radius)
     return true;
 }
 
-/* The `count` highest bits of `bits` after skipping `skip` of them. */
-static uint64_t take_bits(uint64_t bits, uint32_t skip, uint32_t count)
-{
-    uint64_t taken = 0;
-    for (uint32_t i = 0; i < skip + count && bits != 0; i++) {
-        uint64_t highest = UINT64_C(1) << (63 - (uint32_t)__builtin_clzll(bits));
-        taken |= i >= skip ? highest : 0;
-        bits ^= highest;
-    }
-    return taken;
-}
-
 /* Split `bits` into group_count groups whose widths differ by one at most, wider ones first. */
 static void split(uint64_t bits, uint32_t group_count, uint64_t groups[MAX_GROUPS])
 {
-    uint32_t total = ss_popcount(bits), at = 0;
+    const uint32_t total = ss_popcount(bits);
     for (uint32_t i = 0; i < group_count; i++) {
-        uint32_t width = total / group_count + (i < total % group_count);
-        groups[i] = take_bits(bits, at, width);
-        at += width;
+        groups[i] = 0;
+        for (uint32_t width = total / group_count + (i < total % group_count); width > 0; width--) {
+            const uint64_t highest = UINT64_C(1) << (63 - (uint32_t)__builtin_clzll(bits));
+            groups[i] |= highest;
+            bits ^= highest;
+        }
     }
 }
 
@@ -457,19 +448,6 @@ static bool slip_through(search *self, int32_t flips_left)
     return false;
 }
 
-static uint64_t flipped_pattern(const search *self)
-{
-    uint64_t pattern = 0;
-    for (uint32_t i = 0; i < self->class_count; i++) {
-        uint64_t bits = self->classes[i].bits;
-        for (uint32_t count = self->classes[i].flipped; count > 0; count--) {
-            pattern |= bits & -bits;
-            bits &= bits - 1;
-        }
-    }
-    return pattern;
-}
-
 bool ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, ss_steps *steps,
                             uint64_t *pattern_out)
 {
@@ -483,8 +461,12 @@ bool ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t 
         self.need[table] = radius + 1;
     }
     classify_bits(&self, plan);
-    const bool found = slip_through(&self, (int32_t)distance);
-    if (found)
-        *pattern_out = flipped_pattern(&self);
-    return found || self.steps->left == 0;
+    if (!slip_through(&self, (int32_t)distance))
+        return self.steps->left == 0;
+    for (uint32_t i = 0; i < self.class_count; i++)
+        for (uint64_t bits = self.classes[i].bits; self.classes[i].flipped > 0; self.classes[i].flipped--) {
+            *pattern_out |= bits & -bits;
+            bits &= bits - 1;
+        }
+    return true;
 }

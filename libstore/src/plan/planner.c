@@ -27,7 +27,8 @@ static bool is_known(const ss_planner *planner, const ss_plan *plan)
     return false;
 }
 
-/* Add the plan of this name, if it is one, is new and does not probe too much. False if an allocation fails. */
+/* Add the plan of this name, if it is one, is new and does not probe too much, after those with as many tables. False
+ * if an allocation fails. */
 static bool add_plan(ss_planner *planner, const char *name)
 {
     ss_expected_store store = planner->input->store;
@@ -44,7 +45,10 @@ static bool add_plan(ss_planner *planner, const char *name)
     if (plans == NULL)
         return false;
     planner->plans = plans;
-    ss_planned *added = &plans[planner->count++];
+    size_t at = planner->count++;
+    for (; at > 0 && plans[at - 1].plan.table_count > plan.table_count; at--)
+        plans[at] = plans[at - 1];
+    ss_planned *added = &plans[at];
     *added = (ss_planned){.plan = plan};
     snprintf(added->name, sizeof added->name, "%s", name);
     ss_plan_cost_init(&added->cost, &plan, &store);
@@ -108,25 +112,22 @@ static bool add_disjoint(ss_planner *planner)
     return true;
 }
 
-/* Whether one table of BcC alone takes too many probes, so that its slow proof is not needed. Of k differing bits some
- * C of B groups hold at most so many. */
-static bool probes_too_much(uint32_t distance, uint32_t all, uint32_t chosen)
-{
-    uint32_t each = distance / all, left = distance % all;
-    uint32_t radius = chosen * each + (chosen + left > all ? chosen + left - all : 0);
-    return ss_probe_count(SS_FINGERPRINT_BITS / all * chosen, (int32_t)radius) > MAX_PROBES;
-}
-
+/* One group of B is a disjoint plan whose radii are spread worse. With more groups than k + C there are more tables,
+ * and their prefixes are no longer. */
 static bool add_choices(ss_planner *planner)
 {
     const uint32_t distance = planner->input->distance;
     char name[SS_PLAN_NAME_CAPACITY];
-    /* One group of B is a disjoint plan whose radii are spread worse. With more groups than k + C there are more
-     * tables, and their prefixes are no longer. */
     for (uint32_t chosen = 2; chosen < MAX_CHOICE_GROUPS; chosen++)
         for (uint32_t all = chosen + 1; all <= MAX_CHOICE_GROUPS && all <= distance + chosen; all++) {
+            /* Of k differing bits some C of B groups hold at most so many. If one table takes too many probes with that
+             * radius, the plan needs no slow proof. */
+            const uint32_t each = distance / all, left = distance % all;
+            const uint32_t radius = chosen * each + (chosen + left > all ? chosen + left - all : 0);
+            if (ss_probe_count(SS_FINGERPRINT_BITS / all * chosen, (int32_t)radius) > MAX_PROBES)
+                continue;
             snprintf(name, sizeof name, "%uc%u", all, chosen);
-            if (!probes_too_much(distance, all, chosen) && !add_plan(planner, name))
+            if (!add_plan(planner, name))
                 return false;
         }
     return true;
@@ -162,18 +163,6 @@ static bool add_nested(ss_planner *planner)
 /* For the smallest size a query may take so long, or so many times the fastest plan's time if that is more. */
 #define PATIENCE_NS 1e6
 #define PATIENCE_RATIO 10.0
-
-/* Fewer tables first, otherwise in the order of addition. By insertion: there are a hundred at most. */
-static void sort_by_tables(ss_planner *planner)
-{
-    for (size_t i = 1; i < planner->count; i++) {
-        ss_planned moved = planner->plans[i];
-        size_t to = i;
-        for (; to > 0 && planner->plans[to - 1].plan.table_count > moved.plan.table_count; to--)
-            planner->plans[to] = planner->plans[to - 1];
-        planner->plans[to] = moved;
-    }
-}
 
 /* A plan is useful if it is faster than every one with fewer tables, with its blocks cached or not. Of the plans with
  * equally many tables only the fastest can be useful; of equally fast ones the first, which uses all bits and so stays
@@ -232,7 +221,6 @@ bool ss_planner_init(ss_planner *planner, const ss_planner_input *input)
     *planner = (ss_planner){.input = input};
     if (!add_disjoint(planner) || !add_choices(planner) || !add_nested(planner))
         return false;
-    sort_by_tables(planner);
     mark_useful(planner);
     choose(planner);
     return true;

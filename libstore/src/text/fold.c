@@ -40,34 +40,20 @@ bool ss_point_is_space(uint32_t point)
 bool ss_point_is_settled(uint32_t point)
 {
     static const range settled[] = {
-        {0x0000, 0x012f},   /* Latin except U+0130, which folds to two */
-        {0x0131, 0x02ff},   /* Latin */
-        {0x0370, 0x0373},   /* Greek except U+0374, U+037E and U+0387, which have another form */
-        {0x0375, 0x037d},   /* Greek */
-        {0x037f, 0x0386},   /* Greek */
-        {0x0388, 0x0482},   /* Greek, Cyrillic */
-        {0x0488, 0x0590},   /* Cyrillic, Armenian */
-        {0x05c8, 0x060f},   /* Hebrew letters */
-        {0x061b, 0x064a},   /* Arabic letters */
-        {0x0660, 0x066f},   /* Arabic digits */
-        {0x0671, 0x06d5},   /* Arabic letters of other languages */
-        {0x06ee, 0x0710},   /* Arabic, Syriac */
-        {0x0e00, 0x0e37},   /* Thai except vowels and tones above and below */
-        {0x0e3b, 0x0e47},   /* Thai */
-        {0x0e4c, 0x0eb7},   /* Thai, Lao */
-        {0x10a0, 0x1160},   /* Georgian, leading Hangul letters */
-        {0x1200, 0x135c},   /* Ethiopic */
-        {0x1e00, 0x1f70},   /* Latin, most of it Vietnamese; Greek */
-        {0x2002, 0x20cf},   /* punctuation */
-        {0x2190, 0x2328},   /* symbols */
-        {0x232b, 0x2adb},   /* symbols */
-        {0x3000, 0x3029},   /* CJK punctuation except tone marks */
-        {0x3030, 0x3098},   /* Hiragana except voice marks */
-        {0x309b, 0xa66e},   /* kana, Han, Yi */
-        {0xac00, 0xd7a3},   /* Hangul syllables */
-        {0xff00, 0xffff},   /* full and half widths */
-        {0x1f000, 0x1faff}, /* pictures */
-        {0x20000, 0x2f7ff}, /* Han except compatibility forms */
+        {0x0000, 0x012f},   {0x0131, 0x02ff},   /* Latin except U+0130, which folds to two */
+        {0x0370, 0x0373},   {0x0375, 0x037d},   /* Greek except U+0374, U+037E and U+0387, which have another form */
+        {0x037f, 0x0386},   {0x0388, 0x0482},   /* Greek, Cyrillic */
+        {0x0488, 0x0590},   {0x05c8, 0x060f},   /* Cyrillic, Armenian, Hebrew letters */
+        {0x061b, 0x064a},   {0x0660, 0x066f},   /* Arabic letters and digits */
+        {0x0671, 0x06d5},   {0x06ee, 0x0710},   /* Arabic letters of other languages, Syriac */
+        {0x0e00, 0x0e37},   {0x0e3b, 0x0e47},   /* Thai except vowels and tones above and below */
+        {0x0e4c, 0x0eb7},   {0x10a0, 0x1160},   /* Thai, Lao, Georgian, leading Hangul letters */
+        {0x1200, 0x135c},   {0x1e00, 0x1f70},   /* Ethiopic; Latin, most of it Vietnamese, and Greek */
+        {0x2002, 0x20cf},   {0x2190, 0x2328},   /* punctuation, symbols */
+        {0x232b, 0x2adb},   {0x3000, 0x3029},   /* symbols, CJK punctuation except tone marks */
+        {0x3030, 0x3098},   {0x309b, 0xa66e},   /* Hiragana except voice marks; kana, Han, Yi */
+        {0xac00, 0xd7a3},   {0xff00, 0xffff},   /* Hangul syllables, full and half widths */
+        {0x1f000, 0x1faff}, {0x20000, 0x2f7ff}, /* pictures, Han except compatibility forms */
     };
     if (point < 0x300)
         return point != 0x130;
@@ -83,22 +69,14 @@ bool ss_point_is_settled(uint32_t point)
 static bool is_spaceless(uint32_t point)
 {
     static const range spaceless[] = {
-        {0x0e00, 0x0eff},   /* Thai, Lao */
-        {0x1000, 0x109f},   /* Myanmar */
-        {0x1780, 0x17ff},   /* Khmer */
-        {0x1950, 0x19df},   /* Tai Le, New Tai Lue */
-        {0x1a20, 0x1aaf},   /* Tai Tham */
-        {0x3000, 0x30ff},   /* CJK marks and numbers, Hiragana, Katakana */
-        {0x31f0, 0x31ff},   /* Katakana extensions */
-        {0x3400, 0x4dbf},   /* Han */
-        {0x4e00, 0x9fff},   /* Han */
-        {0xa9e0, 0xa9ff},   /* Myanmar */
-        {0xaa60, 0xaadf},   /* Myanmar, Tai Viet */
-        {0xf900, 0xfaff},   /* Han, compatibility forms */
-        {0xff65, 0xff9f},   /* Katakana of half width */
-        {0x11700, 0x1174f}, /* Ahom */
-        {0x1aff0, 0x1b16f}, /* kana, historic and small */
-        {0x20000, 0x3ffff}, /* Han: the two ideographic planes */
+        {0x0e00, 0x0eff},   {0x1000, 0x109f},   /* Thai, Lao, Myanmar */
+        {0x1780, 0x17ff},   {0x1950, 0x19df},   /* Khmer, Tai Le, New Tai Lue */
+        {0x1a20, 0x1aaf},   {0x3000, 0x30ff},   /* Tai Tham; CJK marks and numbers, Hiragana, Katakana */
+        {0x31f0, 0x31ff},   {0x3400, 0x4dbf},   /* Katakana extensions, Han */
+        {0x4e00, 0x9fff},   {0xa9e0, 0xa9ff},   /* Han, Myanmar */
+        {0xaa60, 0xaadf},   {0xf900, 0xfaff},   /* Myanmar, Tai Viet; Han, compatibility forms */
+        {0xff65, 0xff9f},   {0x11700, 0x1174f}, /* Katakana of half width, Ahom */
+        {0x1aff0, 0x1b16f}, {0x20000, 0x3ffff}, /* kana, historic and small; the two planes of Han */
     };
     return point >= 0x0e00 && in_ranges(spaceless, sizeof spaceless / sizeof spaceless[0], point);
 }
