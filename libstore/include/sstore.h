@@ -181,8 +181,9 @@ typedef struct sstore_open_options {
  * query may make.
  *
  * If a directory is lost or damaged, the call fails; sstore_reindex() makes it again. The handle is to be closed by
- * sstore_close(). Errors: ARGUMENT, MEMORY, IO, NOT_FOUND, DAMAGED, UNSUPPORTED, RECIPE. Source:
- * format-spec/sstore-format.md, "A reader's duties".
+ * sstore_close().
+ * Errors: ARGUMENT, MEMORY, IO, NOT_FOUND, DAMAGED, UNSUPPORTED, RECIPE. Source: format-spec/sstore-format.md, "A
+ * reader's duties".
  */
 SSTORE_API sstore_status sstore_open(const char *path, const sstore_open_options *options, sstore **store_out,
                                      sstore_error *error);
@@ -233,8 +234,8 @@ typedef struct sstore_match_columns {
  * equal options.
  *
  * Within the distance that the store was built for, a query reads a few blocks of each table. Beyond it, a query reads
- * more, up to a full scan of one table if that is expected to cost less. Allocates nothing. Errors: ARGUMENT, IO,
- * DAMAGED. Matches that were reported before an error are right. Source: the paper, section 3.1.
+ * more, up to a full scan of one table if that is expected to cost less. Allocates nothing.
+ * Errors: ARGUMENT, IO, DAMAGED. Matches that were reported before an error are right. Source: the paper, section 3.1.
  */
 SSTORE_API sstore_status sstore_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
                                       sstore_match_fn on_match, void *context, sstore_error *error);
@@ -264,8 +265,8 @@ typedef struct sstore_batch_options {
  *
  * Queries are answered one by one, by passes over the tables, or by one full scan for all of them, whichever is
  * expected to take least. Memory, for any `count`: 32 bytes for each of up to 2^20 queries, 8 MiB a thread, and 170
- * bytes for each of up to 2^21 matches. Only a single query with more matches takes more. Errors: as sstore_query(),
- * and MEMORY.
+ * bytes for each of up to 2^21 matches. Only a single query with more matches takes more.
+ * Errors: as sstore_query(), and MEMORY.
  */
 SSTORE_API sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprints, size_t count,
                                             uint32_t distance, const sstore_batch_options *options,
@@ -515,10 +516,10 @@ typedef struct sstore_build_options {
  * readers continue. An empty folder is used as it is. The builder writes into a folder of its own inside, which readers
  * do not see. Until sstore_builder_finish() succeeds, there is no store at `path`, or the old one. If the number of
  * records is known, the disk's free space is checked at once, and again by sstore_builder_finish(). At most 12 file
- * descriptors are used. The builder is freed by sstore_builder_finish() or sstore_builder_abort(). Errors: ARGUMENT (an
- * option out of range; a plan that would miss a pair within the distance, with an example), MEMORY, IO (with ENOSPC:
- * too little free space), EXISTS (a store, the remains of one, or a folder with other things in it), BUSY, NOT_FOUND
- * (no tmp_dir). */
+ * descriptors are used. The builder is freed by sstore_builder_finish() or sstore_builder_abort().
+ * Errors: ARGUMENT (an option out of range; a plan that would miss a pair within the distance, with an example),
+ * MEMORY, IO (with ENOSPC: too little free space), EXISTS (a store, the remains of one, or a folder with other things
+ * in it), BUSY, NOT_FOUND (no tmp_dir). */
 SSTORE_API sstore_status sstore_builder_create(const char *path, const sstore_build_options *options,
                                                sstore_builder **builder_out, sstore_error *error);
 
@@ -546,9 +547,9 @@ typedef struct sstore_add_options {
  * that the store already has are not added again. Records without ids get ordinals from the store's next one on. If
  * nothing is new, nothing is written. To look records up in the store takes memory, 8 bytes a block and some more, up
  * to half of memory_bytes; and two file descriptors for each segment, beside those of sstore_builder_create() and
- * sstore_open(). Many small segments make queries slower: compact them (sstore_compact()). Errors: as
- * sstore_builder_create(); NOT_FOUND if there is no store; DAMAGED, UNSUPPORTED, RECIPE; BUSY if another process is
- * writing to it. */
+ * sstore_open(). Many small segments make queries slower: compact them (sstore_compact()).
+ * Errors: as sstore_builder_create(); NOT_FOUND if there is no store; DAMAGED, UNSUPPORTED, RECIPE; BUSY if another
+ * process is writing to it. */
 SSTORE_API sstore_status sstore_builder_create_addition(const char *path, const sstore_add_options *options,
                                                         sstore_builder **builder_out, sstore_error *error);
 
@@ -569,15 +570,16 @@ SSTORE_API sstore_status sstore_builder_needs(const sstore_builder *builder, uin
 
 /* Add `count` records, in any order and with repeats: an identical (fingerprint, id) pair is stored once. If `ids` is
  * NULL, a record's id is its ordinal over all calls, from first_ordinal on. Either all calls give ids or none does,
- * unless the store is without ids. The arrays are copied. Errors: ARGUMENT, MEMORY, IO. After an error only
- * sstore_builder_abort() is allowed. */
+ * unless the store is without ids. The arrays are copied.
+ * Errors: ARGUMENT, MEMORY, IO. After an error only sstore_builder_abort() is allowed. */
 SSTORE_API sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *fingerprints,
                                             const uint64_t *ids, size_t count, sstore_error *error);
 
 /* Sort, encode, write and publish the records, durably: once this returns SSTORE_OK, the store survives a power cut. On
  * failure nothing is left behind, and a store that existed before is unchanged. Exception: if the very last sync fails,
  * after publication, the new state stays but may not survive a power cut. `change_out` may be NULL. The builder is
- * freed in all cases. Errors: MEMORY, IO; STOPPED if on_progress stopped the call. */
+ * freed in all cases.
+ * Errors: ARGUMENT, MEMORY, IO; DAMAGED if the store that is added to is; STOPPED if on_progress stopped the call. */
 SSTORE_API sstore_status sstore_builder_finish(sstore_builder *builder, sstore_change *change_out, sstore_error *error);
 
 /* Give up: remove what was written and free the builder. */
@@ -653,8 +655,8 @@ typedef struct sstore_merge_options {
  *
  * Parts must have different ordinals, or records of different parts are taken for one. All inputs are open at once.
  * Each takes about 50 KiB (with blocks of 4 KiB) and three file descriptors. Together they may take half of the memory
- * (else ARGUMENT). `change_out` may be NULL. Errors: as sstore_open(), sstore_builder_create() and
- * sstore_builder_finish().
+ * (else ARGUMENT). `change_out` may be NULL.
+ * Errors: as sstore_open(), sstore_builder_create() and sstore_builder_finish().
  */
 SSTORE_API sstore_status sstore_merge(const char *path, const char *const *input_paths, size_t input_count,
                                       const sstore_merge_options *options, sstore_change *change_out,
@@ -744,9 +746,9 @@ typedef struct sstore_reindex_options {
  * are copied. Memory: as for the largest segment in an open store, and a few blocks. On failure the store is unchanged,
  * with the exception of sstore_builder_finish().
  *
- * *made_count_out, if not NULL, is the number of directories that were made. Errors: ARGUMENT, MEMORY, IO, NOT_FOUND,
- * BUSY; DAMAGED (the manifest, or a table or the ids of a segment concerned, which cannot be made again), UNSUPPORTED;
- * STOPPED. Source: format-spec/sstore-format.md, "Directory".
+ * *made_count_out, if not NULL, is the number of directories that were made.
+ * Errors: ARGUMENT, MEMORY, IO, NOT_FOUND, BUSY; DAMAGED (the manifest, or a table or the ids of a segment concerned,
+ * which cannot be made again), UNSUPPORTED; STOPPED. Source: format-spec/sstore-format.md, "Directory".
  */
 SSTORE_API sstore_status sstore_reindex(const char *path, const sstore_reindex_options *options,
                                         uint32_t *made_count_out, sstore_error *error);
@@ -802,7 +804,8 @@ SSTORE_API sstore_status sstore_dedup_open(const char *path, const sstore_dedup_
  * answered as by sstore_query_batch(), and take as much memory.
  *
  * New records wait in memory. sstore_dedup_publish() publishes them as one segment, or this call does, as publish_every
- * says. Errors: ARGUMENT, MEMORY, IO, DAMAGED; STOPPED. After an error, the answers so far hold.
+ * says.
+ * Errors: ARGUMENT, MEMORY, IO, DAMAGED; STOPPED. After an error, the answers so far hold.
  */
 SSTORE_API sstore_status sstore_dedup_offer(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids,
                                             size_t count, bool *is_new_out, sstore_dedup_fn on_answer, void *context,
@@ -811,8 +814,8 @@ SSTORE_API sstore_status sstore_dedup_offer(sstore_dedup *dedup, const uint64_t 
 /* Publish the waiting records, durably, and compact if the options say so. Does nothing if none wait. On failure,
  * sstore_dedup_pending_count() tells what happened: either the records still wait and the store is unchanged, or none
  * wait, they were published, and a later step failed. Either way more records can be offered. `change_out`, which may
- * be NULL, gets the sum of all publications so far, also on failure. Errors: as sstore_builder_finish(),
- * sstore_compact() and sstore_reopen(). */
+ * be NULL, gets the sum of all publications so far, also on failure.
+ * Errors: as sstore_builder_finish(), sstore_compact() and sstore_reopen(). */
 SSTORE_API sstore_status sstore_dedup_publish(sstore_dedup *dedup, sstore_change *change_out, sstore_error *error);
 
 /* The number of records that were new so far, published or not; and of those that wait to be published. */
@@ -864,8 +867,8 @@ typedef struct sstore_pair_columns {
  *
  * The store's fingerprints are sorted k + 1 times, each time by other bits, and compared if these are equal. The
  * store's own tables are not used, so any distance is possible. Items that do not fit in memory are spilled: up to
- * about 16 bytes a fingerprint, and 40 a pair. At most 4 file descriptors are used. Errors: ARGUMENT, MEMORY, IO,
- * DAMAGED, NOT_FOUND (no tmp_dir); STOPPED. Source: the paper, section 3.1.
+ * about 16 bytes a fingerprint, and 40 a pair. At most 4 file descriptors are used.
+ * Errors: ARGUMENT, MEMORY, IO, DAMAGED, NOT_FOUND (no tmp_dir); STOPPED. Source: the paper, section 3.1.
  */
 SSTORE_API sstore_status sstore_pairs(const sstore *store, const sstore_join_options *options, sstore_pair_fn on_pair,
                                       void *context, sstore_error *error);
@@ -969,15 +972,16 @@ typedef struct sstore_stream_options {
  *
  * Memory: at most distance + 1 tables of 16 bytes a query, and less than a megabyte: a million queries at distance 3
  * take 33 MB. While the tables are made, 8 bytes a query more. Feeding takes 7 MiB a thread; if a single fingerprint
- * matches more than 2^18 queries, 16 bytes more for each of these. Errors: ARGUMENT, MEMORY.
+ * matches more than 2^18 queries, 16 bytes more for each of these.
+ * Errors: ARGUMENT, MEMORY.
  */
 SSTORE_API sstore_status sstore_stream_matcher_create(const uint64_t *queries, size_t count,
                                                       const sstore_stream_options *options,
                                                       sstore_stream_matcher **matcher_out, sstore_error *error);
 
 /* Match `count` fingerprints. Each is reported with each query within the distance, in any order. `ids` is NULL if they
- * have none. Several threads pay from about 10,000 fingerprints in one call; a million take least time each. Errors:
- * ARGUMENT, MEMORY; matches that were reported before it are right. If the callback stops the call, some of the
+ * have none. Several threads pay from about 10,000 fingerprints in one call; a million take least time each.
+ * Errors: ARGUMENT, MEMORY; matches that were reported before it are right. If the callback stops the call, some of the
  * fingerprints were matched and some were not. Source: the paper, section 4.2; the tables are those of Norouzi, Punjani
  * and Fleet, "Fast search in Hamming space with multi-index hashing" (CVPR 2012). */
 SSTORE_API sstore_status sstore_stream_matcher_feed(sstore_stream_matcher *matcher, const uint64_t *fingerprints,
@@ -1078,9 +1082,10 @@ typedef int (*sstore_plan_fn)(void *context, const sstore_plan_estimate *estimat
 /* Estimate every plan for a future store, and report them in ascending order of bytes. One of them is chosen. Times
  * come from a model with constants that were measured once: they compare plans, and do not predict times of a machine.
  * Every plan is proved complete for the distance before it is reported. A store of fewer than a million records is
- * weighed as if it had a million. Takes about a tenth of a second, and two megabytes. Errors: ARGUMENT (an option out
- * of range, or no plan within max_bytes), MEMORY, STOPPED. Source: the paper, section 3.1.1, and for radii Norouzi,
- * Punjani and Fleet, "Fast search in Hamming space with multi-index hashing" (CVPR 2012). */
+ * weighed as if it had a million. Takes about a tenth of a second, and two megabytes.
+ * Errors: ARGUMENT (an option out of range, or no plan within max_bytes), MEMORY, STOPPED. Source: the paper, section
+ * 3.1.1, and for radii Norouzi, Punjani and Fleet, "Fast search in Hamming space with multi-index hashing" (CVPR
+ * 2012). */
 SSTORE_API sstore_status sstore_plan(const sstore_plan_options *options, sstore_plan_fn on_plan, void *context,
                                      sstore_error *error);
 

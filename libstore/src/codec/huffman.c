@@ -21,28 +21,24 @@ typedef struct package_list {
     uint32_t count;
 } package_list;
 
-/* Pair up the neighbours of `from`; an odd last one is dropped. */
-static void pair_up(const package_list *from, package_list *pairs)
+/* Merge the leaves with the pairs of neighbours of `from`, ascending; an odd last neighbour is dropped. Of equal
+ * weights the leaves come first, so that the result is the same everywhere. */
+static void merge(const package_list *leaves, const package_list *from, package_list *merged)
 {
-    pairs->count = from->count / 2;
-    for (uint32_t i = 0; i < pairs->count; i++) {
-        const package *a = &from->items[2 * i], *b = a + 1;
-        package *pair = &pairs->items[i];
-        pair->weight = a->weight + b->weight;
-        for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
-            pair->uses[h] = (uint8_t)(a->uses[h] + b->uses[h]);
-    }
-}
-
-/* Merge two ascending lists. Of equal weights the leaves come first, so that the result is the same everywhere. */
-static void merge(const package_list *leaves, const package_list *pairs, package_list *merged)
-{
+    const uint32_t pair_count = from->count / 2;
     uint32_t leaf = 0, pair = 0;
-    merged->count = leaves->count + pairs->count;
+    merged->count = leaves->count + pair_count;
     for (uint32_t i = 0; i < merged->count; i++) {
-        bool take_leaf = pair == pairs->count ||
-                         (leaf < leaves->count && leaves->items[leaf].weight <= pairs->items[pair].weight);
-        merged->items[i] = take_leaf ? leaves->items[leaf++] : pairs->items[pair++];
+        const package *a = &from->items[2 * pair], *b = a + 1;
+        package *item = &merged->items[i];
+        if (pair == pair_count || (leaf < leaves->count && leaves->items[leaf].weight <= a->weight + b->weight)) {
+            *item = leaves->items[leaf++];
+            continue;
+        }
+        item->weight = a->weight + b->weight;
+        for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
+            item->uses[h] = (uint8_t)(a->uses[h] + b->uses[h]);
+        pair++;
     }
 }
 
@@ -65,25 +61,22 @@ static void list_leaves(const uint64_t counts[SS_SYMBOL_COUNT], package_list *le
 
 void ss_huffman_lengths(const uint64_t counts[SS_SYMBOL_COUNT], uint8_t lengths[SS_SYMBOL_COUNT])
 {
-    package_list leaves, pairs, list;
+    package_list leaves, lists[2]; /* of the last two levels, in turn */
     memset(lengths, 0, SS_SYMBOL_COUNT);
     list_leaves(counts, &leaves);
-    if (leaves.count == 1) {
+    if (leaves.count < 2) {
         for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
             lengths[h] = counts[h] != 0;
         return;
     }
-    if (leaves.count == 0)
-        return;
-    list = leaves;
-    for (uint32_t level = 1; level < SS_MAX_CODE_BITS; level++) {
-        pair_up(&list, &pairs);
-        merge(&leaves, &pairs, &list);
-    }
+    lists[1] = leaves;
+    for (uint32_t level = 2; level <= SS_MAX_CODE_BITS; level++)
+        merge(&leaves, &lists[(level - 1) % 2], &lists[level % 2]);
+    const package_list *list = &lists[SS_MAX_CODE_BITS % 2];
     /* A symbol's length is how often the cheapest 2n - 2 packages contain it. */
     for (uint32_t i = 0; i < 2 * leaves.count - 2; i++)
         for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
-            lengths[h] = (uint8_t)(lengths[h] + list.items[i].uses[h]);
+            lengths[h] = (uint8_t)(lengths[h] + list->items[i].uses[h]);
 }
 
 bool ss_huffman_valid(const uint8_t lengths[SS_SYMBOL_COUNT], const char **reason)
