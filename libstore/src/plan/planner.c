@@ -123,8 +123,9 @@ static bool add_choices(ss_planner *planner)
             /* Of k differing bits some C of B groups hold at most so many. If one table takes too many probes with that
              * radius, the plan needs no slow proof. */
             const uint32_t each = distance / all, left = distance % all;
+            const uint32_t prefix_bits = SS_FINGERPRINT_BITS / all * chosen;
             const uint32_t radius = chosen * each + (chosen + left > all ? chosen + left - all : 0);
-            if (ss_probe_count(SS_FINGERPRINT_BITS / all * chosen, (int32_t)radius) > MAX_PROBES)
+            if (ss_probe_count(prefix_bits, (int32_t)radius) > MAX_PROBES)
                 continue;
             snprintf(name, sizeof name, "%uc%u", all, chosen);
             if (!add_plan(planner, name))
