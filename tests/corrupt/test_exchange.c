@@ -83,7 +83,7 @@ static void misplace_all(damage_store *store, size_t block_bytes, rng *random)
                    all.count, doubled, exchanged);
 }
 
-static void test_within_a_store(void **state)
+static void test_exchanges_within_a_store(void **state)
 {
     rng random = rng_seeded(run_seed);
     for (int changed = 0; changed < 2; changed++) {
@@ -117,7 +117,7 @@ static size_t find_changeable(const data_set *set)
 }
 
 /* Blocks, and whole files, of a store that differs in one record: their names, sizes and numbers are the same. */
-static void test_of_another_store(void **state)
+static void test_blocks_of_another_store(void **state)
 {
     damage_store store;
     uint64_t foreign = 0;
@@ -170,8 +170,8 @@ int main(void)
 {
     rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_within_a_store, testing_teardown),
-        cmocka_unit_test_teardown(test_of_another_store, testing_teardown),
+        cmocka_unit_test_teardown(test_exchanges_within_a_store, testing_teardown),
+        cmocka_unit_test_teardown(test_blocks_of_another_store, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static void check_message(sstore_status status, const sstore_error *error)
         assert_true((unsigned char)*at >= ' ' && *at != 0x7f);
 }
 
-static void test_facts(void **state)
+static void test_results_of_stat(void **state)
 {
     sstore_statistics facts = {.struct_size = sizeof facts};
     sstore_error error;
@@ -85,6 +85,6 @@ static int make_stores(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_facts), cmocka_unit_test(test_messages)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_results_of_stat), cmocka_unit_test(test_messages)};
     return cmocka_run_group_tests(tests, make_stores, NULL);
 }

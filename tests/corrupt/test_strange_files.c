@@ -245,7 +245,7 @@ static void test_path_of_the_store(void **state)
 
 /* Things in a store's folder that have the names of what writers leave, and are not that: they stay, and so does
  * what lies behind links. */
-static void test_leftovers_that_are_none(void **state)
+static void test_names_of_leftovers(void **state)
 {
     static const char *const names[] = {"tmp-0000000000000001", "seg-00000000000000ff"};
     sstore_error error;
@@ -302,7 +302,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_in_the_place_of_a_file, testing_teardown),
         cmocka_unit_test_teardown(test_path_of_the_store, testing_teardown),
-        cmocka_unit_test_teardown(test_leftovers_that_are_none, testing_teardown),
+        cmocka_unit_test_teardown(test_names_of_leftovers, testing_teardown),
     };
     return cmocka_run_group_tests(tests, make_data, free_data);
 }

@@ -197,7 +197,7 @@ static void put_uncoded(uint8_t block[BLOCK], const uint64_t values[FINGERPRINT_
 }
 
 /*
- * Table 0, ascending, how each differs from the one before, and (code, rest) of the upper halves:
+ * Table 0, ascending, how each differs from the one before, and (code, suffix) of the upper halves:
  *   00000000 00000003
  *   d9000000 00000000   bit 0   00   59000000, 31 bits
  *   db000000 00000000   bit 6   10   01000000, 25 bits (11011001, then 11011011)
@@ -214,7 +214,7 @@ static void make_table_0(const uint8_t id[16], uint8_t header[HEADER], uint8_t b
     memset(block, 0, BLOCK);
     put_uncoded(block, values);
     block[20] = 0xb4;                                  /* 00, 10, 11, 01, each code's first bit lowest */
-    put_bits(block, 8 * HEAD_AT - 31, 0x59000000, 31); /* rests, from the head downwards */
+    put_bits(block, 8 * HEAD_AT - 31, 0x59000000, 31); /* suffixes, from the head downwards */
     put_bits(block, 8 * HEAD_AT - 31 - 25, 0x01000000, 25);
     put_bits(block, 8 * HEAD_AT - 31 - 25 - 29, 0x1f00ff00, 29);
 }

@@ -13,7 +13,7 @@
 typedef struct reading {
     const ss_block *block;
     uint32_t block_bytes;
-    ss_near query;      /* what is looked for */
+    ss_near query;          /* what is looked for */
     const uint64_t *values; /* as they are decoded; NULL: they are not */
 } reading;
 
@@ -120,8 +120,8 @@ static void check_groups(const ss_block *block, uint32_t block_bytes, const uint
             FUZZ_CHECK(out != NULL);
             const bool passed = ss_block_decode_group(block, group, count, out);
             FUZZ_CHECK(passed || values == NULL);
-            FUZZ_CHECK(!passed || (ascends(out, count) && ss_block_group_first(block, group, &first) &&
-                                   first == out[0]));
+            FUZZ_CHECK(!passed ||
+                       (ascends(out, count) && ss_block_group_first(block, group, &first) && first == out[0]));
             FUZZ_CHECK(values == NULL || memcmp(out, values + (size_t)group * SLOW_GROUP, count * sizeof *out) == 0);
             const bool told = ss_block_group_first(block, group, &first) && ss_upper(first) >= block->first;
             FUZZ_CHECK(told == slow_block_group_first(block->bytes, block_bytes, group, &wanted));
@@ -168,7 +168,7 @@ static void check_block(reading *of)
     check_groups(of->block, of->block_bytes, of->values);
     check_groups(&portable, of->block_bytes, of->values);
     check_near(of, &portable);
-    of->values = sound ? fast : NULL; /* where codes run into rests, groups may have other keys than they should */
+    of->values = sound ? fast : NULL; /* where codes run into suffixes, groups may have other keys than they should */
     check_finds(of);
     free(values);
     free(fast);

@@ -441,7 +441,7 @@ static void end_life(living *self)
     scratch_remove(self->path);
 }
 
-static void test_lives(void **state)
+static void test_random_changes(void **state)
 {
     uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? SANITIZED_CASES : CASES);
     for (uint64_t i = 0; i < cases; i++) {
@@ -464,7 +464,7 @@ int main(void)
 {
     rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_lives, testing_teardown),
+        cmocka_unit_test_teardown(test_random_changes, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

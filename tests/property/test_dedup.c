@@ -236,7 +236,7 @@ static void run_case(taking *self, uint64_t number)
     scratch_remove(self->path);
 }
 
-static void test_answers(void **state)
+static void test_random_offers(void **state)
 {
     uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? SANITIZED_CASES : CASES);
     for (uint64_t i = 0; i < cases; i++) {
@@ -285,7 +285,7 @@ int main(void)
 {
     rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_answers, testing_teardown),
+        cmocka_unit_test_teardown(test_random_offers, testing_teardown),
         cmocka_unit_test_teardown(test_claim, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

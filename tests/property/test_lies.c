@@ -43,7 +43,7 @@ static lie_case make(const lie_plan *plan, lie about)
     return made;
 }
 
-/* A block of 100 fingerprints that are all 1, each but the first of a group a code of one bit without a rest. */
+/* A block of 100 fingerprints that are all 1, each but the first of a group a code of one bit without a suffix. */
 static lie_case make_equal(bool has_ids)
 {
     lie_plan plan = plan_of(has_ids, DENSE, 1024);

@@ -142,7 +142,7 @@ bool slow_block_opens(const uint8_t *block, uint32_t block_bytes)
 
 /* ----- reading ----- */
 
-/* A group's codes and rests lie between two places; what is read of either makes them come closer. */
+/* A group's codes and suffixes lie between two places; what is read of either makes them come closer. */
 typedef struct gap {
     uint32_t low, high; /* bits */
 } gap;
@@ -183,8 +183,8 @@ bool slow_block_group_first(const uint8_t *block, uint32_t block_bytes, uint32_t
     return true;
 }
 
-/* Read one code and its rest, and make the next upper half of them, in which the bit that the code names is 1.
- * *is_strict becomes false if it was so before, or if code and rest are not between the others. */
+/* Read one code and its suffix, and make the next upper half of them, in which the bit that the code names is 1.
+ * *is_strict becomes false if it was so before, or if code and suffix are not between the others. */
 static bool read_step(const uint8_t *block, uint32_t block_bytes, const slow_code *code, gap *of, uint32_t *upper,
                       bool *is_strict)
 {
@@ -304,7 +304,7 @@ void slow_code_lengths(const uint64_t counts[SLOW_SYMBOLS], uint8_t lengths[SLOW
             lengths[h] = (uint8_t)(used == 1 ? 1 : length - (seen++ < (1u << length) - used));
 }
 
-static uint32_t rest_bits(uint32_t h)
+static uint32_t suffix_bits(uint32_t h)
 {
     return h < 32 ? 31 - h : 0;
 }
@@ -333,7 +333,7 @@ static uint32_t group_bytes(const uint8_t lengths[SLOW_SYMBOLS], const uint64_t 
     uint32_t bits = first > 0 ? shift : 0;
     for (uint32_t i = first + 1; i < count && i < first + SLOW_GROUP; i++) {
         const uint32_t h = slow_step(values[i - 1], values[i]);
-        bits += lengths[h] + rest_bits(h);
+        bits += lengths[h] + suffix_bits(h);
     }
     return (bits + 7) / 8;
 }
@@ -382,8 +382,8 @@ static void put_steps(uint8_t *block, const uint8_t lengths[SLOW_SYMBOLS], const
     for (uint32_t i = 1; i < count; i++) {
         const uint32_t h = slow_step(values[i - 1], values[i]);
         put_code(block, lengths, h, &at);
-        end -= rest_bits(h);
-        slow_put_bits(block, end, rest_bits(h), values[i] >> 32);
+        end -= suffix_bits(h);
+        slow_put_bits(block, end, suffix_bits(h), values[i] >> 32);
     }
 }
 

@@ -63,8 +63,8 @@ bool slow_block_decode_group(const uint8_t *block, uint32_t block_bytes, const s
 /* All of them. False also if groups do not ascend. */
 bool slow_block_decode(const uint8_t *block, uint32_t block_bytes, const slow_code *code, uint64_t *out);
 
-/* The same where they need not ascend, codes may run into rests, and a code may name a bit that is set: what a reader
- * that does not look at that takes the block for. *is_strict tells whether it has none of the last two. */
+/* The same where they need not ascend, codes may run into suffixes, and a code may name a bit that is set: what a
+ * reader that does not look at that takes the block for. *is_strict tells whether it has none of the last two. */
 bool slow_block_read(const uint8_t *block, uint32_t block_bytes, const slow_code *code, uint64_t *out, bool *is_strict);
 
 /* ----- writing -----

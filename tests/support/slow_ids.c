@@ -13,7 +13,7 @@ uint32_t slow_ids_count(const uint8_t *block)
     return (uint32_t)slow_bits(block, 8 * COUNT, 16);
 }
 
-bool slow_ids_goes_on(const uint8_t *block)
+bool slow_ids_continued(const uint8_t *block)
 {
     return (block[FLAGS] & GOES_ON) != 0;
 }

@@ -12,7 +12,7 @@
 /* How many records the block has, as it says. */
 uint32_t slow_ids_count(const uint8_t *block);
 /* Whether it says that the next block begins with the last one's rank. */
-bool slow_ids_goes_on(const uint8_t *block);
+bool slow_ids_continued(const uint8_t *block);
 
 /* Read all records; both arrays take slow_ids_count() values. False if the block is malformed. */
 bool slow_ids_decode(const uint8_t *block, uint32_t block_bytes, uint64_t *ids, uint64_t *ranks);

@@ -374,7 +374,7 @@ static bool decode_ids(slow_segment *segment, const facts *of, const hostile_seg
             append(&segment->ranks, ranks[j]);
         }
         sound &= before == 0 || (segment->ranks.items[before] == segment->ranks.items[before - 1]) == continued;
-        continued = slow_ids_goes_on(block);
+        continued = slow_ids_continued(block);
     }
     return sound && !continued;
 }

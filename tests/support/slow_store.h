@@ -22,7 +22,7 @@ enum {
     SLOW_DIRECTORY = 128,   /* the directory has other keys or ranks than the blocks */
     SLOW_COUNTS = 256,      /* there are more or fewer fingerprints or records than is said */
     SLOW_UNTIDY = 512,      /* only a full check sees it: filling of blocks, statistics, content sum, next ordinal */
-    SLOW_LOOSE = 1024       /* codes of a block run into its rests, or name bits that are set, but its fingerprints
+    SLOW_LOOSE = 1024       /* codes of a block run into its suffixes, or name bits that are set, but its fingerprints
                                ascend: a reader may refuse it or take it for these, and a full check must notice */
 };
 #define SLOW_CONTENT (SLOW_FRAME | SLOW_TABLE_0 | SLOW_IDS | SLOW_ORDER) /* it cannot be told what the store holds */

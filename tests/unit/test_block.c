@@ -446,8 +446,8 @@ static void test_step_bits(void **state)
 
 /*
  * The example that articles about the paper give, in ascending order: 11011001, then 11011011. They first differ at h =
- * 6, and the rest is 1. Here they are the top 8 bits, so that 24 zeros follow in the upper half: the rest is 25 bits,
- * first a 1.
+ * 6, and the suffix is 1. Here they are the top 8 bits, so that 24 zeros follow in the upper half: the suffix is 25
+ * bits, first a 1.
  */
 static void test_example_of_the_articles(void **state)
 {
@@ -461,7 +461,7 @@ static void test_example_of_the_articles(void **state)
     for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
         assert_int_equal(pair.code.lengths[h], h == 6);
     /* The column has two zeros, and the code of h = 6 is a 0 at bit 64. */
-    expected[239] = 0x80; /* the rest ends where the head begins, with its highest bit */
+    expected[239] = 0x80; /* the suffix ends where the head begins, with its highest bit */
     expected[240] = 2;    /* the number of fingerprints, 2 bytes; then the key shift 0 and a zero */
     expected[247] = 0xd9; /* the first upper half, 4 bytes, the most significant last */
     memset(expected + 248, 0xee, 8);
@@ -490,7 +490,7 @@ static void test_example_of_two_groups(void **state)
     expected[260] = 1;
     /* Group 0, from byte 264 on: 63 times the code 0 of equal upper halves, in 8 bytes. */
     expected[272] = 0x03; /* group 1: the code 11 of h = 29 */
-    /* Its rest 10, of which the 0 is in byte 490; and 0010001, the lowest bits of its distance 500011. */
+    /* Its suffix 10, of which the 0 is in byte 490; and 0010001, the lowest bits of its distance 500011. */
     expected[491] = 0x23;
     expected[492] = 0x10; /* it begins at 272 */
     expected[493] = 0x01;

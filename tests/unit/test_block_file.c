@@ -290,7 +290,7 @@ static void test_salt_depends_on_the_place(void **state)
 }
 
 /* A whole file that is another than the one that the manifest names. */
-static void test_other_facts_are_refused(void **state)
+static void test_other_metadata_is_refused(void **state)
 {
     rng random = rng_seeded(run_seed + 8);
     block_file *made = file_make(&random, TABLE_NUMBER, BLOCK_COUNT);
@@ -423,7 +423,7 @@ int main(void)
         cmocka_unit_test_teardown(test_blocks_in_wrong_places, testing_teardown),
         cmocka_unit_test(test_block_of_another_code),
         cmocka_unit_test(test_salt_depends_on_the_place),
-        cmocka_unit_test(test_other_facts_are_refused),
+        cmocka_unit_test(test_other_metadata_is_refused),
         cmocka_unit_test(test_renamed_file_is_refused),
         cmocka_unit_test(test_missing_and_strange_files),
         cmocka_unit_test_teardown(test_other_sizes_are_refused, testing_teardown),

@@ -264,9 +264,9 @@ static void test_bad_begins_are_refused(void **state)
     testing_done();
 }
 
-/* A group whose end lies so low that codes run into rests, or have no room at all. What is passed of that is not what a
- * writer makes: exercise() sees to it. */
-static void test_codes_that_run_into_rests(void **state)
+/* A group whose end lies so low that codes run into suffixes, or have no room at all. What is passed of that is not
+ * what a writer makes: exercise() sees to it. */
+static void test_codes_that_run_into_suffixes(void **state)
 {
     rng random = rng_seeded(run_seed + 5);
     uint32_t passed = 0, refused = 0;
@@ -301,7 +301,8 @@ static void test_codes_that_run_into_rests(void **state)
 /* A last group that would need more than there is before the frame. */
 static void test_more_fingerprints_than_bits(void **state)
 {
-    uint8_t bytes[256] = {0}, lengths[SS_SYMBOL_COUNT] = {[0] = 1, [32] = 1}; /* 0: h = 0, 31 bits of rest; 1: equal */
+    uint8_t bytes[256] = {0},
+            lengths[SS_SYMBOL_COUNT] = {[0] = 1, [32] = 1}; /* 0: h = 0, 31 bits of suffix; 1: equal */
     static ss_code code;
     rng random = rng_seeded(run_seed + 13);
     ss_code_init(&code, lengths);
@@ -332,7 +333,7 @@ static void test_codes_of_other_bits(void **state)
     rng random = rng_seeded(run_seed + 15);
     uint8_t bytes[256] = {0};
     ss_code_init(&code, lengths);
-    ss_store_le16(bytes + 240, 2); /* its code is a zero bit, as is its rest, and both lower halves */
+    ss_store_le16(bytes + 240, 2); /* its code is a zero bit, as is its suffix, and both lower halves */
     for (uint32_t h = 0; h < 32; h++) {
         ss_store_le32(bytes + 244, UINT32_C(1) << (31 - h));
         const verdict got = exercise(bytes, sizeof bytes, &code, &random);
@@ -340,7 +341,7 @@ static void test_codes_of_other_bits(void **state)
         assert_int_equal(got.is_passed, h != 20);
         assert_int_equal(got.is_sound, h != 20);
     }
-    /* Also where what follows would be above it: by its lower half, and by its rest. */
+    /* Also where what follows would be above it: by its lower half, and by its suffix. */
     ss_store_le32(bytes + 244, UINT32_C(1) << (31 - 20));
     bytes[4] = 1;
     assert_false(exercise(bytes, sizeof bytes, &code, &random).is_passed);
@@ -539,7 +540,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_bad_heads_are_refused, testing_teardown),
         cmocka_unit_test_teardown(test_bad_begins_are_refused, testing_teardown),
-        cmocka_unit_test_teardown(test_codes_that_run_into_rests, testing_teardown),
+        cmocka_unit_test_teardown(test_codes_that_run_into_suffixes, testing_teardown),
         cmocka_unit_test(test_more_fingerprints_than_bits),
         cmocka_unit_test(test_codes_of_other_bits),
         cmocka_unit_test_teardown(test_equal_uppers_need_ascending_lowers, testing_teardown),

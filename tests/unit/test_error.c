@@ -17,7 +17,7 @@ static void check(const char *text, const char *wanted)
     assert_string_equal(shown, wanted);
 }
 
-static void test_stays_and_is_escaped(void **state)
+static void test_escaping_of_characters(void **state)
 {
     static const char foreign[] = "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82 \xef\xbf\xbd";
     check("", "");
@@ -51,7 +51,7 @@ static void test_every_character(void **state)
 }
 
 /* A whole text: its length, the zeros in it, backslashes, and room for nothing. */
-static void test_data(void **state)
+static void test_escaping_of_whole_texts(void **state)
 {
     /* NOLINTNEXTLINE(misc-misleading-bidirectional): which is what has to be escaped */
     static const char text[] = "a\\\0\xe2\x80\xae\\x41", wanted[] = "a\\\\\\x00\\xe2\\x80\\xae\\\\x41";
@@ -128,9 +128,9 @@ int main(void)
 {
     rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stays_and_is_escaped),
+        cmocka_unit_test(test_escaping_of_characters),
         cmocka_unit_test(test_every_character),
-        cmocka_unit_test(test_data),
+        cmocka_unit_test(test_escaping_of_whole_texts),
         cmocka_unit_test_teardown(test_cut_anywhere, testing_teardown),
         cmocka_unit_test(test_messages),
     };

@@ -210,7 +210,7 @@ static void test_few_values(void **state)
 }
 
 /* What is equal under a mask is left out, and what differs under all of them is not. */
-static void test_except(void **state)
+static void test_pairs_of_excepted_masks(void **state)
 {
     rng random = rng_seeded(run_seed + 1);
     const uint64_t masks[] = {UINT64_C(0xff00), UINT64_C(0xff)};
@@ -261,7 +261,7 @@ static work measure(const value_list *values, uint32_t distance, bool spanning)
 }
 
 /* Many values of each hard kind: far less than a test for each pair of them, unless they are pairs. */
-static void test_work(void **state)
+static void test_work_is_bounded(void **state)
 {
     rng random = rng_seeded(run_seed + 2);
     const size_t count = testing_sanitized() ? 30000 : 100000;
@@ -322,8 +322,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_against_all_pairs, testing_teardown),
         cmocka_unit_test(test_few_values),
-        cmocka_unit_test_teardown(test_except, testing_teardown),
-        cmocka_unit_test_teardown(test_work, testing_teardown),
+        cmocka_unit_test_teardown(test_pairs_of_excepted_masks, testing_teardown),
+        cmocka_unit_test_teardown(test_work_is_bounded, testing_teardown),
         cmocka_unit_test(test_spanning_a_crowd),
         cmocka_unit_test(test_spanning_a_clique),
         cmocka_unit_test(test_stop),

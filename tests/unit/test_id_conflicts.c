@@ -171,7 +171,7 @@ static void test_dedup(void **state)
 
 /* Ids that are no numbers, and far more records than are added: nothing is looked through, and that is told. Numbers
  * always are. */
-static void test_not_checked(void **state)
+static void test_ids_that_are_not_looked_up(void **state)
 {
     enum { MANY = 2200000, TOGETHER = 1 << 16 };
     for (uint64_t factor = 1; factor <= 1000; factor += 999) {
@@ -208,7 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_random_additions, testing_teardown),
         cmocka_unit_test_teardown(test_dedup, testing_teardown),
-        cmocka_unit_test(test_not_checked),
+        cmocka_unit_test(test_ids_that_are_not_looked_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -267,7 +267,7 @@ static void test_stopping(void **state)
 }
 
 /* One that is not gone through to its end leaves nothing behind, either. */
-static void test_half_way(void **state)
+static void test_iterators_freed_before_their_end(void **state)
 {
     fixture self;
     sstore_record_iterator *records;
@@ -414,7 +414,7 @@ static void check_nothing(fixture *self)
 }
 
 /* Stores that were always empty, or of which all was removed. */
-static void test_nothing(void **state)
+static void test_empty_stores(void **state)
 {
     for (int ids = 0; ids < DATA_IDS_COUNT; ids++) {
         fixture self;
@@ -440,10 +440,10 @@ int main(void)
         cmocka_unit_test_teardown(test_damaged_matches, testing_teardown),
         cmocka_unit_test_teardown(test_damaged_pairs, testing_teardown),
         cmocka_unit_test_teardown(test_stopping, testing_teardown),
-        cmocka_unit_test_teardown(test_half_way, testing_teardown),
+        cmocka_unit_test_teardown(test_iterators_freed_before_their_end, testing_teardown),
         cmocka_unit_test_teardown(test_creation_refuses, testing_teardown),
         cmocka_unit_test_teardown(test_next_refuses, testing_teardown),
-        cmocka_unit_test_teardown(test_nothing, testing_teardown),
+        cmocka_unit_test_teardown(test_empty_stores, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

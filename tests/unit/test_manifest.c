@@ -228,7 +228,7 @@ static void test_replacing(void **state)
     ss_dir_close(&dir);
 }
 
-static void test_facts_about_files(void **state)
+static void test_metadata_of_files(void **state)
 {
     rng random = rng_seeded(run_seed + 4);
     ss_manifest_segment segment;
@@ -686,7 +686,7 @@ int main(void)
         cmocka_unit_test_teardown(test_recipes, testing_teardown),
         cmocka_unit_test(test_most_segments),
         cmocka_unit_test(test_replacing),
-        cmocka_unit_test(test_facts_about_files),
+        cmocka_unit_test(test_metadata_of_files),
         cmocka_unit_test_teardown(test_every_flipped_bit_is_refused, testing_teardown),
         cmocka_unit_test_teardown(test_other_sizes_are_refused, testing_teardown),
         cmocka_unit_test(test_older_versions),

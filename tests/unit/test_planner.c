@@ -196,8 +196,7 @@ static void test_useful_plans_trade(void **state)
                 continue;
             if (last != NULL) {
                 assert_true(plan->cost.total_bytes > last->cost.total_bytes);
-                assert_true(plan->cost.warm_ns < last->cost.warm_ns ||
-                            plan->cost.cold_ns < last->cost.cold_ns);
+                assert_true(plan->cost.warm_ns < last->cost.warm_ns || plan->cost.cold_ns < last->cost.cold_ns);
             }
             last = plan;
         }
@@ -234,7 +233,7 @@ static void test_choices_at_3(void **state)
     assert_string_equal(choose(make_input(1e9, 3)), "32:1,32:1");
 }
 
-static void test_objectives(void **state)
+static void test_choice_by_objective(void **state)
 {
     for (uint32_t k = 0; k <= SSTORE_MAX_BUILD_DISTANCE; k++) {
         ss_plan_cost figures[3];
@@ -387,7 +386,7 @@ int main(void)
         cmocka_unit_test(test_useful_plans_trade),
         cmocka_unit_test(test_radii_only_add),
         cmocka_unit_test(test_choices_at_3),
-        cmocka_unit_test(test_objectives),
+        cmocka_unit_test(test_choice_by_objective),
         cmocka_unit_test(test_a_limit_is_kept),
         cmocka_unit_test_teardown(test_estimates_against_stores, testing_teardown),
         cmocka_unit_test_teardown(test_sizes_against_stores, testing_teardown),

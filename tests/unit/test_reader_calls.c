@@ -164,7 +164,7 @@ static void test_queries_refuse(void **state)
     assert_ok(sstore_query_batch(self->store, NULL, 0, 3, NULL, never, NULL, NULL), NULL);
 }
 
-static void test_facts_refuse(void **state)
+static void test_stat_refuses(void **state)
 {
     const fixture *self = *state;
     sstore_statistics facts = {.struct_size = sizeof facts};
@@ -452,7 +452,7 @@ static void test_long_path(void **state)
 }
 
 /* The folder's name may end with a slash. */
-static void test_slash(void **state)
+static void test_path_ends_with_a_slash(void **state)
 {
     const fixture *self = *state;
     char path[300];
@@ -507,7 +507,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_open_refuses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_queries_refuse, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_facts_refuse, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_stat_refuses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_callbacks_stop, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_verify_stops, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_recipe, set_up, tear_down),
@@ -516,7 +516,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_memory_limit, set_up, tear_down),
         cmocka_unit_test(test_names_of_statuses),
         cmocka_unit_test(test_long_path),
-        cmocka_unit_test_setup_teardown(test_slash, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_path_ends_with_a_slash, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_moved_store, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,7 +127,7 @@ static void test_ids(void **state)
 }
 
 /* All ways in one removal, and nothing by each. */
-static void test_together(void **state)
+static void test_all_ways_in_one_removal(void **state)
 {
     const uint64_t fingerprint = 12, id = 4, other = 10, other_id = 3;
     sstore_error error = {.status = SSTORE_OK};
@@ -258,9 +258,10 @@ static void test_stopping(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_records),  cmocka_unit_test(test_fingerprints), cmocka_unit_test(test_ids),
-        cmocka_unit_test(test_together), cmocka_unit_test(test_without_ids),  cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_abort),    cmocka_unit_test(test_stopping),
+        cmocka_unit_test(test_records),     cmocka_unit_test(test_fingerprints),
+        cmocka_unit_test(test_ids),         cmocka_unit_test(test_all_ways_in_one_removal),
+        cmocka_unit_test(test_without_ids), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_abort),       cmocka_unit_test(test_stopping),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include "codec/kernels.h"
 #include "support/testing.h"
 
-static void test_limit(void **state)
+static void test_limit_is_kept_by_kernels(void **state)
 {
     assert_int_equal(ss_simd_best(), ss_simd_cpu());
     for (int level = SS_SIMD_NONE; level <= SS_SIMD_AVX512; level++) {
@@ -32,7 +32,7 @@ static void test_portable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_limit, testing_teardown),
+        cmocka_unit_test_teardown(test_limit_is_kept_by_kernels, testing_teardown),
         cmocka_unit_test_teardown(test_portable, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

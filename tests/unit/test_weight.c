@@ -62,7 +62,7 @@ static void test_numbers(void **state)
     testing_done();
 }
 
-static void test_what_is_none(void **state)
+static void test_text_that_is_no_weight(void **state)
 {
     static const char *const texts[] = {
         "",
@@ -148,7 +148,7 @@ static void test_near_halves(void **state)
 }
 
 /* As many digits as a line may have. */
-static void test_long(void **state)
+static void test_longest_text(void **state)
 {
     const size_t length = 1 << 20;
     char *text = malloc(length + 32);
@@ -175,9 +175,9 @@ int main(void)
     rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_numbers, testing_teardown),
-        cmocka_unit_test_teardown(test_what_is_none, testing_teardown),
+        cmocka_unit_test_teardown(test_text_that_is_no_weight, testing_teardown),
         cmocka_unit_test_teardown(test_near_halves, testing_teardown),
-        cmocka_unit_test_teardown(test_long, testing_teardown),
+        cmocka_unit_test_teardown(test_longest_text, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
