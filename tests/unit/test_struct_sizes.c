@@ -25,10 +25,9 @@ static sstore_cursor *cursor;
 /* A struct of the public headers has its size of version 1; later ones may be larger, and never smaller. */
 static void test_sizes(void **state)
 {
-#define ENTRY(SIZE, type)                                                                                              \
-    {                                                                                                                  \
-#type, SIZE, sizeof(type)                                                                                      \
-    }
+/* clang-format off */
+#define ENTRY(SIZE, type) {#type, SIZE, sizeof(type)}
+    /* clang-format on */
     static const struct {
         const char *name;
         size_t first, now;
@@ -290,8 +289,8 @@ static void check_options(const char *name, const void *defaults, size_t size, s
     memcpy(options, defaults, size);
     assert_memory_equal(options, &size, sizeof size); /* the initializer sets it */
     testing_doing("%s", name);
-    for (size_t given = 0; given <= size + MORE;
-         given += given + 9 < first_size ? 9 : 1) { /* not all of the small ones */
+    /* Not all of the small sizes. */
+    for (size_t given = 0; given <= size + MORE; given += given + 9 < first_size ? 9 : 1) {
         memcpy(options, &given, sizeof given);
         options[given > size ? given : size + MORE] = 1; /* behind the struct nothing is looked at */
         if (given < first_size) {
