@@ -337,7 +337,7 @@ static void exercise(const uint8_t *bytes, uint32_t block_bytes, rng *random)
 {
     ss_ids_block block;
     const char *reason;
-    uint64_t sum = 0;
+    volatile uint64_t sum = 0; /* an optimiser would leave out reads for nothing */
     if (!ss_ids_block_open(&block, bytes, block_bytes, &reason))
         return;
     for (uint32_t i = 0; i < block.count; i++)
