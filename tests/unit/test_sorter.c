@@ -165,7 +165,9 @@ static void seal(ss_sorter *sorter, const setting *how)
     sstore_error error = {.status = SSTORE_OK};
     void *buffer = malloc(how->piece_capacity * sizeof(ss_triple));
     ss_progress nobody = {.report = NULL};
+    const uint64_t count = ss_sorter_count(sorter);
     assert_ok(ss_sorter_finish(sorter, buffer, &nobody, &error), &error);
+    assert_int_equal(ss_sorter_count(sorter), count); /* also if buckets were partitioned again */
     free(buffer);
 }
 

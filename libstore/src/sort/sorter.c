@@ -31,6 +31,7 @@ struct ss_sorter {
     ss_buckets *partitions; /* a list: that one, and those of buckets that were too large */
     piece *pieces;
     size_t piece_count, piece_capacity;
+    uint64_t count;        /* of all items, from ss_sorter_finish() on; before, UINT64_MAX */
     ss_progress *progress; /* while pieces are formed */
 };
 
@@ -90,7 +91,7 @@ sstore_status ss_sorter_create(const ss_sorter_options *options, ss_sorter **sor
     ss_sorter *sorter = ss_alloc(1, sizeof *sorter);
     if (sorter == NULL)
         return ss_fail_memory(error, sizeof *sorter);
-    *sorter = (ss_sorter){.options = *options, .pool = options->pool};
+    *sorter = (ss_sorter){.options = *options, .pool = options->pool, .count = UINT64_MAX};
     ss_spill_file_open(&sorter->spill, options->tmp_dir);
     uint32_t bits = choose_bits(sorter, options->writers, options->expected_count);
     sstore_status status = add_partition(sorter, options->writers, bits, bits == 0 ? 0 : 64 - bits, 0, &sorter->all,
@@ -131,6 +132,8 @@ sstore_status ss_sorter_add_items(ss_sorter *sorter, uint32_t writer, const void
 uint64_t ss_sorter_count(const ss_sorter *sorter)
 {
     uint64_t count = 0;
+    if (sorter->count != UINT64_MAX)
+        return sorter->count; /* a bucket that was partitioned again has lost its items */
     for (uint32_t bucket = 0; bucket < sorter->all->count; bucket++)
         count += ss_buckets_size(sorter->all, bucket);
     return count;
@@ -263,6 +266,7 @@ sstore_status ss_sorter_finish(ss_sorter *sorter, void *buffer, ss_progress *pro
 {
     assert(sorter->piece_count == 0);
     sorter->progress = progress;
+    sorter->count = ss_sorter_count(sorter);
     return form_pieces(sorter, sorter->all, buffer, error);
 }
 

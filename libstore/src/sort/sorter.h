@@ -47,7 +47,7 @@ sstore_status ss_sorter_add(ss_sorter *sorter, uint32_t writer, const uint64_t *
 sstore_status ss_sorter_add_items(ss_sorter *sorter, uint32_t writer, const void *items, size_t count,
                                   sstore_error *error);
 
-/* The number of items that were added, before ss_sorter_finish(). */
+/* The number of items that were added. */
 uint64_t ss_sorter_count(const ss_sorter *sorter);
 
 /* All items are there: form the pieces. Nothing can be added after that. `buffer` has room for piece_capacity items.

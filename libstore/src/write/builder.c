@@ -267,7 +267,7 @@ static sstore_status sort_records(sstore_builder *builder, ss_sorted_pieces *pie
     ss_free(buffer);
     if (status != SSTORE_OK)
         return status;
-    *pieces_out = ss_pieces_of_sorter(builder->records, count, capacity);
+    *pieces_out = ss_pieces_of_sorter(builder->records, capacity);
     pieces_out->release = free_sorter;
     builder->records = NULL;
     return SSTORE_OK;

@@ -156,11 +156,11 @@ static sstore_status load_sorted(void *context, size_t piece, void *items, void 
     return ss_sorter_load(context, piece, items, scratch, count_out, error);
 }
 
-ss_sorted_pieces ss_pieces_of_sorter(ss_sorter *sorter, uint64_t item_count, size_t max_items)
+ss_sorted_pieces ss_pieces_of_sorter(ss_sorter *sorter, size_t max_items)
 {
     return (ss_sorted_pieces){.context = sorter,
                               .piece_count = ss_sorter_piece_count(sorter),
-                              .item_count = item_count,
+                              .item_count = ss_sorter_count(sorter),
                               .max_items = max_items,
                               .load = load_sorted};
 }
@@ -470,7 +470,7 @@ static sstore_status build_table(segment_run *self, size_t capacity, sstore_erro
     if (status == SSTORE_OK)
         status = ss_sorter_finish(self->sorter, self->workers[0].scratch, writer->progress, error);
     if (status == SSTORE_OK) {
-        self->pieces = ss_pieces_of_sorter(self->sorter, distinct, capacity);
+        self->pieces = ss_pieces_of_sorter(self->sorter, capacity);
         begin_phase(self, "counting", PERMUTE_NS + COUNT_NS);
         status = count_pieces(self, NULL, error);
     }

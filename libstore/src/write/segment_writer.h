@@ -27,8 +27,8 @@ typedef struct ss_sorted_pieces {
     void (*release)(void *context); /* frees what the pieces take, when they are not needed any more; may be NULL */
 } ss_sorted_pieces;
 
-/* The pieces of a finished sorter, which is borrowed: of `item_count` items in all, and at most `max_items` in a piece. */
-ss_sorted_pieces ss_pieces_of_sorter(ss_sorter *sorter, uint64_t item_count, size_t max_items);
+/* The pieces of a finished sorter, which is borrowed: at most `max_items` items in each. */
+ss_sorted_pieces ss_pieces_of_sorter(ss_sorter *sorter, size_t max_items);
 
 /* The shares of a build's memory. */
 typedef struct ss_build_memory {
