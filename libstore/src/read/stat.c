@@ -20,8 +20,8 @@ static double bound_bits(const ss_block_header *header)
     return bits;
 }
 
-/* Bits that Rice coding of the gaps takes with the best parameter b: b low bits, the rest of the gap in unary and a stop
- * bit. The sum of (gap >> b) over all gaps follows exactly from how many gaps have a 1 at each bit. */
+/* Bits that Rice coding of the gaps takes with the best parameter b: b low bits, the rest of the gap in unary and
+ * a stop bit. The sum of (gap >> b) over all gaps follows exactly from how many gaps have a 1 at each bit. */
 static double rice_bits(const ss_block_header *header)
 {
     double count = (double)header->item_count - 1, best = INFINITY;
@@ -34,7 +34,8 @@ static double rice_bits(const ss_block_header *header)
     return best;
 }
 
-/* Bits that Elias-Fano coding takes: the low l bits of each, the high ones as a bitmap of n ones and last >> l zeros. */
+/* Bits that Elias-Fano coding takes: the low l bits of each, the high ones as a bitmap of n ones and last >> l
+ * zeros. */
 static double elias_fano_bits(double count, uint64_t last)
 {
     double best = INFINITY;
