@@ -1,13 +1,13 @@
 /*
- * embed.c - a small service that looks fingerprints up in a store, within a memory that is fixed beforehand.
+ * embed.c - a small service that looks up fingerprints in a store, within a fixed memory.
  *
  *     cc embed.c $(pkg-config --cflags --libs sstore) -o embed
  *     ./embed STORE MIB
  *
- * Reads fingerprints from stdin, a line of hexadecimal digits each, and answers each at once: a line for every record
- * within the store's own distance, then an empty line. MIB is what the open store may take; where it would take more,
- * the service does not start. At the end it tells on stderr what the process took, counted as pages of its own
- * (RssAnon), of files that are mapped (RssFile: programs and libraries), and the directory's copy in memory.
+ * Reads fingerprints from stdin, one per line in hexadecimal digits, and answers each at once: a line for every record
+ * within the store's distance, then an empty line. MIB is the memory limit of the open store; if the store would take
+ * more, the service does not start. At the end the service prints the memory of the process on stderr: its own pages
+ * (RssAnon), pages of mapped files (RssFile: program and libraries), and the copy of the directory.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static int print_match(void *context, const sstore_match *match)
     return 0; /* anything else would end the query */
 }
 
-/* Answer all lines of stdin. One cursor serves one thread; a service with several threads makes one for each. */
+/* Answer all lines of stdin. A cursor serves one thread; a service with several threads needs one for each. */
 static int serve(const sstore *store, uint32_t distance)
 {
     sstore_error error;
@@ -44,7 +44,7 @@ static int serve(const sstore *store, uint32_t distance)
         if (end == line || (*end != '\n' && *end != '\0'))
             printf("not a fingerprint\n");
         else if (sstore_query(cursor, fingerprint, distance, print_match, NULL, &error) != SSTORE_OK)
-            code = fail(&error); /* of a damaged block, say: what was printed before is right */
+            code = fail(&error); /* for example a damaged block; earlier answers are right */
         printf("\n");
         fflush(stdout);
     }
@@ -66,18 +66,18 @@ static uint64_t status_value(const char *name)
     return kilobytes * 1024;
 }
 
-static void tell_memory(const sstore_statistics *facts)
+static void print_memory(const sstore_statistics *metadata)
 {
-    uint64_t anonymous = status_value("RssAnon"), files = status_value("RssFile"), directory = facts->directory_bytes;
+    uint64_t anonymous = status_value("RssAnon"), files = status_value("RssFile"), directory = metadata->directory_bytes;
     fprintf(stderr, "embed: RssAnon %.1f + RssFile %.1f + directory %.1f = %.1f MiB; the store itself: %.1f MiB\n",
             (double)anonymous / 0x1p20, (double)files / 0x1p20, (double)directory / 0x1p20,
-            (double)(anonymous + files + directory) / 0x1p20, (double)facts->memory_bytes / 0x1p20);
+            (double)(anonymous + files + directory) / 0x1p20, (double)metadata->memory_bytes / 0x1p20);
 }
 
 int main(int argc, char **argv)
 {
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
-    sstore_statistics facts = {.struct_size = sizeof facts};
+    sstore_statistics metadata = {.struct_size = sizeof metadata};
     sstore_error error;
     sstore *store;
     if (argc != 3) {
@@ -90,12 +90,12 @@ int main(int argc, char **argv)
         fprintf(stderr, "embed: expected a number of MiB, found '%s'\n", argv[2]);
         return 2;
     }
-    options.io = SSTORE_IO_PREAD; /* takes the least memory, and a failing disk is an error, not SIGBUS */
+    options.io = SSTORE_IO_PREAD; /* least memory, and a failing disk gives an error instead of SIGBUS */
     options.max_memory = mib << 20;
     if (sstore_open(argv[1], &options, &store, &error) != SSTORE_OK)
         return fail(&error);
-    int code = sstore_stat(store, &facts, &error) == SSTORE_OK ? serve(store, facts.distance) : fail(&error);
-    tell_memory(&facts);
+    int code = sstore_stat(store, &metadata, &error) == SSTORE_OK ? serve(store, metadata.distance) : fail(&error);
+    print_memory(&metadata);
     sstore_close(store);
     return code;
 }
