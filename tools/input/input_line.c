@@ -46,15 +46,17 @@ bool line_fault_found(line_fault *fault, const char *expected, const char *found
     return line_fault_set(fault, "expected %s, found '%s%s'", expected, shown, length > SHOWN_BYTES ? "..." : "");
 }
 
-static void append_to_fault(line_fault *fault, const char *text)
-{
-    const size_t length = strlen(fault->reason);
-    snprintf(fault->reason + length, sizeof fault->reason - length, "%s", text);
-}
-
 static bool fail_found(line_fault *fault, const char *expected, const field *found)
 {
     return line_fault_found(fault, expected, found->text, found->length);
+}
+
+static bool fail_with_hint(line_fault *fault, const char *expected, const field *found, const char *hint)
+{
+    (void)fail_found(fault, expected, found);
+    const size_t length = strlen(fault->reason);
+    snprintf(fault->reason + length, sizeof fault->reason - length, "%s", hint);
+    return false;
 }
 
 /* ----- values ----- */
@@ -99,11 +101,9 @@ static bool parse_fingerprint(bool decimal, const field *source, uint64_t *value
 static bool parse_id(const field *source, line_record *record, line_fault *fault)
 {
     record->has_id = !(source->length == 1 && source->text[0] == '-');
-    if (!record->has_id || parse_decimal(source->text, source->length, &record->id))
-        return true;
-    (void)fail_found(fault, "a decimal id up to 18446744073709551615, or '-'", source);
-    append_to_fault(fault, "; --columns fingerprint,- skips this field");
-    return false;
+    return !record->has_id || parse_decimal(source->text, source->length, &record->id) ||
+           fail_with_hint(fault, "a decimal id up to 18446744073709551615, or '-'", source,
+                          "; --columns fingerprint,- skips this field");
 }
 
 /* A line of ids. The hint helps with lines of fingerprint and id that were given without --columns. */
@@ -112,10 +112,9 @@ static bool parse_only_id(const line_format *format, const field *source, uint64
     if (parse_decimal(source->text, source->length, id_out))
         return true;
     const bool may_be_fingerprint = format->id_may_be_missing && parse_hex(source, id_out, fault);
-    (void)fail_found(fault, "a decimal id up to 18446744073709551615", source);
-    if (may_be_fingerprint)
-        append_to_fault(fault, "; if the ids are in the second field, add --columns fingerprint,id");
-    return false;
+    return fail_with_hint(fault, "a decimal id up to 18446744073709551615", source,
+                          may_be_fingerprint ? "; if the ids are in the second field, add --columns fingerprint,id"
+                                             : "");
 }
 
 /* ----- fields ----- */
@@ -175,7 +174,8 @@ bool line_parse(const line_format *format, const char *line, size_t length, line
         if (!parse_column(format, column, &current, record_out, fault))
             return false;
     }
-    return !next_field(&reader, &current) || fail_found(fault, "the end of the line", &current);
+    return !next_field(&reader, &current) || fail_with_hint(fault, "the end of the line", &current,
+                                                            "; a - at the end of --columns skips the rest of a line");
 }
 
 bool line_parse_fingerprint(bool decimal, const char *text, size_t length, uint64_t *fingerprint_out, line_fault *fault)
