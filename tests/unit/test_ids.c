@@ -342,6 +342,7 @@ static void exercise(const uint8_t *bytes, uint32_t block_bytes, rng *random)
         return;
     for (uint32_t i = 0; i < block.count; i++)
         sum += ss_ids_block_id(&block, i) + ss_ids_block_starts_rank(&block, i);
+    (void)sum;
     for (uint32_t i = 0; i < 20; i++) {
         uint32_t begin, end;
         uint64_t rank = block.first_rank + (i < 2 ? i : rng_below(random, block.count + UINT64_C(2)));
