@@ -21,8 +21,8 @@ struct sstore_cluster_iterator {
     ss_piece_room *rooms;           /* one a thread for pieces that are loaded at once, and one more to read ahead */
     size_t first_piece, room_count; /* the piece in rooms[0], and how many are loaded */
     size_t room_index, at;          /* the next member */
-    uint64_t cluster, size,
-        left; /* of the cluster at hand: its number, and the members that it has and that are left */
+    uint64_t cluster;               /* the number of the cluster at hand */
+    uint64_t size, left;            /* its members, all and to come */
     ss_triple representative;
     sstore_status status; /* of an earlier call */
 };

@@ -73,17 +73,11 @@ static void add_node(node_forest *forest, uint64_t node)
 static uint32_t index_of(const node_forest *forest, uint64_t node)
 {
     const uint64_t leading = (node - forest->min) >> forest->shift;
-    uint32_t low = forest->begins[leading];
-    uint32_t high = leading + 1 < forest->begin_count ? forest->begins[leading + 1] : (uint32_t)forest->count;
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (forest->nodes[middle] <= node)
-            low = middle;
-        else
-            high = middle;
-    }
-    assert(forest->nodes[low] == node);
-    return low;
+    const uint64_t begin = forest->begins[leading];
+    const uint64_t end = leading + 1 < forest->begin_count ? forest->begins[leading + 1] : forest->count;
+    const uint64_t index = ss_lower_bound(forest->nodes, begin, end - begin, node, ss_word_is_below);
+    assert(forest->nodes[index] == node);
+    return (uint32_t)index;
 }
 
 static uint32_t root_of(uint32_t *parents, uint32_t index)
@@ -111,10 +105,10 @@ static void connect_last(node_forest *forest, uint64_t node)
 /* The state of one thread. */
 typedef struct step_worker {
     ss_piece_room room;
-    uint64_t nodes[ADDED_AT_ONCE], others[ADDED_AT_ONCE]; /* edges on their way to the next step */
-    size_t pending;                                       /* how many */
-    uint64_t node_count, min, max;                        /* of the pieces that were counted */
-    bool changed;                                         /* some edge, in this step */
+    sstore_record edges[ADDED_AT_ONCE]; /* on their way to the next step */
+    size_t edge_count;
+    uint64_t node_count, min, max; /* of the pieces that were counted */
+    bool changed;                  /* some edge, in this step */
 } step_worker;
 
 struct ss_components {
@@ -191,16 +185,15 @@ void ss_components_free(ss_components *self)
 sstore_status ss_components_add(ss_components *self, uint32_t writer, const ss_fingerprint_pair *edges, size_t count,
                                 sstore_error *error)
 {
-    uint64_t nodes[ADDED_AT_ONCE], others[ADDED_AT_ONCE];
+    sstore_record items[ADDED_AT_ONCE];
     sstore_status status = SSTORE_OK;
     for (size_t done = 0; status == SSTORE_OK && done < count;) {
         size_t added = 0;
         for (; added < ADDED_AT_ONCE && done < count; done++) { /* in both directions */
-            nodes[added] = others[added + 1] = edges[done].first;
-            others[added] = nodes[added + 1] = edges[done].second;
-            added += 2;
+            items[added++] = (sstore_record){edges[done].first, edges[done].second};
+            items[added++] = (sstore_record){edges[done].second, edges[done].first};
         }
-        status = ss_sorter_add(self->sorters[0], writer, nodes, others, added, error);
+        status = ss_sorter_add_items(self->sorters[0], writer, items, added, error);
     }
     return status;
 }
@@ -228,18 +221,17 @@ static star star_of(const sstore_record *first_edge)
 static sstore_status flush_edges(const ss_components *self, uint32_t index, sstore_error *error)
 {
     step_worker *worker = &self->workers[index];
-    const size_t pending = worker->pending;
-    worker->pending = 0;
-    return ss_sorter_add(self->sorters[1 - self->newest], index, worker->nodes, worker->others, pending, error);
+    const size_t count = worker->edge_count;
+    worker->edge_count = 0;
+    return ss_sorter_add_items(self->sorters[1 - self->newest], index, worker->edges, count, error);
 }
 
 /* Add an edge for the next step. */
 static sstore_status emit(const ss_components *self, uint32_t index, uint64_t node, uint64_t other, sstore_error *error)
 {
     step_worker *worker = &self->workers[index];
-    worker->nodes[worker->pending] = node;
-    worker->others[worker->pending++] = other;
-    return worker->pending < ADDED_AT_ONCE ? SSTORE_OK : flush_edges(self, index, error);
+    worker->edges[worker->edge_count++] = (sstore_record){node, other};
+    return worker->edge_count < ADDED_AT_ONCE ? SSTORE_OK : flush_edges(self, index, error);
 }
 
 /* An edge of a large-star step comes in both directions, and leaves from the larger node to the smaller. `first` is

@@ -9,8 +9,8 @@
 #define MIN_KNOWN 64u          /* values from which on it pays to ask whether they are connected */
 #define MAX_APART 64u          /* values that are connected one by one with many that are already */
 #define FLUSH_TESTS (1u << 26) /* some 10 ms of work, after which the caller hears of it though nothing was found */
-#define PRODUCTIVE_SHARE                                                                                               \
-    16u /* a search goes on over a large group while a value reaches 1/16 of the values that are left */
+#define PRODUCTIVE_SHARE 16u   /* a search goes on while a value reaches 1/16 of the values that are left */
+#define LANES_MASK ((1u << SS_PAIR_LANES) - 1) /* of a hit of a pair filter; the bits above it are a number */
 
 /* The right set is empty but for SS_JOIN_CROSS. */
 typedef struct value_set {
@@ -56,8 +56,7 @@ static void flush(ss_group_join *join)
         join->status = join->on_pairs(join->context, join->pairs, count, join->error);
 }
 
-/* Whether a pair with these differing bits is not found elsewhere. */
-static bool counts_here(const ss_group_join *join, uint64_t differing)
+bool ss_group_join_counts(const ss_group_join *join, uint64_t differing)
 {
     for (uint32_t i = 0; i < join->mask_count; i++)
         if ((differing & join->masks[i]) == 0)
@@ -68,7 +67,7 @@ static bool counts_here(const ss_group_join *join, uint64_t differing)
 /* Add a pair, unless it is found elsewhere. */
 static void add_pair(ss_group_join *join, uint64_t first, uint64_t second)
 {
-    if (!counts_here(join, first ^ second))
+    if (!ss_group_join_counts(join, first ^ second))
         return;
     join->pairs[join->pair_count++] = (ss_fingerprint_pair){first, second};
     join->found++;
@@ -92,17 +91,6 @@ static uint32_t tile_size(value_set set, size_t begin)
     return (uint32_t)ss_min_u64(set.count - begin, SS_GROUP_TILE);
 }
 
-/* The lanes of a hit of a pair filter, and the rest of it. */
-static uint32_t hit_lanes(uint32_t hit)
-{
-    return hit & ((1u << SS_PAIR_LANES) - 1);
-}
-
-static uint32_t hit_number(uint32_t hit)
-{
-    return hit >> SS_PAIR_LANES;
-}
-
 /* Add the pairs of up to eight values of a tile, from `at` on, with later ones. The tile is folded. */
 static void compare_row(ss_group_join *join, const uint64_t *tile, uint32_t size, uint32_t at)
 {
@@ -110,8 +98,8 @@ static void compare_row(ss_group_join *join, const uint64_t *tile, uint32_t size
     const uint32_t found = join->kernels->pairs_within(&join->tile, at, size, join->distance, join->hits);
     count_tests(join, (size_t)(size - at) * SS_PAIR_LANES);
     for (uint32_t i = 0; i < found; i++) {
-        const uint64_t *others = row + hit_number(join->hits[i]);
-        for (uint32_t lanes = hit_lanes(join->hits[i]); lanes != 0; lanes &= lanes - 1) {
+        const uint64_t *others = row + (join->hits[i] >> SS_PAIR_LANES);
+        for (uint32_t lanes = join->hits[i] & LANES_MASK; lanes != 0; lanes &= lanes - 1) {
             const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
             add_pair(join, row[lane], others[lane]);
         }
@@ -137,10 +125,9 @@ static void compare_with_tile(ss_group_join *join, const uint64_t *values, size_
                                                             join->hits);
         count_tests(join, (size_t)size * row_count);
         for (uint32_t i = 0; i < found; i++) {
-            const uint64_t value = row[hit_number(join->hits[i]) % SS_PAIR_LANES];
-            const uint64_t *near = tile + hit_number(join->hits[i]) / SS_PAIR_LANES * SS_PAIR_LANES;
-            for (uint32_t lanes = hit_lanes(join->hits[i]); lanes != 0; lanes &= lanes - 1)
-                add_pair(join, value, near[__builtin_ctz(lanes)]);
+            const uint32_t number = join->hits[i] >> SS_PAIR_LANES, lane = number % SS_PAIR_LANES;
+            for (uint32_t lanes = join->hits[i] & LANES_MASK; lanes != 0; lanes &= lanes - 1)
+                add_pair(join, row[lane], tile[number - lane + (uint32_t)__builtin_ctz(lanes)]);
         }
     }
 }
@@ -403,25 +390,14 @@ static void join_runs(ss_group_join *join, ss_join_kind kind, value_set left, va
     }
 }
 
-/* Compare each with each. */
-static void join_undivided(ss_group_join *join, ss_join_kind kind, value_set left, value_set right)
-{
-    if (kind == SS_JOIN_SPANNING)
-        span(join, left);
-    else
-        compare_all(join, kind, left, right);
-}
-
-/* Divide by the parts, or compare each with each. */
-static void divide(ss_group_join *join, ss_join_kind kind, value_set left, value_set right, uint64_t varying,
+/* Join the sets part by part. False: nothing was done, since comparing each with each is expected to take less. */
+static bool divide(ss_group_join *join, ss_join_kind kind, value_set left, value_set right, uint64_t varying,
                    uint32_t depth)
 {
     const uint32_t masks_before = join->mask_count;
     uint64_t parts[SS_GROUP_MAX_PARTS];
-    if (!choose_parts(join, kind, left, right, varying, parts)) {
-        join_undivided(join, kind, left, right);
-        return;
-    }
+    if (!choose_parts(join, kind, left, right, varying, parts))
+        return false;
     for (uint32_t i = 0; join->status == SSTORE_OK && i <= join->distance; i++) {
         if (i > 0 && connect_known(join, kind, left))
             break;
@@ -429,29 +405,33 @@ static void divide(ss_group_join *join, ss_join_kind kind, value_set left, value
         join->masks[join->mask_count++] = parts[i];
     }
     join->mask_count = masks_before;
+    return true;
 }
 
 static void join_sets(ss_group_join *join, ss_join_kind kind, value_set left, value_set right, uint32_t depth)
 {
     if (left.count == 0 || left.count + right.count < 2 || connect_known(join, kind, left))
         return;
-    /* Most groups are small: this also saves a closer look at them. */
-    if (depth == SS_GROUP_MAX_DEPTH ||
-        (double)(left.count + right.count) * TESTS_A_SORT > MAX_SHARE * pair_tests(kind, left, right)) {
-        join_undivided(join, kind, left, right);
-        return;
-    }
-    const uint64_t first = left.values[0];
-    const uint64_t varying = varying_bits(left, first) | varying_bits(right, first);
-    if (!counts_here(join, varying))
-        return; /* all pairs are equal under some mask */
-    if (kind == SS_JOIN_SPANNING) {
-        const search dense = search_values(join, left, false);
-        if (join->status != SSTORE_OK || dense.reached == left.count)
+    /* Most groups are so small that a closer look at them does not pay. */
+    if (depth < SS_GROUP_MAX_DEPTH &&
+        (double)(left.count + right.count) * TESTS_A_SORT <= MAX_SHARE * pair_tests(kind, left, right)) {
+        const uint64_t first = left.values[0];
+        const uint64_t varying = varying_bits(left, first) | varying_bits(right, first);
+        if (!ss_group_join_counts(join, varying))
+            return; /* all pairs are equal under some mask */
+        if (kind == SS_JOIN_SPANNING) {
+            const search dense = search_values(join, left, false);
+            if (join->status != SSTORE_OK || dense.reached == left.count)
+                return;
+            left = (value_set){left.values + dense.searched, left.count - dense.searched};
+        }
+        if (divide(join, kind, left, right, varying, depth))
             return;
-        left = (value_set){left.values + dense.searched, left.count - dense.searched};
     }
-    divide(join, kind, left, right, varying, depth);
+    if (kind == SS_JOIN_SPANNING)
+        span(join, left);
+    else
+        compare_all(join, kind, left, right);
 }
 
 /* ----- entry points ----- */

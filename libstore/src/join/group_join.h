@@ -29,7 +29,7 @@
  * The kinds of joins. Values are distinct within a set.
  *   self      each pair of two different values once, in any order
  *   cross     each pair (left, right) once; a value that is in both sets has the distance 0 from itself
- *   spanning  pairs that connect whatever the pairs of a self-join connect: at most ten times as many as values if these
+ *   spanning  pairs that connect whatever the pairs of a self-join connect: at most ten times as many as values if they
  *             are compared each with each, (k + 1) times that for each level of the recursion; repeats are possible
  */
 typedef enum ss_join_kind { SS_JOIN_SELF, SS_JOIN_CROSS, SS_JOIN_SPANNING } ss_join_kind;
@@ -77,6 +77,9 @@ void ss_group_join_init(ss_group_join *join, uint32_t distance, uint64_t *scratc
 
 /* From now on leave out pairs that are equal under one of these masks (at most SS_GROUP_MAX_EXCEPT). */
 void ss_group_join_except(ss_group_join *join, const uint64_t *masks, uint32_t count);
+
+/* Whether a pair with these differing bits is not left out. */
+bool ss_group_join_counts(const ss_group_join *join, uint64_t differing);
 
 /* Join values; the right ones are read for SS_JOIN_CROSS only. The values come back in another order. Pairs may stay in
  * the buffer until the next call or ss_group_flush(). Returns the status of on_pairs. */

@@ -23,10 +23,11 @@ typedef struct pair_worker {
 
 struct sstore_pair_iterator {
     ss_join_call call;
-    ss_sort_stage pairs;   /* of fingerprints: (first, second), or (second, first) if the right store has ids */
-    ss_sort_stage triples; /* if the right store has ids: (first, second, id of the second) */
-    ss_sort_stage *items;  /* that are given: the triples if there are any, else the pairs */
-    pair_worker *workers;  /* one a thread */
+    ss_sort_stage pairs;           /* of fingerprints: (first, second), or (second, first) if the right store has ids */
+    ss_sort_stage triples;         /* if the right store has ids: (first, second, id of the second) */
+    ss_sort_stage *items;          /* that are given: the triples if there are any, else the pairs */
+    pair_worker *workers;          /* one a thread */
+    ss_store_fingerprints repeats; /* while fingerprints that several records have are looked for */
     size_t first_piece, piece_count; /* the piece in workers[0], and how many are loaded */
     size_t piece_index, item_index;  /* the item that is given */
     size_t begin;                    /* the first record with its first fingerprint */
@@ -72,13 +73,11 @@ static sstore_status add_pairs(void *context, uint32_t worker, const ss_fingerpr
 {
     const sstore_pair_iterator *self = context;
     const bool second_leads = self->call.right->manifest.has_ids;
-    uint64_t firsts[SS_GROUP_PAIRS], seconds[SS_GROUP_PAIRS];
-    for (size_t i = 0; i < count; i++) {
-        firsts[i] = pairs[i].first;
-        seconds[i] = pairs[i].second;
-    }
-    return ss_sorter_add(self->pairs.sorter, worker, second_leads ? seconds : firsts, second_leads ? firsts : seconds,
-                         count, error);
+    sstore_record items[SS_GROUP_PAIRS];
+    for (size_t i = 0; i < count; i++)
+        items[i] = second_leads ? (sstore_record){pairs[i].second, pairs[i].first}
+                                : (sstore_record){pairs[i].first, pairs[i].second};
+    return ss_sorter_add_items(self->pairs.sorter, worker, items, count, error);
 }
 
 /* ----- second ids ----- */
@@ -115,18 +114,13 @@ static sstore_status identify_piece(void *context, uint64_t task, uint32_t index
     return status == SSTORE_OK ? ss_progress_add(&self->call.progress, index, count) : status;
 }
 
-typedef struct repeat_run {
-    sstore_pair_iterator *self;
-    ss_store_fingerprints fingerprints;
-} repeat_run;
-
 /* Add the records of a part's fingerprints that have several. */
 static sstore_status add_repeats(void *context, uint64_t task, uint32_t index, sstore_error *error)
 {
-    const repeat_run *run = context;
-    const ss_store_part *part = &run->fingerprints.parts[task];
-    const bool is_last = task + 1 == run->fingerprints.source.part_count;
-    pair_worker *worker = &run->self->workers[index];
+    sstore_pair_iterator *self = context;
+    const ss_store_part *part = &self->repeats.parts[task];
+    const bool is_last = task + 1 == self->repeats.source.part_count;
+    pair_worker *worker = &self->workers[index];
     ss_ordered_lookup *lookup = &worker->lookup;
     ss_merge_iterator *records = &lookup->records;
     sstore_record first = {0, 0}; /* of the fingerprint */
@@ -152,7 +146,7 @@ static sstore_status add_repeats(void *context, uint64_t task, uint32_t index, s
         if (records->input_count == 1) /* only then a segment knows which fingerprints have a single record */
             count += ss_segment_iterator_pass_singles(&records->inputs[0].iterator);
     }
-    return status == SSTORE_OK ? ss_progress_add(&run->self->call.progress, index, count) : status;
+    return status == SSTORE_OK ? ss_progress_add(&self->call.progress, index, count) : status;
 }
 
 /* Add the records that have a fingerprint in common, which are pairs of one store. */
@@ -160,7 +154,6 @@ static sstore_status identify_repeats(sstore_pair_iterator *self, sstore_error *
 {
     ss_join_call *call = &self->call;
     const ss_manifest *manifest = &call->right->manifest;
-    repeat_run run = {.self = self};
     ss_manifest_totals totals;
     const bool may_repeat = manifest->segment_count > 1 ||
                             (manifest->segment_count == 1 &&
@@ -169,10 +162,10 @@ static sstore_status identify_repeats(sstore_pair_iterator *self, sstore_error *
         return SSTORE_OK;
     (void)ss_manifest_counts(manifest, &totals);
     ss_progress_begin(&call->progress, "identifying", 0, totals.record_count, IDENTIFIED_SHARE);
-    sstore_status status = ss_store_fingerprints_open(&run.fingerprints, call->right, 0, error);
+    sstore_status status = ss_store_fingerprints_open(&self->repeats, call->right, 0, error);
     if (status == SSTORE_OK)
-        status = ss_pool_run(call->threads, run.fingerprints.source.part_count, add_repeats, &run, error);
-    ss_store_fingerprints_close(&run.fingerprints);
+        status = ss_pool_run(call->threads, self->repeats.source.part_count, add_repeats, self, error);
+    ss_store_fingerprints_close(&self->repeats);
     return status;
 }
 

@@ -22,9 +22,10 @@ struct ss_join_worker {
     uint32_t index;
     void *items;                               /* a piece */
     void *scratch;                             /* of sorting a piece, or a group's values */
-    uint64_t *values;                          /* a group that was in several pieces, or two chunks of one */
-    sided_values chunk;                        /* that `values` begins with, */
-    size_t chunk_number;                       /* and its number */
+    uint64_t *values;                          /* room for a group, or two chunks of one */
+    sided_values group;                        /* that `values` begins with: a group from several pieces, or a chunk */
+    size_t chunk_number;                       /* of a chunk */
+    size_t begin, end;                         /* of the items in the piece: whole groups */
     ss_edge_filter own_edges;                  /* of SS_JOIN_SPANNING, unless they are shared */
     ss_edge_filter *edges;                     /* its own, or the first worker's if they are shared */
     bool filters_edges;                        /* in the group at hand */
@@ -199,15 +200,16 @@ static sstore_status join_values(ss_join_worker *worker, sided_values group, sst
                              group.count - group.left, error);
 }
 
-/* Join each of some whole groups. */
-static sstore_status join_groups(ss_join_worker *worker, void *items, size_t count, sstore_error *error)
+/* Join each group that is whole in the piece. */
+static sstore_status join_groups(ss_join_worker *worker, sstore_error *error)
 {
     const ss_join_team *team = worker->team;
     const uint64_t mask = ss_high_mask(worker->block->prefix_bits);
     sstore_status status = SSTORE_OK;
-    for (size_t begin = 0, end; status == SSTORE_OK && begin < count; begin = end) {
-        end = run_end(team, items, begin + 1, count, mask, fingerprint_at(team, items, begin) & mask);
-        sided_values group = {item_at(team, items, begin), end - begin, end - begin};
+    for (size_t begin = worker->begin, end; status == SSTORE_OK && begin < worker->end; begin = end) {
+        const uint64_t prefix = fingerprint_at(team, worker->items, begin) & mask;
+        end = run_end(team, worker->items, begin + 1, worker->end, mask, prefix);
+        sided_values group = {item_at(team, worker->items, begin), end - begin, end - begin};
         if (group.count > 1 && team->kind == SS_JOIN_CROSS)
             group = split_sides(team, group.values, group.count, worker->values);
         if (group.count > 1)
@@ -242,15 +244,15 @@ static void carry(piece_run *self, const void *items, size_t count)
     open->count += count;
 }
 
-/* The open group ends before `end_piece`: its values go to the worker's, or it goes to the large groups. */
-static sstore_status close_group(piece_run *self, size_t end_piece, uint64_t *values, sided_values *group_out,
-                                 sstore_error *error)
+/* The open group ends before `end_piece`: it goes to the worker, or to the large groups. */
+static sstore_status close_group(piece_run *self, ss_join_worker *worker, size_t end_piece, sstore_error *error)
 {
     ss_large_groups *large = self->large;
     if (self->open.count <= self->team->group_capacity) {
-        *group_out = split_sides(self->team, self->team->carried, (size_t)self->open.count, values);
+        worker->group = split_sides(self->team, self->team->carried, (size_t)self->open.count, worker->values);
         return SSTORE_OK;
     }
+    worker->group = (sided_values){worker->values, 0, 0};
     ss_item_group *groups = ss_grow(large->groups, large->count, &large->capacity, 4, sizeof *groups);
     if (groups == NULL)
         return ss_fail_memory(error, 2 * large->capacity * sizeof *groups);
@@ -260,34 +262,30 @@ static sstore_status close_group(piece_run *self, size_t end_piece, uint64_t *va
     return SSTORE_OK;
 }
 
-/* What a piece has for its thread to do. */
-typedef struct piece_work {
-    sided_values group; /* that ended in this piece */
-    size_t begin, end;  /* of the items: whole groups */
-} piece_work;
-
-/* Take over from the piece before, and leave the last group to the next one. */
-static sstore_status take_turn(piece_run *self, size_t piece, void *items, size_t count, uint64_t *values,
-                               piece_work *work, sstore_error *error)
+/* Take over from the piece before, and leave the last group to the next one. The worker gets the group that ends in
+ * this piece, and the groups that are whole in it. */
+static sstore_status take_turn(piece_run *self, ss_join_worker *worker, size_t piece, size_t count, sstore_error *error)
 {
     const ss_join_team *team = self->team;
+    void *items = worker->items;
     const uint64_t mask = ss_high_mask(self->block->prefix_bits);
     const bool any_open = self->open.count > 0;
     const size_t head = any_open ? run_end(team, items, 0, count, mask, self->open.prefix) : 0;
     sstore_status status = SSTORE_OK;
+    worker->group = (sided_values){worker->values, 0, 0};
+    worker->begin = worker->end = head;
     carry(self, items, head);
     if (head == count)
         return SSTORE_OK;
     if (any_open)
-        status = close_group(self, head > 0 ? piece + 1 : piece, values, &work->group, error);
+        status = close_group(self, worker, head > 0 ? piece + 1 : piece, error);
     const uint64_t prefix = fingerprint_at(team, items, count - 1) & mask;
     size_t tail = count - 1;
     while (tail > head && (fingerprint_at(team, items, tail - 1) & mask) == prefix)
         tail--;
     self->open = (ss_item_group){.prefix = prefix, .first_piece = piece};
     carry(self, item_at(team, items, tail), count - tail);
-    work->begin = head;
-    work->end = tail;
+    worker->end = tail;
     return status;
 }
 
@@ -297,22 +295,21 @@ static sstore_status join_piece(void *context, uint64_t task, uint32_t index, ss
     ss_join_worker *worker = &self->team->workers[index];
     const size_t piece = (size_t)task;
     size_t count = 0;
-    piece_work work = {.group = {worker->values, 0, 0}};
     sstore_status status = ss_sorter_load(self->sorter, piece, worker->items, worker->scratch, &count, error);
     if (status == SSTORE_OK) {
         self->piece_sizes[piece] = (uint32_t)count;
         if (!ss_sequencer_enter(&self->sequencer, piece))
             return SSTORE_OK; /* the failed task reports it */
-        status = take_turn(self, piece, worker->items, count, worker->values, &work, error);
+        status = take_turn(self, worker, piece, count, error);
     }
     if (status != SSTORE_OK) {
         ss_sequencer_break(&self->sequencer);
         return status;
     }
     ss_sequencer_leave(&self->sequencer);
-    status = join_values(worker, work.group, error);
+    status = join_values(worker, worker->group, error);
     if (status == SSTORE_OK)
-        status = join_groups(worker, item_at(self->team, worker->items, work.begin), work.end - work.begin, error);
+        status = join_groups(worker, error);
     /* The next piece does not wait for this one any more, so a failure need not break the sequencer. */
     return status == SSTORE_OK ? ss_progress_add(self->team->options->progress, index, count) : status;
 }
@@ -414,22 +411,14 @@ static sstore_status join_chunk_pair(void *context, uint64_t task, uint32_t inde
     if (status != SSTORE_OK || (self->team->kind == SS_JOIN_SPANNING && task == 0 && self->chunk_count > 1))
         return status;
     if (worker->chunk_number != first)
-        status = load_chunk(self, worker, first, worker->values, &worker->chunk, error);
+        status = load_chunk(self, worker, first, worker->values, &worker->group, error);
     worker->chunk_number = first;
     if (status != SSTORE_OK)
         return status;
     if (task == 0)
-        return join_values(worker, worker->chunk, error);
-    status = load_chunk(self, worker, first + (size_t)task, worker->values + worker->chunk.count, &other, error);
-    return status == SSTORE_OK ? join_chunks(worker, worker->chunk, other, error) : status;
-}
-
-static sstore_status join_each_chunk_pair(chunk_run *self, sstore_error *error)
-{
-    for (uint32_t i = 0; i < self->team->threads; i++)
-        self->team->workers[i].chunk_number = SIZE_MAX;
-    const uint64_t tasks = (uint64_t)self->chunk_count * (self->chunk_count + 1) / 2;
-    return ss_pool_run(self->team->threads, tasks, join_chunk_pair, self, error);
+        return join_values(worker, worker->group, error);
+    status = load_chunk(self, worker, first + (size_t)task, worker->values + worker->group.count, &other, error);
+    return status == SSTORE_OK ? join_chunks(worker, worker->group, other, error) : status;
 }
 
 /* ----- large groups: most values connected with one ----- */
@@ -540,19 +529,14 @@ static sstore_status join_large_group(const piece_run *pieces, const ss_item_gro
             status = ss_pool_run(team->threads, self.chunk_count, join_with_apart, &self, error);
     }
     *left_out = !connected && divisible;
-    if (status == SSTORE_OK && !connected && !divisible)
-        status = join_each_chunk_pair(&self, error);
+    if (status == SSTORE_OK && !connected && !divisible) {
+        for (uint32_t i = 0; i < team->threads; i++)
+            team->workers[i].chunk_number = SIZE_MAX;
+        const uint64_t tasks = (uint64_t)self.chunk_count * (self.chunk_count + 1) / 2;
+        status = ss_pool_run(team->threads, tasks, join_chunk_pair, &self, error);
+    }
     ss_free(self.begins);
     return status;
-}
-
-/* Whether no pair of a group counts, since all are equal under some mask. */
-static bool is_excepted(const ss_join_block *block, const ss_item_group *group)
-{
-    for (uint32_t i = 0; i < block->except_count; i++)
-        if ((group->varying & block->except[i]) == 0)
-            return true;
-    return false;
 }
 
 /* Join the large groups, but for those that are better divided further, which stay in the list. */
@@ -565,7 +549,7 @@ static sstore_status join_large_groups(piece_run *self, bool divides, sstore_err
     for (size_t i = 0; status == SSTORE_OK && i < large->count; i++) {
         const ss_item_group group = large->groups[i];
         bool is_left = false;
-        if (!is_excepted(self->block, &group))
+        if (ss_group_join_counts(&self->team->workers[0].join, group.varying))
             status = join_large_group(self, &group, divides && ss_popcount(group.varying) >= min_bits, &is_left, error);
         if (is_left)
             large->groups[left++] = group;
@@ -578,8 +562,6 @@ sstore_status ss_join_pieces(ss_join_team *team, const ss_join_block *block, ss_
                              ss_large_groups *large, sstore_error *error)
 {
     const size_t piece_count = ss_sorter_piece_count(sorter);
-    ss_join_worker *first_worker = &team->workers[0];
-    sided_values last = {.count = 0};
     piece_run self = {.team = team, .block = block, .sorter = sorter, .large = large};
     self.piece_sizes = ss_alloc(piece_count, sizeof *self.piece_sizes);
     if (self.piece_sizes == NULL)
@@ -592,9 +574,9 @@ sstore_status ss_join_pieces(ss_join_team *team, const ss_join_block *block, ss_
     sstore_status status = ss_pool_run(team->threads, piece_count, join_piece, &self, error);
     ss_sequencer_destroy(&self.sequencer);
     if (status == SSTORE_OK)
-        status = close_group(&self, piece_count, first_worker->values, &last, error);
-    if (status == SSTORE_OK && last.count > 0)
-        status = join_values(first_worker, last, error);
+        status = close_group(&self, &team->workers[0], piece_count, error);
+    if (status == SSTORE_OK)
+        status = join_values(&team->workers[0], team->workers[0].group, error);
     if (status == SSTORE_OK)
         status = join_large_groups(&self, divides, error);
     for (uint32_t i = 0; status == SSTORE_OK && i < team->threads; i++)
