@@ -107,6 +107,24 @@ static void test_incomplete_plans_are_refused(void **state)
     testing_done();
 }
 
+/* Many random tables make a search too long. The message names no pattern, since none was found. */
+static void test_long_proofs_are_refused(void **state)
+{
+    char name[SS_MAX_TABLES * sizeof "0123456789abcdef:8,"];
+    size_t length = 0;
+    ss_plan plan;
+    sstore_error error = {.status = SSTORE_OK};
+    rng random = rng_seeded(run_seed + 5);
+    for (uint32_t i = 0; i < 40; i++) {
+        uint64_t mask = i == 0 ? UINT64_C(0xffffff0000000000) : 0;
+        while (ss_popcount(mask) < 24)
+            mask |= UINT64_C(1) << rng_below(&random, 64);
+        length += (size_t)snprintf(name + length, sizeof name - length, "%s%016" PRIx64 ":8", i > 0 ? "," : "", mask);
+    }
+    assert_status(ss_plan_parse(name, 15, &plan, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_non_null(strstr(error.message, "too long to prove"));
+}
+
 static void test_first_table_must_lead(void **state)
 {
     ss_plan plan;
@@ -222,6 +240,7 @@ int main(void)
         cmocka_unit_test_teardown(test_bad_names_are_refused, testing_teardown),
         cmocka_unit_test(test_most_tables),
         cmocka_unit_test_teardown(test_incomplete_plans_are_refused, testing_teardown),
+        cmocka_unit_test(test_long_proofs_are_refused),
         cmocka_unit_test(test_first_table_must_lead),
         cmocka_unit_test_teardown(test_format_and_parse_agree, testing_teardown),
         cmocka_unit_test(test_format_is_short),

@@ -226,7 +226,14 @@ sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_o
             distance);
 
     uint64_t pattern;
-    if (ss_plan_find_uncovered(plan_out, NULL, distance, NULL, &pattern))
+    const bool incomplete = ss_plan_find_uncovered(plan_out, NULL, distance, NULL, &pattern);
+    if (incomplete && pattern == 0)
+        return ss_fail_argument(
+            error,
+            "it takes too long to prove that the plan finds all pairs within distance %u; use fewer "
+            "tables: '%s'",
+            distance, name);
+    if (incomplete)
         return ss_fail_argument(error,
                                 "the plan '%s' would miss pairs within distance %u: no table covers two fingerprints "
                                 "that differ in the bits %016" PRIx64 "; raise a radius",
