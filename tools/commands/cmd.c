@@ -145,7 +145,7 @@ const command_option segment_options[] = {
 const command_option build_options[] = {
     {"force", 0, NULL, "replace an existing store when the new one is complete", OPTION_FLAG,
      OPTION_FIELD(task_arguments, options.replace)},
-    {"allow-empty", 0, NULL, "with --force: also replace it if there are no records", OPTION_FLAG,
+    {"allow-empty", 0, NULL, "with --force: also replace a store if there are no records", OPTION_FLAG,
      OPTION_FIELD(task_arguments, allow_empty)},
     {0},
 };
