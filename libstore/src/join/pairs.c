@@ -27,11 +27,11 @@ struct sstore_pair_iterator {
     ss_sort_stage triples;         /* if the right store has ids: (first, second, id of the second) */
     ss_sort_stage *items;          /* that are given: the triples if there are any, else the pairs */
     pair_worker *workers;          /* one a thread */
-    ss_store_fingerprints repeats; /* while fingerprints that several records have are looked for */
+    ss_store_fingerprints repeats; /* while the search for fingerprints that several records have runs */
     size_t first_piece, piece_count; /* the piece in workers[0], and how many are loaded */
     size_t piece_index, item_index;  /* the item that is given */
     size_t begin;                    /* the first record with its first fingerprint */
-    size_t record_index;             /* the next record; if there are too many: 1 if the lookup is at the one before */
+    size_t record_index;             /* the next record; if there are too many: 1 once the lookup is at the first */
     sstore_status status;            /* of an earlier call */
 };
 

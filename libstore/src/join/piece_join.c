@@ -41,7 +41,7 @@ static sstore_status deliver(void *context, const ss_fingerprint_pair *pairs, si
     ss_join_worker *worker = context;
     const ss_join_options *options = worker->team->options;
     const ss_permutation *permutation = &worker->block->permutation;
-    size_t kept = 0;
+    size_t passed = 0;
     const sstore_status status = ss_progress_add(options->progress, worker->index, 0);
     if (status != SSTORE_OK)
         return status;
@@ -49,10 +49,10 @@ static sstore_status deliver(void *context, const ss_fingerprint_pair *pairs, si
         const uint64_t first = ss_unpermute(permutation, pairs[i].first);
         const uint64_t second = ss_unpermute(permutation, pairs[i].second);
         const bool swap = worker->team->kind != SS_JOIN_CROSS && second < first;
-        worker->pairs[kept] = swap ? (ss_fingerprint_pair){second, first} : (ss_fingerprint_pair){first, second};
-        kept += !worker->filters_edges || ss_edge_filter_pass(worker->edges, first, second);
+        worker->pairs[passed] = swap ? (ss_fingerprint_pair){second, first} : (ss_fingerprint_pair){first, second};
+        passed += !worker->filters_edges || ss_edge_filter_pass(worker->edges, first, second);
     }
-    return kept > 0 ? options->on_pairs(options->context, worker->index, worker->pairs, kept, error) : SSTORE_OK;
+    return passed > 0 ? options->on_pairs(options->context, worker->index, worker->pairs, passed, error) : SSTORE_OK;
 }
 
 static void look_up_roots(const ss_join_worker *worker, const uint64_t *values, size_t count, uint32_t *roots)
@@ -106,8 +106,7 @@ static size_t find_apart(void *context, const uint64_t *values, size_t count, ui
 static bool open_worker(const ss_join_team *team, uint32_t index, ss_join_worker *worker)
 {
     const size_t item_bytes = team->piece_capacity * team->item_bytes;
-    const size_t value_bytes = team->group_capacity *
-                               sizeof(uint64_t); /* of two pieces, so at least those of their items */
+    const size_t value_bytes = team->group_capacity * sizeof(uint64_t); /* also enough to sort a piece */
     worker->team = team;
     worker->index = index;
     worker->items = ss_alloc_large(item_bytes);
@@ -316,8 +315,7 @@ static sstore_status join_piece(void *context, uint64_t task, uint32_t index, ss
 
 /* ----- large groups ----- */
 
-/* A large group, and its chunks: pieces that together have at most group_capacity / 2 items, if there are several of
- * them. */
+/* A large group, and its chunks: pieces that together have at most group_capacity / 2 items. */
 typedef struct chunk_run {
     const piece_run *pieces;
     ss_join_team *team;

@@ -46,8 +46,8 @@ static sstore_status open_run(join_run *self, ss_join_kind kind, sstore_error *e
     const uint64_t memory = options->memory_bytes, count = self->count;
     const size_t item_bytes = kind == SS_JOIN_CROSS ? sizeof(sstore_record) : sizeof(uint64_t);
     uint32_t threads = ss_pool_threads(options->threads);
-    /* Larger groups than a thread has room for are divided, or joined chunk against chunk: that takes far more time
-     * than threads save. */
+    /* Groups that a thread has no room for are divided, or joined chunk against chunk. That takes far more time than
+     * threads save. */
     const uint64_t useful = memory / WORKERS_SHARE / ss_join_team_item_bytes(threads, item_bytes) * threads /
                             USEFUL_PIECE;
     threads = (uint32_t)ss_max_u64(ss_min_u64(threads, useful), 1);
@@ -84,8 +84,8 @@ typedef struct permute_run {
     const join_level *level;
     const ss_permutation *permutation;
     ss_sorter *sorter;
-    uint32_t worker; /* of one part, */
-    uint64_t side;   /* and its side */
+    uint32_t worker; /* of one part */
+    uint64_t side;
 } permute_run;
 
 static sstore_status permute_values(void *sink, const uint64_t *values, size_t count, sstore_error *error)
