@@ -69,8 +69,7 @@ sstore_status ss_dir_copy(const ss_dir *dir, ss_dir *copy_out, sstore_error *err
     sstore_status status = SSTORE_OK;
     *copy_out = (ss_dir){.fd = fcntl(dir->fd, F_DUPFD_CLOEXEC, 0), .path = ss_strdup(dir->path)};
     if (copy_out->fd < 0)
-        status = ss_fail(error, SSTORE_ERROR_IO, errno, dir->path, SSTORE_NO_OFFSET,
-                         "cannot open the folder once more");
+        status = ss_fail(error, SSTORE_ERROR_IO, errno, dir->path, SSTORE_NO_OFFSET, "cannot reopen the folder");
     else if (copy_out->path == NULL)
         status = ss_fail_memory(error, strlen(dir->path));
     if (status != SSTORE_OK)
@@ -92,7 +91,7 @@ sstore_status ss_dir_open_at(const ss_dir *parent, const char *name, ss_dir *dir
     const char *what = "cannot open the folder";
     if (is_other)
         what = fstatat(parent->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode)
-                   ? "is a symbolic link; a store has none"
+                   ? "is a symbolic link, and a store contains none"
                    : "is not a folder";
     const sstore_status status = ss_fail(error, is_other || reason == ENOENT ? SSTORE_ERROR_NOT_FOUND : SSTORE_ERROR_IO,
                                          reason, dir_out->path, SSTORE_NO_OFFSET, "%s", what);
@@ -108,7 +107,7 @@ sstore_status ss_dir_make_at(const ss_dir *parent, const char *name, sstore_erro
         return ss_fail(error, SSTORE_ERROR_IO, errno, parent->path, SSTORE_NO_OFFSET,
                        "the store's folder cannot be written to");
     return ss_fail(error, errno == EEXIST ? SSTORE_ERROR_EXISTS : SSTORE_ERROR_IO, errno, parent->path,
-                   SSTORE_NO_OFFSET, "cannot make the folder '%s'", name);
+                   SSTORE_NO_OFFSET, "cannot create the folder '%s'", name);
 }
 
 sstore_status ss_dir_sync(const ss_dir *dir, sstore_error *error)
@@ -262,7 +261,8 @@ sstore_status ss_file_open_at(const ss_dir *dir, const char *name, ss_file *file
         status = ss_fail(error, SSTORE_ERROR_NOT_FOUND, errno, file_out->path, SSTORE_NO_OFFSET,
                          "cannot open the file");
     else if (file_out->fd < 0 && errno == ELOOP)
-        status = ss_fail_damaged(error, file_out->path, SSTORE_NO_OFFSET, "is a symbolic link; a store has none");
+        status = ss_fail_damaged(error, file_out->path, SSTORE_NO_OFFSET,
+                                 "is a symbolic link, and a store contains none");
     else if ((file_out->fd < 0 && errno != ENXIO) || (file_out->fd >= 0 && fstat(file_out->fd, &info) != 0))
         status = fail_io(error, file_out->path, SSTORE_NO_OFFSET, "open");
     else if (!S_ISREG(info.st_mode)) /* also a socket, which cannot be opened: ENXIO */
@@ -320,7 +320,7 @@ sstore_status ss_file_share(const ss_dir *from, const ss_dir *to, const char *na
     ss_u128 sum;
     const bool linked = linkat(from->fd, name, to->fd, name, 0) == 0;
     if (!linked && !is_without_links(errno))
-        return ss_fail(error, SSTORE_ERROR_IO, errno, from->path, SSTORE_NO_OFFSET, "cannot make a hard link of '%s'",
+        return ss_fail(error, SSTORE_ERROR_IO, errno, from->path, SSTORE_NO_OFFSET, "cannot create a hard link to '%s'",
                        name);
     sstore_status status = ss_file_open_at(from, name, &file, error);
     if (status == SSTORE_OK && !linked)
@@ -400,7 +400,7 @@ sstore_status ss_file_read_at(const ss_file *file, uint64_t offset, void *buffer
         if (got < 0)
             return fail_io(error, file->path, offset, "read");
         if (got == 0)
-            return ss_fail_damaged(error, file->path, offset, "the file ends here, %zu bytes too early", size);
+            return ss_fail_damaged(error, file->path, offset, "the file ends %zu bytes too early", size);
         to += got;
         offset += (uint64_t)got;
         size -= (size_t)got;
@@ -548,9 +548,10 @@ sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *m
     /* A memfd counts against RLIMIT_FSIZE. Beyond it SIGXFSZ ends the process, which a library may not ignore. */
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
-        return ss_fail(error, SSTORE_ERROR_IO, EFBIG, file->path, SSTORE_NO_OFFSET,
-                       "its copy in memory would be a file of %llu bytes, where this process may make files of %llu",
-                       (unsigned long long)size, (unsigned long long)limit.rlim_cur);
+        return ss_fail(
+            error, SSTORE_ERROR_IO, EFBIG, file->path, SSTORE_NO_OFFSET,
+            "its copy in memory needs a file of %llu bytes, and this process may create files of at most %llu",
+            (unsigned long long)size, (unsigned long long)limit.rlim_cur);
     *memory_out = (ss_file){.fd = memfd_create("sstore-directory", MFD_CLOEXEC | MFD_ALLOW_SEALING),
                             .path = ss_strdup(file->path)};
     sstore_status status = SSTORE_OK;
@@ -562,7 +563,7 @@ sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *m
         status = ss_file_copy(file, memory_out, size, sum_out, error);
     const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
     if (status == SSTORE_OK && fcntl(memory_out->fd, F_ADD_SEALS, seals) != 0)
-        status = fail_io(error, file->path, SSTORE_NO_OFFSET, "sealing the copy in memory");
+        status = fail_io(error, file->path, SSTORE_NO_OFFSET, "cannot seal the copy in memory");
     if (status != SSTORE_OK)
         ss_file_close(memory_out);
     return status;

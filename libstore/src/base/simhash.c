@@ -83,7 +83,7 @@ sstore_status sstore_simhash(const sstore_feature *features, size_t count, uint6
     sums simhash;
     sstore_status status = SSTORE_OK;
     if ((features == NULL && count > 0) || fingerprint_out == NULL)
-        return ss_fail_argument(error, "features or the place for the fingerprint are missing");
+        return ss_fail_argument(error, "features and fingerprint_out must not be NULL");
     init(&simhash);
     for (size_t i = 0; status == SSTORE_OK && i < count; i++) {
         const sstore_feature *feature = &features[i];
@@ -103,7 +103,7 @@ sstore_status sstore_simhash_hashes(const uint64_t *hashes, const double *weight
     sums simhash;
     sstore_status status = SSTORE_OK;
     if ((hashes == NULL && count > 0) || fingerprint_out == NULL)
-        return ss_fail_argument(error, "hashes or the place for the fingerprint are missing");
+        return ss_fail_argument(error, "hashes and fingerprint_out must not be NULL");
     init(&simhash);
     for (size_t i = 0; status == SSTORE_OK && i < count; i++)
         status = add(&simhash, i, hashes[i], weights == NULL ? 1.0 : weights[i], error);

@@ -20,7 +20,7 @@ bool ss_block_open(ss_block *block, const uint8_t *bytes, uint32_t block_bytes, 
                         .key_shift = key_shift};
     if (bytes + (size_t)count * SS_LOWER_BYTES > block->begins)
         return false;
-    *reason = "the width of its groups' keys, or the byte behind it, is impossible";
+    *reason = "the width of its group keys, or the byte after it, is invalid";
     return key_shift <= SS_UPPER_BITS - SS_KEY_BITS && head[3] == 0;
 }
 

@@ -265,7 +265,7 @@ sstore_status sstore_cluster_iterator_next(sstore_cluster_iterator *iterator, co
     if (iterator == NULL || capacity == 0 || count_out == NULL || iterator->status != SSTORE_OK)
         return ss_fail_argument(
             error, "sstore_cluster_iterator_next: iterator and count_out must not be NULL, nor the capacity "
-                   "0; and no call may follow one that failed");
+                   "0; no call may follow one that failed");
     *count_out = 0;
     sstore_status status = ss_take_options(&to, sizeof to, columns, SS_CLUSTER_COLUMNS_SIZE_1, error);
     while (status == SSTORE_OK && *count_out < capacity) {

@@ -384,7 +384,8 @@ sstore_status sstore_join(const sstore *left, const sstore *right, const sstore_
                           sstore_pair_fn on_pair, void *context, sstore_error *error)
 {
     if (left == NULL || right == NULL || left == right || on_pair == NULL)
-        return ss_fail_argument(error, "sstore_join: two different handles and on_pair must be given");
+        return ss_fail_argument(error,
+                                "sstore_join: left, right and on_pair must not be NULL, and left must not be right");
     return report_pairs(left, right, options, on_pair, context, error);
 }
 
@@ -422,7 +423,7 @@ sstore_status sstore_pair_iterator_next(sstore_pair_iterator *iterator, const ss
     if (iterator == NULL || capacity == 0 || count_out == NULL || iterator->status != SSTORE_OK)
         return ss_fail_argument(
             error, "sstore_pair_iterator_next: iterator and count_out must not be NULL, nor the capacity 0; "
-                   "and no call may follow one that failed");
+                   "no call may follow one that failed");
     *count_out = 0;
     sstore_status status = ss_take_options(&to, sizeof to, columns, SS_PAIR_COLUMNS_SIZE_1, error);
     while (status == SSTORE_OK && *count_out < capacity) {

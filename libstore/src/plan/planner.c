@@ -257,7 +257,7 @@ static void write_reason(const ss_planner *planner, char *buffer, size_t size)
     char against_smallest[80] = "", against_fastest[80] = "", limit[40] = "", growth[80] = "";
     const char *why = "best balance of bytes and warm time";
     if (input->objective == SSTORE_OBJECTIVE_SIZE)
-        why = "fewest bytes of the plans whose queries do not take absurdly long";
+        why = "fewest bytes among the plans with acceptable query times";
     else if (input->objective == SSTORE_OBJECTIVE_LATENCY)
         why = "least warm time";
     if (balanced && smallest != chosen)
@@ -308,7 +308,7 @@ sstore_status ss_choose_plan(const ss_expected_store *store, uint32_t distance, 
 static sstore_status check_options(const sstore_plan_options *options, sstore_error *error)
 {
     if (options->distance > SSTORE_MAX_BUILD_DISTANCE)
-        return ss_fail_argument(error, "the distance to plan for is %u; it can be 0 to %d", options->distance,
+        return ss_fail_argument(error, "the distance is %u; it can be 0 to %d", options->distance,
                                 SSTORE_MAX_BUILD_DISTANCE);
     if (options->block_bytes != 0 && !ss_block_bytes_valid(options->block_bytes))
         return ss_fail_argument(error, "the block size is %u; it can be a power of two from %u to %u",

@@ -277,7 +277,7 @@ sstore_status sstore_match_iterator_next(sstore_match_iterator *iterator, const 
     if (iterator == NULL || capacity == 0 || count_out == NULL || iterator->status != SSTORE_OK)
         return ss_fail_argument(
             error, "sstore_match_iterator_next: iterator and count_out must not be NULL, nor the capacity 0; "
-                   "and no call may follow one that failed");
+                   "no call may follow one that failed");
     *count_out = 0;
     sstore_status status = ss_take_match_columns(&to, columns, error);
     if (status != SSTORE_OK)

@@ -61,7 +61,7 @@ static ss_block_slot *ask_for(sstore_cursor *cursor, uint32_t *used, const ss_bl
 static sstore_status fail_not_in_table_0(const ss_hit *hit, sstore_error *error)
 {
     return ss_fail_damaged(error, hit->segment->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
-                           "fingerprint %016llx stands in another table, but not in table 0",
+                           "fingerprint %016llx is in another table, but not in table 0",
                            (unsigned long long)hit->fingerprint);
 }
 

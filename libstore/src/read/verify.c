@@ -165,7 +165,7 @@ static const char *check_ids_block(ids_check *check, const ss_ids_block *block, 
     bool repeated = check->continued; /* the record has the rank of the one before */
     const char *reason;
     if (rank != check->next_rank - (check->continued ? 1 : 0))
-        return "it does not begin with the rank after the block before";
+        return "it does not begin with the rank after the previous block";
     for (uint32_t i = 0; i < block->count; i++) {
         const uint64_t id = ss_ids_block_id(block, i);
         if (i > 0) {

@@ -325,8 +325,8 @@ sstore_status ss_fail_steps(const ss_block_reader *reader, sstore_error *error)
 {
     return ss_fail_damaged(
         error, reader->file.path, SSTORE_NO_OFFSET,
-        "the call needs more steps than a sound store of this size can need: the store is damaged or made "
-        "to harm; 'sstore verify' says more");
+        "the call needs more steps than a sound store of this size can need: the store is damaged or hostile; "
+        "'sstore verify' says more");
 }
 
 void ss_block_slot_ask(ss_block_slot *slot, const ss_block_reader *reader, uint64_t number)

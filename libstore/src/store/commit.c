@@ -116,7 +116,8 @@ static sstore_status make_or_open_folder(ss_transaction *transaction, ss_write_m
     if (mode != SS_WRITE_EXTEND) {
         transaction->made_folder = mkdir(path, 0777) == 0;
         if (!transaction->made_folder && errno != EEXIST)
-            return ss_fail(error, SSTORE_ERROR_IO, errno, path, SSTORE_NO_OFFSET, "cannot make the store's folder");
+            return ss_fail(error, SSTORE_ERROR_IO, errno, path, SSTORE_NO_OFFSET, "cannot create the store's folder%s",
+                           errno == ENOENT ? ", since its parent folder is missing" : "");
     }
     const sstore_status status = ss_dir_open(path, &transaction->store, error);
     if (status == SSTORE_ERROR_NOT_FOUND && mode == SS_WRITE_EXTEND)
@@ -257,7 +258,7 @@ static sstore_status check_contents(ss_transaction *transaction, bool replace, s
     if (reason == NULL || replace)
         return SSTORE_OK;
     return ss_fail(error, SSTORE_ERROR_EXISTS, 0, transaction->path, SSTORE_NO_OFFSET,
-                   "%s; it can only be replaced on request", reason);
+                   "%s; it is replaced only on request", reason);
 }
 
 sstore_status ss_transaction_open(ss_transaction *transaction, const char *path, ss_write_mode mode,

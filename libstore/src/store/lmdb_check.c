@@ -83,7 +83,7 @@ static sstore_status find_meta(lmdb_file *file, uint64_t size, const uint8_t **m
         return fail(file, 0, error, "the file is too short");
     const uint64_t page_bytes = load32(file->bytes + PAGE_HEADER_BYTES + META_PAGE_BYTES);
     if (page_bytes < MIN_PAGE_BYTES || page_bytes > MAX_PAGE_BYTES || (page_bytes & (page_bytes - 1)) != 0)
-        return fail(file, 0, error, "a size that pages do not have");
+        return fail(file, 0, error, "an invalid page size");
     if (size < META_PAGES * page_bytes)
         return fail(file, 0, error, "the file is too short");
     file->page_bytes = page_bytes;
@@ -91,7 +91,7 @@ static sstore_status find_meta(lmdb_file *file, uint64_t size, const uint8_t **m
         const uint8_t *header = file->bytes + page * page_bytes, *meta = header + PAGE_HEADER_BYTES;
         if ((load16(header + PAGE_FLAGS) & FLAG_META) == 0 || load32(meta + META_MAGIC) != MAGIC ||
             load32(meta + META_VERSION) != DATA_VERSION)
-            return fail(file, page, error, "a meta page without its marks");
+            return fail(file, page, error, "a meta page without its magic number");
         if (load32(meta + META_PAGE_BYTES) != page_bytes)
             return fail(file, page, error, "a meta page with another page size");
     }
@@ -135,7 +135,7 @@ static sstore_status check_page(lmdb_file *file, uint64_t page, uint32_t depth, 
     const uint32_t lower = load16(header + PAGE_LOWER), upper = load16(header + PAGE_UPPER);
     const bool is_leaf = depth == file->depth;
     if (++file->visited > file->page_count)
-        return fail(file, page, error, "branches that run in circles");
+        return fail(file, page, error, "a cycle of branch pages");
     if (load16(header + PAGE_FLAGS) != (is_leaf ? FLAG_LEAF : FLAG_BRANCH))
         return fail(file, page, error, "neither branch nor leaf, or at a wrong depth");
     const uint32_t count = lower >= PAGE_HEADER_BYTES ? (lower - PAGE_HEADER_BYTES) / 2 : 0;
@@ -166,7 +166,7 @@ static sstore_status check_page(lmdb_file *file, uint64_t page, uint32_t depth, 
 
 sstore_status ss_lmdb_check(const uint8_t *bytes, uint64_t size, const char *path, sstore_error *error)
 {
-    _Static_assert(sizeof(size_t) == 8, "LMDB's files are laid out otherwise where words are not of 64 bits");
+    _Static_assert(sizeof(size_t) == 8, "LMDB's files have another layout on machines without 64-bit words");
     lmdb_file file = {.bytes = bytes, .path = path};
     const uint8_t *meta = NULL;
     const sstore_status status = find_meta(&file, size, &meta, error);

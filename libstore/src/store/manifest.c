@@ -453,7 +453,7 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
             return status;
     }
     if (from->left != CHECKSUM_BYTES)
-        return fail_at(from, "something follows the last segment");
+        return fail_at(from, "there are bytes after the last segment");
     if (!ss_manifest_counts(manifest, NULL))
         return fail_at(from, "more records were removed than there are");
     return check_folders(from, manifest);

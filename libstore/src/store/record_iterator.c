@@ -573,7 +573,7 @@ sstore_status sstore_record_iterator_next(sstore_record_iterator *iterator, uint
     if (iterator == NULL || capacity == 0 || count_out == NULL || iterator->status != SSTORE_OK)
         return ss_fail_argument(
             error, "sstore_record_iterator_next: iterator and count_out must not be NULL, nor the capacity 0; "
-                   "and no call may follow one that failed");
+                   "no call may follow one that failed");
     *count_out = 0;
     while (*count_out < capacity) {
         iterator->status = ss_merge_iterator_next(&iterator->records, &record, &more, error);

@@ -58,8 +58,8 @@ static sstore_status check_memory(const sstore *store, sstore_error *error)
     if (max == 0 || needed <= max)
         return SSTORE_OK;
     return ss_fail(error, SSTORE_ERROR_MEMORY, 0, store->dir.path, SSTORE_NO_OFFSET,
-                   "opening the store takes %.1f MiB, and max_memory allows %.1f; read by pread or mapped it takes "
-                   "least, and a store of fewer tables or segments less",
+                   "opening the store takes %.1f MiB, but max_memory allows %.1f; pread and mmap take least, and so "
+                   "do stores of fewer tables or segments",
                    (double)needed / 0x1p20, (double)max / 0x1p20);
 }
 

@@ -457,13 +457,14 @@ sstore_status sstore_fingerprint_text(const char *text, size_t size, const sstor
 {
     sstore_text_options taken;
     if ((text == NULL && size > 0) || fingerprint_out == NULL)
-        return ss_fail_argument(error, "the text or the place for the fingerprint is missing");
+        return ss_fail_argument(error, "text and fingerprint_out must not be NULL");
     sstore_status status = take_options(&taken, options, error);
     if (status != SSTORE_OK)
         return status;
     if (ss_fold_unicode_version() == NULL)
-        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, NULL, SSTORE_NO_OFFSET,
-                       "this library was built without utf8proc and cannot read text; weighted features it can");
+        return ss_fail(
+            error, SSTORE_ERROR_UNSUPPORTED, 0, NULL, SSTORE_NO_OFFSET,
+            "this library was built without utf8proc, so it reads no text; it fingerprints weighted features only");
     return ss_features_fingerprint((const uint8_t *)text, size, taken.kind, taken.shingle, true, fingerprint_out,
                                    error);
 }

@@ -28,7 +28,7 @@ static bool is_recipe(const char *text)
 static sstore_status check_options(const ss_write_options *options, sstore_error *error)
 {
     if (options->distance > SSTORE_MAX_BUILD_DISTANCE)
-        return ss_fail_argument(error, "the distance to build for is %u; it can be 0 to %d", options->distance,
+        return ss_fail_argument(error, "the distance is %u; it can be 0 to %d", options->distance,
                                 SSTORE_MAX_BUILD_DISTANCE);
     if (options->block_bytes != 0 && !ss_block_bytes_valid(options->block_bytes))
         return ss_fail_argument(error, "the block size is %u; it can be a power of two from %u to %u",
@@ -167,8 +167,8 @@ sstore_status ss_builder_check_reserved(const sstore_builder *builder, sstore_er
     if (builder->reserved_bytes <= builder->max_reserved_bytes)
         return SSTORE_OK;
     return ss_fail_argument(error,
-                            "%s: reading what is there takes %.0f MiB, which is more than half of the memory; give "
-                            "more, or do it in steps",
+                            "%s: reading the store takes %.0f MiB, which is more than half of the memory; give "
+                            "more, or work in smaller steps",
                             builder->transaction->path, (double)builder->reserved_bytes / 0x1p20);
 }
 

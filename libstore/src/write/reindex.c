@@ -132,7 +132,7 @@ static sstore_status follow_ids(ids_state *state, const ss_checked_blocks *check
     uint64_t id;
     if (block->first_rank != state->next_rank - (state->continued ? 1 : 0))
         return ss_block_reader_malformed(checked->reader, number,
-                                         "it does not begin with the rank after the block before", error);
+                                         "it does not begin with the rank after the previous block", error);
     state->order.any &= state->continued;
     for (uint32_t i = 0; status == SSTORE_OK && i < block->count; i++) {
         state->order.any &= !ss_ids_block_starts_rank(block, i);

@@ -256,7 +256,8 @@ sstore_status sstore_remover_remove_ids(sstore_remover *remover, const uint64_t 
     if (remover == NULL || (ids == NULL && count > 0))
         return ss_fail_argument(error, "sstore_remover_remove_ids: remover and ids must not be NULL");
     if (!remover->builder->writer.has_ids)
-        return ss_fail_argument(error, "only from a store with ids can records be removed by their ids");
+        return ss_fail_argument(error,
+                                "the store has no ids, so records cannot be removed by id; remove them by fingerprint");
     return take(remover, &remover->ids, ids, NULL, count, error);
 }
 

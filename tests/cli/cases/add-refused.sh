@@ -15,6 +15,7 @@ exits 1 sstore add STORE bad
 exits 1 sstore remove STORE bad
 echo 12x | exits 1 sstore remove --ids STORE
 echo -5 | exits 1 sstore remove --ids STORE
+echo "5 6" | exits 1 sstore remove --ids STORE
 echo "--- options"
 exits 2 sstore add --plan 32:0,32:0 STORE first
 exits 2 sstore add --force STORE first
