@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Checks rules of the tree that a compiler does not: who may include what, that file names are unique, and that the
-# functions of CONTRIBUTING.md's tour and the tests that scripts and documents name exist.
-#   tests/layers.sh [PROJECT]
+# Checks rules of the tree that a compiler does not: which file may include which header, what the library's messages
+# speak of, that file names are unique, and that the functions and files of CONTRIBUTING.md's tour and the tests that
+# scripts and documents name exist. With the built library, it also checks that a folder uses functions of lower folders
+# alone, whoever declares them.
+#   tests/layers.sh [PROJECT [LIBSSTORE.A]]
 # Prints each breach as FILE:LINE: reason, and exits 1 if there is one.
 set -u
-cd "${1:-$(dirname "${BASH_SOURCE[0]}")/..}" || exit 1
 
 # A folder's height. A file includes its own folder's headers and those of lower ones.
 declare -A height=([base]=0 [codec]=1 [text]=1 [plan]=2 [sort]=2 [store]=3 [read]=4 [join]=4 [stream]=4 [write]=5 [api]=6)
@@ -19,6 +20,8 @@ declare -A owner=(
   [zstd.h]='tools/input/decompress\.c'
   [zstd_errors.h]='tools/input/decompress\.c'
 )
+archive=${2:+$(realpath "$2")}
+cd "${1:-$(dirname "${BASH_SOURCE[0]}")/..}" || exit 1
 breaches=0
 
 breach() { # FILE:LINE, reason
@@ -91,10 +94,53 @@ while read -r file line _ header; do
   [[ $header == *.c ]] && breach "$file:$line" "a .c file is not included"
 done < <(includes libstore tools bench tests)
 
+# The library does not know the command's options, and base not the files of a store.
+while IFS=: read -r file line _; do
+  breach "$file:$line" "a message of the library names an option of the command"
+done < <(grep -rnE '"[^"]*--[a-z]' libstore/src libstore/include)
+while IFS=: read -r file line _; do
+  breach "$file:$line" "base does not know the files of a store"
+done < <(grep -rnE 'MANIFEST|directory\.mdb|\.blk|table-[0-9%]|"seg-' libstore/src/base)
+
+# Prints FILE SYMBOL LOWER_FILE for each function or variable of a higher or neighbour folder that an object uses.
+symbols_out_of_order() { # archive
+  find libstore/src -name '*.c' | sed -E 's|^libstore/src/(([a-z]+)/)?([^/]+)$|\3.o \2 \3|' |
+    awk -v heights="$(for folder in "${!height[@]}"; do printf '%s=%s ' "$folder" "${height[$folder]}"; done)" '
+      BEGIN {
+        n = split(heights, pairs, " ")
+        for (i = 1; i <= n; i++) { split(pairs[i], pair, "="); height[pair[1]] = pair[2] }
+      }
+      FNR == NR { folder[$1] = $2; next }
+      NF == 1 && sub(/:$/, "") { object = $1; next }
+      NF == 3 { owner[$3] = object }
+      NF == 2 && $1 == "U" { uses[++count] = object; used[count] = $2 }
+      END {
+        for (i = 1; i <= count; i++) {
+          if (!(used[i] in owner)) continue
+          from = folder[uses[i]]; to = folder[owner[used[i]]]
+          if (from != to && height[to] >= height[from]) print from "/" uses[i], used[i], to "/" owner[used[i]]
+        }
+      }' - <(${NM:-nm} -g "$1")
+}
+if [[ -n $archive ]]; then
+  while read -r file symbol owner_file; do
+    breach "libstore/src/${file%.o}" "it may not use $symbol of ${owner_file%.o}"
+  done < <(symbols_out_of_order "$archive")
+fi
+
 # The tour of CONTRIBUTING.md: `FOLDER/FILE.c`: `FUNCTION()`.
+rows=0
 while read -r file function; do
+  rows=$((rows + 1))
   grep -qsE "^[a-z][^;]*\\b$function\\(" "libstore/src/$file" || breach CONTRIBUTING.md "the tour: there is no $function() in $file"
 done < <(grep -oE '`[a-z]+/[a-z_]+\.c`: `[a-z_]+\(\)`' CONTRIBUTING.md | sed -E 's/`([^`]+)`: `([a-z_]+)\(\)`/\1 \2/')
+((rows >= 15)) || breach CONTRIBUTING.md "the tour names $rows functions in the form \`FOLDER/FILE.c\`: \`FUNCTION()\`: at least 15 are expected"
+paths=0
+while read -r path; do
+  paths=$((paths + 1))
+  [[ -e $path ]] || breach CONTRIBUTING.md "where to add: there is no $path"
+done < <(sed -n '/^Where to add something:/,/^## /p' CONTRIBUTING.md | grep -oE '`[a-z]+/[^` ]*' | tr -d '`')
+((paths > 0)) || breach CONTRIBUTING.md "there is no table 'Where to add something'"
 
 # Names of tests: KIND.NAME, or in a regular expression KIND\.NAME or KIND\.(NAME|NAME). ctest ignores a name that has
 # no test.

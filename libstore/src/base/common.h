@@ -101,10 +101,6 @@ typedef struct ss_steps {
     uint64_t left;
 } ss_steps;
 
-/* A call's budget for proving plans complete, naming them, and finding radii, for all segments together. Plans in use
- * take some thousand steps for a proof and a hundred thousand for radii. */
-#define SS_CALL_STEPS (UINT64_C(1) << 22)
-
 /* Take steps. False if fewer are left; then all further calls also fail. */
 static inline bool ss_steps_take(ss_steps *steps, uint64_t count)
 {

@@ -91,7 +91,7 @@ sstore_status ss_dir_open_at(const ss_dir *parent, const char *name, ss_dir *dir
     const char *what = "cannot open the folder";
     if (is_other)
         what = fstatat(parent->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode)
-                   ? "is a symbolic link, and a store contains none"
+                   ? "is a symbolic link, which is not followed"
                    : "is not a folder";
     const sstore_status status = ss_fail(error, is_other || reason == ENOENT ? SSTORE_ERROR_NOT_FOUND : SSTORE_ERROR_IO,
                                          reason, dir_out->path, SSTORE_NO_OFFSET, "%s", what);
@@ -104,8 +104,7 @@ sstore_status ss_dir_make_at(const ss_dir *parent, const char *name, sstore_erro
     if (mkdirat(parent->fd, name, 0777) == 0)
         return SSTORE_OK;
     if (errno == EACCES || errno == EROFS)
-        return ss_fail(error, SSTORE_ERROR_IO, errno, parent->path, SSTORE_NO_OFFSET,
-                       "the store's folder cannot be written to");
+        return ss_fail(error, SSTORE_ERROR_IO, errno, parent->path, SSTORE_NO_OFFSET, "cannot write to the folder");
     return ss_fail(error, errno == EEXIST ? SSTORE_ERROR_EXISTS : SSTORE_ERROR_IO, errno, parent->path,
                    SSTORE_NO_OFFSET, "cannot create the folder '%s'", name);
 }
@@ -138,14 +137,13 @@ sstore_status ss_dir_rename(const ss_dir *dir, const char *from, const char *to,
                    to);
 }
 
-sstore_status ss_dir_lock(const ss_dir *dir, sstore_error *error)
+sstore_status ss_dir_lock(const ss_dir *dir, const char *busy, sstore_error *error)
 {
     while (flock(dir->fd, LOCK_EX | LOCK_NB) != 0) {
         if (errno == EINTR)
             continue;
         if (errno == EWOULDBLOCK)
-            return ss_fail(error, SSTORE_ERROR_BUSY, 0, dir->path, SSTORE_NO_OFFSET,
-                           "another process is writing this store; wait for it to end");
+            return ss_fail(error, SSTORE_ERROR_BUSY, 0, dir->path, SSTORE_NO_OFFSET, "%s", busy);
         return fail_io(error, dir->path, SSTORE_NO_OFFSET, "flock");
     }
     return SSTORE_OK;
@@ -261,8 +259,7 @@ sstore_status ss_file_open_at(const ss_dir *dir, const char *name, ss_file *file
         status = ss_fail(error, SSTORE_ERROR_NOT_FOUND, errno, file_out->path, SSTORE_NO_OFFSET,
                          "cannot open the file");
     else if (file_out->fd < 0 && errno == ELOOP)
-        status = ss_fail_damaged(error, file_out->path, SSTORE_NO_OFFSET,
-                                 "is a symbolic link, and a store contains none");
+        status = ss_fail_damaged(error, file_out->path, SSTORE_NO_OFFSET, "is a symbolic link, which is not followed");
     else if ((file_out->fd < 0 && errno != ENXIO) || (file_out->fd >= 0 && fstat(file_out->fd, &info) != 0))
         status = fail_io(error, file_out->path, SSTORE_NO_OFFSET, "open");
     else if (!S_ISREG(info.st_mode)) /* also a socket, which cannot be opened: ENXIO */
@@ -338,7 +335,7 @@ sstore_status ss_file_share(const ss_dir *from, const ss_dir *to, const char *na
 
 sstore_status ss_file_create_nameless(const ss_dir *dir, ss_file *file_out, sstore_error *error)
 {
-    *file_out = (ss_file){.fd = -1, .path = join_path(dir->path, "(spilled records)")};
+    *file_out = (ss_file){.fd = -1, .path = join_path(dir->path, "(temporary file)")};
     if (file_out->path == NULL)
         return ss_fail_memory(error, strlen(dir->path));
     int fd = openat(dir->fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -347,7 +344,7 @@ sstore_status ss_file_create_nameless(const ss_dir *dir, ss_file *file_out, ssto
         char name[64];
         for (uint32_t attempt = 0; attempt < MAX_NAME_ATTEMPTS && fd < 0 && (attempt == 0 || errno == EEXIST);
              attempt++) {
-            snprintf(name, sizeof name, "sstore-run-%ld-%p-%u", (long)getpid(), (void *)file_out, attempt);
+            snprintf(name, sizeof name, SS_TEMPORARY_PREFIX "%ld-%p-%u", (long)getpid(), (void *)file_out, attempt);
             fd = openat(dir->fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         }
         if (fd >= 0)
@@ -552,7 +549,7 @@ sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *m
             error, SSTORE_ERROR_IO, EFBIG, file->path, SSTORE_NO_OFFSET,
             "its copy in memory needs a file of %llu bytes, and this process may create files of at most %llu",
             (unsigned long long)size, (unsigned long long)limit.rlim_cur);
-    *memory_out = (ss_file){.fd = memfd_create("sstore-directory", MFD_CLOEXEC | MFD_ALLOW_SEALING),
+    *memory_out = (ss_file){.fd = memfd_create("sstore-copy", MFD_CLOEXEC | MFD_ALLOW_SEALING),
                             .path = ss_strdup(file->path)};
     sstore_status status = SSTORE_OK;
     if (memory_out->fd < 0)

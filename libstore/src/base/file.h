@@ -1,8 +1,8 @@
 /*
  * file.h - files and folders by handle, with whole reads and writes and errors that name the file.
  *
- * Everything in a store is opened relative to the store's folder handle and without following symbolic links. So a
- * store that is renamed stays readable, and no name leads out of it. All other modules reach the file system through
+ * Files in a folder are opened relative to its handle and without following symbolic links. So a folder that is
+ * renamed stays readable, and no name leads out of it. All other modules reach the file system through
  * this one. Functions that return a status fail with IO, or with MEMORY if memory is short; further errors are named.
  */
 #ifndef SS_FILE_H
@@ -36,7 +36,7 @@ sstore_status ss_dir_open(const char *path, ss_dir *dir_out, sstore_error *error
 sstore_status ss_dir_copy(const ss_dir *dir, ss_dir *copy_out, sstore_error *error);
 /* Open the folder `name` in `parent`. NOT_FOUND if there is nothing or no folder; a symbolic link is none. */
 sstore_status ss_dir_open_at(const ss_dir *parent, const char *name, ss_dir *dir_out, sstore_error *error);
-/* Make a folder in a store's. EXISTS if there is anything of that name. */
+/* Make a folder in another one. EXISTS if there is anything of that name. */
 sstore_status ss_dir_make_at(const ss_dir *parent, const char *name, sstore_error *error);
 /* Make the folder's entries durable. */
 sstore_status ss_dir_sync(const ss_dir *dir, sstore_error *error);
@@ -44,8 +44,8 @@ sstore_status ss_dir_sync(const ss_dir *dir, sstore_error *error);
 sstore_status ss_dir_sync_parent(const ss_dir *dir, sstore_error *error);
 /* Rename within a folder; replaces a file of the new name. */
 sstore_status ss_dir_rename(const ss_dir *dir, const char *from, const char *to, sstore_error *error);
-/* Take the writer's lock, which ends when the folder is closed or the process dies. BUSY if another one has it. */
-sstore_status ss_dir_lock(const ss_dir *dir, sstore_error *error);
+/* Lock the folder until it is closed or the process dies. BUSY, with the message `busy`, if another one has the lock. */
+sstore_status ss_dir_lock(const ss_dir *dir, const char *busy, sstore_error *error);
 /* Get the bytes that may still be written to the folder's file system. */
 sstore_status ss_dir_free_bytes(const ss_dir *dir, uint64_t *bytes_out, sstore_error *error);
 /* Whether two folders are on the same file system. */
@@ -71,6 +71,8 @@ void ss_dir_close(ss_dir *dir);
 sstore_status ss_file_open_at(const ss_dir *dir, const char *name, ss_file *file_out, sstore_error *error);
 /* Create for reading and writing. EXISTS if there is anything of that name. */
 sstore_status ss_file_create_at(const ss_dir *dir, const char *name, ss_file *file_out, sstore_error *error);
+/* The first letters of a temporary file's name, which it has for a moment where files cannot be created nameless. */
+#define SS_TEMPORARY_PREFIX "sstore-run-"
 /* Create a nameless file in a folder, readable for its owner alone; it is gone when it is closed. */
 sstore_status ss_file_create_nameless(const ss_dir *dir, ss_file *file_out, sstore_error *error);
 /* Put the file `name` of one folder into another one as well: by a hard link, or by a copy if the file system refuses

@@ -159,7 +159,7 @@ static sstore_status next_record(sstore_cluster_iterator *self, sstore_cluster_r
         .cluster_size = self->size,
         .fingerprint = member.third,
         .id = member.second,
-        .distance = sstore_hamming_distance(member.third, representative.third),
+        .distance = ss_popcount(member.third ^ representative.third),
         .is_representative = member.third == representative.third && member.second == representative.second,
     };
     if (--self->left == 0)

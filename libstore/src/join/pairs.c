@@ -307,7 +307,7 @@ static sstore_status next_pair(sstore_pair_iterator *self, sstore_pair *pair, bo
                               .id = id,
                               .other_fingerprint = triple.second,
                               .other_id = triple.third,
-                              .distance = sstore_hamming_distance(triple.first, triple.second)};
+                              .distance = ss_popcount(triple.first ^ triple.second)};
         *more_out = true;
         return SSTORE_OK;
     }

@@ -434,7 +434,7 @@ static uint64_t choose_centre(const uint64_t *values, size_t count)
         common |= (uint64_t)(2 * ones > size) << shift;
     }
     for (size_t i = 1; i < count; i++)
-        if (sstore_hamming_distance(values[i], common) < sstore_hamming_distance(centre, common))
+        if (ss_popcount(values[i] ^ common) < ss_popcount(centre ^ common))
             centre = values[i];
     return centre;
 }

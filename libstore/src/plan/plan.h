@@ -21,6 +21,10 @@
 #define SS_MAX_TABLES 64u
 #define SS_NO_PROBE (-1) /* the radius of a table that is not probed */
 
+/* A call's budget for proving plans complete, naming them, and finding radii, for all segments together. Plans in use
+ * take some thousand steps for a proof and a hundred thousand for radii. */
+#define SS_CALL_STEPS (UINT64_C(1) << 22)
+
 typedef struct ss_plan_table {
     uint64_t key_mask;    /* bit 0 of a fingerprint is the most significant one */
     uint32_t prefix_bits; /* popcount(key_mask) */

@@ -27,7 +27,6 @@
 #define SS_IDS_NAME "ids.blk"
 #define SS_SEGMENT_PREFIX "seg-"
 #define SS_UNFINISHED_PREFIX "tmp-"
-#define SS_RUN_PREFIX "sstore-run-" /* of spilled records, on file systems without nameless files */
 #define SS_NAME_CAPACITY 32u /* of the names above, with digits */
 
 #define SS_HEADER_BYTES 4096u         /* of a block file; so blocks begin on a page */

@@ -27,7 +27,7 @@ static bool check_file_name(void *context, const char *name)
     char known[SS_NAME_CAPACITY];
     ss_block_file_name(known, SS_IDS_NUMBER);
     bool is_known = strcmp(name, SS_DIRECTORY_NAME) == 0 || strcmp(name, known) == 0 ||
-                    strncmp(name, SS_RUN_PREFIX, strlen(SS_RUN_PREFIX)) == 0;
+                    strncmp(name, SS_TEMPORARY_PREFIX, strlen(SS_TEMPORARY_PREFIX)) == 0;
     for (uint32_t number = 0; !is_known && number < SS_MAX_TABLES; number++) {
         ss_block_file_name(known, number);
         is_known = strcmp(name, known) == 0;
@@ -135,7 +135,8 @@ static sstore_status lock_folder(ss_transaction *transaction, ss_write_mode mode
         if (status == SSTORE_ERROR_NOT_FOUND && mode != SS_WRITE_EXTEND)
             continue;
         if (status == SSTORE_OK)
-            status = ss_dir_lock(&transaction->store, error);
+            status = ss_dir_lock(&transaction->store, "another process is writing this store; wait for it to end",
+                                 error);
         if (status == SSTORE_ERROR_BUSY)
             transaction->made_folder = false;
         if (status != SSTORE_OK || ss_dir_is_at(&transaction->store, transaction->path))
