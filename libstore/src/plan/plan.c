@@ -12,6 +12,7 @@
 
 #define MAX_GROUPS 64u
 #define HEX_MASK_DIGITS 16u
+#define PLAN_NAME_BYTES 8u /* of "BcC" or "4c1/4c1" */
 
 /* ----- making tables ----- */
 
@@ -241,7 +242,6 @@ sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_o
     const char *reason;
     if (!are_tables_valid(plan_out, &reason))
         return ss_fail_argument(error, "the plan '%s' cannot be used: %s", name, reason);
-    ss_plan_find_name(plan_out, &steps);
     return SSTORE_OK;
 }
 
@@ -299,30 +299,32 @@ static uint32_t count_choices(choice level)
     return (uint32_t)ss_min_u64(ways, SS_MAX_TABLES + 1);
 }
 
-void ss_plan_find_name(ss_plan *plan, ss_steps *steps)
+/* Find the name of a plan that is not of disjoint groups, which need none. */
+static bool find_name(const ss_plan *plan, char name[PLAN_NAME_BYTES])
 {
-    char name[sizeof plan->name] = "";
-    bool found = are_disjoint_groups(plan); /* which need none */
+    ss_steps steps = {.left = SS_CALL_STEPS};
+    bool found = false;
     for (uint32_t groups = 2; !found && groups <= MAX_GROUPS; groups++)
         for (uint32_t chosen = 1; !found && chosen <= groups; chosen++) {
             if (count_choices((choice){groups, chosen}) != plan->table_count)
                 continue;
             /* % 100 shows the compiler that it fits */
-            snprintf(name, sizeof name, "%uc%u", groups % 100, chosen % 100);
-            found = is_named(plan, name, steps);
+            snprintf(name, PLAN_NAME_BYTES, "%uc%u", groups % 100, chosen % 100);
+            found = is_named(plan, name, &steps);
         }
     if (!found && plan->table_count == 16) {
-        snprintf(name, sizeof name, "4c1/4c1");
-        found = is_named(plan, name, steps);
+        snprintf(name, PLAN_NAME_BYTES, "4c1/4c1");
+        found = is_named(plan, name, &steps);
     }
-    memcpy(plan->name, found ? name : "", found ? sizeof name : 1);
+    return found;
 }
 
 size_t ss_plan_format(const ss_plan *plan, char *buffer, size_t size)
 {
     const bool disjoint = are_disjoint_groups(plan);
-    if (plan->name[0] != '\0')
-        return (size_t)snprintf(buffer, size, "%s", plan->name);
+    char name[PLAN_NAME_BYTES];
+    if (!disjoint && find_name(plan, name))
+        return (size_t)snprintf(buffer, size, "%s", name);
     size_t length = 0;
     for (uint32_t i = 0; i < plan->table_count; i++) {
         const ss_plan_table *table = &plan->tables[i];

@@ -21,7 +21,7 @@
 #define SS_MAX_TABLES 64u
 #define SS_NO_PROBE (-1) /* the radius of a table that is not probed */
 
-/* A call's budget for proving plans complete, naming them, and finding radii, for all segments together. Plans in use
+/* A call's budget for proving plans complete, for naming a plan, and for finding radii, for all segments together. Plans in use
  * take some thousand steps for a proof and a hundred thousand for radii. */
 #define SS_CALL_STEPS (UINT64_C(1) << 22)
 
@@ -35,7 +35,6 @@ typedef struct ss_plan {
     uint32_t distance; /* k */
     uint32_t table_count;
     ss_plan_table tables[SS_MAX_TABLES];
-    char name[8]; /* "BcC" or "BcC/BcC" if that is known to mean these tables, otherwise "" */
 } ss_plan;
 
 /*
@@ -52,11 +51,9 @@ sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_o
 
 #define SS_PLAN_TEXT_BYTES 1536u /* maximum size of a plan's text, as in sstore_statistics */
 
-/* Find the plan's name, "BcC" or "BcC/BcC", if it has one; within the steps. */
-void ss_plan_find_name(ss_plan *plan, ss_steps *steps);
-
-/* Write the plan's name, or without one its groups of bits or its masks, with their radii. Cuts text that does not fit.
- * Returns the whole length, as snprintf does. */
+/* Write the plan's name, "BcC" or "BcC/BcC", or without one its groups of bits or its masks, with their radii. Finding
+ * the name takes at most SS_CALL_STEPS; a plan whose name takes more has none. Cuts text that does not fit. Returns the
+ * whole length, as snprintf does. */
 size_t ss_plan_format(const ss_plan *plan, char *buffer, size_t size);
 
 /* Whether this module makes such tables: 1 to SS_MAX_TABLES of them, radii within their prefixes, the leading bits as

@@ -1,7 +1,6 @@
 /* stat.c - statistics of an open store, from its manifest, headers and directories. Reads no blocks. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "store/store.h"
@@ -90,6 +89,7 @@ static void name_writer(uint32_t writer, char *name, size_t capacity)
         name[0] = '\0';
 }
 
+/* Fill in all but the plan's text. */
 static void fill_segment(const ss_segment *segment, bool has_ids, sstore_segment_statistics *to)
 {
     const ss_manifest_segment *metadata = &segment->metadata;
@@ -108,7 +108,6 @@ static void fill_segment(const ss_segment *segment, bool has_ids, sstore_segment
         to->tables_bytes += file_bytes(metadata->tables[i].block_count, block_bytes);
     to->total_bytes = to->tables_bytes + to->ids_bytes + to->directory_bytes;
     ss_folder_name(to->folder, SS_SEGMENT_PREFIX, metadata->folder_number);
-    ss_plan_format(&metadata->plan, to->plan, sizeof to->plan);
     name_writer(metadata->writer, to->writer, sizeof to->writer);
 }
 
@@ -119,6 +118,7 @@ sstore_status sstore_stat_segment(const sstore *store, uint32_t segment, sstore_
     if (store == NULL || statistics_out == NULL || segment >= store->manifest.segment_count)
         return ss_fail_argument(error, "sstore_stat_segment: a NULL argument, or no such segment");
     fill_segment(store->segments[segment], store->manifest.has_ids, &statistics);
+    ss_plan_format(&store->segments[segment]->metadata.plan, statistics.plan, sizeof statistics.plan);
     return ss_give_result(statistics_out, &statistics, sizeof statistics, SS_SEGMENT_STATISTICS_SIZE_1, error);
 }
 
@@ -141,6 +141,7 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
         .memory_bytes = ss_store_memory_bytes(manifest, store->options.io),
         .total_bytes = ss_manifest_total_bytes(manifest),
     };
+    const ss_plan *plan = NULL; /* of the largest segment that adds */
     uint64_t largest = 0;
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         sstore_segment_statistics segment;
@@ -150,13 +151,15 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
         statistics.ids_bytes += segment.ids_bytes;
         statistics.ids_block_count += segment.ids_block_count;
         statistics.directory_bytes += segment.directory_bytes;
-        if (statistics.table_count == 0 || (!segment.removes && segment.record_count > largest)) {
+        if (plan == NULL || (!segment.removes && segment.record_count > largest)) {
             statistics.table_count = segment.table_count;
             statistics.block_bytes = segment.block_bytes;
-            memcpy(statistics.plan, segment.plan, sizeof statistics.plan);
+            plan = &manifest->segments[i].plan;
         }
         largest = segment.removes ? largest : ss_max_u64(largest, segment.record_count);
     }
+    if (plan != NULL)
+        ss_plan_format(plan, statistics.plan, sizeof statistics.plan);
     ss_printable(manifest->recipe, statistics.recipe, sizeof statistics.recipe);
     return ss_give_result(statistics_out, &statistics, sizeof statistics, SS_STATISTICS_SIZE_1, error);
 }

@@ -337,33 +337,22 @@ static bool segment_plausible(const ss_manifest_segment *segment, bool has_ids, 
     return ss_u128_equal(segment->segment_id, ss_segment_id(segment, has_ids));
 }
 
-/* Budgets for all plans of a manifest. */
-typedef struct plan_steps {
-    ss_steps proofs, names;
-} plan_steps;
-
 /* How many plans before to compare with: segments that add and that remove may alternate, with a plan each. */
 #define PLANS_BEFORE 2
 
-/* Whether a segment's plan is complete; finds its name. Most segments have the plan of one just before, which needs no
- * second proof. A hostile manifest may make each proof as slow as possible; hence the budget. */
-static bool prove_plan(const ss_manifest *manifest, ss_manifest_segment *segment, plan_steps *steps,
+/* Whether a segment's plan is complete. Most segments have the plan of one just before, which needs no second proof. A
+ * hostile manifest may make each proof as slow as possible; hence the budget for all of them. */
+static bool prove_plan(const ss_manifest *manifest, const ss_manifest_segment *segment, ss_steps *steps,
                        const char **reason)
 {
-    for (ptrdiff_t before = 1; before <= PLANS_BEFORE && segment - manifest->segments >= before; before++) {
-        if (ss_plan_same_tables(&segment->plan, &segment[-before].plan)) {
-            segment->plan = segment[-before].plan;
+    for (ptrdiff_t before = 1; before <= PLANS_BEFORE && segment - manifest->segments >= before; before++)
+        if (ss_plan_same_tables(&segment->plan, &segment[-before].plan))
             return true;
-        }
-    }
-    if (!ss_plan_valid(&segment->plan, &steps->proofs, reason))
-        return false;
-    ss_plan_find_name(&segment->plan, &steps->names);
-    return true;
+    return ss_plan_valid(&segment->plan, steps, reason);
 }
 
 static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss_manifest_segment *segment,
-                                    plan_steps *steps)
+                                    ss_steps *steps)
 {
     const uint8_t *bytes = take(from, SEGMENT_BYTES);
     const char *reason;
@@ -446,7 +435,7 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
     if (manifest->segments == NULL)
         return ss_fail_memory(from->error, segment_count * sizeof *manifest->segments);
     manifest->segment_count = segment_count;
-    plan_steps steps = {.proofs = {.left = SS_CALL_STEPS}, .names = {.left = SS_CALL_STEPS}};
+    ss_steps steps = {.left = SS_CALL_STEPS};
     for (uint32_t i = 0; i < segment_count; i++) {
         status = decode_segment(from, manifest, &manifest->segments[i], &steps);
         if (status != SSTORE_OK)

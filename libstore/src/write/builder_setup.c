@@ -47,15 +47,15 @@ static sstore_status set_plan(sstore_builder *builder, const ss_write_options *o
 {
     const ss_manifest *manifest = &builder->transaction->manifest;
     const char *name = options->kind == SS_SEGMENT_REMOVED ? SS_REMOVAL_PLAN : options->plan;
-    char text[SS_PLAN_TEXT_BYTES];
-    if (name == NULL || strcmp(name, "auto") == 0) {
-        if (!builder->extends || !manifest->plan_given || manifest->segment_count == 0)
-            return SSTORE_OK;
-        ss_plan_format(&manifest->segments[0].plan, text, sizeof text);
-        name = text;
+    if (name != NULL && strcmp(name, "auto") != 0) {
+        builder->writer.plan = &builder->plan;
+        return ss_plan_parse(name, builder->writer.distance, &builder->plan, error);
     }
-    builder->writer.plan = &builder->plan;
-    return ss_plan_parse(name, builder->writer.distance, &builder->plan, error);
+    if (builder->extends && manifest->plan_given && manifest->segment_count > 0) {
+        builder->plan = manifest->segments[0].plan;
+        builder->writer.plan = &builder->plan;
+    }
+    return SSTORE_OK;
 }
 
 /* Take over the options that follow from the store that is extended. */
