@@ -114,7 +114,7 @@ static sstore_status read_merged(const ss_store_fingerprints *self, uint32_t par
     size_t count = 0;
     bool more = true, any = false;
     ss_merge_iterator_init(&records, store->manifest.has_ids && store->removal_end > 0);
-    sstore_status status = ss_merge_iterator_add_store(&records, store, error);
+    sstore_status status = ss_merge_iterator_add(&records, store, 0, store->manifest.segment_count, error);
     if (status == SSTORE_OK)
         status = ss_merge_iterator_seek(&records, self->parts[part].min, error);
     while (status == SSTORE_OK) {
@@ -284,7 +284,7 @@ sstore_status ss_ordered_lookup_open(ss_ordered_lookup *lookup, const sstore *st
 {
     *lookup = (ss_ordered_lookup){.more = false};
     ss_merge_iterator_init(&lookup->records, store->manifest.has_ids);
-    return ss_merge_iterator_add_store(&lookup->records, store, error);
+    return ss_merge_iterator_add(&lookup->records, store, 0, store->manifest.segment_count, error);
 }
 
 sstore_status ss_ordered_lookup_step(ss_ordered_lookup *lookup, sstore_error *error)

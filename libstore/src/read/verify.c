@@ -362,7 +362,7 @@ static sstore_status verify_order(verification *self, const sstore *store, sstor
     sstore_record record;
     bool more = true;
     ss_merge_iterator_init(&records, store->manifest.has_ids);
-    const sstore_status status = ss_merge_iterator_add_store(&records, store, error);
+    const sstore_status status = ss_merge_iterator_add(&records, store, 0, store->manifest.segment_count, error);
     sstore_status found = status == SSTORE_OK ? ss_merge_iterator_rewind(&records, error) : SSTORE_OK;
     while (status == SSTORE_OK && found == SSTORE_OK && more)
         found = ss_merge_iterator_next(&records, &record, &more, error);

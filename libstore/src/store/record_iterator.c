@@ -341,11 +341,6 @@ uint64_t ss_merge_iterator_bytes(const sstore *store, uint32_t first, uint32_t e
     return bytes;
 }
 
-sstore_status ss_merge_iterator_add_store(ss_merge_iterator *merge, const sstore *store, sstore_error *error)
-{
-    return ss_merge_iterator_add(merge, store, 0, store->manifest.segment_count, error);
-}
-
 static bool is_less(const ss_merge_input *a, const ss_merge_input *b)
 {
     if (a->record.fingerprint != b->record.fingerprint)
@@ -395,6 +390,13 @@ sstore_status ss_merge_iterator_rewind(ss_merge_iterator *merge, sstore_error *e
     for (size_t i = 0; i < merge->input_count; i++)
         rewind_segment(&merge->inputs[i].iterator);
     return begin(merge, error);
+}
+
+sstore_status ss_merge_iterator_open(ss_merge_iterator *merge, const sstore *store, sstore_error *error)
+{
+    ss_merge_iterator_init(merge, store->manifest.has_ids);
+    const sstore_status status = ss_merge_iterator_add(merge, store, 0, store->manifest.segment_count, error);
+    return status == SSTORE_OK ? ss_merge_iterator_rewind(merge, error) : status;
 }
 
 sstore_status ss_merge_iterator_seek(ss_merge_iterator *merge, uint64_t fingerprint, sstore_error *error)
@@ -520,14 +522,6 @@ struct sstore_record_iterator {
     sstore_status status; /* of an earlier call */
 };
 
-/* Open an iterator before the first record of a store. */
-static sstore_status begin_store(ss_merge_iterator *records, const sstore *store, sstore_error *error)
-{
-    ss_merge_iterator_init(records, store->manifest.has_ids);
-    const sstore_status status = ss_merge_iterator_add_store(records, store, error);
-    return status == SSTORE_OK ? ss_merge_iterator_rewind(records, error) : status;
-}
-
 sstore_status sstore_each_record(const sstore *store, sstore_record_fn on_record, void *context, sstore_error *error)
 {
     ss_merge_iterator records;
@@ -535,7 +529,7 @@ sstore_status sstore_each_record(const sstore *store, sstore_record_fn on_record
     bool more = true;
     if (store == NULL || on_record == NULL)
         return ss_fail_argument(error, "sstore_each_record: store and on_record must not be NULL");
-    sstore_status status = begin_store(&records, store, error);
+    sstore_status status = ss_merge_iterator_open(&records, store, error);
     while (status == SSTORE_OK) {
         status = ss_merge_iterator_next(&records, &record, &more, error);
         if (status != SSTORE_OK || !more)
@@ -557,7 +551,7 @@ sstore_status sstore_record_iterator_create(const sstore *store, sstore_record_i
     sstore_record_iterator *iterator = ss_alloc(1, sizeof *iterator);
     if (iterator == NULL)
         return ss_fail_memory(error, sizeof *iterator);
-    const sstore_status status = begin_store(&iterator->records, store, error);
+    const sstore_status status = ss_merge_iterator_open(&iterator->records, store, error);
     if (status == SSTORE_OK)
         *iterator_out = iterator;
     else

@@ -102,13 +102,12 @@ typedef struct ss_merge_iterator {
 /* The path of a file that has the last record. */
 const char *ss_merge_iterator_file(const ss_merge_iterator *merge);
 
-/* Begin with no segments. */
+/* Open an iterator before the first record of a store, which must stay open. On failure it is also to be closed. */
+sstore_status ss_merge_iterator_open(ss_merge_iterator *merge, const sstore *store, sstore_error *error);
+/* The same in steps: begin with no segments, add the segments first .. end - 1 of each store, then rewind or seek. */
 void ss_merge_iterator_init(ss_merge_iterator *merge, bool has_ids);
-/* Add the segments first .. end - 1 of a store, which must stay open. */
 sstore_status ss_merge_iterator_add(ss_merge_iterator *merge, const sstore *store, uint32_t first, uint32_t end,
                                   sstore_error *error);
-/* Add all segments of a store. */
-sstore_status ss_merge_iterator_add_store(ss_merge_iterator *merge, const sstore *store, sstore_error *error);
 /* The memory for reading the segments first .. end - 1 of a store, including the open segments. */
 uint64_t ss_merge_iterator_bytes(const sstore *store, uint32_t first, uint32_t end);
 /* Go before the first record, to begin or to start over. */

@@ -73,7 +73,7 @@ struct sstore_builder {
     sstore_change change; /* complete once the store was changed */
 };
 
-/* ----- builder_setup.c ----- */
+/* ----- builder.c ----- */
 
 /* Begin a segment in the store at `path`; or, if `transaction` is not NULL, in that one, which is borrowed and extends
  * a store. The builder has no memory yet. Errors as sstore_builder_create(). */
@@ -86,12 +86,12 @@ static inline uint64_t ss_remaining_memory(uint64_t all, uint64_t taken)
     return ss_max_u64(all - ss_min_u64(taken, all / 2), SS_MIN_MEMORY_BYTES);
 }
 
-/* Share out the memory, of which `reserved_bytes`, but at most half, is for other things. MEMORY. */
-sstore_status ss_builder_share_memory(sstore_builder *builder, const ss_write_options *options, uint64_t reserved_bytes,
-                                      sstore_error *error);
-
-/* ARGUMENT if more memory is reserved than may be. */
-sstore_status ss_builder_check_reserved(const sstore_builder *builder, sstore_error *error);
+/* Share out the memory, of which `reserved_bytes`, but at most half, is for reading stores; and check that the disk has
+ * room for `record_count` records (0: an unknown number). ARGUMENT if more memory is reserved than may be: now if the
+ * builder is in order, which reads stores at once, otherwise when it opens the store that it extends. Further errors as
+ * ss_builder_check_space(); MEMORY. */
+sstore_status ss_builder_prepare(sstore_builder *builder, const ss_write_options *options, uint64_t reserved_bytes,
+                                 uint64_t record_count, sstore_error *error);
 
 /* Create a builder that is ready to take records, or those to remove. Errors as sstore_builder_create(). */
 sstore_status ss_builder_create(const char *path, const ss_write_options *options, sstore_builder **builder_out,
@@ -100,13 +100,6 @@ sstore_status ss_builder_create(const char *path, const ss_write_options *option
 /* UNSUPPORTED if one of the oldest `count` segments, which the builder leaves as they are, has a directory that this
  * host cannot read. */
 sstore_status ss_builder_check_formats(const sstore_builder *builder, uint32_t count, sstore_error *error);
-
-/* IO with ENOSPC if the disk has too little room for a build of `record_count` records, of which `spilled_bytes` are on
- * it already. */
-sstore_status ss_builder_check_space(const sstore_builder *builder, uint64_t record_count, uint64_t spilled_bytes,
-                                     sstore_error *error);
-
-/* ----- builder.c ----- */
 
 /* Open the store that is extended for look-ups, unless it is open. Errors as sstore_open(), and ARGUMENT if that takes
  * too much of the memory. */
@@ -127,6 +120,13 @@ void ss_note_store(sstore_change *change, const ss_manifest *manifest);
 /* Make the segment of these records, and publish it. No others must have been added. Frees the builder. */
 sstore_status ss_builder_finish_from(sstore_builder *builder, const ss_sorted_pieces *records,
                                      sstore_change *change_out, sstore_error *error);
+
+/* ----- disk_space.c ----- */
+
+/* IO with ENOSPC if the disk has too little room for a build of `record_count` records, of which `spilled_bytes` are on
+ * it already. */
+sstore_status ss_builder_check_space(const sstore_builder *builder, uint64_t record_count, uint64_t spilled_bytes,
+                                     sstore_error *error);
 
 /* ----- rewrite.c ----- */
 

@@ -173,7 +173,7 @@ static sstore_status publish_waiting(sstore_dedup *dedup, sstore_error *error)
     if (status != SSTORE_OK)
         return status;
     builder->next_ordinal = dedup->next_ordinal;
-    status = ss_builder_share_memory(builder, &options, 0, error);
+    status = ss_builder_prepare(builder, &options, 0, 0, error);
     if (status == SSTORE_OK)
         status = ss_growing_index_each(dedup->waiting, add_waiting, builder, error);
     if (status == SSTORE_OK)

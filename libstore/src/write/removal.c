@@ -132,14 +132,11 @@ static sstore_status find_by_id(sstore_remover *remover, const key_set *set, sst
 {
     ss_merge_iterator records;
     sstore_record record;
-    id_index index;
+    id_index index = {.begins = NULL};
     bool more = true;
-    ss_merge_iterator_init(&records, true);
-    sstore_status status = open_id_index(&index, set, error);
+    sstore_status status = ss_merge_iterator_open(&records, remover->builder->base.store, error);
     if (status == SSTORE_OK)
-        status = ss_merge_iterator_add_store(&records, remover->builder->base.store, error);
-    if (status == SSTORE_OK)
-        status = ss_merge_iterator_rewind(&records, error);
+        status = open_id_index(&index, set, error);
     while (status == SSTORE_OK && more) {
         status = ss_merge_iterator_next(&records, &record, &more, error);
         if (status == SSTORE_OK && more && has_id(&index, record.id))

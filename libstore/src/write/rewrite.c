@@ -186,7 +186,7 @@ static sstore_status open_inputs(inputs *from, const char *const *paths, size_t 
         from->record_count += totals.record_count;
         from->next_ordinal = ss_max_u64(from->next_ordinal, manifest->next_ordinal);
         from->memory_bytes += ss_merge_iterator_bytes(from->stores[i], 0, manifest->segment_count);
-        status = ss_merge_iterator_add_store(&from->records, from->stores[i], error);
+        status = ss_merge_iterator_add(&from->records, from->stores[i], 0, manifest->segment_count, error);
     }
     return status;
 }
@@ -202,11 +202,7 @@ static sstore_status build_shard(inputs *from, uint64_t shard, uint64_t shard_co
         return status;
     builder->next_ordinal = from->next_ordinal;
     builder->in_order = true;
-    status = ss_builder_share_memory(builder, options, from->memory_bytes, error);
-    if (status == SSTORE_OK)
-        status = ss_builder_check_reserved(builder, error);
-    if (status == SSTORE_OK)
-        status = ss_builder_check_space(builder, from->record_count / shard_count, 0, error);
+    status = ss_builder_prepare(builder, options, from->memory_bytes, from->record_count / shard_count, error);
     if (status != SSTORE_OK) {
         sstore_builder_abort(builder);
         return status;
@@ -396,12 +392,8 @@ static sstore_status run(compaction *self, const ss_write_options *options, ssto
     if (status == SSTORE_OK)
         status = ss_store_open_in(&builder->transaction->store, true, &self->store, error);
     if (status == SSTORE_OK)
-        status = ss_builder_share_memory(builder, options, ss_merge_iterator_bytes(self->store, range.first, range.end),
-                                         error);
-    if (status == SSTORE_OK)
-        status = ss_builder_check_reserved(builder, error);
-    if (status == SSTORE_OK)
-        status = ss_builder_check_space(builder, count_max(manifest, range, SS_SEGMENT_RECORDS), 0, error);
+        status = ss_builder_prepare(builder, options, ss_merge_iterator_bytes(self->store, range.first, range.end),
+                                    count_max(manifest, range, SS_SEGMENT_RECORDS), error);
     if (status == SSTORE_OK)
         status = make_segment(self, SS_SEGMENT_RECORDS, error);
     if (status == SSTORE_OK && range.first > 0 && count_max(manifest, range, SS_SEGMENT_REMOVED) > 0)
