@@ -148,79 +148,33 @@ static sstore_status verify_tables(verification *self, const ss_segment *segment
 
 /* ----- the id column ----- */
 
-/* Where the id column stands between two blocks. */
-typedef struct ids_check {
-    uint64_t next_rank; /* that a block may begin with, unless the last one goes on */
-    bool continued;
-    uint64_t last_id; /* of the rank that goes on */
-    uint64_t min_ordinal;
-    uint64_t record_count;
-    ss_block_check blocks;
-} ids_check;
-
-/* `key`: the directory's for the block; NULL: there is none. Returns what is wrong, or NULL. */
-static const char *check_ids_block(ids_check *check, const ss_ids_block *block, const uint64_t *key)
-{
-    uint64_t rank = block->first_rank, last_id = check->last_id;
-    bool repeated = check->continued; /* the record has the rank of the one before */
-    const char *reason;
-    if (rank != check->next_rank - (check->continued ? 1 : 0))
-        return "it does not begin with the rank after the previous block";
-    for (uint32_t i = 0; i < block->count; i++) {
-        const uint64_t id = ss_ids_block_id(block, i);
-        if (i > 0) {
-            repeated = !ss_ids_block_starts_rank(block, i);
-            rank += !repeated;
-        }
-        if (repeated && id <= last_id)
-            return SS_IDS_DO_NOT_ASCEND;
-        last_id = id;
-        check->min_ordinal = ss_max_u64(check->min_ordinal, id + (id < UINT64_MAX));
-    }
-    check->next_rank = rank + 1;
-    check->continued = block->continued;
-    check->last_id = last_id;
-    check->record_count += block->count;
-    if (key != NULL && rank != *key)
-        return SS_OTHER_LAST_RANK;
-    return ss_block_check_ids(&check->blocks, block, &reason) ? NULL : reason;
-}
-
 static sstore_status verify_ids(verification *self, const ss_segment *segment, sstore_error *error)
 {
     const ss_block_reader *ids = &segment->ids;
-    const uint32_t block_bytes = ids->header.block_bytes;
     const uint64_t problems_before = self->problem_count;
-    ids_check check = {.min_ordinal = self->min_ordinal};
-    ss_read_ahead ahead = ss_read_ahead_from(0, UINT64_MAX);
-    uint8_t *buffer = ss_alloc(1, block_bytes);
-    sstore_status status = buffer != NULL ? SSTORE_OK : ss_fail_memory(error, block_bytes);
+    ss_ids_iterator iterator;
+    ss_block_check blocks = {.count = 0};
+    sstore_status status = ss_ids_iterator_open(&iterator, &segment->checked_ids, error);
     if (status == SSTORE_OK)
-        status = ss_block_check_init(&check.blocks, block_bytes, NULL, error);
-    for (uint64_t number = 0; status == SSTORE_OK && number < ids->header.block_count && !self->stopped; number++) {
-        const uint8_t *bytes;
+        status = ss_block_check_init(&blocks, ids->header.block_bytes, NULL, error);
+    while (status == SSTORE_OK && iterator.next_block < ids->header.block_count && !self->stopped) {
+        const uint64_t number = iterator.next_block;
         const char *reason;
-        ss_ids_block block;
-        ss_block_reader_ahead(ids, number, &ahead);
-        if (ss_block_reader_get(ids, number, buffer, &bytes, error) != SSTORE_OK) {
+        if (ss_ids_iterator_next(&iterator, error) != SSTORE_OK ||
+            ss_ids_iterator_check(&iterator, error) != SSTORE_OK) {
             note(self, error);
-            continue;
-        }
-        const bool has_key = segment->directory != NULL;
-        const uint64_t key = has_key ? ss_array_at(&segment->ids_keys.keys, number) : 0;
-        if (ss_ids_block_open(&block, bytes, block_bytes, &reason)) /* after a problem ranks cannot be followed */
-            reason = self->problem_count == problems_before ? check_ids_block(&check, &block, has_key ? &key : NULL)
-                                                            : NULL;
-        if (reason != NULL)
+            ss_block_check_skip(&blocks);
+        } else if (!ss_block_check_ids(&blocks, &iterator.block, &reason)) {
             note_block(self, ids, number, reason);
+        }
     }
     if (status == SSTORE_OK && self->problem_count == problems_before &&
-        (check.continued || check.next_rank != segment->metadata.distinct_count ||
-         check.record_count != segment->metadata.record_count))
+        !ss_ids_iterator_has_all(&iterator, segment->metadata.distinct_count, segment->metadata.record_count))
         note_file(self, ids->file.path, "the ids are not those of the store's fingerprints");
-    self->min_ordinal = check.min_ordinal;
-    ss_block_check_free(&check.blocks);
-    ss_free(buffer);
+    if (segment->metadata.record_count > 0)
+        self->min_ordinal = ss_max_u64(self->min_ordinal, iterator.max_id + (iterator.max_id < UINT64_MAX));
+    ss_block_check_free(&blocks);
+    ss_ids_iterator_close(&iterator);
     return status;
 }
 

@@ -87,6 +87,76 @@ sstore_status ss_table_iterator_next(ss_table_iterator *iterator, const uint64_t
     return SSTORE_OK;
 }
 
+/* ===== blocks of an id column ===== */
+
+sstore_status ss_ids_iterator_open(ss_ids_iterator *iterator, const ss_checked_blocks *checked, sstore_error *error)
+{
+    const uint32_t block_bytes = checked->reader->header.block_bytes;
+    *iterator = (ss_ids_iterator){.checked = checked, .buffer = ss_alloc(1, block_bytes)};
+    ss_ids_iterator_seek(iterator, 0);
+    return iterator->buffer != NULL ? SSTORE_OK : ss_fail_memory(error, block_bytes);
+}
+
+void ss_ids_iterator_seek(ss_ids_iterator *iterator, uint64_t number)
+{
+    iterator->block = (ss_ids_block){.count = 0};
+    iterator->next_block = number;
+    iterator->next_rank = iterator->record_count = 0;
+    iterator->has_last = number == 0;
+    iterator->ahead = ss_read_ahead_from(number, UINT64_MAX);
+}
+
+void ss_ids_iterator_close(ss_ids_iterator *iterator)
+{
+    ss_free(iterator->buffer);
+    iterator->buffer = NULL;
+}
+
+sstore_status ss_ids_iterator_next(ss_ids_iterator *iterator, sstore_error *error)
+{
+    const ss_block_reader *reader = iterator->checked->reader;
+    const uint64_t number = iterator->next_block++;
+    const bool has_last = iterator->has_last;
+    const uint8_t *bytes;
+    const bool goes_on = has_last && iterator->block.continued;
+    iterator->order.any = goes_on;
+    iterator->has_last = false;
+    ss_block_reader_ahead(reader, number, &iterator->ahead);
+    sstore_status status = ss_block_reader_get_once(reader, number, iterator->buffer, &bytes, error);
+    if (status == SSTORE_OK)
+        status = ss_checked_block_open_ids(iterator->checked, number, bytes, &iterator->block, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (has_last && iterator->block.first_rank != iterator->next_rank - goes_on)
+        return ss_block_reader_malformed(reader, number, "it does not begin with the rank after the previous block",
+                                         error);
+    iterator->has_last = true;
+    iterator->next_rank = ss_ids_block_last_rank(&iterator->block) + 1;
+    iterator->record_count += iterator->block.count;
+    return SSTORE_OK;
+}
+
+sstore_status ss_ids_iterator_check(ss_ids_iterator *iterator, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; status == SSTORE_OK && i < iterator->block.count; i++) {
+        uint64_t id;
+        iterator->order.any &= !ss_ids_block_starts_rank(&iterator->block, i);
+        status = ss_checked_block_take_id(iterator->checked, iterator->next_block - 1, &iterator->block, i,
+                                          &iterator->order, &id, error);
+        if (status == SSTORE_OK)
+            iterator->max_id = ss_max_u64(iterator->max_id, id);
+    }
+    iterator->has_last = status == SSTORE_OK;
+    return status;
+}
+
+bool ss_ids_iterator_has_all(const ss_ids_iterator *iterator, uint64_t rank_count, uint64_t record_count)
+{
+    return iterator->has_last && !iterator->block.continued && iterator->next_rank == rank_count &&
+           iterator->record_count == record_count;
+}
+
 /* ===== records of a segment ===== */
 
 sstore_status ss_segment_iterator_open(ss_segment_iterator *iterator, const ss_segment *segment, bool has_ids,
@@ -94,29 +164,22 @@ sstore_status ss_segment_iterator_open(ss_segment_iterator *iterator, const ss_s
 {
     *iterator = (ss_segment_iterator){.segment = segment, .has_ids = has_ids};
     const sstore_status status = ss_table_iterator_open(&iterator->fingerprints, &segment->tables[0].checked, error);
-    if (status != SSTORE_OK || !has_ids)
-        return status;
-    const uint32_t block_bytes = segment->ids.header.block_bytes;
-    iterator->ids_ahead = ss_read_ahead_from(0, UINT64_MAX);
-    iterator->ids_buffer = ss_alloc(1, block_bytes);
-    return iterator->ids_buffer != NULL ? SSTORE_OK : ss_fail_memory(error, block_bytes);
+    return status == SSTORE_OK && has_ids ? ss_ids_iterator_open(&iterator->ids, &segment->checked_ids, error) : status;
 }
 
 void ss_segment_iterator_close(ss_segment_iterator *iterator)
 {
     ss_table_iterator_close(&iterator->fingerprints);
-    ss_free(iterator->ids_buffer);
-    iterator->ids_buffer = NULL;
+    ss_ids_iterator_close(&iterator->ids);
 }
 
 static void rewind_segment(ss_segment_iterator *iterator)
 {
     ss_table_iterator_seek(&iterator->fingerprints, 0, UINT64_MAX);
     iterator->value_count = iterator->value_index = iterator->single_count = 0;
-    iterator->rank = iterator->next_ids_block = iterator->id_count = 0;
+    ss_ids_iterator_seek(&iterator->ids, 0);
+    iterator->rank = 0;
     iterator->whole = true;
-    iterator->ids_ahead = ss_read_ahead_from(0, UINT64_MAX);
-    iterator->ids = (ss_ids_block){.count = 0};
     iterator->ids_index = 0;
     iterator->id_order.any = false;
 }
@@ -137,17 +200,11 @@ static sstore_status fill_values(ss_segment_iterator *iterator, bool *more_out, 
 static sstore_status open_next_ids(ss_segment_iterator *iterator, sstore_error *error)
 {
     const ss_block_reader *ids = &iterator->segment->ids;
-    const uint8_t *bytes;
-    if (iterator->next_ids_block == ids->header.block_count)
+    if (iterator->ids.next_block == ids->header.block_count)
         return ss_fail_damaged(error, ids->file.path, SSTORE_NO_OFFSET, "there are fewer ids than fingerprints");
-    uint64_t number = iterator->next_ids_block++;
-    ss_block_reader_ahead(ids, number, &iterator->ids_ahead);
-    sstore_status status = ss_block_reader_get_once(ids, number, iterator->ids_buffer, &bytes, error);
-    if (status == SSTORE_OK)
-        status = ss_checked_block_open_ids(&iterator->segment->checked_ids, number, bytes, &iterator->ids, error);
+    const sstore_status status = ss_ids_iterator_next(&iterator->ids, error);
     iterator->ids_index = 0;
-    iterator->ids_rank = iterator->ids.first_rank;
-    iterator->id_count += iterator->ids.count;
+    iterator->ids_rank = iterator->ids.block.first_rank;
     return status;
 }
 
@@ -160,15 +217,15 @@ static sstore_status seek_ids(ss_segment_iterator *iterator, sstore_error *error
     uint64_t number = ss_key_index_find(&iterator->segment->ids_keys, iterator->rank);
     sstore_status status = SSTORE_OK;
     uint32_t end;
-    if (iterator->ids.count == 0 || number + 1 != iterator->next_ids_block) {
-        iterator->next_ids_block = number;
-        iterator->ids_ahead = nothing_ahead;
+    if (iterator->ids.block.count == 0 || number + 1 != iterator->ids.next_block) {
+        ss_ids_iterator_seek(&iterator->ids, number);
+        iterator->ids.ahead = nothing_ahead;
         status = open_next_ids(iterator, error);
-        iterator->ids_ahead = ss_read_ahead_from(number + 1, UINT64_MAX);
+        iterator->ids.ahead = ss_read_ahead_from(number + 1, UINT64_MAX);
     }
     if (status != SSTORE_OK)
         return status;
-    ss_ids_block_find(&iterator->ids, iterator->rank, &iterator->ids_index, &end);
+    ss_ids_block_find(&iterator->ids.block, iterator->rank, &iterator->ids_index, &end);
     iterator->ids_rank = iterator->rank;
     iterator->id_order.any = false;
     return SSTORE_OK; /* if the block does not have the rank, take_id() reports it */
@@ -203,13 +260,13 @@ static sstore_status seek_segment(ss_segment_iterator *iterator, uint64_t finger
 /* Take the current id, and step to the next one. *last_out: no further id belongs to the current rank. */
 static sstore_status take_id(ss_segment_iterator *iterator, uint64_t *id_out, bool *last_out, sstore_error *error)
 {
-    ss_ids_block *block = &iterator->ids;
+    ss_ids_block *block = &iterator->ids.block;
     if (iterator->ids_index == block->count) {
         const sstore_status status = open_next_ids(iterator, error);
         if (status != SSTORE_OK)
             return status;
     }
-    const uint64_t number = iterator->next_ids_block - 1;
+    const uint64_t number = iterator->ids.next_block - 1;
     if (iterator->ids_rank != iterator->rank)
         return ss_block_reader_malformed(&iterator->segment->ids, number, "its ranks do not follow the fingerprints",
                                          error);
@@ -228,7 +285,7 @@ static sstore_status check_end(const ss_segment_iterator *iterator, sstore_error
     if (iterator->rank != segment->metadata.distinct_count)
         return ss_fail_damaged(error, segment->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
                                "the table has another number of fingerprints than the manifest says");
-    if (iterator->whole && iterator->has_ids && iterator->id_count != segment->metadata.record_count)
+    if (iterator->whole && iterator->has_ids && iterator->ids.record_count != segment->metadata.record_count)
         return ss_fail_damaged(error, segment->ids.file.path, SSTORE_NO_OFFSET,
                                "there are more or fewer ids than the manifest says");
     return SSTORE_OK;
@@ -238,12 +295,12 @@ static sstore_status check_end(const ss_segment_iterator *iterator, sstore_error
 static uint32_t count_singles(const ss_segment_iterator *iterator)
 {
     const uint32_t values = iterator->value_count - iterator->value_index,
-                   ids = iterator->ids.count - iterator->ids_index;
+                   ids = iterator->ids.block.count - iterator->ids_index;
     if (!iterator->has_ids)
         return values - (values > 0);
     if (values == 0 || ids == 0 || iterator->ids_index == 0 || iterator->ids_rank != iterator->rank)
         return 0;
-    const uint32_t single = ss_ids_block_singles(&iterator->ids, iterator->ids_index);
+    const uint32_t single = ss_ids_block_singles(&iterator->ids.block, iterator->ids_index);
     return ss_min_u32(single, ss_min_u32(values, ids) - 1);
 }
 
@@ -270,7 +327,7 @@ sstore_status ss_segment_iterator_next(ss_segment_iterator *iterator, sstore_rec
 {
     if (SS_LIKELY(iterator->single_count > 0)) {
         record_out->fingerprint = iterator->values[iterator->value_index];
-        record_out->id = iterator->has_ids ? ss_ids_block_id(&iterator->ids, iterator->ids_index) : 0;
+        record_out->id = iterator->has_ids ? ss_ids_block_id(&iterator->ids.block, iterator->ids_index) : 0;
         pass_singles(iterator, 1);
         *more_out = true;
         return SSTORE_OK;
@@ -293,7 +350,7 @@ sstore_status ss_segment_iterator_next(ss_segment_iterator *iterator, sstore_rec
     iterator->single_count = count_singles(iterator);
     const ss_block_reader *ids = &iterator->segment->ids;
     if (iterator->has_ids && iterator->rank == iterator->segment->metadata.distinct_count &&
-        (iterator->ids_index < iterator->ids.count || iterator->next_ids_block < ids->header.block_count))
+        (iterator->ids_index < iterator->ids.block.count || iterator->ids.next_block < ids->header.block_count))
         return ss_fail_damaged(error, ids->file.path, SSTORE_NO_OFFSET, "there are more ids than fingerprints");
     return SSTORE_OK;
 }

@@ -1,6 +1,6 @@
 /*
- * record_iterator.h - iterators in ascending order: over the fingerprints of a table, the records of a segment, and the
- * merged records of stores. Each uses the one before. What they return is checked: errors are IO, DAMAGED and MEMORY.
+ * record_iterator.h - iterators in ascending order: over the fingerprints of a table, the blocks of an id column, the
+ * records of a segment, and the merged records of stores. Each uses those before. What they return is checked: errors are IO, DAMAGED and MEMORY.
  * All are opened even if opening fails, and must be closed; a zeroed one may be closed.
  */
 #ifndef SS_RECORD_ITERATOR_H
@@ -37,6 +37,35 @@ void ss_table_iterator_close(ss_table_iterator *iterator);
 sstore_status ss_table_iterator_next(ss_table_iterator *iterator, const uint64_t **values_out, uint32_t *count_out,
                                    sstore_error *error);
 
+/* ===== blocks of an id column ===== */
+
+typedef struct ss_ids_iterator {
+    const ss_checked_blocks *checked; /* borrowed */
+    ss_ids_block block;               /* the current one; count 0: none */
+    uint64_t next_block, next_rank;   /* next_rank: after the current block */
+    bool has_last;                    /* the current block is sound, so the next one must follow it */
+    uint64_t record_count;            /* in the blocks so far */
+    ss_id_order order;                /* of the ids checked last; `any`: those of the last rank go on */
+    uint64_t max_id;                  /* of them */
+    ss_read_ahead ahead;
+    uint8_t *buffer;
+} ss_ids_iterator;
+
+sstore_status ss_ids_iterator_open(ss_ids_iterator *iterator, const ss_checked_blocks *checked, sstore_error *error);
+/* Continue with block `number`; from 0 on, the column's whole order is checked. */
+void ss_ids_iterator_seek(ss_ids_iterator *iterator, uint64_t number);
+void ss_ids_iterator_close(ss_ids_iterator *iterator);
+
+/* Open the next block, of which there must be one. Its ranks follow those of the block before. After a damaged block
+ * the next call continues with the block after it. */
+sstore_status ss_ids_iterator_next(ss_ids_iterator *iterator, sstore_error *error);
+
+/* Check that the ids of each rank of the current block ascend, also from the block before, which was checked. */
+sstore_status ss_ids_iterator_check(ss_ids_iterator *iterator, sstore_error *error);
+
+/* Whether all blocks were read, and their records are those of so many ranks. */
+bool ss_ids_iterator_has_all(const ss_ids_iterator *iterator, uint64_t rank_count, uint64_t record_count);
+
 /* ===== records of a segment ===== */
 
 /* Table 0 and the id column, read in parallel. */
@@ -48,14 +77,11 @@ typedef struct ss_segment_iterator {
     uint32_t value_count, value_index;
     uint32_t single_count; /* records from the current one on with a fingerprint each, which do not end a block */
     uint64_t rank; /* of values[value_index] */
-    uint8_t *ids_buffer;
-    ss_ids_block ids;
-    uint64_t next_ids_block, ids_rank; /* ids_rank: of record ids_index */
-    ss_id_order id_order;              /* of the current fingerprint's ids */
-    bool whole;                        /* all records are read, from the first one on */
-    uint64_t id_count;                 /* in the blocks of ids opened so far */
-    uint32_t ids_index;
-    ss_read_ahead ids_ahead;
+    ss_ids_iterator ids;
+    uint32_t ids_index;   /* of the next record in the current block of ids */
+    uint64_t ids_rank;    /* its rank */
+    ss_id_order id_order; /* of the current fingerprint's ids */
+    bool whole;           /* all records are read, from the first one on */
 } ss_segment_iterator;
 
 sstore_status ss_segment_iterator_open(ss_segment_iterator *iterator, const ss_segment *segment, bool has_ids,

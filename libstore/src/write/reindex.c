@@ -118,65 +118,31 @@ static sstore_status write_table(reindexing *self, const ss_table *table, uint32
     return status;
 }
 
-/* The state of the id column between two blocks. */
-typedef struct ids_state {
-    uint64_t next_rank, count;
-    bool continued;    /* the last rank has more records */
-    ss_id_order order; /* of its ids */
-} ids_state;
-
-static sstore_status follow_ids(ids_state *state, const ss_checked_blocks *checked, uint64_t number,
-                                const ss_ids_block *block, sstore_error *error)
-{
-    sstore_status status = SSTORE_OK;
-    uint64_t id;
-    if (block->first_rank != state->next_rank - (state->continued ? 1 : 0))
-        return ss_block_reader_malformed(checked->reader, number,
-                                         "it does not begin with the rank after the previous block", error);
-    state->order.any &= state->continued;
-    for (uint32_t i = 0; status == SSTORE_OK && i < block->count; i++) {
-        state->order.any &= !ss_ids_block_starts_rank(block, i);
-        status = ss_checked_block_take_id(checked, number, block, i, &state->order, &id, error);
-    }
-    state->next_rank = ss_ids_block_last_rank(block) + 1;
-    state->continued = block->continued;
-    state->count += block->count;
-    return status;
-}
-
 /* Write the last rank of each block of ids. */
 static sstore_status write_ids(reindexing *self, const ss_segment *segment, ss_directory_writer *directory,
                                sstore_error *error)
 {
     const ss_block_reader *blocks = &segment->ids;
-    const ss_checked_blocks checked = {.reader = blocks};
-    ss_read_ahead ahead = ss_read_ahead_from(0, UINT64_MAX);
-    ids_state state = {.count = 0};
+    ss_ids_iterator iterator;
     ss_array_writer keys;
-    uint8_t *buffer = ss_alloc(1, blocks->header.block_bytes);
-    sstore_status status = buffer != NULL ? SSTORE_OK : ss_fail_memory(error, blocks->header.block_bytes);
     ss_array_writer_init(&keys, directory, SS_ARRAY_KEYS, SS_IDS_NUMBER);
-    for (uint64_t number = 0; status == SSTORE_OK && number < blocks->header.block_count; number++) {
-        const uint8_t *bytes;
-        ss_ids_block block;
-        ss_block_reader_ahead(blocks, number, &ahead);
-        status = ss_block_reader_get(blocks, number, buffer, &bytes, error);
+    sstore_status status = ss_ids_iterator_open(&iterator, &segment->checked_ids, error);
+    while (status == SSTORE_OK && iterator.next_block < blocks->header.block_count) {
+        status = ss_ids_iterator_next(&iterator, error);
         if (status == SSTORE_OK)
-            status = ss_checked_block_open_ids(&checked, number, bytes, &block, error);
+            status = ss_ids_iterator_check(&iterator, error);
         if (status == SSTORE_OK)
-            status = follow_ids(&state, &checked, number, &block, error);
+            status = ss_array_writer_add(&keys, iterator.next_rank - 1, error);
         if (status == SSTORE_OK)
-            status = ss_array_writer_add(&keys, state.next_rank - 1, error);
-        if (status == SSTORE_OK)
-            status = ss_progress_add(&self->progress, 0, block.count);
+            status = ss_progress_add(&self->progress, 0, iterator.block.count);
     }
-    if (status == SSTORE_OK && (state.continued || state.next_rank != segment->metadata.distinct_count ||
-                                state.count != blocks->header.item_count))
+    if (status == SSTORE_OK &&
+        !ss_ids_iterator_has_all(&iterator, segment->metadata.distinct_count, blocks->header.item_count))
         status = fail_file(blocks, "the ids are not those of the store's fingerprints", error);
     if (status == SSTORE_OK)
         status = ss_array_writer_finish(&keys, error);
     ss_array_writer_free(&keys);
-    ss_free(buffer);
+    ss_ids_iterator_close(&iterator);
     return status;
 }
 
