@@ -140,7 +140,7 @@ sstore_status ss_ids_iterator_check(ss_ids_iterator *iterator, sstore_error *err
 {
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; status == SSTORE_OK && i < iterator->block.count; i++) {
-        uint64_t id;
+        uint64_t id = 0;
         iterator->order.any &= !ss_ids_block_starts_rank(&iterator->block, i);
         status = ss_checked_block_take_id(iterator->checked, iterator->next_block - 1, &iterator->block, i,
                                           &iterator->order, &id, error);
