@@ -75,7 +75,7 @@ static void choose_options(fuzz_input *input, input_options *options)
     static const char *const columns[] = {"fingerprint,id", "fingerprint", "id,fingerprint", "-,fingerprint,-"};
     line_fault fault;
     const uint64_t kind = fuzz_take(input, 1), lines = fuzz_take(input, 1);
-    options->format = (input_format)(kind % 8 % (INPUT_NPY + 1));
+    options->format = (input_format)(kind % 8 % INPUT_FORMAT_COUNT);
     options->compression = (compression)(kind / 8 % (COMPRESSION_ZSTD + 1));
     if (!compression_check(options->compression, &fault))
         options->compression = COMPRESSION_NONE;

@@ -18,7 +18,6 @@
 #include "input/input_source.h"
 
 #define MIN_WINDOW_BITS 23u /* 8 MiB, the window of 'zstd -19' */
-#define SAMPLE_BYTES 65536u
 
 /* Batches that are read ahead: one to fill, one to take, and some because either side may be slower for a moment. */
 #define BATCHES 4
@@ -77,11 +76,10 @@ static input_format choose_format(const char *path, const input_options *options
     (void)compression_of_name(path, &length);
     if (options->format != INPUT_AUTO)
         return options->format;
-    if (name_has_suffix(path, length, ".u64"))
-        return INPUT_U64;
-    if (name_has_suffix(path, length, ".rec"))
-        return INPUT_REC;
-    return name_has_suffix(path, length, ".npy") ? INPUT_NPY : INPUT_TEXT;
+    for (input_format format = INPUT_TEXT; format < INPUT_FORMAT_COUNT; format++)
+        if (input_formats[format].suffix != NULL && name_has_suffix(path, length, input_formats[format].suffix))
+            return format;
+    return INPUT_TEXT;
 }
 
 static int check(const char *path, const input_options *options)
@@ -131,7 +129,7 @@ static int read_source(input_reader *reader)
     input_format format = choose_format(reader->path, reader->options);
     int code = input_source_unpack(&reader->source, settle_compression(reader->path, reader->options, format));
     if (code == EXIT_DONE)
-        code = input_read_format(reader, format);
+        code = input_formats[format].read(reader);
     bool deliver = code == EXIT_DONE || reader->source.fault.reason[0] != '\0';
     int rest = deliver ? input_deliver(reader) : EXIT_DONE;
     return code != EXIT_DONE ? code : rest;
@@ -306,56 +304,7 @@ int input_read_all(const char *path, const input_options *options, uint64_t **fi
 
 /* ----- estimating ----- */
 
-typedef struct sample {
-    char bytes[SAMPLE_BYTES];
-    size_t size;
-    uint64_t file_bytes;
-} sample;
-
-static void note_id(input_expectation *expected, uint64_t id)
-{
-    if (id > expected->largest_id)
-        expected->largest_id = id;
-}
-
-/* Extrapolate from the first lines. Malformed lines are reported later, when they are read. */
-static void expect_lines(const sample *from, const line_format *format, input_expectation *expected)
-{
-    const char *at = from->bytes, *end = from->bytes + from->size, *stop;
-    uint64_t lines = 0;
-    for (; (stop = memchr(at, '\n', (size_t)(end - at))) != NULL; at = stop + 1, lines++) {
-        line_record record;
-        line_fault fault;
-        size_t length = (size_t)(stop - at) - (stop > at && stop[-1] == '\r');
-        if (line_parse(format, at, length, &record, &fault) && record.has_id)
-            note_id(expected, record.id);
-    }
-    double taken = (double)(at - from->bytes);
-    expected->count = lines > 0 ? (uint64_t)((double)from->file_bytes / taken * (double)lines) : from->size > 0;
-}
-
-/* Words from the offset `first` on: fingerprints alone, or each with an id. */
-static void expect_words(const sample *from, size_t first, bool have_ids, input_expectation *expected)
-{
-    for (size_t at = first + 8; have_ids && at + 8 <= from->size; at += 16) {
-        uint64_t word;
-        memcpy(&word, from->bytes + at, sizeof word);
-        note_id(expected, le64toh(word));
-    }
-    expected->count = from->file_bytes > first ? (from->file_bytes - first) / (have_ids ? 16 : 8) : 0;
-}
-
-static void expect_array(const sample *from, input_expectation *expected)
-{
-    static const char word[] = "'shape'";
-    const char *shape = memmem(from->bytes, from->size, word, sizeof word - 1);
-    char columns[3];
-    const bool two_columns = shape != NULL && sscanf(shape + sizeof word - 1, " : ( %*[0-9] , %2[0-9]", columns) == 1 &&
-                             strcmp(columns, "2") == 0;
-    expect_words(from, 128, two_columns, expected); /* a header of NumPy has 128 bytes */
-}
-
-static bool take_sample(const char *path, sample *taken)
+static bool take_sample(const char *path, input_sample *taken)
 {
     struct stat info;
     /* Only a regular file is opened: the writer of a named pipe would see its only reader come and go. */
@@ -364,7 +313,7 @@ static bool take_sample(const char *path, sample *taken)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    ssize_t got = pread(fd, taken->bytes, SAMPLE_BYTES - 1, 0);
+    ssize_t got = pread(fd, taken->bytes, INPUT_SAMPLE_BYTES - 1, 0);
     close(fd);
     taken->size = got > 0 ? (size_t)got : 0;
     taken->bytes[taken->size] = '\0';
@@ -374,17 +323,12 @@ static bool take_sample(const char *path, sample *taken)
 
 input_expectation input_expect(const char *path, const input_options *options)
 {
-    static sample taken;
+    static input_sample taken;
     input_expectation expected = {.known = false};
     compression kind = choose_compression(path, options);
     if (kind == COMPRESSION_GZIP || kind == COMPRESSION_ZSTD || !take_sample(path, &taken))
         return expected;
     expected.known = true;
-    switch (choose_format(path, options)) {
-    case INPUT_U64:
-    case INPUT_REC: expect_words(&taken, 0, choose_format(path, options) == INPUT_REC, &expected); break;
-    case INPUT_NPY: expect_array(&taken, &expected); break;
-    default: expect_lines(&taken, &options->lines, &expected);
-    }
+    input_formats[choose_format(path, options)].expect(&taken, options, &expected);
     return expected;
 }

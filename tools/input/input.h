@@ -22,7 +22,8 @@ typedef enum input_format {
     INPUT_TEXT,
     INPUT_U64, /* fingerprints, little-endian */
     INPUT_REC, /* pairs of fingerprint and id, little-endian */
-    INPUT_NPY
+    INPUT_NPY,
+    INPUT_FORMAT_COUNT
 } input_format;
 
 typedef struct input_options {

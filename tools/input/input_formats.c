@@ -6,6 +6,7 @@
 
 #include <endian.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "input/digits.h"
@@ -381,12 +382,79 @@ static int read_npy(input_reader *reader)
     return code != EXIT_DONE ? code : read_words(reader, &layout, count);
 }
 
-int input_read_format(input_reader *reader, input_format format)
+static int read_u64(input_reader *reader)
 {
-    switch (format) {
-    case INPUT_U64:
-    case INPUT_REC: return read_words(reader, &(word_layout){.has_ids = format == INPUT_REC}, UINT64_MAX);
-    case INPUT_NPY: return read_npy(reader);
-    default: return read_text(reader);
-    }
+    return read_words(reader, &(word_layout){.has_ids = false}, UINT64_MAX);
 }
+
+static int read_rec(input_reader *reader)
+{
+    return read_words(reader, &(word_layout){.has_ids = true}, UINT64_MAX);
+}
+
+/* ----- estimating ----- */
+
+static void note_id(input_expectation *expected, uint64_t id)
+{
+    if (id > expected->largest_id)
+        expected->largest_id = id;
+}
+
+/* Extrapolate from the first lines. Malformed lines are reported later, when they are read. */
+static void expect_text(const input_sample *from, const input_options *options, input_expectation *expected)
+{
+    const char *at = from->bytes, *end = from->bytes + from->size, *stop;
+    uint64_t lines = 0;
+    for (; (stop = memchr(at, '\n', (size_t)(end - at))) != NULL; at = stop + 1, lines++) {
+        line_record record;
+        line_fault fault;
+        size_t length = (size_t)(stop - at) - (stop > at && stop[-1] == '\r');
+        if (line_parse(&options->lines, at, length, &record, &fault) && record.has_id)
+            note_id(expected, record.id);
+    }
+    double taken = (double)(at - from->bytes);
+    expected->count = lines > 0 ? (uint64_t)((double)from->file_bytes / taken * (double)lines) : from->size > 0;
+}
+
+/* Words from the offset `first` on: fingerprints alone, or each with an id. */
+static void expect_words(const input_sample *from, size_t first, bool have_ids, input_expectation *expected)
+{
+    for (size_t at = first + 8; have_ids && at + 8 <= from->size; at += 16) {
+        uint64_t word;
+        memcpy(&word, from->bytes + at, sizeof word);
+        note_id(expected, le64toh(word));
+    }
+    expected->count = from->file_bytes > first ? (from->file_bytes - first) / (have_ids ? 16 : 8) : 0;
+}
+
+static void expect_u64(const input_sample *from, const input_options *options, input_expectation *expected)
+{
+    (void)options;
+    expect_words(from, 0, false, expected);
+}
+
+static void expect_rec(const input_sample *from, const input_options *options, input_expectation *expected)
+{
+    (void)options;
+    expect_words(from, 0, true, expected);
+}
+
+static void expect_npy(const input_sample *from, const input_options *options, input_expectation *expected)
+{
+    (void)options;
+    static const char word[] = "'shape'";
+    const char *shape = memmem(from->bytes, from->size, word, sizeof word - 1);
+    char columns[3];
+    const bool two_columns = shape != NULL && sscanf(shape + sizeof word - 1, " : ( %*[0-9] , %2[0-9]", columns) == 1 &&
+                             strcmp(columns, "2") == 0;
+    expect_words(from, 128, two_columns, expected); /* a header of NumPy has 128 bytes */
+}
+
+/* ----- the formats ----- */
+
+const input_format_row input_formats[INPUT_FORMAT_COUNT] = {
+    [INPUT_TEXT] = {NULL, read_text, expect_text},
+    [INPUT_U64] = {".u64", read_u64, expect_u64},
+    [INPUT_REC] = {".rec", read_rec, expect_rec},
+    [INPUT_NPY] = {".npy", read_npy, expect_npy},
+};

@@ -9,6 +9,8 @@
 #include "input/input_source.h"
 #include "output/messages.h"
 
+#define INPUT_SAMPLE_BYTES 65536u
+
 typedef struct input_reader {
     input_source source;
     const char *path;
@@ -23,7 +25,22 @@ typedef struct input_reader {
 /* Hand the batch on if it is not empty. */
 int input_deliver(input_reader *reader);
 
-/* Read the rest of the source in a format. The caller then delivers the last batch, even after a fault. */
-int input_read_format(input_reader *reader, input_format format);
+/* The beginning of a file. */
+typedef struct input_sample {
+    char bytes[INPUT_SAMPLE_BYTES]; /* and a NUL after the last one */
+    size_t size;
+    uint64_t file_bytes;
+} input_sample;
+
+/* A format. To add one: a value of input_format, a row of input_formats, and its name in `formats` of commands/cmd.c. */
+typedef struct input_format_row {
+    const char *suffix; /* of file names; NULL: none */
+    /* Read the rest of the source. The caller then delivers the last batch, even after a fault. */
+    int (*read)(input_reader *reader);
+    /* Set the count and the largest id, from a sample of a file that is not compressed. */
+    void (*expect)(const input_sample *from, const input_options *options, input_expectation *expected);
+} input_format_row;
+
+extern const input_format_row input_formats[INPUT_FORMAT_COUNT];
 
 #endif

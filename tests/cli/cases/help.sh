@@ -3,10 +3,10 @@ sstore --help
 sstore -h | cmp - <(sstore --help)
 sstore help | cmp - <(sstore --help)
 exits 0 sstore --version | sed 's/[0-9][0-9.]*$/VERSION/'
-for command in build add remove compact reindex merge shard query scan collect pairs clusters join plan stat verify \
-    dump; do
+for command in $(sstore --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
     echo "--- $command"
     exits 0 sstore $command --help | head -1
+    [[ -e ${BASH_SOURCE[0]%/tests/*}/tools/man/sstore-$command.1 ]] || echo "no man page"
     sstore help $command | cmp - <(sstore $command --help)
     sstore $command --version | cmp - <(sstore --version)
 done
