@@ -17,8 +17,8 @@
 
 #define BLOCK_BYTES 4096u
 #define LINE_BYTES 64u
-#define MOST_BLOCKS 256u
-#define MOST_LINES 32u
+#define MAX_BLOCKS 256u
+#define MAX_LINES 32u
 #define ROUNDS 5u
 
 static uint64_t bytes = 1u << 30, blocks = 24, lines = 5, queries = 200000, seed = 1;
@@ -37,7 +37,7 @@ static uint8_t *make_memory(bool huge)
 static double time_round(const uint8_t *memory, bench_random *random, uint64_t *sum_out)
 {
     uint64_t sum = 0;
-    const uint8_t *block[MOST_BLOCKS], *group[MOST_BLOCKS];
+    const uint8_t *block[MAX_BLOCKS], *group[MAX_BLOCKS];
     const uint64_t block_count = bytes / BLOCK_BYTES, places = BLOCK_BYTES / LINE_BYTES - lines - 1;
     const double begin = bench_now_ns();
     for (uint64_t query = 0; query < queries; query++) {
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
                                sizeof parameters / sizeof *parameters};
     bench_parse(argc, argv, &usage);
     const bool huge = strcmp(pages, "huge") == 0;
-    if (bytes < BLOCK_BYTES || blocks < 1 || blocks > MOST_BLOCKS || lines < 1 || lines > MOST_LINES || queries == 0)
+    if (bytes < BLOCK_BYTES || blocks < 1 || blocks > MAX_BLOCKS || lines < 1 || lines > MAX_LINES || queries == 0)
         bench_fail("bytes, blocks, lines or queries are out of range; see --help");
     if (!huge && strcmp(pages, "small") != 0)
         bench_fail("--pages=%s: small or huge", pages);
@@ -84,7 +84,8 @@ int main(int argc, char **argv)
         rounds[i] = time_round(memory, &random, &sum);
     printf("# median of %u rounds; sum %" PRIu64 "\n", ROUNDS, sum);
     printf("MiB       blocks  lines  pages  us/query\n");
-    printf("%-8" PRIu64 "  %6" PRIu64 "  %5" PRIu64 "  %-5s  %8.2f\n", bytes >> 20, blocks, lines, pages, bench_median(rounds, ROUNDS));
+    printf("%-8" PRIu64 "  %6" PRIu64 "  %5" PRIu64 "  %-5s  %8.2f\n", bytes >> 20, blocks, lines, pages,
+           bench_median(rounds, ROUNDS));
     munmap(memory, bytes);
     return 0;
 }

@@ -23,7 +23,7 @@ typedef struct build_request {
     sstore_build_options options;
 } build_request;
 
-#define MOST_PHASES 256u
+#define MAX_PHASES 256u
 
 /* Phases of finish, one after the other. */
 typedef struct phase_times {
@@ -32,7 +32,7 @@ typedef struct phase_times {
         char name[32];
         uint32_t table;
         double begin_ns;
-    } phases[MOST_PHASES];
+    } phases[MAX_PHASES];
 } phase_times;
 
 typedef struct build_times {
@@ -46,7 +46,7 @@ static int note_phase(void *context, const sstore_progress *progress)
     size_t last = self->count - 1;
     bool same = self->count > 0 && self->phases[last].table == progress->table &&
                 strcmp(self->phases[last].name, progress->phase) == 0;
-    if (!same && self->count < MOST_PHASES) {
+    if (!same && self->count < MAX_PHASES) {
         snprintf(self->phases[self->count].name, sizeof self->phases[0].name, "%s", progress->phase);
         self->phases[self->count].table = progress->table;
         self->phases[self->count++].begin_ns = bench_now_ns();

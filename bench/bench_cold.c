@@ -71,11 +71,11 @@ static int note_match(void *context, const sstore_match *match)
     return 0;
 }
 
-/* Bring a count down to `most`; what is then left of that. */
-static uint64_t limit(uint64_t *count, uint64_t most)
+/* Bring a count down to `max`; what is then left of that. */
+static uint64_t limit(uint64_t *count, uint64_t max)
 {
-    *count = *count < most ? *count : most;
-    return most - *count;
+    *count = *count < max ? *count : max;
+    return max - *count;
 }
 
 /*

@@ -137,24 +137,24 @@ static sstore_status count_group_pairs(void *context, const ss_fingerprint_pair 
     return SSTORE_OK;
 }
 
-/* Put groups of more than one into a list that has the `most` largest; `values` are sorted by the block. */
-static void find_groups(uint64_t *values, size_t count, uint32_t block, uint64_t mask, group *list, size_t most)
+/* Put groups of more than one into a list that has the `max` largest; `values` are sorted by the block. */
+static void find_groups(uint64_t *values, size_t count, uint32_t block, uint64_t mask, group *list, size_t max)
 {
     for (size_t begin = 0, end; begin < count; begin = end) {
         for (end = begin + 1; end < count && ((values[end] ^ values[begin]) & mask) == 0;)
             end++;
-        if (end - begin <= list[most - 1].count)
+        if (end - begin <= list[max - 1].count)
             continue;
-        list[most - 1] = (group){.block = block, .values = values + begin, .count = end - begin};
-        qsort(list, most, sizeof *list, compare_groups);
+        list[max - 1] = (group){.block = block, .values = values + begin, .count = end - begin};
+        qsort(list, max, sizeof *list, compare_groups);
     }
 }
 
 /* Time the self-joins of the largest groups of all k + 1 blocks, one by one, on one thread. */
-static void time_groups(const fingerprints *all, uint32_t distance, size_t most)
+static void time_groups(const fingerprints *all, uint32_t distance, size_t max)
 {
     const uint32_t blocks = distance + 1;
-    group *list = bench_alloc(most, sizeof *list);
+    group *list = bench_alloc(max, sizeof *list);
     uint64_t **sorted = bench_alloc(blocks, sizeof *sorted);
     uint64_t *scratch = bench_alloc(all->count, sizeof *scratch);
     ss_group_join *join = bench_alloc(1, sizeof *join);
@@ -166,10 +166,10 @@ static void time_groups(const fingerprints *all, uint32_t distance, size_t most)
         for (size_t j = 0; j < all->count; j++)
             sorted[i][j] = ss_permute(&permutation, all->values[j]);
         ss_sort_keys(sorted[i], scratch, all->count);
-        find_groups(sorted[i], all->count, i, ss_high_mask(end - begin), list, most);
+        find_groups(sorted[i], all->count, i, ss_high_mask(end - begin), list, max);
     }
     printf("group  block  fingerprints  pairs       tests of all  milliseconds\n");
-    for (size_t i = 0; i < most && list[i].count > 0; i++) {
+    for (size_t i = 0; i < max && list[i].count > 0; i++) {
         const double all_tests = (double)list[i].count * (double)(list[i].count - 1) / 2;
         uint64_t pairs = 0;
         sstore_error error;

@@ -35,14 +35,14 @@ done
 
 # Tests that start threads, or whose library calls do.
 threaded='^(unit\.(commit|components|directory|edge_filter|memory_index|sorter|table_join|tasks)'
-threaded+='|property\.(batch|builds|changes|dedup|joins|query_property|stream_matcher)|limits\.opens)$'
+threaded+='|property\.(batch|builds|changes|dedup|joins|query_property|stream_matcher)|limits\.open_close)$'
 
 # The longest tests. asan runs most of them with fewer cases; release and clang leave them to full.
 longest='^(property\.(same_matches|query_property)|faults\.(allocation|files|power_cut)|limits\.(kill|memory)'
 longest+='|format\.(decoder|golden)|unit\.(components|group_join|sorter|table_join)|(cli|corrupt)\..*)$'
 # Tests that would take long with a sanitizer and gain little from it: they count files, watch where files are, mostly
 # run Python, only compute with numbers, or mostly start the command.
-unsanitized='^(limits\.descriptors|faults\.places|format\.vectors|unit\.(planner|cost)'
+unsanitized='^(limits\.descriptors|faults\.file_locations|format\.vectors|unit\.(planner|cost)'
 unsanitized+='|cli\.(output-every|build-compressed|build-text-shapes|query-same|query-brute-force|query-input|dump-format))$'
 
 say() { printf '\n== %s\n' "$*"; }

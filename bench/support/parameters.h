@@ -39,7 +39,8 @@ typedef struct bench_usage {
  */
 int bench_parse(int argc, char **argv, const bench_usage *usage);
 
-/* A number, perhaps with one of the suffixes K, M, G and T, each worth `step` of the one before. False if it is none. */
+/* A number, perhaps with one of the suffixes K, M, G and T, each worth `step` of the one before. False if it is
+ * none. */
 bool bench_parse_number(const char *text, uint64_t step, uint64_t *out);
 
 #endif

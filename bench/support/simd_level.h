@@ -6,11 +6,12 @@
 
 #include <stdbool.h>
 
-/* Use nothing above the level of that name: none, avx2 or avx512. False if there is no such level, or it cannot be set, since the
- * program links the shared library. Before any store is opened. */
+/* Use nothing above the level of that name: none, avx2 or avx512. False if there is no such level, or it cannot be set,
+ * since the program links the shared library. Before any store is opened. */
 bool bench_simd_limit(const char *name);
 
-/* The same with the environment's SSTORE_BENCH_SIMD, if it is set: for programs that scripts start. A wrong name ends the program. */
+/* The same with the environment's SSTORE_BENCH_SIMD, if it is set: for programs that scripts start. A wrong name ends
+ * the program. */
 void bench_simd_from_environment(void);
 
 /* The level that is used, or "that of the shared library". */

@@ -11,7 +11,7 @@
 #include "support/use_store.h"
 
 #define HEADER_BYTES 4096u /* of a block file: format-spec/sstore-format.md, section 4 */
-#define MOST_BLOCKS 1024u
+#define MAX_BLOCKS 1024u
 
 typedef struct block {
     size_t file;
@@ -19,7 +19,7 @@ typedef struct block {
 } block;
 
 typedef struct blocks {
-    block items[MOST_BLOCKS];
+    block items[MAX_BLOCKS];
     size_t count;
 } blocks;
 
@@ -35,7 +35,7 @@ static void list_blocks(const damage_store *store, size_t block_bytes, blocks *o
         const file_bytes *content = &store->contents[file];
         for (size_t at = HEADER_BYTES; is_block_file(store->files.names[file]) && at < content->size;
              at += block_bytes) {
-            assert_true(out->count < MOST_BLOCKS);
+            assert_true(out->count < MAX_BLOCKS);
             out->items[out->count++] = (block){file, content->data + at};
         }
     }

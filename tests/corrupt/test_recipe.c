@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "support/data.h"
-#include "support/hostile.h"
+#include "support/edited_store.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/use_store.h"
@@ -74,12 +74,12 @@ static int make_stores(void **state)
     options.recipe = innocent;
     store_must_build(plain, &options, &set);
     data_free(&set);
-    hostile_store store = hostile_load(plain);
+    edited_store store = edited_load(plain);
     assert_int_equal(strlen(innocent), strlen(harmful));
     memcpy(store.manifest + MANIFEST_RECIPE, harmful, strlen(harmful));
-    hostile_sign(&store);
-    hostile_write(&store, made);
-    hostile_free(&store);
+    edited_set_checksums(&store);
+    edited_write(&store, made);
+    edited_free(&store);
     return 0;
 }
 

@@ -14,7 +14,7 @@
 
 #define HEADER_BYTES 4096u /* of a block file: format-spec/sstore-format.md, section 4 */
 #define DIRECTORY "directory.mdb"
-#define MOST_SEGMENTS 4u
+#define MAX_SEGMENTS 4u
 
 /* ----- what the tests share ----- */
 
@@ -23,18 +23,18 @@ typedef struct patient {
     damage_store store;
     char saved[256];
     uint32_t segment_count;
-    char folders[MOST_SEGMENTS][32];
+    char folders[MAX_SEGMENTS][32];
     rng random;
 } patient;
 
 /* The folders of a store's segments, the oldest first. */
-static uint32_t list_segments(const char *path, char folders_out[MOST_SEGMENTS][32])
+static uint32_t list_segments(const char *path, char folders_out[MAX_SEGMENTS][32])
 {
     sstore_error error = {.status = SSTORE_OK};
     sstore_statistics facts = {.struct_size = sizeof facts};
     sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
     assert_ok(sstore_stat(store, &facts, &error), &error);
-    assert_in_range(facts.segment_count, 1, MOST_SEGMENTS);
+    assert_in_range(facts.segment_count, 1, MAX_SEGMENTS);
     for (uint32_t i = 0; i < facts.segment_count; i++) {
         sstore_segment_statistics segment = {.struct_size = sizeof segment};
         assert_ok(sstore_stat_segment(store, i, &segment, &error), &error);
@@ -94,10 +94,10 @@ static void check_advice(const char *path)
 }
 
 /* The store has the files that it had, by segments, and no others. */
-static void check_files(const char *path, const char *saved, char saved_folders[MOST_SEGMENTS][32],
+static void check_files(const char *path, const char *saved, char saved_folders[MAX_SEGMENTS][32],
                         uint32_t segment_count)
 {
-    char folders[MOST_SEGMENTS][32], left[512], right[512];
+    char folders[MAX_SEGMENTS][32], left[512], right[512];
     assert_int_equal(list_segments(path, folders), segment_count);
     for (uint32_t i = 0; i < segment_count; i++) {
         snprintf(left, sizeof left, "%s/%s", path, folders[i]);
@@ -318,7 +318,7 @@ typedef struct shape {
 static void check_shape(const shape *of, uint64_t seed)
 {
     const char *name = "shaped";
-    char path[256], saved[256], folders[MOST_SEGMENTS][32];
+    char path[256], saved[256], folders[MAX_SEGMENTS][32];
     data_set data;
     rng random = rng_seeded(seed);
     sstore_error error = {.status = SSTORE_OK};
@@ -367,7 +367,7 @@ static void test_many_blocks(void **state)
 /* Segments of one id, since the same records were added twice: each gets a folder of its own. */
 static void test_equal_segments(void **state)
 {
-    char path[256], folders[MOST_SEGMENTS][32], again[MOST_SEGMENTS][32];
+    char path[256], folders[MAX_SEGMENTS][32], again[MAX_SEGMENTS][32];
     data_set data;
     rng random = rng_seeded(run_seed);
     oracle truth;

@@ -12,7 +12,7 @@
 
 #define LENGTHS_A_FILE 100
 #define LONGER_EACH 4100 /* a page or a header, and some */
-#define LONGER_MOST 70000
+#define MAX_LONGER 70000
 
 /* Files are replaced, not changed in place: a map of the old one stays whole. */
 static void resize(damage_store *store, size_t file, size_t size, uint8_t filler)
@@ -41,7 +41,7 @@ static void put_back(damage_store *store, size_t file)
 
 static void resize_file(damage_store *store, size_t file, rng *random)
 {
-    static const size_t longer_by[] = {1, 2, 7, 8, 9, 16, 64, 255, 256, 257, 512, 4095, 4096, 8192, LONGER_MOST};
+    static const size_t longer_by[] = {1, 2, 7, 8, 9, 16, 64, 255, 256, 257, 512, 4095, 4096, 8192, MAX_LONGER};
     const size_t lengths = testing_sanitized() ? LENGTHS_A_FILE / 10 : LENGTHS_A_FILE;
     const size_t size = store->contents[file].size, mean = testing_long() ? 1 : size / lengths + 1;
     for (size_t length = 0; length < size; length += mean == 1 ? 1 : 1 + rng_below(random, 2 * mean))

@@ -15,8 +15,8 @@
 #include "support/scratch.h"
 #include "support/testing.h"
 
-#define MOST_NODES 512u
-#define MOST_NAMES 64u
+#define MAX_NODES 512u
+#define MAX_NAMES 64u
 #define NAME_BYTES 48u
 #define NOBODY UINT32_MAX
 #define SECTOR 512u
@@ -47,7 +47,7 @@ struct disk {
     pthread_mutex_t lock;
     interposer hooks;
     char watched[NAME_BYTES];
-    node nodes[MOST_NODES];
+    node nodes[MAX_NODES];
     uint32_t node_count;
     step *steps;
     size_t step_count, step_capacity, first_step; /* those before the first one tell what was there */
@@ -80,7 +80,7 @@ static uint32_t hold_node(disk *self, int folder, const char *path)
         (void)syscall(SYS_close, held);
         return known;
     }
-    assert_true(self->node_count < MOST_NODES);
+    assert_true(self->node_count < MAX_NODES);
     self->nodes[self->node_count] =
         (node){.held = held, .device = info.st_dev, .number = info.st_ino, .is_folder = S_ISDIR(info.st_mode)};
     return self->node_count++;
@@ -305,11 +305,11 @@ typedef struct name {
 
 /* What is on the disk. */
 typedef struct image {
-    file_bytes files[MOST_NODES];
+    file_bytes files[MAX_NODES];
     struct {
-        name names[MOST_NAMES];
+        name names[MAX_NAMES];
         uint32_t count;
-    } folders[MOST_NODES];
+    } folders[MAX_NODES];
 } image;
 
 static void write_to(file_bytes *file, uint64_t offset, const uint8_t *data, size_t size)
@@ -336,7 +336,7 @@ static void set_name(image *now, uint32_t folder, const char *text, uint32_t tar
 {
     name *found = find_name(now, folder, text);
     if (found == NULL) {
-        assert_true(now->folders[folder].count < MOST_NAMES);
+        assert_true(now->folders[folder].count < MAX_NAMES);
         found = &now->folders[folder].names[now->folders[folder].count++];
         snprintf(found->text, sizeof found->text, "%s", text);
     }

@@ -1,10 +1,10 @@
 /*
- * disk.h - a disk that may lose what was not synced: it watches what a program writes below a folder, and afterwards
- * lays out what a power cut at any moment might have left.
+ * disk.h - a simulated disk that may lose what was not synced. It records what a program writes below a folder, and
+ * then reconstructs the states that a power cut could leave.
  *
- * What fsync() promises and nothing else: a file's bytes and size are there once the file was synced, its name once the
- * folder was. Of what was not synced, any part may be there: of writes any, in any order, each of them whole or cut; of
- * names any, a rename as a whole. After Pillai et al., "All File Systems Are Not Created Equal" (OSDI 2014).
+ * Only what fsync() promises is kept: a file's bytes and size are safe once the file was synced, its name once its
+ * folder was synced. Of everything else any part may survive: any writes, in any order, whole or cut; any names, where
+ * a rename is kept or lost as a whole. After Pillai et al., "All File Systems Are Not Created Equal" (OSDI 2014).
  */
 #ifndef FAULTS_DISK_H
 #define FAULTS_DISK_H
@@ -13,23 +13,23 @@
 
 typedef struct disk disk;
 
-/* Begin to watch the folder `name` in the folder `parent`; it need not be there. What is there is taken for safe. */
+/* Begin to record the folder `name` in the folder `parent`; it need not exist. Its present contents count as synced. */
 disk *disk_watch(const char *parent, const char *name);
-/* Of the files that are there, nobody has waited for the bytes: a power cut may take them, though not the names. */
+/* The bytes of the present files count as not synced, but their names do: a power cut may lose the bytes. */
 void disk_doubt_files(disk *self);
-/* From now on the `at`-th sync, counted from 1, fails, and keeps nothing. */
+/* The `at`-th sync from now on, counted from 1, fails and makes nothing safe. */
 void disk_refuse_sync(disk *self, uint64_t at);
-/* Watch no more. */
+/* Stop recording. */
 void disk_rest(disk *self);
 void disk_free(disk *self);
 
-/* How many syncs were asked for. */
+/* The number of syncs that were requested. */
 uint64_t disk_syncs(const disk *self);
 
-/* How many steps were seen; a power cut comes before, between or behind them. */
+/* The number of recorded steps. A power cut comes before, between or after them. */
 size_t disk_steps(const disk *self);
 
-/* What becomes of what was not synced. */
+/* What a power cut keeps of what was not synced. */
 typedef enum disk_luck {
     DISK_KEEPS_ALL,
     DISK_LOSES_ALL,
@@ -39,8 +39,8 @@ typedef enum disk_luck {
     DISK_LUCKS
 } disk_luck;
 
-/* Lay out in `path`, which must not be there, what a power cut after so many steps leaves of the folder; nothing, if
- * it is not there. */
+/* Write to `path`, which must not exist, the folder as a power cut after `steps` steps leaves it; nothing if the folder
+ * does not exist then. */
 void disk_cut(const disk *self, size_t steps, disk_luck luck, rng *random, const char *path);
 
 #endif

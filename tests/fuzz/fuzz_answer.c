@@ -1,22 +1,22 @@
 /*
- * fuzz_answer.c - queries of a store that is honest or has one lie. An honest store must give the answers of brute
- * force. Any other store must give the same answers, or the call must report damage; if it notices nothing, it must
- * report no record twice, and none that is nowhere in the store. Columns and iterators must agree with callbacks. Every
- * call must end.
- *   1 byte: how the store is read, what is asked, the capacity of columns;
- *   then the store, as support/one_lie.c takes it
+ * fuzz_answer.c - queries of a store that is valid or has one defect. A valid store must give the answers of brute
+ * force. Any other store must give the same answers, or the call must report damage. If the call does not notice the
+ * defect, it must report no record twice, and none that is nowhere in the store. Columns and iterators must agree with
+ * callbacks. Every call must end.
+ *   1 byte: how the store is read, which calls are made, the capacity of columns;
+ *   then the store, as support/invalid_store.c takes it
  */
 #include "support/fuzzing.h"
-#include "support/lie_case.h"
+#include "support/store_case.h"
 
-/* What is read to answer by probing tables, and by reading all of table 0 in order. */
-#define PROBING (SLOW_CONTENT | SLOW_OTHER_TABLES | SLOW_DIRECTORY | SLOW_COUNTS)
-#define SCANNING (SLOW_CONTENT | SLOW_DIRECTORY | SLOW_COUNTS)
+/* What is read by probes, and by a full scan. */
+#define PROBING (BROKEN_CONTENT | BROKEN_OTHER_TABLES | BROKEN_DIRECTORY | BROKEN_COUNTS)
+#define SCANNING (BROKEN_CONTENT | BROKEN_DIRECTORY | BROKEN_COUNTS)
 
 #define MAX_CAPACITY 8u
 
 typedef struct session {
-    lie_case made;
+    store_case made;
     sstore_strategy strategy;
     bool asks_one, asks_all;
     size_t capacity; /* of columns, at most MAX_CAPACITY */
@@ -30,7 +30,7 @@ static int take_match(void *context, const sstore_match *match)
     return 0;
 }
 
-/* Columns with room, from which matches are taken. */
+/* Columns with unused room, from which matches are read. */
 typedef struct match_room {
     uint64_t query_index[MAX_CAPACITY], fingerprint[MAX_CAPACITY], id[MAX_CAPACITY];
     uint32_t distance[MAX_CAPACITY];
@@ -67,12 +67,12 @@ static int take_problem(void *context, const sstore_error *problem)
     return 0;
 }
 
-/* Each match is as far as it says, and within the distance. */
+/* The distance of each match is right and at most the query's. */
 static void check_distances(const session *self, const matches *got, uint32_t distance)
 {
     for (size_t i = 0; i < got->count; i++) {
         const sstore_match *match = &got->items[i];
-        LIE_CHECK(&self->made, match->distance <= distance && match->query_index < 16);
+        STORE_CASE_CHECK(&self->made, match->distance <= distance && match->query_index < 16);
     }
 }
 
@@ -85,12 +85,13 @@ static void query_columns(const session *self, uint64_t fingerprint, uint32_t di
     sstore_error error;
     uint64_t count = 0;
     const sstore_match_columns columns = columns_of(&room);
-    work_begin("query into columns");
-    LIE_CHECK(&self->made, wanted_status == sstore_query_columns(self->cursor, fingerprint, distance, &columns,
-                                                                 self->capacity, &count, &error));
-    LIE_CHECK(&self->made, wanted_status != SSTORE_OK || count == wanted->count);
+    step_count_begin("query into columns");
+    STORE_CASE_CHECK(&self->made, wanted_status == sstore_query_columns(self->cursor, fingerprint, distance, &columns,
+                                                                        self->capacity, &count, &error));
+    STORE_CASE_CHECK(&self->made, wanted_status != SSTORE_OK || count == wanted->count);
     add_columns(&room, count < self->capacity ? count : self->capacity, &got);
-    lie_case_check_same_matches(&self->made, SSTORE_ERROR_DAMAGED, &got, wanted); /* as far as there was room */
+    store_case_check_same_matches(&self->made, SSTORE_ERROR_DAMAGED, &got,
+                                  wanted); /* the columns may be full before the last match */
     matches_free(&got);
 }
 
@@ -98,16 +99,16 @@ static void query(const session *self, uint64_t fingerprint, uint32_t distance)
 {
     matches got = {0}, wanted = {0};
     sstore_error error;
-    work_begin("query");
+    step_count_begin("query");
     const sstore_status status = sstore_query(self->cursor, fingerprint, distance, take_match, &got, &error);
-    const bool ok = lie_case_ok(&self->made, status, &error);
+    const bool ok = store_case_ok(&self->made, status, &error);
     const bool scans = self->strategy == SSTORE_STRATEGY_SCAN;
-    const bool exact = ok && lie_case_keeps(&self->made, scans ? SCANNING : PROBING);
+    const bool exact = ok && store_case_keeps(&self->made, scans ? SCANNING : PROBING);
     if (exact)
         oracle_query(&self->made.truth->truth, fingerprint, distance, 0, &wanted);
     check_distances(self, &got, distance);
     query_columns(self, fingerprint, distance, status, &got);
-    lie_case_check_matches(&self->made, &got, &wanted, exact);
+    store_case_check_matches(&self->made, &got, &wanted, exact);
     matches_free(&got);
     matches_free(&wanted);
 }
@@ -116,12 +117,12 @@ static void query_nearest(const session *self, uint64_t fingerprint)
 {
     matches got = {0}, wanted = {0};
     sstore_error error;
-    work_begin("nearest");
+    step_count_begin("nearest");
     const sstore_status status = sstore_query_nearest(self->cursor, fingerprint, 64, take_match, &got, &error);
-    const bool exact = lie_case_ok(&self->made, status, &error) && lie_case_keeps(&self->made, PROBING);
+    const bool exact = store_case_ok(&self->made, status, &error) && store_case_keeps(&self->made, PROBING);
     if (exact)
         oracle_nearest(&self->made.truth->truth, fingerprint, 64, &wanted);
-    lie_case_check_matches(&self->made, &got, &wanted, exact);
+    store_case_check_matches(&self->made, &got, &wanted, exact);
     matches_free(&got);
     matches_free(&wanted);
 }
@@ -136,7 +137,7 @@ static void iterate_batch(const session *self, uint32_t distance, const sstore_b
     sstore_error error;
     size_t count;
     const sstore_match_columns columns = columns_of(&room);
-    work_begin("iterator of matches");
+    step_count_begin("iterator of matches");
     sstore_status status = sstore_match_iterator_create(self->store, self->made.made.queries, 16, distance, options,
                                                         &iterator, &error);
     for (count = 1; status == SSTORE_OK && count > 0; add_columns(&room, count, &got)) {
@@ -144,8 +145,8 @@ static void iterate_batch(const session *self, uint32_t distance, const sstore_b
         status = sstore_match_iterator_next(iterator, &columns, self->capacity, &count, &error);
     }
     sstore_match_iterator_free(iterator);
-    LIE_CHECK(&self->made, status == wanted_status);
-    lie_case_check_same_matches(&self->made, status, &got, wanted);
+    STORE_CASE_CHECK(&self->made, status == wanted_status);
+    store_case_check_same_matches(&self->made, status, &got, wanted);
     matches_free(&got);
 }
 
@@ -156,15 +157,15 @@ static void query_batch(const session *self, uint32_t distance)
     matches got = {0}, wanted = {0};
     sstore_error error;
     options.threads = 1;
-    work_begin("batch");
+    step_count_begin("batch");
     const sstore_status status = sstore_query_batch(self->store, queries, 16, distance, &options, take_match, &got,
                                                     &error);
-    const bool exact = lie_case_ok(&self->made, status, &error) && lie_case_keeps(&self->made, PROBING);
+    const bool exact = store_case_ok(&self->made, status, &error) && store_case_keeps(&self->made, PROBING);
     for (uint64_t i = 0; exact && i < 16; i++)
         oracle_query(&self->made.truth->truth, queries[i], distance, i, &wanted);
     check_distances(self, &got, distance);
     iterate_batch(self, distance, &options, status, &got);
-    lie_case_check_matches(&self->made, &got, &wanted, exact);
+    store_case_check_matches(&self->made, &got, &wanted, exact);
     matches_free(&got);
     matches_free(&wanted);
 }
@@ -173,10 +174,10 @@ static void explain(const session *self, uint32_t distance)
 {
     sstore_error error;
     uint64_t tables = 0;
-    work_begin("explain");
+    step_count_begin("explain");
     const sstore_status status = sstore_explain(self->cursor, self->made.made.queries[0], distance, take_explanation,
                                                 &tables, &error);
-    (void)lie_case_ok(&self->made, status, &error);
+    (void)store_case_ok(&self->made, status, &error);
 }
 
 /* The same records from an iterator. */
@@ -186,30 +187,31 @@ static void iterate_records(const session *self, sstore_status wanted_status, co
     sstore_record_iterator *iterator = NULL;
     sstore_error error;
     size_t done = 0, count = 1;
-    work_begin("iterator of records");
+    step_count_begin("iterator of records");
     sstore_status status = sstore_record_iterator_create(self->store, &iterator, &error);
     while (status == SSTORE_OK && count > 0) {
         count = 0;
         status = sstore_record_iterator_next(iterator, fingerprints, ids, self->capacity, &count, &error);
         for (size_t i = 0; i < count; i++, done++)
-            LIE_CHECK(&self->made, done >= wanted->count || (wanted->records[done].fingerprint == fingerprints[i] &&
-                                                             wanted->records[done].id == ids[i]));
+            STORE_CASE_CHECK(&self->made,
+                             done >= wanted->count || (wanted->records[done].fingerprint == fingerprints[i] &&
+                                                       wanted->records[done].id == ids[i]));
     }
     sstore_record_iterator_free(iterator);
-    LIE_CHECK(&self->made, status == wanted_status && (status != SSTORE_OK || done == wanted->count));
+    STORE_CASE_CHECK(&self->made, status == wanted_status && (status != SSTORE_OK || done == wanted->count));
 }
 
 static void each_record(const session *self)
 {
     oracle got = {.count = 0};
     sstore_error error;
-    work_begin("each record");
+    step_count_begin("each record");
     const sstore_status status = sstore_each_record(self->store, take_record, &got, &error);
-    const bool ok = lie_case_ok(&self->made, status, &error);
+    const bool ok = store_case_ok(&self->made, status, &error);
     for (size_t i = 1; i < got.count; i++) /* in order, as they come */
-        LIE_CHECK(&self->made, got.records[i - 1].fingerprint <= got.records[i].fingerprint);
+        STORE_CASE_CHECK(&self->made, got.records[i - 1].fingerprint <= got.records[i].fingerprint);
     iterate_records(self, status, &got);
-    lie_case_check_records(&self->made, &got, ok && lie_case_keeps(&self->made, SLOW_CONTENT));
+    store_case_check_records(&self->made, &got, ok && store_case_keeps(&self->made, BROKEN_CONTENT));
     oracle_free(&got);
 }
 
@@ -219,28 +221,28 @@ static void look_at_statistics(const session *self)
     sstore_segment_statistics segment = {.struct_size = sizeof segment};
     sstore_table_statistics table = {.struct_size = sizeof table};
     sstore_error error;
-    work_begin("stat");
-    LIE_CHECK(&self->made, sstore_stat(self->store, &all, &error) == SSTORE_OK);
+    step_count_begin("stat");
+    STORE_CASE_CHECK(&self->made, sstore_stat(self->store, &all, &error) == SSTORE_OK);
     for (uint32_t i = 0; i < all.segment_count; i++) {
-        work_begin("stat of a segment");
-        LIE_CHECK(&self->made, sstore_stat_segment(self->store, i, &segment, &error) == SSTORE_OK);
+        step_count_begin("stat of a segment");
+        STORE_CASE_CHECK(&self->made, sstore_stat_segment(self->store, i, &segment, &error) == SSTORE_OK);
         for (uint32_t j = 0; j < segment.table_count; j++)
-            LIE_CHECK(&self->made, sstore_stat_table(self->store, i, j, &table, &error) == SSTORE_OK);
+            STORE_CASE_CHECK(&self->made, sstore_stat_table(self->store, i, j, &table, &error) == SSTORE_OK);
     }
-    if (lie_case_keeps(&self->made, SLOW_CONTENT | SLOW_COUNTS))
-        LIE_CHECK(&self->made, all.record_count == self->made.truth->truth.count);
+    if (store_case_keeps(&self->made, BROKEN_CONTENT | BROKEN_COUNTS))
+        STORE_CASE_CHECK(&self->made, all.record_count == self->made.truth->truth.count);
 }
 
-/* It finds whatever is wrong, and nothing else. */
+/* It must report damage if, and only if, the store is invalid. */
 static void verify(const session *self)
 {
     sstore_error error;
     uint64_t problems = 0;
-    work_begin("verify");
+    step_count_begin("verify");
     const sstore_status status = sstore_verify(self->made.path, take_problem, &problems, &error);
-    const bool ok = lie_case_ok(&self->made, status, &error);
-    LIE_CHECK(&self->made, status == SSTORE_ERROR_UNSUPPORTED || ok == (problems == 0));
-    LIE_CHECK(&self->made, !ok || SLOW_HONEST(self->made.truth->broken));
+    const bool ok = store_case_ok(&self->made, status, &error);
+    STORE_CASE_CHECK(&self->made, status == SSTORE_ERROR_UNSUPPORTED || ok == (problems == 0));
+    STORE_CASE_CHECK(&self->made, !ok || IS_VALID(self->made.truth->broken));
 }
 
 static void ask_one_by_one(const session *self)
@@ -265,8 +267,8 @@ static void ask(session *self)
 {
     sstore_error error;
     look_at_statistics(self);
-    work_begin("cursor");
-    if (!lie_case_ok(&self->made, sstore_cursor_create(self->store, &self->cursor, &error), &error))
+    step_count_begin("cursor");
+    if (!store_case_ok(&self->made, sstore_cursor_create(self->store, &self->cursor, &error), &error))
         return;
     if (self->asks_one)
         ask_one_by_one(self);
@@ -281,25 +283,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint32_t how = (uint32_t)fuzz_take(&input, 1);
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
     sstore_error error;
-    const uint32_t what = how / 9 % 4; /* all of it, or a part that takes less */
+    const uint32_t what = how / 9 % 4; /* all calls, or some of them, to save time */
     session self = {.strategy = (sstore_strategy)(how / 3 % 3),
                     .asks_one = what < 2,
                     .asks_all = what % 2 == 0,
                     .capacity = 1 + how / 36 % MAX_CAPACITY};
-    lie_case_make(&self.made, "answer", &input);
+    store_case_make(&self.made, "answer", &input);
     options.io = (sstore_io)(how % 3);
     options.strategy = self.strategy;
-    work_begin("open");
-    const bool opened = lie_case_ok(&self.made, sstore_open(self.made.path, &options, &self.store, &error), &error);
-    LIE_CHECK(&self.made, opened == (self.store != NULL));
-    LIE_CHECK(&self.made, self.made.about.kind != LIE_COLUMN || opened || error.status == SSTORE_ERROR_UNSUPPORTED);
-    LIE_CHECK(&self.made, !opened || lie_case_keeps(&self.made, SLOW_FRAME | SLOW_OPENING));
+    step_count_begin("open");
+    const bool opened = store_case_ok(&self.made, sstore_open(self.made.path, &options, &self.store, &error), &error);
+    STORE_CASE_CHECK(&self.made, opened == (self.store != NULL));
+    STORE_CASE_CHECK(&self.made,
+                     self.made.defect.kind != DEFECT_COLUMN || opened || error.status == SSTORE_ERROR_UNSUPPORTED);
+    STORE_CASE_CHECK(&self.made, !opened || store_case_keeps(&self.made, BROKEN_FRAME | BROKEN_OPENING));
     if (opened)
         ask(&self);
     sstore_close(self.store);
     if (what % 3 == 0)
         verify(&self);
-    (void)work_end();
-    lie_case_free(&self.made);
+    (void)step_count_end();
+    store_case_free(&self.made);
     return 0;
 }

@@ -6,7 +6,7 @@
  */
 #include "read/block_check.h"
 #include "support/fuzzing.h"
-#include "support/slow_block.h"
+#include "support/reference_block.h"
 
 #define SIZES 7u /* 256 to 16384 bytes: no more zeros behind a short input than need be */
 
@@ -63,7 +63,7 @@ static void check_find_groups(const reading *of, uint32_t a, uint32_t b)
     FUZZ_CHECK(first <= last && last < of->block->group_count);
     for (uint32_t i = 0; of->values != NULL && i < of->block->count; i++)
         if (of->values[i] >> 32 >= low && of->values[i] >> 32 <= high)
-            FUZZ_CHECK(first <= i / SLOW_GROUP && last >= i / SLOW_GROUP);
+            FUZZ_CHECK(first <= i / REFERENCE_GROUP && last >= i / REFERENCE_GROUP);
 }
 
 static void check_finds(const reading *of)
@@ -74,11 +74,11 @@ static void check_finds(const reading *of)
     check_find_groups(of, first, first);
     check_find_groups(of, first, wanted);
     for (uint32_t group = 1; group < of->block->group_count; group += step) {
-        const uint32_t least = first + (slow_key(of->block->bytes, of->block_bytes, group) << of->block->key_shift);
-        check_find_groups(of, least, least);
-        check_find_groups(of, least, least | (uint32_t)ss_low_mask(of->block->key_shift));
-        check_find_groups(of, least - 1, least);
-        check_find_groups(of, least, least ^ 1u << group % 32);
+        const uint32_t min = first + (reference_key(of->block->bytes, of->block_bytes, group) << of->block->key_shift);
+        check_find_groups(of, min, min);
+        check_find_groups(of, min, min | (uint32_t)ss_low_mask(of->block->key_shift));
+        check_find_groups(of, min - 1, min);
+        check_find_groups(of, min, min ^ 1u << group % 32);
     }
 }
 
@@ -92,14 +92,15 @@ static void check_near(const reading *of, const ss_block *portable)
         FUZZ_CHECK(passed || of->values == NULL);
         if (!passed)
             return;
-        const uint32_t end = ss_min_u32(near.group < near.end ? (near.group + 1) * SLOW_GROUP : near.end * SLOW_GROUP,
+        const uint32_t end = ss_min_u32(near.group < near.end ? (near.group + 1) * REFERENCE_GROUP
+                                                              : near.end * REFERENCE_GROUP,
                                         of->block->count);
-        for (uint32_t i = next * SLOW_GROUP; of->values != NULL && i < end; i++) {
+        for (uint32_t i = next * REFERENCE_GROUP; of->values != NULL && i < end; i++) {
             const uint64_t differing = of->values[i] ^ near.query;
             const bool wanted = ss_popcount(differing) <= near.distance &&
                                 ss_popcount((uint32_t)differing) <= near.lower_distance;
-            const bool found = i / SLOW_GROUP == near.group && (near.which >> i % SLOW_GROUP & 1) != 0;
-            FUZZ_CHECK(wanted == found && (!found || near.values[i % SLOW_GROUP] == of->values[i]));
+            const bool found = i / REFERENCE_GROUP == near.group && (near.which >> i % REFERENCE_GROUP & 1) != 0;
+            FUZZ_CHECK(wanted == found && (!found || near.values[i % REFERENCE_GROUP] == of->values[i]));
         }
         if (near.group == near.end)
             return;
@@ -122,9 +123,10 @@ static void check_groups(const ss_block *block, uint32_t block_bytes, const uint
             FUZZ_CHECK(passed || values == NULL);
             FUZZ_CHECK(!passed ||
                        (ascends(out, count) && ss_block_group_first(block, group, &first) && first == out[0]));
-            FUZZ_CHECK(values == NULL || memcmp(out, values + (size_t)group * SLOW_GROUP, count * sizeof *out) == 0);
+            FUZZ_CHECK(values == NULL ||
+                       memcmp(out, values + (size_t)group * REFERENCE_GROUP, count * sizeof *out) == 0);
             const bool told = ss_block_group_first(block, group, &first) && ss_upper(first) >= block->first;
-            FUZZ_CHECK(told == slow_block_group_first(block->bytes, block_bytes, group, &wanted));
+            FUZZ_CHECK(told == reference_block_group_first(block->bytes, block_bytes, group, &wanted));
             FUZZ_CHECK(!told || first == wanted);
             free(out);
             if (count != size || size == 1 + group % size)
@@ -154,9 +156,9 @@ static void check_block(reading *of)
     uint64_t *values = malloc(size), *fast = malloc(size), *other = malloc(size);
     FUZZ_CHECK(values != NULL && fast != NULL && other != NULL);
     const ss_block portable = without_vectors(of->block);
-    slow_code slow;
-    slow_code_init(&slow, of->block->code->lengths);
-    const bool sound = slow_block_decode(of->block->bytes, of->block_bytes, &slow, values);
+    reference_code slow;
+    reference_code_init(&slow, of->block->code->lengths);
+    const bool sound = reference_block_decode(of->block->bytes, of->block_bytes, &slow, values);
     const bool passed = ss_block_decode(of->block, fast);
     FUZZ_CHECK(passed || !sound);
     FUZZ_CHECK(!sound || memcmp(fast, values, size) == 0);
@@ -190,7 +192,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ss_block block;
     const char *reason = NULL;
     const bool opened = ss_block_open(&block, bytes, block_bytes, &code, &reason);
-    FUZZ_CHECK(opened == slow_block_opens(bytes, block_bytes));
+    FUZZ_CHECK(opened == reference_block_opens(bytes, block_bytes));
     if (opened) {
         of.block = &block;
         of.query.group = first_group % block.group_count;

@@ -1,23 +1,23 @@
 /*
- * fuzz_change.c - a change of a store that is honest or has one lie: merging, sharding, compacting, adding, removing,
+ * fuzz_change.c - a change of a store that is valid or has one defect: merging, sharding, compacting, adding, removing,
  * inserting what is new, rebuilding directories. After success the written segments must be in order and have exactly
  * the wanted records; a store that is rewritten as a whole must be in order even if the old one was not. After a
  * failure the store must be unchanged. Every call must end.
- *   1 byte: which change; then the store, as support/one_lie.c takes it
+ *   1 byte: which change; then the store, as support/invalid_store.c takes it
  */
 #include "support/fuzzing.h"
-#include "support/lie_case.h"
 #include "support/scratch.h"
+#include "support/store_case.h"
 #include "support/use_store.h"
 
 #define GIVEN 24u /* records to add or remove */
 #define SHARDS 2u
 
-/* What may be wrong in an older part of a store that is changed, so that records which are looked up are not found. */
-#define LOOKING_UP (SLOW_CONTENT | SLOW_OTHER_TABLES | SLOW_DIRECTORY | SLOW_COUNTS)
+/* Defects of the old segments by which a change may fail to find records that it looks up. */
+#define LOOKING_UP (BROKEN_CONTENT | BROKEN_OTHER_TABLES | BROKEN_DIRECTORY | BROKEN_COUNTS)
 
 typedef struct session {
-    lie_case made;
+    store_case made;
     oracle given, wanted; /* records */
 } session;
 
@@ -26,7 +26,7 @@ static sstore_build_options build_options(void)
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     options.threads = 1;
     options.memory_bytes = 4 << 20;
-    options.plan = "32:8,32:8"; /* complete for any distance; to choose one takes longer than all the rest */
+    options.plan = "32:8,32:8"; /* complete for any distance; choosing a plan would take most of the time */
     options.ignore_free_space = true;
     return options;
 }
@@ -36,24 +36,24 @@ static sstore_build_options build_options(void)
 static void verify(const session *self, const char *path)
 {
     sstore_error error;
-    work_begin("verify");
+    step_count_begin("verify");
     const sstore_status status = sstore_verify(path, NULL, NULL, &error);
     if (status != SSTORE_OK)
         fprintf(stderr, "%s\n", error.message);
-    LIE_CHECK(&self->made, status == SSTORE_OK);
+    STORE_CASE_CHECK(&self->made, status == SSTORE_OK);
 }
 
 /* A store that was written as a whole. */
 static void check_new(const session *self, const char *path, const oracle *wanted)
 {
-    hostile_store written = hostile_load(path);
-    slow_store *result = slow_store_read(&written);
-    if (!SLOW_HONEST(result->broken))
+    edited_store written = edited_load(path);
+    reference_store *result = reference_store_read(&written);
+    if (!IS_VALID(result->broken))
         fprintf(stderr, "what was written: %s\n", result->first_reason);
-    LIE_CHECK(&self->made, SLOW_HONEST(result->broken));
-    LIE_CHECK(&self->made, records_equal(&result->truth, wanted));
-    slow_store_free(result);
-    hostile_free(&written);
+    STORE_CASE_CHECK(&self->made, IS_VALID(result->broken));
+    STORE_CASE_CHECK(&self->made, records_equal(&result->truth, wanted));
+    reference_store_free(result);
+    edited_free(&written);
     verify(self, path);
     scratch_remove(path);
 }
@@ -66,47 +66,48 @@ static bool was_there(const session *self, const char *folder)
     return false;
 }
 
-/* A store that has changed: the segments that are new have nothing wrong by themselves; the whole has not if the old
- * one had not, or if it was lied about nothing in `rules`, and then holds the wanted records. */
+/* A changed store: each new segment must be valid. If the old store was valid, or breaks none of `rules`, the whole
+ * store must be as valid as before, with the wanted records. */
 static void check_changed(const session *self, uint32_t rules)
 {
-    hostile_store written = hostile_load(self->made.path);
-    slow_store *result = slow_store_read(&written);
+    edited_store written = edited_load(self->made.path);
+    reference_store *result = reference_store_read(&written);
     for (uint32_t i = 0; i < result->segment_count; i++)
-        LIE_CHECK(&self->made, was_there(self, written.segments[i].folder) || SLOW_HONEST(result->segments[i].broken));
-    if (lie_case_keeps(&self->made, rules)) {
-        LIE_CHECK(&self->made, (result->broken & SLOW_CONTENT) == 0);
-        LIE_CHECK(&self->made, records_equal(&result->truth, &self->wanted));
+        STORE_CASE_CHECK(&self->made,
+                         was_there(self, written.segments[i].folder) || IS_VALID(result->segments[i].broken));
+    if (store_case_keeps(&self->made, rules)) {
+        STORE_CASE_CHECK(&self->made, (result->broken & BROKEN_CONTENT) == 0);
+        STORE_CASE_CHECK(&self->made, records_equal(&result->truth, &self->wanted));
     }
-    if (lie_case_is_honest(&self->made)) {
-        LIE_CHECK(&self->made, SLOW_HONEST(result->broken));
+    if (store_case_is_valid(&self->made)) {
+        STORE_CASE_CHECK(&self->made, IS_VALID(result->broken));
         verify(self, self->made.path);
     }
-    slow_store_free(result);
-    hostile_free(&written);
+    reference_store_free(result);
+    edited_free(&written);
 }
 
 static void check_file(const session *self, const char *folder, const char *name, const uint8_t *data, size_t size)
 {
     char path[400];
     snprintf(path, sizeof path, "%s/%s%s%s", self->made.path, folder, folder[0] != '\0' ? "/" : "", name);
-    LIE_CHECK(&self->made, scratch_exists(path));
+    STORE_CASE_CHECK(&self->made, scratch_exists(path));
     file_bytes now = file_load(path);
-    LIE_CHECK(&self->made, now.size == size && memcmp(now.data, data, size) == 0);
+    STORE_CASE_CHECK(&self->made, now.size == size && memcmp(now.data, data, size) == 0);
     file_bytes_free(&now);
 }
 
 /* A failed change leaves everything as it was. */
 static void check_unchanged(const session *self)
 {
-    const hostile_store *was = &self->made.made;
+    const edited_store *was = &self->made.made;
     check_file(self, "", "MANIFEST", was->manifest, was->manifest_bytes);
     for (uint32_t i = 0; i < was->segment_count; i++) {
-        const hostile_segment *of = &was->segments[i];
+        const edited_segment *of = &was->segments[i];
         check_file(self, of->folder, "directory.mdb", of->directory, of->directory_bytes);
-        for (uint32_t file = 0; file < HOSTILE_MOST_FILES; file++) {
+        for (uint32_t file = 0; file < EDITED_MAX_FILES; file++) {
             char name[32] = "ids.blk";
-            if (file != HOSTILE_IDS)
+            if (file != EDITED_IDS)
                 snprintf(name, sizeof name, "table-%02u.blk", file);
             if (of->files[file].bytes != NULL)
                 check_file(self, of->folder, name, of->files[file].bytes, of->files[file].size);
@@ -114,10 +115,10 @@ static void check_unchanged(const session *self)
     }
 }
 
-/* What came of a change in place. */
+/* Check a change in place. */
 static void check_change(const session *self, sstore_status status, const sstore_error *error, uint32_t rules)
 {
-    if (lie_case_written(&self->made, status, error))
+    if (store_case_written(&self->made, status, error))
         check_changed(self, rules);
     else
         check_unchanged(self);
@@ -125,10 +126,10 @@ static void check_change(const session *self, sstore_status status, const sstore
 
 /* ----- changes ----- */
 
-/* What reads all records succeeds only if it can be told which they are. */
+/* A call that reads all records may succeed only if the store's records are known. */
 static void check_read_all(const session *self, bool ok)
 {
-    LIE_CHECK(&self->made, !ok || lie_case_keeps(&self->made, SLOW_CONTENT));
+    STORE_CASE_CHECK(&self->made, !ok || store_case_keeps(&self->made, BROKEN_CONTENT));
 }
 
 static void merge(session *self)
@@ -139,16 +140,16 @@ static void merge(session *self)
     sstore_error error;
     char merged[300];
     snprintf(merged, sizeof merged, "%s-merged", self->made.path);
-    work_begin("merge");
-    const bool ok = lie_case_written(&self->made, sstore_merge(merged, inputs, 1, &options, NULL, &error), &error);
+    step_count_begin("merge");
+    const bool ok = store_case_written(&self->made, sstore_merge(merged, inputs, 1, &options, NULL, &error), &error);
     check_read_all(self, ok);
     if (ok)
         check_new(self, merged, &self->made.truth->truth);
-    LIE_CHECK(&self->made, !scratch_exists(merged));
+    STORE_CASE_CHECK(&self->made, !scratch_exists(merged));
     check_unchanged(self);
 }
 
-/* The shards together hold what the store does. */
+/* The shards together have the records of the store. */
 static void shard(session *self)
 {
     const sstore_build_options as_built = build_options();
@@ -158,28 +159,28 @@ static void shard(session *self)
         sstore_error error;
         char path[300];
         snprintf(path, sizeof path, "%s-shard", self->made.path);
-        work_begin("shard");
+        step_count_begin("shard");
         const sstore_status status = sstore_shard(path, self->made.path, i, SHARDS, &options, NULL, &error);
-        const bool ok = lie_case_written(&self->made, status, &error);
+        const bool ok = store_case_written(&self->made, status, &error);
         check_read_all(self, ok);
         all &= ok;
         if (ok) {
-            hostile_store written = hostile_load(path);
-            slow_store *result = slow_store_read(&written);
+            edited_store written = edited_load(path);
+            reference_store *result = reference_store_read(&written);
             oracle copy = {.count = 0};
             for (size_t j = 0; j < result->truth.count; j++) {
                 records_add(&self->wanted, result->truth.records[j].fingerprint, result->truth.records[j].id);
                 records_add(&copy, result->truth.records[j].fingerprint, result->truth.records[j].id);
             }
-            slow_store_free(result);
-            hostile_free(&written);
+            reference_store_free(result);
+            edited_free(&written);
             check_new(self, path, &copy);
             oracle_free(&copy);
         }
-        LIE_CHECK(&self->made, !scratch_exists(path));
+        STORE_CASE_CHECK(&self->made, !scratch_exists(path));
     }
     records_sort(&self->wanted);
-    LIE_CHECK(&self->made, !all || records_equal(&self->wanted, &self->made.truth->truth));
+    STORE_CASE_CHECK(&self->made, !all || records_equal(&self->wanted, &self->made.truth->truth));
     check_unchanged(self);
 }
 
@@ -198,20 +199,20 @@ static void compact(session *self, sstore_compaction which, uint32_t block_bytes
     options.which = which;
     options.block_bytes = block_bytes;
     want_all(self);
-    work_begin("compact");
+    step_count_begin("compact");
     const sstore_status status = sstore_compact(self->made.path, &options, NULL, &error);
     if (which == SSTORE_COMPACT_ALL)
         check_read_all(self, status == SSTORE_OK);
-    check_change(self, status, &error, SLOW_CONTENT);
+    check_change(self, status, &error, BROKEN_CONTENT);
 }
 
-/* Some records that stores are made of. */
+/* Some of the records that these stores can have. */
 static void choose_given(session *self)
 {
     for (uint32_t i = 0; i < GIVEN; i++) {
         const uint32_t universe = self->made.plan.universe;
-        const uint64_t fingerprint = lie_fingerprint(universe, i + self->made.about.at);
-        const uint64_t id = self->made.plan.has_ids ? lie_id(universe, i) : 0;
+        const uint64_t fingerprint = sample_fingerprint(universe, i + self->made.defect.at);
+        const uint64_t id = self->made.plan.has_ids ? sample_id(universe, i) : 0;
         records_add(&self->given, i % 8 == 7 ? self->made.made.queries[i % 16] : fingerprint, id);
     }
     records_sort(&self->given);
@@ -276,7 +277,7 @@ static void change(session *self, bool removes, bool by_ids)
     by_ids &= self->made.plan.has_ids;
     choose_given(self);
     want_changed(self, removes, by_ids);
-    work_begin(removes ? "remove" : "add");
+    step_count_begin(removes ? "remove" : "add");
     const sstore_status status = build_change(self, removes, by_ids, &error);
     check_change(self, status, &error, LOOKING_UP);
 }
@@ -295,19 +296,20 @@ static int take_answer(void *context, const sstore_dedup_answer *answer)
 {
     offers *all = context;
     session *self = all->self;
-    LIE_CHECK(&self->made, answer->index == all->next++ && answer->is_new == (answer->match_count == 0));
+    STORE_CASE_CHECK(&self->made, answer->index == all->next++ && answer->is_new == (answer->match_count == 0));
     all->answered_new[answer->index] = answer->is_new;
-    LIE_CHECK(&self->made, answer->fingerprint == self->given.records[answer->index].fingerprint);
+    STORE_CASE_CHECK(&self->made, answer->fingerprint == self->given.records[answer->index].fingerprint);
     for (size_t i = 0; i < answer->match_count; i++) {
         const sstore_match *match = &answer->matches[i];
         bool is_taken = false;
         for (size_t j = 0; j < all->taken.count; j++)
             is_taken |= all->taken.records[j].fingerprint == match->fingerprint &&
                         all->taken.records[j].id == match->id;
-        LIE_CHECK(&self->made, is_taken || slow_store_may_report(self->made.truth, match->fingerprint, match->id));
+        STORE_CASE_CHECK(&self->made,
+                         is_taken || reference_store_may_report(self->made.truth, match->fingerprint, match->id));
         if (i > 0) {
             const sstore_match *before = &answer->matches[i - 1];
-            LIE_CHECK(&self->made, before->fingerprint != match->fingerprint || before->id != match->id);
+            STORE_CASE_CHECK(&self->made, before->fingerprint != match->fingerprint || before->id != match->id);
         }
     }
     matches near = {0};
@@ -315,7 +317,7 @@ static int take_answer(void *context, const sstore_dedup_answer *answer)
     oracle_query(&all->taken, answer->fingerprint, self->made.truth->distance, 0, &near);
     const size_t right = near.count;
     matches_free(&near);
-    LIE_CHECK(&self->made, !lie_case_is_honest(&self->made) || right == answer->match_count);
+    STORE_CASE_CHECK(&self->made, !store_case_is_valid(&self->made) || right == answer->match_count);
     if (answer->is_new)
         records_add(&all->taken, answer->fingerprint, answer->id);
     return 0;
@@ -337,7 +339,7 @@ static sstore_status offer(session *self, offers *all, sstore_error *error)
     status = sstore_dedup_offer(dedup, fingerprints, self->made.plan.has_ids ? ids : NULL, GIVEN, all->is_new,
                                 take_answer, all, error);
     for (uint64_t i = 0; status == SSTORE_OK && i < GIVEN; i++)
-        LIE_CHECK(&self->made, all->is_new[i] == all->answered_new[i]);
+        STORE_CASE_CHECK(&self->made, all->is_new[i] == all->answered_new[i]);
     if (status == SSTORE_OK)
         status = sstore_dedup_publish(dedup, NULL, error);
     sstore_dedup_close(dedup);
@@ -349,7 +351,7 @@ static void insert_new(session *self)
     offers all = {.self = self};
     sstore_error error;
     choose_given(self);
-    work_begin("insert if new");
+    step_count_begin("insert if new");
     const sstore_status status = offer(self, &all, &error);
     want_all(self);
     for (size_t i = 0; i < all.taken.count; i++)
@@ -359,27 +361,28 @@ static void insert_new(session *self)
     oracle_free(&all.taken);
 }
 
-/* Directories that are made again are right, whatever they were. */
+/* Rebuilt directories must be right, whatever the old ones were. */
 static void reindex(session *self)
 {
     sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
     sstore_error error;
     uint32_t made_count = 0;
     options.all = true;
-    work_begin("reindex");
+    step_count_begin("reindex");
     const sstore_status status = sstore_reindex(self->made.path, &options, &made_count, &error);
-    if (lie_case_written(&self->made, status, &error)) {
-        hostile_store written = hostile_load(self->made.path);
-        slow_store *result = slow_store_read(&written);
-        LIE_CHECK(&self->made, made_count == self->made.made.segment_count);
-        LIE_CHECK(&self->made, (result->broken & (SLOW_FRAME | SLOW_OPENING | SLOW_DIRECTORY)) == 0);
-        LIE_CHECK(&self->made, (result->broken & ~self->made.truth->broken) == 0);
-        if (lie_case_keeps(&self->made, SLOW_CONTENT))
-            LIE_CHECK(&self->made, records_equal(&result->truth, &self->made.truth->truth));
-        slow_store_free(result);
-        hostile_free(&written);
+    if (store_case_written(&self->made, status, &error)) {
+        edited_store written = edited_load(self->made.path);
+        reference_store *result = reference_store_read(&written);
+        STORE_CASE_CHECK(&self->made, made_count == self->made.made.segment_count);
+        STORE_CASE_CHECK(&self->made, (result->broken & (BROKEN_FRAME | BROKEN_OPENING | BROKEN_DIRECTORY)) == 0);
+        STORE_CASE_CHECK(&self->made, (result->broken & ~self->made.truth->broken) == 0);
+        if (store_case_keeps(&self->made, BROKEN_CONTENT))
+            STORE_CASE_CHECK(&self->made, records_equal(&result->truth, &self->made.truth->truth));
+        reference_store_free(result);
+        edited_free(&written);
     } else {
-        LIE_CHECK(&self->made, !lie_case_keeps(&self->made, ~(uint32_t)(SLOW_DIRECTORY | SLOW_UNTIDY)));
+        STORE_CASE_CHECK(&self->made,
+                         !store_case_keeps(&self->made, ~(uint32_t)(BROKEN_DIRECTORY | BROKEN_FULL_CHECK)));
         check_unchanged(self);
     }
 }
@@ -389,7 +392,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_input input = {.at = data, .left = size};
     const uint32_t what = (uint32_t)fuzz_take(&input, 1);
     session self = {.given = {.count = 0}};
-    lie_case_make(&self.made, "change", &input);
+    store_case_make(&self.made, "change", &input);
     switch (what % 10) {
     case 0: merge(&self); break;
     case 1: shard(&self); break;
@@ -404,7 +407,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     oracle_free(&self.given);
     oracle_free(&self.wanted);
-    (void)work_end();
-    lie_case_free(&self.made);
+    (void)step_count_end();
+    store_case_free(&self.made);
     return 0;
 }

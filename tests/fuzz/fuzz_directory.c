@@ -12,7 +12,7 @@
 
 #define RAW_BYTES 8192u /* inputs from there on are files */
 #define SHAPES 6u
-#define MOST_ARRAYS 120u
+#define MAX_ARRAYS 120u
 
 /* A directory file in a folder of its own, that is written anew for each input. */
 typedef struct target {
@@ -23,7 +23,7 @@ typedef struct target {
 /* How many arrays a shape has and how many values each: in one leaf, in leaves below a branch, in overflow pages. */
 static const struct {
     uint32_t arrays, values;
-} shapes[SHAPES] = {{0, 0}, {1, 1}, {3, 20}, {MOST_ARRAYS, 9}, {2, 700}, {40, 300}};
+} shapes[SHAPES] = {{0, 0}, {1, 1}, {3, 20}, {MAX_ARRAYS, 9}, {2, 700}, {40, 300}};
 
 static void must(sstore_status status, const sstore_error *error)
 {
@@ -92,7 +92,7 @@ static void check(const target *self, const uint8_t *data, size_t size)
     FUZZ_CHECK(error.status == status && (status == SSTORE_OK || status == SSTORE_ERROR_DAMAGED));
     static const uint64_t counts[] = {0, 1, 9, 20, 300, 700, 65537};
     for (size_t i = 0; status == SSTORE_OK && i < sizeof counts / sizeof counts[0]; i++)
-        for (uint32_t number = 0; number < MOST_ARRAYS + 2; number++)
+        for (uint32_t number = 0; number < MAX_ARRAYS + 2; number++)
             read_array(directory, number % 5 == 4 ? SS_ARRAY_RANKS : SS_ARRAY_KEYS, number, counts[i]);
     ss_directory_close(directory);
 }

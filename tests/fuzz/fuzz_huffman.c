@@ -6,10 +6,10 @@
  */
 #include "codec/huffman.h"
 #include "support/fuzzing.h"
-#include "support/slow_block.h"
+#include "support/reference_block.h"
 
 /* A look-up holds the symbols that lie in its bits whole, up to four. */
-static void check_entry(const ss_code *code, const slow_code *slow, uint32_t bits)
+static void check_entry(const ss_code *code, const reference_code *slow, uint32_t bits)
 {
     const uint8_t stream[16] = {(uint8_t)bits, (uint8_t)(bits >> 8)};
     const ss_lookup entry = code->lookup[bits];
@@ -17,8 +17,8 @@ static void check_entry(const ss_code *code, const slow_code *slow, uint32_t bit
     uint32_t at = 0, found = 0;
     while (found < SS_LOOKUP_SYMBOLS) {
         uint32_t end = at;
-        const uint32_t h = slow_symbol(slow, stream, &end);
-        if (h == SLOW_NO_SYMBOL || end > SS_MAX_CODE_BITS)
+        const uint32_t h = reference_symbol(slow, stream, &end);
+        if (h == REFERENCE_NO_SYMBOL || end > SS_MAX_CODE_BITS)
             break;
         FUZZ_CHECK(found >= symbols || (ss_lookup_spans(entry) >> (8 * found) & 255u) == 32 - h);
         at = end;
@@ -32,13 +32,13 @@ static void check(const uint8_t lengths[SS_SYMBOL_COUNT])
 {
     static ss_code code;
     const char *reason = NULL;
-    slow_code slow;
+    reference_code slow;
     const bool valid = ss_huffman_valid(lengths, &reason);
-    FUZZ_CHECK(valid == slow_is_code(lengths) && (valid || reason != NULL));
+    FUZZ_CHECK(valid == reference_is_code(lengths) && (valid || reason != NULL));
     if (!valid)
         return;
     ss_code_init(&code, lengths);
-    slow_code_init(&slow, lengths);
+    reference_code_init(&slow, lengths);
     for (uint32_t bits = 0; bits < 1u << SS_MAX_CODE_BITS; bits++)
         check_entry(&code, &slow, bits);
 }
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     ss_huffman_lengths(counts, lengths);
-    FUZZ_CHECK(slow_is_code(lengths));
+    FUZZ_CHECK(reference_is_code(lengths));
     for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
         FUZZ_CHECK((lengths[h] > 0) == (counts[h] > 0));
     if (way == 2)

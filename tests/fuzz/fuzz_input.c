@@ -12,15 +12,15 @@
 #include "support/fuzzing.h"
 
 /* What expands to more is only counted. */
-#define MOST_RECORDS 1000u
-#define MOST_MESSAGE 8192
+#define MAX_RECORDS 1000u
+#define MAX_MESSAGE 8192
 
 typedef struct outcome {
     int code;
     uint64_t count;
     bool has_ids;
-    uint64_t fingerprints[MOST_RECORDS], ids[MOST_RECORDS];
-    char message[MOST_MESSAGE];
+    uint64_t fingerprints[MAX_RECORDS], ids[MAX_RECORDS];
+    char message[MAX_MESSAGE];
 } outcome;
 
 static int keep(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
@@ -29,7 +29,7 @@ static int keep(void *context, const uint64_t *fingerprints, const uint64_t *ids
     FUZZ_CHECK(count > 0 && (to->count == 0 || to->has_ids == (ids != NULL)));
     to->has_ids = ids != NULL;
     for (size_t i = 0; i < count; i++, to->count++) {
-        if (to->count >= MOST_RECORDS)
+        if (to->count >= MAX_RECORDS)
             continue;
         to->fingerprints[to->count] = fingerprints[i];
         to->ids[to->count] = ids != NULL ? ids[i] : 0;
@@ -59,7 +59,7 @@ static bool is_damaged(const outcome *result)
 static void check_same(const outcome *left, const outcome *right)
 {
     uint64_t both = left->count < right->count ? left->count : right->count;
-    size_t kept = both < MOST_RECORDS ? (size_t)both : MOST_RECORDS;
+    size_t kept = both < MAX_RECORDS ? (size_t)both : MAX_RECORDS;
     FUZZ_CHECK(left->code == right->code);
     FUZZ_CHECK(memcmp(left->fingerprints, right->fingerprints, kept * sizeof *left->fingerprints) == 0);
     FUZZ_CHECK(memcmp(left->ids, right->ids, kept * sizeof *left->ids) == 0);

@@ -1,18 +1,18 @@
 /*
- * fuzz_join.c - joins of stores that are honest or have one lie: with themselves, with an honest store on either side,
- * and clusters. Honest stores must give the pairs of brute force. Any other store must give the same pairs, or the call
- * must report damage; if it notices nothing, it must report no pair that is wrong, and none twice. Iterators must agree
- * with callbacks. Every call must end.
- *   1 byte: which join; then the store, as support/one_lie.c takes it
+ * fuzz_join.c - joins of stores that are valid or have one defect: with themselves, with a valid store on either side,
+ * and clusters. Valid stores must give the pairs of brute force. Any other store must give the same pairs, or the call
+ * must report damage. If the call does not notice the defect, it must report no wrong pair, and none twice. Iterators
+ * must agree with callbacks. Every call must end.
+ *   1 byte: which join; then the store, as support/invalid_store.c takes it
  */
 #include "support/fuzzing.h"
-#include "support/lie_case.h"
 #include "support/scratch.h"
+#include "support/store_case.h"
 
 #define CAPACITY 5u /* of the columns of iterators */
 
 /* What a join reads. */
-#define JOINING (SLOW_CONTENT | SLOW_DIRECTORY | SLOW_COUNTS)
+#define JOINING (BROKEN_CONTENT | BROKEN_DIRECTORY | BROKEN_COUNTS)
 
 typedef struct pairs {
     sstore_pair *items;
@@ -20,7 +20,7 @@ typedef struct pairs {
 } pairs;
 
 typedef struct session {
-    lie_case left, right; /* the right one is honest */
+    store_case left, right; /* the right one is valid */
     sstore *left_store, *right_store;
     sstore_join_options options;
     uint32_t distance;
@@ -59,26 +59,28 @@ static bool is_same_pair(const sstore_pair *a, const sstore_pair *b)
     return compare_pairs(a, b) == 0 && a->distance == b->distance;
 }
 
-/* Each pair once and true, and all of them if `exact`; in the order that the call promises. */
-static void check_pairs(const session *self, const lie_case *left, const lie_case *right, const pairs *got, bool exact)
+/* Each pair must be right and reported once, in the documented order; if `exact`, all pairs. */
+static void check_pairs(const session *self, const store_case *left, const store_case *right, const pairs *got,
+                        bool exact)
 {
     pairs wanted = {0};
     for (size_t i = 0; i < got->count; i++) {
         const sstore_pair *pair = &got->items[i];
-        LIE_CHECK(&self->left, i == 0 || compare_pairs(pair - 1, pair) < 0);
-        LIE_CHECK(&self->left,
-                  pair->distance <= self->distance &&
-                      pair->distance == (uint32_t)__builtin_popcountll(pair->fingerprint ^ pair->other_fingerprint));
-        LIE_CHECK(&self->left, slow_store_may_report(left->truth, pair->fingerprint, pair->id));
-        LIE_CHECK(&self->left, slow_store_may_report(right->truth, pair->other_fingerprint, pair->other_id));
+        STORE_CASE_CHECK(&self->left, i == 0 || compare_pairs(pair - 1, pair) < 0);
+        STORE_CASE_CHECK(&self->left, pair->distance <= self->distance &&
+                                          pair->distance == (uint32_t)__builtin_popcountll(pair->fingerprint ^
+                                                                                           pair->other_fingerprint));
+        STORE_CASE_CHECK(&self->left, reference_store_may_report(left->truth, pair->fingerprint, pair->id));
+        STORE_CASE_CHECK(&self->left,
+                         reference_store_may_report(right->truth, pair->other_fingerprint, pair->other_id));
     }
     if (exact) {
         pairs_of(&left->truth->truth, &right->truth->truth, self->distance, &wanted);
         if (wanted.count > 0)
             qsort(wanted.items, wanted.count, sizeof *wanted.items, compare_pairs);
-        LIE_CHECK(&self->left, wanted.count == got->count);
+        STORE_CASE_CHECK(&self->left, wanted.count == got->count);
         for (size_t i = 0; i < wanted.count; i++)
-            LIE_CHECK(&self->left, is_same_pair(&wanted.items[i], &got->items[i]));
+            STORE_CASE_CHECK(&self->left, is_same_pair(&wanted.items[i], &got->items[i]));
     }
     free(wanted.items);
 }
@@ -93,28 +95,28 @@ static void iterate_pairs(const session *self, const sstore *left, const sstore 
     sstore_pair_iterator *iterator = NULL;
     sstore_error error;
     size_t done = 0, count = 1;
-    work_begin("iterator of pairs");
+    step_count_begin("iterator of pairs");
     sstore_status status = sstore_pair_iterator_create(left, right, &self->options, &iterator, &error);
     while (status == SSTORE_OK && count > 0) {
         count = 0;
         status = sstore_pair_iterator_next(iterator, &columns, CAPACITY, &count, &error);
         for (size_t i = 0; i < count; i++, done++) {
             const sstore_pair pair = {fingerprints[i], ids[i], other_fingerprints[i], other_ids[i], distances[i]};
-            LIE_CHECK(&self->left, done >= wanted->count || is_same_pair(&wanted->items[done], &pair));
+            STORE_CASE_CHECK(&self->left, done >= wanted->count || is_same_pair(&wanted->items[done], &pair));
         }
     }
     sstore_pair_iterator_free(iterator);
-    LIE_CHECK(&self->left, status == wanted_status && (status != SSTORE_OK || done == wanted->count));
+    STORE_CASE_CHECK(&self->left, status == wanted_status && (status != SSTORE_OK || done == wanted->count));
 }
 
 static void pair_up(session *self)
 {
     pairs got = {0};
     sstore_error error;
-    work_begin("pairs");
+    step_count_begin("pairs");
     const sstore_status status = sstore_pairs(self->left_store, &self->options, take_pair, &got, &error);
-    const bool ok = lie_case_ok(&self->left, status, &error);
-    check_pairs(self, &self->left, &self->left, &got, ok && lie_case_keeps(&self->left, JOINING));
+    const bool ok = store_case_ok(&self->left, status, &error);
+    check_pairs(self, &self->left, &self->left, &got, ok && store_case_keeps(&self->left, JOINING));
     iterate_pairs(self, self->left_store, NULL, status, &got);
     free(got.items);
 }
@@ -123,13 +125,13 @@ static void join(session *self, bool swapped)
 {
     pairs got = {0};
     sstore_error error;
-    const lie_case *left = swapped ? &self->right : &self->left, *right = swapped ? &self->left : &self->right;
+    const store_case *left = swapped ? &self->right : &self->left, *right = swapped ? &self->left : &self->right;
     const sstore *left_store = swapped ? self->right_store : self->left_store;
     const sstore *right_store = swapped ? self->left_store : self->right_store;
-    work_begin("join");
+    step_count_begin("join");
     const sstore_status status = sstore_join(left_store, right_store, &self->options, take_pair, &got, &error);
-    const bool ok = lie_case_ok(&self->left, status, &error);
-    check_pairs(self, left, right, &got, ok && lie_case_keeps(&self->left, JOINING));
+    const bool ok = store_case_ok(&self->left, status, &error);
+    check_pairs(self, left, right, &got, ok && store_case_keeps(&self->left, JOINING));
     iterate_pairs(self, left_store, right_store, status, &got);
     free(got.items);
 }
@@ -139,17 +141,17 @@ static void join_itself(session *self)
     pairs got = {0}, none = {0};
     sstore *again = NULL;
     sstore_error error;
-    work_begin("reopen");
-    if (lie_case_ok(&self->left, sstore_reopen(self->left_store, &again, &error), &error)) {
-        work_begin("join with itself");
+    step_count_begin("reopen");
+    if (store_case_ok(&self->left, sstore_reopen(self->left_store, &again, &error), &error)) {
+        step_count_begin("join with itself");
         const sstore_status status = sstore_join(self->left_store, again, &self->options, take_pair, &got, &error);
-        const bool ok = lie_case_ok(&self->left, status, &error);
+        const bool ok = store_case_ok(&self->left, status, &error);
         check_pairs(self, &self->left, &self->left, &got, false);
-        if (ok && lie_case_keeps(&self->left, JOINING)) {
+        if (ok && store_case_keeps(&self->left, JOINING)) {
             /* Each pair of records in both directions, and each record with itself. */
             const oracle *truth = &self->left.truth->truth;
             pairs_of(truth, truth, self->distance, &none);
-            LIE_CHECK(&self->left, got.count == 2 * none.count + truth->count);
+            STORE_CASE_CHECK(&self->left, got.count == 2 * none.count + truth->count);
         }
     }
     sstore_close(again);
@@ -175,7 +177,7 @@ static int take_clustered(void *context, const sstore_cluster_record *record)
     return 0;
 }
 
-/* The least record of each record's cluster, by index, from pairs: until nothing changes. */
+/* From pairs, the smallest record of each record's cluster, by index; repeated until nothing changes. */
 static size_t *find_roots(const oracle *truth, uint32_t distance)
 {
     size_t *roots = calloc(truth->count + 1, sizeof *roots);
@@ -205,27 +207,27 @@ static size_t index_of(const oracle *truth, const sstore_cluster_record *record)
     return i;
 }
 
-/* With singles: all records, each cluster's together and numbered in the order of their least fingerprints. */
+/* With singles: all records, each cluster's together, numbered in the order of their smallest fingerprints. */
 static void check_clusters(const session *self, const clustered *got)
 {
     const oracle *truth = &self->left.truth->truth;
     size_t *roots = find_roots(truth, self->distance);
-    LIE_CHECK(&self->left, got->count == truth->count);
+    STORE_CASE_CHECK(&self->left, got->count == truth->count);
     size_t first = 0, root = 0;
     for (size_t i = 0; i < got->count; i++) {
         const sstore_cluster_record *record = &got->items[i];
         const size_t index = index_of(truth, record);
-        LIE_CHECK(&self->left, index < truth->count);
+        STORE_CASE_CHECK(&self->left, index < truth->count);
         if (i == 0 || record->cluster != got->items[i - 1].cluster) {
-            LIE_CHECK(&self->left, i == 0 || i - first == got->items[first].cluster_size);
-            LIE_CHECK(&self->left, i == 0 || roots[index] != root);
+            STORE_CASE_CHECK(&self->left, i == 0 || i - first == got->items[first].cluster_size);
+            STORE_CASE_CHECK(&self->left, i == 0 || roots[index] != root);
             first = i;
             root = roots[index];
         }
-        LIE_CHECK(&self->left, roots[index] == root && record->cluster_size == got->items[first].cluster_size);
-        LIE_CHECK(&self->left, (record->is_representative != 0) == (i == first));
-        LIE_CHECK(&self->left, record->distance ==
-                                   (uint32_t)__builtin_popcountll(record->fingerprint ^ got->items[first].fingerprint));
+        STORE_CASE_CHECK(&self->left, roots[index] == root && record->cluster_size == got->items[first].cluster_size);
+        STORE_CASE_CHECK(&self->left, (record->is_representative != 0) == (i == first));
+        STORE_CASE_CHECK(&self->left, record->distance == (uint32_t)__builtin_popcountll(
+                                                              record->fingerprint ^ got->items[first].fingerprint));
     }
     free(roots);
 }
@@ -241,22 +243,22 @@ static void iterate_clusters(const session *self, sstore_status wanted_status, c
     sstore_cluster_iterator *iterator = NULL;
     sstore_error error;
     size_t done = 0, count = 1;
-    work_begin("iterator of clusters");
+    step_count_begin("iterator of clusters");
     sstore_status status = sstore_cluster_iterator_create(self->left_store, &self->options, true, &iterator, &error);
     while (status == SSTORE_OK && count > 0) {
         count = 0;
         status = sstore_cluster_iterator_next(iterator, &columns, CAPACITY, &count, &error);
-        LIE_CHECK(&self->left, count <= wanted->count - done || wanted_status != SSTORE_OK);
+        STORE_CASE_CHECK(&self->left, count <= wanted->count - done || wanted_status != SSTORE_OK);
         for (size_t i = 0; i < count && done < wanted->count; i++, done++) {
             const sstore_cluster_record *record = &wanted->items[done];
-            LIE_CHECK(&self->left, record->cluster == clusters[i] && record->cluster_size == sizes[i]);
-            LIE_CHECK(&self->left, record->fingerprint == fingerprints[i] && record->id == ids[i]);
-            LIE_CHECK(&self->left, record->distance == distances[i]);
-            LIE_CHECK(&self->left, record->is_representative == representatives[i]);
+            STORE_CASE_CHECK(&self->left, record->cluster == clusters[i] && record->cluster_size == sizes[i]);
+            STORE_CASE_CHECK(&self->left, record->fingerprint == fingerprints[i] && record->id == ids[i]);
+            STORE_CASE_CHECK(&self->left, record->distance == distances[i]);
+            STORE_CASE_CHECK(&self->left, record->is_representative == representatives[i]);
         }
     }
     sstore_cluster_iterator_free(iterator);
-    LIE_CHECK(&self->left, status == wanted_status && (status != SSTORE_OK || done == wanted->count));
+    STORE_CASE_CHECK(&self->left, status == wanted_status && (status != SSTORE_OK || done == wanted->count));
 }
 
 static void find_clusters(session *self)
@@ -264,43 +266,43 @@ static void find_clusters(session *self)
     clustered got = {.count = 0};
     oracle records = {.count = 0};
     sstore_error error;
-    work_begin("clusters");
+    step_count_begin("clusters");
     const sstore_status status = sstore_clusters(self->left_store, &self->options, true, take_clustered, &got, &error);
-    const bool ok = lie_case_ok(&self->left, status, &error), exact = ok && lie_case_keeps(&self->left, JOINING);
+    const bool ok = store_case_ok(&self->left, status, &error), exact = ok && store_case_keeps(&self->left, JOINING);
     iterate_clusters(self, status, &got);
     for (size_t i = 0; i < got.count; i++)
         records_add(&records, got.items[i].fingerprint, got.items[i].id);
-    lie_case_check_records(&self->left, &records, exact);
-    if (exact && got.count <= 300) /* what finds roots here is slow */
+    store_case_check_records(&self->left, &records, exact);
+    if (exact && got.count <= 300) /* finding roots here is slow */
         check_clusters(self, &got);
     oracle_free(&records);
     free(got.items);
 }
 
-/* ----- all of it ----- */
+/* ----- the target ----- */
 
-/* Like the other store, with other records and without its lie. */
+/* Like the other store, but with other records and without its defect. */
 static void make_right(session *self)
 {
-    lie_case *right = &self->right;
+    store_case *right = &self->right;
     right->plan = self->left.plan;
-    right->about = (lie){.kind = LIE_NONE};
+    right->defect = (store_defect){.kind = DEFECT_NONE};
     right->plan.segment_count = 1;
     right->plan.segments[0].removes = false;
     right->plan.segments[0].count /= 2;
     right->plan.segments[0].seed++;
     snprintf(right->path, sizeof right->path, "%s", scratch_path("right"));
-    right->made = lie_make(&right->plan, &right->about);
-    right->truth = slow_store_read(&right->made);
+    right->made = invalid_store_make(&right->plan, &right->defect);
+    right->truth = reference_store_read(&right->made);
     scratch_remove(right->path);
-    hostile_write(&right->made, right->path);
+    edited_write(&right->made, right->path);
 }
 
-static bool open_store(const lie_case *of, sstore **store_out)
+static bool open_store(const store_case *of, sstore **store_out)
 {
     sstore_error error;
-    work_begin("open");
-    return lie_case_ok(of, sstore_open(of->path, NULL, store_out, &error), &error);
+    step_count_begin("open");
+    return store_case_ok(of, sstore_open(of->path, NULL, store_out, &error), &error);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -308,7 +310,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_input input = {.at = data, .left = size};
     const uint32_t what = (uint32_t)fuzz_take(&input, 1);
     session self = {.options = SSTORE_JOIN_OPTIONS_INIT};
-    lie_case_make(&self.left, "left", &input);
+    store_case_make(&self.left, "left", &input);
     make_right(&self);
     self.distance = what / 5 % 4 + (what >= 250 ? 13 : 0);
     self.options.distance = self.distance;
@@ -325,8 +327,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     sstore_close(self.left_store);
     sstore_close(self.right_store);
-    (void)work_end();
-    lie_case_free(&self.left);
-    lie_case_free(&self.right);
+    (void)step_count_end();
+    store_case_free(&self.left);
+    store_case_free(&self.right);
     return 0;
 }

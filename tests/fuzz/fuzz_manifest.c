@@ -6,7 +6,7 @@
 #include "support/fuzzing.h"
 
 #define CHECKSUM_BYTES 16u
-#define LEAST_BYTES (64u + CHECKSUM_BYTES)
+#define MIN_BYTES (64u + CHECKSUM_BYTES)
 #define SEGMENT_BYTES 128u
 #define TABLE_BYTES 40u
 
@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_input input = {.at = data, .left = size};
     uint8_t *bytes = fuzz_take_rest(&input, size);
     check(bytes, size);
-    if (size >= LEAST_BYTES) {
+    if (size >= MIN_BYTES) {
         sign(bytes, size);
         check(bytes, size);
         identify_segments(bytes, size);

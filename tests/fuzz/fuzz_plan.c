@@ -9,7 +9,7 @@
 /* Of long names and large distances the search for what slips through takes longer than a fuzzer has patience. */
 #define DISTANCES 4u
 #define QUERY_DISTANCES 7u
-#define MOST_NAME_BYTES 160u
+#define MAX_NAME_BYTES 160u
 
 static void check_written(const ss_plan *plan)
 {
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_input input = {.at = data, .left = size};
     const uint32_t distance = (uint32_t)fuzz_take(&input, 1) % DISTANCES;
     const uint32_t asked = (uint32_t)fuzz_take(&input, 1) % QUERY_DISTANCES;
-    const size_t length = input.left < MOST_NAME_BYTES ? input.left : MOST_NAME_BYTES;
+    const size_t length = input.left < MAX_NAME_BYTES ? input.left : MAX_NAME_BYTES;
     char *name = (char *)fuzz_take_rest(&input, length + 1); /* exactly as long as the name and its end */
     name[length] = '\0';
     ss_plan plan;

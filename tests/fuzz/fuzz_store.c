@@ -1,22 +1,23 @@
 /*
- * fuzz_store.c - a small store that the input changes, with all checksums made right again. Every call is made on it:
- * no access outside memory, consistent results, only errors that damage may give, and every call must end.
- *   1 byte: the shape; 1 byte: how it is read; 1 byte: what else is read, 1 byte: what is written; then the changes, as
- *   support/hostile.c takes them
+ * fuzz_store.c - a small store that the input changes, with all checksums made right again. Every call is made on it.
+ * No call may access memory outside of buffers. Results must be consistent, errors only those that damage may cause,
+ * and every call must end.
+ *   1 byte: the shape; 1 byte: how it is read; 1 byte: what else is read; 1 byte: what is written; then the changes, as
+ *   support/edited_store.c takes them
  */
 #include <unistd.h>
 
 #include "sstore.h"
+#include "support/edited_store.h"
 #include "support/fuzzing.h"
-#include "support/hostile.h"
 #include "support/scratch.h"
 #include "support/use_store.h"
 
-#define MOST_REPORTED 200000u /* then callbacks want no more */
+#define MAX_REPORTED 200000u /* then callbacks stop the call */
 #define QUERIES 3u
 
 typedef struct session {
-    const hostile_store *made;
+    const edited_store *made;
     const char *path;
     sstore *store;
     uint64_t fingerprint;
@@ -24,7 +25,7 @@ typedef struct session {
     uint64_t reported;
 } session;
 
-/* Damage, or what this version does not know; no call fails otherwise, whatever the bytes are. */
+/* Damaged or unsupported: no call may fail with another status, whatever the bytes are. */
 static void check_status(sstore_status status, const sstore_error *error)
 {
     if (status == SSTORE_OK || status == SSTORE_STOPPED)
@@ -37,7 +38,7 @@ static void check_status(sstore_status status, const sstore_error *error)
 
 static int enough(session *self)
 {
-    return ++self->reported >= MOST_REPORTED;
+    return ++self->reported >= MAX_REPORTED;
 }
 
 /* ----- reading ----- */
@@ -155,7 +156,7 @@ static void join_itself(session *self)
     sstore_close(again);
 }
 
-/* One of what takes long, beside the rest. */
+/* One of the calls that take long. */
 static void read_more(session *self, uint32_t what)
 {
     const sstore_join_options options = join_options();
@@ -177,13 +178,13 @@ static sstore_build_options build_options(void)
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     options.threads = 1;
     options.memory_bytes = 1 << 20;
-    options.block_bytes = 1024; /* so that compacting one segment makes another */
-    options.plan = "2";         /* to choose one takes longer than all the rest */
+    options.block_bytes = 1024; /* so that compacting a single segment rewrites it */
+    options.plan = "2";         /* choosing a plan would take most of the time */
     options.ignore_free_space = true;
     return options;
 }
 
-/* What a writer is told of the numbers that a store claims to have may be too much for it. */
+/* A writer may refuse counts that a malicious store declares. */
 static void check_written(sstore_status status, const sstore_error *error)
 {
     if (status != SSTORE_ERROR_ARGUMENT && status != SSTORE_ERROR_MEMORY)
@@ -259,7 +260,7 @@ static void merge(session *self)
     scratch_remove(merged);
 }
 
-/* One of what changes the store, which is gone afterwards. */
+/* One of the calls that change the store. The store is removed afterwards. */
 static void write_to(session *self, uint32_t what)
 {
     const sstore_build_options as_built = build_options();
@@ -277,7 +278,7 @@ static void write_to(session *self, uint32_t what)
     scratch_remove(self->path);
 }
 
-/* ----- all of it ----- */
+/* ----- the target ----- */
 
 static void read_from(session *self)
 {
@@ -298,7 +299,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_input input = {.at = data, .left = size};
     if (path[0] == '\0')
         snprintf(path, sizeof path, "%s", scratch_path("store"));
-    hostile_store made = hostile_make((uint32_t)fuzz_take(&input, 1) % HOSTILE_SHAPES);
+    edited_store made = edited_make((uint32_t)fuzz_take(&input, 1) % EDITED_SHAPES);
     const uint32_t how = (uint32_t)fuzz_take(&input, 1), what = (uint32_t)fuzz_take(&input, 1);
     const uint32_t written = (uint32_t)fuzz_take(&input, 1);
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
@@ -306,9 +307,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     session self = {.made = &made, .path = path};
     options.io = (sstore_io)(how % 3);
     options.strategy = (sstore_strategy)(how / 3 % 3);
-    hostile_change(&made, &input);
-    hostile_sign(&made);
-    hostile_write(&made, path);
+    edited_change(&made, &input);
+    edited_set_checksums(&made);
+    edited_write(&made, path);
     const sstore_status status = sstore_open(path, &options, &self.store, &error);
     check_status(status, &error);
     FUZZ_CHECK((status == SSTORE_OK) == (self.store != NULL));
@@ -319,6 +320,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sstore_close(self.store);
     check_status(sstore_verify(path, take_problem, &self, &error), &error);
     write_to(&self, written);
-    hostile_free(&made);
+    edited_free(&made);
     return 0;
 }

@@ -155,8 +155,8 @@ static void cut_out(rng *random, file_bytes *content)
 {
     if (content->size == 0)
         return;
-    size_t at = rng_below(random, content->size), most = content->size - at;
-    size_t size = rng_between(random, 1, most < 32 ? most : 32);
+    size_t at = rng_below(random, content->size), max = content->size - at;
+    size_t size = rng_between(random, 1, max < 32 ? max : 32);
     memmove(content->data + at, content->data + at + size, content->size - at - size);
     content->size -= size;
 }

@@ -18,9 +18,9 @@ static struct rlimit usual;
 static data_set set;
 static char store[256];
 
-static void allow(uint64_t most_bytes)
+static void allow(uint64_t max_bytes)
 {
-    const struct rlimit limit = {.rlim_cur = most_bytes, .rlim_max = usual.rlim_max};
+    const struct rlimit limit = {.rlim_cur = max_bytes, .rlim_max = usual.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
@@ -37,16 +37,16 @@ static void check_refused(sstore_status status, const sstore_error *error)
     assert_non_null(strstr(error->message, "ulimit -f"));
 }
 
-static void try_to_open(sstore_io io, uint64_t most_bytes, bool enough)
+static void try_to_open(sstore_io io, uint64_t max_bytes, bool enough)
 {
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
     sstore *opened = NULL;
     sstore_error error;
     const size_t before = process_open_files();
     testing_doing("opening, way of reading %d, where files may have %" PRIu64 " bytes, seed %" PRIu64, (int)io,
-                  most_bytes, run_seed);
+                  max_bytes, run_seed);
     options.io = io;
-    allow(most_bytes);
+    allow(max_bytes);
     const sstore_status status = sstore_open(store, &options, &opened, &error);
     allow_as_usual();
     if (enough)

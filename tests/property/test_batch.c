@@ -97,7 +97,7 @@ static void test_plans(void **state)
     check_everything(run_seed + 4, DATA_DENSE, DATA_ORDINALS, "3", 1024);
 }
 
-static void check_sweeps(fixture *self)
+static void check_table_passes(fixture *self)
 {
     check_batch(self, QUERIES / 8, 3, SSTORE_STRATEGY_PROBE, 2);
     check_batch(self, QUERIES / 8, (uint32_t)rng_below(&self->random, 3), SSTORE_STRATEGY_PROBE, 1);
@@ -106,7 +106,7 @@ static void check_sweeps(fixture *self)
     check_batch(self, 50, (uint32_t)rng_between(&self->random, 9, 20), SSTORE_STRATEGY_SCAN, 3);
 }
 
-/* So many fingerprints that a table is swept in several slices, of unequal depth where the data is skewed. */
+/* So many fingerprints that a table pass has several slices, of unequal depth if the data is skewed. */
 static void test_many_slices(void **state)
 {
     static const struct {
@@ -116,7 +116,7 @@ static void test_many_slices(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fixture self;
         set_up(&self, run_seed + 10 + i, cases[i].kind, DATA_ORDINALS, MANY, cases[i].plan, 4096);
-        check_sweeps(&self);
+        check_table_passes(&self);
         tear_down(&self);
     }
 }
@@ -131,7 +131,7 @@ static void test_deep_slices(void **state)
     for (size_t i = 0; i < MANY; i++)
         self.data.fingerprints[i] = shared | (uint32_t)self.data.fingerprints[i];
     build_from_data(&self, "48:3", 4096);
-    check_sweeps(&self);
+    check_table_passes(&self);
     tear_down(&self);
 }
 

@@ -17,8 +17,8 @@
 
 #define CASES 40u
 #define SANITIZED_CASES 12u
-#define MOST_RECORDS 120000u
-#define MOST_PARTS 5u
+#define MAX_RECORDS 120000u
+#define MAX_PARTS 5u
 
 static const char *const plans[] = {"auto", "4", "3", "2", "1", "5c2", "64:3", "20"};
 #define PLAN_COUNT (sizeof plans / sizeof *plans)
@@ -45,7 +45,7 @@ static size_t choose_count(rng *random)
     static const size_t few[] = {0, 1, 2, 3, 50, 700};
     if (rng_one_in(random, 4))
         return few[rng_below(random, sizeof few / sizeof *few)];
-    return rng_one_in(random, 2) ? rng_below(random, 3000) : rng_below(random, MOST_RECORDS);
+    return rng_one_in(random, 2) ? rng_below(random, 3000) : rng_below(random, MAX_RECORDS);
 }
 
 /* Records of which each has its id, so that they may be shuffled and divided. */
@@ -124,14 +124,14 @@ static void test_merged_parts(void **state)
 {
     rng random = rng_seeded(run_seed + 1);
     char *whole = strdup(scratch_path("whole")), *merged = strdup(scratch_path("merged"));
-    char *paths[MOST_PARTS];
-    for (uint32_t i = 0; i < MOST_PARTS; i++)
+    char *paths[MAX_PARTS];
+    for (uint32_t i = 0; i < MAX_PARTS; i++)
         paths[i] = strdup(scratch_path("part%u", i));
     for (uint64_t i = 0; i < case_count(); i++) {
         data_set set = make_set(&random);
         sstore_build_options options = make_options(&random);
         sstore_error error = {.status = SSTORE_OK};
-        const uint32_t parts = (uint32_t)rng_between(&random, 1, MOST_PARTS);
+        const uint32_t parts = (uint32_t)rng_between(&random, 1, MAX_PARTS);
         testing_doing("case %" PRIu64 ": %zu of %s, %s, in %u parts, plan %s, seed %" PRIu64, i, set.count,
                       data_kind_name(set.kind), data_ids_name(set.id_kind), parts, options.plan, run_seed);
         store_must_build(whole, &options, &set);
@@ -155,7 +155,7 @@ static void test_merged_parts(void **state)
         for (uint32_t part = 0; part < parts; part++)
             scratch_remove(paths[part]);
     }
-    for (uint32_t i = 0; i < MOST_PARTS; i++)
+    for (uint32_t i = 0; i < MAX_PARTS; i++)
         free(paths[i]);
     free(whole);
     free(merged);
@@ -167,14 +167,14 @@ static void test_shards(void **state)
 {
     rng random = rng_seeded(run_seed + 2);
     char *whole = strdup(scratch_path("whole")), *merged = strdup(scratch_path("merged"));
-    char *paths[MOST_PARTS];
-    for (uint32_t i = 0; i < MOST_PARTS; i++)
+    char *paths[MAX_PARTS];
+    for (uint32_t i = 0; i < MAX_PARTS; i++)
         paths[i] = strdup(scratch_path("shard%u", i));
     for (uint64_t i = 0; i < case_count() / 2; i++) {
         data_set set = make_set(&random);
         sstore_build_options options = make_options(&random);
         sstore_error error = {.status = SSTORE_OK};
-        const uint32_t shards = (uint32_t)rng_between(&random, 1, MOST_PARTS);
+        const uint32_t shards = (uint32_t)rng_between(&random, 1, MAX_PARTS);
         testing_doing("case %" PRIu64 ": %zu of %s, %s, %u shards, seed %" PRIu64, i, set.count,
                       data_kind_name(set.kind), data_ids_name(set.id_kind), shards, run_seed);
         store_must_build(whole, &options, &set);
@@ -200,7 +200,7 @@ static void test_shards(void **state)
         for (uint32_t shard = 0; shard < shards; shard++)
             scratch_remove(paths[shard]);
     }
-    for (uint32_t i = 0; i < MOST_PARTS; i++)
+    for (uint32_t i = 0; i < MAX_PARTS; i++)
         free(paths[i]);
     free(whole);
     free(merged);

@@ -19,8 +19,8 @@
 
 #define CASES 60u
 #define SANITIZED_CASES 12u
-#define MOST_STEPS 16u
-#define MOST_RECORDS 4000u
+#define MAX_STEPS 16u
+#define MAX_RECORDS 4000u
 
 /* A store under test, and what it must hold. */
 typedef struct living {
@@ -409,7 +409,7 @@ static void begin_life(living *self, uint64_t number)
     rng *random = &self->random;
     data_ids ids = (data_ids)rng_below(random, DATA_IDS_COUNT);
     sstore_error error = {.status = SSTORE_OK};
-    data_make(random, (data_kind)rng_below(random, DATA_KIND_COUNT), ids, rng_between(random, 1, MOST_RECORDS),
+    data_make(random, (data_kind)rng_below(random, DATA_KIND_COUNT), ids, rng_between(random, 1, MAX_RECORDS),
               rng_one_in(random, 2), &self->pool);
     self->has_ids = ids != DATA_NO_IDS;
     self->ordinals = ids == DATA_ORDINALS;
@@ -448,7 +448,7 @@ static void test_random_changes(void **state)
         living self = {.old = NULL};
         begin_life(&self, i);
         testing_doing("%s", self.words);
-        self.steps = (uint32_t)rng_between(&self.random, 1, MOST_STEPS);
+        self.steps = (uint32_t)rng_between(&self.random, 1, MAX_STEPS);
         for (uint32_t at = 0; at < self.steps; at++) {
             testing_doing("%s, step %u", self.words, at);
             step(&self);

@@ -17,7 +17,7 @@
 
 #define CASES 40u
 #define SANITIZED_CASES 10u
-#define MOST_RECORDS 3000u
+#define MAX_RECORDS 3000u
 
 /* A deduplication under test. */
 typedef struct taking {
@@ -182,7 +182,7 @@ static void run_case(taking *self, uint64_t number)
     sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
     sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
     sstore_dedup *dedup;
-    data_make(random, (data_kind)rng_below(random, DATA_KIND_COUNT), ids, rng_between(random, 1, MOST_RECORDS), false,
+    data_make(random, (data_kind)rng_below(random, DATA_KIND_COUNT), ids, rng_between(random, 1, MAX_RECORDS), false,
               &self->pool);
     self->has_ids = ids != DATA_NO_IDS;
     self->ordinals = ids == DATA_ORDINALS;

@@ -17,8 +17,8 @@
 
 #define CASES 50u
 #define SANITIZED_CASES 8u
-#define MOST_RECORDS 1500u
-#define MOST_PAIRS ((size_t)3000000) /* data that have more are made smaller */
+#define MAX_RECORDS 1500u
+#define MAX_PAIRS ((size_t)3000000) /* data that have more are made smaller */
 
 /* A store and what is in it. */
 typedef struct subject {
@@ -231,7 +231,7 @@ static void begin_subject(rng *random, subject *self, const char *name, data_kin
     sstore_error error = {.status = SSTORE_OK};
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     sstore_statistics facts = {.struct_size = sizeof facts};
-    size_t count = rng_below(random, rng_one_in(random, 3) ? 30 : MOST_RECORDS);
+    size_t count = rng_below(random, rng_one_in(random, 3) ? 30 : MAX_RECORDS);
     options.memory_bytes = 1 << 20;
     options.block_bytes = 256;
     options.distance = distance <= SSTORE_MAX_BUILD_DISTANCE ? distance : 3;
@@ -282,16 +282,16 @@ static uint64_t case_count(void)
  * fingerprint: the pairs are those of equal fingerprints. */
 static void test_repeated_fingerprints(void **state)
 {
-    enum { FINGERPRINTS = 20000, MOST_IDS = 3 };
+    enum { FINGERPRINTS = 20000, MAX_IDS = 3 };
     rng random = rng_seeded(run_seed);
     testing_doing("repeated fingerprints, seed %" PRIu64, run_seed);
     data_set set = {.id_kind = DATA_IDS,
-                    .fingerprints = malloc(FINGERPRINTS * MOST_IDS * sizeof(uint64_t)),
-                    .ids = malloc(FINGERPRINTS * MOST_IDS * sizeof(uint64_t))};
+                    .fingerprints = malloc(FINGERPRINTS * MAX_IDS * sizeof(uint64_t)),
+                    .ids = malloc(FINGERPRINTS * MAX_IDS * sizeof(uint64_t))};
     pair_list got = {.count = 0};
     size_t wanted = 0;
     for (uint32_t i = 0; i < FINGERPRINTS; i++) {
-        const uint64_t fingerprint = rng_next(&random), ids = rng_between(&random, 1, MOST_IDS);
+        const uint64_t fingerprint = rng_next(&random), ids = rng_between(&random, 1, MAX_IDS);
         for (uint64_t j = 0; j < ids; j++) {
             set.fingerprints[set.count] = fingerprint;
             set.ids[set.count] = set.count;
@@ -334,7 +334,7 @@ static void test_pairs_and_clusters(void **state)
                       data_ids_name(ids), distance, run_seed);
         begin_subject(&random, &self, "self", kind, ids, distance);
         const sstore_join_options options = make_options(&random, distance);
-        if (count_pairs(&self.truth, distance) <= MOST_PAIRS) {
+        if (count_pairs(&self.truth, distance) <= MAX_PAIRS) {
             pair_list got = {.count = 0}, wanted = all_pairs(&self.truth, &self.truth, distance);
             assert_ok(sstore_pairs(self.store, &options, add_pair, &got, &error), &error);
             assert_equal_pairs(&got, &wanted);
@@ -372,7 +372,7 @@ static void test_joins(void **state)
         begin_subject(rng_one_in(&same, 2) ? &same : &random, &right, "right", kind, right_ids, distance);
         pair_list got = {.count = 0}, wanted = all_pairs(&left.truth, &right.truth, distance);
         const sstore_join_options options = make_options(&random, distance);
-        if (wanted.count <= MOST_PAIRS) {
+        if (wanted.count <= MAX_PAIRS) {
             assert_ok(sstore_join(left.store, right.store, &options, add_pair, &got, &error), &error);
             assert_equal_pairs(&got, &wanted);
             iterate_pairs(&random, left.store, right.store, &options, wanted.items, wanted.count);
@@ -390,7 +390,7 @@ static void test_joins(void **state)
 #define PIECE 1024u /* the least that a thread works on at once: with this many threads and the least memory */
 #define PIECE_THREADS 16u
 
-static sstore_join_options least_pieces(uint32_t distance)
+static sstore_join_options min_pieces(uint32_t distance)
 {
     sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
     options.distance = distance;
@@ -456,7 +456,7 @@ static void test_clusters_larger_than_a_piece(void **state)
     rng random = rng_seeded(run_seed + 3);
     for (uint64_t i = 0; i < (testing_sanitized() ? 2 : 6); i++) {
         subject self = no_records("large", 16 * PIECE);
-        const sstore_join_options options = least_pieces(2);
+        const sstore_join_options options = min_pieces(2);
         testing_doing("case %" PRIu64 ": clusters larger than a piece, seed %" PRIu64, i, run_seed);
         const uint64_t large = rng_between(&random, 1, 3);
         for (uint64_t j = 0; j < large; j++) {
@@ -482,7 +482,7 @@ static void test_fingerprints_larger_than_a_piece(void **state)
     rng random = rng_seeded(run_seed + 4);
     for (uint64_t i = 0; i < (testing_sanitized() ? 1 : 4); i++) {
         subject left = no_records("left", 4 * PIECE), right = no_records("right", 4 * PIECE);
-        const sstore_join_options options = least_pieces(3);
+        const sstore_join_options options = min_pieces(3);
         sstore_error error = {.status = SSTORE_OK};
         testing_doing("case %" PRIu64 ": fingerprints with many ids, seed %" PRIu64, i, run_seed);
         const uint64_t fingerprint = rng_next(&random);

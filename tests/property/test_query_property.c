@@ -26,13 +26,13 @@
 #define CASES 300u /* without optimisation, or sanitized, each takes so much longer */
 #endif
 #define QUERIES_A_CASE 10
-#define BATCH_MOST 24
+#define MAX_BATCH 24
 #define LARGE_CASE 5000
 #define SPILL_RECORDS 150000 /* 16 bytes each: well over the least memory that sorting may be given */
-#define BLOCK_FINGERPRINTS_MOST 65535
-#define K_MOST 8
+#define MAX_BLOCK_FINGERPRINTS 65535
+#define MAX_K 8
 #define PLAN_BYTES 128
-#define PROBES_MOST 3000
+#define MAX_PROBES 3000
 
 /* What came out as it should so far. */
 static struct {
@@ -72,14 +72,14 @@ static verdict choose_groups(rng *random, uint32_t k, char plan[PLAN_BYTES])
     uint32_t widths[6], radii[6] = {0}, left = 64, covered = 0;
     const uint32_t count = (uint32_t)rng_between(random, 1, 6);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t most = left - 4 * (count - 1 - i);
-        widths[i] = i + 1 == count && rng_one_in(random, 2) ? left : (uint32_t)rng_between(random, 4, most);
+        uint32_t max = left - 4 * (count - 1 - i);
+        widths[i] = i + 1 == count && rng_one_in(random, 2) ? left : (uint32_t)rng_between(random, 4, max);
         left -= widths[i];
     }
     /* Just enough, one too few, or anything. */
     uint32_t flips = k + 1 > count ? k + 1 - count : 0;
     if (rng_one_in(random, 4))
-        flips = (uint32_t)rng_below(random, K_MOST + 1);
+        flips = (uint32_t)rng_below(random, MAX_K + 1);
     else if (flips > 0 && rng_one_in(random, 4))
         flips--;
     for (; flips > 0; flips--) {
@@ -121,7 +121,7 @@ static uint32_t choose_distance(rng *random, uint32_t k, sstore_strategy strateg
 static sstore_build_options choose_options(rng *random)
 {
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
-    options.distance = (uint32_t)rng_below(random, K_MOST + 1);
+    options.distance = (uint32_t)rng_below(random, MAX_K + 1);
     options.block_bytes = UINT32_C(256) << rng_below(random, 9);
     options.threads = (uint32_t)rng_between(random, 1, 4);
     options.memory_bytes = UINT64_C(1) << rng_between(random, 20, 24);
@@ -325,7 +325,7 @@ static sstore *open_somehow(test_case *now, sstore_io io, sstore_strategy *strat
 {
     *strategy_out = rng_one_in(&now->random, 4) ? SSTORE_STRATEGY_SCAN : SSTORE_STRATEGY_PROBE;
     sstore *store = store_must_open(now->path, io, *strategy_out);
-    if (*strategy_out != SSTORE_STRATEGY_PROBE || count_probes(store, PROBES_MOST) <= PROBES_MOST)
+    if (*strategy_out != SSTORE_STRATEGY_PROBE || count_probes(store, MAX_PROBES) <= MAX_PROBES)
         return store;
     sstore_close(store);
     *strategy_out = SSTORE_STRATEGY_AUTO;
@@ -358,8 +358,8 @@ static void check_store(test_case *now, const char *words)
             check_nearest(cursor, &now->truth, fingerprint, distance);
         }
     }
-    uint64_t queries[BATCH_MOST];
-    const size_t count = rng_below(random, BATCH_MOST + 1);
+    uint64_t queries[MAX_BATCH];
+    const size_t count = rng_below(random, MAX_BATCH + 1);
     const uint32_t distance = choose_distance(random, k, strategy), threads = (uint32_t)rng_between(random, 1, 4);
     for (size_t i = 0; i < count; i++)
         queries[i] = i > 0 && rng_one_in(random, 8) ? queries[i - 1] : data_query(random, &now->data, distance);
@@ -529,8 +529,8 @@ static void test_fullest_block(void **state)
     now.options.block_bytes = 65536;
     now.options.memory_bytes = 1 << 24;
     now.options.plan = "1";
-    data_make(&random, DATA_DENSE, DATA_NO_IDS, BLOCK_FINGERPRINTS_MOST + 2, false, &now.data);
-    for (size_t count = BLOCK_FINGERPRINTS_MOST - 1; count <= BLOCK_FINGERPRINTS_MOST + 2; count++)
+    data_make(&random, DATA_DENSE, DATA_NO_IDS, MAX_BLOCK_FINGERPRINTS + 2, false, &now.data);
+    for (size_t count = MAX_BLOCK_FINGERPRINTS - 1; count <= MAX_BLOCK_FINGERPRINTS + 2; count++)
         check_first(&now, count, "fullest block");
     data_free(&now.data);
     testing_done();

@@ -26,9 +26,9 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define RECORDS 2500u
 #define CASES 3u /* stores of each set */
-#define BATCH_MOST 300u
+#define MAX_BATCH 300u
 #define BATCH_MATCHES 5000u /* a batch that has as many is not made longer */
-#define WORK_MOST 30000u    /* probes and candidates of the single queries that are asked at one distance */
+#define MAX_WORK 30000u     /* probes and candidates of the single queries that are asked at one distance */
 #define LIGHT_PROBES 1500u  /* a query with more at its store's distance is not probed beyond it */
 #define MANY_IDS 33000u
 
@@ -166,7 +166,7 @@ static size_t affordable(const asking *self, uint32_t distance)
         assert_true(sum.matches >= answers_fingerprints(right, 0));
     else
         assert_int_equal(sum.matches, answers_fingerprints(right, 0));
-    *count = WORK_MOST / (sum.probes + sum.candidates + 1) + 1;
+    *count = MAX_WORK / (sum.probes + sum.candidates + 1) + 1;
     *count = *count < right->count ? *count : right->count;
     return *count;
 }
@@ -204,16 +204,16 @@ static void check_singles(const asking *self, uint32_t distance, size_t count)
 }
 
 /* A batch of `count` of the first `of_first` queries, with repeats. */
-static void check_batch(const asking *self, uint32_t distance, size_t count, size_t of_first, size_t matches_most)
+static void check_batch(const asking *self, uint32_t distance, size_t count, size_t of_first, size_t max_matches)
 {
     const uint32_t threads = thread_counts[draw(&self->decks->threads, &self->of->random)];
-    uint64_t queries[BATCH_MOST];
+    uint64_t queries[MAX_BATCH];
     sstore_error error = {.status = SSTORE_OK};
     matches got = {0}, wanted = {0};
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     size_t asked = 0;
     options.threads = threads;
-    for (; asked < count && asked < BATCH_MOST && wanted.count < matches_most; asked++) {
+    for (; asked < count && asked < MAX_BATCH && wanted.count < max_matches; asked++) {
         size_t query = rng_below(&self->of->random, of_first);
         queries[asked] = self->of->queries[query];
         answers_copy(subject_answers(self->of, distance), query, asked, &wanted);
@@ -273,7 +273,7 @@ static void check_distances(const asking *self, const uint32_t further[2])
         check_distance(self, further[0]);
         check_distance(self, further[1]);
         check_nearest(self, rng_below(&self->of->random, SUBJECT_QUERIES));
-    } else if (affordable(self, k) >= WORK_MOST / LIGHT_PROBES) {
+    } else if (affordable(self, k) >= MAX_WORK / LIGHT_PROBES) {
         check_distance(self, k + 1);
     }
 }
@@ -524,7 +524,8 @@ static void test_tiny(void **state)
 }
 
 /* Several blocks even of the largest size, in groups of more than are decoded in one piece; and so many small ones
- * that a batch sweeps them in slices. Large groups are slow to search, so the plans are ones of few probes. */
+ * that a batch reads them in table passes, slice by slice. Large groups are slow to search, so the plans have few
+ * probes. */
 static void test_large(void **state)
 {
     const make makes[] = {
@@ -671,7 +672,7 @@ static void test_cold(void **state)
         if (i % 2 == 0)
             check_singles(&self, 3, subject_answers(&of, 3)->count);
         else
-            check_batch(&self, 3, BATCH_MOST, subject_answers(&of, 3)->count, BATCH_MATCHES);
+            check_batch(&self, 3, MAX_BATCH, subject_answers(&of, 3)->count, BATCH_MATCHES);
         end_one(&self);
     }
     subject_end(&of);

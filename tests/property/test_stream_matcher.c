@@ -34,12 +34,12 @@ static void matches_unique(matches *list)
     list->count = kept;
 }
 
-/* Feed all in parts of up to `most`. */
-static void feed_all(rng *random, sstore_stream_matcher *matcher, const data_set *data, size_t most, matches *got)
+/* Feed all in parts of up to `max`. */
+static void feed_all(rng *random, sstore_stream_matcher *matcher, const data_set *data, size_t max, matches *got)
 {
     sstore_error error = {.status = SSTORE_OK};
     for (size_t done = 0; done < data->count;) {
-        size_t part = (size_t)rng_between(random, 0, most);
+        size_t part = (size_t)rng_between(random, 0, max);
         part = part < data->count - done ? part : data->count - done;
         assert_ok(sstore_stream_matcher_feed(matcher, data->fingerprints + done,
                                              data->ids != NULL ? data->ids + done : NULL, part, store_collect_stream,
@@ -199,22 +199,22 @@ static void test_arguments(void **state)
 /* ----- collections ----- */
 
 /* Matches of `queries` queries; one in three is of the first one, near it or far. */
-static sstore_stream_match make_match(rng *random, uint64_t queries, uint32_t most_bits)
+static sstore_stream_match make_match(rng *random, uint64_t queries, uint32_t max_bits)
 {
     sstore_stream_match match = {.query = rng_mix(rng_one_in(random, 3) ? 0 : rng_below(random, queries))};
-    match.fingerprint = rng_flip(random, match.query, (uint32_t)rng_below(random, most_bits + 1));
+    match.fingerprint = rng_flip(random, match.query, (uint32_t)rng_below(random, max_bits + 1));
     match.distance = sstore_hamming_distance(match.query, match.fingerprint);
     match.id = rng_one_in(random, 50) ? UINT64_MAX : rng_below(random, 3);
     return match;
 }
 
-static void check_collection(rng *random, size_t count, uint64_t queries, uint32_t most_bits, uint64_t memory_bytes)
+static void check_collection(rng *random, size_t count, uint64_t queries, uint32_t max_bits, uint64_t memory_bytes)
 {
     sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
     sstore_collection *collection;
     sstore_error error = {.status = SSTORE_OK};
     matches got = {0}, wanted = {0};
-    testing_doing("%zu matches of %ju queries, up to %u bits, %ju bytes", count, (uintmax_t)queries, most_bits,
+    testing_doing("%zu matches of %ju queries, up to %u bits, %ju bytes", count, (uintmax_t)queries, max_bits,
                   (uintmax_t)memory_bytes);
     options.memory_bytes = memory_bytes;
     options.tmp_dir = scratch_folder();
@@ -223,7 +223,7 @@ static void check_collection(rng *random, size_t count, uint64_t queries, uint32
         sstore_stream_match part[1000];
         size_t size = (size_t)rng_between(random, 0, count - done < 1000 ? count - done : 1000);
         for (size_t i = 0; i < size; i++) {
-            part[i] = make_match(random, queries, most_bits);
+            part[i] = make_match(random, queries, max_bits);
             store_collect_stream(&wanted, &part[i]);
         }
         assert_ok(sstore_collection_add(collection, part, size, &error), &error);

@@ -42,10 +42,10 @@ void block_table_free(block_table *made)
 uint32_t block_table_encode(const block_table *from, size_t first, uint32_t block_bytes, uint8_t *to)
 {
     const uint64_t *values = from->values + first;
-    const size_t most = from->count - first < SS_BLOCK_MAX_BYTES ? from->count - first : SS_BLOCK_MAX_BYTES;
-    uint8_t *step_bits = malloc(most);
-    ss_step_bits(&from->code, values, most, step_bits);
-    const uint32_t count = ss_block_fit(block_bytes, values, step_bits, most);
+    const size_t max = from->count - first < SS_BLOCK_MAX_BYTES ? from->count - first : SS_BLOCK_MAX_BYTES;
+    uint8_t *step_bits = malloc(max);
+    ss_step_bits(&from->code, values, max, step_bits);
+    const uint32_t count = ss_block_fit(block_bytes, values, step_bits, max);
     guarded memory = guard_make(block_bytes); /* nothing beside it is */
     for (uint32_t i = 0; i < 2; i++) {
         uint8_t *placed = i == 0 ? memory.low : memory.high;

@@ -91,7 +91,7 @@ void damage_store_make(damage_store *store, uint64_t seed, uint32_t block_bytes,
         printf("  %8zu bytes %s\n", store->contents[i].size, store->files.names[i]);
     }
     fflush(stdout);
-    assert_in_range(store->total_bytes, 1, (changed ? 3 : 1) * DAMAGE_STORE_BYTES_MOST);
+    assert_in_range(store->total_bytes, 1, (changed ? 3 : 1) * DAMAGE_MAX_STORE_BYTES);
     damage_check_whole(store);
 }
 

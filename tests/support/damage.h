@@ -11,7 +11,7 @@
 #include "support/testing.h"
 
 #define DAMAGE_QUERIES 12
-#define DAMAGE_STORE_BYTES_MOST 65536 /* a segment */
+#define DAMAGE_MAX_STORE_BYTES 65536 /* of a segment */
 /* A mask of ways of reading, 1 << SSTORE_IO_... each. */
 #define PREAD_AND_MEMORY (1U << SSTORE_IO_PREAD | 1U << SSTORE_IO_MEMORY)
 #define ONLY_MMAP (1U << SSTORE_IO_MMAP)
@@ -23,7 +23,7 @@ typedef struct damage_query {
     matches answer;
 } damage_query;
 
-/* A store on disk, what is in it, and its files as they should be. */
+/* A store on disk, its contents, and its undamaged files. */
 typedef struct damage_store {
     char path[256];
     data_set data;
@@ -33,12 +33,12 @@ typedef struct damage_store {
     file_bytes *contents;
     size_t total_bytes;
     uint64_t pair_count; /* of near records */
-    uint64_t cases;      /* damages, each of which verify found */
+    uint64_t cases;      /* damages; verify found each of them */
     uint64_t trials, open_errors, query_errors, right; /* trials: a damage and a way of reading */
 } damage_store;
 
-/* Build the store; it is checked whole first. `block_bytes`: 256 or 512. `changed`: of three segments, the second of
- * which adds, and the third removes; not for DATA_ORDINALS. */
+/* Build the store and check it. `block_bytes` is 256 or 512. If `changed`, it has three segments, of which the second
+ * adds and the third removes records; not for DATA_ORDINALS. */
 void damage_store_make(damage_store *store, uint64_t seed, uint32_t block_bytes, data_ids ids, bool changed);
 void damage_store_free(damage_store *store);
 
@@ -46,18 +46,18 @@ void damage_store_free(damage_store *store);
 const char *damage_path(const damage_store *store, size_t file);
 
 /*
- * The damaged store must not verify; and in each of the given ways of reading, open and everything that can be asked
- * answer right or with an error that says where, and ask for no memory beyond reason.
+ * Verifying must find the damage. In each of the given ways of reading, opening and all calls must give right results
+ * or an error that names the file, and allocate no more than a limit.
  */
 void damage_check(damage_store *store, unsigned io_mask);
 
-/* The same of a damage that no way of reading may overlook, whatever is asked: an error is wanted from each. */
+/* The same for a damage that must cause an error in each way of reading, from every call. */
 void damage_check_refused(damage_store *store);
 
-/* Everything must be right again: the file was put back. */
+/* After the file was restored, everything must be right again. */
 void damage_check_whole(damage_store *store);
 
-/* Print the figure: what became of all the trials. */
+/* Print the result of all trials as a figure. */
 void damage_report(const damage_store *store, const char *what);
 
 #endif

@@ -127,8 +127,8 @@ uint64_t data_query(rng *random, const data_set *set, uint32_t distance)
     if (which == 1 || set->count == 0)
         return rng_next(random);
     uint64_t near = set->fingerprints[rng_below(random, set->count)];
-    uint32_t most = distance < 63 ? distance + 1 : 64; /* one too many now and then */
-    return rng_flip(random, near, (uint32_t)rng_between(random, 0, most));
+    uint32_t max = distance < 63 ? distance + 1 : 64; /* one too many now and then */
+    return rng_flip(random, near, (uint32_t)rng_between(random, 0, max));
 }
 
 int compare_numbers(const void *left, const void *right)

@@ -5,14 +5,14 @@
 
 #include "support/testing.h"
 
-#define MOST_COLUMNS 6u
+#define MAX_COLUMNS 6u
 #define GUARD 0xa5 /* each byte behind a column's end */
 
 /* Columns of any type, with room for `capacity` items and a guard behind it. */
 typedef struct rooms {
     size_t capacity, count;
-    size_t sizes[MOST_COLUMNS]; /* of an item */
-    void *columns[MOST_COLUMNS];
+    size_t sizes[MAX_COLUMNS]; /* of an item */
+    void *columns[MAX_COLUMNS];
 } rooms;
 
 /* How much is asked for at once where there are `count`. */
@@ -54,7 +54,7 @@ static void free_columns(rooms *self)
 /* Bits: which columns are asked for; often all of them. */
 static unsigned choose_columns(rng *random)
 {
-    return rng_one_in(random, 2) ? (1u << MOST_COLUMNS) - 1 : (unsigned)rng_below(random, 1u << MOST_COLUMNS);
+    return rng_one_in(random, 2) ? (1u << MAX_COLUMNS) - 1 : (unsigned)rng_below(random, 1u << MAX_COLUMNS);
 }
 
 static void check_word(const uint64_t *column, size_t at, uint64_t wanted, const char *name, size_t index)

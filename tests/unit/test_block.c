@@ -8,15 +8,15 @@
 
 #include "support/block_table.h"
 #include "support/guard.h"
-#include "support/slow_block.h"
+#include "support/reference_block.h"
 #include "support/testing.h"
 
-#define MOST_VALUES 12000
+#define MAX_VALUES 12000
 
 /* The smallest key shift of a block of `count` values: that of its last group's first one. */
 static uint32_t needed_key_shift(const uint64_t *values, size_t count)
 {
-    return slow_key_shift(ss_upper(values[(count - 1) / SLOW_GROUP * SLOW_GROUP]) - ss_upper(values[0]));
+    return reference_key_shift(ss_upper(values[(count - 1) / REFERENCE_GROUP * REFERENCE_GROUP]) - ss_upper(values[0]));
 }
 
 /* ----- round trips ----- */
@@ -26,7 +26,7 @@ static void check_decode_group(const ss_block *block, const uint64_t *values, ui
 {
     uint64_t *out = malloc(count * sizeof *out), first = 0;
     assert_true(ss_block_decode_group(block, group, count, out));
-    assert_memory_equal(out, values + (size_t)group * SLOW_GROUP, count * sizeof *out);
+    assert_memory_equal(out, values + (size_t)group * REFERENCE_GROUP, count * sizeof *out);
     assert_true(ss_block_group_first(block, group, &first));
     assert_int_equal(first, out[0]);
     free(out);
@@ -34,10 +34,10 @@ static void check_decode_group(const ss_block *block, const uint64_t *values, ui
 
 static void check_slowly(const ss_block *block, uint32_t block_bytes, const uint64_t *values, uint64_t *out)
 {
-    slow_code slow;
-    slow_code_init(&slow, block->code->lengths);
-    assert_true(slow_block_opens(block->bytes, block_bytes));
-    assert_true(slow_block_decode(block->bytes, block_bytes, &slow, out));
+    reference_code slow;
+    reference_code_init(&slow, block->code->lengths);
+    assert_true(reference_block_opens(block->bytes, block_bytes));
+    assert_true(reference_block_decode(block->bytes, block_bytes, &slow, out));
     assert_memory_equal(out, values, block->count * sizeof *out);
 }
 
@@ -53,7 +53,8 @@ static void check_decode(const ss_block *block, uint32_t block_bytes, const uint
         assert_memory_equal(out, values, bytes);
         for (uint32_t group = 0; group < block->group_count; group++) {
             const uint32_t size = ss_block_group_size(block, group);
-            assert_int_equal(size, group + 1 < block->group_count ? SLOW_GROUP : block->count - group * SLOW_GROUP);
+            assert_int_equal(size,
+                             group + 1 < block->group_count ? REFERENCE_GROUP : block->count - group * REFERENCE_GROUP);
             check_decode_group(other, values, group, size);
             check_decode_group(other, values, group, (uint32_t)rng_between(random, 1, size));
         }
@@ -96,16 +97,17 @@ static void check_find(const ss_block *block, const uint64_t *values, uint32_t l
     const uint32_t begin = count_below(values, block->count, low);
     const uint32_t end = count_below(values, block->count, (uint64_t)high + 1);
     if (begin < end) {
-        assert_true(first <= begin / SLOW_GROUP);
-        assert_true(last >= (end - 1) / SLOW_GROUP);
+        assert_true(first <= begin / REFERENCE_GROUP);
+        assert_true(last >= (end - 1) / REFERENCE_GROUP);
     }
     /* A group from 1 on that lies wholly below or above them is there only for its key, or the next one's. */
     for (uint32_t group = first + 1; group <= last; group++)
-        if (ss_upper(values[group * SLOW_GROUP]) > high)
-            assert_int_equal(key_of(block, values, ss_upper(values[group * SLOW_GROUP])), key_of(block, values, high));
+        if (ss_upper(values[group * REFERENCE_GROUP]) > high)
+            assert_int_equal(key_of(block, values, ss_upper(values[group * REFERENCE_GROUP])),
+                             key_of(block, values, high));
     for (uint32_t group = first; group < last; group++)
-        if (ss_upper(values[(group + 1) * SLOW_GROUP]) < low)
-            assert_int_equal(key_of(block, values, ss_upper(values[(group + 1) * SLOW_GROUP])),
+        if (ss_upper(values[(group + 1) * REFERENCE_GROUP]) < low)
+            assert_int_equal(key_of(block, values, ss_upper(values[(group + 1) * REFERENCE_GROUP])),
                              key_of(block, values, low));
 }
 
@@ -114,7 +116,7 @@ static uint32_t make_bound(const ss_block *block, const uint64_t *values, rng *r
 {
     uint32_t index = (uint32_t)rng_below(random, block->count);
     if (rng_one_in(random, 2))
-        index -= index % SLOW_GROUP;
+        index -= index % REFERENCE_GROUP;
     const uint32_t near = ss_upper(values[index]);
     switch (rng_below(random, 8)) {
     case 0: return near + 1;
@@ -168,20 +170,21 @@ static uint64_t check_near(const ss_block *block, const uint64_t *values, const 
     for (uint32_t group = first;; group++) {
         assert_true(ss_block_find_near(block, &near));
         assert_true(near.group >= group && near.group <= end);
-        const uint32_t up_to = near.group < end ? near.group * SLOW_GROUP + ss_block_group_size(block, near.group)
-                               : end < block->group_count ? end * SLOW_GROUP
+        const uint32_t up_to = near.group < end ? near.group * REFERENCE_GROUP + ss_block_group_size(block, near.group)
+                               : end < block->group_count ? end * REFERENCE_GROUP
                                                           : block->count;
-        for (uint32_t i = group * SLOW_GROUP; i < up_to; i++) {
-            const bool in_group = near.group < end && i / SLOW_GROUP == near.group;
-            const bool said = in_group && (near.which >> i % SLOW_GROUP & 1) != 0;
+        for (uint32_t i = group * REFERENCE_GROUP; i < up_to; i++) {
+            const bool in_group = near.group < end && i / REFERENCE_GROUP == near.group;
+            const bool said = in_group && (near.which >> i % REFERENCE_GROUP & 1) != 0;
             assert_int_equal(said, is_near(values[i], &near));
             if (said)
-                assert_int_equal(near.values[i % SLOW_GROUP], values[i]);
+                assert_int_equal(near.values[i % REFERENCE_GROUP], values[i]);
             found += said;
         }
         if (near.group == end)
             return found;
-        assert_true(up_to % SLOW_GROUP == 0 || near.which >> up_to % SLOW_GROUP == 0); /* none behind the last one */
+        assert_true(up_to % REFERENCE_GROUP == 0 ||
+                    near.which >> up_to % REFERENCE_GROUP == 0); /* none behind the last one */
         group = near.group++;
     }
 }
@@ -220,10 +223,10 @@ static size_t check_table(const block_table *all, uint32_t block_bytes, rng *ran
         const char *reason = NULL;
         const uint64_t *values = all->values + first;
         const uint32_t count = block_table_encode(all, first, block_bytes, bytes);
-        assert_true(slow_block_needs(all->code.lengths, values, count) <= block_bytes);
+        assert_true(reference_block_needs(all->code.lengths, values, count) <= block_bytes);
         assert_true(count <= ss_block_capacity(block_bytes));
         if (first + count < all->count) /* it stopped because it had to */
-            assert_true(slow_block_needs(all->code.lengths, values, count + 1) > block_bytes);
+            assert_true(reference_block_needs(all->code.lengths, values, count + 1) > block_bytes);
         const uint8_t *placed = blocks % 2 == 0 ? guard_before_end(&memory, bytes) : guard_after_begin(&memory, bytes);
         assert_true(ss_block_open(&block, placed, block_bytes, &all->code, &reason));
         assert_int_equal(block.count, count);
@@ -242,8 +245,8 @@ static size_t check_table(const block_table *all, uint32_t block_bytes, rng *ran
 /* About two or three blocks each, but no more values than make the test slow. */
 static size_t fitting_count(rng *random, uint32_t block_bytes)
 {
-    const size_t most = (size_t)block_bytes / 2;
-    return rng_between(random, 1, most < MOST_VALUES ? most : MOST_VALUES);
+    const size_t max = (size_t)block_bytes / 2;
+    return rng_between(random, 1, max < MAX_VALUES ? max : MAX_VALUES);
 }
 
 static void test_round_trip(void **state)
@@ -261,8 +264,8 @@ static void test_round_trip(void **state)
     testing_done();
 }
 
-/* The bytes are those that a slow writer makes. */
-static void test_same_as_slowly_written(void **state)
+/* The bytes are those of the reference writer. */
+static void test_same_as_reference(void **state)
 {
     rng random = rng_seeded(run_seed + 4);
     for (uint32_t i = 0; i < 3 * DATA_KIND_COUNT * 6; i++) {
@@ -273,7 +276,7 @@ static void test_same_as_slowly_written(void **state)
         testing_doing("%zu fingerprints of kind %u, blocks of %u bytes", all.count, i % DATA_KIND_COUNT, block_bytes);
         for (size_t first = 0; first < all.count;) {
             const uint32_t count = block_table_encode(&all, first, block_bytes, bytes);
-            slow_block_encode(slowly, block_bytes, all.code.lengths, all.values + first, count);
+            reference_block_encode(slowly, block_bytes, all.code.lengths, all.values + first, count);
             assert_memory_equal(bytes, slowly, block_bytes - SS_BLOCK_TRAILER_BYTES);
             first += count;
         }
@@ -412,9 +415,9 @@ static void test_encoder_writes_all(void **state)
     uint8_t first[1024], second[1024], step_bits[300];
     block_table_make(&all, &random, DATA_UNIFORM, 300);
     ss_step_bits(&all.code, all.values, all.count, step_bits);
-    const uint32_t most = ss_block_fit(sizeof first, all.values, step_bits, all.count);
-    assert_true(most > 2 * SLOW_GROUP);
-    for (uint32_t count = 1; count <= most; count++) {
+    const uint32_t max = ss_block_fit(sizeof first, all.values, step_bits, all.count);
+    assert_true(max > 2 * REFERENCE_GROUP);
+    for (uint32_t count = 1; count <= max; count++) {
         memset(first, 0xff, sizeof first);
         memset(second, 0, sizeof second);
         ss_block_encode(sizeof first, &all.code, all.values, step_bits, count, first);
@@ -436,7 +439,7 @@ static void test_step_bits(void **state)
         ss_step_bits(&all.code, all.values, all.count, step_bits);
         assert_int_equal(step_bits[0], 0x5a);
         for (size_t i = 1; i < all.count; i++) {
-            const uint32_t h = slow_step(all.values[i - 1], all.values[i]);
+            const uint32_t h = reference_step(all.values[i - 1], all.values[i]);
             assert_int_equal(step_bits[i], all.code.lengths[h] + (h < 32 ? 31 - h : 0));
             assert_in_range(step_bits[i], 1, 42);
         }
@@ -521,7 +524,7 @@ int main(void)
     rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_round_trip, testing_teardown),
-        cmocka_unit_test_teardown(test_same_as_slowly_written, testing_teardown),
+        cmocka_unit_test_teardown(test_same_as_reference, testing_teardown),
         cmocka_unit_test_teardown(test_fullest_block, testing_teardown),
         cmocka_unit_test_teardown(test_counts_about_groups, testing_teardown),
         cmocka_unit_test_teardown(test_smallest_blocks, testing_teardown),

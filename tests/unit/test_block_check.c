@@ -8,7 +8,7 @@
 
 #include "support/block_table.h"
 #include "support/random.h"
-#include "support/slow_block.h"
+#include "support/reference_block.h"
 #include "support/testing.h"
 
 #define CONTENTS_BITS(bytes) (8 * ((bytes)-SS_BLOCK_TRAILER_BYTES))
@@ -78,11 +78,11 @@ static void test_tables(void **state)
 static void flip_bits(const block_table *table, uint32_t block_bytes, uint64_t *others, uint64_t *unsound)
 {
     uint8_t first[1024], second[1024], again[1024];
-    slow_code slow;
+    reference_code slow;
     const uint32_t before = block_table_encode(table, 0, block_bytes, first);
     if (before == table->count)
         return;
-    slow_code_init(&slow, table->code.lengths);
+    reference_code_init(&slow, table->code.lengths);
     block_table_encode(table, before, block_bytes, second);
     for (uint32_t bit = 0; bit < CONTENTS_BITS(block_bytes); bit++) {
         ss_block_check canonical;
@@ -92,12 +92,12 @@ static void flip_bits(const block_table *table, uint32_t block_bytes, uint64_t *
         if (values != NULL && values[0] > table->values[before - 1]) {
             const char *reason;
             uint64_t *slowly = malloc(count * sizeof *slowly);
-            const bool is_sound = slow_block_decode(second, block_bytes, &slow, slowly);
+            const bool is_sound = reference_block_decode(second, block_bytes, &slow, slowly);
             canonical_init(&canonical, block_bytes, &table->code);
             assert_true(pass(&canonical, first));
             if (ss_block_check_table(&canonical, second, values, count, &reason)) {
                 assert_true(is_sound);
-                slow_block_encode(again, block_bytes, table->code.lengths, values, count);
+                reference_block_encode(again, block_bytes, table->code.lengths, values, count);
                 assert_memory_equal(again, second, block_bytes - SS_BLOCK_TRAILER_BYTES);
             } else {
                 *others += is_sound;
@@ -182,7 +182,7 @@ static void test_each_kind_of_other_bytes(void **state)
     assert_false(pass(&other, large));
     large[1024 - 16 + 2] = 0;
     /* A byte between groups 0 and 1 */
-    ss_store_le16(large + 1024 - 16 - 4, (uint16_t)(slow_begin(large, 1024, 1) + 1));
+    ss_store_le16(large + 1024 - 16 - 4, (uint16_t)(reference_begin(large, 1024, 1) + 1));
     ss_block_check_skip(&other);
     assert_false(pass(&other, large));
     ss_block_check_free(&other);

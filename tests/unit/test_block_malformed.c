@@ -9,7 +9,7 @@
 
 #include "support/block_table.h"
 #include "support/guard.h"
-#include "support/slow_block.h"
+#include "support/reference_block.h"
 #include "support/testing.h"
 
 /* ----- any block, sound or not ----- */
@@ -69,7 +69,7 @@ static void exercise_group(const ss_block *block, uint32_t group, uint32_t count
     const bool is_passed = ss_block_decode_group(block_in_way(block, 0), group, count, out);
     assert_true(is_passed || !is_sound);
     if (is_sound)
-        assert_memory_equal(out, values + (size_t)group * SLOW_GROUP, count * sizeof *out);
+        assert_memory_equal(out, values + (size_t)group * REFERENCE_GROUP, count * sizeof *out);
     assert_int_equal(ss_block_decode_group(block_in_way(block, 1), group, count, other), is_passed);
     if (is_passed) {
         assert_true(ascends(out, count));
@@ -81,12 +81,12 @@ static void exercise_group(const ss_block *block, uint32_t group, uint32_t count
     free(other);
 }
 
-/* A group's first is told just where a slow reader tells it, but for an upper half that would need a 33rd bit. */
+/* A group's first fingerprint is found where the reference reader finds it, except for an upper half of 33 bits. */
 static void exercise_first(const ss_block *block, uint32_t block_bytes, uint32_t group)
 {
     uint64_t first = 1, wanted = 2;
     const bool is_told = ss_block_group_first(block, group, &first) && ss_upper(first) >= block->first;
-    assert_int_equal(is_told, slow_block_group_first(block->bytes, block_bytes, group, &wanted));
+    assert_int_equal(is_told, reference_block_group_first(block->bytes, block_bytes, group, &wanted));
     if (is_told)
         assert_int_equal(first, wanted);
 }
@@ -129,28 +129,28 @@ static void exercise_finding(const ss_block *block, bool is_sound, rng *random)
     }
 }
 
-/* Use every function on a block that may be malformed, and hold it against a slow reader. */
+/* Use every function on a block that may be malformed, and compare the results with the reference reader. */
 static verdict exercise(const uint8_t *bytes, uint32_t block_bytes, const ss_code *code, rng *random)
 {
-    verdict result = {.opens = slow_block_opens(bytes, block_bytes)};
+    verdict result = {.opens = reference_block_opens(bytes, block_bytes)};
     ss_block block;
-    slow_code slow;
+    reference_code slow;
     const char *reason = NULL;
     assert_int_equal(ss_block_open(&block, bytes, block_bytes, code, &reason), result.opens);
     assert_true(result.opens || (reason != NULL && *reason != '\0'));
     if (!result.opens)
         return result;
     uint64_t *values = malloc(block.count * sizeof *values);
-    slow_code_init(&slow, code->lengths);
+    reference_code_init(&slow, code->lengths);
     for (uint32_t group = 0; group < block.group_count; group++) {
         const uint32_t size = ss_block_group_size(&block, group);
-        const bool is_sound = slow_block_decode_group(bytes, block_bytes, &slow, group,
-                                                      values + (size_t)group * SLOW_GROUP);
+        const bool is_sound = reference_block_decode_group(bytes, block_bytes, &slow, group,
+                                                           values + (size_t)group * REFERENCE_GROUP);
         exercise_group(&block, group, size, values, is_sound);
         exercise_group(&block, group, (uint32_t)rng_between(random, 1, size), values, is_sound);
         exercise_first(&block, block_bytes, group);
     }
-    result.is_sound = slow_block_decode(bytes, block_bytes, &slow, values);
+    result.is_sound = reference_block_decode(bytes, block_bytes, &slow, values);
     result.is_passed = exercise_decoding(&block, block_bytes, values, result.is_sound);
     exercise_finding(&block, result.is_sound, random);
     free(values);
@@ -182,14 +182,14 @@ static void test_bad_heads_are_refused(void **state)
         uint8_t *bytes = malloc(size);
         const size_t head = size - 16;
         const uint32_t count = block_table_encode(&all, 0, size, bytes);
-        uint32_t most = (size - 16) / 4; /* that a column and the frames of its groups leave room for */
-        while (4 * most + 4 * ((most + 63) / 64 - 1) > head)
-            most--;
+        uint32_t max = (size - 16) / 4; /* that a column and the frames of its groups leave room for */
+        while (4 * max + 4 * ((max + 63) / 64 - 1) > head)
+            max--;
         testing_doing("blocks of %u bytes", size);
         assert_true(exercise_patched(bytes, size, &all.code, head, count, 2, &random).is_sound);
         assert_false(exercise_patched(bytes, size, &all.code, head, 0, 2, &random).opens);
-        assert_true(exercise_patched(bytes, size, &all.code, head, most, 2, &random).opens);
-        for (uint32_t more = most + 1; more <= most + 70; more++)
+        assert_true(exercise_patched(bytes, size, &all.code, head, max, 2, &random).opens);
+        for (uint32_t more = max + 1; more <= max + 70; more++)
             assert_false(exercise_patched(bytes, size, &all.code, head, more, 2, &random).opens);
         assert_false(exercise_patched(bytes, size, &all.code, head, 65535, 2, &random).opens);
         for (uint32_t key_shift = 0; key_shift < 256; key_shift++)
@@ -214,9 +214,9 @@ static void check_begins(const block_table *all, uint32_t size, rng *random)
 {
     uint8_t *bytes = malloc(size);
     block_table_encode(all, 0, size, bytes);
-    const uint32_t groups = slow_block_groups(bytes, size), column = slow_begin(bytes, size, 0);
-    const uint32_t end = slow_begin(bytes, size, groups), own = (slow_block_key_shift(bytes, size) + 7) / 8;
-    const uint32_t last = groups - 1, second = slow_begin(bytes, size, 1);
+    const uint32_t groups = reference_block_groups(bytes, size), column = reference_begin(bytes, size, 0);
+    const uint32_t end = reference_begin(bytes, size, groups), own = (reference_block_key_shift(bytes, size) + 7) / 8;
+    const uint32_t last = groups - 1, second = reference_begin(bytes, size, 1);
     assert_true(groups > 2);
     const begin_case cases[] = {
         {1, second, true},         {1, 0, false},
@@ -229,7 +229,7 @@ static void check_begins(const block_table *all, uint32_t size, rng *random)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const begin_case *tried = &cases[i];
-        const size_t at = slow_begin_offset(bytes, size, tried->group);
+        const size_t at = reference_begin_offset(bytes, size, tried->group);
         ss_block block;
         const char *reason;
         uint64_t first;
@@ -275,11 +275,11 @@ static void test_codes_that_run_into_suffixes(void **state)
         block_table all;
         block_table_make(&all, &random, (data_kind)(trial % DATA_KIND_COUNT), 4000);
         block_table_encode(&all, 0, sizeof bytes, bytes);
-        const uint32_t groups = slow_block_groups(bytes, sizeof bytes);
+        const uint32_t groups = reference_block_groups(bytes, sizeof bytes);
         for (uint32_t group = 1; group < groups; group++) {
-            const uint32_t begin = slow_begin(bytes, sizeof bytes, group - 1),
-                           end = slow_begin(bytes, sizeof bytes, group);
-            const size_t at = slow_begin_offset(bytes, sizeof bytes, group);
+            const uint32_t begin = reference_begin(bytes, sizeof bytes, group - 1),
+                           end = reference_begin(bytes, sizeof bytes, group);
+            const size_t at = reference_begin_offset(bytes, sizeof bytes, group);
             assert_true(exercise_patched(bytes, sizeof bytes, &all.code, at, end, 2, &random).is_sound);
             const uint32_t ends[] = {end - 1, end - 2, begin + (end - begin) / 2, begin + 1, begin};
             for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
@@ -422,28 +422,27 @@ static void test_invalid_codes_are_refused(void **state)
 static void make_frame(rng *random, uint32_t block_bytes, uint8_t *bytes)
 {
     const size_t head = block_bytes - 16;
-    const uint32_t most = (block_bytes - 16) / (rng_one_in(random, 4) ? 4 : 5);
-    const uint32_t limit = rng_one_in(random, 4) ? 4 : most; /* what noise decodes to seldom ascends for long */
-    const uint32_t count = (uint32_t)rng_between(random, 1, most < limit ? most : limit);
+    const uint32_t max = (block_bytes - 16) / (rng_one_in(random, 4) ? 4 : 5);
+    const uint32_t limit = rng_one_in(random, 4) ? 4 : max; /* what noise decodes to seldom ascends for long */
+    const uint32_t count = (uint32_t)rng_between(random, 1, max < limit ? max : limit);
     ss_store_le16(bytes + head, (uint16_t)count);
     bytes[head + 2] = (uint8_t)rng_below(random, 17);
     bytes[head + 3] = 0;
-    const uint32_t groups = slow_block_groups(bytes, block_bytes), own = (bytes[head + 2] + 7u) / 8;
-    if (!slow_block_opens(bytes, block_bytes))
+    const uint32_t groups = reference_block_groups(bytes, block_bytes), own = (bytes[head + 2] + 7u) / 8;
+    if (!reference_block_opens(bytes, block_bytes))
         return;
     if (rng_one_in(random, 2)) /* lower halves that ascend */
         for (uint32_t i = 0; i < count; i++)
             ss_store_le32(bytes + 4 * (size_t)i, i * 1000u + (uint32_t)rng_below(random, 1000));
-    uint32_t begin = slow_begin(bytes, block_bytes, 0);
-    const uint32_t end = slow_begin(bytes, block_bytes, groups);
+    uint32_t begin = reference_begin(bytes, block_bytes, 0);
+    const uint32_t end = reference_begin(bytes, block_bytes, groups);
     for (uint32_t group = 1; group < groups; group++) {
-        const uint32_t least = group == 1 ? 0 : own, left = end - begin, mean = 2 * left / (groups - group + 1);
-        begin += (uint32_t)rng_between(random, least < left ? least : left,
-                                       mean < left ? (mean > least ? mean : least) : left);
+        const uint32_t min = group == 1 ? 0 : own, left = end - begin, mean = 2 * left / (groups - group + 1);
+        begin += (uint32_t)rng_between(random, min < left ? min : left, mean < left ? (mean > min ? mean : min) : left);
         begin = begin < end ? begin : end;
-        ss_store_le16(bytes + slow_begin_offset(bytes, block_bytes, group), (uint16_t)begin);
+        ss_store_le16(bytes + reference_begin_offset(bytes, block_bytes, group), (uint16_t)begin);
         if (rng_one_in(random, 2))
-            ss_store_le16(bytes + slow_key_offset(bytes, block_bytes, group), (uint16_t)(group * 100));
+            ss_store_le16(bytes + reference_key_offset(bytes, block_bytes, group), (uint16_t)(group * 100));
     }
 }
 
@@ -505,8 +504,8 @@ static void test_flipped_bits_stay_inside(void **state)
         guarded memory = guard_make(block_bytes);
         block_table_make(&all, &random, (data_kind)(i % DATA_KIND_COUNT), block_bytes / 2);
         const uint32_t count = block_table_encode(&all, 0, block_bytes, bytes);
-        const uint32_t column = 32 * count, groups = slow_block_groups(bytes, block_bytes);
-        const uint32_t frame = 8 * slow_begin(bytes, block_bytes, groups);
+        const uint32_t column = 32 * count, groups = reference_block_groups(bytes, block_bytes);
+        const uint32_t frame = 8 * reference_begin(bytes, block_bytes, groups);
         for (uint32_t trial = 0; trial < (block_bytes <= 8192 ? 80 : 12); trial++) {
             const bool at_end = rng_one_in(&random, 2);
             uint8_t *placed = at_end ? memory.high : memory.low;

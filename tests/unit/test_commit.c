@@ -162,7 +162,7 @@ static void make_folder(const char *path)
     assert_int_equal(mkdir(path, 0777), 0);
 }
 
-/* ----- claiming ----- */
+/* ----- locking ----- */
 
 static void test_made_folder_goes_again(void **state)
 {
@@ -196,8 +196,8 @@ static void test_one_writer_at_a_time(void **state)
     must_build(&set, false);
     assert_ok(ss_transaction_open(&first, store_path(), SS_WRITE_REPLACE, &error), &error);
     assert_ok(ss_transaction_stage(&first, &error), &error);
-    for (ss_write_mode claim = SS_WRITE_NEW; claim <= SS_WRITE_EXTEND; claim++) {
-        assert_status(ss_transaction_open(&second, store_path(), claim, &error), SSTORE_ERROR_BUSY, &error);
+    for (ss_write_mode mode = SS_WRITE_NEW; mode <= SS_WRITE_EXTEND; mode++) {
+        assert_status(ss_transaction_open(&second, store_path(), mode, &error), SSTORE_ERROR_BUSY, &error);
         assert_non_null(strstr(error.message, store_path()));
     }
     assert_int_equal(entries(SS_UNFINISHED_PREFIX), 1); /* the first one's is still there */
@@ -352,8 +352,8 @@ static void test_leftovers_beside_a_store(void **state)
     assert_true(holds(&set));
     assert_status(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, &error), SSTORE_ERROR_EXISTS, &error);
     assert_true(holds(&set));
-    for (ss_write_mode claim = SS_WRITE_REPLACE; claim <= SS_WRITE_EXTEND; claim++) {
-        assert_ok(ss_transaction_open(&place, store_path(), claim, &error), &error);
+    for (ss_write_mode mode = SS_WRITE_REPLACE; mode <= SS_WRITE_EXTEND; mode++) {
+        assert_ok(ss_transaction_open(&place, store_path(), mode, &error), &error);
         ss_transaction_close(&place);
         assert_int_equal(entries(SS_UNFINISHED_PREFIX), 0);
         assert_int_equal(entries(SS_SEGMENT_PREFIX), 2); /* nothing was published */
@@ -441,8 +441,8 @@ static void test_look_alikes_stay(void **state)
         make_folder(in_store(folders[i]));
         const char *mine = scratch_path("store/%s/disk.blk", folders[i]);
         file_save(mine, "mine", 4);
-        for (ss_write_mode claim = SS_WRITE_NEW; claim <= SS_WRITE_REPLACE; claim++)
-            assert_status(ss_transaction_open(&place, store_path(), claim, &error), SSTORE_ERROR_EXISTS, &error);
+        for (ss_write_mode mode = SS_WRITE_NEW; mode <= SS_WRITE_REPLACE; mode++)
+            assert_status(ss_transaction_open(&place, store_path(), mode, &error), SSTORE_ERROR_EXISTS, &error);
         assert_true(scratch_exists(mine));
         if (i < 2)
             continue;

@@ -8,7 +8,7 @@
 #include "support/pair_list.h"
 #include "support/testing.h"
 
-#define MOST_THREADS 4u
+#define MAX_THREADS 4u
 
 /* Edges, each asked for by one of some threads, which also ask now and then what stands for two of the nodes. */
 typedef struct asking {
@@ -16,8 +16,8 @@ typedef struct asking {
     const pair_list *edges;
     uint32_t threads;
     uint64_t seed;
-    pair_list passed[MOST_THREADS];
-    pair_list connected[MOST_THREADS]; /* nodes for which the same stood */
+    pair_list passed[MAX_THREADS];
+    pair_list connected[MAX_THREADS]; /* nodes for which the same stood */
 } asking;
 
 static void ask_roots(asking *self, rng *random, uint32_t thread)
@@ -122,7 +122,7 @@ static void test_passed_edges(void **state)
         const uint64_t node_count = rng_between(&random, 2, 2000);
         check(&random, node_count, rng_between(&random, 1, 10000),
               rng_one_in(&random, 2) ? rng_below(&random, 100) : 128000,
-              (uint32_t)rng_between(&random, 1, MOST_THREADS));
+              (uint32_t)rng_between(&random, 1, MAX_THREADS));
     }
     testing_done();
 }

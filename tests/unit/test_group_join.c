@@ -112,7 +112,7 @@ static sstore_status learn(void *context, const ss_fingerprint_pair *pairs, size
 }
 
 /* Those that are not connected with the one in the middle. */
-static size_t find_apart(void *context, const uint64_t *values, size_t count, uint32_t *apart, size_t most)
+static size_t find_apart(void *context, const uint64_t *values, size_t count, uint32_t *apart, size_t max)
 {
     knowledge *self = context;
     uint32_t *roots = malloc(count * sizeof *roots);
@@ -120,11 +120,11 @@ static size_t find_apart(void *context, const uint64_t *values, size_t count, ui
     ss_edge_filter_roots(&self->edges, values, count, roots);
     for (size_t i = 0; i < count; i++)
         if (roots[i] == SS_EDGE_FILTER_UNKNOWN || roots[i] != roots[count / 2]) {
-            if (found < most)
+            if (found < max)
                 apart[found] = (uint32_t)i;
             found++;
         }
-    self->attached += found > 0 && found <= most;
+    self->attached += found > 0 && found <= max;
     free(roots);
     return found;
 }

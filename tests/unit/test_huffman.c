@@ -326,12 +326,12 @@ static void test_changed_lengths_are_refused(void **state)
 /* ----- the code table ----- */
 
 /* A code as the format describes it, read bit by bit: codes ascend by (length, h), most significant bit first. */
-typedef struct slow_code {
+typedef struct reference_code {
     uint32_t codes[SS_SYMBOL_COUNT];
     const uint8_t *lengths;
-} slow_code;
+} reference_code;
 
-static void slow_init(slow_code *code, const uint8_t lengths[SS_SYMBOL_COUNT])
+static void reference_init(reference_code *code, const uint8_t lengths[SS_SYMBOL_COUNT])
 {
     uint32_t next = 0, length_before = 0;
     code->lengths = lengths;
@@ -346,7 +346,7 @@ static void slow_init(slow_code *code, const uint8_t lengths[SS_SYMBOL_COUNT])
 }
 
 /* The symbol at the begin of `count` bits, the lowest first; SS_SYMBOL_COUNT if no code lies in them whole. */
-static uint32_t slow_decode(const slow_code *code, uint32_t bits, uint32_t count)
+static uint32_t reference_decode(const reference_code *code, uint32_t bits, uint32_t count)
 {
     uint32_t seen = 0;
     for (uint32_t length = 1; length <= count; length++, bits >>= 1) {
@@ -358,11 +358,11 @@ static uint32_t slow_decode(const slow_code *code, uint32_t bits, uint32_t count
     return SS_SYMBOL_COUNT;
 }
 
-static void check_entry(const slow_code *slow, ss_lookup entry, uint32_t bits)
+static void check_entry(const reference_code *slow, ss_lookup entry, uint32_t bits)
 {
     uint32_t used = 0, symbols = 0, all = 0;
     for (; symbols < SS_LOOKUP_SYMBOLS; symbols++) {
-        uint32_t h = slow_decode(slow, bits >> used, SS_MAX_CODE_BITS - used);
+        uint32_t h = reference_decode(slow, bits >> used, SS_MAX_CODE_BITS - used);
         if (h == SS_SYMBOL_COUNT)
             break;
         all |= (32 - h) << (8 * symbols);
@@ -377,14 +377,14 @@ static void check_entry(const slow_code *slow, ss_lookup entry, uint32_t bits)
 static void check_code(const uint8_t lengths[SS_SYMBOL_COUNT])
 {
     static ss_code code;
-    slow_code slow;
+    reference_code slow;
     memset(&code, 0xa5, sizeof code);
     ss_code_init(&code, lengths);
-    slow_init(&slow, lengths);
+    reference_init(&slow, lengths);
     assert_memory_equal(code.lengths, lengths, SS_SYMBOL_COUNT);
     for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
         if (lengths[h] != 0)
-            assert_int_equal(slow_decode(&slow, code.codes[h], lengths[h]), h);
+            assert_int_equal(reference_decode(&slow, code.codes[h], lengths[h]), h);
     for (uint32_t bits = 0; bits < LOOKUP_SIZE; bits++)
         check_entry(&slow, code.lookup[bits], bits);
 }

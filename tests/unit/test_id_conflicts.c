@@ -9,10 +9,10 @@
 #include "support/use_store.h"
 
 #define STORES (testing_sanitized() ? 10u : 40u)
-#define MOST_RECORDS 4000u
+#define MAX_RECORDS 4000u
 
 /* What the store should hold. */
-static sstore_record held[MOST_RECORDS];
+static sstore_record held[MAX_RECORDS];
 static size_t held_count;
 
 static bool holds(const sstore_record *record)
@@ -47,10 +47,10 @@ static sstore_change change_store(const char *path, bool removes, const sstore_r
 
 /* Of the held records from `before` on, which were added together: how many of their ids another record also has, with
  * another fingerprint, and the least of these ids. */
-static uint64_t count_conflicts(size_t before, uint64_t *least_out)
+static uint64_t count_conflicts(size_t before, uint64_t *min_out)
 {
     uint64_t conflicts = 0;
-    *least_out = 0;
+    *min_out = 0;
     for (size_t i = before; i < held_count; i++) {
         bool conflicting = false, counted = false;
         for (size_t j = 0; j < held_count; j++) {
@@ -59,7 +59,7 @@ static uint64_t count_conflicts(size_t before, uint64_t *least_out)
         }
         if (!conflicting || counted)
             continue;
-        *least_out = conflicts == 0 || held[i].id < *least_out ? held[i].id : *least_out;
+        *min_out = conflicts == 0 || held[i].id < *min_out ? held[i].id : *min_out;
         conflicts++;
     }
     return conflicts;
@@ -69,16 +69,16 @@ static uint64_t count_conflicts(size_t before, uint64_t *least_out)
 static void check_addition(const char *path, const sstore_record *records, size_t count)
 {
     const size_t before = held_count;
-    uint64_t least;
+    uint64_t min;
     for (size_t i = 0; i < count; i++)
         if (!holds(&records[i]))
             held[held_count++] = records[i];
-    const uint64_t conflicts = count_conflicts(before, &least);
+    const uint64_t conflicts = count_conflicts(before, &min);
     const sstore_change change = change_store(path, false, records, count);
     assert_int_equal(change.given_count, count);
     assert_int_equal(change.added_count, held_count - before);
     assert_int_equal(change.conflict_count, conflicts);
-    assert_int_equal(change.min_conflicting_id, least);
+    assert_int_equal(change.min_conflicting_id, min);
     assert_int_equal(change.ids_checked, 1);
 }
 
@@ -135,7 +135,7 @@ static void test_dedup(void **state)
         sstore_builder *builder;
         sstore_dedup *dedup;
         sstore_error error;
-        uint64_t conflicts = 0, least = 0;
+        uint64_t conflicts = 0, min = 0;
         testing_doing("dedup %u, seed %llu", i, (unsigned long long)run_seed);
         scratch_remove(path);
         assert_ok(sstore_builder_create(path, NULL, &builder, &error), &error);
@@ -153,15 +153,15 @@ static void test_dedup(void **state)
                 ids[j] = random_id(&random, id_range);
             }
             assert_ok(sstore_dedup_offer(dedup, fingerprints, ids, count, NULL, hold_new, NULL, &error), &error);
-            uint64_t least_here;
-            const uint64_t conflicts_here = count_conflicts(before, &least_here);
-            if (conflicts_here > 0 && (conflicts == 0 || least_here < least))
-                least = least_here;
+            uint64_t min_here;
+            const uint64_t conflicts_here = count_conflicts(before, &min_here);
+            if (conflicts_here > 0 && (conflicts == 0 || min_here < min))
+                min = min_here;
             conflicts += conflicts_here;
             assert_ok(sstore_dedup_publish(dedup, &change, &error), &error);
             assert_int_equal(change.added_count, held_count); /* also if nothing was published now */
             assert_int_equal(change.conflict_count, conflicts);
-            assert_int_equal(change.min_conflicting_id, least);
+            assert_int_equal(change.min_conflicting_id, min);
             assert_int_equal(change.ids_checked, 1);
         }
         sstore_dedup_close(dedup);

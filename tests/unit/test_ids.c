@@ -90,15 +90,15 @@ static void column_free(column *made)
 /* The bytes of a block's contents by the format. */
 static size_t content_bytes(const column *from, size_t first, size_t count)
 {
-    uint64_t least = UINT64_MAX, greatest = 0;
+    uint64_t min = UINT64_MAX, greatest = 0;
     uint32_t width = 0;
     bool repeats = false;
     for (size_t i = first; i < first + count; i++) {
-        least = from->ids[i] < least ? from->ids[i] : least;
+        min = from->ids[i] < min ? from->ids[i] : min;
         greatest = from->ids[i] > greatest ? from->ids[i] : greatest;
         repeats |= i > first && from->ranks[i] == from->ranks[i - 1];
     }
-    while (width < 64 && (greatest - least) >> width != 0)
+    while (width < 64 && (greatest - min) >> width != 0)
         width++;
     return FRAME + (repeats ? (count + 7) / 8 : 0) + (count * width + 7) / 8;
 }
@@ -205,13 +205,13 @@ static void test_every_width(void **state)
 {
     rng random = rng_seeded(run_seed + 1);
     for (uint32_t width = 0; width <= 64; width++) {
-        const uint64_t span = ss_low_mask(width), least = width == 64 ? 0 : rng_next(&random) & ~span;
-        uint64_t ranks[] = {5, 6, 6, 7}, ids[] = {least + span, least, least + (span >> 1), least + span};
+        const uint64_t span = ss_low_mask(width), min = width == 64 ? 0 : rng_next(&random) & ~span;
+        uint64_t ranks[] = {5, 6, 6, 7}, ids[] = {min + span, min, min + (span >> 1), min + span};
         const column from = {.count = 4, .ranks = ranks, .ids = ids};
         ss_ids_block block;
         uint8_t bytes[256];
         const char *reason;
-        testing_doing("width %u, least %" PRIu64, width, least);
+        testing_doing("width %u, least %" PRIu64, width, min);
         assert_int_equal(encode_block(&from, 0, sizeof bytes, bytes), 4);
         assert_true(ss_ids_block_open(&block, bytes, sizeof bytes, &reason));
         assert_int_equal(block.width, width);
@@ -314,17 +314,17 @@ static void test_bad_frames_are_refused(void **state)
             assert_int_equal(opens(bytes, block_bytes), flags <= 3);
         }
         for (uint32_t width = 1; width <= 64; width++) { /* as many records as fit, and one more */
-            const uint32_t most = room * 8 / width;
+            const uint32_t max = room * 8 / width;
             bytes[AT_WIDTH] = (uint8_t)width;
             bytes[AT_FLAGS] = 0;
-            if (most >= SS_IDS_BLOCK_CAPACITY)
+            if (max >= SS_IDS_BLOCK_CAPACITY)
                 continue;
-            ss_store_le16(bytes + AT_COUNT, (uint16_t)most);
+            ss_store_le16(bytes + AT_COUNT, (uint16_t)max);
             assert_true(opens(bytes, block_bytes));
             bytes[AT_FLAGS] = 1; /* a bit each beside them, for the begins of ranks */
-            assert_int_equal(opens(bytes, block_bytes), (most + 7) / 8 + (most * width + 7) / 8 <= room);
+            assert_int_equal(opens(bytes, block_bytes), (max + 7) / 8 + (max * width + 7) / 8 <= room);
             bytes[AT_FLAGS] = 0;
-            ss_store_le16(bytes + AT_COUNT, (uint16_t)(most + 1));
+            ss_store_le16(bytes + AT_COUNT, (uint16_t)(max + 1));
             assert_false(opens(bytes, block_bytes));
         }
         free(bytes);

@@ -11,7 +11,7 @@
 #include "support/testing.h"
 
 #define ROUNDS 20000u
-#define MOST_LINES 40u
+#define MAX_LINES 40u
 #define ROOM 4096u
 /* A line that begins in the last bytes is left alone; these are as many as a line may have, and then some. */
 #define TAIL_BYTES 64u
@@ -117,14 +117,14 @@ static size_t read_slowly(const sample *of, const char *text, size_t size, line_
 }
 
 /* Returns how many lines were read at once. */
-static size_t check(sample *of, size_t most)
+static size_t check(sample *of, size_t max)
 {
-    uint64_t fingerprints[MOST_LINES + 1], ids[MOST_LINES + 1];
+    uint64_t fingerprints[MAX_LINES + 1], ids[MAX_LINES + 1];
     char *text = (char *)memory.high + memory.size - of->size;
     memcpy(text, of->text, of->size);
-    line_run run = line_run_parse(&of->format, of->with_ids, text, of->size, fingerprints, ids, most);
+    line_run run = line_run_parse(&of->format, of->with_ids, text, of->size, fingerprints, ids, max);
     size_t at = 0;
-    assert_true(run.count <= most);
+    assert_true(run.count <= max);
     for (size_t i = 0; i < run.count; i++) {
         line_record record = {0};
         size_t taken = read_slowly(of, text + at, of->size - at, &record);
@@ -160,11 +160,11 @@ static void test_common_lines_are_read_at_once(void **state)
         bool common = lines.format.column_count == 1 || lines.format.columns[1] != LINE_COLUMN_SKIPPED;
         bool id_needed = lines.format.columns[0] == LINE_COLUMN_ID && !lines.format.ignore_ids;
         lines.with_ids = lines.format.column_count == 1 ? false : id_needed || lines.with_ids;
-        size_t count = rng_below(&random, MOST_LINES + 1), most = rng_below(&random, MOST_LINES + 1);
+        size_t count = rng_below(&random, MAX_LINES + 1), max = rng_below(&random, MAX_LINES + 1);
         for (size_t i = 0; i < count; i++)
             append_common_line(&random, &lines);
         append_tail(&lines);
-        assert_int_equal(check(&lines, most), !common ? 0 : count < most ? count : most);
+        assert_int_equal(check(&lines, max), !common ? 0 : count < max ? count : max);
     }
     testing_done();
 }
@@ -182,7 +182,7 @@ static void test_mutated_lines_are_read_alike(void **state)
         mutate(&random, &lines);
         if (rng_one_in(&random, 2))
             append_tail(&lines);
-        read += check(&lines, MOST_LINES);
+        read += check(&lines, MAX_LINES);
     }
     assert_true(read > ROUNDS / 2);
     testing_done();

@@ -10,7 +10,7 @@
 #include "support/block_table.h"
 #include "support/guard.h"
 #include "support/random.h"
-#include "support/slow_block.h"
+#include "support/reference_block.h"
 #include "support/testing.h"
 
 #define MAX_FORMS 3u
@@ -200,22 +200,22 @@ static void test_decoding_of_sound_and_flipped_groups(void **state)
         guarded memory = guard_make(block_bytes);
         uint8_t bytes[4096];
         block_table all;
-        slow_code slow;
+        reference_code slow;
         block_table_make(&all, &random, (data_kind)(trial % DATA_KIND_COUNT), 1000);
         const uint32_t count = block_table_encode(&all, 0, block_bytes, bytes);
-        slow_code_init(&slow, all.code.lengths);
+        reference_code_init(&slow, all.code.lengths);
         uint8_t *placed = trial % 2 == 0 ? memory.high : memory.low;
         memcpy(placed, bytes, block_bytes);
         ss_coded_group before = {.count = 0};
-        for (uint32_t number = 0; number < slow_block_groups(bytes, block_bytes); number++) {
+        for (uint32_t number = 0; number < reference_block_groups(bytes, block_bytes); number++) {
             const uint32_t first = number * SS_GROUP_SIZE, left = count - first;
-            const uint32_t low_bits = number == 0 ? 0 : slow_block_key_shift(bytes, block_bytes);
+            const uint32_t low_bits = number == 0 ? 0 : reference_block_key_shift(bytes, block_bytes);
             ss_coded_group group = {.block = placed,
                                     .first = first,
                                     .count = left < SS_GROUP_SIZE ? left : SS_GROUP_SIZE,
                                     .upper = ss_upper(all.values[first]),
-                                    .code_bit = 8 * slow_begin(bytes, block_bytes, number),
-                                    .suffix_bit = 8 * slow_begin(bytes, block_bytes, number + 1) - low_bits};
+                                    .code_bit = 8 * reference_begin(bytes, block_bytes, number),
+                                    .suffix_bit = 8 * reference_begin(bytes, block_bytes, number + 1) - low_bits};
             testing_doing("trial %u, group %u", trial, number);
             check_decode(&all.code, &group, all.values + first);
             if (number > 0)
@@ -386,12 +386,12 @@ static void test_search_of_pairs(void **state)
     for (uint32_t round = 0; round < 2000; round++) {
         const uint32_t count = (uint32_t)rng_below(&random, rng_one_in(&random, 2) ? 20 : MAX_PAIR_VALUES + 1);
         const uint32_t distance = (uint32_t)rng_below(&random, rng_one_in(&random, 2) ? 10 : 65);
-        const uint32_t most_flips = rng_one_in(&random, 2) ? 12 : 64;
+        const uint32_t max_flips = rng_one_in(&random, 2) ? 12 : 64;
         const uint64_t base = rng_next(&random);
         uint64_t values[MAX_PAIR_VALUES + SS_PAIR_PADDING];
         for (uint32_t i = 0; i < count + SS_PAIR_PADDING; i++) /* also behind the last one */
             values[i] = rng_flip(&random, base,
-                                 (uint32_t)rng_below(&random, rng_one_in(&random, 8) ? 4 : most_flips + 1));
+                                 (uint32_t)rng_below(&random, rng_one_in(&random, 8) ? 4 : max_flips + 1));
         const uint32_t rows = (uint32_t)rng_below(&random, count < SS_PAIR_LANES ? count + 1 : SS_PAIR_LANES + 1);
         ss_folded folded = fold_all(values, count + SS_PAIR_PADDING);
         ss_folded others = fold_all(values + rows, count - rows + SS_PAIR_PADDING);

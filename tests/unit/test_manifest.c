@@ -18,7 +18,7 @@
 #define AT_SEGMENT (MANIFEST_FIXED + 16)
 #define AT_TABLE (AT_SEGMENT + SEGMENT_FIXED)
 
-#define MOST_BLOCKS (UINT64_C(1) << 40) /* of a file */
+#define MAX_BLOCKS (UINT64_C(1) << 40) /* of a file */
 
 /* ----- what the tests share ----- */
 
@@ -195,7 +195,7 @@ static void test_recipes(void **state)
 }
 
 /* As many segments as there can be, and one more. */
-static void test_most_segments(void **state)
+static void test_max_segments(void **state)
 {
     rng random = rng_seeded(run_seed + 2);
     for (uint32_t count = SS_MAX_SEGMENTS; count <= SS_MAX_SEGMENTS + 1; count++) {
@@ -442,10 +442,10 @@ static void drop_records(ss_manifest_segment *segment)
 }
 
 /* As many blocks as a file may have, and more records. */
-static void set_most_blocks(ss_manifest_segment *segment)
+static void set_max_blocks(ss_manifest_segment *segment)
 {
-    segment->record_count = segment->distinct_count = MOST_BLOCKS + 1000;
-    segment->tables[0].block_count = segment->tables[1].block_count = segment->ids.block_count = MOST_BLOCKS;
+    segment->record_count = segment->distinct_count = MAX_BLOCKS + 1000;
+    segment->tables[0].block_count = segment->tables[1].block_count = segment->ids.block_count = MAX_BLOCKS;
 }
 
 /* The size of a directory of as many values as its blocks allow: one a block, and of table 0 two. */
@@ -469,7 +469,7 @@ static const char *change_content(uint32_t number, ss_manifest *manifest, ss_man
     case 3: drop_records(segment); return "no records";
     case 4: segment->block_bytes = 65536; return "another block size";
     case 5: segment->directory_bytes = largest_directory(segment); return "the largest directory";
-    case 6: set_most_blocks(segment); return "files of the most blocks";
+    case 6: set_max_blocks(segment); return "files of the most blocks";
     case 7: tables[1].radius = 0; return "a radius too small";
     case 8: tables[1].radius = 33; return "a radius above its prefix";
     case 9: manifest->distance = segment->plan.distance = 4; return "a distance that the plan does not cover";
@@ -505,11 +505,11 @@ static const char *change_content(uint32_t number, ss_manifest *manifest, ss_man
         return "records without fingerprints";
     case 21: segment->directory_bytes = largest_directory(segment) + 1; return "a directory that is larger";
     case 22:
-        set_most_blocks(segment);
+        set_max_blocks(segment);
         segment->tables[1].block_count++;
         return "a table of more blocks";
     case 23:
-        set_most_blocks(segment);
+        set_max_blocks(segment);
         segment->ids.block_count++;
         return "ids of more blocks";
     default: return NULL;
@@ -684,7 +684,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_round_trip, testing_teardown),
         cmocka_unit_test_teardown(test_recipes, testing_teardown),
-        cmocka_unit_test(test_most_segments),
+        cmocka_unit_test(test_max_segments),
         cmocka_unit_test(test_replacing),
         cmocka_unit_test(test_metadata_of_files),
         cmocka_unit_test_teardown(test_every_flipped_bit_is_refused, testing_teardown),

@@ -85,20 +85,20 @@ static void check_search(const ss_fingerprint_index *index, const sample *in, rn
     free(fingerprints);
 }
 
-/* An index for `most`, searched within that and within less. */
-static void check_index(rng *random, data_kind kind, size_t count, uint32_t most, uint32_t searched)
+/* An index for `max`, searched within that and within less. */
+static void check_index(rng *random, data_kind kind, size_t count, uint32_t max, uint32_t searched)
 {
     sample in;
     ss_fingerprint_index index;
     sstore_error error = {.status = SSTORE_OK};
-    testing_doing("%zu fingerprints, %s, distance %u, %u searched", count, data_kind_name(kind), most, searched);
+    testing_doing("%zu fingerprints, %s, distance %u, %u searched", count, data_kind_name(kind), max, searched);
     sample_make(random, kind, count, &in);
     const uint32_t threads = (uint32_t)rng_between(random, 1, 3);
-    assert_ok(ss_fingerprint_index_open(&index, in.values, in.count, most, threads, &error), &error);
+    assert_ok(ss_fingerprint_index_open(&index, in.values, in.count, max, threads, &error), &error);
     for (uint32_t rank = 0; rank < in.count; rank += 1 + in.count / 100)
         assert_int_equal(ss_fingerprint_index_rank(&index, in.values[rank]), rank);
-    check_search(&index, &in, random, searched, most);
-    check_search(&index, &in, random, searched / 8 + 1, (uint32_t)rng_below(random, most + 1));
+    check_search(&index, &in, random, searched, max);
+    check_search(&index, &in, random, searched / 8 + 1, (uint32_t)rng_below(random, max + 1));
     assert_true(ss_fingerprint_index_bytes(&index) >= in.count * sizeof(uint64_t));
     ss_fingerprint_index_close(&index);
     data_free(&in.data);

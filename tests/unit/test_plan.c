@@ -9,7 +9,7 @@
 #include "support/random.h"
 #include "support/testing.h"
 
-#define K_MOST 8
+#define MAX_K 8
 #define PATTERNS_TO_3 43745 /* error patterns of at most 3 of 64 bits */
 #define PATTERNS_TO_4 679121
 #define RANDOM_PATTERNS 40000
@@ -79,7 +79,7 @@ static void test_named_plans_are_complete(void **state)
 {
     rng random = rng_seeded(run_seed);
     for (size_t i = 0; i < NAMED_COUNT; i++) {
-        for (uint32_t k = 0; k <= K_MOST; k++) {
+        for (uint32_t k = 0; k <= MAX_K; k++) {
             ss_plan plan;
             int32_t radii[SS_MAX_TABLES];
             const char *reason = NULL;
@@ -102,13 +102,13 @@ static void test_named_plans_at_3(void **state)
 {
     static const struct {
         const char *name;
-        uint32_t table_count, least_bits, most_bits;
+        uint32_t table_count, min_bits, max_bits;
         int32_t first_radius, other_radius;
     } wanted[] = {{"20", 20, 31, 33, 0, 0}, {"16", 16, 28, 28, 0, 0}, {"10", 10, 25, 26, 0, 0}, {"4", 4, 16, 16, 0, 0},
                   {"3", 3, 20, 24, 1, 0},   {"2", 2, 32, 32, 1, 1},   {"1", 1, 64, 64, 3, 3}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         ss_plan plan;
-        uint32_t least = 64, most = 0;
+        uint32_t min = 64, max = 0;
         testing_doing("plan %s", wanted[i].name);
         must_parse(wanted[i].name, 3, &plan);
         assert_int_equal(plan.table_count, wanted[i].table_count);
@@ -116,11 +116,11 @@ static void test_named_plans_at_3(void **state)
             const ss_plan_table *table = &plan.tables[j];
             assert_int_equal(table->prefix_bits, ss_popcount(table->key_mask));
             assert_int_equal(table->radius, j == 0 ? wanted[i].first_radius : wanted[i].other_radius);
-            least = table->prefix_bits < least ? table->prefix_bits : least;
-            most = table->prefix_bits > most ? table->prefix_bits : most;
+            min = table->prefix_bits < min ? table->prefix_bits : min;
+            max = table->prefix_bits > max ? table->prefix_bits : max;
         }
-        assert_int_equal(least, wanted[i].least_bits);
-        assert_int_equal(most, wanted[i].most_bits);
+        assert_int_equal(min, wanted[i].min_bits);
+        assert_int_equal(max, wanted[i].max_bits);
     }
     testing_done();
 }
@@ -175,7 +175,7 @@ static void test_choose_radius_follows_the_formula(void **state)
             snprintf(name, sizeof name, "%uc%u", b, c);
             if (ss_plan_parse(name, 0, &plan, NULL) != SSTORE_OK)
                 continue; /* more than 64 tables */
-            for (uint32_t k = 0; k <= K_MOST; k++) {
+            for (uint32_t k = 0; k <= MAX_K; k++) {
                 int32_t radii[SS_MAX_TABLES], largest = 0;
                 uint64_t pattern;
                 const int32_t spread = (int32_t)c - (int32_t)b + (int32_t)(k % b);
@@ -204,7 +204,7 @@ static void test_radii_are_minimal(void **state)
 {
     static const char *const names[] = {"20", "16", "10", "4", "3", "2", "1", "6c2", "5c4", "4c2/4c1"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        for (uint32_t k = 0; k <= K_MOST; k++) {
+        for (uint32_t k = 0; k <= MAX_K; k++) {
             ss_plan plan;
             int32_t radii[SS_MAX_TABLES];
             uint64_t pattern;

@@ -56,7 +56,7 @@ static void test_bad_names_are_refused(void **state)
 }
 
 /* As many tables as there can be, and one more. */
-static void test_most_tables(void **state)
+static void test_max_tables(void **state)
 {
     char name[SS_MAX_TABLES * 24];
     size_t length = 0;
@@ -238,7 +238,7 @@ int main(void)
     rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_bad_names_are_refused, testing_teardown),
-        cmocka_unit_test(test_most_tables),
+        cmocka_unit_test(test_max_tables),
         cmocka_unit_test_teardown(test_incomplete_plans_are_refused, testing_teardown),
         cmocka_unit_test(test_long_proofs_are_refused),
         cmocka_unit_test(test_first_table_must_lead),

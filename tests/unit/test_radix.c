@@ -9,7 +9,7 @@
 #include "support/random.h"
 #include "support/testing.h"
 
-#define MOST 30000
+#define MAX 30000
 
 typedef enum order {
     ORDER_RANDOM,
@@ -24,7 +24,7 @@ typedef enum order {
 } order;
 
 /* Sizes about the one below which insertion takes over, and others. */
-static const size_t sizes[] = {0, 1, 2, 3, 23, 24, 25, 26, 50, 97, 255, 256, 257, 4000, MOST};
+static const size_t sizes[] = {0, 1, 2, 3, 23, 24, 25, 26, 50, 97, 255, 256, 257, 4000, MAX};
 #define SIZE_COUNT (sizeof sizes / sizeof *sizes)
 
 static uint64_t make_value(rng *random, order kind, size_t i)

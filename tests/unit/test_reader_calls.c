@@ -266,12 +266,12 @@ static uint32_t damage_all(const char *path, const char *suffix)
 }
 
 /* Each damaged file is reported, up to where the callback stops; stopped or not, the first damage is returned. */
-static void check_verify_stops(const char *path, uint32_t least)
+static void check_verify_stops(const char *path, uint32_t min)
 {
     sstore_error error, first;
     stopper all = {.left = UINT32_MAX};
     assert_int_equal(sstore_verify(path, stop_at_problem, &all, &first), SSTORE_ERROR_DAMAGED);
-    assert_true(all.calls >= least);
+    assert_true(all.calls >= min);
     for (uint32_t at = 1; at <= all.calls; at++) {
         stopper some = {.left = at};
         assert_status(sstore_verify(path, stop_at_problem, &some, &error), SSTORE_ERROR_DAMAGED, &error);
@@ -394,8 +394,8 @@ static bool limit_counts(const struct rlimit *space, uint64_t limit_before)
 
 static void test_memory_limit(void **state)
 {
-    const uint64_t limit = ss_memory_limit(), least = UINT64_C(1) << 40;
-    const struct rlimit space = {.rlim_cur = least / 1024, .rlim_max = least / 1024};
+    const uint64_t limit = ss_memory_limit(), min = UINT64_C(1) << 40;
+    const struct rlimit space = {.rlim_cur = min / 1024, .rlim_max = min / 1024};
     assert_true(limit > (1 << 20) && limit <= (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE));
     if (testing_sanitized()) /* which takes terabytes of addresses */
         return;

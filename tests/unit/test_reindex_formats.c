@@ -232,7 +232,7 @@ static void test_flawed_directories(void **state)
 /* ----- block files ----- */
 
 /* Make a block's trailer right. */
-static void seal(file_bytes *content, const char *path, uint64_t block)
+static void set_checksums(file_bytes *content, const char *path, uint64_t block)
 {
     ss_block_header header;
     ss_u128 checksum;
@@ -295,11 +295,11 @@ static void test_blocks_that_do_not_follow(void **state)
             memcpy(kept, first, BLOCK_BYTES);
             memcpy(first, second, BLOCK_BYTES);
             memcpy(second, kept, BLOCK_BYTES);
-            seal(&content, path, 2);
+            set_checksums(&content, path, 2);
         } else {
             (what->in_last ? content.data + content.size - BLOCK_BYTES : first)[what->at] ^= what->change;
         }
-        seal(&content, path, what->in_last ? (content.size - SS_HEADER_BYTES) / BLOCK_BYTES - 1 : 1);
+        set_checksums(&content, path, what->in_last ? (content.size - SS_HEADER_BYTES) / BLOCK_BYTES - 1 : 1);
         file_save(path, content.data, content.size);
         check_blocks_refused(&now, what->name, what->reason);
         file_bytes_free(&content);
@@ -325,7 +325,7 @@ static void take_one(file_bytes *content, const char *path, uint64_t number)
     assert_true(ss_block_decode(&block, values));
     ss_step_bits(&code, values, block.count, step_bits);
     ss_block_encode(BLOCK_BYTES, &code, values, step_bits, block.count - 1, at);
-    seal(content, path, number);
+    set_checksums(content, path, number);
 }
 
 /* A fingerprint is missing where nothing else tells: its table has fewer than its header says. */

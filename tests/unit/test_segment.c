@@ -8,7 +8,7 @@
 #include "support/random.h"
 #include "support/testing.h"
 
-#define MOST 5000u
+#define MAX 5000u
 #define LOOKUPS 400u
 
 /* Ascending distinct keys: spread evenly, under one prefix, or close together. */
@@ -55,10 +55,10 @@ static void check_lookup(const ss_key_index *index, const uint64_t *keys, uint64
 static void test_lookups(void **state)
 {
     rng random = rng_seeded(run_seed);
-    uint64_t *keys = malloc(MOST * sizeof *keys);
-    uint8_t *bytes = malloc(MOST * 8);
+    uint64_t *keys = malloc(MAX * sizeof *keys);
+    uint8_t *bytes = malloc(MAX * 8);
     for (uint64_t round = 0; round < 60; round++) {
-        uint64_t wanted = round < 10 ? round : rng_below(&random, MOST + 1);
+        uint64_t wanted = round < 10 ? round : rng_below(&random, MAX + 1);
         uint64_t count = make_keys(&random, keys, wanted);
         ss_array array = make_array(keys, count, bytes);
         ss_key_index index;

@@ -7,7 +7,7 @@
 #include "support/random.h"
 #include "support/testing.h"
 
-#define MOST_FEATURES 5000u
+#define MAX_FEATURES 5000u
 #define MANY_FEATURES 12000u
 
 static uint64_t simhash(const uint64_t *hashes, const double *weights, size_t count)
@@ -144,11 +144,11 @@ static double random_weight(rng *random)
 
 static void test_any_order_gives_the_naive_answer(void **state)
 {
-    static uint64_t hashes[MOST_FEATURES];
-    static double weights[MOST_FEATURES];
+    static uint64_t hashes[MAX_FEATURES];
+    static double weights[MAX_FEATURES];
     rng random = rng_seeded(run_seed);
     for (uint32_t trial = 0; trial < 200; trial++) {
-        size_t count = (size_t)rng_below(&random, trial < 190 ? 40 : MOST_FEATURES);
+        size_t count = (size_t)rng_below(&random, trial < 190 ? 40 : MAX_FEATURES);
         testing_doing("trial %u of %zu features", trial, count);
         for (size_t i = 0; i < count; i++) {
             hashes[i] = rng_next(&random);

@@ -12,7 +12,7 @@
 #include "support/scratch.h"
 #include "support/testing.h"
 
-#define LEAST_MEMORY ((uint64_t)1 << 20) /* of records that are spilled */
+#define MIN_MEMORY ((uint64_t)1 << 20) /* of records that are spilled */
 #define SPILLING_RECORDS 300000
 
 /* ----- what the tests share ----- */
@@ -160,7 +160,7 @@ static ss_sorter *fill_sorter(const input *from, const setting *how, const ss_di
     return sorter;
 }
 
-static void seal(ss_sorter *sorter, const setting *how)
+static void finish(ss_sorter *sorter, const setting *how)
 {
     sstore_error error = {.status = SSTORE_OK};
     void *buffer = malloc(how->piece_capacity * sizeof(ss_triple));
@@ -226,7 +226,7 @@ static void check_sort(rng *random, uint32_t item_words, size_t count, uint64_t 
                   count, item_words, distinct, how->memory_bytes, how->writers, how->piece_capacity, run_seed);
     input_make(&from, random, item_words, count, distinct);
     ss_sorter *sorter = fill_sorter(&from, how, &dir, random);
-    seal(sorter, how);
+    finish(sorter, how);
     assert_int_equal(ss_sorter_spilled_bytes(sorter) > 0, spills);
     check_all(sorter, &from, how);
     check_all(sorter, &from, how); /* again: now some are sorted already */
@@ -254,7 +254,7 @@ static void test_spilling(void **state)
 {
     rng random = rng_seeded(run_seed + 1);
     for (int i = 0; i < (testing_sanitized() ? 1 : 4); i++) {
-        const setting how = setting_make(&random, LEAST_MEMORY);
+        const setting how = setting_make(&random, MIN_MEMORY);
         check_sort(&random, RECORDS, SPILLING_RECORDS, 0, &how, true);
         check_sort(&random, RECORDS, SPILLING_RECORDS, SPILLING_RECORDS / 6, &how,
                    true); /* equal ones in different runs */
@@ -282,13 +282,14 @@ static void test_hardly_any_memory(void **state)
     testing_done();
 }
 
-/* Items that differ in their lowest bits only, or in which one is far from all others: buckets are dealt again. */
+/* Items that differ only in their lowest bits, or of which one is far from all others: buckets are partitioned
+ * again. */
 static void test_uneven(void **state)
 {
     rng random = rng_seeded(run_seed + 3);
     for (int i = 0; i < 12; i++) {
         const setting how = {.writers = i % 2 == 0 ? 1 : 2,
-                             .memory_bytes = i % 4 < 2 ? LEAST_MEMORY : LEAST_MEMORY << 8,
+                             .memory_bytes = i % 4 < 2 ? MIN_MEMORY : MIN_MEMORY << 8,
                              .piece_capacity = 50 + rng_below(&random, 2000)};
         input from;
         ss_dir dir = open_scratch();
@@ -306,7 +307,7 @@ static void test_uneven(void **state)
         }
         input_want(&from);
         ss_sorter *sorter = fill_sorter(&from, &how, &dir, &random);
-        seal(sorter, &how);
+        finish(sorter, &how);
         check_all(sorter, &from, &how);
         check_all(sorter, &from, &how);
         ss_sorter_free(sorter);
@@ -320,14 +321,14 @@ static void test_free_at_any_time(void **state)
 {
     rng random = rng_seeded(run_seed + 4);
     ss_dir dir = open_scratch();
-    const setting how = {.writers = 2, .memory_bytes = LEAST_MEMORY, .piece_capacity = 1000};
+    const setting how = {.writers = 2, .memory_bytes = MIN_MEMORY, .piece_capacity = 1000};
     input from;
     ss_sorter_free(NULL);
     input_make(&from, &random, RECORDS, 100000, 0);
     ss_sorter_free(open_sorter(&from, &how, &dir));
     ss_sorter_free(fill_sorter(&from, &how, &dir, &random));
     ss_sorter *sorter = fill_sorter(&from, &how, &dir, &random);
-    seal(sorter, &how);
+    finish(sorter, &how);
     ss_sorter_free(sorter);
     input_free(&from);
     ss_dir_close(&dir);
@@ -340,7 +341,7 @@ static void test_no_place_to_spill(void **state)
     sstore_error error = {.status = SSTORE_OK};
     char path[] = "closed";
     const ss_dir closed = {.fd = -1, .path = path};
-    const setting how = {.writers = 1, .memory_bytes = LEAST_MEMORY, .piece_capacity = 1000};
+    const setting how = {.writers = 1, .memory_bytes = MIN_MEMORY, .piece_capacity = 1000};
     input from;
     input_make(&from, &random, RECORDS, 100000, 0);
     ss_sorter *sorter = open_sorter(&from, &how, &closed);
@@ -384,7 +385,7 @@ static void test_threads(void **state)
     rng random = rng_seeded(run_seed + 6);
     for (int i = 0; i < 6; i++) {
         const setting how = {.writers = 4,
-                             .memory_bytes = LEAST_MEMORY << (i % 2 * 5),
+                             .memory_bytes = MIN_MEMORY << (i % 2 * 5),
                              .piece_capacity = 3000,
                              .knows_count = i % 2 == 1};
         input from;
@@ -394,7 +395,7 @@ static void test_threads(void **state)
         input_make(&from, &random, KEYS + (uint32_t)(i / 2), SPILLING_RECORDS, SPILLING_RECORDS / 2);
         crowd all = {.from = &from, .how = &how, .sorter = open_sorter(&from, &how, &dir)};
         assert_ok(ss_pool_run(how.writers, PARTS, add_part, &all, &error), &error);
-        seal(all.sorter, &how);
+        finish(all.sorter, &how);
         const size_t pieces = ss_sorter_piece_count(all.sorter);
         all.piece_ends = calloc(pieces, sizeof *all.piece_ends);
         for (size_t piece = 0, done = 0; piece < pieces; piece++) {
@@ -406,7 +407,7 @@ static void test_threads(void **state)
         ss_sorter_free(all.sorter);
         all.sorter = open_sorter(&from, &how, &dir); /* and where no piece was loaded before */
         assert_ok(ss_pool_run(how.writers, PARTS, add_part, &all, &error), &error);
-        seal(all.sorter, &how);
+        finish(all.sorter, &how);
         assert_int_equal(ss_sorter_piece_count(all.sorter), pieces);
         assert_ok(ss_pool_run(4, pieces, load_piece, &all, &error), &error);
         ss_sorter_free(all.sorter);

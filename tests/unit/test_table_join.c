@@ -83,9 +83,9 @@ static void setting_close(setting *how)
 /* As many values as looking at every pair of them is bearable for, and their pairs are. */
 static value_list make_values(rng *random, uint32_t kind, uint32_t distance)
 {
-    const uint64_t most = rng_one_in(random, 8) ? 20000 : 5000;
+    const uint64_t max = rng_one_in(random, 8) ? 20000 : 5000;
     const bool crowded = kind == DATA_DENSE || kind == DATA_CROWDED || kind >= VALUES_FEW_BITS;
-    return value_list_make(random, kind, rng_below(random, crowded && distance > 3 ? 1500 : most));
+    return value_list_make(random, kind, rng_below(random, crowded && distance > 3 ? 1500 : max));
 }
 
 /* Some of the values are left, some right, some both; on one side there are more. */
@@ -294,12 +294,12 @@ static void check_work(const char *what, const value_list *values, uint32_t dist
 /* Dense values are read about as often, and as many edges found, with as little memory as a public call may give. */
 static void test_little_memory(void **state)
 {
-    const uint64_t least_bytes = (uint64_t)4 << 18;
+    const uint64_t min_bytes = (uint64_t)4 << 18;
     rng random = rng_seeded(run_seed + 4);
     value_list ball = make_ball(&random, 11482, 3), larger = make_ball(&random, 60000, 4);
-    check_work("a ball", &ball, 8, 2, least_bytes);
-    check_work("a ball", &ball, 8, 16, least_bytes);
-    check_work("a larger ball", &larger, 8, 2, least_bytes);
+    check_work("a ball", &ball, 8, 2, min_bytes);
+    check_work("a ball", &ball, 8, 16, min_bytes);
+    check_work("a larger ball", &larger, 8, 2, min_bytes);
     value_list_free(&ball);
     value_list_free(&larger);
 }

@@ -10,17 +10,17 @@
 #include "support/random.h"
 #include "support/testing.h"
 
-#define MOST_TASKS 400
-#define MOST_THREADS 8
+#define MAX_TASKS 400
+#define MAX_THREADS 8
 
 /* What tasks do, and what they saw. */
 typedef struct job {
     uint32_t threads;
-    atomic_uint runs[MOST_TASKS];
-    atomic_bool busy[MOST_THREADS]; /* by worker */
-    atomic_uint workers_met;        /* tasks whose worker was busy or out of range */
-    const bool *fails;              /* by task; NULL: none */
-    bool waits;                     /* some tasks take longer than others */
+    atomic_uint runs[MAX_TASKS];
+    atomic_bool busy[MAX_THREADS]; /* by worker */
+    atomic_uint workers_met;       /* tasks whose worker was busy or out of range */
+    const bool *fails;             /* by task; NULL: none */
+    bool waits;                    /* some tasks take longer than others */
 } job;
 
 static void wait_a_little(uint64_t task)
@@ -49,15 +49,15 @@ static sstore_status run_task(void *context, uint64_t task, uint32_t worker, sst
 
 static void test_all_tasks_run_once(void **state)
 {
-    static const uint64_t counts[] = {0, 1, 2, 7, 8, 9, 100, MOST_TASKS};
-    for (uint32_t threads = 0; threads <= MOST_THREADS; threads++) {
+    static const uint64_t counts[] = {0, 1, 2, 7, 8, 9, 100, MAX_TASKS};
+    for (uint32_t threads = 0; threads <= MAX_THREADS; threads++) {
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
             job self = {.threads = threads == 0 ? 1 : threads, .waits = counts[i] <= 100};
             sstore_error error = {.status = SSTORE_OK, .message = "untouched"};
             testing_doing("%llu tasks on %u threads", (unsigned long long)counts[i], threads);
             assert_ok(ss_pool_run(threads, counts[i], run_task, &self, &error), &error);
             assert_string_equal(error.message, "untouched");
-            for (uint64_t task = 0; task < MOST_TASKS; task++)
+            for (uint64_t task = 0; task < MAX_TASKS; task++)
                 assert_int_equal(self.runs[task], task < counts[i]);
             assert_int_equal(self.workers_met, 0);
         }
@@ -70,9 +70,9 @@ static void test_lowest_failure_is_told(void **state)
 {
     rng random = rng_seeded(run_seed);
     for (uint32_t i = 0; i < 300; i++) {
-        bool fails[MOST_TASKS] = {false};
-        const uint64_t count = rng_between(&random, 1, MOST_TASKS);
-        job self = {.threads = 1 + i % MOST_THREADS, .fails = fails, .waits = i % 3 == 0};
+        bool fails[MAX_TASKS] = {false};
+        const uint64_t count = rng_between(&random, 1, MAX_TASKS);
+        job self = {.threads = 1 + i % MAX_THREADS, .fails = fails, .waits = i % 3 == 0};
         uint64_t lowest = count;
         for (uint64_t left = rng_between(&random, 1, 5); left > 0; left--) {
             const uint64_t task = rng_below(&random, count);
@@ -105,7 +105,7 @@ static sstore_status meet(void *context, uint64_t task, uint32_t worker, sstore_
 
 static void test_threads_run_side_by_side(void **state)
 {
-    for (uint32_t threads = 2; threads <= MOST_THREADS; threads++) {
+    for (uint32_t threads = 2; threads <= MAX_THREADS; threads++) {
         pthread_barrier_t barrier;
         assert_int_equal(pthread_barrier_init(&barrier, NULL, threads), 0);
         assert_ok(ss_pool_run(threads, threads, meet, &barrier, NULL), NULL);

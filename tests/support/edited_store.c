@@ -1,4 +1,4 @@
-#include "support/hostile.h"
+#include "support/edited_store.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,9 +12,9 @@
 #include "support/store_offsets.h"
 #include "support/use_store.h"
 
-#define DATA_SEED 1u /* the shapes are always the same, and with them what a list of changes does */
-#define MOST_CHANGES 64u
-#define MOST_BLOCKS 64u /* that a change makes of a file */
+#define DATA_SEED 1u /* fixed, so that a list of changes always has the same effect */
+#define MAX_CHANGES 64u
+#define MAX_BLOCKS 64u  /* of a resized file */
 #define FILE_NUMBERS 8u /* that a change can name: tables, and the ids as the last one */
 
 static void must(sstore_status status, const sstore_error *error)
@@ -34,7 +34,7 @@ static const struct {
     const char *plan;
     uint32_t block_bytes;
     bool changed; /* another segment adds, and one more removes */
-} shapes[HOSTILE_SHAPES] = {
+} shapes[EDITED_SHAPES] = {
     {DATA_CLUSTERED, DATA_IDS, 120, "2", 256, false},    {DATA_UNIFORM, DATA_NO_IDS, 200, "3", 256, false},
     {DATA_REPEATED, DATA_IDS, 300, "2", 256, false},     {DATA_DENSE, DATA_ORDINALS, 300, "4", 512, false},
     {DATA_CLUSTERED, DATA_ORDINALS, 0, "2", 256, false}, {DATA_CLUSTERED, DATA_IDS, 90, "2", 256, true},
@@ -74,12 +74,12 @@ static void load(const char *path, const char *name, uint8_t **bytes_out, size_t
     *size_out = content.size;
 }
 
-static hostile_array load_array(const ss_directory *directory, ss_array_kind kind, uint32_t number, uint64_t count)
+static edited_array load_array(const ss_directory *directory, ss_array_kind kind, uint32_t number, uint64_t count)
 {
     ss_array array;
     sstore_error error;
     must(ss_directory_get(directory, kind, number, count, &array, &error), &error);
-    hostile_array copy = {.values = fuzz_memory(calloc(count + 1, sizeof *copy.values)), .count = count};
+    edited_array copy = {.values = fuzz_memory(calloc(count + 1, sizeof *copy.values)), .count = count};
     for (uint64_t i = 0; i < count; i++)
         copy.values[i] = ss_array_at(&array, i);
     ss_array_free(&array);
@@ -87,7 +87,7 @@ static hostile_array load_array(const ss_directory *directory, ss_array_kind kin
 }
 
 static void load_segment(const char *path, const ss_dir *dir, const ss_manifest_segment *facts, bool has_ids,
-                         hostile_segment *made)
+                         edited_segment *made)
 {
     ss_directory *directory;
     ss_dir inside;
@@ -107,22 +107,22 @@ static void load_segment(const char *path, const ss_dir *dir, const ss_manifest_
     }
     made->ranks = load_array(directory, SS_ARRAY_RANKS, 0, facts->tables[0].block_count);
     if (has_ids) {
-        load(folder, SS_IDS_NAME, &made->files[HOSTILE_IDS].bytes, &made->files[HOSTILE_IDS].size);
-        made->keys[HOSTILE_IDS] = load_array(directory, SS_ARRAY_KEYS, SS_IDS_NUMBER, facts->ids.block_count);
+        load(folder, SS_IDS_NAME, &made->files[EDITED_IDS].bytes, &made->files[EDITED_IDS].size);
+        made->keys[EDITED_IDS] = load_array(directory, SS_ARRAY_KEYS, SS_IDS_NUMBER, facts->ids.block_count);
     }
     ss_directory_close(directory);
     ss_dir_close(&inside);
 }
 
-hostile_store hostile_load(const char *path)
+edited_store edited_load(const char *path)
 {
-    hostile_store store = {.segment_count = 0};
+    edited_store store = {.segment_count = 0};
     ss_manifest manifest;
     ss_dir dir;
     sstore_error error;
     must(ss_dir_open(path, &dir, &error), &error);
     must(ss_manifest_read(&dir, &manifest, &error), &error);
-    FUZZ_CHECK(manifest.segment_count <= HOSTILE_MOST_SEGMENTS);
+    FUZZ_CHECK(manifest.segment_count <= EDITED_MAX_SEGMENTS);
     load(path, SS_MANIFEST_NAME, &store.manifest, &store.manifest_bytes);
     store.segment_count = manifest.segment_count;
     store.has_ids = manifest.has_ids;
@@ -133,17 +133,17 @@ hostile_store hostile_load(const char *path)
     return store;
 }
 
-static const hostile_store *shape_of(uint32_t shape)
+static const edited_store *shape_of(uint32_t shape)
 {
-    static hostile_store made[HOSTILE_SHAPES];
-    hostile_store *store = &made[shape];
+    static edited_store made[EDITED_SHAPES];
+    edited_store *store = &made[shape];
     uint64_t queries[sizeof store->queries / sizeof store->queries[0]];
     if (store->manifest != NULL)
         return store;
     char path[256];
     snprintf(path, sizeof path, "%s", scratch_path("shape-%u", shape));
     build_shape(path, shape, queries);
-    *store = hostile_load(path);
+    *store = edited_load(path);
     memcpy(store->queries, queries, sizeof queries);
     scratch_remove(path);
     return store;
@@ -154,21 +154,21 @@ static void *copy_of(const void *from, size_t size)
     return from == NULL ? NULL : memcpy(fuzz_memory(malloc(size + 1)), from, size);
 }
 
-static hostile_array array_copy(const hostile_array *from)
+static edited_array array_copy(const edited_array *from)
 {
-    return (hostile_array){.values = copy_of(from->values, from->count * sizeof *from->values), .count = from->count};
+    return (edited_array){.values = copy_of(from->values, from->count * sizeof *from->values), .count = from->count};
 }
 
-hostile_store hostile_make(uint32_t shape)
+edited_store edited_make(uint32_t shape)
 {
-    const hostile_store *from = shape_of(shape);
-    hostile_store store = *from;
+    const edited_store *from = shape_of(shape);
+    edited_store store = *from;
     store.manifest = copy_of(from->manifest, from->manifest_bytes);
     for (uint32_t i = 0; i < store.segment_count; i++) {
-        hostile_segment *to = &store.segments[i];
+        edited_segment *to = &store.segments[i];
         to->directory = copy_of(to->directory, to->directory_bytes);
         to->ranks = array_copy(&to->ranks);
-        for (uint32_t file = 0; file < HOSTILE_MOST_FILES; file++) {
+        for (uint32_t file = 0; file < EDITED_MAX_FILES; file++) {
             to->files[file].bytes = copy_of(to->files[file].bytes, to->files[file].size);
             to->keys[file] = array_copy(&to->keys[file]);
         }
@@ -176,11 +176,11 @@ hostile_store hostile_make(uint32_t shape)
     return store;
 }
 
-void hostile_free(hostile_store *store)
+void edited_free(edited_store *store)
 {
     for (uint32_t i = 0; i < store->segment_count; i++) {
-        hostile_segment *segment = &store->segments[i];
-        for (uint32_t file = 0; file < HOSTILE_MOST_FILES; file++) {
+        edited_segment *segment = &store->segments[i];
+        for (uint32_t file = 0; file < EDITED_MAX_FILES; file++) {
             free(segment->files[file].bytes);
             free(segment->keys[file].values);
         }
@@ -188,7 +188,7 @@ void hostile_free(hostile_store *store)
         free(segment->directory);
     }
     free(store->manifest);
-    *store = (hostile_store){.segment_count = 0};
+    *store = (edited_store){.segment_count = 0};
 }
 
 /* ----- changing ----- */
@@ -205,8 +205,8 @@ static void put_at(uint8_t *data, size_t size, size_t at, size_t width, uint64_t
         put(data + at % (size - width + 1), width, value);
 }
 
-/* A segment's entry in the manifest, as that stands by now; NULL if it is not there. *tables_out is how many it has. */
-static uint8_t *find_entry(const hostile_store *store, uint32_t segment, uint32_t *tables_out)
+/* A segment's entry in the manifest as it is now; NULL if there is none. *tables_out is its number of tables. */
+static uint8_t *find_entry(const edited_store *store, uint32_t segment, uint32_t *tables_out)
 {
     const size_t end = store->manifest_bytes - CHECKSUM_BYTES;
     uint64_t at = MANIFEST_FIXED + ((uint64_t)ss_load_le32(store->manifest + MANIFEST_RECIPE) + 7) / 8 * 8;
@@ -223,13 +223,13 @@ static uint8_t *find_entry(const hostile_store *store, uint32_t segment, uint32_
     return NULL;
 }
 
-/* Where a table's part of an entry is; of the ids there is none. */
+/* The offset of a table's part of an entry; the id column has none. */
 static uint8_t *table_entry(uint8_t *entry, uint32_t tables, uint32_t file)
 {
     return entry != NULL && file < tables ? entry + SEGMENT_FIXED + (size_t)file * TABLE_FIXED : NULL;
 }
 
-static void resize_array(hostile_array *array, size_t count)
+static void resize_array(edited_array *array, size_t count)
 {
     array->values = fuzz_memory(realloc(array->values, (count + 1) * sizeof *array->values));
     for (size_t i = array->count; i < count; i++)
@@ -237,9 +237,9 @@ static void resize_array(hostile_array *array, size_t count)
     array->count = count;
 }
 
-void hostile_resize(hostile_store *store, uint32_t segment, uint32_t file, size_t block_count)
+void edited_resize(edited_store *store, uint32_t segment, uint32_t file, size_t block_count)
 {
-    hostile_segment *of = &store->segments[segment];
+    edited_segment *of = &store->segments[segment];
     uint8_t *data = of->files[file].bytes;
     uint32_t tables = 0;
     if (data == NULL)
@@ -256,7 +256,7 @@ void hostile_resize(hostile_store *store, uint32_t segment, uint32_t file, size_
     put(data + HEADER_BLOCKS, 8, block_count);
     if (table != NULL)
         put(table + TABLE_BLOCKS, 8, block_count);
-    else if (entry != NULL && file == HOSTILE_IDS)
+    else if (entry != NULL && file == EDITED_IDS)
         put(entry + SEGMENT_ID_BLOCKS, 8, block_count);
     resize_array(&of->keys[file], block_count);
     if (file == 0)
@@ -265,60 +265,60 @@ void hostile_resize(hostile_store *store, uint32_t segment, uint32_t file, size_
 }
 
 /* Set a number in the headers of the tables, or of the ids, or of both. */
-static void set_headers(hostile_segment *of, bool tables, bool ids, size_t at, size_t width, uint64_t value)
+static void set_headers(edited_segment *of, bool tables, bool ids, size_t at, size_t width, uint64_t value)
 {
-    for (uint32_t file = 0; file < HOSTILE_MOST_FILES; file++)
-        if (of->files[file].bytes != NULL && (file == HOSTILE_IDS ? ids : tables))
+    for (uint32_t file = 0; file < EDITED_MAX_FILES; file++)
+        if (of->files[file].bytes != NULL && (file == EDITED_IDS ? ids : tables))
             put(of->files[file].bytes + at, width, value);
 }
 
-static void set_block_bytes(hostile_store *store, uint32_t segment, uint64_t value)
+static void set_block_bytes(edited_store *store, uint32_t segment, uint64_t value)
 {
-    hostile_segment *of = &store->segments[segment];
+    edited_segment *of = &store->segments[segment];
     set_headers(of, true, true, HEADER_BLOCK_BYTES, 4, value);
-    for (uint32_t file = 0; value > 0 && file < HOSTILE_MOST_FILES; file++)
+    for (uint32_t file = 0; value > 0 && file < EDITED_MAX_FILES; file++)
         if (of->files[file].bytes != NULL)
-            hostile_resize(store, segment, file, (of->files[file].size - SS_HEADER_BYTES + value - 1) / value);
+            edited_resize(store, segment, file, (of->files[file].size - SS_HEADER_BYTES + value - 1) / value);
 }
 
-void hostile_set(hostile_store *store, uint32_t segment, hostile_field field, uint32_t of, uint64_t value)
+void edited_set(edited_store *store, uint32_t segment, edited_field field, uint32_t of, uint64_t value)
 {
-    hostile_segment *changed = &store->segments[segment];
+    edited_segment *changed = &store->segments[segment];
     uint32_t tables = 0;
     uint8_t *entry = find_entry(store, segment, &tables), *table = table_entry(entry, tables, of);
     if (entry == NULL)
         return;
-    uint8_t *header = table != NULL && of < HOSTILE_IDS ? changed->files[of].bytes : NULL;
+    uint8_t *header = table != NULL && of < EDITED_IDS ? changed->files[of].bytes : NULL;
     switch (field) {
-    case HOSTILE_RECORD_COUNT:
+    case EDITED_RECORD_COUNT:
         put(entry + SEGMENT_RECORDS, 8, value);
         set_headers(changed, false, true, HEADER_ITEMS, 8, value);
         break;
-    case HOSTILE_DISTINCT_COUNT:
+    case EDITED_DISTINCT_COUNT:
         put(entry + SEGMENT_DISTINCT, 8, value);
         set_headers(changed, true, false, HEADER_ITEMS, 8, value);
         break;
-    case HOSTILE_BLOCK_BYTES:
+    case EDITED_BLOCK_BYTES:
         put(entry + SEGMENT_BLOCK_BYTES, 4, value);
         set_block_bytes(store, segment, (uint32_t)value);
         break;
-    case HOSTILE_COLUMN_BITS:
+    case EDITED_COLUMN_BITS:
         put(entry + SEGMENT_COLUMN, 4, value);
         set_headers(changed, true, false, HEADER_COLUMN, 4, value);
         break;
-    case HOSTILE_DISTANCE:
+    case EDITED_DISTANCE:
         put(store->manifest + MANIFEST_DISTANCE, 4, value);
         for (uint32_t i = 0; i < store->segment_count; i++)
             set_headers(&store->segments[i], true, true, HEADER_DISTANCE, 4, value);
         break;
-    case HOSTILE_KIND: put(entry + SEGMENT_KIND, 4, value); break;
-    case HOSTILE_RADIUS:
+    case EDITED_KIND: put(entry + SEGMENT_KIND, 4, value); break;
+    case EDITED_RADIUS:
         if (header != NULL) {
             put(table + TABLE_RADIUS, 4, value);
             put(header + HEADER_RADIUS, 4, value);
         }
         break;
-    case HOSTILE_KEY_MASK:
+    case EDITED_KEY_MASK:
         if (header != NULL) {
             put(table + TABLE_MASK, 8, value);
             put(table + TABLE_PREFIX_BITS, 4, (uint64_t)__builtin_popcountll(value));
@@ -329,14 +329,14 @@ void hostile_set(hostile_store *store, uint32_t segment, hostile_field field, ui
     }
 }
 
-bool hostile_adds(const hostile_store *store, uint32_t segment)
+bool edited_adds(const edited_store *store, uint32_t segment)
 {
     uint32_t tables;
     const uint8_t *entry = find_entry(store, segment, &tables);
     return entry != NULL && ss_load_le32(entry + SEGMENT_KIND) == SS_SEGMENT_RECORDS;
 }
 
-void hostile_set_code(hostile_store *store, uint32_t segment, uint32_t file, uint32_t symbol)
+void edited_set_code(edited_store *store, uint32_t segment, uint32_t file, uint32_t symbol)
 {
     uint8_t *header = store->segments[segment].files[file].bytes;
     if (header == NULL)
@@ -345,7 +345,7 @@ void hostile_set_code(hostile_store *store, uint32_t segment, uint32_t file, uin
     header[HEADER_LENGTHS + symbol] = 1;
 }
 
-uint8_t *hostile_block(hostile_store *store, uint32_t segment, uint32_t file, size_t block)
+uint8_t *edited_block(edited_store *store, uint32_t segment, uint32_t file, size_t block)
 {
     uint8_t *of = store->segments[segment].files[file].bytes;
     const size_t size = store->segments[segment].files[file].size;
@@ -355,7 +355,7 @@ uint8_t *hostile_block(hostile_store *store, uint32_t segment, uint32_t file, si
                                                                       : NULL;
 }
 
-static void move_block(hostile_segment *of, uint32_t to_file, size_t to, uint32_t from_file, size_t from)
+static void move_block(edited_segment *of, uint32_t to_file, size_t to, uint32_t from_file, size_t from)
 {
     uint8_t *target = of->files[to_file].bytes;
     const uint8_t *source = of->files[from_file].bytes;
@@ -371,9 +371,9 @@ static void move_block(hostile_segment *of, uint32_t to_file, size_t to, uint32_
                 source + SS_HEADER_BYTES + from % from_count * block_bytes, block_bytes);
 }
 
-static void set_key(hostile_segment *of, uint32_t file, size_t index, uint64_t value)
+static void set_key(edited_segment *of, uint32_t file, size_t index, uint64_t value)
 {
-    hostile_array *array = file == HOSTILE_MOST_FILES ? &of->ranks : &of->keys[file];
+    edited_array *array = file == EDITED_MAX_FILES ? &of->ranks : &of->keys[file];
     if (array->count > 0)
         array->values[index % array->count] = value;
     of->new_directory = true;
@@ -381,18 +381,18 @@ static void set_key(hostile_segment *of, uint32_t file, size_t index, uint64_t v
 
 static uint32_t file_named(uint64_t number)
 {
-    return number % FILE_NUMBERS == FILE_NUMBERS - 1 ? HOSTILE_IDS : (uint32_t)(number % FILE_NUMBERS);
+    return number % FILE_NUMBERS == FILE_NUMBERS - 1 ? EDITED_IDS : (uint32_t)(number % FILE_NUMBERS);
 }
 
-/* One change: what and how wide the number is, which segment, which file, then the rest. */
-static void change_once(hostile_store *store, fuzz_input *input)
+/* Make one change: its kind and the width of its number, the segment, the file, then the rest. */
+static void change_once(edited_store *store, fuzz_input *input)
 {
     enum { MANIFEST, HEADER, BLOCKS, KEYS, DIRECTORY, MOVE, RESIZE, FIELD };
     const uint32_t what = (uint32_t)fuzz_take(input, 1), where = (uint32_t)fuzz_take(input, 1);
     const size_t width = (size_t)1 << (what >> 3 & 3), at = fuzz_take(input, 2);
     const uint32_t segment = store->segment_count == 0 ? 0 : (where >> 4) % store->segment_count,
                    file = file_named(where);
-    hostile_segment *of = &store->segments[segment];
+    edited_segment *of = &store->segments[segment];
     if (store->segment_count == 0 || (what & 7) == MANIFEST) {
         put_at(store->manifest, store->manifest_bytes, at, width, fuzz_take(input, width));
         return;
@@ -405,30 +405,30 @@ static void change_once(hostile_store *store, fuzz_input *input)
             put_at(of->files[file].bytes + SS_HEADER_BYTES, size - SS_HEADER_BYTES, at, width, fuzz_take(input, width));
         break;
     }
-    case KEYS: set_key(of, (what & 128) != 0 ? HOSTILE_MOST_FILES : file, at, fuzz_take(input, 8)); break;
+    case KEYS: set_key(of, (what & 128) != 0 ? EDITED_MAX_FILES : file, at, fuzz_take(input, 8)); break;
     case DIRECTORY: put_at(of->directory, of->directory_bytes, at, width, fuzz_take(input, width)); break;
     case MOVE: move_block(of, file, at & 255, file_named(fuzz_take(input, 1)), at >> 8); break;
-    case RESIZE: hostile_resize(store, segment, file, at % MOST_BLOCKS); break;
-    default: hostile_set(store, segment, (hostile_field)(at % HOSTILE_FIELDS), file, fuzz_take(input, width)); break;
+    case RESIZE: edited_resize(store, segment, file, at % MAX_BLOCKS); break;
+    default: edited_set(store, segment, (edited_field)(at % EDITED_FIELDS), file, fuzz_take(input, width)); break;
     }
 }
 
-void hostile_change(hostile_store *store, fuzz_input *input)
+void edited_change(edited_store *store, fuzz_input *input)
 {
-    for (uint32_t i = 0; input->left > 0 && i < MOST_CHANGES; i++)
+    for (uint32_t i = 0; input->left > 0 && i < MAX_CHANGES; i++)
         change_once(store, input);
 }
 
-/* ----- signing ----- */
+/* ----- checksums ----- */
 
-static void put_array(ss_directory_writer *writer, ss_array_kind kind, uint32_t number, const hostile_array *array)
+static void put_array(ss_directory_writer *writer, ss_array_kind kind, uint32_t number, const edited_array *array)
 {
     sstore_error error;
     if (array->count > 0)
         must(ss_directory_writer_put(writer, kind, number, 0, array->values, array->count, &error), &error);
 }
 
-static void write_directory(hostile_segment *of)
+static void write_directory(edited_segment *of)
 {
     ss_directory_writer *writer;
     ss_dir dir;
@@ -437,8 +437,8 @@ static void write_directory(hostile_segment *of)
     ss_u128 sum;
     must(ss_dir_open(scratch_folder(), &dir, &error), &error);
     must(ss_directory_writer_open(&dir, (uint64_t)1 << 16, &writer, &error), &error);
-    for (uint32_t file = 0; file < HOSTILE_MOST_FILES; file++)
-        put_array(writer, SS_ARRAY_KEYS, file == HOSTILE_IDS ? SS_IDS_NUMBER : file, &of->keys[file]);
+    for (uint32_t file = 0; file < EDITED_MAX_FILES; file++)
+        put_array(writer, SS_ARRAY_KEYS, file == EDITED_IDS ? SS_IDS_NUMBER : file, &of->keys[file]);
     put_array(writer, SS_ARRAY_RANKS, 0, &of->ranks);
     must(ss_directory_writer_finish(writer, &size, &sum, &error), &error);
     ss_directory_writer_close(writer);
@@ -449,7 +449,7 @@ static void write_directory(hostile_segment *of)
     of->new_directory = false;
 }
 
-static ss_u128 segment_id(const hostile_store *store, const uint8_t *entry, uint32_t tables)
+static ss_u128 segment_id(const edited_store *store, const uint8_t *entry, uint32_t tables)
 {
     ss_manifest_segment segment = {.kind = ss_load_le32(entry + SEGMENT_KIND),
                                    .record_count = ss_load_le64(entry + SEGMENT_RECORDS),
@@ -483,9 +483,9 @@ static void sign_blocks(uint8_t *data, size_t size)
     }
 }
 
-static void sign_segment(hostile_store *store, uint32_t number)
+static void sign_segment(edited_store *store, uint32_t number)
 {
-    hostile_segment *of = &store->segments[number];
+    edited_segment *of = &store->segments[number];
     uint32_t tables = 0;
     uint8_t *entry = find_entry(store, number, &tables);
     if (of->new_directory)
@@ -496,14 +496,14 @@ static void sign_segment(hostile_store *store, uint32_t number)
     ss_store_u128(entry + SEGMENT_ID, id);
     ss_store_le64(entry + SEGMENT_DIRECTORY_BYTES, of->directory_bytes);
     ss_store_u128(entry + SEGMENT_DIRECTORY_SUM, ss_hash128(of->directory, of->directory_bytes));
-    for (uint32_t file = 0; file < HOSTILE_MOST_FILES; file++) {
+    for (uint32_t file = 0; file < EDITED_MAX_FILES; file++) {
         uint8_t *data = of->files[file].bytes, *table = table_entry(entry, tables, file);
         if (data == NULL)
             continue;
         ss_store_u128(data + HEADER_SEGMENT, id);
         const ss_u128 checksum = ss_hash128(data, HEADER_CHECKSUM);
         ss_store_u128(data + HEADER_CHECKSUM, checksum);
-        if (file == HOSTILE_IDS)
+        if (file == EDITED_IDS)
             ss_store_u128(entry + SEGMENT_ID_HEADER, checksum);
         else if (table != NULL)
             ss_store_u128(table + TABLE_HEADER, checksum);
@@ -511,7 +511,7 @@ static void sign_segment(hostile_store *store, uint32_t number)
     }
 }
 
-void hostile_sign(hostile_store *store)
+void edited_set_checksums(edited_store *store)
 {
     for (uint32_t i = 0; i < store->segment_count; i++)
         sign_segment(store, i);
@@ -531,30 +531,30 @@ static void write_file(const char *folder, const char *name, const uint8_t *data
     close(fd);
 }
 
-void hostile_write(const hostile_store *store, const char *path)
+void edited_write(const edited_store *store, const char *path)
 {
     (void)mkdir(path, 0700);
     write_file(path, SS_MANIFEST_NAME, store->manifest, store->manifest_bytes);
     for (uint32_t i = 0; i < store->segment_count; i++) {
-        const hostile_segment *of = &store->segments[i];
+        const edited_segment *of = &store->segments[i];
         char folder[300], name[SS_NAME_CAPACITY];
         snprintf(folder, sizeof folder, "%s/%s", path, of->folder);
         (void)mkdir(folder, 0700);
         write_file(folder, SS_DIRECTORY_NAME, of->directory, of->directory_bytes);
-        for (uint32_t file = 0; file < HOSTILE_MOST_FILES; file++) {
-            ss_block_file_name(name, file == HOSTILE_IDS ? SS_IDS_NUMBER : file);
+        for (uint32_t file = 0; file < EDITED_MAX_FILES; file++) {
+            ss_block_file_name(name, file == EDITED_IDS ? SS_IDS_NUMBER : file);
             if (of->files[file].bytes != NULL)
                 write_file(folder, name, of->files[file].bytes, of->files[file].size);
         }
     }
 }
 
-uint64_t hostile_bytes(const hostile_store *store)
+uint64_t edited_bytes(const edited_store *store)
 {
     uint64_t all = store->manifest_bytes;
     for (uint32_t i = 0; i < store->segment_count; i++) {
         all += store->segments[i].directory_bytes;
-        for (uint32_t file = 0; file < HOSTILE_MOST_FILES; file++)
+        for (uint32_t file = 0; file < EDITED_MAX_FILES; file++)
             all += store->segments[i].files[file].bytes != NULL ? store->segments[i].files[file].size : 0;
     }
     return all;

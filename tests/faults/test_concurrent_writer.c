@@ -1,6 +1,7 @@
 /*
- * test_meanwhile.c - another process acts between two system calls of one call: it replaces a store that is half opened
- * or verified, removes a folder before it is locked, or locks it first. Also folders and files that may not be read.
+ * test_concurrent_writer.c - another process acts between two system calls of one call: it replaces a store that is
+ * being opened or verified, removes a folder before it is locked, or locks it first. Also folders and files that may
+ * not be read.
  */
 #include <errno.h>
 #include <fcntl.h>

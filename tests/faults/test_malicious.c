@@ -1,7 +1,7 @@
 /*
- * test_hostile.c - the cost of reading stores that were made to harm, with right checksums: no call may take more
- * memory than the sizes of the files justify, or read, look up or report more than in proportion to what the files can
- * hold. Costs are counted, not timed.
+ * test_malicious.c - the cost of reading malicious stores, with right checksums. No call may take more memory than the
+ * sizes of the files justify. Reads, look-ups and reports must be in proportion to what the files can hold. Costs are
+ * counted, not timed.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -14,15 +14,15 @@
 #include "codec/block.h"
 #include "faults/interpose.h"
 #include "support/data.h"
-#include "support/hostile.h"
+#include "support/edited_store.h"
 #include "support/random.h"
+#include "support/reference_block.h"
 #include "support/scratch.h"
-#include "support/slow_block.h"
 #include "support/store_offsets.h"
 #include "support/use_store.h"
 
-#define BASE_BYTES ((uint64_t)8 << 20)   /* whatever the store is; a join is given as much beside it */
-#define BYTES_EACH 8u                    /* and so many for each byte of its files */
+#define BASE_BYTES ((uint64_t)8 << 20)   /* for any store; a join may use as much again */
+#define BYTES_EACH 8u                    /* for each byte of its files */
 #define MATCH_BYTES 176u                 /* of a batch, for each match */
 #define ROUND_BYTES ((uint64_t)80 << 20) /* of a batch, for what it finds before it reports any */
 #define JOIN_BYTES ((uint64_t)8 << 20)
@@ -36,10 +36,10 @@ static char path[256];
 
 /* ----- counting ----- */
 
-/* What one call did. */
+/* The cost of one call. */
 typedef struct effort {
-    uint64_t reads, reported, most_reported;
-    uint64_t prefixes, most_prefixes;
+    uint64_t reads, reported, max_reported;
+    uint64_t prefixes, max_prefixes;
 } effort;
 
 static void count_read(void *context, const system_call *call, long result)
@@ -55,35 +55,35 @@ static verdict count_call(void *context, const system_call *call)
     return (verdict){.size = call->size};
 }
 
-/* What the files can hold: blocks, fingerprints of table 0 and records, by what the blocks themselves say, and how many
- * fingerprints the blocks of table 0 have room for. */
+/* What the files can hold: the number of blocks; of fingerprints of table 0 and records, by the blocks' own counts; and
+ * of fingerprints that the blocks of table 0 have room for. */
 typedef struct contents {
     uint64_t segments, adding, blocks, room, fingerprints, records;
 } contents;
 
-static contents contents_of(hostile_store *store)
+static contents contents_of(edited_store *store)
 {
     contents all = {.segments = store->segment_count};
     for (uint32_t i = 0; i < store->segment_count; i++) {
         const uint8_t *first = store->segments[i].files[0].bytes;
-        all.adding += hostile_adds(store, i);
-        for (uint32_t file = 0; file < HOSTILE_MOST_FILES; file++)
-            for (size_t block = 0; hostile_block(store, i, file, block) != NULL; block++) {
-                const uint8_t *of = hostile_block(store, i, file, block);
-                const uint32_t at = file == HOSTILE_IDS ? 16 : 0, count = of[at] | (uint32_t)of[at + 1] << 8;
+        all.adding += edited_adds(store, i);
+        for (uint32_t file = 0; file < EDITED_MAX_FILES; file++)
+            for (size_t block = 0; edited_block(store, i, file, block) != NULL; block++) {
+                const uint8_t *of = edited_block(store, i, file, block);
+                const uint32_t at = file == EDITED_IDS ? 16 : 0, count = of[at] | (uint32_t)of[at + 1] << 8;
                 all.blocks++;
                 all.room += file == 0 ? ss_block_capacity(ss_load_le32(first + HEADER_BLOCK_BYTES)) : 0;
                 all.fingerprints += file == 0 ? count : 0;
-                all.records += file == (store->has_ids ? HOSTILE_IDS : 0) ? count : 0;
+                all.records += file == (store->has_ids ? EDITED_IDS : 0) ? count : 0;
             }
     }
     return all;
 }
 
-/* For people. */
+/* For the figures that the test prints. */
 typedef struct summary {
     uint64_t cases, calls, refused;
-    double most_bytes, most_reads, most_prefixes; /* of what is allowed */
+    double max_bytes, max_reads, max_prefixes; /* as parts of the limits */
 } summary;
 static summary totals;
 
@@ -91,7 +91,7 @@ typedef struct subject {
     contents all;
     uint64_t bytes, fingerprint;
     uint32_t distance;
-    bool probes; /* wherever it can */
+    bool probes; /* with SSTORE_STRATEGY_PROBE */
     sstore *store;
     sstore_cursor *cursor;
     const uint64_t *queries;
@@ -103,7 +103,7 @@ typedef sstore_status (*call_fn)(subject *self, effort *count, sstore_error *err
 
 static int stop_at_most(effort *count)
 {
-    return ++count->reported > count->most_reported;
+    return ++count->reported > count->max_reported;
 }
 
 static int take_match(void *context, const sstore_match *match)
@@ -147,7 +147,7 @@ static sstore_status query_batch(subject *self, effort *count, sstore_error *err
 {
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     options.threads = 1;
-    count->most_reported *= 16;
+    count->max_reported *= 16;
     return sstore_query_batch(self->store, self->queries, 16, self->distance, &options, take_match, count, error);
 }
 
@@ -157,7 +157,7 @@ static int count_prefixes(void *context, const sstore_table_explanation *explana
     return 0;
 }
 
-/* At each distance that a table may be built for. A store that probes wherever it can has another limit. */
+/* At each distance that a table may be built for. SSTORE_STRATEGY_PROBE has another limit. */
 static sstore_status explain(subject *self, effort *count, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
@@ -165,7 +165,7 @@ static sstore_status explain(subject *self, effort *count, sstore_error *error)
          distance++) {
         count->prefixes = 0;
         status = sstore_explain(self->cursor, self->fingerprint, distance, count_prefixes, count, error);
-        count->most_prefixes = count->prefixes > count->most_prefixes ? count->prefixes : count->most_prefixes;
+        count->max_prefixes = count->prefixes > count->max_prefixes ? count->prefixes : count->max_prefixes;
     }
     return status;
 }
@@ -193,7 +193,7 @@ static const struct {
     const char *name;
     call_fn run;
     uint32_t block_reads, fingerprint_reads; /* for each block, and each fingerprint of table 0, at most */
-    uint32_t queries;                        /* as SECURITY.md bounds one */
+    uint32_t queries;                        /* SECURITY.md has the limits of one */
     uint32_t match_bytes;                    /* of memory for each match */
     bool needs_store;
     uint64_t base_bytes;
@@ -214,7 +214,7 @@ static const struct {
 
 static void run_call(subject *self, size_t number, const char *name)
 {
-    effort count = {.most_reported = self->all.records};
+    effort count = {.max_reported = self->all.records};
     const interposer hooks = {.before = count_call, .context = &count};
     sstore_error error = {.status = SSTORE_OK};
     testing_doing("%s: %s at distance %u, seed %" PRIu64, name, calls[number].name, self->distance, run_seed);
@@ -225,39 +225,39 @@ static void run_call(subject *self, size_t number, const char *name)
     const uint64_t peak = (uint64_t)interpose_peak_bytes();
     const contents *all = &self->all;
     const uint64_t a_query = 2 * all->blocks * (1 + all->adding) + all->fingerprints * (3 + 2 * all->segments);
-    const uint64_t most_reads = 300 + calls[number].block_reads * all->blocks +
-                                calls[number].fingerprint_reads * all->fingerprints + calls[number].queries * a_query;
-    const uint64_t most_bytes = BASE_BYTES + calls[number].base_bytes + BYTES_EACH * self->bytes +
-                                calls[number].match_bytes * count.most_reported;
-    if (peak > most_bytes)
-        fail_msg("it took %" PRIu64 " bytes of memory instead of %" PRIu64 ", for files of %" PRIu64, peak, most_bytes,
+    const uint64_t max_reads = 300 + calls[number].block_reads * all->blocks +
+                               calls[number].fingerprint_reads * all->fingerprints + calls[number].queries * a_query;
+    const uint64_t max_bytes = BASE_BYTES + calls[number].base_bytes + BYTES_EACH * self->bytes +
+                               calls[number].match_bytes * count.max_reported;
+    if (peak > max_bytes)
+        fail_msg("it took %" PRIu64 " bytes of memory instead of %" PRIu64 ", for files of %" PRIu64, peak, max_bytes,
                  self->bytes);
-    if (count.reads > most_reads)
-        fail_msg("it took %" PRIu64 " reads instead of %" PRIu64 " for %" PRIu64 " blocks", count.reads, most_reads,
+    if (count.reads > max_reads)
+        fail_msg("it took %" PRIu64 " reads instead of %" PRIu64 " for %" PRIu64 " blocks", count.reads, max_reads,
                  self->all.blocks);
-    const uint64_t most_prefixes = MORE_PREFIXES * all->segments + all->room * 13 / 40;
-    if (count.most_prefixes > most_prefixes)
+    const uint64_t max_prefixes = MORE_PREFIXES * all->segments + all->room * 13 / 40;
+    if (count.max_prefixes > max_prefixes)
         fail_msg("it looked up %" PRIu64 " prefixes instead of %" PRIu64 " where %" PRIu64 " fingerprints have room",
-                 count.most_prefixes, most_prefixes, all->room);
-    if (count.reported > count.most_reported)
-        fail_msg("it reported more than the %" PRIu64 " records that there can be", count.most_reported);
+                 count.max_prefixes, max_prefixes, all->room);
+    if (count.reported > count.max_reported)
+        fail_msg("it reported more than the %" PRIu64 " records that there can be", count.max_reported);
     assert_true(status == SSTORE_OK || status == SSTORE_ERROR_DAMAGED || status == SSTORE_ERROR_UNSUPPORTED);
     totals.calls++;
     totals.refused += status != SSTORE_OK;
-    totals.most_bytes = fmax(totals.most_bytes, (double)peak / (double)most_bytes);
-    totals.most_reads = fmax(totals.most_reads, (double)count.reads / (double)most_reads);
-    totals.most_prefixes = fmax(totals.most_prefixes, (double)count.most_prefixes / (double)most_prefixes);
+    totals.max_bytes = fmax(totals.max_bytes, (double)peak / (double)max_bytes);
+    totals.max_reads = fmax(totals.max_reads, (double)count.reads / (double)max_reads);
+    totals.max_prefixes = fmax(totals.max_prefixes, (double)count.max_prefixes / (double)max_prefixes);
 }
 
-/* Do everything with a store, which is signed and written first, at a small and at a large distance. */
-static void run_all(hostile_store *made, const char *name)
+/* Set the checksums of a store, write it, and make every call on it, at a small and at a large distance. */
+static void run_all(edited_store *made, const char *name)
 {
-    hostile_sign(made);
-    hostile_write(made, path);
+    edited_set_checksums(made);
+    edited_write(made, path);
     totals.cases++;
     for (uint32_t i = 0; i < 2; i++) {
         subject self = {.all = contents_of(made),
-                        .bytes = hostile_bytes(made),
+                        .bytes = edited_bytes(made),
                         .queries = made->queries,
                         .fingerprint = made->queries[i],
                         .distance = i == 0 ? 3 : 64,
@@ -271,7 +271,7 @@ static void run_all(hostile_store *made, const char *name)
     testing_done();
 }
 
-/* What the fuzzer found worth keeping, and as many lists of changes made anyhow. */
+/* The fuzzer's corpus, and as many random lists of changes. */
 static void test_lists_of_changes(void **state)
 {
     char folder[512];
@@ -285,11 +285,11 @@ static void test_lists_of_changes(void **state)
         if (entries[i]->d_name[0] != '.') {
             file_bytes content = file_load(file);
             fuzz_input input = {.at = content.data, .left = content.size};
-            hostile_store made = hostile_make((uint32_t)fuzz_take(&input, 1) % HOSTILE_SHAPES);
+            edited_store made = edited_make((uint32_t)fuzz_take(&input, 1) % EDITED_SHAPES);
             (void)fuzz_take(&input, 3);
-            hostile_change(&made, &input);
+            edited_change(&made, &input);
             run_all(&made, entries[i]->d_name);
-            hostile_free(&made);
+            edited_free(&made);
             file_bytes_free(&content);
         }
         free(entries[i]);
@@ -305,25 +305,25 @@ static void test_lists_of_changes(void **state)
         snprintf(name, sizeof name, "changes %" PRIu64, i);
         rng_fill(&random, list, sizeof list);
         fuzz_input input = {.at = list, .left = 4 + rng_below(&random, sizeof list - 4)};
-        hostile_store made = hostile_make((uint32_t)rng_below(&random, HOSTILE_SHAPES));
-        hostile_change(&made, &input);
+        edited_store made = edited_make((uint32_t)rng_below(&random, EDITED_SHAPES));
+        edited_change(&made, &input);
         run_all(&made, name);
-        hostile_free(&made);
+        edited_free(&made);
     }
 }
 
-/* ----- what would be asked for again and again ----- */
+/* ----- repeated look-ups ----- */
 
 #define MANY_IDS 20000u /* of one fingerprint, or of a few */
 #define OTHERS 900u
 #define FEW 60u
-#define THE_FINGERPRINT UINT64_C(0xfedcba9976543211) /* above most; in either half odd */
+#define THE_FINGERPRINT UINT64_C(0xfedcba9976543211) /* above most others; odd in both halves */
 
 #define COPIES_BLOCK_BYTES 1024u
 
-/* A store in which one fingerprint, or a few, have many ids, which go on through many blocks; `others` have one
- * each, and are lower. */
-static hostile_store make_many_ids(size_t few, size_t others, uint64_t id_step, bool removes_some, uint32_t block_bytes)
+/* A store in which one or a few fingerprints have many ids, through many blocks; `others` are lower and have one id
+ * each. */
+static edited_store make_many_ids(size_t few, size_t others, uint64_t id_step, bool removes_some, uint32_t block_bytes)
 {
     const size_t count = MANY_IDS + others;
     data_set set = {.kind = DATA_EQUAL, .id_kind = DATA_IDS, .count = count};
@@ -348,67 +348,66 @@ static hostile_store make_many_ids(size_t few, size_t others, uint64_t id_step, 
     }
     test_free(set.fingerprints);
     test_free(set.ids);
-    hostile_store made = hostile_load(path);
+    edited_store made = edited_load(path);
     /* Two flips within the first table's key bits, so that it is found through the second table. */
     for (size_t i = 0; i < sizeof made.queries / sizeof made.queries[0]; i++)
         made.queries[i] = THE_FINGERPRINT ^ UINT64_C(3) << (40 + i);
     return made;
 }
 
-/* Make a block of a table hold its first fingerprint again and again, as many times as it has room for: a bit each
- * beside the lower half. */
-static void fill_with_copies(hostile_store *store, uint32_t file, size_t block)
+/* Fill a block of a table with copies of its first fingerprint. Each copy takes one bit besides its lower half. */
+static void fill_with_copies(edited_store *store, uint32_t file, size_t block)
 {
-    uint8_t lengths[SLOW_SYMBOLS] = {[32] = 1}, *of = hostile_block(store, 0, file, block);
+    uint8_t lengths[REFERENCE_SYMBOLS] = {[32] = 1}, *of = edited_block(store, 0, file, block);
     uint64_t copies[COPIES_BLOCK_BYTES];
-    assert_true(slow_block_group_first(of, COPIES_BLOCK_BYTES, 0, &copies[0]));
+    assert_true(reference_block_group_first(of, COPIES_BLOCK_BYTES, 0, &copies[0]));
     for (size_t i = 1; i < COPIES_BLOCK_BYTES; i++)
         copies[i] = copies[0];
-    const uint32_t count = slow_block_fit(COPIES_BLOCK_BYTES, lengths, copies, COPIES_BLOCK_BYTES);
+    const uint32_t count = reference_block_fit(COPIES_BLOCK_BYTES, lengths, copies, COPIES_BLOCK_BYTES);
     assert_true(count > 200);
-    hostile_set_code(store, 0, file, 32);
-    slow_block_encode(of, COPIES_BLOCK_BYTES, lengths, copies, count);
+    edited_set_code(store, 0, file, 32);
+    reference_block_encode(of, COPIES_BLOCK_BYTES, lengths, copies, count);
 }
 
-/* A fingerprint that stands in a table hundreds of times, and each time leads to all its ids. */
+/* A fingerprint with hundreds of copies in a table, each of which leads to all its ids. */
 static void test_fingerprint_again_and_again(void **state)
 {
-    hostile_store made = make_many_ids(1, 0, 1, false, COPIES_BLOCK_BYTES);
+    edited_store made = make_many_ids(1, 0, 1, false, COPIES_BLOCK_BYTES);
     fill_with_copies(&made, 1, 0);
     run_all(&made, "a fingerprint again and again");
-    hostile_free(&made);
+    edited_free(&made);
 }
 
-/* Blocks whose ranks overlap, so that fingerprints of each lead to all these ids. */
+/* Blocks whose ranks overlap, so that each block's fingerprints lead to all these ids. */
 static void test_shared_ranks(void **state)
 {
-    hostile_store made = make_many_ids(FEW, OTHERS, 1, false, 256);
-    hostile_array *ranks = &made.segments[0].ranks;
+    edited_store made = make_many_ids(FEW, OTHERS, 1, false, 256);
+    edited_array *ranks = &made.segments[0].ranks;
     assert_true(ranks->count > 10);
     for (size_t block = 1; block < ranks->count; block++)
         ranks->values[block] = OTHERS - ranks->count + block;
     made.segments[0].new_directory = true;
     run_all(&made, "shared ranks");
-    hostile_free(&made);
+    edited_free(&made);
 }
 
-/* Ids of which each makes the search among those that were removed begin anew; and some with which nothing is wrong. */
+/* Ids that make the search among removed ids restart for each of them; and valid ids. */
 static void test_ids_up_and_down(void **state)
 {
-    hostile_store made = make_many_ids(1, 0, 1, true, 256);
-    for (size_t block = 0; hostile_block(&made, 0, HOSTILE_IDS, block) != NULL; block++) {
-        uint8_t *of = hostile_block(&made, 0, HOSTILE_IDS, block), *values = of + 20 + (of[16] + 7) / 8;
+    edited_store made = make_many_ids(1, 0, 1, true, 256);
+    for (size_t block = 0; edited_block(&made, 0, EDITED_IDS, block) != NULL; block++) {
+        uint8_t *of = edited_block(&made, 0, EDITED_IDS, block), *values = of + 20 + (of[16] + 7) / 8;
         for (size_t i = 0; i < 100; i++)
             values[i] ^= 0x5a;
     }
     run_all(&made, "ids up and down");
-    hostile_free(&made);
+    edited_free(&made);
     made = make_many_ids(1, 0, 1000, true, 256);
     run_all(&made, "ids, some removed");
-    hostile_free(&made);
+    edited_free(&made);
 }
 
-/* Many small segments that say that their blocks are as large as can be, or as small. */
+/* Many small segments that declare the largest or the smallest block size. */
 static void test_large_blocks_in_many_segments(void **state)
 {
     rng random = rng_seeded(run_seed);
@@ -423,15 +422,15 @@ static void test_large_blocks_in_many_segments(void **state)
     scratch_remove(path);
     store_must_build(path, &options, &set);
     const sstore_remove_options remove = options_to_remove(&options);
-    for (size_t i = 0; i + 1 < HOSTILE_MOST_SEGMENTS; i++)
+    for (size_t i = 0; i + 1 < EDITED_MAX_SEGMENTS; i++)
         assert_ok(store_remove(path, &remove, set.fingerprints + 10 * i, set.ids + 10 * i, 10, NULL, &error), &error);
-    hostile_store made[2] = {hostile_load(path), hostile_load(path)};
+    edited_store made[2] = {edited_load(path), edited_load(path)};
     for (uint32_t i = 0; i < 2; i++) {
         memcpy(made[i].queries, set.fingerprints, sizeof made[i].queries);
         for (uint32_t segment = 0; segment < made[i].segment_count; segment++)
-            hostile_set(&made[i], segment, HOSTILE_BLOCK_BYTES, 0, i == 0 ? 256 : 65536);
+            edited_set(&made[i], segment, EDITED_BLOCK_BYTES, 0, i == 0 ? 256 : 65536);
         run_all(&made[i], "large blocks in many segments");
-        hostile_free(&made[i]);
+        edited_free(&made[i]);
     }
     data_free(&set);
 }
@@ -456,8 +455,8 @@ static void change(const data_set *set, size_t first, size_t step, bool removes,
     test_free(ids);
 }
 
-/* An honest store, with segments that add and segments that remove in turn, each with records from all over: so a
- * query that finds everything passes through the blocks of all removing segments once for each segment that adds. */
+/* A valid store in which segments that add and segments that remove alternate, each with records of the whole range. So
+ * a query that finds everything reads the blocks of all removing segments once for each adding segment. */
 static void test_many_removing_segments(void **state)
 {
     rng random = rng_seeded(run_seed);
@@ -475,20 +474,19 @@ static void test_many_removing_segments(void **state)
         change(&set, i, REMOVALS, false, &options);
         change(&set, i, 2 * REMOVALS, true, &options);
     }
-    hostile_store made = hostile_load(path);
+    edited_store made = edited_load(path);
     memcpy(made.queries, set.fingerprints, sizeof made.queries);
     run_all(&made, "many removing segments");
-    hostile_free(&made);
+    edited_free(&made);
     data_free(&set);
 }
 
 static int tell(void **state)
 {
-    testing_figure("hostile stores: %" PRIu64 " stores, %" PRIu64 " calls, %" PRIu64
+    testing_figure("malicious stores: %" PRIu64 " stores, %" PRIu64 " calls, %" PRIu64
                    " refused; at most %.2f of the memory, "
                    "%.2f of the reads and %.2f of the prefixes that are allowed",
-                   totals.cases, totals.calls, totals.refused, totals.most_bytes, totals.most_reads,
-                   totals.most_prefixes);
+                   totals.cases, totals.calls, totals.refused, totals.max_bytes, totals.max_reads, totals.max_prefixes);
     return 0;
 }
 
@@ -506,8 +504,7 @@ static long batch_peak(const sstore *store, const uint64_t *queries, uint32_t di
     return interpose_peak_bytes();
 }
 
-/* An honest store whose few blocks are large and nearly empty: room for many of them, and for what they are decoded
- * to. */
+/* A valid store of a few large and nearly empty blocks: each takes the memory of a full block, also decoded. */
 static void test_batches_keep_to_their_memory(void **state)
 {
     const sstore_io modes[] = {SSTORE_IO_PREAD, SSTORE_IO_MMAP};
@@ -515,7 +512,7 @@ static void test_batches_keep_to_their_memory(void **state)
     rng random = rng_seeded(run_seed);
     data_set set;
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
-    long most = 0;
+    long max = 0;
     data_make(&random, DATA_UNIFORM, DATA_NO_IDS, 1000, false, &set);
     uint64_t *queries = calloc(BATCH_QUERIES, sizeof *queries);
     assert_non_null(queries);
@@ -532,12 +529,12 @@ static void test_batches_keep_to_their_memory(void **state)
             const long one = batch_peak(store, queries, distance, 1),
                        many = batch_peak(store, queries, distance, BATCH_THREADS);
             const long each = (many - one) / (BATCH_THREADS - 1);
-            most = each > most ? each : most;
+            max = each > max ? each : max;
         }
         sstore_close(store);
     }
-    testing_figure("batches: at most %.2f MiB for each thread", (double)most / 0x1p20);
-    assert_true(most > 0 && most <= THREAD_BYTES);
+    testing_figure("batches: at most %.2f MiB for each thread", (double)max / 0x1p20);
+    assert_true(max > 0 && max <= THREAD_BYTES);
     free(queries);
     data_free(&set);
 }

@@ -1,8 +1,8 @@
 /*
- * test_places.c - where files are made, and with which modes. The test watches each file that a call makes. A store's
- * files are in its folder, with the modes that the umask leaves. Data that does not fit in memory goes there too, or to
- * the user's folder for temporary files, into a nameless file that only its owner may open. No file is made in a shared
- * folder, and none if memory is enough.
+ * test_file_locations.c - where files are made, and with which modes. The test watches each file that a call makes. A
+ * store's files are in its folder, with the modes that the umask allows. Data that does not fit in memory also goes
+ * there, or to the user's folder for temporary files, into an unnamed file that only its owner may open. No file is
+ * made in a shared folder, and none if memory is enough.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,10 +34,10 @@ static data_set many, few;
 /* What was made. */
 typedef struct watch {
     pthread_mutex_t lock;
-    const char *spills;   /* the folder in which what is spilled must lie */
-    const char *files;    /* all the rest */
-    bool refuse_nameless; /* as a file system does that has no such files */
-    uint64_t made, nameless, spill_writes;
+    const char *spills;  /* the folder in which what is spilled must lie */
+    const char *files;   /* all the rest */
+    bool refuse_unnamed; /* as a file system does that has no such files */
+    uint64_t made, unnamed, spill_writes;
     char wrong[2 * PATH_MAX + 64]; /* the first thing that must not be */
 } watch;
 
@@ -55,7 +55,7 @@ static bool is_creation(const system_call *call)
 static verdict refuse(void *context, const system_call *call)
 {
     const watch *self = context;
-    const bool refused = self->refuse_nameless && call->kind == CALL_OPEN && (call->flags & O_TMPFILE) == O_TMPFILE;
+    const bool refused = self->refuse_unnamed && call->kind == CALL_OPEN && (call->flags & O_TMPFILE) == O_TMPFILE;
     return (verdict){.error = refused ? EOPNOTSUPP : 0, .size = call->size};
 }
 
@@ -78,14 +78,14 @@ static void check_made(watch *self, const system_call *call, int fd)
     char path[PATH_MAX];
     struct stat info;
     find_path(fd, path);
-    const bool nameless = (call->flags & O_TMPFILE) == O_TMPFILE, spill = strstr(path, "/sstore-run-") != NULL;
-    const char *folder = nameless || spill ? self->spills : self->files;
+    const bool unnamed = (call->flags & O_TMPFILE) == O_TMPFILE, spill = strstr(path, "/sstore-run-") != NULL;
+    const char *folder = unnamed || spill ? self->spills : self->files;
     const size_t length = strlen(folder);
     self->made++;
-    self->nameless += nameless;
+    self->unnamed += unnamed;
     if (strncmp(path, folder, length) != 0 || path[length] != '/')
         note_wrong(self, "made here", path);
-    if (fstat(fd, &info) != 0 || ((nameless || spill) && !is_private(&info)))
+    if (fstat(fd, &info) != 0 || ((unnamed || spill) && !is_private(&info)))
         note_wrong(self, "open to others", path);
     if (spill && (call->flags & (O_EXCL | O_NOFOLLOW)) != (O_EXCL | O_NOFOLLOW))
         note_wrong(self, "made without O_EXCL", path);
@@ -114,7 +114,7 @@ static void look(void *context, const system_call *call, long result)
     pthread_mutex_unlock(&self->lock);
 }
 
-/* ----- work ----- */
+/* ----- calls ----- */
 
 static char store[256], other[256], target[256], apart[256];
 static const char *tmp_dir;
@@ -133,35 +133,35 @@ static sstore_status run(spilling_call *call, const data_set *set, sstore_error 
     return call(&how, error);
 }
 
-typedef struct work {
+typedef struct job {
     const char *name;
     spilling_call *call;
     const char *place; /* where it makes files by default; NULL: in the working folder */
     bool reads;        /* makes nothing that stays, and goes by TMPDIR */
-} work;
+} job;
 
 /* Each of the first ones goes on from what the ones before it made. */
-static const work works[] = {
+static const job jobs[] = {
     {"build", spilling_build, target, false},     {"add", spilling_add, target, false},
     {"remove", spilling_remove, target, false},   {"compact", spilling_compact, target, false},
     {"merge", spilling_merge, target, false},     {"pairs", spilling_pairs, store, true},
     {"clusters", spilling_clusters, store, true}, {"join", spilling_join, store, true},
     {"collect", spilling_collect, NULL, true},
 };
-#define WORKS (sizeof works / sizeof works[0])
+#define JOBS (sizeof jobs / sizeof jobs[0])
 
 /* ----- where ----- */
 
-static watch watched(const work *what, const data_set *set, const char *spills, bool refuse_nameless)
+static watch watched(const job *what, const data_set *set, const char *spills, bool refuse_unnamed)
 {
     watch self = {.lock = PTHREAD_MUTEX_INITIALIZER,
                   .spills = spills,
                   .files = what->reads ? "/nowhere" : target,
-                  .refuse_nameless = refuse_nameless};
+                  .refuse_unnamed = refuse_unnamed};
     const interposer hooks = {.before = refuse, .after = look, .context = &self};
     sstore_error error = {.status = SSTORE_OK};
     testing_doing("%s of %zu records, spilling to %s%s, seed %" PRIu64, what->name, set->count, spills,
-                  refuse_nameless ? ", without nameless files" : "", run_seed);
+                  refuse_unnamed ? ", without unnamed files" : "", run_seed);
     interpose_begin(&hooks);
     const sstore_status status = run(what->call, set, &error);
     interpose_end();
@@ -172,18 +172,18 @@ static watch watched(const work *what, const data_set *set, const char *spills, 
 }
 
 /* `usual`: where joins spill; NULL: where they do by default. */
-static void check_spills(const char *usual, bool refuse_nameless)
+static void check_spills(const char *usual, bool refuse_unnamed)
 {
     char here[PATH_MAX];
     uint64_t spill_count = 0;
     assert_non_null(getcwd(here, sizeof here));
-    for (size_t i = 0; i < WORKS; i++) {
-        const char *place = works[i].place != NULL ? works[i].place : here;
-        if (tmp_dir != NULL || (usual != NULL && works[i].reads))
+    for (size_t i = 0; i < JOBS; i++) {
+        const char *place = jobs[i].place != NULL ? jobs[i].place : here;
+        if (tmp_dir != NULL || (usual != NULL && jobs[i].reads))
             place = tmp_dir != NULL ? tmp_dir : usual;
-        const watch self = watched(&works[i], &many, place, refuse_nameless);
-        assert_int_equal(self.nameless > 0, self.spill_writes > 0 && !refuse_nameless);
-        assert_true(self.spill_writes > 0 || !works[i].reads);
+        const watch self = watched(&jobs[i], &many, place, refuse_unnamed);
+        assert_int_equal(self.unnamed > 0, self.spill_writes > 0 && !refuse_unnamed);
+        assert_true(self.spill_writes > 0 || !jobs[i].reads);
         spill_count += self.spill_writes > 0;
     }
     assert_true(spill_count > 5);
@@ -222,10 +222,10 @@ static void test_nothing_without_need(void **state)
     (void)unsetenv("TMPDIR");
     char *large = strdup(store);
     snprintf(store, sizeof store, "%s", other);
-    for (size_t i = 0; i < WORKS; i++) {
-        if (!works[i].reads || works[i].call == spilling_join)
+    for (size_t i = 0; i < JOBS; i++) {
+        if (!jobs[i].reads || jobs[i].call == spilling_join)
             continue;
-        const watch self = watched(&works[i], &few, "/nowhere", false);
+        const watch self = watched(&jobs[i], &few, "/nowhere", false);
         assert_int_equal(self.made, 0);
     }
     snprintf(store, sizeof store, "%s", large);
@@ -316,14 +316,14 @@ static void test_read_only_file_system(void **state)
     const sstore_status status = read_everything(&error);
     interpose_end();
     assert_ok(status, &error);
-    for (size_t i = 1; i < WORKS; i++) {
-        if (works[i].reads || works[i].call == spilling_merge)
+    for (size_t i = 1; i < JOBS; i++) {
+        if (jobs[i].reads || jobs[i].call == spilling_merge)
             continue;
         sstore_compact_options options = SSTORE_COMPACT_OPTIONS_INIT;
         options.block_bytes = 512; /* so that compacting has something to do */
         interpose_begin(&hooks);
-        const sstore_status refused = works[i].call == spilling_compact ? sstore_compact(target, &options, NULL, &error)
-                                                                        : run(works[i].call, &few, &error);
+        const sstore_status refused = jobs[i].call == spilling_compact ? sstore_compact(target, &options, NULL, &error)
+                                                                       : run(jobs[i].call, &few, &error);
         interpose_end();
         assert_status(refused, SSTORE_ERROR_IO, &error);
         assert_int_equal(error.system_errno, EROFS);

@@ -1,4 +1,4 @@
-#include "support/work.h"
+#include "support/step_count.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,16 +7,16 @@
 #include "plan/plan.h"
 #include "store/block_file.h"
 
-static work done;         /* by one thread: the calls that are counted use no more */
+static step_count done;   /* by one thread: the calls that are counted use no more */
 static const char *doing; /* NULL: nothing is counted */
 
-void work_begin(const char *what)
+void step_count_begin(const char *what)
 {
-    done = (work){.reads = 0};
+    done = (step_count){.reads = 0};
     doing = what;
 }
 
-work work_end(void)
+step_count step_count_end(void)
 {
     doing = NULL;
     return done;
@@ -28,7 +28,7 @@ static void count(uint64_t reads, uint64_t steps)
         return;
     done.reads += reads;
     done.steps += steps;
-    if (done.reads <= WORK_MOST_READS && done.steps <= WORK_MOST_STEPS)
+    if (done.reads <= STEP_COUNT_MAX_READS && done.steps <= STEP_COUNT_MAX_STEPS)
         return;
     fprintf(stderr, "%s: %" PRIu64 " reads and %" PRIu64 " steps are too much work\n", doing, done.reads, done.steps);
     abort();

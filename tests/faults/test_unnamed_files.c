@@ -1,7 +1,7 @@
 /*
- * test_nameless.c - file systems without nameless files, such as some network file systems: a temporary file then has a
- * name for a moment. Everything must work, and nothing may be left. If such names are taken, others are used, or the
- * call fails.
+ * test_unnamed_files.c - file systems without unnamed files, such as some network file systems: a temporary file then
+ * has a name for a moment. Everything must work, and no file may be left. If such names are taken, others are used, or
+ * the call fails.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +54,7 @@ static sstore_status run(const operation *self, old_system *on, sstore_error *er
     return status;
 }
 
-static void test_without_nameless_files(void **state)
+static void test_without_unnamed_files(void **state)
 {
     static const int errors[] = {EOPNOTSUPP, EISDIR, EINVAL};
     operation spilling;
@@ -90,7 +90,7 @@ int main(void)
 {
     rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_without_nameless_files, testing_teardown),
+        cmocka_unit_test_teardown(test_without_unnamed_files, testing_teardown),
         cmocka_unit_test_teardown(test_every_name_taken, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

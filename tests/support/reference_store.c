@@ -1,16 +1,16 @@
-#include "support/slow_store.h"
+#include "support/reference_store.h"
 #include "support/data.h"
 
 #include "store/manifest.h"
-#include "support/slow_block.h"
-#include "support/slow_ids.h"
+#include "support/reference_block.h"
+#include "support/reference_ids.h"
 #include "support/store_offsets.h"
 
 #define PLAN_STEPS 200000u
 
 /* ----- lists ----- */
 
-static void append(slow_list *list, uint64_t value)
+static void append(reference_list *list, uint64_t value)
 {
     if (list->count == list->capacity) {
         list->capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
@@ -19,18 +19,18 @@ static void append(slow_list *list, uint64_t value)
     list->items[list->count++] = value;
 }
 
-static void sort(slow_list *list)
+static void sort(reference_list *list)
 {
     if (list->count > 0)
         qsort(list->items, list->count, sizeof *list->items, compare_numbers);
 }
 
-static bool contains(const slow_list *list, uint64_t value)
+static bool contains(const reference_list *list, uint64_t value)
 {
     return list->count > 0 && bsearch(&value, list->items, list->count, sizeof value, compare_numbers) != NULL;
 }
 
-static void break_rule(slow_store *store, slow_segment *segment, uint32_t rule, const char *reason)
+static void break_rule(reference_store *store, reference_segment *segment, uint32_t rule, const char *reason)
 {
     store->broken |= rule;
     if (segment != NULL)
@@ -41,7 +41,7 @@ static void break_rule(slow_store *store, slow_segment *segment, uint32_t rule, 
 
 /* ----- plans ----- */
 
-/* What the manifest says of a segment. */
+/* A segment's fields in the manifest. */
 typedef struct facts {
     const uint8_t *entry;
     uint64_t records, distinct;
@@ -53,7 +53,7 @@ static const uint8_t *table_of(const facts *of, uint32_t table)
     return of->entry + SEGMENT_FIXED + (size_t)table * TABLE_FIXED;
 }
 
-/* Error patterns are tried by how many bits of each class they have: bits of a class are in the same tables. */
+/* Error patterns are tried by their number of bits of each class; bits of a class are in the same tables. */
 typedef struct search {
     const facts *of;
     uint64_t classes[64]; /* masks */
@@ -69,8 +69,8 @@ static bool is_covered(const search *self)
     return false;
 }
 
-/* Whether every pattern with the bits that were chosen and at most `left` more, of the classes from `number` on, is
- * covered. */
+/* Whether every pattern is covered that has the chosen bits and at most `left` more, of the classes from `number`
+ * on. */
 static bool all_covered(search *self, uint32_t number, uint32_t left)
 {
     if (++self->steps > PLAN_STEPS)
@@ -112,7 +112,7 @@ static void find_classes(search *self)
     }
 }
 
-static void check_plan(slow_store *store, slow_segment *segment, const facts *of)
+static void check_plan(reference_store *store, reference_segment *segment, const facts *of)
 {
     search self = {.of = of};
     for (uint32_t i = 0; i < of->table_count; i++) {
@@ -120,17 +120,17 @@ static void check_plan(slow_store *store, slow_segment *segment, const facts *of
         const uint32_t bits = ss_load_le32(table_of(of, i) + TABLE_PREFIX_BITS);
         if (bits == 0 || bits != (uint32_t)__builtin_popcountll(mask) ||
             ss_load_le32(table_of(of, i) + TABLE_RADIUS) > bits)
-            break_rule(store, segment, SLOW_FRAME, "a table's bits or radius are impossible");
+            break_rule(store, segment, BROKEN_FRAME, "a table's bits or radius are impossible");
         else if (i == 0 && bits < 64 && mask << bits != 0)
-            break_rule(store, segment, SLOW_FRAME, "table 0 is permuted");
+            break_rule(store, segment, BROKEN_FRAME, "table 0 is permuted");
     }
-    if ((segment->broken & SLOW_FRAME) != 0)
+    if ((segment->broken & BROKEN_FRAME) != 0)
         return;
     find_classes(&self);
     if (!all_covered(&self, 0, of->distance))
-        break_rule(store, segment, SLOW_FRAME, "the plan is not complete");
+        break_rule(store, segment, BROKEN_FRAME, "the plan is not complete");
     else if (self.steps > PLAN_STEPS)
-        break_rule(store, segment, SLOW_PLAN, "the plan takes long to prove");
+        break_rule(store, segment, BROKEN_PLAN, "the plan takes long to prove");
 }
 
 /* ----- the frame ----- */
@@ -140,33 +140,34 @@ static bool is_block_size(uint32_t bytes)
     return bytes >= 256 && bytes <= 65536 && (bytes & (bytes - 1)) == 0;
 }
 
-static void check_block_counts(slow_store *store, slow_segment *segment, const facts *of, const hostile_segment *from)
+static void check_block_counts(reference_store *store, reference_segment *segment, const facts *of,
+                               const edited_segment *from)
 {
     for (uint32_t i = 0; i <= of->table_count; i++) {
         const bool is_ids = i == of->table_count;
-        const uint32_t file = is_ids ? HOSTILE_IDS : i;
+        const uint32_t file = is_ids ? EDITED_IDS : i;
         const uint64_t items = !is_ids ? of->distinct : store->has_ids ? of->records : 0;
         const uint64_t blocks = is_ids ? ss_load_le64(of->entry + SEGMENT_ID_BLOCKS)
                                        : ss_load_le64(table_of(of, i) + TABLE_BLOCKS);
         if (items / 65535 + (items % 65535 > 0) > blocks)
-            break_rule(store, segment, is_ids || i == 0 ? SLOW_FRAME : SLOW_OPENING, "a header has too many items");
+            break_rule(store, segment, is_ids || i == 0 ? BROKEN_FRAME : BROKEN_OPENING, "a header has too many items");
         if (blocks > items || (blocks > 0) != (items > 0))
-            break_rule(store, segment, SLOW_FRAME, "the numbers of blocks and items do not fit together");
+            break_rule(store, segment, BROKEN_FRAME, "the numbers of blocks and items do not fit together");
         else if ((!is_ids || store->has_ids) && (from->files[file].bytes == NULL || blocks != from->keys[file].count ||
                                                  from->files[file].size != HEADER_FIXED + blocks * of->block_bytes))
-            break_rule(store, segment, SLOW_FRAME, "a file is not of its size");
+            break_rule(store, segment, BROKEN_FRAME, "a file is not of its size");
     }
 }
 
-static bool has_no_code(const uint8_t lengths[SLOW_SYMBOLS])
+static bool has_no_code(const uint8_t lengths[REFERENCE_SYMBOLS])
 {
     uint32_t used = 0;
-    for (uint32_t h = 0; h < SLOW_SYMBOLS; h++)
+    for (uint32_t h = 0; h < REFERENCE_SYMBOLS; h++)
         used += lengths[h] > 0;
     return used == 0;
 }
 
-static bool ascends(const hostile_array *array, bool strictly)
+static bool ascends(const edited_array *array, bool strictly)
 {
     for (size_t i = 1; i < array->count; i++)
         if (array->values[i] < array->values[i - 1] || (strictly && array->values[i] == array->values[i - 1]))
@@ -174,36 +175,37 @@ static bool ascends(const hostile_array *array, bool strictly)
     return true;
 }
 
-static void check_opening(slow_store *store, slow_segment *segment, const facts *of, const hostile_segment *from)
+static void check_opening(reference_store *store, reference_segment *segment, const facts *of,
+                          const edited_segment *from)
 {
     for (uint32_t i = 0; i < of->table_count; i++) {
-        if (!slow_is_code(from->files[i].bytes + HEADER_LENGTHS))
-            break_rule(store, segment, i == 0 ? SLOW_FRAME : SLOW_OPENING, "a code is impossible");
+        if (!reference_is_code(from->files[i].bytes + HEADER_LENGTHS))
+            break_rule(store, segment, i == 0 ? BROKEN_FRAME : BROKEN_OPENING, "a code is impossible");
         if (!ascends(&from->keys[i], true))
-            break_rule(store, segment, SLOW_OPENING, "the directory's keys do not ascend");
+            break_rule(store, segment, BROKEN_OPENING, "the directory's keys do not ascend");
     }
-    if (store->has_ids && !has_no_code(from->files[HOSTILE_IDS].bytes + HEADER_LENGTHS))
-        break_rule(store, segment, SLOW_FRAME, "the ids have a code");
-    if (store->has_ids && !ascends(&from->keys[HOSTILE_IDS], false))
-        break_rule(store, segment, SLOW_OPENING, "the directory's keys of the ids do not ascend");
-    const hostile_array *ranks = &from->ranks;
+    if (store->has_ids && !has_no_code(from->files[EDITED_IDS].bytes + HEADER_LENGTHS))
+        break_rule(store, segment, BROKEN_FRAME, "the ids have a code");
+    if (store->has_ids && !ascends(&from->keys[EDITED_IDS], false))
+        break_rule(store, segment, BROKEN_OPENING, "the directory's keys of the ids do not ascend");
+    const edited_array *ranks = &from->ranks;
     if (!ascends(ranks, true) ||
         (ranks->count > 0 && (ranks->values[0] != 0 || ranks->values[ranks->count - 1] >= of->distinct)))
-        break_rule(store, segment, SLOW_OPENING, "the directory's first ranks are impossible");
+        break_rule(store, segment, BROKEN_OPENING, "the directory's first ranks are impossible");
 }
 
-static void check_frame(slow_store *store, slow_segment *segment, const facts *of, const hostile_segment *from)
+static void check_frame(reference_store *store, reference_segment *segment, const facts *of, const edited_segment *from)
 {
     if (!is_block_size(of->block_bytes) || of->column != COLUMN_BITS)
-        break_rule(store, segment, SLOW_FRAME, "the block size or the column's width is impossible");
+        break_rule(store, segment, BROKEN_FRAME, "the block size or the column's width is impossible");
     else if (of->distinct > of->records || (of->records > 0) != (of->distinct > 0) ||
              (!store->has_ids && of->records != of->distinct))
-        break_rule(store, segment, SLOW_FRAME, "the numbers of records and fingerprints do not fit together");
+        break_rule(store, segment, BROKEN_FRAME, "the numbers of records and fingerprints do not fit together");
     else
         check_block_counts(store, segment, of, from);
-    if ((segment->broken & SLOW_FRAME) == 0)
+    if ((segment->broken & BROKEN_FRAME) == 0)
         check_plan(store, segment, of);
-    if ((segment->broken & SLOW_FRAME) == 0)
+    if ((segment->broken & BROKEN_FRAME) == 0)
         check_opening(store, segment, of, from);
 }
 
@@ -225,54 +227,54 @@ static uint64_t unpermute(uint64_t value, uint64_t mask)
     return original;
 }
 
-/* Hold a block against what a writer makes of its values; `next` follows them, if there is any. */
-static bool is_tidy(const uint8_t *block, const facts *of, const uint8_t lengths[SLOW_SYMBOLS], const uint64_t *values,
-                    uint32_t count, bool has_next)
+/* Compare a block with the one that a writer makes of its values; `next` is the next value, if any. */
+static bool is_tidy(const uint8_t *block, const facts *of, const uint8_t lengths[REFERENCE_SYMBOLS],
+                    const uint64_t *values, uint32_t count, bool has_next)
 {
     static uint8_t again[65536];
     for (uint32_t i = 1; i < count; i++)
         if (values[i] <= values[i - 1])
             return false;
-    if (slow_block_fit(of->block_bytes, lengths, values, count + has_next) != count)
+    if (reference_block_fit(of->block_bytes, lengths, values, count + has_next) != count)
         return false;
-    slow_block_encode(again, of->block_bytes, lengths, values, count);
+    reference_block_encode(again, of->block_bytes, lengths, values, count);
     return memcmp(again, block, of->block_bytes - 8) == 0;
 }
 
-/* Where a block's values begin in the list of all. */
+/* The index of a block's first value in the list of all. */
 typedef struct table_blocks {
-    slow_list begins;
+    reference_list begins;
     bool malformed, loose; /* some block */
 } table_blocks;
 
-static void decode_table(const facts *of, const hostile_segment *from, uint32_t table, slow_list *values,
+static void decode_table(const facts *of, const edited_segment *from, uint32_t table, reference_list *values,
                          table_blocks *blocks)
 {
     static uint64_t decoded[65536 / 4];
-    slow_code code;
-    slow_code_init(&code, from->files[table].bytes + HEADER_LENGTHS);
+    reference_code code;
+    reference_code_init(&code, from->files[table].bytes + HEADER_LENGTHS);
     for (size_t i = 0; i < from->keys[table].count; i++) {
         const uint8_t *block = from->files[table].bytes + HEADER_FIXED + i * of->block_bytes;
         bool is_strict;
         append(&blocks->begins, values->count);
-        if (!slow_block_opens(block, of->block_bytes) ||
-            !slow_block_read(block, of->block_bytes, &code, decoded, &is_strict)) {
+        if (!reference_block_opens(block, of->block_bytes) ||
+            !reference_block_read(block, of->block_bytes, &code, decoded, &is_strict)) {
             blocks->malformed = true;
             continue;
         }
         blocks->loose |= !is_strict;
-        for (uint32_t j = 0; j < slow_block_count(block, of->block_bytes); j++)
+        for (uint32_t j = 0; j < reference_block_count(block, of->block_bytes); j++)
             append(values, decoded[j]);
     }
 }
 
 /* The statistics of a header. */
-static bool counts_fit(const uint8_t *header, const slow_list *values)
+static bool counts_fit(const uint8_t *header, const reference_list *values)
 {
     uint64_t h_counts[64] = {0}, gap_bits[64] = {0};
     for (size_t i = 1; i < values->count; i++) {
         const uint64_t gap = values->items[i] - values->items[i - 1];
-        h_counts[slow_first_difference(values->items[i - 1], values->items[i])]++;
+        h_counts[reference_first_difference(values->items[i - 1], values->items[i])]++;
         for (uint32_t bit = 0; bit < 64; bit++)
             gap_bits[bit] += gap >> (63 - bit) & 1;
     }
@@ -283,10 +285,10 @@ static bool counts_fit(const uint8_t *header, const slow_list *values)
     return true;
 }
 
-static void check_table(slow_store *store, slow_segment *segment, const facts *of, const hostile_segment *from,
-                        uint32_t table, const slow_list *values, const table_blocks *blocks)
+static void check_table(reference_store *store, reference_segment *segment, const facts *of, const edited_segment *from,
+                        uint32_t table, const reference_list *values, const table_blocks *blocks)
 {
-    const uint32_t rule = table == 0 ? SLOW_TABLE_0 : SLOW_OTHER_TABLES;
+    const uint32_t rule = table == 0 ? BROKEN_TABLE_0 : BROKEN_OTHER_TABLES;
     const uint8_t *file = from->files[table].bytes;
     if (blocks->malformed) {
         store->malformed = true;
@@ -299,26 +301,26 @@ static void check_table(slow_store *store, slow_segment *segment, const facts *o
             return;
         }
     if (blocks->loose)
-        break_rule(store, segment, SLOW_LOOSE, "a block is read though it is malformed");
+        break_rule(store, segment, BROKEN_CODES, "a block is read though it is malformed");
     if (values->count != of->distinct)
-        break_rule(store, segment, SLOW_COUNTS, "there are more or fewer fingerprints than is said");
+        break_rule(store, segment, BROKEN_COUNTS, "there are more or fewer fingerprints than is said");
     for (size_t i = 0; i < blocks->begins.count; i++) {
         const size_t begin = blocks->begins.items[i];
         const size_t end = i + 1 < blocks->begins.count ? blocks->begins.items[i + 1] : values->count;
         if (from->keys[table].values[i] != values->items[end - 1] || (table == 0 && from->ranks.values[i] != begin))
-            break_rule(store, segment, SLOW_DIRECTORY, "a key or first rank is not the block's");
+            break_rule(store, segment, BROKEN_DIRECTORY, "a key or first rank is not the block's");
         if (!is_tidy(file + HEADER_FIXED + i * of->block_bytes, of, file + HEADER_LENGTHS, values->items + begin,
                      (uint32_t)(end - begin), end < values->count))
-            break_rule(store, segment, SLOW_UNTIDY, "a block is not as a writer makes it");
+            break_rule(store, segment, BROKEN_FULL_CHECK, "a block is not as a writer makes it");
     }
     if (!counts_fit(file, values))
-        break_rule(store, segment, SLOW_UNTIDY, "a header's statistics are not the table's");
+        break_rule(store, segment, BROKEN_FULL_CHECK, "a header's statistics are not the table's");
 }
 
-static void read_table(slow_store *store, slow_segment *segment, const facts *of, const hostile_segment *from,
+static void read_table(reference_store *store, reference_segment *segment, const facts *of, const edited_segment *from,
                        uint32_t table)
 {
-    slow_list values = {0};
+    reference_list values = {0};
     table_blocks blocks = {.malformed = false};
     decode_table(of, from, table, &values, &blocks);
     check_table(store, segment, of, from, table, &values, &blocks);
@@ -334,52 +336,52 @@ static void read_table(slow_store *store, slow_segment *segment, const facts *of
     }
     sort(&values);
     /* As table 0 has them, if it ascends. */
-    if ((segment->broken & (SLOW_TABLE_0 | SLOW_OTHER_TABLES)) == 0 &&
+    if ((segment->broken & (BROKEN_TABLE_0 | BROKEN_OTHER_TABLES)) == 0 &&
         (values.count != segment->fingerprints.count ||
          (values.count > 0 &&
           memcmp(values.items, segment->fingerprints.items, values.count * sizeof *values.items) != 0)))
-        break_rule(store, segment, SLOW_OTHER_TABLES, "a table has other fingerprints than table 0");
+        break_rule(store, segment, BROKEN_OTHER_TABLES, "a table has other fingerprints than table 0");
     free(values.items);
 }
 
 /* ----- ids ----- */
 
-static bool id_block_is_tidy(const uint8_t *block, uint32_t block_bytes, const slow_list *ids, const slow_list *ranks,
-                             size_t begin, size_t end)
+static bool id_block_is_tidy(const uint8_t *block, uint32_t block_bytes, const reference_list *ids,
+                             const reference_list *ranks, size_t begin, size_t end)
 {
     static uint8_t again[65536];
     const uint32_t count = (uint32_t)(end - begin);
-    if (slow_ids_fit(block_bytes, ids->items + begin, ranks->items + begin, ids->count - begin) != count)
+    if (reference_ids_fit(block_bytes, ids->items + begin, ranks->items + begin, ids->count - begin) != count)
         return false;
-    slow_ids_encode(again, block_bytes, ids->items + begin, ranks->items + begin, count,
-                    end < ids->count && ranks->items[end] == ranks->items[end - 1]);
+    reference_ids_encode(again, block_bytes, ids->items + begin, ranks->items + begin, count,
+                         end < ids->count && ranks->items[end] == ranks->items[end - 1]);
     return memcmp(again, block, block_bytes - 8) == 0;
 }
 
-/* Append what the blocks hold. False: a block is malformed, or does not go on as the one before said. */
-static bool decode_ids(slow_segment *segment, const facts *of, const hostile_segment *from, slow_list *begins)
+/* Append the records of all blocks. False if a block is malformed, or begins otherwise than the one before said. */
+static bool decode_ids(reference_segment *segment, const facts *of, const edited_segment *from, reference_list *begins)
 {
     static uint64_t ids[65536], ranks[65536];
     bool sound = true, continued = false;
-    for (size_t i = 0; i < from->keys[HOSTILE_IDS].count; i++) {
-        const uint8_t *block = from->files[HOSTILE_IDS].bytes + HEADER_FIXED + i * of->block_bytes;
+    for (size_t i = 0; i < from->keys[EDITED_IDS].count; i++) {
+        const uint8_t *block = from->files[EDITED_IDS].bytes + HEADER_FIXED + i * of->block_bytes;
         const size_t before = segment->ranks.count;
         append(begins, before);
-        if (!slow_ids_decode(block, of->block_bytes, ids, ranks)) {
+        if (!reference_ids_decode(block, of->block_bytes, ids, ranks)) {
             sound = false;
             break;
         }
-        for (uint32_t j = 0; j < slow_ids_count(block); j++) {
+        for (uint32_t j = 0; j < reference_ids_count(block); j++) {
             append(&segment->ids, ids[j]);
             append(&segment->ranks, ranks[j]);
         }
         sound &= before == 0 || (segment->ranks.items[before] == segment->ranks.items[before - 1]) == continued;
-        continued = slow_ids_continued(block);
+        continued = reference_ids_continued(block);
     }
     return sound && !continued;
 }
 
-static bool ids_fit(const slow_segment *segment)
+static bool ids_fit(const reference_segment *segment)
 {
     const uint64_t *ids = segment->ids.items, *ranks = segment->ranks.items;
     const size_t count = segment->ids.count;
@@ -392,29 +394,29 @@ static bool ids_fit(const slow_segment *segment)
     return true;
 }
 
-static void read_ids(slow_store *store, slow_segment *segment, const facts *of, const hostile_segment *from)
+static void read_ids(reference_store *store, reference_segment *segment, const facts *of, const edited_segment *from)
 {
-    slow_list begins = {0};
+    reference_list begins = {0};
     const bool sound = decode_ids(segment, of, from, &begins);
-    const slow_list *ids = &segment->ids, *ranks = &segment->ranks;
+    const reference_list *ids = &segment->ids, *ranks = &segment->ranks;
     for (size_t i = 0; !segment->removes && i < ids->count; i++)
         append(&store->ids, ids->items[i]);
     if (!sound || !ids_fit(segment)) {
         if (!sound)
             store->malformed = true;
-        break_rule(store, segment, SLOW_IDS, "the ids do not fit the fingerprints, or do not ascend");
+        break_rule(store, segment, BROKEN_IDS, "the ids do not fit the fingerprints, or do not ascend");
         free(begins.items);
         return;
     }
     if (ids->count != of->records)
-        break_rule(store, segment, SLOW_COUNTS, "there are more or fewer records than is said");
+        break_rule(store, segment, BROKEN_COUNTS, "there are more or fewer records than is said");
     for (size_t i = 0; i < begins.count; i++) {
         const size_t end = i + 1 < begins.count ? begins.items[i + 1] : ids->count;
-        if (from->keys[HOSTILE_IDS].values[i] != ranks->items[end - 1])
-            break_rule(store, segment, SLOW_DIRECTORY, "a key of the ids is not the block's");
-        if (!id_block_is_tidy(from->files[HOSTILE_IDS].bytes + HEADER_FIXED + i * of->block_bytes, of->block_bytes, ids,
+        if (from->keys[EDITED_IDS].values[i] != ranks->items[end - 1])
+            break_rule(store, segment, BROKEN_DIRECTORY, "a key of the ids is not the block's");
+        if (!id_block_is_tidy(from->files[EDITED_IDS].bytes + HEADER_FIXED + i * of->block_bytes, of->block_bytes, ids,
                               ranks, begins.items[i], end))
-            break_rule(store, segment, SLOW_UNTIDY, "a block of the ids is not as a writer makes it");
+            break_rule(store, segment, BROKEN_FULL_CHECK, "a block of the ids is not as a writer makes it");
     }
     free(begins.items);
 }
@@ -427,8 +429,8 @@ static bool has_record(const oracle *records, const sstore_record *record)
            bsearch(record, records->records, records->count, sizeof *record, compare_records) != NULL;
 }
 
-/* Put the records of a segment together; they are in order then. */
-static void join_records(slow_store *store, slow_segment *segment, const facts *of)
+/* Combine the fingerprints and ids of a segment to records, in order. */
+static void join_records(reference_store *store, reference_segment *segment, const facts *of)
 {
     const size_t count = store->has_ids ? segment->ids.count : segment->fingerprints.count;
     ss_u128 sum = {0};
@@ -441,11 +443,12 @@ static void join_records(slow_store *store, slow_segment *segment, const facts *
         ss_content_add(&sum, store->has_ids, record->fingerprint, record->id);
     }
     if (!ss_u128_equal(sum, ss_load_u128(of->entry + SEGMENT_CONTENT)))
-        break_rule(store, segment, SLOW_UNTIDY, "the content sum is not that of the records");
+        break_rule(store, segment, BROKEN_FULL_CHECK, "the content sum is not that of the records");
 }
 
-/* The newest segment that has a record says whether the store has it; the older ones must have it in turn. */
-static void sum_up(slow_store *store)
+/* The newest segment that has a record decides whether the store has it. The older ones must add and remove it
+ * alternately. */
+static void sum_up(reference_store *store)
 {
     size_t capacity = 1;
     for (uint32_t i = 0; i < store->segment_count; i++)
@@ -461,29 +464,29 @@ static void sum_up(slow_store *store)
             for (uint32_t newer = i + 1; newer < store->segment_count; newer++)
                 is_newest &= !has_record(&store->segments[newer].records, record);
             if (is_there != store->segments[i].removes)
-                break_rule(store, NULL, SLOW_ORDER, "a segment adds what is there, or removes what is not");
+                break_rule(store, NULL, BROKEN_ORDER, "a segment adds what is there, or removes what is not");
             if (is_newest && !store->segments[i].removes)
                 store->truth.records[store->truth.count++] = *record;
         }
     qsort(store->truth.records, store->truth.count, sizeof(sstore_record), compare_records);
 }
 
-/* ----- all of it ----- */
+/* ----- the store ----- */
 
-static void check_totals(slow_store *store, const hostile_store *from, uint64_t added, uint64_t removed)
+static void check_totals(reference_store *store, const edited_store *from, uint64_t added, uint64_t removed)
 {
     const uint64_t next = ss_load_le64(from->manifest + MANIFEST_NEXT_ORDINAL);
     if (removed > added)
-        break_rule(store, NULL, SLOW_FRAME, "more records are removed than there are");
+        break_rule(store, NULL, BROKEN_FRAME, "more records are removed than there are");
     if (!store->has_ids && next != 0)
-        break_rule(store, NULL, SLOW_FRAME, "there is a next ordinal without ids");
+        break_rule(store, NULL, BROKEN_FRAME, "there is a next ordinal without ids");
     for (uint32_t i = 0; store->has_ids && i < store->segment_count; i++)
         for (size_t j = 0; j < store->segments[i].ids.count; j++)
             if (store->segments[i].ids.items[j] >= next && next < UINT64_MAX)
-                break_rule(store, NULL, SLOW_UNTIDY, "the next ordinal is not above all ids");
+                break_rule(store, NULL, BROKEN_FULL_CHECK, "the next ordinal is not above all ids");
 }
 
-static facts read_facts(const hostile_store *from, size_t at)
+static facts read_facts(const edited_store *from, size_t at)
 {
     const uint8_t *entry = from->manifest + at;
     return (facts){.entry = entry,
@@ -495,26 +498,26 @@ static facts read_facts(const hostile_store *from, size_t at)
                    .distance = ss_load_le32(from->manifest + MANIFEST_DISTANCE)};
 }
 
-static void read_segment(slow_store *store, uint32_t number, const facts *of, const hostile_segment *from)
+static void read_segment(reference_store *store, uint32_t number, const facts *of, const edited_segment *from)
 {
-    slow_segment *segment = &store->segments[number];
+    reference_segment *segment = &store->segments[number];
     const uint32_t kind = ss_load_le32(of->entry + SEGMENT_KIND);
     segment->removes = kind == 1;
     segment->table_count = of->table_count;
     if (kind > 1)
-        break_rule(store, segment, SLOW_FRAME, "a segment is of another kind");
+        break_rule(store, segment, BROKEN_FRAME, "a segment is of another kind");
     check_frame(store, segment, of, from);
-    if ((segment->broken & SLOW_FRAME) != 0)
+    if ((segment->broken & BROKEN_FRAME) != 0)
         return;
     for (uint32_t i = 0; i < of->table_count; i++)
         read_table(store, segment, of, from, i);
     if (store->has_ids)
         read_ids(store, segment, of, from);
-    if ((segment->broken & SLOW_CONTENT) == 0)
+    if ((segment->broken & BROKEN_CONTENT) == 0)
         join_records(store, segment, of);
 }
 
-static void drop_repeats(slow_list *list)
+static void drop_repeats(reference_list *list)
 {
     size_t kept = 0;
     sort(list);
@@ -524,16 +527,16 @@ static void drop_repeats(slow_list *list)
     list->count = kept;
 }
 
-slow_store *slow_store_read(const hostile_store *bytes)
+reference_store *reference_store_read(const edited_store *bytes)
 {
-    slow_store *store = fuzz_memory(calloc(1, sizeof *store));
+    reference_store *store = fuzz_memory(calloc(1, sizeof *store));
     uint64_t added = 0, removed = 0;
     size_t at = MANIFEST_FIXED + (ss_load_le32(bytes->manifest + MANIFEST_RECIPE) + 7) / 8 * 8;
     store->has_ids = (ss_load_le32(bytes->manifest + MANIFEST_FLAGS) & 1) != 0;
     store->distance = ss_load_le32(bytes->manifest + MANIFEST_DISTANCE);
     store->segment_count = bytes->segment_count;
     if (store->distance > SSTORE_MAX_BUILD_DISTANCE) {
-        break_rule(store, NULL, SLOW_FRAME, "the distance is out of range");
+        break_rule(store, NULL, BROKEN_FRAME, "the distance is out of range");
         return store;
     }
     for (uint32_t i = 0; i < store->segment_count; i++) {
@@ -542,18 +545,18 @@ slow_store *slow_store_read(const hostile_store *bytes)
         added += store->segments[i].removes ? 0 : of.records;
         removed += store->segments[i].removes ? of.records : 0;
         if (removed > added)
-            break_rule(store, NULL, SLOW_FRAME, "more records are removed than there are");
+            break_rule(store, NULL, BROKEN_FRAME, "more records are removed than there are");
         at += SEGMENT_FIXED + (size_t)of.table_count * TABLE_FIXED;
     }
     check_totals(store, bytes, added, removed);
     drop_repeats(&store->fingerprints);
     drop_repeats(&store->ids);
-    if ((store->broken & SLOW_CONTENT) == 0)
+    if ((store->broken & BROKEN_CONTENT) == 0)
         sum_up(store);
     return store;
 }
 
-void slow_store_free(slow_store *store)
+void reference_store_free(reference_store *store)
 {
     for (uint32_t i = 0; i < store->segment_count; i++) {
         free(store->segments[i].fingerprints.items);
@@ -567,10 +570,10 @@ void slow_store_free(slow_store *store)
     free(store);
 }
 
-bool slow_store_may_report(const slow_store *store, uint64_t fingerprint, uint64_t id)
+bool reference_store_may_report(const reference_store *store, uint64_t fingerprint, uint64_t id)
 {
     const sstore_record record = {.fingerprint = fingerprint, .id = id};
-    if ((store->broken & ~(uint32_t)(SLOW_PLAN | SLOW_UNTIDY)) == 0)
+    if ((store->broken & ~(uint32_t)(BROKEN_PLAN | BROKEN_FULL_CHECK)) == 0)
         return has_record(&store->truth, &record);
     if (store->malformed)
         return true;

@@ -1,28 +1,28 @@
 /*
- * test_lies.c - stores with one lie and right checksums: calls that read, join or rewrite such a store must report
- * damage or give its contents. They must not access memory outside, report a record twice, write records out of order,
- * or remove what they could not read; and they must end. This file has one clear case of each; the fuzz targets have
- * the others.
+ * test_invalid_stores.c - stores with one defect and right checksums: calls that read, join or rewrite such a store
+ * must report damage or give its contents. They must not access memory outside of buffers, report a record twice, write
+ * records out of order, or remove what they could not read; and they must end. This file has one clear case of each;
+ * the fuzz targets have the others.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/lie_case.h"
+#include "support/reference_block.h"
 #include "support/scratch.h"
-#include "support/slow_block.h"
+#include "support/store_case.h"
 #include "support/use_store.h"
 
-/* Universes of one_lie.h. */
+/* Universes of invalid_store.h. */
 enum { CLUSTERED, DENSE, FEW, UNIFORM };
 
 /* ----- stores ----- */
 
-static lie_plan plan_of(bool has_ids, uint32_t universe, uint32_t block_bytes)
+static invalid_store_plan plan_of(bool has_ids, uint32_t universe, uint32_t block_bytes)
 {
-    return (lie_plan){.has_ids = has_ids, .distance = 3, .block_bytes = block_bytes, .universe = universe};
+    return (invalid_store_plan){.has_ids = has_ids, .distance = 3, .block_bytes = block_bytes, .universe = universe};
 }
 
-static void add_segment(lie_plan *plan, uint8_t count, uint8_t seed, uint8_t tables)
+static void add_segment(invalid_store_plan *plan, uint8_t count, uint8_t seed, uint8_t tables)
 {
     const uint32_t number = plan->segment_count++;
     plan->segments[number].count = count;
@@ -30,48 +30,49 @@ static void add_segment(lie_plan *plan, uint8_t count, uint8_t seed, uint8_t tab
     plan->segments[number].tables = tables;
 }
 
-/* Make the store, read it slowly and write it. The lie must be one. */
-static lie_case make(const lie_plan *plan, lie about)
+/* Make the store, read it with the reference reader and write it. It must be invalid. */
+static store_case make(const invalid_store_plan *plan, store_defect defect)
 {
-    lie_case made = {.plan = *plan, .about = about};
-    static uint32_t number; /* no test meets what a failed one has left */
-    snprintf(made.path, sizeof made.path, "%s", scratch_path("lies-%u", number++));
-    made.made = lie_make(plan, &about);
-    made.truth = slow_store_read(&made.made);
+    store_case made = {.plan = *plan, .defect = defect};
+    static uint32_t number; /* so that no test finds the store of a failed one */
+    snprintf(made.path, sizeof made.path, "%s", scratch_path("invalid-%u", number++));
+    made.made = invalid_store_make(plan, &defect);
+    made.truth = reference_store_read(&made.made);
     scratch_remove(made.path);
-    hostile_write(&made.made, made.path);
+    edited_write(&made.made, made.path);
     return made;
 }
 
 /* A block of 100 fingerprints that are all 1, each but the first of a group a code of one bit without a suffix. */
-static lie_case make_equal(bool has_ids)
+static store_case make_equal(bool has_ids)
 {
-    lie_plan plan = plan_of(has_ids, DENSE, 1024);
+    invalid_store_plan plan = plan_of(has_ids, DENSE, 1024);
     add_segment(&plan, 100, 0, 1);
-    lie_case made = make(&plan, (lie){.kind = LIE_EQUAL_NEIGHBOURS, .table = 1, .size = 255});
-    const uint8_t *block = hostile_block(&made.made, 0, 0, 0);
-    assert_true((made.truth->broken & SLOW_TABLE_0) != 0 && slow_block_count(block, 1024) == 100 && block[0] == 1);
+    store_case made = make(&plan, (store_defect){.kind = DEFECT_EQUAL_NEIGHBOURS, .table = 1, .size = 255});
+    const uint8_t *block = edited_block(&made.made, 0, 0, 0);
+    assert_true((made.truth->broken & BROKEN_TABLE_0) != 0 && reference_block_count(block, 1024) == 100 &&
+                block[0] == 1);
     return made;
 }
 
-/* A fingerprint that is the one before it, in all tables. */
-static lie_case make_equal_pair(bool has_ids, uint32_t block_bytes, uint32_t at)
+/* A fingerprint that equals the previous one, in all tables. */
+static store_case make_equal_pair(bool has_ids, uint32_t block_bytes, uint32_t at)
 {
-    lie_plan plan = plan_of(has_ids, DENSE, block_bytes);
+    invalid_store_plan plan = plan_of(has_ids, DENSE, block_bytes);
     add_segment(&plan, 100, 0, 1);
-    lie_case made = make(&plan, (lie){.kind = LIE_EQUAL_NEIGHBOURS, .table = 1, .at = at, .size = 1});
-    assert_true((made.truth->broken & SLOW_TABLE_0) != 0);
+    store_case made = make(&plan, (store_defect){.kind = DEFECT_EQUAL_NEIGHBOURS, .table = 1, .at = at, .size = 1});
+    assert_true((made.truth->broken & BROKEN_TABLE_0) != 0);
     return made;
 }
 
-/* Two fingerprints of table 0 have changed places. Their upper halves are equal, so that only the lower ones tell. */
-static lie_case make_descending(uint32_t block_bytes, uint32_t at)
+/* Two fingerprints of table 0 are exchanged. Their upper halves are equal, so only the lower halves show it. */
+static store_case make_descending(uint32_t block_bytes, uint32_t at)
 {
-    lie_plan plan = plan_of(false, DENSE, block_bytes);
+    invalid_store_plan plan = plan_of(false, DENSE, block_bytes);
     add_segment(&plan, 100, 0, 1);
     add_segment(&plan, 20, 9, 1);
-    lie_case made = make(&plan, (lie){.kind = LIE_DESCENDING, .at = at, .size = 1});
-    assert_true((made.truth->broken & SLOW_TABLE_0) != 0);
+    store_case made = make(&plan, (store_defect){.kind = DEFECT_DESCENDING, .at = at, .size = 1});
+    assert_true((made.truth->broken & BROKEN_TABLE_0) != 0);
     return made;
 }
 
@@ -111,7 +112,7 @@ static void assert_ended(sstore_status status)
     assert_true(status == SSTORE_OK || status == SSTORE_ERROR_DAMAGED);
 }
 
-/* The matches of one query of a batch after the other. */
+/* The matches of a batch, query by query. */
 typedef struct batch_answer {
     oracle got;
     size_t query;
@@ -126,7 +127,7 @@ static int take_match_in_turn(void *context, const sstore_match *match)
     return take_match(&answer->got, match);
 }
 
-/* Many queries are answered together, and one alone is not. */
+/* Many queries, which are answered together. A single one would not be. */
 static void assert_no_query_repeats(const sstore *store, uint64_t fingerprint, size_t count, uint32_t distance)
 {
     uint64_t *fingerprints = malloc(count * sizeof *fingerprints);
@@ -140,8 +141,8 @@ static void assert_no_query_repeats(const sstore *store, uint64_t fingerprint, s
     free(fingerprints);
 }
 
-/* Ask a store, in each way, for all it has; nothing may come twice. */
-static void assert_none_twice(const lie_case *made, uint64_t fingerprint)
+/* Read all records in every way; none may be reported twice. */
+static void assert_none_twice(const store_case *made, uint64_t fingerprint)
 {
     const sstore_strategy strategies[] = {SSTORE_STRATEGY_SCAN, SSTORE_STRATEGY_AUTO, SSTORE_STRATEGY_PROBE};
     for (uint32_t i = 0; i < 3; i++) {
@@ -181,41 +182,41 @@ static void assert_none_twice(const lie_case *made, uint64_t fingerprint)
 
 static void test_equal_fingerprints_are_reported_once(void **state)
 {
-    lie_case made = make_equal(true);
+    store_case made = make_equal(true);
     assert_none_twice(&made, 1);
-    lie_case_free(&made);
+    store_case_free(&made);
     made = make_equal(false);
     assert_none_twice(&made, 1);
-    lie_case_free(&made);
+    store_case_free(&made);
 }
 
-/* Where groups and blocks meet, each part ascends: then only the order from one to the next tells. */
+/* At the borders of groups and blocks: each group ascends, but the next one begins too low. */
 static void test_equal_neighbours_are_reported_once(void **state)
 {
-    /* The last ones of their groups, or of their blocks */
+    /* the last fingerprints of groups or blocks */
     static const uint32_t places[][2] = {{1024, 62}, {1024, 63}, {1024, 64}, {256, 56}, {256, 57}, {256, 58}};
     for (size_t i = 0; i < 2 * sizeof places / sizeof *places; i++) {
         const uint32_t *place = places[i / 2];
         testing_doing("blocks of %u bytes, fingerprint %u, %s ids", place[0], place[1],
                       i % 2 == 0 ? "without" : "with");
-        lie_case made = make_equal_pair(i % 2 != 0, place[0], place[1]);
-        assert_none_twice(&made, lie_fingerprint(DENSE, place[1]));
-        lie_case_free(&made);
+        store_case made = make_equal_pair(i % 2 != 0, place[0], place[1]);
+        assert_none_twice(&made, sample_fingerprint(DENSE, place[1]));
+        store_case_free(&made);
     }
     testing_done();
 }
 
-/* Five segments that add the same. */
+/* Five segments that add the same records. */
 static void test_records_added_again_are_reported_once(void **state)
 {
     for (uint32_t has_ids = 0; has_ids < 2; has_ids++) {
-        lie_plan plan = plan_of(has_ids != 0, DENSE, 256);
+        invalid_store_plan plan = plan_of(has_ids != 0, DENSE, 256);
         for (uint32_t i = 0; i < 5; i++)
             add_segment(&plan, 60, 3, 1);
-        lie_case made = make(&plan, (lie){.kind = LIE_RECORDS_ADDED_AGAIN});
-        assert_true(made.truth->broken == SLOW_ORDER);
+        store_case made = make(&plan, (store_defect){.kind = DEFECT_RECORDS_ADDED_AGAIN});
+        assert_true(made.truth->broken == BROKEN_ORDER);
         assert_none_twice(&made, 1);
-        lie_case_free(&made);
+        store_case_free(&made);
     }
 }
 
@@ -231,8 +232,8 @@ static sstore_build_options build_options(void)
     return options;
 }
 
-/* Nothing is made of a store that cannot be validated, and the store stays. */
-static void assert_not_rewritten(const lie_case *made)
+/* From a store that cannot be validated nothing is written, and the store is unchanged. */
+static void assert_not_rewritten(const store_case *made)
 {
     const sstore_build_options as_built = build_options();
     const sstore_merge_options options = options_to_merge(&as_built);
@@ -246,7 +247,7 @@ static void assert_not_rewritten(const lie_case *made)
     folder_copy(made->path, copy);
     assert_status(sstore_merge(other, inputs, 1, &options, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
     assert_false(scratch_exists(other));
-    for (uint32_t shard = 0; shard < 2; shard++) { /* the same of whatever shard, since all records are read */
+    for (uint32_t shard = 0; shard < 2; shard++) { /* the same for each shard, because all records are read */
         assert_status(sstore_shard(other, made->path, shard, 2, &options, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
         assert_false(scratch_exists(other));
     }
@@ -257,122 +258,123 @@ static void assert_not_rewritten(const lie_case *made)
 
 static void test_equal_fingerprints_are_not_rewritten(void **state)
 {
-    lie_case made = make_equal(false);
+    store_case made = make_equal(false);
     assert_not_rewritten(&made);
-    lie_case_free(&made);
+    store_case_free(&made);
     made = make_equal(true);
     assert_not_rewritten(&made);
-    lie_case_free(&made);
+    store_case_free(&made);
 }
 
 static void test_descending_fingerprints_are_not_rewritten(void **state)
 {
     static const uint32_t places[][2] = {{1024, 40}, {1024, 62}, {1024, 63}, {256, 40}, {256, 56}, {256, 57}};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) { /* within groups and blocks, and where they meet */
-        lie_case made = make_descending(places[i][0], places[i][1]);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) { /* within groups and blocks, and at their borders */
+        store_case made = make_descending(places[i][0], places[i][1]);
         assert_not_rewritten(&made);
-        lie_case_free(&made);
+        store_case_free(&made);
     }
 }
 
 static void test_records_added_again_are_not_rewritten(void **state)
 {
-    lie_plan plan = plan_of(true, DENSE, 256);
+    invalid_store_plan plan = plan_of(true, DENSE, 256);
     add_segment(&plan, 60, 3, 1);
     add_segment(&plan, 60, 3, 1);
-    lie_case made = make(&plan, (lie){.kind = LIE_RECORDS_ADDED_AGAIN});
+    store_case made = make(&plan, (store_defect){.kind = DEFECT_RECORDS_ADDED_AGAIN});
     assert_not_rewritten(&made);
-    lie_case_free(&made);
+    store_case_free(&made);
 }
 
-/* A compaction removes what it read; so it needs the very records of the manifest's content sums. */
+/* A compaction removes the segments that it has read. So it must have read the records of the manifest's content
+ * sums. */
 static void test_other_records_than_the_sums_are_not_compacted(void **state)
 {
     const sstore_build_options as_built = build_options();
     const sstore_compact_options options = options_to_compact(&as_built);
     char copy[300];
     sstore_error error;
-    lie_plan plan = plan_of(true, DENSE, 256);
+    invalid_store_plan plan = plan_of(true, DENSE, 256);
     add_segment(&plan, 60, 3, 1);
     add_segment(&plan, 30, 40, 1);
-    lie_case made = make(&plan, (lie){.kind = LIE_CONTENT_SUM, .value = 1});
+    store_case made = make(&plan, (store_defect){.kind = DEFECT_CONTENT_SUM, .value = 1});
     snprintf(copy, sizeof copy, "%s-copy", made.path);
     scratch_remove(copy);
     folder_copy(made.path, copy);
     assert_status(sstore_compact(made.path, &options, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
     assert_true(folders_equal(made.path, copy, ""));
     scratch_remove(copy);
-    lie_case_free(&made);
+    store_case_free(&made);
 }
 
 /* ----- what ends ----- */
 
-static void join_with_itself(const lie_case *made)
+static void join_with_itself(const store_case *made)
 {
     sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
     sstore *store = store_must_open(made->path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO), *again;
     sstore_error error;
-    options.distance = 1; /* so that few records have a pair, and others are passed by */
+    options.distance = 1; /* few records have a pair; the others are skipped */
     options.threads = 1;
     options.tmp_dir = scratch_folder();
-    work_begin("pairs"); /* which ends the program where there is no end */
+    step_count_begin("pairs"); /* ends the program if the call does not end */
     assert_ended(sstore_pairs(store, &options, store_ignore_pair, NULL, NULL));
     assert_ok(sstore_reopen(store, &again, &error), &error);
-    work_begin("join");
+    step_count_begin("join");
     assert_ended(sstore_join(store, again, &options, store_ignore_pair, NULL, NULL));
-    (void)work_end();
+    (void)step_count_end();
     sstore_close(again);
     sstore_close(store);
 }
 
-/* The directory has the highest keys that there can be for all blocks of a segment's table 0: so they lead to block
- * 0, whose fingerprints are smaller than most that are looked for. */
+/* The directory has the highest possible keys for all blocks of a segment's table 0. So every search begins in block 0,
+ * where most of the wanted fingerprints are not. */
 static void test_keys_above_their_blocks_lead_to_no_endless_search(void **state)
 {
-    lie_plan plan = plan_of(false, CLUSTERED, 256);
+    invalid_store_plan plan = plan_of(false, CLUSTERED, 256);
     add_segment(&plan, 100, 9, 1);
     add_segment(&plan, 60, 10, 1);
-    lie_case made = make(&plan, (lie){.kind = LIE_KEY, .size = 3});
-    assert_true(made.truth->broken == SLOW_DIRECTORY && made.made.segments[0].keys[0].count > 2);
+    store_case made = make(&plan, (store_defect){.kind = DEFECT_KEY, .size = 3});
+    assert_true(made.truth->broken == BROKEN_DIRECTORY && made.made.segments[0].keys[0].count > 2);
     join_with_itself(&made);
-    lie_case_free(&made);
+    store_case_free(&made);
 }
 
 /* An empty segment with a plan of 64 groups for distance 16, which is slow to prove and to name. */
 static void test_a_slow_plan_takes_bounded_work(void **state)
 {
-    lie_plan plan = plan_of(false, UNIFORM, 256);
+    invalid_store_plan plan = plan_of(false, UNIFORM, 256);
     sstore *store = NULL;
     sstore_cursor *cursor = NULL;
     oracle got = {.count = 0};
     add_segment(&plan, 0, 9, 1);
-    lie_case made = make(&plan, (lie){.kind = LIE_SLOW_PLAN});
-    work_begin("open");
+    store_case made = make(&plan, (store_defect){.kind = DEFECT_SLOW_PLAN});
+    step_count_begin("open");
     const sstore_status status = sstore_open(made.path, NULL, &store, NULL);
     assert_ended(status);
     if (status == SSTORE_OK) {
         sstore_statistics all = {.struct_size = sizeof all};
         sstore_segment_statistics segment = {.struct_size = sizeof segment};
-        work_begin("stat");
+        step_count_begin("stat");
         assert_ended(sstore_stat(store, &all, NULL));
-        work_begin("stat of a segment");
+        step_count_begin("stat of a segment");
         assert_ended(sstore_stat_segment(store, 0, &segment, NULL));
-        work_begin("cursor");
+        step_count_begin("cursor");
         assert_ended(sstore_cursor_create(store, &cursor, NULL));
         for (uint32_t distance = 0; distance <= 64; distance += 8) {
-            work_begin("query");
+            step_count_begin("query");
             assert_ended(sstore_query(cursor, 1, distance, take_match, &got, NULL));
         }
-        work_begin("each record");
+        step_count_begin("each record");
         assert_ended(sstore_each_record(store, take_record, &got, NULL));
         sstore_cursor_free(cursor);
         sstore_close(store);
     }
-    work_begin("verify");
+    step_count_begin("verify");
     assert_ended(sstore_verify(made.path, NULL, NULL, NULL));
-    (void)work_end();
+    (void)step_count_end();
     oracle_free(&got);
-    lie_case_free(&made);
+    store_case_free(&made);
 }
 
 int main(void)

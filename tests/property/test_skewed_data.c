@@ -1,7 +1,7 @@
 /*
- * test_crowded.c - fingerprints that share most of their bits, so that a table's prefix leads to all of them: answers
- * are right, an exact query reads one block, and the estimate of reads, and so the choice of a full scan, follows the
- * data.
+ * test_skewed_data.c - fingerprints that share most of their bits, so that one prefix of a table leads to all of them.
+ * Answers must be right, an exact query must read one block, and the estimate of reads, and so the choice of a full
+ * scan, must follow the data.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static void make_subject(rng *random, subject *self)
     for (size_t i = 0; i < self->set.count; i++)
         self->set.fingerprints[i] = shared | self->set.fingerprints[i] >> SHARED_BITS;
     oracle_make(&self->set, &self->truth);
-    snprintf(self->path, sizeof self->path, "%s", scratch_path("crowded"));
+    snprintf(self->path, sizeof self->path, "%s", scratch_path("skewed"));
     options.plan = "4";
     options.block_bytes = 1024;
     store_must_build(self->path, &options, &self->set);

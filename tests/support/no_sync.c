@@ -1,7 +1,8 @@
 /*
- * sync.c - fsync(), fdatasync() and syncfs() for test programs, which write nothing out. Tests kill processes but never
- * the system, so no data is lost, and tests that build thousands of stores do not wait for a disk. tests/faults checks
- * that the library syncs all that it must, by simulated power cuts. A program may define its own functions instead.
+ * no_sync.c - fsync(), fdatasync() and syncfs() that write nothing to disk, for test programs. Tests kill processes but
+ * never the system, so no data is lost, and tests that build thousands of stores do not wait for a disk. The power cuts
+ * that tests/faults simulates check that the library syncs all that it must. A program may define its own functions
+ * instead.
  */
 #include <fcntl.h>
 #include <sys/syscall.h>

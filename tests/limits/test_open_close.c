@@ -1,7 +1,7 @@
 /*
- * test_opens.c - ten thousand stores are opened and closed, half of them damaged or absent: the process must end with
- * the files, threads and memory that it began with. Also many threads on one reader, readers in a forked process,
- * signals during reads, and opening while a store is replaced.
+ * test_open_close.c - ten thousand stores are opened and closed, half of them damaged or absent: the process must end
+ * with as many files and threads, and as much memory, as it began with. Also many threads on one reader, readers in a
+ * forked process, signals during reads, and opening while a store is replaced.
  */
 #include <inttypes.h>
 #include <pthread.h>
