@@ -223,7 +223,7 @@ int main(int argc, char **argv)
                                      .threads = (uint32_t)threads,
                                      .memory_bytes = memory,
                                      .tmp_dir = &dir,
-                                     .end_share = 1};
+                                     .end_fraction = 1};
     printf("# %zu distinct of %" PRIu64 " fingerprints, seed %" PRIu64 ", median of %" PRIu64 " rounds\n", left.count,
            count, seed, rounds);
     if (groups > 0)

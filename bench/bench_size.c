@@ -20,9 +20,12 @@ static void print_table(const sstore *store, uint32_t number)
     sstore_table_statistics table = {.struct_size = sizeof table};
     bench_must(sstore_stat_table(store, 0, number, &table, &error), &error);
     printf("%5" PRIu32 "  %6" PRIu32 "  %6" PRIu32 "  %7.3f  %10.3f  %10.2f  %10.3f  %6.2f  %13.2f  %15.4f\n", number,
-           table.prefix_bits, table.radius, table.bits, table.bound_bits, percent_over(table.bits, table.bound_bits),
-           table.elias_fano_bits, table.rice_bits, percent_over(table.bits, table.elias_fano_bits),
-           8 * (double)table.directory_bytes / ((double)(table.file_bytes + table.directory_bytes) * 8) * table.bits);
+           table.prefix_bits, table.radius, table.bits_per_fingerprint, table.bound_bits_per_fingerprint,
+           percent_over(table.bits_per_fingerprint, table.bound_bits_per_fingerprint),
+           table.elias_fano_bits_per_fingerprint, table.rice_bits_per_fingerprint,
+           percent_over(table.bits_per_fingerprint, table.elias_fano_bits_per_fingerprint),
+           8 * (double)table.directory_bytes / ((double)(table.file_bytes + table.directory_bytes) * 8) *
+               table.bits_per_fingerprint);
 }
 
 static void print_store(const char *path)
@@ -45,7 +48,8 @@ int main(int argc, char **argv)
 {
     const bench_usage usage = {"STORE...", "Print what each table of the stores takes.", NULL, 0};
     int first = bench_parse(argc, argv, &usage);
-    printf("# bits a fingerprint; bound: entropy of the symbols + suffixes + column; the directory's share is within bits\n");
+    printf("# bits a fingerprint; bound: entropy of the symbols + suffixes + column; the directory's share is within "
+           "bits\n");
     printf(
         "table  prefix  radius  bits     bound bits  over bound %%  Elias-Fano  Rice    over E-F %%  directory bits\n");
     for (int i = first; i < argc; i++)

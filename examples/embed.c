@@ -68,7 +68,8 @@ static uint64_t status_value(const char *name)
 
 static void print_memory(const sstore_statistics *metadata)
 {
-    uint64_t anonymous = status_value("RssAnon"), files = status_value("RssFile"), directory = metadata->directory_bytes;
+    uint64_t anonymous = status_value("RssAnon"), files = status_value("RssFile"),
+             directory = metadata->directory_bytes;
     fprintf(stderr, "embed: RssAnon %.1f + RssFile %.1f + directory %.1f = %.1f MiB; the store itself: %.1f MiB\n",
             (double)anonymous / 0x1p20, (double)files / 0x1p20, (double)directory / 0x1p20,
             (double)(anonymous + files + directory) / 0x1p20, (double)metadata->memory_bytes / 0x1p20);
@@ -91,7 +92,7 @@ int main(int argc, char **argv)
         return 2;
     }
     options.io = SSTORE_IO_PREAD; /* least memory, and a failing disk gives an error instead of SIGBUS */
-    options.max_memory = mib << 20;
+    options.max_memory_bytes = mib << 20;
     if (sstore_open(argv[1], &options, &store, &error) != SSTORE_OK)
         return fail(&error);
     int code = sstore_stat(store, &metadata, &error) == SSTORE_OK ? serve(store, metadata.distance) : fail(&error);

@@ -53,7 +53,7 @@ class Segment:
     content_sum: int
     block_size: int
     directory_size: int
-    directory_sum: int
+    directory_checksum: int
     id_block_count: int
     id_header_checksum: int
     kind: int
@@ -93,7 +93,7 @@ class Manifest:
     k: int
     has_ids: bool
     plan_given: bool
-    next_ordinal: int
+    next_id: int
     recipe: bytes
     segments: list[Segment]
 
@@ -167,7 +167,7 @@ def _parse_contents(data: bytes, path: str) -> Manifest:
     if len({segment.folder_number for segment in segments}) != len(segments):
         raise Damaged("two segments have the same folder", offset=FIXED_BYTES)
     if u64(data, 48) != 0 and not flags & FLAG_IDS:
-        raise Damaged("a next ordinal without ids", offset=48)
+        raise Damaged("a next id without ids", offset=48)
     if offset != end:
         raise Damaged("bytes between the last table and the checksum", offset=offset)
 
@@ -194,7 +194,7 @@ def _parse_segment(data: bytes, at: int, table_count: int, k: int, has_ids: bool
         content_sum=u128(data, at + 40),
         block_size=u32(data, at + 56),
         directory_size=u64(data, at + 64),
-        directory_sum=u128(data, at + 72),
+        directory_checksum=u128(data, at + 72),
         id_block_count=u64(data, at + 88),
         id_header_checksum=u128(data, at + 96),
         kind=u32(data, at + 112),

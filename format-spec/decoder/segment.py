@@ -100,7 +100,7 @@ def check_counts(file: BlockFile, fingerprints: list[int]) -> None:
 def check_directory(folder: Folder, segment: Segment) -> None:
     """Check size and sum (section 12, step 4). The contents follow from the block files and are not read."""
     data = folder.read("directory.mdb", segment.directory_size)
-    if xxh3_128(data) != segment.directory_sum:
+    if xxh3_128(data) != segment.directory_checksum:
         raise Damaged("the sum is not the manifest's", folder.path_of("directory.mdb"))
 
 

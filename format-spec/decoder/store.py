@@ -123,11 +123,11 @@ def verify_order(path: str, manifest: Manifest, records: list[list[Record]]) -> 
             present.difference_update(added_or_removed)
 
 
-def verify_next_ordinal(path: str, manifest: Manifest, records: list[list[Record]]) -> None:
+def verify_next_id(path: str, manifest: Manifest, records: list[list[Record]]) -> None:
     """Section 3.1: above every id that was given, or the highest number; 0 in a store without ids."""
     highest = max((record_id for part in records for _, record_id in part if record_id is not None), default=-1)
-    if manifest.next_ordinal < min(highest + 1, 2**64 - 1) or (manifest.next_ordinal and not manifest.has_ids):
-        raise Damaged(f"next ordinal {manifest.next_ordinal} after id {highest}", f"{path}/{MANIFEST_NAME}", 48)
+    if manifest.next_id < min(highest + 1, 2**64 - 1) or (manifest.next_id and not manifest.has_ids):
+        raise Damaged(f"next id {manifest.next_id} after id {highest}", f"{path}/{MANIFEST_NAME}", 48)
 
 
 def verify(path: str) -> list[Fault]:
@@ -138,7 +138,7 @@ def verify(path: str) -> list[Fault]:
         records = [verify_segment(store, segment, check) for segment in manifest.segments]
         if all(part is not None for part in records):
             check.run(verify_order, path, manifest, records)
-            check.run(verify_next_ordinal, path, manifest, records)
+            check.run(verify_next_id, path, manifest, records)
         return check.faults
 
     with Folder.open_store(path) as store:

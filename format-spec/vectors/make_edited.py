@@ -103,9 +103,9 @@ def manifest_cases() -> Iterator[Case]:
         ("the flag of ids", "3.1", 40, b"\2", OPEN, DAMAGED),
         ("the flag of a plan that was given", "3.1", 40, b"\1", FINE, None),
         ("an unused field", "3.1", 44, b"\1\2\3\4", FINE, None),
-        ("a next ordinal that is an id", "3.1", 48, b"\7", FULL, DAMAGED),
-        ("a next ordinal far above the ids", "3.1", 48, b"\0\0\1", FINE, None),
-        ("the highest next ordinal", "3.1", 48, b"\xff" * 8, FINE, None),
+        ("a next id that is an id", "3.1", 48, b"\7", FULL, DAMAGED),
+        ("a next id far above the ids", "3.1", 48, b"\0\0\1", FINE, None),
+        ("the highest next id", "3.1", 48, b"\xff" * 8, FINE, None),
         ("a recipe that passes the end", "3.1", 56, b"\0\4", OPEN, DAMAGED),
         ("a recipe of 4097 bytes", "3.1", 56, b"\1\x10", OPEN, DAMAGED),
         ("no segment, where one follows", "3.1", 60, b"\0", OPEN, DAMAGED),
@@ -124,7 +124,7 @@ def manifest_cases() -> Iterator[Case]:
         ("column bits 32 + 2^24", "3.3", SEGMENT + 63, b"\1", OPEN, UNSUPPORTED),
         ("directory size", "3.3", SEGMENT + 64, b"\0\x90", OPEN, DAMAGED),
         ("a directory of 32 MiB", "3.3", SEGMENT + 64, b"\0\0\0\2", OPEN, DAMAGED),
-        ("directory sum", "3.3", SEGMENT + 72, b"\0\0\0", OPEN, DAMAGED),
+        ("directory checksum", "3.3", SEGMENT + 72, b"\0\0\0", OPEN, DAMAGED),
         ("no id block", "3.3", SEGMENT + 88, b"\0", OPEN, DAMAGED),
         ("two id blocks", "3.3", SEGMENT + 88, b"\2", OPEN, DAMAGED),
         ("more id blocks than records", "3.3", SEGMENT + 88, b"\0\0\0\0\0\1", OPEN, DAMAGED),
@@ -159,7 +159,7 @@ def manifest_cases() -> Iterator[Case]:
         ("bytes behind the recipe", FINE, None, 66, b"\1\2\3\4\5\6"),
     ):
         yield Case(f"manifest: {name}", "3.2", "recipe", "MANIFEST", [(offset, data)], refuse, word)
-    yield Case("manifest: a next ordinal without ids", "3.1", "one", "MANIFEST", [(48, b"\1")], OPEN)
+    yield Case("manifest: a next id without ids", "3.1", "one", "MANIFEST", [(48, b"\1")], OPEN)
     yield Case("manifest: id blocks without ids", "3.3", "one", "MANIFEST", [(SEGMENT + 88, b"\1")], OPEN)
     yield Case("manifest: more records than fingerprints without ids", "3.3", "one", "MANIFEST", [(SEGMENT + 24, b"\2")], OPEN)
     yield Case("manifest: an id header checksum without ids", "3.3", "one", "MANIFEST", [(SEGMENT + 96, b"\1")], FINE, None)

@@ -74,7 +74,7 @@ SSTORE_API uint32_t sstore_version_number(void);
 /* The result of a call. The numbers never change. New ones are added in the gaps. */
 typedef enum sstore_status {
     SSTORE_OK = 0,
-    SSTORE_STOPPED = 1, /* a callback stopped the call; this is no error */
+    SSTORE_STOPPED = 1, /* a callback stopped the call; this is not an error */
 
     SSTORE_ERROR_ARGUMENT = 10, /* an argument is out of range, or the calls came in the wrong order */
     SSTORE_ERROR_MEMORY = 11,   /* an allocation failed */
@@ -134,25 +134,25 @@ typedef struct sstore_cursor sstore_cursor;
  *    with SIGBUS. Mapped pages count as resident.
  *  - MEMORY: all block files are loaded and checked when the store is opened. Takes the store's size in memory.
  *  - AUTO, the default: MMAP if all files fit into half of the memory limit, otherwise PREAD. The limit is the smallest
- *    of the machine's memory, RLIMIT_AS, the limits of the process's memory cgroups, and max_memory if it is set. If
- *    the buffers of PREAD exceed max_memory, AUTO chooses MMAP. sstore_reopen() keeps the chosen mode.
+ *    of the machine's memory, RLIMIT_AS, the limits of the process's memory cgroups, and max_memory_bytes if it is set.
+ *    If the buffers of PREAD exceed max_memory_bytes, AUTO chooses MMAP. sstore_reopen() keeps the chosen mode.
  */
 typedef enum sstore_io { SSTORE_IO_PREAD = 0, SSTORE_IO_MMAP = 1, SSTORE_IO_MEMORY = 2, SSTORE_IO_AUTO = 3 } sstore_io;
 
 /* How queries are answered. All strategies give the same answers. Use AUTO, except to measure and test. */
 typedef enum sstore_strategy {
-    SSTORE_STRATEGY_AUTO = 0,  /* the default: probes or a full scan, whichever is expected to cost less */
-    SSTORE_STRATEGY_PROBE = 1, /* probes in each segment in which they are expected to take less than 0.4 s */
-    SSTORE_STRATEGY_SCAN = 2   /* a full scan of one table for every query */
+    SSTORE_STRATEGY_AUTO = 0,     /* the default: probes or a full scan, whichever is expected to cost less */
+    SSTORE_STRATEGY_PROBE = 1,    /* probes in each segment in which they are expected to take less than 0.4 s */
+    SSTORE_STRATEGY_FULL_SCAN = 2 /* a full scan of one table for every query */
 } sstore_strategy;
 
 typedef struct sstore_open_options {
     size_t struct_size;
     sstore_io io;
     sstore_strategy strategy;
-    const char *recipe;  /* if not NULL, the call fails with RECIPE unless the store has exactly this recipe */
-    uint64_t max_memory; /* bytes. If not 0, the call fails with MEMORY before it loads anything if the store, with one
-                            cursor, would take more. Mapped pages and page tables are not counted */
+    const char *recipe;        /* if not NULL, the call fails with RECIPE unless the store has exactly this recipe */
+    uint64_t max_memory_bytes; /* if not 0, the call fails with MEMORY before it loads anything if the store, with one
+                                  cursor, would take more. Mapped pages and page tables are not counted */
 } sstore_open_options;
 
 #define SSTORE_OPEN_OPTIONS_INIT {sizeof(sstore_open_options), SSTORE_IO_AUTO, SSTORE_STRATEGY_AUTO, NULL, 0}
@@ -180,7 +180,7 @@ typedef struct sstore_open_options {
  * store's files, beside the stated memory of a batch or a join. Each call ends: SECURITY.md states how many reads a
  * query may make.
  *
- * If a directory is lost or damaged, the call fails; sstore_reindex() makes it again. The handle is to be closed by
+ * If a directory is lost or damaged, the call fails; sstore_reindex() rebuilds it. Close the handle with
  * sstore_close().
  * Errors: ARGUMENT, MEMORY, IO, NOT_FOUND, DAMAGED, UNSUPPORTED, RECIPE. Source: format-spec/sstore-format.md, "A
  * reader's duties".
@@ -198,8 +198,8 @@ SSTORE_API sstore_status sstore_reopen(const sstore *store, sstore **store_out, 
 SSTORE_API void sstore_close(sstore *store);
 
 /* Create a cursor: the scratch memory of one thread's queries. It takes about 20 KiB, and in the mode PREAD up to 80
- * blocks: 336 KiB with blocks of 4 KiB. To be freed by sstore_cursor_free(), before its store is closed. Errors:
- * ARGUMENT, MEMORY. */
+ * blocks: 336 KiB with blocks of 4 KiB. Free it with sstore_cursor_free() before its store is closed. Errors: ARGUMENT,
+ * MEMORY. */
 SSTORE_API sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_out, sstore_error *error);
 
 SSTORE_API void sstore_cursor_free(sstore_cursor *cursor);
@@ -229,8 +229,8 @@ typedef struct sstore_match_columns {
 
 /*
  * Report every record whose fingerprint is within `distance` (0 to 64) of `fingerprint`, exactly once. A fingerprint
- * with several ids is reported once for each id. If nothing matches, nothing is reported; that is no error. The matches
- * are not sorted, but their order is the same at every call with equal arguments on an equal store that was opened with
+ * with several ids is reported once for each id. A query without a match reports nothing and succeeds. The matches are
+ * not sorted, but their order is the same at every call with equal arguments on an equal store that was opened with
  * equal options.
  *
  * Within the distance that the store was built for, a query reads a few blocks of each table. Beyond it, a query reads
@@ -274,8 +274,8 @@ SSTORE_API sstore_status sstore_query_batch(const sstore *store, const uint64_t 
 
 typedef struct sstore_match_iterator sstore_match_iterator;
 
-/* The same, as an iterator over the matches. The store and `fingerprints`, which is not copied, must stay until the
- * iterator is freed by sstore_match_iterator_free(). Nothing is answered before the first sstore_match_iterator_next().
+/* The same, as an iterator over the matches. Free it with sstore_match_iterator_free(). Until then, the store and
+ * `fingerprints`, which is not copied, must stay. Nothing is answered before the first sstore_match_iterator_next().
  * Errors: ARGUMENT, MEMORY. */
 SSTORE_API sstore_status sstore_match_iterator_create(const sstore *store, const uint64_t *fingerprints, size_t count,
                                                       uint32_t distance, const sstore_batch_options *options,
@@ -301,12 +301,12 @@ typedef struct sstore_table_explanation {
     uint64_t candidate_count;        /* fingerprints with a probed prefix; all of them in a full scan */
     uint64_t match_count;            /* distinct fingerprints within the distance that this table found first, before
                                         segments that remove are applied */
-    double probe_ns, scan_ns;        /* expected for the whole segment; with STRATEGY_AUTO the smaller one decides */
+    double probe_ns, full_scan_ns;   /* expected for the whole segment; with STRATEGY_AUTO the smaller one decides */
     uint32_t segment;                /* of the store, from 0. Segments that remove are not searched */
     uint32_t table;                  /* from 0 within the segment */
     uint32_t prefix_bits;            /* key bits; 64 at distance 0, where the whole fingerprint is looked up */
     int32_t radius;                  /* flips of the prefix that were probed; -1: the table was not needed */
-    bool scanned;                    /* the whole table was read instead of probing any */
+    bool is_full_scan;               /* the whole table was read instead of probing any */
 } sstore_table_explanation;
 
 /* Called for each table. */
@@ -336,7 +336,7 @@ SSTORE_API sstore_status sstore_each_record(const sstore *store, sstore_record_f
 
 typedef struct sstore_record_iterator sstore_record_iterator;
 
-/* The same, as an iterator, to be freed by sstore_record_iterator_free() before the store is closed. Errors: ARGUMENT,
+/* The same, as an iterator. Free it with sstore_record_iterator_free() before the store is closed. Errors: ARGUMENT,
  * MEMORY, IO, DAMAGED. */
 SSTORE_API sstore_status sstore_record_iterator_create(const sstore *store, sstore_record_iterator **iterator_out,
                                                        sstore_error *error);
@@ -354,13 +354,13 @@ SSTORE_API void sstore_record_iterator_free(sstore_record_iterator *iterator);
 
 /* The contents of a store. Sizes are in bytes. */
 typedef struct sstore_statistics {
-    size_t struct_size;        /* set by the caller */
-    uint64_t record_count;     /* (fingerprint, id) pairs */
-    uint64_t distinct_count;   /* of distinct fingerprints, summed over the segments that add: exact for one segment */
-    uint64_t removed_count;    /* removed records that take space until they are compacted away */
-    uint64_t next_ordinal;     /* the id that the next record without one would get; 0 in a store without ids */
-    uint64_t tables_bytes;     /* of all segments, as the next four */
-    uint64_t ids_bytes;        /* of the id columns; 0 without ids */
+    size_t struct_size;      /* set by the caller */
+    uint64_t record_count;   /* (fingerprint, id) pairs */
+    uint64_t distinct_count; /* of distinct fingerprints, summed over the segments that add: exact for one segment */
+    uint64_t removed_count;  /* removed records that take space until they are compacted away */
+    uint64_t next_id;        /* the id that the next record without one would get; 0 in a store without ids */
+    uint64_t tables_bytes;   /* of all segments, as the next four */
+    uint64_t ids_bytes;      /* of the id columns; 0 without ids */
     uint64_t ids_block_count;
     uint64_t directory_bytes;
     uint64_t manifest_bytes;
@@ -389,7 +389,7 @@ typedef struct sstore_segment_statistics {
     uint64_t total_bytes;
     uint32_t table_count;
     uint32_t block_bytes;
-    bool removes;    /* its records are removed from older segments; otherwise they are added to the store */
+    bool is_removal; /* its records are removed from older segments; otherwise they are added to the store */
     char folder[32]; /* in the store's folder */
     char plan[1536];
     char writer[32]; /* the program that wrote its block files: "sstore 0.1.0"; "" if it is unknown */
@@ -399,19 +399,20 @@ typedef struct sstore_segment_statistics {
 SSTORE_API sstore_status sstore_stat_segment(const sstore *store, uint32_t segment,
                                              sstore_segment_statistics *statistics_out, sstore_error *error);
 
-/* One table. Sizes are in bytes; bits are bits per fingerprint. */
+/* One table. Sizes are in bytes; widths are in bits. */
 typedef struct sstore_table_statistics {
     size_t struct_size;       /* set by the caller */
     uint64_t key_mask;        /* the key bits: bit 0 of a fingerprint is the mask's highest */
     uint64_t block_count;
-    uint64_t file_bytes;      /* header and blocks */
-    uint64_t directory_bytes; /* this table's part of the directory */
-    double bits;              /* (file + directory) * 8 / fingerprints */
-    double bound_bits;        /* of an ideal code of the same symbols: their entropy + suffixes + column */
-    double elias_fano_bits;   /* of Elias-Fano coding, without any index */
-    double rice_bits;         /* of Rice coding of the gaps, with the best parameter */
-    uint32_t prefix_bits;     /* key bits */
-    uint32_t radius;          /* flips of the prefix that are probed at the store's own distance */
+    uint64_t file_bytes;                    /* header and blocks */
+    uint64_t directory_bytes;               /* this table's part of the directory */
+    double bits_per_fingerprint;            /* (file + directory) * 8 / fingerprints */
+    double bound_bits_per_fingerprint;      /* of an ideal code of the same symbols: their entropy + suffixes +
+                                               column */
+    double elias_fano_bits_per_fingerprint; /* of Elias-Fano coding, without any index */
+    double rice_bits_per_fingerprint;       /* of Rice coding of the gaps, with the best parameter */
+    uint32_t prefix_bits;                   /* key bits */
+    uint32_t radius;                        /* flips of the prefix that are probed at the store's own distance */
 } sstore_table_statistics;
 
 /* Fill *statistics_out for table `table` (from 0) of segment `segment`. Reads nothing from disk. Errors: ARGUMENT. */
@@ -432,12 +433,12 @@ typedef struct sstore_progress {
     size_t struct_size;
     const char *phase;    /* one word in static storage */
     uint64_t done, total; /* records or fingerprints, in this phase */
-    double share;         /* of the work of the whole call, 0 to 1: an estimate */
+    double fraction;      /* of the work of the whole call, 0 to 1: an estimate */
     uint32_t table;       /* from 0 */
     uint32_t table_count; /* 0 until the plan is chosen */
 } sstore_progress;
 
-/* Called some hundred times a second. If it stops the call, the call undoes its work. */
+/* Called about a hundred times a second. If it stops the call, the call undoes its work. */
 typedef int (*sstore_progress_fn)(void *context, const sstore_progress *progress);
 
 /* ===== Building a store ===== */
@@ -448,13 +449,13 @@ typedef struct sstore_builder sstore_builder;
  * The changes that a call made to a store.
  *
  * conflict_count, with check_ids: the number of ids of added records that another record of the store also has, with
- * another fingerprint. Perhaps two documents got the same number. It is no error if documents may have several
- * fingerprints. If ids_checked is false, there may be more.
+ * another fingerprint. Two documents may have the same id by mistake. If documents can have several fingerprints, this
+ * is expected. If ids_checked is false, there may be more.
  *
  * ids_checked: every id of an added record that can conflict was looked up. An id above all ids before it cannot.
  * Limits: about 3,800 ids for each MiB of memory_bytes, and at most a million; a few hundred segments; older segments
- * of at most 2 million records plus 16 for each added one, unless the store has at least half as many records as its
- * next ordinal says.
+ * of at most 2 million records plus 16 for each added one, unless the number of the store's records is at least half of
+ * its next id.
  */
 typedef struct sstore_change {
     size_t struct_size;          /* set by the caller */
@@ -478,11 +479,12 @@ typedef struct sstore_change {
  *    or "1" (tables of the named plans for k = 3), "BcC" such as "5c2" (B groups of bits, a table for each choice of
  *    C), "BcC/BcC" such as "4c1/4c1" (the other bits are split again), or "bits:radius,..." such as "24:1,20:0,20:0"
  *    (disjoint groups of together at most 64 bits). Other numbers alone, such as "8", are refused.
- *  - memory_bytes: what the call may take in all, including up to 12 MiB of the process that calls it. 0: 1 GiB. At
- *    least 64 MiB are enforced. Smaller values (minimum 1 MiB) may be exceeded.
+ *  - memory_bytes: what the call may take in all, including up to 12 MiB of the process that calls it. 0: 1 GiB. The
+ *    limit is enforced from 64 MiB up. Smaller values (minimum 1 MiB) may be exceeded.
  *  - tmp_dir: a folder for items that do not fit in memory, in files without names that nobody else can open. NULL: the
  *    store's folder.
- *  - block_bytes: the size of a block, a power of two from 256 to 65,536. 0: 4,096, or the store's.
+ *  - block_bytes: the size of a block, a power of two from 256 to 65,536. 0: 4,096 for a new store; the store's own if
+ *    one is changed.
  *  - threads: 0: all that the process may use.
  *  - recipe: how the fingerprints are made: text without control characters, at most 4,096 bytes. A new store keeps it
  *    in its manifest. A call that changes a store fails with RECIPE unless the store has exactly this recipe. NULL:
@@ -502,9 +504,9 @@ typedef struct sstore_build_options {
     const char *recipe;
     const char *tmp_dir;
     uint64_t memory_bytes;
-    uint64_t first_ordinal;         /* the id of the first record without one. Merged parts need different ones */
+    uint64_t first_id;              /* the id of the first record without one. Merged parts need different ones */
     uint64_t expected_record_count; /* approximate; 0: unknown. See sstore_builder_needs() */
-    uint64_t expected_max_id;       /* approximate, of given ids; 0: they are like ordinals */
+    uint64_t expected_max_id;       /* approximate, of given ids; 0: they are like assigned ones */
     sstore_progress_fn on_progress;
     void *progress_context;
 } sstore_build_options;
@@ -544,7 +546,7 @@ typedef struct sstore_add_options {
 
 /* Begin to add records to the store at `path`. sstore_builder_finish() publishes them at once, as a segment of their
  * own. Readers that have the store open keep their state; sstore_open() and sstore_reopen() show the new one. Records
- * that the store already has are not added again. Records without ids get ordinals from the store's next one on. If
+ * that the store already has are not added again. Records without ids get the ids from the store's next id on. If
  * nothing is new, nothing is written. To look records up in the store takes memory, 8 bytes a block and some more, up
  * to half of memory_bytes; and two file descriptors for each segment, beside those of sstore_builder_create() and
  * sstore_open(). Many small segments make queries slower: compact them (sstore_compact()).
@@ -564,13 +566,13 @@ typedef struct sstore_build_needs {
 } sstore_build_needs;
 
 /* Estimate the disk space of the build for `record_count` records in all: with ids like those given so far, or with
- * ordinals. If the plan is not chosen yet, with the plan for uniform data. Errors: ARGUMENT, MEMORY, IO. */
+ * assigned ids. If the plan is not chosen yet, with the plan for uniform data. Errors: ARGUMENT, MEMORY, IO. */
 SSTORE_API sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t record_count,
                                               sstore_build_needs *needs_out, sstore_error *error);
 
 /* Add `count` records, in any order and with repeats: an identical (fingerprint, id) pair is stored once. If `ids` is
- * NULL, a record's id is its ordinal over all calls, from first_ordinal on. Either all calls give ids or none does,
- * unless the store is without ids. The arrays are copied.
+ * NULL, the records of all calls are numbered from first_id on. All calls must give ids, or none, unless the store is
+ * without ids. The arrays are copied.
  * Errors: ARGUMENT, MEMORY, IO. After an error only sstore_builder_abort() is allowed. */
 SSTORE_API sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *fingerprints,
                                             const uint64_t *ids, size_t count, sstore_error *error);
@@ -653,9 +655,9 @@ typedef struct sstore_merge_options {
  * same recipe (else RECIPE). Their plans may differ. The result is, byte for byte, the one that a build of all the
  * records makes. The records are read in order, so nothing is sorted for table 0.
  *
- * Parts must have different ordinals, or records of different parts are taken for one. All inputs are open at once.
- * Each takes about 50 KiB (with blocks of 4 KiB) and three file descriptors. Together they may take half of the memory
- * (else ARGUMENT). `change_out` may be NULL.
+ * Parts must have different ids (see first_id), or records of different parts are taken for one. All inputs are open at
+ * once. Each takes about 50 KiB (with blocks of 4 KiB) and three file descriptors. Together they may take half of the
+ * memory (else ARGUMENT). `change_out` may be NULL.
  * Errors: as sstore_open(), sstore_builder_create() and sstore_builder_finish().
  */
 SSTORE_API sstore_status sstore_merge(const char *path, const char *const *input_paths, size_t input_count,
@@ -673,16 +675,16 @@ SSTORE_API sstore_status sstore_shard(const char *path, const char *input_path, 
 /*
  * Which segments are compacted.
  *  - ALL: all segments. The store becomes the one that a build of its records makes.
- *  - TIERS, for a store that keeps growing: the newest segments, as long as the next older one is at most four times as
- *    large as they are together, if that makes four or more. Each record is written again a few times whenever the
- *    store has grown fourfold.
+ *  - TIERS, for a store that keeps growing. Starting from the newest, adds the next older segment while it is at most
+ *    four times the size of those chosen. Compacts if at least four are chosen. Each record is written again a few
+ *    times whenever the store has grown fourfold.
  */
 typedef enum sstore_compaction { SSTORE_COMPACT_ALL = 0, SSTORE_COMPACT_TIERS = 1 } sstore_compaction;
 
 /* See "Options that several calls have". */
 typedef struct sstore_compact_options {
     size_t struct_size;
-    sstore_compaction which;
+    sstore_compaction scope;
     uint32_t block_bytes;
     uint32_t threads;
     bool ignore_free_space;
@@ -730,7 +732,7 @@ SSTORE_API sstore_status sstore_verify(const char *path, sstore_problem_fn on_pr
 
 typedef struct sstore_reindex_options {
     size_t struct_size;
-    bool all; /* make all directories again, also those that can be used */
+    bool all; /* rebuild all directories, also those that can be used */
     sstore_progress_fn on_progress;
     void *progress_context;
 } sstore_reindex_options;
@@ -738,7 +740,7 @@ typedef struct sstore_reindex_options {
 #define SSTORE_REINDEX_OPTIONS_INIT {sizeof(sstore_reindex_options), false, NULL, NULL}
 
 /*
- * Make the directories that sstore_open() cannot use again, from the block files: directories that are lost or damaged,
+ * Rebuild, from the block files, the directories that sstore_open() cannot use: directories that are lost or damaged,
  * or that an LMDB of another file format wrote, as on a host of another byte order. The store then gives the same
  * answers as before. If all can be used, nothing is done. Readers that have the store open keep their state. All tables
  * and ids of the segments concerned are read, and checked as far as the directory depends on them (sstore_verify()
@@ -746,9 +748,9 @@ typedef struct sstore_reindex_options {
  * are copied. Memory: as for the largest segment in an open store, and a few blocks. On failure the store is unchanged,
  * with the exception of sstore_builder_finish().
  *
- * *made_count_out, if not NULL, is the number of directories that were made.
+ * *made_count_out, if not NULL, is the number of directories that were rebuilt.
  * Errors: ARGUMENT, MEMORY, IO, NOT_FOUND, BUSY; DAMAGED (the manifest, or a table or the ids of a segment concerned,
- * which cannot be made again), UNSUPPORTED; STOPPED. Source: format-spec/sstore-format.md, "Directory".
+ * which cannot be rebuilt), UNSUPPORTED; STOPPED. Source: format-spec/sstore-format.md, "Directory".
  */
 SSTORE_API sstore_status sstore_reindex(const char *path, const sstore_reindex_options *options,
                                         uint32_t *made_count_out, sstore_error *error);
@@ -770,7 +772,7 @@ typedef struct sstore_dedup_options {
     const char *recipe;
     const char *tmp_dir;
     uint64_t memory_bytes;
-    uint64_t publish_every; /* publish when so many new records wait; 0: as many as an eighth of the memory holds, about
+    uint64_t publish_every; /* publish after this many new records; 0: as many as fit in an eighth of the memory, about
                                1 million for 512 MiB */
     sstore_progress_fn on_progress;
     void *progress_context;
@@ -779,16 +781,16 @@ typedef struct sstore_dedup_options {
 #define SSTORE_DEDUP_OPTIONS_INIT \
     {sizeof(sstore_dedup_options), SSTORE_OWN_DISTANCE, 0, 0, false, false, false, NULL, NULL, NULL, 0, 0, NULL, NULL}
 
-/* The answer for one record that was offered. */
+/* The answer for one given record. */
 typedef struct sstore_dedup_answer {
     uint64_t index;              /* in the call's arrays */
-    uint64_t fingerprint, id;    /* id: the given one; without, the ordinal of a new record, else 0 */
+    uint64_t fingerprint, id;    /* id: the given one; without, the assigned one of a new record, else 0 */
     const sstore_match *matches; /* records within the distance, ascending by (distance, fingerprint, id) */
     size_t match_count;
     bool is_new;                 /* it was inserted; there is no match */
 } sstore_dedup_answer;
 
-/* Called for each record. If it stops the call, the records after this one were not offered. */
+/* Called for each record. If it stops the call, the records after this one were not looked at. */
 typedef int (*sstore_dedup_fn)(void *context, const sstore_dedup_answer *answer);
 
 /* Begin to deduplicate into the existing store at `path`. No other process can write to it until sstore_dedup_close(),
@@ -797,23 +799,23 @@ SSTORE_API sstore_status sstore_dedup_open(const char *path, const sstore_dedup_
                                            sstore_dedup **dedup_out, sstore_error *error);
 
 /*
- * Offer `count` records, one after the other. A record is new if no record of the store is within the distance, and
- * none that was inserted before, also in this call. A new record is inserted; for others the matches are reported. If
- * `ids` is NULL, new records get the store's next ordinals; in a store without ids it is not read. is_new_out, if not
- * NULL, has room for `count` answers. on_answer may be NULL. Many records in one call take less time each: they are
- * answered as by sstore_query_batch(), and take as much memory.
+ * Insert each of `count` records that is new, one after the other. A record is new if no record of the store is within
+ * the distance, and none that was inserted before, also in this call. For other records, the matches are reported. If
+ * `ids` is NULL, new records get the ids from the store's next id on; in a store without ids it is not read.
+ * is_new_out, if not NULL, has room for `count` answers. on_answer may be NULL. Many records in one call take less time
+ * each: they are answered as by sstore_query_batch(), and take as much memory.
  *
  * New records wait in memory. sstore_dedup_publish() publishes them as one segment, or this call does, as publish_every
  * says.
  * Errors: ARGUMENT, MEMORY, IO, DAMAGED; STOPPED. After an error, the answers so far hold.
  */
-SSTORE_API sstore_status sstore_dedup_offer(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids,
+SSTORE_API sstore_status sstore_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids,
                                             size_t count, bool *is_new_out, sstore_dedup_fn on_answer, void *context,
                                             sstore_error *error);
 
 /* Publish the waiting records, durably, and compact if the options say so. Does nothing if none wait. On failure,
  * sstore_dedup_pending_count() tells what happened: either the records still wait and the store is unchanged, or none
- * wait, they were published, and a later step failed. Either way more records can be offered. `change_out`, which may
+ * wait, they were published, and a later step failed. Either way more records can be inserted. `change_out`, which may
  * be NULL, gets the sum of all publications so far, also on failure.
  * Errors: as sstore_builder_finish(), sstore_compact() and sstore_reopen(). */
 SSTORE_API sstore_status sstore_dedup_publish(sstore_dedup *dedup, sstore_change *change_out, sstore_error *error);
@@ -831,8 +833,9 @@ typedef struct sstore_join_options {
     size_t struct_size;
     uint32_t distance;     /* 0 to 16, or SSTORE_OWN_DISTANCE, the default */
     uint32_t threads;      /* 0: all that the process may use */
-    uint64_t memory_bytes; /* maximum beside the open stores; 0: 1 GiB. At least 64 MiB are enforced. Smaller values
-                              (minimum 8 MiB) may be exceeded. With little memory, fewer threads look for pairs */
+    uint64_t memory_bytes; /* maximum beside the open stores; 0: 1 GiB. The limit is enforced from 64 MiB up. Smaller
+                              values (minimum 8 MiB) may be exceeded. With little memory, fewer threads look for
+                              pairs */
     const char *tmp_dir;   /* for items that do not fit in memory; NULL: the folder that TMPDIR names, or without it the
                               (left) store's. Nothing is made there if memory is enough */
     sstore_progress_fn on_progress;
@@ -873,16 +876,16 @@ typedef struct sstore_pair_columns {
 SSTORE_API sstore_status sstore_pairs(const sstore *store, const sstore_join_options *options, sstore_pair_fn on_pair,
                                       void *context, sstore_error *error);
 
-/* Report every pair of a record of `left` and one of `right` within the distance, once, the left one first, in the
- * order of sstore_pairs(). The stores must be two different handles of the same recipe (else RECIPE). One may be
- * without ids. Otherwise as sstore_pairs(). */
+/* Report each pair (left record, right record) within the distance once, in the order of sstore_pairs(). The stores
+ * must be two different handles of the same recipe (else RECIPE). One may be without ids. Otherwise as
+ * sstore_pairs(). */
 SSTORE_API sstore_status sstore_join(const sstore *left, const sstore *right, const sstore_join_options *options,
                                      sstore_pair_fn on_pair, void *context, sstore_error *error);
 
 typedef struct sstore_pair_iterator sstore_pair_iterator;
 
 /* The same, as an iterator: over the pairs of sstore_join(), or, if `right` is NULL, over those of sstore_pairs(). This
- * call finds all pairs. The iterator is to be freed by sstore_pair_iterator_free() before the stores are closed.
+ * call finds all pairs. Free the iterator with sstore_pair_iterator_free() before the stores are closed.
  * Errors: as sstore_join(). */
 SSTORE_API sstore_status sstore_pair_iterator_create(const sstore *left, const sstore *right,
                                                      const sstore_join_options *options,
@@ -929,8 +932,8 @@ SSTORE_API sstore_status sstore_clusters(const sstore *store, const sstore_join_
 
 typedef struct sstore_cluster_iterator sstore_cluster_iterator;
 
-/* The same, as an iterator. This call finds all clusters. To be freed by sstore_cluster_iterator_free() before the
- * store is closed. Errors: as sstore_clusters(). */
+/* The same, as an iterator. This call finds all clusters. Free the iterator with sstore_cluster_iterator_free() before
+ * the store is closed. Errors: as sstore_clusters(). */
 SSTORE_API sstore_status sstore_cluster_iterator_create(const sstore *store, const sstore_join_options *options,
                                                         bool with_singles, sstore_cluster_iterator **iterator_out,
                                                         sstore_error *error);
@@ -967,8 +970,8 @@ typedef struct sstore_stream_options {
 #define SSTORE_STREAM_OPTIONS_INIT {sizeof(sstore_stream_options), 3, 0}
 
 /*
- * Hold `count` queries (at most 2^32 - 1) in memory, in any order; equal ones are held once. The array is copied. To be
- * freed by sstore_stream_matcher_free().
+ * Hold `count` queries (at most 2^32 - 1) in memory, in any order; equal ones are held once. The array is copied. Free
+ * the matcher with sstore_stream_matcher_free().
  *
  * Memory: at most distance + 1 tables of 16 bytes a query, and less than a megabyte: a million queries at distance 3
  * take 33 MB. While the tables are made, 8 bytes a query more. Feeding takes 7 MiB a thread; if a single fingerprint
@@ -1002,8 +1005,7 @@ typedef struct sstore_collection_options {
 
 #define SSTORE_COLLECTION_OPTIONS_INIT {sizeof(sstore_collection_options), 0, NULL}
 
-/* Create a collection, to be freed by sstore_collection_free(). Errors: ARGUMENT, MEMORY, IO, NOT_FOUND (no
- * tmp_dir). */
+/* Create a collection. Free it with sstore_collection_free(). Errors: ARGUMENT, MEMORY, IO, NOT_FOUND (no tmp_dir). */
 SSTORE_API sstore_status sstore_collection_create(const sstore_collection_options *options,
                                                   sstore_collection **collection_out, sstore_error *error);
 
@@ -1039,9 +1041,9 @@ typedef enum sstore_objective {
 
 typedef struct sstore_plan_options {
     size_t struct_size;
-    uint32_t distance;      /* the k to build for, 0 to 16; default 3 */
-    bool without_ids;       /* a store without ids; otherwise ids are taken for ordinals */
-    uint32_t block_bytes;   /* a power of two from 256 to 65,536; 0: 4,096 */
+    uint32_t distance;    /* the k to build for, 0 to 16; default 3 */
+    bool without_ids;     /* a store without ids; otherwise the ids are taken to be numbers from 0 on */
+    uint32_t block_bytes; /* a power of two from 256 to 65,536; 0: 4,096 */
     sstore_objective objective;
     uint64_t record_count;  /* of the future store */
     uint64_t max_bytes;     /* of the whole store; 0: no limit */
@@ -1057,23 +1059,23 @@ typedef struct sstore_plan_options {
  * takes up to two more reads. */
 typedef struct sstore_plan_estimate {
     size_t struct_size;
-    double table_bits;      /* bits of a fingerprint in one table */
-    double total_bytes;     /* of the store */
-    double bytes_each;      /* the same for each record */
-    double directory_bytes; /* held in memory by a reader */
-    double probe_count;     /* look-ups of one prefix, or of a range that few fingerprints have */
-    double block_count;     /* blocks read; probes that share one read it once */
-    double candidate_count; /* fingerprints tested */
-    double warm_ns;         /* with all blocks in memory, read by SSTORE_IO_MMAP */
-    double cold_ns;         /* with no block in memory, all read in parallel */
+    double bits_per_fingerprint; /* bits of a fingerprint in one table */
+    double total_bytes;          /* of the store */
+    double bytes_per_record;     /* the same for each record */
+    double directory_bytes;      /* held in memory by a reader */
+    double probe_count;          /* look-ups of one prefix, or of a range that few fingerprints have */
+    double block_count;          /* blocks read; probes that share one read it once */
+    double candidate_count;      /* fingerprints tested */
+    double warm_ns;              /* with all blocks in memory, read by SSTORE_IO_MMAP */
+    double cold_ns;              /* with no block in memory, all read in parallel */
     uint32_t table_count;
     uint32_t min_prefix_bits, max_prefix_bits; /* of the tables */
     uint32_t min_radius, max_radius;
-    bool scans;             /* a full scan costs less than the probes; the numbers are those of a scan */
-    bool useful;            /* no plan with fewer tables is as fast */
-    bool chosen;            /* the plan for the objective */
-    char plan[512];         /* as sstore_build_options.plan takes it */
-    char reason[512];       /* why the chosen plan was chosen, in a sentence; "" for the others */
+    bool is_full_scan; /* a full scan costs less than the probes; the numbers are those of a scan */
+    bool is_useful;    /* no plan with fewer tables is as fast */
+    bool is_chosen;    /* the plan for the objective */
+    char plan[512];    /* as sstore_build_options.plan takes it */
+    char reason[512];  /* why the chosen plan was chosen, in a sentence; "" for the others */
 } sstore_plan_estimate;
 
 /* Called for each plan. */
@@ -1099,9 +1101,9 @@ typedef struct sstore_feature {
     double weight; /* finite, |weight| <= 2^31; rounded to 2^-20 */
 } sstore_feature;
 
-/* The simhash of weighted features. Each feature is hashed with XXH3 to 64 bits. For every bit, its weight is added if
- * the hash has a 1 and subtracted if it has a 0. A bit of the fingerprint is 1 if its sum is > 0. The order of the
- * features does not matter. Without features the fingerprint is 0. Errors: ARGUMENT (a weight out of range). */
+/* The simhash of weighted features. Each feature is hashed with XXH3 to 64 bits. For each bit, the feature's weight is
+ * added if the hash bit is 1, and subtracted otherwise. A bit of the fingerprint is 1 if its sum is > 0. The order of
+ * the features does not matter. Without features the fingerprint is 0. Errors: ARGUMENT (a weight out of range). */
 SSTORE_API sstore_status sstore_simhash(const sstore_feature *features, size_t count, uint64_t *fingerprint_out,
                                         sstore_error *error);
 

@@ -408,21 +408,21 @@ static int stop_at_once(void *context, const sstore_progress *progress)
 {
     assert_string_equal(progress->phase, "indexing");
     assert_in_range(progress->done, 1, progress->total);
-    assert_true(progress->share > 0 && progress->share <= 1);
+    assert_true(progress->fraction > 0 && progress->fraction <= 1);
     ++*(uint32_t *)context;
     return 1;
 }
 
 typedef struct seen {
-    double share;
+    double fraction;
     uint32_t calls;
 } seen;
 
 static int watch(void *context, const sstore_progress *progress)
 {
     seen *self = context;
-    assert_true(progress->share >= self->share && progress->share <= 1);
-    self->share = progress->share;
+    assert_true(progress->fraction >= self->fraction && progress->fraction <= 1);
+    self->fraction = progress->fraction;
     self->calls++;
     return 0;
 }
@@ -451,7 +451,7 @@ static void test_progress(void **state)
     assert_ok(sstore_reindex(now.store.path, &options, &made, &error), &error);
     assert_int_equal(made, now.segment_count);
     assert_true(watched.calls > now.segment_count);
-    assert_true(watched.share > 0.999);
+    assert_true(watched.fraction > 0.999);
     check_cured(&now);
     scratch_remove(wanted);
     patient_free(&now);

@@ -104,8 +104,8 @@ static sstore_status take_in(const operation *self, uint32_t threads, sstore_err
     sstore_status status = sstore_dedup_open(self->path, &options, &dedup, error);
     if (status != SSTORE_OK)
         return status;
-    status = sstore_dedup_offer(dedup, self->second.fingerprints, self->second.ids, self->second.count, NULL,
-                                take_answer, NULL, error);
+    status = sstore_dedup_insert(dedup, self->second.fingerprints, self->second.ids, self->second.count, NULL,
+                                 take_answer, NULL, error);
     if (status == SSTORE_OK)
         status = sstore_dedup_publish(dedup, NULL, error);
     sstore_dedup_close(dedup);

@@ -115,7 +115,8 @@ static void check_queries(const golden *kept, sstore_cursor *cursor)
 
 static void check_store(const golden *kept, const char *path)
 {
-    static const sstore_strategy strategies[] = {SSTORE_STRATEGY_AUTO, SSTORE_STRATEGY_PROBE, SSTORE_STRATEGY_SCAN};
+    static const sstore_strategy strategies[] = {SSTORE_STRATEGY_AUTO, SSTORE_STRATEGY_PROBE,
+                                                 SSTORE_STRATEGY_FULL_SCAN};
     sstore_error error;
     bool right;
     size_t count;

@@ -278,7 +278,7 @@ static void check_manifest(const uint8_t id[16], uint8_t headers[3][HEADER])
     put_number(manifest, 32, 64, 4);  /* fingerprint bits */
     put_number(manifest, 36, 3, 4);   /* k */
     put_number(manifest, 40, 3, 4);   /* flags: ids, and a given plan */
-    put_number(manifest, 48, 301, 8); /* next ordinal: above the largest id */
+    put_number(manifest, 48, 301, 8); /* next id: above the largest id */
     put_number(manifest, 56, 7, 4);   /* recipe, with an unused byte behind it */
     put_number(manifest, 60, 1, 4);   /* segments */
     memcpy(manifest + 64, "by hand", 7);

@@ -102,7 +102,7 @@ static void query(const session *self, uint64_t fingerprint, uint32_t distance)
     step_count_begin("query");
     const sstore_status status = sstore_query(self->cursor, fingerprint, distance, take_match, &got, &error);
     const bool ok = store_case_ok(&self->made, status, &error);
-    const bool scans = self->strategy == SSTORE_STRATEGY_SCAN;
+    const bool scans = self->strategy == SSTORE_STRATEGY_FULL_SCAN;
     const bool exact = ok && store_case_keeps(&self->made, scans ? SCANNING : PROBING);
     if (exact)
         oracle_query(&self->made.truth->truth, fingerprint, distance, 0, &wanted);

@@ -196,7 +196,7 @@ static void compact(session *self, sstore_compaction which, uint32_t block_bytes
     const sstore_build_options as_built = build_options();
     sstore_compact_options options = options_to_compact(&as_built);
     sstore_error error;
-    options.which = which;
+    options.scope = which;
     options.block_bytes = block_bytes;
     want_all(self);
     step_count_begin("compact");
@@ -336,8 +336,8 @@ static sstore_status offer(session *self, offers *all, sstore_error *error)
     sstore_status status = sstore_dedup_open(self->made.path, &options, &dedup, error);
     if (status != SSTORE_OK)
         return status;
-    status = sstore_dedup_offer(dedup, fingerprints, self->made.plan.has_ids ? ids : NULL, GIVEN, all->is_new,
-                                take_answer, all, error);
+    status = sstore_dedup_insert(dedup, fingerprints, self->made.plan.has_ids ? ids : NULL, GIVEN, all->is_new,
+                                 take_answer, all, error);
     for (uint64_t i = 0; status == SSTORE_OK && i < GIVEN; i++)
         STORE_CASE_CHECK(&self->made, all->is_new[i] == all->answered_new[i]);
     if (status == SSTORE_OK)

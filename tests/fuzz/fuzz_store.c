@@ -240,8 +240,8 @@ static void take_in(session *self)
     if (status != SSTORE_OK)
         return;
     self->reported = 0;
-    status = sstore_dedup_offer(dedup, self->made->queries, self->made->has_ids ? self->made->queries : NULL, 16, NULL,
-                                take_answer, self, &error);
+    status = sstore_dedup_insert(dedup, self->made->queries, self->made->has_ids ? self->made->queries : NULL, 16, NULL,
+                                 take_answer, self, &error);
     check_written(status, &error);
     if (status == SSTORE_OK)
         check_written(sstore_dedup_publish(dedup, NULL, &error), &error);

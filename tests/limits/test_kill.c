@@ -98,7 +98,7 @@ static uint64_t given_to(const char *path)
     else
         assert_status(status, SSTORE_ERROR_NOT_FOUND, &error);
     sstore_close(store);
-    return facts.next_ordinal;
+    return facts.next_id;
 }
 
 /* A manifest and the files of one segment, and nothing that was spilled. */
@@ -211,7 +211,7 @@ static bool run_step(const changing *self, step taken)
     const sstore_add_options add = options_to_add(&options);
     const sstore_remove_options remove = options_to_remove(&options);
     sstore_compact_options compact = options_to_compact(&options);
-    compact.which = taken.what == COMPACT_TIERS ? SSTORE_COMPACT_TIERS : SSTORE_COMPACT_ALL;
+    compact.scope = taken.what == COMPACT_TIERS ? SSTORE_COMPACT_TIERS : SSTORE_COMPACT_ALL;
     if (taken.what >= COMPACT)
         return sstore_compact(self->path, &compact, NULL, &error) == SSTORE_OK;
     const sstore_status status = taken.what == ADD ? store_add(self->path, &add, part.fingerprints, part.ids,

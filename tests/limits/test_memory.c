@@ -240,14 +240,14 @@ static void check_limit(const char *path, sstore_io io)
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
     sstore_error error;
     options.io = io;
-    options.max_memory = needed;
+    options.max_memory_bytes = needed;
     assert_ok(sstore_open(path, &options, &store, &error), &error);
     sstore_close(store);
-    options.max_memory = needed - 1;
+    options.max_memory_bytes = needed - 1;
     const uint64_t before = resident_bytes();
     assert_status(sstore_open(path, &options, &store, &error), SSTORE_ERROR_MEMORY, &error);
     assert_null(store);
-    assert_non_null(strstr(error.message, "max_memory"));
+    assert_non_null(strstr(error.message, "max_memory_bytes"));
     assert_true(resident_bytes() < before + ((uint64_t)1 << 20)); /* nothing was loaded */
 }
 

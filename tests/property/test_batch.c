@@ -70,13 +70,14 @@ static void check_batch(fixture *self, size_t count, uint32_t distance, sstore_s
 }
 
 /* Distances at which probing, if it is forced, would take long. */
-static const sstore_strategy strategies_beyond[] = {SSTORE_STRATEGY_AUTO, SSTORE_STRATEGY_AUTO, SSTORE_STRATEGY_SCAN};
+static const sstore_strategy strategies_beyond[] = {SSTORE_STRATEGY_AUTO, SSTORE_STRATEGY_AUTO,
+                                                    SSTORE_STRATEGY_FULL_SCAN};
 
 static void check_everything(uint64_t seed, data_kind kind, data_ids ids, const char *plan, uint32_t block_bytes)
 {
     fixture self;
     set_up(&self, seed, kind, ids, 8000, plan, block_bytes);
-    for (int strategy = SSTORE_STRATEGY_AUTO; strategy <= SSTORE_STRATEGY_SCAN; strategy++) {
+    for (int strategy = SSTORE_STRATEGY_AUTO; strategy <= SSTORE_STRATEGY_FULL_SCAN; strategy++) {
         check_batch(&self, QUERIES, 3, (sstore_strategy)strategy, 2);
         check_batch(&self, 100, (uint32_t)rng_below(&self.random, 4), (sstore_strategy)strategy, 3);
         check_batch(&self, 40, 5, (sstore_strategy)strategy, 1);
@@ -102,8 +103,8 @@ static void check_table_passes(fixture *self)
     check_batch(self, QUERIES / 8, 3, SSTORE_STRATEGY_PROBE, 2);
     check_batch(self, QUERIES / 8, (uint32_t)rng_below(&self->random, 3), SSTORE_STRATEGY_PROBE, 1);
     check_batch(self, 50, 4, SSTORE_STRATEGY_PROBE, 3);
-    check_batch(self, 50, (uint32_t)rng_between(&self->random, 1, 8), SSTORE_STRATEGY_SCAN, 2);
-    check_batch(self, 50, (uint32_t)rng_between(&self->random, 9, 20), SSTORE_STRATEGY_SCAN, 3);
+    check_batch(self, 50, (uint32_t)rng_between(&self->random, 1, 8), SSTORE_STRATEGY_FULL_SCAN, 2);
+    check_batch(self, 50, (uint32_t)rng_between(&self->random, 9, 20), SSTORE_STRATEGY_FULL_SCAN, 3);
 }
 
 /* So many fingerprints that a table pass has several slices, of unequal depth if the data is skewed. */

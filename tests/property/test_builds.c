@@ -211,7 +211,7 @@ static void test_shards(void **state)
 
 typedef struct watch {
     uint64_t calls, stop_at; /* 0: never */
-    double share;
+    double fraction;
     uint64_t done;
     uint32_t table;
     char phase[32];
@@ -221,12 +221,12 @@ static int note_progress(void *context, const sstore_progress *progress)
 {
     watch *self = context;
     assert_true(progress->struct_size == sizeof *progress);
-    assert_true(progress->share >= self->share && progress->share <= 1);
+    assert_true(progress->fraction >= self->fraction && progress->fraction <= 1);
     assert_true(progress->done <= progress->total);
     bool same = strcmp(self->phase, progress->phase) == 0 && self->table == progress->table;
     assert_true(!same || progress->done >= self->done);
     assert_true(progress->table >= self->table);
-    self->share = progress->share;
+    self->fraction = progress->fraction;
     self->done = progress->done;
     self->table = progress->table;
     snprintf(self->phase, sizeof self->phase, "%s", progress->phase);
@@ -251,7 +251,7 @@ static void test_stopped(void **state)
     options.plan = "2";
     options.threads = 1;
     assert_ok(store_build(path, &options, &set, 0, &error), &error);
-    assert_true(all.calls > 5 && all.share == 1);
+    assert_true(all.calls > 5 && all.fraction == 1);
     scratch_remove(path);
     for (uint64_t i = 0; i < case_count(); i++) {
         watch until = {.stop_at = rng_between(&random, 1, all.calls)};

@@ -28,7 +28,7 @@ typedef struct living {
     char path[256];
     data_set pool; /* records that are added and removed, again and again */
     oracle truth;  /* sorted, each once */
-    uint64_t next_ordinal;
+    uint64_t next_id;
     const char *plan; /* of the build; NULL: chosen */
     uint32_t block_bytes;
     bool has_ids, ordinals; /* ordinals: what is added comes without ids */
@@ -168,7 +168,7 @@ static void add_some(living *self)
     for (size_t i = 0; i < count; i++) {
         records[i] = pool_record(self);
         if (self->ordinals)
-            records[i].id = self->next_ordinal + i;
+            records[i].id = self->next_id + i;
     }
     columns given = columns_of(records, count);
     assert_ok(sstore_builder_create_addition(self->path, &options, &builder, &error), &error);
@@ -186,7 +186,7 @@ static void add_some(living *self)
         size_t before = self->truth.count;
         list_add(&self->truth, records, count);
         if (self->ordinals)
-            self->next_ordinal += count;
+            self->next_id += count;
         assert_int_equal(change.added_count, self->truth.count - before);
         assert_int_equal(change.given_count, count);
         assert_int_equal(change.removed_count, 0);
@@ -250,7 +250,7 @@ static void compact(living *self, sstore_compaction which)
     sstore_change change = {.struct_size = sizeof change};
     const sstore_build_options as_built = make_options(self);
     sstore_compact_options options = options_to_compact(&as_built);
-    options.which = which;
+    options.scope = which;
     assert_ok(sstore_compact(self->path, &options, &change, &error), &error);
     check_change(self, &change);
 }
@@ -429,7 +429,7 @@ static void begin_life(living *self, uint64_t number)
     scratch_remove(self->path);
     assert_ok(store_build(self->path, &options, &first, 0, &error), &error);
     oracle_make(&first, &self->truth);
-    self->next_ordinal = first.count;
+    self->next_id = first.count;
 }
 
 static void end_life(living *self)

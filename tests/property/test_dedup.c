@@ -26,7 +26,7 @@ typedef struct taking {
     data_set pool;
     oracle truth; /* its records in the order in which they were taken in */
     size_t capacity;
-    uint64_t next_ordinal, first_in_call, offered_count;
+    uint64_t next_id, first_in_call, offered_count;
     uint32_t distance;
     bool has_ids, ordinals;
     const uint64_t *offered, *offered_ids; /* in the call at hand */
@@ -54,7 +54,7 @@ static int check_answer(void *context, const sstore_dedup_answer *answer)
     assert_true(matches_equal(&got, &wanted)); /* in order, too */
     assert_int_equal(answer->is_new, wanted.count == 0);
     if (answer->is_new) {
-        uint64_t id = !self->has_ids ? 0 : self->ordinals ? self->next_ordinal++ : self->offered_ids[answer->index];
+        uint64_t id = !self->has_ids ? 0 : self->ordinals ? self->next_id++ : self->offered_ids[answer->index];
         assert_int_equal(answer->id, id);
         list_add(self, answer->fingerprint, id);
     }
@@ -90,7 +90,7 @@ static void check_is_new(taking *self, const bool *is_new, size_t count)
         if (is_new[i])
             list_add(self, self->offered[i],
                      !self->has_ids   ? 0
-                     : self->ordinals ? self->next_ordinal++
+                     : self->ordinals ? self->next_id++
                                       : self->offered_ids[i]);
         matches_free(&wanted);
     }
@@ -107,8 +107,8 @@ static void offer(taking *self, sstore_dedup *dedup, size_t count)
     memset(is_new, 7, count + 1);
     const size_t before = self->truth.count;
     self->first_in_call = 0;
-    assert_ok(sstore_dedup_offer(dedup, self->offered, rng_one_in(&self->random, 2) ? ids : unread_ids, count,
-                                 fills ? is_new : NULL, calls ? check_answer : NULL, self, &error),
+    assert_ok(sstore_dedup_insert(dedup, self->offered, rng_one_in(&self->random, 2) ? ids : unread_ids, count,
+                                  fills ? is_new : NULL, calls ? check_answer : NULL, self, &error),
               &error);
     assert_int_equal(((const uint8_t *)is_new)[count], 7);
     if (calls)
@@ -207,7 +207,7 @@ static void run_case(taking *self, uint64_t number)
     for (size_t i = 0; i < made.count; i++)
         list_add(self, made.records[i].fingerprint, made.records[i].id);
     oracle_free(&made);
-    self->next_ordinal = first.count;
+    self->next_id = first.count;
     assert_ok(sstore_dedup_open(self->path, &options, &dedup, &error), &error);
     const size_t before = self->truth.count;
     const sstore_statistics old = facts_of(self->path);
@@ -268,8 +268,8 @@ static void test_claim(void **state)
         assert_ok(sstore_dedup_open(path, &options, &dedup, &error), &error);
         assert_status(sstore_dedup_open(path, &options, &second, &error), SSTORE_ERROR_BUSY, &error);
         self.truth.count = 0;
-        self.next_ordinal = self.first_in_call = 0;
-        assert_ok(sstore_dedup_offer(dedup, fingerprints, NULL, 2, NULL, check_answer, &self, &error), &error);
+        self.next_id = self.first_in_call = 0;
+        assert_ok(sstore_dedup_insert(dedup, fingerprints, NULL, 2, NULL, check_answer, &self, &error), &error);
         if (round == 1)
             assert_ok(sstore_dedup_publish(dedup, NULL, &error), &error);
         sstore_dedup_close(dedup);

@@ -144,7 +144,7 @@ static void assert_no_query_repeats(const sstore *store, uint64_t fingerprint, s
 /* Read all records in every way; none may be reported twice. */
 static void assert_none_twice(const store_case *made, uint64_t fingerprint)
 {
-    const sstore_strategy strategies[] = {SSTORE_STRATEGY_SCAN, SSTORE_STRATEGY_AUTO, SSTORE_STRATEGY_PROBE};
+    const sstore_strategy strategies[] = {SSTORE_STRATEGY_FULL_SCAN, SSTORE_STRATEGY_AUTO, SSTORE_STRATEGY_PROBE};
     for (uint32_t i = 0; i < 3; i++) {
         sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
         sstore_join_options join = SSTORE_JOIN_OPTIONS_INIT;

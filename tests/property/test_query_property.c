@@ -167,7 +167,7 @@ static void check_statistics(const sstore *store, const test_case *now)
         assert_int_equal(part.prefix_bits, __builtin_popcountll(part.key_mask));
         assert_true(part.block_count > 0 || now->truth.count == 0);
         if (table == 0)
-            assert_true(fabs(part.bound_bits - bound_of(&now->truth)) < 1e-6);
+            assert_true(fabs(part.bound_bits_per_fingerprint - bound_of(&now->truth)) < 1e-6);
     }
 }
 
@@ -323,7 +323,7 @@ static uint64_t count_probes(const sstore *store, uint64_t limit)
 /* So few records would mostly be scanned: probing is asked for where it ends soon, and then at no distance above k. */
 static sstore *open_somehow(test_case *now, sstore_io io, sstore_strategy *strategy_out)
 {
-    *strategy_out = rng_one_in(&now->random, 4) ? SSTORE_STRATEGY_SCAN : SSTORE_STRATEGY_PROBE;
+    *strategy_out = rng_one_in(&now->random, 4) ? SSTORE_STRATEGY_FULL_SCAN : SSTORE_STRATEGY_PROBE;
     sstore *store = store_must_open(now->path, io, *strategy_out);
     if (*strategy_out != SSTORE_STRATEGY_PROBE || count_probes(store, MAX_PROBES) <= MAX_PROBES)
         return store;

@@ -48,7 +48,7 @@ static void test_answers(void **state)
     rng random = rng_seeded(run_seed);
     subject self;
     make_subject(&random, &self);
-    for (int strategy = SSTORE_STRATEGY_AUTO; strategy <= SSTORE_STRATEGY_SCAN; strategy++) {
+    for (int strategy = SSTORE_STRATEGY_AUTO; strategy <= SSTORE_STRATEGY_FULL_SCAN; strategy++) {
         sstore *store = store_must_open(self.path, (sstore_io)rng_below(&random, 3), (sstore_strategy)strategy);
         sstore_cursor *cursor = store_must_cursor(store);
         sstore_error error;
@@ -77,7 +77,7 @@ static void test_answers(void **state)
 /* What tables were expected to take, and took. */
 typedef struct effort {
     double expected_blocks, blocks, candidates;
-    bool scanned;
+    bool is_full_scan;
 } effort;
 
 static int add_effort(void *context, const sstore_table_explanation *explanation)
@@ -86,7 +86,7 @@ static int add_effort(void *context, const sstore_table_explanation *explanation
     sum->expected_blocks += explanation->expected_block_count;
     sum->blocks += (double)explanation->block_count;
     sum->candidates += (double)explanation->candidate_count;
-    sum->scanned |= explanation->scanned != 0;
+    sum->is_full_scan |= explanation->is_full_scan != 0;
     return 0;
 }
 
@@ -111,10 +111,10 @@ static void test_effort(void **state)
         testing_doing("%016" PRIx64 ", seed %" PRIu64, query, run_seed + 1);
         const effort exact = explain(cursor, query, 0), near = explain(cursor, query, 3),
                      forced = explain(prober, query, 3);
-        assert_false(exact.scanned);
+        assert_false(exact.is_full_scan);
         assert_true(exact.blocks == 1 && exact.candidates == 1);
-        assert_true(near.scanned); /* two tables' prefixes lead to all there is */
-        assert_false(forced.scanned);
+        assert_true(near.is_full_scan); /* two tables' prefixes lead to all there is */
+        assert_false(forced.is_full_scan);
         assert_true(forced.blocks > near.blocks);
         assert_true(forced.expected_blocks < 2 * forced.blocks && forced.expected_blocks > forced.blocks / 2);
     }

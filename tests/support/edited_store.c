@@ -96,7 +96,7 @@ static void load_segment(const char *path, const ss_dir *dir, const ss_manifest_
     ss_folder_name(made->folder, SS_SEGMENT_PREFIX, facts->folder_number);
     snprintf(folder, sizeof folder, "%s/%s", path, made->folder);
     must(ss_dir_open_at(dir, made->folder, &inside, &error), &error);
-    must(ss_directory_open(&inside, facts->lmdb_format, facts->directory_bytes, facts->directory_sum, &directory,
+    must(ss_directory_open(&inside, facts->lmdb_format, facts->directory_bytes, facts->directory_checksum, &directory,
                            &error),
          &error);
     load(folder, SS_DIRECTORY_NAME, &made->directory, &made->directory_bytes);

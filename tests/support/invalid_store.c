@@ -60,7 +60,7 @@ typedef struct draft {
     const invalid_store_plan *plan;
     const store_defect *defect;
     uint32_t distance;
-    uint64_t next_ordinal;
+    uint64_t next_id;
     draft_segment *segments;
     uint32_t segment_count;
 } draft;
@@ -427,7 +427,7 @@ static void write_manifest(const draft *of, edited_store *store)
     put(to + MANIFEST_BITS, 4, 64);
     put(to + MANIFEST_DISTANCE, 4, of->distance);
     put(to + MANIFEST_FLAGS, 4, of->plan->has_ids);
-    put(to + MANIFEST_NEXT_ORDINAL, 8, of->next_ordinal);
+    put(to + MANIFEST_NEXT_ID, 8, of->next_id);
     put(to + MANIFEST_SEGMENTS, 4, of->segment_count);
     to += MANIFEST_FIXED;
     for (uint32_t i = 0; i < of->segment_count; i++)
@@ -537,7 +537,7 @@ static void change_files(const draft *of, edited_store *store)
         change_frame(defect, edited_block(store, number, table, defect->at % 8), of->plan->block_bytes);
         break;
     case DEFECT_CONTENT_SUM: entry[SEGMENT_CONTENT + defect->at % 16] ^= (uint8_t)defect->value; break;
-    case DEFECT_NEXT_ORDINAL: put(store->manifest + MANIFEST_NEXT_ORDINAL, 8, of->next_ordinal - defect->value); break;
+    case DEFECT_NEXT_ID: put(store->manifest + MANIFEST_NEXT_ID, 8, of->next_id - defect->value); break;
     default: break;
     }
 }
@@ -574,7 +574,7 @@ static const char *const names[DEFECT_KINDS] = {
     [DEFECT_IDS_FLAGS] = "flags of ids",
     [DEFECT_BYTE] = "byte",
     [DEFECT_CONTENT_SUM] = "content sum",
-    [DEFECT_NEXT_ORDINAL] = "next ordinal",
+    [DEFECT_NEXT_ID] = "next id",
     [DEFECT_SHORT_BLOCK] = "short block",
     [DEFECT_LOWERS_EXCHANGED] = "exchanged lower halves",
     [DEFECT_EQUAL_UPPERS] = "equal upper halves",
@@ -648,7 +648,7 @@ edited_store invalid_store_make(const invalid_store_plan *plan, const store_defe
     for (uint32_t i = 0; i < of.segment_count; i++) {
         const draft_segment *from = &of.segments[i];
         for (size_t j = 0; plan->has_ids && j < from->count; j++)
-            of.next_ordinal = ss_max_u64(of.next_ordinal, from->ids[j] + (from->ids[j] < UINT64_MAX));
+            of.next_id = ss_max_u64(of.next_id, from->ids[j] + (from->ids[j] < UINT64_MAX));
         write_segment(&of, i, &store.segments[i]);
     }
     write_manifest(&of, &store);

@@ -40,7 +40,7 @@ typedef enum defect_kind {
     DEFECT_IDS_FLAGS,          /* a block of the ids has other flags */
     DEFECT_BYTE,               /* a byte of a block is changed */
     DEFECT_CONTENT_SUM,
-    DEFECT_NEXT_ORDINAL,
+    DEFECT_NEXT_ID,
     DEFECT_SHORT_BLOCK,        /* a block ends although the next fingerprint or record fits */
     DEFECT_LOWERS_EXCHANGED,   /* two fingerprints of a table have exchanged their lower halves */
     DEFECT_EQUAL_UPPERS,       /* a fingerprint has the previous one's upper half, and a lower half not above its */

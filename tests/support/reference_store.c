@@ -475,15 +475,15 @@ static void sum_up(reference_store *store)
 
 static void check_totals(reference_store *store, const edited_store *from, uint64_t added, uint64_t removed)
 {
-    const uint64_t next = ss_load_le64(from->manifest + MANIFEST_NEXT_ORDINAL);
+    const uint64_t next = ss_load_le64(from->manifest + MANIFEST_NEXT_ID);
     if (removed > added)
         break_rule(store, NULL, BROKEN_FRAME, "more records are removed than there are");
     if (!store->has_ids && next != 0)
-        break_rule(store, NULL, BROKEN_FRAME, "there is a next ordinal without ids");
+        break_rule(store, NULL, BROKEN_FRAME, "there is a next id without ids");
     for (uint32_t i = 0; store->has_ids && i < store->segment_count; i++)
         for (size_t j = 0; j < store->segments[i].ids.count; j++)
             if (store->segments[i].ids.items[j] >= next && next < UINT64_MAX)
-                break_rule(store, NULL, BROKEN_FULL_CHECK, "the next ordinal is not above all ids");
+                break_rule(store, NULL, BROKEN_FULL_CHECK, "the next id is not above all ids");
 }
 
 static facts read_facts(const edited_store *from, size_t at)

@@ -86,7 +86,7 @@ static void check_query_plan(const ss_plan *plan, uint32_t distance, size_t mode
         assert_true(query.probe_cost >= 1e8); /* nobody wants to wait for so much probing */
     else
         check_complete(plan, &query, random);
-    query = make_query_plan(plan, distance, models[model], SSTORE_STRATEGY_SCAN);
+    query = make_query_plan(plan, distance, models[model], SSTORE_STRATEGY_FULL_SCAN);
     assert_true(query.scan);
 }
 

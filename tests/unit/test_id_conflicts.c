@@ -152,7 +152,7 @@ static void test_dedup(void **state)
                 fingerprints[j] = rng_next(&random) % 5000;
                 ids[j] = random_id(&random, id_range);
             }
-            assert_ok(sstore_dedup_offer(dedup, fingerprints, ids, count, NULL, hold_new, NULL, &error), &error);
+            assert_ok(sstore_dedup_insert(dedup, fingerprints, ids, count, NULL, hold_new, NULL, &error), &error);
             uint64_t min_here;
             const uint64_t conflicts_here = count_conflicts(before, &min_here);
             if (conflicts_here > 0 && (conflicts == 0 || min_here < min))

@@ -40,7 +40,7 @@ static void make_segment(rng *random, const char *plan, uint32_t distance, bool 
                                      .content_sum = {.low = rng_next(random), .high = rng_next(random)},
                                      .block_bytes = 512,
                                      .directory_bytes = rng_next(random) >> 44,
-                                     .directory_sum = {.low = rng_next(random), .high = rng_next(random)},
+                                     .directory_checksum = {.low = rng_next(random), .high = rng_next(random)},
                                      .lmdb_format = ss_directory_lmdb_format()};
     assert_ok(ss_plan_parse(plan, distance, &segment->plan, &error), &error);
     for (uint32_t i = 0; i < segment->plan.table_count; i++)
@@ -55,7 +55,7 @@ static ss_manifest make_manifest(rng *random, const char *plan, bool has_ids, ui
 {
     ss_manifest made = {.distance = 3,
                         .has_ids = has_ids,
-                        .next_ordinal = has_ids ? 1234567 : 0,
+                        .next_id = has_ids ? 1234567 : 0,
                         .segment_count = segment_count};
     made.recipe = strdup(RECIPE);
     made.segments = calloc(segment_count + 1, sizeof *made.segments);
@@ -120,7 +120,7 @@ static void check_segment(const ss_manifest_segment *a, const ss_manifest_segmen
     assert_true(ss_u128_equal(a->content_sum, b->content_sum));
     assert_int_equal(a->block_bytes, b->block_bytes);
     assert_int_equal(a->directory_bytes, b->directory_bytes);
-    assert_true(ss_u128_equal(a->directory_sum, b->directory_sum));
+    assert_true(ss_u128_equal(a->directory_checksum, b->directory_checksum));
     assert_int_equal(a->lmdb_format, b->lmdb_format);
     assert_int_equal(a->plan.distance, b->plan.distance);
     assert_int_equal(a->plan.table_count, b->plan.table_count);
@@ -137,7 +137,7 @@ static void check_manifest(const ss_manifest *a, const ss_manifest *b)
 {
     assert_int_equal(a->distance, b->distance);
     assert_int_equal(a->has_ids, b->has_ids);
-    assert_int_equal(a->next_ordinal, b->next_ordinal);
+    assert_int_equal(a->next_id, b->next_id);
     assert_string_equal(a->recipe, b->recipe);
     assert_int_equal(a->segment_count, b->segment_count);
     for (uint32_t i = 0; i < a->segment_count; i++)
@@ -322,7 +322,7 @@ static const changed_field changed_fields[] = {
     {MANIFEST_FLAGS, 4, 5, SSTORE_ERROR_UNSUPPORTED},
     {MANIFEST_FLAGS, 4, UINT32_C(0x80000001), SSTORE_ERROR_UNSUPPORTED},
     {MANIFEST_UNUSED, 4, UINT32_MAX, SSTORE_OK},
-    {MANIFEST_NEXT_ORDINAL, 8, UINT64_MAX, SSTORE_OK},
+    {MANIFEST_NEXT_ID, 8, UINT64_MAX, SSTORE_OK},
     {MANIFEST_RECIPE, 4, SS_MAX_RECIPE_BYTES + 1, SSTORE_ERROR_DAMAGED},
     {MANIFEST_RECIPE, 4, SS_MAX_RECIPE_BYTES, SSTORE_ERROR_DAMAGED}, /* more than there is */
     {MANIFEST_RECIPE, 4, UINT32_MAX, SSTORE_ERROR_DAMAGED},
@@ -430,7 +430,7 @@ static void test_changed_fields(void **state)
 static void drop_ids(ss_manifest *manifest, ss_manifest_segment *segment)
 {
     manifest->has_ids = false;
-    manifest->next_ordinal = 0;
+    manifest->next_id = 0;
     segment->record_count = segment->distinct_count;
     segment->ids = (ss_manifest_file){.block_count = 0};
 }
@@ -484,8 +484,8 @@ static const char *change_content(uint32_t number, ss_manifest *manifest, ss_man
         return "a permuted table 0";
     case 16:
         drop_ids(manifest, segment);
-        manifest->next_ordinal = 1;
-        return "no ids, but a next ordinal";
+        manifest->next_id = 1;
+        return "no ids, but a next id";
     case 17:
         drop_ids(manifest, segment);
         segment->ids.block_count = 1;
@@ -674,7 +674,7 @@ static void test_segment_id(void **state)
     assert_false(ss_u128_equal(ss_segment_id(&segment, false), id));
     changed = segment;
     changed.folder_number = changed.directory_bytes = changed.ids.block_count = changed.tables[0].block_count = 1;
-    changed.segment_id.low = changed.directory_sum.low = changed.lmdb_format = 0;
+    changed.segment_id.low = changed.directory_checksum.low = changed.lmdb_format = 0;
     assert_true(ss_u128_equal(ss_segment_id(&changed, true), id));
 }
 

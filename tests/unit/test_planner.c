@@ -156,7 +156,7 @@ static void check_growth(const ss_planned *small, const ss_planned *large)
     testing_doing("plan %s", small->name);
     assert_true(small->cost.total_bytes < large->cost.total_bytes);
     assert_true(small->cost.warm_ns <= large->cost.warm_ns);
-    if (small->cost.scans || large->cost.scans)
+    if (small->cost.is_full_scan || large->cost.is_full_scan)
         return;
     assert_true(small->cost.probe_count <= large->cost.probe_count);
     assert_true(small->cost.block_count <= large->cost.block_count);
@@ -192,7 +192,7 @@ static void test_useful_plans_trade(void **state)
         assert_true(ss_planner_init(&planner, &input));
         for (size_t i = 0; i < planner.count; i++) {
             const ss_planned *plan = &planner.plans[i];
-            if (!plan->useful)
+            if (!plan->is_useful)
                 continue;
             if (last != NULL) {
                 assert_true(plan->cost.total_bytes > last->cost.total_bytes);
@@ -201,7 +201,7 @@ static void test_useful_plans_trade(void **state)
             last = plan;
         }
         assert_non_null(last);
-        assert_true(planner.plans[planner.choice].useful);
+        assert_true(planner.plans[planner.choice].is_useful);
         ss_planner_free(&planner);
     }
 }
@@ -276,7 +276,7 @@ typedef struct tally {
 static int add_table(void *context, const sstore_table_explanation *table)
 {
     tally *sum = context;
-    assert_false(table->scanned);
+    assert_false(table->is_full_scan);
     const ss_plan_table shape = {.prefix_bits = table->prefix_bits};
     sum->expected_probes += ss_table_probe_count(&shape, table->radius, sum->fingerprint_count);
     sum->expected_blocks += table->expected_block_count;

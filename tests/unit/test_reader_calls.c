@@ -110,7 +110,7 @@ static void test_open_refuses(void **state)
     REFUSED(sstore_open, self->path, &options, &store);
     assert_null(store);
     options.io = SSTORE_IO_PREAD;
-    options.strategy = (sstore_strategy)(SSTORE_STRATEGY_SCAN + 1);
+    options.strategy = (sstore_strategy)(SSTORE_STRATEGY_FULL_SCAN + 1);
     REFUSED(sstore_open, self->path, &options, &store);
     options.strategy = SSTORE_STRATEGY_AUTO;
     for (size_t size = 0; size < sizeof options; size++) { /* as of no version of the header */
@@ -326,14 +326,14 @@ static void test_max_memory(void **state)
     for (sstore_io io = SSTORE_IO_PREAD; io <= SSTORE_IO_MEMORY; io++) {
         sstore_statistics facts = {.struct_size = sizeof facts};
         options.io = io;
-        options.max_memory = 0;
+        options.max_memory_bytes = 0;
         assert_ok(sstore_open(self->path, &options, &store, &error), &error);
         assert_ok(sstore_stat(store, &facts, &error), &error);
         sstore_close(store);
-        options.max_memory = facts.memory_bytes;
+        options.max_memory_bytes = facts.memory_bytes;
         assert_ok(sstore_open(self->path, &options, &store, &error), &error);
         sstore_close(store);
-        options.max_memory--;
+        options.max_memory_bytes--;
         assert_status(sstore_open(self->path, &options, &store, &error), SSTORE_ERROR_MEMORY, &error);
         assert_null(store);
     }
@@ -361,7 +361,7 @@ static void test_auto_mode(void **state)
     sstore_close(again);
     sstore_close(store);
     for (uint64_t less = 0; less < 2; less++) {
-        options.max_memory = 2 * store_bytes - less;
+        options.max_memory_bytes = 2 * store_bytes - less;
         assert_ok(sstore_open(path, &options, &store, &error), &error);
         assert_int_equal(store->options.io, less == 0 ? SSTORE_IO_MMAP : SSTORE_IO_PREAD);
         sstore_close(store);
@@ -369,12 +369,12 @@ static void test_auto_mode(void **state)
     /* Where buffers for pread do not fit, but what mapping takes does */
     sstore_statistics facts = {.struct_size = sizeof facts};
     options.io = SSTORE_IO_PREAD;
-    options.max_memory = 0;
+    options.max_memory_bytes = 0;
     assert_ok(sstore_open(path, &options, &store, &error), &error);
     assert_ok(sstore_stat(store, &facts, &error), &error);
     sstore_close(store);
     options.io = SSTORE_IO_AUTO;
-    options.max_memory = facts.memory_bytes - 1;
+    options.max_memory_bytes = facts.memory_bytes - 1;
     assert_ok(sstore_open(path, &options, &store, &error), &error);
     assert_int_equal(store->options.io, SSTORE_IO_MMAP);
     sstore_close(store);

@@ -199,7 +199,8 @@ static void write_flawed(subject *self, flaw what)
         if (what != NO_IDS)
             write_array(writer, SS_ARRAY_KEYS, SS_IDS_NUMBER, segment->ids.block_count, 0);
     }
-    assert_ok(ss_directory_writer_finish(writer, &segment->directory_bytes, &segment->directory_sum, &error), &error);
+    assert_ok(ss_directory_writer_finish(writer, &segment->directory_bytes, &segment->directory_checksum, &error),
+              &error);
     ss_directory_writer_close(writer);
     if (what == NOT_LMDB) {
         ss_file file;
@@ -208,7 +209,7 @@ static void write_flawed(subject *self, flaw what)
         assert_ok(ss_file_write_at(&file, 0, nonsense, sizeof nonsense, &error), &error);
         ss_file_close(&file);
         segment->directory_bytes = sizeof nonsense;
-        segment->directory_sum = ss_hash128(nonsense, sizeof nonsense);
+        segment->directory_checksum = ss_hash128(nonsense, sizeof nonsense);
     }
     save_manifest(self);
 }

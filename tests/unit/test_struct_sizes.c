@@ -461,7 +461,7 @@ static sstore_status give_dedup(void *to, sstore_error *error)
     sstore_dedup *dedup;
     folder_copy(source, target);
     assert_ok(sstore_dedup_open(target, NULL, &dedup, error), error);
-    assert_ok(sstore_dedup_offer(dedup, &fingerprint, &id, 1, NULL, NULL, NULL, error), error);
+    assert_ok(sstore_dedup_insert(dedup, &fingerprint, &id, 1, NULL, NULL, NULL, error), error);
     assert_int_equal(sstore_dedup_pending_count(dedup), 1);
     const sstore_status status = sstore_dedup_publish(dedup, to, error);
     assert_int_equal(sstore_dedup_pending_count(dedup), status == SSTORE_OK ? 0 : 1);

@@ -59,7 +59,7 @@ static void setting_open(setting *how, rng *random)
                                                                            : (uint64_t)1 << rng_between(random, 20, 27),
                                      .tmp_dir = &how->dir,
                                      .progress = &how->progress,
-                                     .end_share = 1,
+                                     .end_fraction = 1,
                                      .on_pairs = collect,
                                      .context = how->lists};
 }
@@ -264,7 +264,7 @@ static join_work spanning_work(const value_list *values, uint32_t distance, uint
                                      .memory_bytes = memory_bytes,
                                      .tmp_dir = &dir,
                                      .progress = &progress,
-                                     .end_share = 1,
+                                     .end_fraction = 1,
                                      .on_pairs = count_edges,
                                      .context = &work.edge_count};
     const ss_fingerprint_parts source = {.context = &from,

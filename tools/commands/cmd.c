@@ -220,11 +220,11 @@ sstore_merge_options task_merge_options(const task_arguments *arguments)
     return options;
 }
 
-sstore_compact_options task_compact_options(const task_arguments *arguments, sstore_compaction which)
+sstore_compact_options task_compact_options(const task_arguments *arguments, sstore_compaction scope)
 {
     const sstore_build_options *from = &arguments->options;
     sstore_compact_options options = SSTORE_COMPACT_OPTIONS_INIT;
-    options.which = which;
+    options.scope = scope;
     options.block_bytes = from->block_bytes;
     options.threads = from->threads;
     options.ignore_free_space = from->ignore_free_space;

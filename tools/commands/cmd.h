@@ -105,7 +105,7 @@ void check_run_options(void *part);
 sstore_add_options task_add_options(const task_arguments *arguments);
 sstore_remove_options task_remove_options(const task_arguments *arguments);
 sstore_merge_options task_merge_options(const task_arguments *arguments);
-sstore_compact_options task_compact_options(const task_arguments *arguments, sstore_compaction which);
+sstore_compact_options task_compact_options(const task_arguments *arguments, sstore_compaction scope);
 
 /* Call this before the store is begun: it begins to show progress, and makes the library stop on a signal. From then on
  * a write to a pipe without a reader fails, instead of ending the process by SIGPIPE. */

@@ -46,7 +46,7 @@ static const command_syntax syntax = {
     .operands = "STORE [INPUT...]",
     .doc = "Add the records in all INPUTs, in the formats of 'sstore build', to STORE. Without INPUT, or with -, read "
            "standard input. Records that STORE already has are not added again. A record without an id gets the "
-           "store's next ordinal. The new records form a segment, which readers see as a whole at the end. Many "
+           "store's next id. The new records form a segment, which readers see as a whole at the end. Many "
            "segments make queries slower: 'sstore compact' merges them.",
 };
 
@@ -81,7 +81,7 @@ static int insert(void *context, const uint64_t *fingerprints, const uint64_t *i
     sstore_error error;
     if (interrupted())
         return interrupt_exit_code();
-    sstore_status status = sstore_dedup_offer(job->dedup, fingerprints, ids, count, NULL, print_answer, job, &error);
+    sstore_status status = sstore_dedup_insert(job->dedup, fingerprints, ids, count, NULL, print_answer, job, &error);
     if (status == SSTORE_STOPPED)
         return interrupted() ? interrupt_exit_code() : EXIT_FAILED;
     if (status != SSTORE_OK)

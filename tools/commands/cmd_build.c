@@ -193,8 +193,8 @@ static const command_option build_command_options[] = {
      OPTION_FIELD(store_arguments, task.options.recipe)},
     {"no-ids", 0, NULL, "make a store without ids; ignore ids in the input", OPTION_FLAG,
      OPTION_FIELD(store_arguments, task.options.without_ids)},
-    {"first-ordinal", 0, "N", "if the input has no ids: the id of the first record (default 0)", OPTION_NUMBER,
-     OPTION_FIELD(store_arguments, task.options.first_ordinal), .max = UINT64_MAX},
+    {"first-id", 0, "N", "if the input has no ids: the id of the first record (default 0)", OPTION_NUMBER,
+     OPTION_FIELD(store_arguments, task.options.first_id), .max = UINT64_MAX},
     {0},
 };
 static const command_syntax build_syntax = {
@@ -213,8 +213,8 @@ int cmd_build(int argc, char **argv)
     store_arguments all = STORE_ARGUMENTS_INIT;
     const operands given = command_line_parse(&build_syntax, argc, argv, &all);
     const sstore_build_options *made = &all.task.options;
-    if (made->without_ids && made->first_ordinal != 0)
-        message_usage_error("--first-ordinal has no effect with --no-ids: leave one of them out");
+    if (made->without_ids && made->first_id != 0)
+        message_usage_error("--first-id has no effect with --no-ids: leave one of them out");
     store_take_operands(&all, given);
     all.input.lines.ignore_ids = made->without_ids;
     return store_change_from_inputs(STORE_BUILD, &all);

@@ -13,8 +13,8 @@ static const command_syntax merge_syntax = {
     .groups = (const option_group[]){BUILD_OPTION_GROUPS(0), {0}},
     .operands = "STORE INPUT...",
     .doc = "Make STORE from all records of the INPUT stores. All must have the same distance, the same recipe, and ids "
-           "or none; their plans may differ. A record that several INPUTs have is kept once. So if ids are ordinals, "
-           "the INPUTs must have been built with different --first-ordinal.",
+           "or none; their plans may differ. A record that several INPUTs have is kept once. So if ids were assigned, "
+           "the INPUTs must have been built with different --first-id.",
 };
 
 int cmd_merge(int argc, char **argv)

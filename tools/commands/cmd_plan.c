@@ -72,7 +72,7 @@ typedef struct plan_report {
 static int keep_plan(void *context, const sstore_plan_estimate *estimate)
 {
     plan_report *to = context;
-    if (!to->arguments->all && !estimate->useful)
+    if (!to->arguments->all && !estimate->is_useful)
         return 0;
     if (!grow(&to->plans, &to->capacity, to->count + 1, sizeof *to->plans))
         return 1;
@@ -105,14 +105,14 @@ static const char *range_text(char text[16], uint32_t min, uint32_t max)
 static void print_plan(const sstore_plan_estimate *plan, int name_width)
 {
     char prefix[16], radius[16], total[16], memory[16], warm[16], cold[16];
-    output_text("%c %-*s  %6" PRIu32 "  %6s  %6s  %10.2f  %8s  %9s", plan->chosen ? '*' : ' ', name_width, plan->plan,
-                plan->table_count, range_text(prefix, plan->min_prefix_bits, plan->max_prefix_bits),
-                range_text(radius, plan->min_radius, plan->max_radius), plan->bytes_each,
+    output_text("%c %-*s  %6" PRIu32 "  %6s  %6s  %10.2f  %8s  %9s", plan->is_chosen ? '*' : ' ', name_width,
+                plan->plan, plan->table_count, range_text(prefix, plan->min_prefix_bits, plan->max_prefix_bits),
+                range_text(radius, plan->min_radius, plan->max_radius), plan->bytes_per_record,
                 scaled(total, plan->total_bytes, byte_units), scaled(memory, plan->directory_bytes, byte_units));
-    if (plan->scans)
-        output_text("  %7s", "scan");
+    if (plan->is_full_scan)
+        output_text("  %9s", "full scan");
     else
-        output_text("  %7.0f", plan->probe_count);
+        output_text("  %9.0f", plan->probe_count);
     output_text("  %8.1f  %10.0f  %8s  %8s\n", plan->block_count, plan->candidate_count,
                 scaled(warm, plan->warm_ns, time_units), scaled(cold, plan->cold_ns, time_units));
 }
@@ -122,12 +122,12 @@ static void print_text(const plan_report *report)
     int width = (int)strlen("plan"); /* of the longest name */
     for (size_t i = 0; i < report->count; i++)
         width = (int)strlen(report->plans[i].plan) > width ? (int)strlen(report->plans[i].plan) : width;
-    output_text("  %-*s  %6s  %6s  %6s  %10s  %8s  %9s  %7s  %8s  %10s  %8s  %8s\n", width, "plan", "tables", "prefix",
+    output_text("  %-*s  %6s  %6s  %6s  %10s  %8s  %9s  %9s  %8s  %10s  %8s  %8s\n", width, "plan", "tables", "prefix",
                 "radius", "bytes each", "bytes", "directory", "probes", "blocks", "candidates", "warm", "cold");
     for (size_t i = 0; i < report->count; i++)
         print_plan(&report->plans[i], width);
     for (size_t i = 0; i < report->count; i++)
-        if (report->plans[i].chosen)
+        if (report->plans[i].is_chosen)
             output_text("\n* %s: %s.\n", report->plans[i].plan, report->plans[i].reason);
 }
 
@@ -139,11 +139,11 @@ static json_value *plan_value(const sstore_plan_estimate *plan)
         "{s:s, s:I, s:[I,I], s:[I,I], s:f, s:I, s:f, s:I, s:f, s:f, s:f, s:f, s:f, s:b, s:b, s:b, s:s?}", "plan",
         plan->plan, "tables", (long long)plan->table_count, "prefix_bits", (long long)plan->min_prefix_bits,
         (long long)plan->max_prefix_bits, "radius", (long long)plan->min_radius, (long long)plan->max_radius,
-        "bits_per_fingerprint", plan->table_bits, "bytes", (long long)plan->total_bytes, "bytes_per_record",
-        plan->bytes_each, "directory_bytes", (long long)plan->directory_bytes, "probes", plan->probe_count, "blocks",
-        plan->block_count, "candidates", plan->candidate_count, "warm_us", plan->warm_ns / 1e3, "cold_us",
-        plan->cold_ns / 1e3, "scans", plan->scans, "useful", plan->useful, "chosen", plan->chosen, "reason",
-        plan->chosen ? plan->reason : NULL);
+        "bits_per_fingerprint", plan->bits_per_fingerprint, "bytes", (long long)plan->total_bytes, "bytes_per_record",
+        plan->bytes_per_record, "directory_bytes", (long long)plan->directory_bytes, "probes", plan->probe_count,
+        "blocks", plan->block_count, "candidates", plan->candidate_count, "warm_us", plan->warm_ns / 1e3, "cold_us",
+        plan->cold_ns / 1e3, "full_scan", plan->is_full_scan, "useful", plan->is_useful, "chosen", plan->is_chosen,
+        "reason", plan->is_chosen ? plan->reason : NULL);
 }
 
 static json_value *report_value(const plan_report *report)

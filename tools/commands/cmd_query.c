@@ -282,27 +282,27 @@ typedef struct explanation {
 } explanation;
 
 /* Print an estimate as a whole number, or with a decimal place if it is small. */
-static void print_expected(double value)
+static void print_expected(int width, double value)
 {
-    output_text("  %12.*f", value < 9.95 ? 1 : 0, value);
+    output_text("  %*.*f", width, value < 9.95 ? 1 : 0, value);
 }
 
 static void print_counts(const sstore_table_explanation *of)
 {
     output_text("  %8" PRIu64, of->probe_count);
-    print_expected(of->expected_block_count);
+    print_expected(15, of->expected_block_count);
     output_text("  %11" PRIu64, of->block_count);
-    print_expected(of->expected_candidate_count);
-    output_text("  %11" PRIu64 "  %8" PRIu64 "\n", of->candidate_count, of->match_count);
+    print_expected(19, of->expected_candidate_count);
+    output_text("  %15" PRIu64 "  %8" PRIu64 "\n", of->candidate_count, of->match_count);
 }
 
 static void print_table(const sstore_table_explanation *table)
 {
     char radius[16];
     snprintf(radius, sizeof radius, "%" PRId32, table->radius);
-    output_text("%7" PRIu32 "  %5" PRIu32 "  %016" PRIx64 "  %6" PRIu32 "  %6s", table->segment, table->table,
+    output_text("%7" PRIu32 "  %5" PRIu32 "  %016" PRIx64 "  %6" PRIu32 "  %9s", table->segment, table->table,
                 table->key_mask, table->prefix_bits,
-                table->scanned      ? "scan"
+                table->is_full_scan ? "full scan"
                 : table->radius < 0 ? "-"
                                     : radius);
     print_counts(table);
@@ -319,9 +319,9 @@ static void add_to_total(explanation *to, const sstore_table_explanation *table)
     to->total.match_count += table->match_count;
     if (table->table > 0)
         return; /* table 0 has the times of its segment */
-    to->total.scanned |= table->scanned;
+    to->total.is_full_scan |= table->is_full_scan;
     to->total.probe_ns += table->probe_ns;
-    to->total.scan_ns += table->scan_ns;
+    to->total.full_scan_ns += table->full_scan_ns;
 }
 
 static int print_and_add(void *context, const sstore_table_explanation *table)
@@ -335,15 +335,15 @@ static int print_and_add(void *context, const sstore_table_explanation *table)
 static void print_total(const explanation *of)
 {
     const sstore_table_explanation *total = &of->total;
-    output_text("%7s  %5" PRIu64 "  %-16s  %6s  %6s", "total", of->tables, "", "", "");
+    output_text("%7s  %5" PRIu64 "  %-16s  %6s  %9s", "total", of->tables, "", "", "");
     print_counts(total);
-    if (total->scanned)
-        output_text("\nScanned a whole table, which takes about %.0f us; the probes for this distance would take %.0f "
-                    "us or more.\n",
-                    total->scan_ns / 1e3, total->probe_ns / 1e3);
+    if (total->is_full_scan)
+        output_text("\nUsed a full scan, which takes about %.0f us; the probes for this distance would take %.0f us or "
+                    "more.\n",
+                    total->full_scan_ns / 1e3, total->probe_ns / 1e3);
     else
-        output_text("\nProbed, which takes about %.0f us; to scan a whole table takes about %.0f us.\n",
-                    total->probe_ns / 1e3, total->scan_ns / 1e3);
+        output_text("\nUsed probes, which take about %.0f us; a full scan takes about %.0f us.\n",
+                    total->probe_ns / 1e3, total->full_scan_ns / 1e3);
 }
 
 /* Run the query and print a line for each table, then the totals and why the query probed or scanned. */
@@ -351,8 +351,9 @@ static int explain(query_session *session, uint64_t query)
 {
     sstore_error error;
     explanation all = {.tables = 0};
-    output_text("%7s  %5s  %-16s  %6s  %6s  %8s  %12s  %11s  %12s  %11s  %8s\n", "segment", "table", "key bits",
-                "prefix", "radius", "probes", "blocks about", "blocks read", "tests about", "tested", "matches");
+    output_text("%7s  %5s  %-16s  %6s  %9s  %8s  %15s  %11s  %19s  %15s  %8s\n", "segment", "table", "key mask",
+                "prefix", "radius", "probes", "blocks expected", "blocks read", "candidates expected",
+                "candidates read", "matches");
     if (sstore_explain(session->cursor, query, session->distance, print_and_add, &all, &error) != SSTORE_OK)
         return message_error(&error);
     print_total(&all);

@@ -32,7 +32,7 @@ typedef struct store_report {
 } store_report;
 
 /* Bytes per distinct fingerprint; 0 in an empty store. */
-static double bytes_each(const store_report *report, uint64_t bytes)
+static double bytes_per_fingerprint(const store_report *report, uint64_t bytes)
 {
     uint64_t count = report->metadata.distinct_count;
     return count == 0 ? 0 : (double)bytes / (double)count;
@@ -86,7 +86,7 @@ static void print_metadata(const sstore_statistics *metadata)
     output_text("plan              %s\n", metadata->plan);
     output_text("recipe            %s\n", metadata->recipe[0] == '\0' ? "not recorded" : metadata->recipe);
     output_text("block             %" PRIu32 " bytes\n", metadata->block_bytes);
-    output_text("next ordinal      %" PRIu64 "\n", metadata->next_ordinal);
+    output_text("next id      %" PRIu64 "\n", metadata->next_id);
     if (metadata->segment_count != 1)
         output_text("segments          %" PRIu32 "\n", metadata->segment_count);
 }
@@ -102,7 +102,7 @@ static void print_segments(const store_report *report)
     for (uint32_t i = 0; i < report->metadata.segment_count; i++) {
         const sstore_segment_statistics *segment = &report->segments[i].metadata;
         output_text("%7" PRIu32 "  %-8s  %12" PRIu64 "  %12" PRIu64 "  %14" PRIu64 "  %-20s  %s\n", i,
-                    segment->removes ? "removed" : "records", segment->record_count, segment->distinct_count,
+                    segment->is_removal ? "removed" : "records", segment->record_count, segment->distinct_count,
                     segment->total_bytes, segment->folder, segment->plan);
     }
 }
@@ -121,16 +121,16 @@ static void print_table(uint32_t index, const sstore_table_statistics *table)
     output_text("%5" PRIu32 "  %016" PRIx64 "  %6" PRIu32 "  %6" PRIu32 "  %10" PRIu64 "  %14" PRIu64 "  %12" PRIu64,
                 index, table->key_mask, table->prefix_bits, table->radius, table->block_count, table->file_bytes,
                 table->directory_bytes);
-    print_bits(table->bits);
-    print_bits(table->bound_bits);
-    print_bits(table->elias_fano_bits);
-    print_bits(table->rice_bits);
+    print_bits(table->bits_per_fingerprint);
+    print_bits(table->bound_bits_per_fingerprint);
+    print_bits(table->elias_fano_bits_per_fingerprint);
+    print_bits(table->rice_bits_per_fingerprint);
     output_text("\n");
 }
 
 static void print_tables(const segment_report *segment)
 {
-    output_text("%5s  %-16s  %6s  %6s  %10s  %14s  %12s  %11s  %11s  %11s  %11s\n", "table", "key bits", "prefix",
+    output_text("%5s  %-16s  %6s  %6s  %10s  %14s  %12s  %11s  %11s  %11s  %11s\n", "table", "key mask", "prefix",
                 "radius", "blocks", "bytes", "directory", "bits", "bound", "Elias-Fano", "Rice");
     for (uint32_t i = 0; i < segment->metadata.table_count; i++)
         print_table(i, &segment->tables[i]);
@@ -140,7 +140,7 @@ static void print_tables(const segment_report *segment)
 static void print_all_tables(const store_report *report)
 {
     for (uint32_t i = 0; i < report->metadata.segment_count; i++) {
-        if (report->segments[i].metadata.removes)
+        if (report->segments[i].metadata.is_removal)
             continue;
         output_text("\nTables");
         if (report->metadata.segment_count != 1)
@@ -162,7 +162,7 @@ static void print_parts(const store_report *report)
     output_text("\nSizes (raw is 8 bytes for each distinct fingerprint)\n");
     output_text("%-10s  %16s  %12s  %14s\n", "part", "bytes", "bytes each", "of raw");
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        double each = bytes_each(report, parts[i].bytes);
+        double each = bytes_per_fingerprint(report, parts[i].bytes);
         output_text("%-10s  %16" PRIu64 "  %12.3f  %12.1f %%\n", parts[i].name, parts[i].bytes, each, each / 8 * 100);
     }
 }
@@ -178,13 +178,14 @@ static json_value *bits_value(double bits)
 static json_value *table_value(const sstore_table_statistics *table)
 {
     char mask[17];
-    return json_value_make("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "key_bits",
+    return json_value_make("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "key_mask",
                            output_hex_string(mask, table->key_mask), "prefix_bits", (long long)table->prefix_bits,
                            "radius", (long long)table->radius, "blocks", (long long)table->block_count, "bytes",
                            (long long)table->file_bytes, "directory_bytes", (long long)table->directory_bytes,
-                           "bits_per_fingerprint", bits_value(table->bits), "bound_bits", bits_value(table->bound_bits),
-                           "elias_fano_bits", bits_value(table->elias_fano_bits), "rice_bits",
-                           bits_value(table->rice_bits));
+                           "bits_per_fingerprint", bits_value(table->bits_per_fingerprint), "bound_bits",
+                           bits_value(table->bound_bits_per_fingerprint), "elias_fano_bits",
+                           bits_value(table->elias_fano_bits_per_fingerprint), "rice_bits",
+                           bits_value(table->rice_bits_per_fingerprint));
 }
 
 static json_value *tables_value(const segment_report *segment)
@@ -199,7 +200,7 @@ static json_value *segment_value(const segment_report *segment)
 {
     const sstore_segment_statistics *metadata = &segment->metadata;
     return json_value_make("{s:s, s:s, s:s, s:I, s:I, s:s, s:i, s:I, s:o}", "folder", metadata->folder, "writer",
-                           metadata->writer, "kind", metadata->removes ? "removed" : "records", "records",
+                           metadata->writer, "kind", metadata->is_removal ? "removed" : "records", "records",
                            (long long)metadata->record_count, "distinct", (long long)metadata->distinct_count, "plan",
                            metadata->plan, "block_bytes", (int)metadata->block_bytes, "bytes",
                            (long long)metadata->total_bytes, "tables", tables_value(segment));
@@ -217,7 +218,7 @@ static json_value *segments_value(const store_report *report)
 /* The size of a part, also per fingerprint and compared with raw fingerprints of 8 bytes. */
 static json_value *part_value(const store_report *report, uint64_t bytes)
 {
-    double each = bytes_each(report, bytes);
+    double each = bytes_per_fingerprint(report, bytes);
     return json_value_make("{s:I, s:f, s:f}", "bytes", (long long)bytes, "bytes_per_fingerprint", each, "of_raw",
                            each / 8);
 }
@@ -242,7 +243,7 @@ static json_value *report_value(const store_report *report)
                            (int)metadata->fingerprint_bits, "has_ids", (int)metadata->has_ids, "distance",
                            (int)metadata->distance, "plan", metadata->plan, "recipe",
                            metadata->recipe[0] == '\0' ? json_value_make("n") : json_value_make("s", metadata->recipe),
-                           "block_bytes", (int)metadata->block_bytes, "next_ordinal", (long long)metadata->next_ordinal,
+                           "block_bytes", (int)metadata->block_bytes, "next_id", (long long)metadata->next_id,
                            "segments", segments_value(report), "sizes", sizes_value(report));
 }
 

@@ -198,7 +198,7 @@ static void print_json(const progress_estimate *estimate)
     const bool in_table = now->table_count > 0;
     char *text = json_value_text(
         json_value_make("{s:s, s:I, s:I, s:f, s:o*, s:o*, s:o*, s:o*}", "phase", now->phase, "done",
-                        (long long)now->done, "total", (long long)now->total, "share", now->share, "table",
+                        (long long)now->done, "total", (long long)now->total, "fraction", now->fraction, "table",
                         in_table ? json_value_make("I", (long long)now->table) : NULL, "tables",
                         in_table ? json_value_make("I", (long long)now->table_count) : NULL, "per_second",
                         estimate->rate > 0 ? json_value_make("f", estimate->rate) : NULL, "seconds_left",
@@ -215,11 +215,11 @@ static progress_estimate estimate_progress(double time)
     double in_phase = time - state.phase_begin, at_work = time - state.work_begin;
     if (in_phase > 0)
         estimate.rate = (double)now->done / in_phase;
-    bool reading = now->table_count == 0 && now->share == 0;
+    bool reading = now->table_count == 0 && now->fraction == 0;
     if (reading && now->total > now->done && estimate.rate > 0)
         estimate.seconds_left = (double)(now->total - now->done) / estimate.rate; /* of reading alone */
-    else if (!reading && now->share > 0.02)
-        estimate.seconds_left = at_work * (1 - now->share) / now->share;
+    else if (!reading && now->fraction > 0.02)
+        estimate.seconds_left = at_work * (1 - now->fraction) / now->fraction;
     return estimate;
 }
 

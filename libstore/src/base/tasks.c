@@ -137,14 +137,14 @@ void ss_sequencer_destroy(ss_sequencer *sequencer)
 
 /* ===== progress ===== */
 
-void ss_progress_begin(ss_progress *progress, const char *phase, uint32_t table, uint64_t total, double end_share)
+void ss_progress_begin(ss_progress *progress, const char *phase, uint32_t table, uint64_t total, double end_fraction)
 {
     progress->now.struct_size = sizeof progress->now;
     progress->now.phase = phase;
     progress->now.table = table;
     progress->now.total = total;
-    progress->begin_share = progress->end_share;
-    progress->end_share = end_share;
+    progress->begin_fraction = progress->end_fraction;
+    progress->end_fraction = end_fraction;
     atomic_store(&progress->done, 0);
 }
 
@@ -155,7 +155,8 @@ sstore_status ss_progress_add(ss_progress *progress, uint32_t worker, uint64_t c
         sstore_progress now = progress->now;
         double part = now.total > 0 ? (double)done / (double)now.total : 1;
         now.done = ss_min_u64(done, now.total);
-        now.share = progress->begin_share + (part < 1 ? part : 1) * (progress->end_share - progress->begin_share);
+        now.fraction = progress->begin_fraction +
+                       (part < 1 ? part : 1) * (progress->end_fraction - progress->begin_fraction);
         if (progress->report(progress->context, &now) != 0)
             atomic_store(&progress->stopped, true);
     }

@@ -54,14 +54,15 @@ void ss_sequencer_destroy(ss_sequencer *sequencer);
 typedef struct ss_progress {
     sstore_progress_fn report; /* NULL: no reports */
     void *context;
-    sstore_progress now;       /* without `done` and `share` */
-    double begin_share, end_share; /* of the whole call's work, where the phase begins and ends */
+    sstore_progress now;                 /* without `done` and `fraction` */
+    double begin_fraction, end_fraction; /* of the whole call's work, where the phase begins and ends */
     atomic_uint_fast64_t done;
     atomic_bool stopped;
 } ss_progress;
 
-/* Begin a phase of `total` items; at its end `end_share` of the whole call is done. No other thread may be working. */
-void ss_progress_begin(ss_progress *progress, const char *phase, uint32_t table, uint64_t total, double end_share);
+/* Begin a phase of `total` items; at its end `end_fraction` of the whole call is done. No other thread may be
+ * working. */
+void ss_progress_begin(ss_progress *progress, const char *phase, uint32_t table, uint64_t total, double end_fraction);
 
 /* Count `count` more items as done. Worker 0, the caller's thread, reports. STOPPED if the call must end. */
 sstore_status ss_progress_add(ss_progress *progress, uint32_t worker, uint64_t count);

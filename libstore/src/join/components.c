@@ -299,14 +299,15 @@ static sstore_status step_piece(void *context, uint64_t task, uint32_t index, ss
 }
 
 /* Make a step: the edges go into the other sorter. It becomes the newest, unless a small-star step changed nothing. */
-static sstore_status run_step(ss_components *self, bool is_large, double end_share, bool *changed, sstore_error *error)
+static sstore_status run_step(ss_components *self, bool is_large, double end_fraction, bool *changed,
+                              sstore_error *error)
 {
     ss_sorter *const from = self->sorters[self->newest];
     const uint32_t to = 1 - self->newest;
     const uint64_t count = ss_sorter_count(from);
     step run = {.components = self, .is_large = is_large};
     ss_progress_begin(self->progress, "connecting", self->steps++, count,
-                      self->progress->end_share + (end_share - self->progress->end_share) * STEP_SHARE);
+                      self->progress->end_fraction + (end_fraction - self->progress->end_fraction) * STEP_SHARE);
     close_sorter(self, to);
     sstore_status status = open_sorter(self, to, 2 * count, error); /* an edge becomes two at most */
     ss_sequencer_init(&run.sequencer);
@@ -325,15 +326,15 @@ static sstore_status run_step(ss_components *self, bool is_large, double end_sha
 }
 
 /* Alternate until nothing changes. The edges between the last two steps are the result. */
-static sstore_status connect_by_stars(ss_components *self, double end_share, sstore_error *error)
+static sstore_status connect_by_stars(ss_components *self, double end_fraction, sstore_error *error)
 {
     bool changed = true;
     sstore_status status = SSTORE_OK;
     while (status == SSTORE_OK && changed) {
         changed = false;
-        status = run_step(self, true, end_share, &changed, error);
+        status = run_step(self, true, end_fraction, &changed, error);
         if (status == SSTORE_OK)
-            status = run_step(self, false, end_share, &changed, error);
+            status = run_step(self, false, end_fraction, &changed, error);
     }
     close_sorter(self, 1 - self->newest);
     ss_chunk_pool_close(&self->pools[1 - self->newest]);
@@ -386,10 +387,10 @@ static sstore_status connect_in_memory(ss_components *self, sstore_error *error)
 
 /* ----- result ----- */
 
-sstore_status ss_components_finish(ss_components *self, ss_progress *progress, double end_share, sstore_error *error)
+sstore_status ss_components_finish(ss_components *self, ss_progress *progress, double end_fraction, sstore_error *error)
 {
     const uint64_t count = ss_sorter_count(self->sorters[0]);
-    const double half = progress->end_share + (end_share - progress->end_share) / 2;
+    const double half = progress->end_fraction + (end_fraction - progress->end_fraction) / 2;
     uint64_t node_count = 0, min = UINT64_MAX, max = 0;
     sstore_status status = SSTORE_OK;
     self->progress = progress;
@@ -413,14 +414,14 @@ sstore_status ss_components_finish(ss_components *self, ss_progress *progress, d
         max = ss_max_u64(max, self->workers[i].max);
     }
     if (forest_bytes(node_count) > self->pool_bytes) {
-        status = connect_by_stars(self, end_share, error);
+        status = connect_by_stars(self, end_fraction, error);
     } else {
-        ss_progress_begin(progress, "connecting", 0, count, end_share);
+        ss_progress_begin(progress, "connecting", 0, count, end_fraction);
         status = open_forest(&self->forest, (size_t)node_count, ss_min_u64(min, max), max, error);
         if (status == SSTORE_OK)
             status = connect_in_memory(self, error);
     }
-    ss_progress_begin(progress, "connecting", self->steps, 0, end_share);
+    ss_progress_begin(progress, "connecting", self->steps, 0, end_fraction);
     self->workers[0].room.count = 0;
     return status;
 }

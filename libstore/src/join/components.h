@@ -30,9 +30,9 @@ void ss_components_free(ss_components *components);
 sstore_status ss_components_add(ss_components *components, uint32_t writer, const ss_fingerprint_pair *edges,
                                 size_t count, sstore_error *error);
 
-/* Find the components of all edges. No edge can be added after this. The progress goes from its end_share to this one,
- * and its `table` is the number of star steps so far: 0 if all nodes fit in memory. IO, MEMORY, STOPPED. */
-sstore_status ss_components_finish(ss_components *components, ss_progress *progress, double end_share,
+/* Find the components of all edges. No edge can be added after this. The progress goes from its end_fraction to this
+ * one, and its `table` is the number of star steps so far: 0 if all nodes fit in memory. IO, MEMORY, STOPPED. */
+sstore_status ss_components_finish(ss_components *components, ss_progress *progress, double end_fraction,
                                    sstore_error *error);
 
 /* Get the next node, ascending, as a record: the node as the fingerprint, its root as the id. *more_out is false at the

@@ -53,7 +53,7 @@ sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const s
     return status == SSTORE_OK ? ss_spill_dir_open(taken.tmp_dir, &left->dir, &call->tmp_dir, error) : status;
 }
 
-sstore_status ss_join_call_find(ss_join_call *call, ss_join_kind kind, double end_share, ss_join_pairs_fn on_pairs,
+sstore_status ss_join_call_find(ss_join_call *call, ss_join_kind kind, double end_fraction, ss_join_pairs_fn on_pairs,
                                 void *context, sstore_error *error)
 {
     ss_store_fingerprints left = {.parts = NULL}, right = {.parts = NULL};
@@ -67,7 +67,7 @@ sstore_status ss_join_call_find(ss_join_call *call, ss_join_kind kind, double en
                                      .memory_bytes = call->join_bytes - left.retained_bytes - right.retained_bytes,
                                      .tmp_dir = &call->tmp_dir,
                                      .progress = &call->progress,
-                                     .end_share = end_share,
+                                     .end_fraction = end_fraction,
                                      .on_pairs = on_pairs,
                                      .context = context};
     if (status == SSTORE_OK)

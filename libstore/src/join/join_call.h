@@ -28,7 +28,7 @@ sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const s
                                  const sstore_join_options *options, sstore_error *error);
 
 /* Find the pairs of fingerprints of the left store, or for SS_JOIN_CROSS of both: see ss_table_join(). */
-sstore_status ss_join_call_find(ss_join_call *call, ss_join_kind kind, double end_share, ss_join_pairs_fn on_pairs,
+sstore_status ss_join_call_find(ss_join_call *call, ss_join_kind kind, double end_fraction, ss_join_pairs_fn on_pairs,
                                 void *context, sstore_error *error);
 
 /* ===== fingerprints of a store ===== */

@@ -25,7 +25,7 @@ typedef struct join_run {
     uint32_t block_count;
     ss_join_team team;
     ss_chunk_pool pool;
-    double begin_share;
+    double begin_fraction;
 } join_run;
 
 /* What is joined: all fingerprints, or the group of them that has these bits. */
@@ -146,8 +146,8 @@ static void begin_phase(const join_run *self, const join_level *level, const cha
         return;
     options->progress->now.table_count = self->block_count;
     ss_progress_begin(options->progress, phase, block, self->count,
-                      self->begin_share +
-                          (options->end_share - self->begin_share) * (block + part) / self->block_count);
+                      self->begin_fraction +
+                          (options->end_fraction - self->begin_fraction) * (block + part) / self->block_count);
 }
 
 static sstore_status join_blocks(join_run *self, const join_level *level, sstore_error *error);
@@ -214,7 +214,7 @@ sstore_status ss_table_join(ss_join_kind kind, const ss_fingerprint_parts *left,
                      .sources = {left, right},
                      .count = left->count + (right != NULL ? right->count : 0),
                      .block_count = options->distance < ONE_GROUP_DISTANCE ? options->distance + 1 : 1,
-                     .begin_share = options->progress->end_share};
+                     .begin_fraction = options->progress->end_fraction};
     const join_level all = {.count = self.count, .varying = UINT64_MAX};
     sstore_status status = open_run(&self, kind, error);
     if (status == SSTORE_OK)

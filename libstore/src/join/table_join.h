@@ -39,8 +39,8 @@ typedef struct ss_join_options {
     uint32_t threads;      /* 0: all available ones */
     uint64_t memory_bytes; /* beside the process; enforced from 58 MiB up. With little memory fewer threads work */
     const ss_dir *tmp_dir; /* where to spill; borrowed */
-    ss_progress *progress; /* goes from its end_share to this one */
-    double end_share;
+    ss_progress *progress; /* goes from its end_fraction to this one */
+    double end_fraction;
     ss_join_pairs_fn on_pairs;
     void *context;
 } ss_join_options;

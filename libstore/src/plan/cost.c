@@ -406,7 +406,7 @@ void ss_query_plan_weigh(ss_query_plan *query_plan, const ss_plan *plan, const s
     query_plan->probe_cost = query_plan->exact ? table_cost(&whole, 0, distance, model)
                                                : total_cost(plan, query_plan->radii, distance, model);
     query_plan->scan = !query_plan->complete || query_plan->probe_cost >= probe_limit(model, distance) ||
-                       model->strategy == SSTORE_STRATEGY_SCAN;
+                       model->strategy == SSTORE_STRATEGY_FULL_SCAN;
 }
 
 void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t distance, const ss_cost_model *model,
@@ -448,7 +448,7 @@ static double count_in_block(const ss_expected_store *store, double bits)
     return fmax(1, (block_bits - BLOCK_FRAME_BITS) / (group_bits / SS_GROUP_SIZE) - 0.5);
 }
 
-/* Ids are in no order. Ordinals are below the number of records. */
+/* Ids are in no order. Assigned ones are below the number of records. */
 static double count_ids_blocks(const ss_expected_store *store)
 {
     double bits = store->id_bits > 0 ? store->id_bits : ceil(log2(fmax(2, store->record_count)));
@@ -489,7 +489,7 @@ void ss_plan_cost_init(ss_plan_cost *cost, const ss_plan *plan, const ss_expecte
     const ss_cost_model model = {.fingerprint_count = store->fingerprint_count,
                                  .block_count = blocks,
                                  .io = SSTORE_IO_MMAP};
-    const double scan_ns = scan_cost_of(&model, plan->distance);
+    const double full_scan_ns = scan_cost_of(&model, plan->distance);
     *cost = (ss_plan_cost){.table_bytes = tables * (FILE_HEADER_BYTES + blocks * store->block_bytes)};
     cost->bits = store->fingerprint_count > 0 ? blocks * store->block_bytes * 8 / store->fingerprint_count : 0;
     cost->ids_bytes = store->has_ids ? FILE_HEADER_BYTES + ids_blocks * store->block_bytes : 0;
@@ -497,12 +497,12 @@ void ss_plan_cost_init(ss_plan_cost *cost, const ss_plan *plan, const ss_expecte
     cost->directory_bytes = DIRECTORY_PAGES_BYTES + DIRECTORY_KEY_BYTES * ((tables + 1) * blocks + ids_blocks);
     cost->total_bytes = cost->table_bytes + cost->ids_bytes + cost->directory_bytes;
     add_probes(cost, plan, store, &model);
-    if (cost->warm_ns >= scan_ns) {
-        cost->scans = true;
+    if (cost->warm_ns >= full_scan_ns) {
+        cost->is_full_scan = true;
         cost->probe_count = 0;
         cost->block_count = blocks;
         cost->candidate_count = store->fingerprint_count;
-        cost->warm_ns = scan_ns;
+        cost->warm_ns = full_scan_ns;
     }
     cost->cold_ns = COLD_READ_NS + cost->block_count * COLD_BLOCK_NS;
 }

@@ -157,7 +157,7 @@ uint64_t ss_max_probes(double fingerprint_count, sstore_strategy strategy);
 typedef struct ss_expected_store {
     double record_count, fingerprint_count; /* fingerprint_count: distinct ones */
     bool has_ids;
-    uint32_t id_bits; /* of the largest id; 0: ids are ordinals */
+    uint32_t id_bits; /* of the largest id; 0: ids are numbers from 0 on */
     uint32_t block_bytes;
     const ss_skew *skew; /* NULL: uniform data */
 } ss_expected_store;
@@ -167,7 +167,7 @@ typedef struct ss_plan_cost {
     double bits; /* of a fingerprint in one table, without the directory */
     double table_bytes, ids_bytes, directory_bytes, total_bytes; /* of all tables together */
     double probe_count, block_count, candidate_count;
-    bool scans; /* a scan is cheaper than the probes; these numbers are those of a scan */
+    bool is_full_scan; /* a scan is cheaper than the probes; these numbers are those of a scan */
     double warm_ns, cold_ns;
 } ss_plan_cost;
 

@@ -177,7 +177,7 @@ static void mark_useful(ss_planner *planner)
         for (end = begin; end < planner->count && plans[end].plan.table_count == plans[begin].plan.table_count; end++)
             if (plans[end].weighed.warm_ns * SAME_TIME < best->weighed.warm_ns)
                 best = &plans[end];
-        best->useful = best->weighed.warm_ns * SAME_TIME < warm || best->weighed.cold_ns * SAME_TIME < cold;
+        best->is_useful = best->weighed.warm_ns * SAME_TIME < warm || best->weighed.cold_ns * SAME_TIME < cold;
         warm = fmin(warm, best->weighed.warm_ns);
         cold = fmin(cold, best->weighed.cold_ns);
     }
@@ -186,7 +186,7 @@ static void mark_useful(ss_planner *planner)
 static bool is_eligible(const ss_planner *planner, const ss_planned *plan)
 {
     const uint64_t max = planner->input->max_bytes;
-    return plan->useful && (max == 0 || plan->cost.total_bytes <= (double)max);
+    return plan->is_useful && (max == 0 || plan->cost.total_bytes <= (double)max);
 }
 
 /* What the objective minimises. `fastest` is the time of the fastest plan. */
@@ -327,9 +327,9 @@ static void make_estimate(sstore_plan_estimate *estimate, const ss_planner *plan
     const double records = planner->input->store.record_count;
     *estimate = (sstore_plan_estimate){
         .struct_size = sizeof *estimate,
-        .table_bits = cost->bits,
+        .bits_per_fingerprint = cost->bits,
         .total_bytes = cost->total_bytes,
-        .bytes_each = records > 0 ? cost->total_bytes / records : 0,
+        .bytes_per_record = records > 0 ? cost->total_bytes / records : 0,
         .directory_bytes = cost->directory_bytes,
         .probe_count = cost->probe_count,
         .block_count = cost->block_count,
@@ -339,9 +339,9 @@ static void make_estimate(sstore_plan_estimate *estimate, const ss_planner *plan
         .table_count = planned->plan.table_count,
         .min_prefix_bits = SS_FINGERPRINT_BITS,
         .min_radius = UINT32_MAX,
-        .scans = cost->scans,
-        .useful = planned->useful,
-        .chosen = index == planner->choice,
+        .is_full_scan = cost->is_full_scan,
+        .is_useful = planned->is_useful,
+        .is_chosen = index == planner->choice,
     };
     for (uint32_t i = 0; i < planned->plan.table_count; i++) {
         const uint32_t bits = planned->plan.tables[i].prefix_bits, radius = (uint32_t)planned->plan.tables[i].radius;
@@ -351,7 +351,7 @@ static void make_estimate(sstore_plan_estimate *estimate, const ss_planner *plan
         estimate->max_radius = ss_max_u32(estimate->max_radius, radius);
     }
     snprintf(estimate->plan, sizeof estimate->plan, "%s", planned->name);
-    if (estimate->chosen)
+    if (estimate->is_chosen)
         write_reason(planner, estimate->reason, sizeof estimate->reason);
 }
 

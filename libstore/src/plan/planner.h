@@ -27,7 +27,7 @@ typedef struct ss_planned {
     ss_plan plan;
     ss_plan_cost cost;
     ss_plan_cost weighed; /* of a store of at least SS_WEIGHED_AT_MIN fingerprints */
-    bool useful;          /* no smaller plan is as fast */
+    bool is_useful;       /* no smaller plan is as fast */
 } ss_planned;
 
 typedef struct ss_planner {

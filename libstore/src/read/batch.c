@@ -110,7 +110,7 @@ static way choose_way(const ss_batch *batch)
         return ONE_BY_ONE;
     const double single_cost = batch->count * fmin(plan->scan_cost, mean_cost(batch));
     const double scan_cost = TOGETHER_NS + ss_batch_pass_cost(batch, true);
-    if (strategy == SSTORE_STRATEGY_SCAN || (plan->scan && scan_cost < single_cost))
+    if (strategy == SSTORE_STRATEGY_FULL_SCAN || (plan->scan && scan_cost < single_cost))
         return FULL_SCAN;
     if (plan->scan)
         return ONE_BY_ONE;

@@ -60,8 +60,8 @@ typedef struct slice_worker slice_worker;
 typedef struct table_pass {
     const ss_batch *batch;
     const ss_table *table;
-    uint32_t number; /* of the table */
-    bool scans;      /* in full: any fingerprint of the table may be a match */
+    uint32_t number;   /* of the table */
+    bool is_full_scan; /* in full: any fingerprint of the table may be a match */
     uint32_t prefix_bits;
     int32_t radius;
     sstore_record *queries; /* permuted fingerprint, and index in the round as id: ascending */
@@ -164,7 +164,7 @@ static sstore_status match(const slice_worker *self, const sstore_record *query,
     const table_pass *pass = self->pass;
     const ss_batch *batch = pass->batch;
     const uint64_t pattern = ss_unpermute(&pass->table->permutation, permuted ^ query->fingerprint);
-    if (!pass->scans &&
+    if (!pass->is_full_scan &&
         ss_plan_first_cover(&batch->segment->metadata.plan, batch->plan->radii, pattern) != pass->number)
         return SSTORE_OK;
     const ss_batch_hit hit = {.fingerprint = ss_unpermute(&pass->table->permutation, permuted),
@@ -305,7 +305,9 @@ static uint32_t choose_index_bits(const table_pass *pass, const slice *of)
 {
     const ss_cost_model *costs = &pass->batch->segment->costs;
     const double block_mean = costs->fingerprint_count / fmax(1, costs->block_count);
-    uint64_t left = pass->scans ? 0 : (uint64_t)((double)(of->end_block - of->begin_block) * block_mean / BUCKET_MIN);
+    uint64_t left = pass->is_full_scan
+                        ? 0
+                        : (uint64_t)((double)(of->end_block - of->begin_block) * block_mean / BUCKET_MIN);
     uint32_t bits = 1;
     for (; bits < INDEX_BITS && left > 1; left /= 2)
         bits++;
@@ -468,7 +470,7 @@ sstore_status ss_batch_pass(const ss_batch *batch, bool scan, sstore_error *erro
         table_pass self = {.batch = batch,
                            .table = &batch->segment->tables[i],
                            .number = i,
-                           .scans = scan,
+                           .is_full_scan = scan,
                            .prefix_bits = scan ? SS_FINGERPRINT_BITS : ss_query_prefix_bits(batch->plan, plan, i),
                            .radius = scan ? (int32_t)batch->distance : batch->plan->radii[i],
                            .slice_blocks = slice_blocks,

@@ -367,7 +367,7 @@ static sstore_table_explanation explain_table(const ss_search *search, uint32_t 
     const ss_segment *segment = search->segment;
     const ss_plan_table *table = &segment->metadata.plan.tables[number];
     const ss_search_counts *counts = &search->counts[number];
-    const bool scanned = search->cursor->scanned;
+    const bool scanned = search->cursor->is_full_scan;
     sstore_table_explanation explanation = {
         .struct_size = sizeof explanation,
         .segment = search->segment_number,
@@ -375,20 +375,20 @@ static sstore_table_explanation explain_table(const ss_search *search, uint32_t 
         .key_mask = table->key_mask,
         .prefix_bits = table->prefix_bits,
         .radius = scanned ? SS_NO_PROBE : search->plan->radii[number],
-        .scanned = scanned && number == 0,
+        .is_full_scan = scanned && number == 0,
         .probe_count = counts->probes,
         .block_count = counts->blocks,
         .candidate_count = counts->candidates,
         .match_count = counts->matches,
         .probe_ns = probe_ns,
-        .scan_ns = search->plan->scan_cost,
+        .full_scan_ns = search->plan->scan_cost,
     };
     if (explanation.radius != SS_NO_PROBE) {
         const ss_table_cost expected = ss_search_table_cost(segment, search->plan, search->fingerprint, number);
         explanation.prefix_bits = ss_query_prefix_bits(search->plan, &segment->metadata.plan, number);
         explanation.expected_block_count = expected.block_count;
         explanation.expected_candidate_count = expected.candidate_count;
-    } else if (explanation.scanned) {
+    } else if (explanation.is_full_scan) {
         explanation.expected_block_count = segment->costs.block_count;
         explanation.expected_candidate_count = segment->costs.fingerprint_count;
     }
@@ -421,7 +421,7 @@ sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32
                                   .error = error};
         double probe_ns = plan->scan ? plan->probe_cost : ss_search_cost(search.segment, plan, fingerprint);
         status = ss_search_run(&search);
-        if (cursor->scanned && !plan->scan) /* the probes led to more blocks than a full scan reads */
+        if (cursor->is_full_scan && !plan->scan) /* the probes led to more blocks than a full scan reads */
             probe_ns = fmax(probe_ns, plan->scan_cost);
         for (uint32_t j = 0; status == SSTORE_OK && j < search.segment->metadata.plan.table_count; j++) {
             const sstore_table_explanation explanation = explain_table(&search, j, probe_ns);

@@ -53,7 +53,8 @@ static sstore_status match(const ss_search *self, const ss_open_block *open, uin
     if (SS_UNLIKELY(!follows_last(self, table, permuted)))
         return ss_block_reader_malformed(&table_of(self, open)->blocks, open->slot.number,
                                          "its fingerprints do not ascend", self->error);
-    if (!cursor->scanned && ss_plan_first_cover(&self->segment->metadata.plan, self->plan->radii, pattern) != table)
+    if (!cursor->is_full_scan &&
+        ss_plan_first_cover(&self->segment->metadata.plan, self->plan->radii, pattern) != table)
         return SSTORE_OK;
     ss_search_counts *counts = counts_of(self, table);
     if (counts != NULL)
@@ -104,9 +105,9 @@ static sstore_status count_candidates(const ss_search *self, const ss_open_block
 {
     ss_search_counts *counts = counts_of(self, open->table);
     uint64_t *values = self->cursor->values;
-    if (self->cursor->scanned)
+    if (self->cursor->is_full_scan)
         counts->candidates += open->block.count;
-    for (uint32_t group = range->group; !self->cursor->scanned && group < range->end; group++) {
+    for (uint32_t group = range->group; !self->cursor->is_full_scan && group < range->end; group++) {
         const uint32_t count = ss_block_group_size(&open->block, group);
         const sstore_status status = ss_checked_block_decode_group(&table_of(self, open)->checked, open->slot.number,
                                                                    &open->block, group, count, values, self->error);
@@ -295,16 +296,16 @@ static bool should_scan(const ss_search *self, uint64_t block_count)
            (double)block_count > self->plan->max_blocks;
 }
 
-/* Read and test the blocks of the probes. STOPPED, with cursor->scanned, if a full scan is to be made instead. */
+/* Read and test the blocks of the probes. STOPPED, with cursor->is_full_scan, if a full scan is to be made instead. */
 static sstore_status run_probes(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
     sstore_status status = SSTORE_OK;
     if (SS_UNLIKELY(!ss_steps_take(&cursor->steps, cursor->probe_count)))
         return ss_fail_steps(&self->segment->tables[cursor->probes[0].table].blocks, self->error);
-    cursor->scanned = should_scan(self, find_blocks(self));
+    cursor->is_full_scan = should_scan(self, find_blocks(self));
     cursor->any_probed = true;
-    if (cursor->scanned)
+    if (cursor->is_full_scan)
         return SSTORE_STOPPED;
     for (uint32_t i = 0; status == SSTORE_OK && i < cursor->probe_count; i++) {
         const ss_probe *probe = &cursor->probes[i];
@@ -405,13 +406,13 @@ sstore_status ss_search_run(const ss_search *search)
     cursor->probe_count = cursor->range_count = cursor->open_block_count = cursor->candidate_count = 0;
     cursor->last_table = SS_MAX_TABLES;
     cursor->any_probed = false;
-    cursor->scanned = search->plan->scan;
-    for (uint32_t table = 0; status == SSTORE_OK && !cursor->scanned && table < table_count; table++)
+    cursor->is_full_scan = search->plan->scan;
+    for (uint32_t table = 0; status == SSTORE_OK && !cursor->is_full_scan && table < table_count; table++)
         if (search->plan->radii[table] != SS_NO_PROBE)
             status = probe_table(search, table);
-    if (status == SSTORE_OK && !cursor->scanned)
+    if (status == SSTORE_OK && !cursor->is_full_scan)
         status = run_probes(search);
-    if (!cursor->scanned)
+    if (!cursor->is_full_scan)
         return status;
     if (search->counts != NULL)
         memset(search->counts, 0, table_count * sizeof *search->counts);

@@ -34,7 +34,7 @@ typedef struct ss_search {
     sstore_error *error;
 } ss_search;
 
-/* Run the search. cursor->scanned tells whether it was a full scan, which is also made if the directory shows that
+/* Run the search. cursor->is_full_scan tells whether it was a full scan, which is also made if the directory shows that
  * probing would take longer. */
 sstore_status ss_search_run(const ss_search *search);
 

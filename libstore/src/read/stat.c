@@ -69,10 +69,10 @@ sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t 
         .directory_bytes = ss_table_directory_bytes(of, table),
     };
     if (header->item_count > 0) {
-        statistics.bits = 8.0 * (double)(statistics.file_bytes + statistics.directory_bytes) / count;
-        statistics.bound_bits = bound_bits(header) / count;
-        statistics.elias_fano_bits = elias_fano_bits(count, last) / count;
-        statistics.rice_bits = rice_bits(header) / count;
+        statistics.bits_per_fingerprint = 8.0 * (double)(statistics.file_bytes + statistics.directory_bytes) / count;
+        statistics.bound_bits_per_fingerprint = bound_bits(header) / count;
+        statistics.elias_fano_bits_per_fingerprint = elias_fano_bits(count, last) / count;
+        statistics.rice_bits_per_fingerprint = rice_bits(header) / count;
     }
     return ss_give_result(statistics_out, &statistics, sizeof statistics, SS_TABLE_STATISTICS_SIZE_1, error);
 }
@@ -95,7 +95,7 @@ static void fill_segment(const ss_segment *segment, bool has_ids, sstore_segment
     const ss_manifest_segment *metadata = &segment->metadata;
     const uint32_t block_bytes = metadata->block_bytes;
     *to = (sstore_segment_statistics){
-        .removes = ss_segment_removes(segment),
+        .is_removal = ss_segment_removes(segment),
         .record_count = metadata->record_count,
         .distinct_count = metadata->distinct_count,
         .table_count = metadata->plan.table_count,
@@ -136,7 +136,7 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
         .fingerprint_bits = SS_FINGERPRINT_BITS,
         .distance = manifest->distance,
         .has_ids = manifest->has_ids,
-        .next_ordinal = manifest->next_ordinal,
+        .next_id = manifest->next_id,
         .manifest_bytes = manifest->identity.size,
         .memory_bytes = ss_store_memory_bytes(manifest, store->options.io),
         .total_bytes = ss_manifest_total_bytes(manifest),
@@ -146,17 +146,17 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         sstore_segment_statistics segment;
         fill_segment(store->segments[i], manifest->has_ids, &segment);
-        statistics.distinct_count += segment.removes ? 0 : segment.distinct_count;
+        statistics.distinct_count += segment.is_removal ? 0 : segment.distinct_count;
         statistics.tables_bytes += segment.tables_bytes;
         statistics.ids_bytes += segment.ids_bytes;
         statistics.ids_block_count += segment.ids_block_count;
         statistics.directory_bytes += segment.directory_bytes;
-        if (plan == NULL || (!segment.removes && segment.record_count > largest)) {
+        if (plan == NULL || (!segment.is_removal && segment.record_count > largest)) {
             statistics.table_count = segment.table_count;
             statistics.block_bytes = segment.block_bytes;
             plan = &manifest->segments[i].plan;
         }
-        largest = segment.removes ? largest : ss_max_u64(largest, segment.record_count);
+        largest = segment.is_removal ? largest : ss_max_u64(largest, segment.record_count);
     }
     if (plan != NULL)
         ss_plan_format(plan, statistics.plan, sizeof statistics.plan);

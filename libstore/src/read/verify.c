@@ -24,7 +24,7 @@ typedef struct verification {
     uint64_t problem_count;
     sstore_error worst;   /* the first damage; as long as there is none, the first problem */
     sstore_error opening; /* why the present segment cannot be opened; no message: not known yet */
-    uint64_t min_ordinal; /* above all ids so far, if there are higher numbers: no less may be given to a new record */
+    uint64_t min_next_id; /* above all ids so far, if there are higher numbers: no less may be given to a new record */
 } verification;
 
 /* Note a problem and go on. */
@@ -172,7 +172,7 @@ static sstore_status verify_ids(verification *self, const ss_segment *segment, s
         !ss_ids_iterator_has_all(&iterator, segment->metadata.distinct_count, segment->metadata.record_count))
         note_file(self, ids->file.path, "the ids are not those of the store's fingerprints");
     if (segment->metadata.record_count > 0)
-        self->min_ordinal = ss_max_u64(self->min_ordinal, iterator.max_id + (iterator.max_id < UINT64_MAX));
+        self->min_next_id = ss_max_u64(self->min_next_id, iterator.max_id + (iterator.max_id < UINT64_MAX));
     ss_block_check_free(&blocks);
     ss_ids_iterator_close(&iterator);
     return status;
@@ -246,7 +246,7 @@ static void check_directory(verification *self, const ss_dir *store, const ss_ma
     if (ss_dir_open_at(store, name, &dir, NULL) != SSTORE_OK)
         return;
     const sstore_status status = ss_directory_open(&dir, metadata->lmdb_format, metadata->directory_bytes,
-                                                   metadata->directory_sum, &directory, &problem);
+                                                   metadata->directory_checksum, &directory, &problem);
     if (status != SSTORE_OK && ss_is_of_one_file(&problem))
         note_file_problem(self, &problem);
     ss_directory_close(directory);
@@ -335,8 +335,8 @@ static sstore_status verify_store(verification *self, const sstore *store, sstor
     if (status == SSTORE_OK && manifest->segment_count > 1 && self->problem_count == 0 && !self->stopped)
         status = verify_order(self, store, error);
     if (status == SSTORE_OK && manifest->has_ids && self->problem_count == 0 && !self->stopped &&
-        manifest->next_ordinal < self->min_ordinal) /* min_ordinal counts removed records as well */
-        note_file(self, store->dir.path, "the manifest's next ordinal is not above all ids");
+        manifest->next_id < self->min_next_id) /* min_next_id counts removed records as well */
+        note_file(self, store->dir.path, "the manifest's next id is not above all ids");
     return status;
 }
 

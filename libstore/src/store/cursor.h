@@ -79,7 +79,7 @@ struct sstore_cursor {
     ss_candidates candidates[SS_TOGETHER];
     uint64_t queries[SS_MAX_TABLES]; /* the query's fingerprint, permuted for each table */
     bool any_probed;                 /* of the query in the segment */
-    bool scanned;                    /* the last search was a scan */
+    bool is_full_scan;               /* the last search was a scan */
     uint32_t last_table;             /* with the last hit; SS_MAX_TABLES: none */
     uint64_t last_found;             /* the last hit, permuted */
     uint64_t values[SS_GROUP_SIZE];  /* of a group with candidates */

@@ -17,7 +17,7 @@ enum {
     AT_FINGERPRINT_BITS = 32,
     AT_DISTANCE = 36,
     AT_FLAGS = 40,
-    AT_NEXT_ORDINAL = 48,
+    AT_NEXT_ID = 48,
     AT_RECIPE_BYTES = 56,
     AT_SEGMENT_COUNT = 60,
     FIXED_BYTES = 64
@@ -30,7 +30,7 @@ static const ss_field segment_fields[] = {
     SS_FIELD(0, ss_manifest_segment, segment_id, 8),       SS_FIELD(16, ss_manifest_segment, folder_number, 8),
     SS_FIELD(24, ss_manifest_segment, record_count, 8),    SS_FIELD(32, ss_manifest_segment, distinct_count, 8),
     SS_FIELD(40, ss_manifest_segment, content_sum, 8),     SS_FIELD(56, ss_manifest_segment, block_bytes, 4),
-    SS_FIELD(64, ss_manifest_segment, directory_bytes, 8), SS_FIELD(72, ss_manifest_segment, directory_sum, 8),
+    SS_FIELD(64, ss_manifest_segment, directory_bytes, 8), SS_FIELD(72, ss_manifest_segment, directory_checksum, 8),
     SS_FIELD(88, ss_manifest_segment, ids.block_count, 8), SS_FIELD(96, ss_manifest_segment, ids.header_checksum, 8),
     SS_FIELD(112, ss_manifest_segment, kind, 4),           SS_FIELD(116, ss_manifest_segment, plan.table_count, 4),
     SS_FIELD(120, ss_manifest_segment, lmdb_format, 4),    SS_FIELD(124, ss_manifest_segment, writer, 4),
@@ -189,7 +189,7 @@ static uint8_t *encode(const ss_manifest *manifest, size_t *size_out, sstore_err
     ss_store_le64(bytes + AT_REQUIRED_FEATURES, REQUIRED_FEATURES);
     ss_store_le32(bytes + AT_FLAGS,
                   (manifest->has_ids ? FLAG_HAS_IDS : 0) | (manifest->plan_given ? FLAG_PLAN_GIVEN : 0));
-    ss_store_le64(bytes + AT_NEXT_ORDINAL, manifest->next_ordinal);
+    ss_store_le64(bytes + AT_NEXT_ID, manifest->next_id);
     ss_store_le32(bytes + AT_RECIPE_BYTES, (uint32_t)recipe_bytes);
     ss_store_le32(bytes + AT_SEGMENT_COUNT, manifest->segment_count);
     memcpy(bytes + FIXED_BYTES, manifest->recipe, recipe_bytes);
@@ -420,12 +420,12 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
     manifest->distance = ss_load_le32(fixed + AT_DISTANCE);
     manifest->has_ids = (flags & FLAG_HAS_IDS) != 0;
     manifest->plan_given = (flags & FLAG_PLAN_GIVEN) != 0;
-    manifest->next_ordinal = ss_load_le64(fixed + AT_NEXT_ORDINAL);
+    manifest->next_id = ss_load_le64(fixed + AT_NEXT_ID);
     uint32_t segment_count = ss_load_le32(fixed + AT_SEGMENT_COUNT);
     if (manifest->distance > SSTORE_MAX_BUILD_DISTANCE)
         return fail_at(from, "the distance is out of range");
-    if (!manifest->has_ids && manifest->next_ordinal != 0)
-        return fail_at(from, "a store without ids has a next ordinal");
+    if (!manifest->has_ids && manifest->next_id != 0)
+        return fail_at(from, "a store without ids has a next id");
     sstore_status status = decode_recipe(from, ss_load_le32(fixed + AT_RECIPE_BYTES), manifest);
     if (status != SSTORE_OK)
         return status;

@@ -32,7 +32,7 @@ typedef struct ss_manifest_segment {
     ss_u128 content_sum;    /* of its records; see ss_content_add() */
     uint32_t block_bytes;   /* of all its block files */
     uint64_t directory_bytes;
-    ss_u128 directory_sum;
+    ss_u128 directory_checksum;
     uint32_t writer;        /* of the block files: SS_WRITER of some version */
     uint32_t lmdb_format;   /* of the directory's file; see ss_directory_lmdb_format() */
     ss_plan plan;           /* its distance is the store's */
@@ -44,7 +44,7 @@ typedef struct ss_manifest {
     uint32_t distance;
     bool has_ids;
     bool plan_given; /* the builder was given a plan, which all segments use; else each has its own */
-    uint64_t next_ordinal;
+    uint64_t next_id;
     char *recipe; /* owned, never NULL; "" if none was given */
     uint32_t segment_count;
     ss_manifest_segment *segments; /* owned; the oldest first */

@@ -376,7 +376,7 @@ sstore_status ss_merge_iterator_add(ss_merge_iterator *merge, const sstore *stor
         ss_merge_input *input = &inputs[merge->input_count++];
         *input = (ss_merge_input){.store = merge->store_count,
                                   .age = i,
-                                  .removes = ss_segment_removes(store->segments[i])};
+                                  .is_removal = ss_segment_removes(store->segments[i])};
         status = ss_segment_iterator_open(&input->iterator, store->segments[i], merge->has_ids, error);
     }
     merge->store_count++;
@@ -509,7 +509,7 @@ static bool comes_in_turn(const ss_merge_iterator *merge, const ss_merge_input *
 {
     if (!merge->in_turn)
         return true;
-    return before == NULL ? !input->removes || !merge->from_oldest : input->removes != before->removes;
+    return before == NULL ? !input->is_removal || !merge->from_oldest : input->is_removal != before->is_removal;
 }
 
 /* Take a record from all inputs that have it. It is wanted if in some store the oldest and the newest of them both add
@@ -524,21 +524,21 @@ static sstore_status take(ss_merge_iterator *merge, sstore_record *record_out, b
     merge->from = input;
     do {
         if (last != NULL && last->store != input->store) {
-            *wanted_out |= first->removes == merge->removed && last->removes == merge->removed;
+            *wanted_out |= first->is_removal == merge->removed && last->is_removal == merge->removed;
             first = input;
             last = NULL;
         }
         if (SS_UNLIKELY(!comes_in_turn(merge, last, input)))
             return ss_fail_damaged(error, input->iterator.segment->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
                                    "the segment %s the record (%016llx, %llu), which %s in the store before it",
-                                   input->removes ? "removes" : "adds", (unsigned long long)record_out->fingerprint,
-                                   (unsigned long long)record_out->id, input->removes ? "was not" : "was");
+                                   input->is_removal ? "removes" : "adds", (unsigned long long)record_out->fingerprint,
+                                   (unsigned long long)record_out->id, input->is_removal ? "was not" : "was");
         last = input;
         status = step(merge, error);
         input = status == SSTORE_OK && merge->heap_count > 0 ? &merge->inputs[merge->heap[0]] : NULL;
     } while (input != NULL && input->record.fingerprint == record_out->fingerprint &&
              input->record.id == record_out->id);
-    *wanted_out |= first->removes == merge->removed && last->removes == merge->removed;
+    *wanted_out |= first->is_removal == merge->removed && last->is_removal == merge->removed;
     return status;
 }
 
@@ -547,7 +547,7 @@ sstore_status ss_merge_iterator_next(ss_merge_iterator *merge, sstore_record *re
 {
     sstore_status status = SSTORE_OK;
     *more_out = false;
-    if (merge->input_count == 1 && !merge->inputs[0].removes && !merge->removed && merge->heap_count == 1) {
+    if (merge->input_count == 1 && !merge->inputs[0].is_removal && !merge->removed && merge->heap_count == 1) {
         merge->from = &merge->inputs[0];
         *record_out = merge->from->record;
         *more_out = true;

@@ -108,7 +108,7 @@ sstore_status ss_segment_iterator_next(ss_segment_iterator *iterator, sstore_rec
 typedef struct ss_merge_input {
     ss_segment_iterator iterator;
     uint32_t store, age; /* which store, and which of its segments, the oldest first */
-    bool removes;
+    bool is_removal;
     sstore_record record;
 } ss_merge_input;
 

@@ -169,7 +169,7 @@ static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss
         return status;
     /* The directory is loaded last: now its size is known to be plausible for files that exist. */
     if (status == SSTORE_OK)
-        status = ss_directory_open(dir, metadata->lmdb_format, metadata->directory_bytes, metadata->directory_sum,
+        status = ss_directory_open(dir, metadata->lmdb_format, metadata->directory_bytes, metadata->directory_checksum,
                                    &segment->directory, error);
     for (uint32_t i = 0; status == SSTORE_OK && i < table_count; i++)
         status = open_keys(segment, i, error);

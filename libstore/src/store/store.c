@@ -54,13 +54,14 @@ static void drop_manifest(sstore *store)
 /* Check that the store will not take more memory than the options allow. */
 static sstore_status check_memory(const sstore *store, sstore_error *error)
 {
-    uint64_t max = store->options.max_memory, needed = ss_store_memory_bytes(&store->manifest, store->options.io);
+    uint64_t max = store->options.max_memory_bytes, needed = ss_store_memory_bytes(&store->manifest, store->options.io);
     if (max == 0 || needed <= max)
         return SSTORE_OK;
-    return ss_fail(error, SSTORE_ERROR_MEMORY, 0, store->dir.path, SSTORE_NO_OFFSET,
-                   "opening the store takes %.1f MiB, but max_memory allows %.1f; pread and mmap take least, and so "
-                   "do stores of fewer tables or segments",
-                   (double)needed / 0x1p20, (double)max / 0x1p20);
+    return ss_fail(
+        error, SSTORE_ERROR_MEMORY, 0, store->dir.path, SSTORE_NO_OFFSET,
+        "opening the store takes %.1f MiB, but max_memory_bytes allows %.1f; pread and mmap take least, and so "
+        "do stores of fewer tables or segments",
+        (double)needed / 0x1p20, (double)max / 0x1p20);
 }
 
 /* The segment with this metadata that another handle of the store has open; NULL if there is none. Segments never
@@ -70,7 +71,7 @@ static ss_segment *find_open(const sstore *other, const ss_manifest_segment *met
     for (uint32_t i = 0; other != NULL && i < other->manifest.segment_count; i++) {
         const ss_manifest_segment *known = &other->segments[i]->metadata;
         if (ss_u128_equal(known->segment_id, metadata->segment_id) && known->folder_number == metadata->folder_number &&
-            ss_u128_equal(known->directory_sum, metadata->directory_sum))
+            ss_u128_equal(known->directory_checksum, metadata->directory_checksum))
             return other->segments[i];
     }
     return NULL;
@@ -118,7 +119,7 @@ static sstore_io choose_io(const sstore_open_options *options, const ss_manifest
 {
     if (options->io != SSTORE_IO_AUTO)
         return options->io;
-    const uint64_t max = options->max_memory != 0 ? options->max_memory : UINT64_MAX;
+    const uint64_t max = options->max_memory_bytes != 0 ? options->max_memory_bytes : UINT64_MAX;
     if (ss_manifest_total_bytes(manifest) <= ss_min_u64(max, ss_memory_limit()) / 2)
         return SSTORE_IO_MMAP;
     /* With large blocks in many segments the buffers for pread may not fit. */
@@ -193,7 +194,7 @@ sstore_status sstore_open(const char *path, const sstore_open_options *options, 
                                                  error);
     if (status != SSTORE_OK)
         return status;
-    if (how.options.io > SSTORE_IO_AUTO || how.options.strategy > SSTORE_STRATEGY_SCAN)
+    if (how.options.io > SSTORE_IO_AUTO || how.options.strategy > SSTORE_STRATEGY_FULL_SCAN)
         return ss_fail_argument(error, "sstore_open: the read mode or the strategy is out of range");
     how.recipe = how.options.recipe;
     return open_store(&how, store_out, error);

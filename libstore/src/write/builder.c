@@ -12,7 +12,7 @@
 #include "store/cursor.h"
 
 #define ENFORCED_MEMORY_BYTES ((uint64_t)64 << 20) /* the smallest memory that a build does not exceed */
-#define ORDINAL_BATCH 1024u
+#define ID_BATCH 1024u
 #define FIRST_RECORDS ((size_t)16384)
 
 /* ----- options ----- */
@@ -70,7 +70,7 @@ static sstore_status take_from_store(sstore_builder *builder, const ss_write_opt
     builder->change.total_bytes_before = ss_manifest_total_bytes(manifest);
     builder->writer.distance = manifest->distance;
     builder->writer.has_ids = manifest->has_ids;
-    builder->next_ordinal = builder->base_next_ordinal = manifest->next_ordinal;
+    builder->next_id = builder->base_next_id = manifest->next_id;
     if (options->block_bytes == 0 && manifest->segment_count > 0)
         builder->writer.block_bytes = manifest->segments[0].block_bytes;
     return set_plan(builder, options, error);
@@ -127,7 +127,7 @@ sstore_status ss_builder_open(const char *path, ss_transaction *transaction, con
     builder->extends = options->mode == SS_WRITE_EXTEND;
     builder->progress.report = options->on_progress;
     builder->progress.context = options->progress_context;
-    builder->next_ordinal = !options->without_ids ? options->first_ordinal : 0;
+    builder->next_id = !options->without_ids ? options->first_id : 0;
     builder->expected_max_id = options->expected_max_id;
     builder->ignore_free_space = options->ignore_free_space;
     builder->writer = (ss_segment_writer){
@@ -227,7 +227,7 @@ sstore_status sstore_builder_create(const char *path, const sstore_build_options
         .mode = from.replace ? SS_WRITE_REPLACE : SS_WRITE_NEW,
         .plan = from.plan,
         .recipe = from.recipe,
-        .first_ordinal = from.first_ordinal,
+        .first_id = from.first_id,
         .expected_record_count = from.expected_record_count,
         .expected_max_id = from.expected_max_id,
         .distance = from.distance,
@@ -361,21 +361,18 @@ sstore_status ss_builder_add_records(sstore_builder *builder, const uint64_t *fi
     return status;
 }
 
-/* Add records whose ids are the ordinals from next_ordinal on. */
-static sstore_status add_with_ordinals(sstore_builder *builder, const uint64_t *fingerprints, size_t count,
+/* Add records that are numbered from next_id on. */
+static sstore_status add_with_next_ids(sstore_builder *builder, const uint64_t *fingerprints, size_t count,
                                        sstore_error *error)
 {
-    uint64_t ids[ORDINAL_BATCH];
+    uint64_t ids[ID_BATCH];
     sstore_status status = SSTORE_OK;
-    if (count > UINT64_MAX - builder->next_ordinal)
-        return ss_fail_argument(error,
-                                "there are no ordinals left: they end below 2^64 - 1, and the next one is %llu; "
-                                "give ids with the records",
-                                (unsigned long long)builder->next_ordinal);
+    if (count > UINT64_MAX - builder->next_id)
+        return ss_fail_argument(error, SS_NO_ID_LEFT);
     for (size_t done = 0, size; status == SSTORE_OK && done < count; done += size) {
-        size = (size_t)ss_min_u64(count - done, ORDINAL_BATCH);
+        size = (size_t)ss_min_u64(count - done, ID_BATCH);
         for (size_t i = 0; i < size; i++)
-            ids[i] = builder->next_ordinal++;
+            ids[i] = builder->next_id++;
         status = ss_builder_add_records(builder, fingerprints + done, ids, size, error);
     }
     return status;
@@ -394,12 +391,12 @@ sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *finger
     builder->change.given_count += count;
     builder->ids_given = ids != NULL;
     if (has_ids && ids == NULL) /* no record of a store that is extended can have these */
-        return add_with_ordinals(builder, fingerprints, count, error);
+        return add_with_next_ids(builder, fingerprints, count, error);
     sstore_status status = builder->extends ? ss_builder_open_base(builder, error) : SSTORE_OK;
     if (status != SSTORE_OK)
         return status;
     for (size_t i = 0; has_ids && i < count; i++)
-        ss_id_conflicts_note(&builder->conflicts, ids[i], &builder->next_ordinal);
+        ss_id_conflicts_note(&builder->conflicts, ids[i], &builder->next_id);
     return ss_builder_add_records(builder, fingerprints, ids, count, error);
 }
 
@@ -419,7 +416,7 @@ sstore_status ss_builder_publish(const sstore_builder *builder, uint32_t first, 
     if (first + count + newer > SS_MAX_SEGMENTS)
         return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, builder->transaction->path, SSTORE_NO_OFFSET,
                        "the store has %u segments already, as many as it can; compact it", manifest.segment_count);
-    manifest.next_ordinal = builder->next_ordinal;
+    manifest.next_id = builder->next_id;
     manifest.segment_count = first + count + newer;
     manifest.segments = ss_alloc(manifest.segment_count, sizeof *manifest.segments);
     if (manifest.segments == NULL)
@@ -459,7 +456,7 @@ static void find_conflicts(sstore_builder *builder)
     builder->change.ids_checked = false;
     if (ss_store_open_in(&builder->transaction->store, true, &store, NULL) != SSTORE_OK)
         return;
-    ss_id_conflicts_find(&builder->conflicts, store, builder->base_next_ordinal, &builder->change);
+    ss_id_conflicts_find(&builder->conflicts, store, builder->base_next_id, &builder->change);
     sstore_close(store);
 }
 

@@ -18,13 +18,14 @@
 
 #define SS_DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
 #define SS_MIN_MEMORY_BYTES ((uint64_t)1 << 20)
+#define SS_NO_ID_LEFT "cannot number more records: the next id would exceed 2^64 - 2; give ids with the records"
 #define SS_MAX_MADE 2u /* segments of one builder: of a compaction one that adds and one that removes */
 
 /* The options of all calls that write. Each call fills those that its public struct has (sstore.h). */
 typedef struct ss_write_options {
     const char *plan, *tmp_dir, *recipe;
     uint64_t memory_bytes; /* never 0 */
-    uint64_t first_ordinal, expected_record_count, expected_max_id;
+    uint64_t first_id, expected_record_count, expected_max_id;
     uint32_t distance, block_bytes;
     uint32_t threads; /* never 0 */
     bool without_ids, ignore_free_space, check_ids;
@@ -64,9 +65,9 @@ struct sstore_builder {
     ss_sorter *records; /* NULL: those that were added are all still in `first` */
     uint64_t *first;    /* FIRST_RECORDS fingerprints, then as many ids; NULL until there is a record */
     size_t first_count;
-    bool ids_given; /* with the records so far */
-    uint64_t next_ordinal, base_next_ordinal; /* now, and before the first record */
-    ss_id_conflicts conflicts;                /* of given ids */
+    bool ids_given;                 /* with the records so far */
+    uint64_t next_id, base_next_id; /* now, and before the first record */
+    ss_id_conflicts conflicts;      /* of given ids */
     uint64_t expected_max_id;
     bool ignore_free_space;
     bool in_order;        /* the records come sorted, so none of them is spilled */

@@ -31,7 +31,7 @@ struct sstore_dedup {
     bool is_stale;             /* something was published, and the store could not be opened since */
     sstore_cursor *cursor;     /* for records that are offered one by one */
     ss_growing_index *waiting; /* new records that are not published */
-    uint64_t next_ordinal, new_count;
+    uint64_t next_id, new_count;
     ss_id_conflicts conflicts; /* of given ids */
     sstore_change change;      /* of all publications */
     size_t match_count, match_capacity;
@@ -75,7 +75,7 @@ static sstore_status set_up(sstore_dedup *dedup, const char *path, const sstore_
         return status;
     status = ss_manifest_check_recipe(manifest, transaction->path, options->recipe, error);
     dedup->distance = options->distance == SSTORE_OWN_DISTANCE ? manifest->distance : options->distance;
-    dedup->next_ordinal = manifest->next_ordinal;
+    dedup->next_id = manifest->next_id;
     dedup->change.segment_count_before = manifest->segment_count;
     dedup->change.total_bytes_before = ss_manifest_total_bytes(manifest);
     dedup->max_index_bytes = memory / INDEX_SHARE;
@@ -172,7 +172,7 @@ static sstore_status publish_waiting(sstore_dedup *dedup, sstore_error *error)
     sstore_status status = ss_builder_open(NULL, &dedup->transaction, &options, &builder, error);
     if (status != SSTORE_OK)
         return status;
-    builder->next_ordinal = dedup->next_ordinal;
+    builder->next_id = dedup->next_id;
     status = ss_builder_prepare(builder, &options, 0, 0, error);
     if (status == SSTORE_OK)
         status = ss_growing_index_each(dedup->waiting, add_waiting, builder, error);
@@ -202,12 +202,12 @@ static sstore_status publish_and_forget(sstore_dedup *dedup, sstore_error *error
 }
 
 /* Look for conflicts in what was just published, and add them to those found before. */
-static void find_conflicts(sstore_dedup *dedup, uint64_t next_ordinal)
+static void find_conflicts(sstore_dedup *dedup, uint64_t next_id)
 {
     sstore_change *all = &dedup->change, latest = {.record_count = all->record_count};
     if (!ss_id_conflicts_any(&dedup->conflicts))
         return;
-    ss_id_conflicts_find(&dedup->conflicts, dedup->store, next_ordinal, &latest);
+    ss_id_conflicts_find(&dedup->conflicts, dedup->store, next_id, &latest);
     if (latest.conflict_count > 0 && (all->conflict_count == 0 || latest.min_conflicting_id < all->min_conflicting_id))
         all->min_conflicting_id = latest.min_conflicting_id;
     all->conflict_count += latest.conflict_count;
@@ -224,13 +224,13 @@ static sstore_status publish(sstore_dedup *dedup, sstore_error *error)
 {
     if (ss_growing_index_count(dedup->waiting) == 0)
         return SSTORE_OK;
-    const uint64_t next_ordinal = dedup->transaction.manifest.next_ordinal;
+    const uint64_t next_id = dedup->transaction.manifest.next_id;
     sstore_status status = publish_and_forget(dedup, error);
     note_change(dedup);
     if (status == SSTORE_OK && (!dedup->compacts || ss_id_conflicts_any(&dedup->conflicts)))
         status = open_store(dedup, error);
     if (status == SSTORE_OK)
-        find_conflicts(dedup, next_ordinal);
+        find_conflicts(dedup, next_id);
     if (status == SSTORE_OK && dedup->compacts) {
         const ss_write_options options = remaining_options(dedup);
         dedup->is_stale = true;
@@ -268,7 +268,7 @@ static bool is_due(const sstore_dedup *dedup)
 /* Records that are offered, and of them a round that is looked up together. */
 typedef struct offer {
     sstore_dedup *dedup;
-    const uint64_t *fingerprints, *ids; /* ids NULL: give new records ordinals, or none */
+    const uint64_t *fingerprints, *ids; /* ids NULL: number new records from next_id on, or give them no ids */
     bool *is_new_out;                   /* NULL: not wanted, like the next one */
     sstore_dedup_fn on_answer;
     void *context;
@@ -293,14 +293,14 @@ static sstore_status insert(const offer *self, uint64_t fingerprint, uint64_t *i
 {
     sstore_dedup *dedup = self->dedup;
     const bool has_ids = dedup->transaction.manifest.has_ids;
-    *id_out = !has_ids ? 0 : self->ids != NULL ? self->ids[self->next] : dedup->next_ordinal;
-    if (has_ids && self->ids == NULL && dedup->next_ordinal == UINT64_MAX)
-        return ss_fail_argument(self->error, "there are no ordinals left: they end below 2^64 - 1");
+    *id_out = !has_ids ? 0 : self->ids != NULL ? self->ids[self->next] : dedup->next_id;
+    if (has_ids && self->ids == NULL && dedup->next_id == UINT64_MAX)
+        return ss_fail_argument(self->error, SS_NO_ID_LEFT);
     sstore_status status = ss_growing_index_add(dedup->waiting, fingerprint, *id_out, self->error);
     if (status != SSTORE_OK)
         return status;
     if (has_ids)
-        ss_id_conflicts_note(&dedup->conflicts, *id_out, &dedup->next_ordinal);
+        ss_id_conflicts_note(&dedup->conflicts, *id_out, &dedup->next_id);
     dedup->new_count++;
     return SSTORE_OK;
 }
@@ -378,11 +378,11 @@ static size_t round_size(const sstore_dedup *dedup, size_t left)
     return (size_t)ss_min_u64(left, every > waiting ? ss_min_u64(every - waiting, room) : room);
 }
 
-sstore_status sstore_dedup_offer(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
-                                 bool *is_new_out, sstore_dedup_fn on_answer, void *context, sstore_error *error)
+sstore_status sstore_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
+                                  bool *is_new_out, sstore_dedup_fn on_answer, void *context, sstore_error *error)
 {
     if (dedup == NULL || (fingerprints == NULL && count > 0))
-        return ss_fail_argument(error, "sstore_dedup_offer: dedup and fingerprints must not be NULL");
+        return ss_fail_argument(error, "sstore_dedup_insert: dedup and fingerprints must not be NULL");
     offer self = {.dedup = dedup,
                   .fingerprints = fingerprints,
                   .ids = dedup->transaction.manifest.has_ids ? ids : NULL,

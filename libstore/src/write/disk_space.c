@@ -44,8 +44,8 @@ sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t recor
     const ss_segment_writer *writer = &builder->writer;
     const ss_dir *dir = &builder->transaction->store;
     const bool apart = builder->tmp_dir.fd >= 0 && !ss_dir_same_device(&builder->tmp_dir, dir);
-    /* The largest id that was given, or is expected. Ordinals need no more bits than that. */
-    uint64_t largest_id = ss_max_u64(ss_max_u64(builder->next_ordinal, builder->expected_max_id), record_count);
+    /* The largest id that was given, or is expected. Assigned ids need no more bits than that. */
+    uint64_t largest_id = ss_max_u64(ss_max_u64(builder->next_id, builder->expected_max_id), record_count);
     ss_expected_store store = {.record_count = (double)record_count,
                                .fingerprint_count = (double)record_count,
                                .has_ids = writer->has_ids,

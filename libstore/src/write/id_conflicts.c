@@ -77,26 +77,26 @@ static bool mark_ids(const search *self, const sstore *store, uint32_t first, ui
     return status == SSTORE_OK;
 }
 
-/* Whether an older record may have one of the added ids: one below the next ordinal of then. An ordinal cannot be above
+/* Whether an older record may have one of the added ids: one below the next id of then. An assigned id cannot be above
  * the largest id, so the largest id may also be one. */
-static bool may_be_older(const search *self, uint64_t next_ordinal)
+static bool may_be_older(const search *self, uint64_t next_id)
 {
     bool any = false;
-    for (size_t i = 0; i < self->count && (self->ids[i] < next_ordinal || next_ordinal == UINT64_MAX); i++)
+    for (size_t i = 0; i < self->count && (self->ids[i] < next_id || next_id == UINT64_MAX); i++)
         any |= (self->marks[i] & MARK_ADDED) != 0;
     return any;
 }
 
 /* Whether to look the suspects up in older segments. If ids are hashes, each is suspect, and almost none is there; if
  * they are numbers, a suspect is there almost surely. */
-static bool is_worth_it(uint64_t older_count, uint64_t added_count, uint64_t next_ordinal)
+static bool is_worth_it(uint64_t older_count, uint64_t added_count, uint64_t next_id)
 {
     const bool is_cheap = older_count <= RECORDS_AT_MIN ||
                           (older_count - RECORDS_AT_MIN) / RECORDS_FOR_ONE <= added_count;
-    return is_cheap || older_count >= next_ordinal / 2;
+    return is_cheap || older_count >= next_id / 2;
 }
 
-void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint64_t next_ordinal, sstore_change *change)
+void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint64_t next_id, sstore_change *change)
 {
     const uint32_t newest = store->manifest.segment_count - 1;
     const uint64_t added_count = store->segments[newest]->metadata.record_count;
@@ -107,9 +107,9 @@ void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint6
     conflicts->count = ss_sort_unique_keys(conflicts->suspects, conflicts->scratch, conflicts->count);
     search self = {.ids = conflicts->suspects, .count = conflicts->count, .marks = ss_alloc(conflicts->count, 1)};
     bool checked = self.marks != NULL && mark_ids(&self, store, newest, newest + 1, true);
-    if (checked && newest > 0 && may_be_older(&self, next_ordinal))
+    if (checked && newest > 0 && may_be_older(&self, next_id))
         checked = ss_merge_iterator_bytes(store, 0, newest) <= MAX_STREAM_BYTES &&
-                  is_worth_it(change->record_count - added_count, added_count, next_ordinal) &&
+                  is_worth_it(change->record_count - added_count, added_count, next_id) &&
                   mark_ids(&self, store, 0, newest, false);
     change->ids_checked = change->ids_checked && checked;
     for (size_t i = 0; self.marks != NULL && i < self.count; i++) {

@@ -4,7 +4,7 @@
  *
  * An id is suspect unless it is above all ids before it, in the store and in the input: such an id is new. So it costs
  * nothing to number documents consecutively. Suspects are looked up after the new segment is published; in older
- * segments only if that is cheap compared to the addition, or if half of the numbers below the next ordinal are in use.
+ * segments only if that is cheap compared to the addition, or if half of the numbers below the next id are in use.
  */
 #ifndef SS_ID_CONFLICTS_H
 #define SS_ID_CONFLICTS_H
@@ -26,13 +26,13 @@ void ss_id_conflicts_free(ss_id_conflicts *conflicts);
 
 void ss_id_conflicts_add_suspect(ss_id_conflicts *conflicts, uint64_t id);
 
-/* Note the id of a record that is added, and make *next_ordinal one above the largest id, as far as there is one. */
-static inline void ss_id_conflicts_note(ss_id_conflicts *conflicts, uint64_t id, uint64_t *next_ordinal)
+/* Note the id of a record that is added, and make *next_id one above the largest id, as far as there is one. */
+static inline void ss_id_conflicts_note(ss_id_conflicts *conflicts, uint64_t id, uint64_t *next_id)
 {
-    if (id < *next_ordinal || id == UINT64_MAX)
+    if (id < *next_id || id == UINT64_MAX)
         ss_id_conflicts_add_suspect(conflicts, id);
-    if (id >= *next_ordinal)
-        *next_ordinal = id + (id < UINT64_MAX);
+    if (id >= *next_id)
+        *next_id = id + (id < UINT64_MAX);
 }
 
 /* Whether there are suspects. */
@@ -42,10 +42,10 @@ static inline bool ss_id_conflicts_any(const ss_id_conflicts *conflicts)
 }
 
 /*
- * Look the suspects up in `store`, whose newest segment was just added, and forget them. `next_ordinal` is that before
- * the addition. Fills conflict_count, min_conflicting_id and ids_checked. What cannot be read counts as not checked.
+ * Look the suspects up in `store`, whose newest segment was just added, and forget them. `next_id` is that before the
+ * addition. Fills conflict_count, min_conflicting_id and ids_checked. What cannot be read counts as not checked.
  */
-void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint64_t next_ordinal,
+void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint64_t next_id,
                           sstore_change *change);
 
 #endif

@@ -186,7 +186,8 @@ static sstore_status make_directory(reindexing *self, const ss_segment *segment,
     }
     metadata->lmdb_format = ss_directory_lmdb_format();
     if (status == SSTORE_OK)
-        status = ss_directory_writer_finish(directory, &metadata->directory_bytes, &metadata->directory_sum, error);
+        status = ss_directory_writer_finish(directory, &metadata->directory_bytes, &metadata->directory_checksum,
+                                            error);
     ss_directory_writer_close(directory);
     return status;
 }

@@ -17,7 +17,7 @@
 typedef struct record_pieces {
     ss_merge_iterator *records;  /* borrowed */
     uint64_t shard, shard_count; /* records of other shards are left out */
-    uint64_t next_ordinal;       /* of the store to be written: above all ids */
+    uint64_t next_id;            /* of the store to be written: above all ids */
     size_t piece_count, piece_capacity;
     ss_sequencer sequencer;
     bool has_last;
@@ -34,8 +34,8 @@ static bool is_in_shard(const record_pieces *pieces, uint64_t fingerprint)
     return (ss_hash64(bytes, sizeof bytes) >> 32) * pieces->shard_count >> 32 == pieces->shard;
 }
 
-/* Records must ascend strictly, also from piece to piece: encoders rely on that. The next ordinal must be above their
- * ids, or 'sstore verify' would reject the store that is written. */
+/* Records must ascend strictly, also from piece to piece: encoders rely on that. The next id must be above their ids,
+ * or 'sstore verify' would reject the store that is written. */
 static sstore_status check_record(record_pieces *pieces, const sstore_record *record, sstore_error *error)
 {
     const ss_merge_iterator *records = pieces->records;
@@ -44,9 +44,9 @@ static sstore_status check_record(record_pieces *pieces, const sstore_record *re
                          (record->fingerprint == last->fingerprint && records->has_ids && record->id > last->id);
     pieces->has_last = true;
     pieces->last = *record;
-    if (records->has_ids && SS_UNLIKELY(record->id + (record->id < UINT64_MAX) > pieces->next_ordinal))
+    if (records->has_ids && SS_UNLIKELY(record->id + (record->id < UINT64_MAX) > pieces->next_id))
         return ss_fail_damaged(error, ss_merge_iterator_file(records), SSTORE_NO_OFFSET,
-                               "the manifest's next ordinal is not above all ids; 'sstore verify' says of which store");
+                               "the manifest's next id is not above all ids; 'sstore verify' says of which store");
     if (SS_LIKELY(ascends))
         return SSTORE_OK;
     return ss_fail_damaged(
@@ -120,7 +120,7 @@ static ss_sorted_pieces open_pieces(record_pieces *pieces, const sstore_builder 
 {
     const size_t capacity = ss_piece_capacity(builder->writer.memory.piece_capacity, max_records);
     assert(capacity > 0);
-    pieces->next_ordinal = builder->next_ordinal;
+    pieces->next_id = builder->next_id;
     pieces->piece_capacity = capacity;
     /* At least one, so that records are read even if the manifest says that none are left: this has to be true. */
     pieces->piece_count = (size_t)ss_max_u64((max_records + capacity - 1) / capacity, 1);
@@ -140,7 +140,7 @@ typedef struct inputs {
     size_t count;
     sstore **stores;
     ss_merge_iterator records;
-    uint64_t record_count, next_ordinal;
+    uint64_t record_count, next_id;
     uint64_t memory_bytes; /* while they are read */
 } inputs;
 
@@ -184,7 +184,7 @@ static sstore_status open_inputs(inputs *from, const char *const *paths, size_t 
         ss_manifest_totals totals;
         (void)ss_manifest_counts(manifest, &totals);
         from->record_count += totals.record_count;
-        from->next_ordinal = ss_max_u64(from->next_ordinal, manifest->next_ordinal);
+        from->next_id = ss_max_u64(from->next_id, manifest->next_id);
         from->memory_bytes += ss_merge_iterator_bytes(from->stores[i], 0, manifest->segment_count);
         status = ss_merge_iterator_add(&from->records, from->stores[i], 0, manifest->segment_count, error);
     }
@@ -200,7 +200,7 @@ static sstore_status build_shard(inputs *from, uint64_t shard, uint64_t shard_co
     sstore_status status = ss_builder_open(path, NULL, options, &builder, error);
     if (status != SSTORE_OK)
         return status;
-    builder->next_ordinal = from->next_ordinal;
+    builder->next_id = from->next_id;
     builder->in_order = true;
     status = ss_builder_prepare(builder, options, from->memory_bytes, from->record_count / shard_count, error);
     if (status != SSTORE_OK) {
@@ -293,10 +293,10 @@ static segment_range find_tiers(const ss_manifest *manifest)
 }
 
 /* The segments to compact. A single one is written again only if another form is asked for. */
-static segment_range choose_range(const ss_manifest *manifest, sstore_compaction which, const ss_write_options *options)
+static segment_range choose_range(const ss_manifest *manifest, sstore_compaction scope, const ss_write_options *options)
 {
     const bool has_form = options->plan != NULL || options->block_bytes != 0;
-    if (which == SSTORE_COMPACT_TIERS)
+    if (scope == SSTORE_COMPACT_TIERS)
         return find_tiers(manifest);
     return (segment_range){0, manifest->segment_count > 1 || has_form ? manifest->segment_count : 0};
 }
@@ -406,7 +406,7 @@ static sstore_status run(compaction *self, const ss_write_options *options, ssto
     return status;
 }
 
-sstore_status ss_compact(const char *path, ss_transaction *transaction, sstore_compaction which,
+sstore_status ss_compact(const char *path, ss_transaction *transaction, sstore_compaction scope,
                          const ss_write_options *options, sstore_change *change_out, sstore_error *error)
 {
     compaction self = {.made_count = 0};
@@ -414,7 +414,7 @@ sstore_status ss_compact(const char *path, ss_transaction *transaction, sstore_c
     if (status != SSTORE_OK)
         return status;
     sstore_builder *builder = self.builder;
-    self.range = choose_range(&builder->transaction->manifest, which, options);
+    self.range = choose_range(&builder->transaction->manifest, scope, options);
     if (self.range.first < self.range.end)
         status = run(&self, options, error);
     else
@@ -438,9 +438,9 @@ sstore_status sstore_compact(const char *path, const sstore_compact_options *opt
         status = ss_check_result(change_out, SS_CHANGE_SIZE_1, error);
     if (status != SSTORE_OK)
         return status;
-    if (taken.which > SSTORE_COMPACT_TIERS)
-        return ss_fail_argument(error, "sstore_compact: there is no compaction %d", (int)taken.which);
+    if (taken.scope > SSTORE_COMPACT_TIERS)
+        return ss_fail_argument(error, "sstore_compact: there is no compaction %d", (int)taken.scope);
     const ss_write_options write = {SS_SHARED_OPTIONS(taken), .mode = SS_WRITE_EXTEND, .plan = taken.plan,
                                     .recipe = taken.recipe};
-    return ss_compact(path, NULL, taken.which, &write, change_out, error);
+    return ss_compact(path, NULL, taken.scope, &write, change_out, error);
 }

@@ -512,8 +512,8 @@ sstore_status ss_segment_write(const ss_segment_writer *writer, const ss_sorted_
     if (status == SSTORE_OK && segment_out->plan.table_count > 1)
         status = build_other_tables(&self, error);
     if (status == SSTORE_OK)
-        status = ss_directory_writer_finish(self.directory, &segment_out->directory_bytes, &segment_out->directory_sum,
-                                            error);
+        status = ss_directory_writer_finish(self.directory, &segment_out->directory_bytes,
+                                            &segment_out->directory_checksum, error);
     ss_directory_writer_close(self.directory);
     return status;
 }

@@ -1,11 +1,11 @@
-# Without ids the ordinals go on; without ids in the store a fingerprint is there once.
+# Without ids the ids continue; without ids in the store a fingerprint is there once.
 fingerprints 100 1 >first
 fingerprints 30 2 >second
 sstore build --quiet --recipe r STORE first
 exits 0 sstore add STORE second
 exits 0 sstore add STORE second
 cat first second second >all
-sstore dump STORE | cmp - <(nl -v 0 -w 1 all | awk '{print $2 "\t" $1}' | sort -k 1,1 -k 2n,2) && echo "ordinals go on"
+sstore dump STORE | cmp - <(nl -v 0 -w 1 all | awk '{print $2 "\t" $1}' | sort -k 1,1 -k 2n,2) && echo "ids continue"
 sstore stat STORE | grep '^next' | sed 's/  */ /g'
 echo "--- once removed, an ordinal is not given again"
 tail -n 1 second | exits 0 sstore remove STORE

@@ -1,11 +1,11 @@
 # Progress for programs: an object a line, from reading to the last table. None where it is not asked for.
 clustered 3000 51 >input
 sstore build --progress json --plan 3 STORE input 2>progress
-sed 's/^sstore:.*/(summary)/; s/"per_second":[0-9.e+]*,\?//; s/,}/}/; s/"share":[0-9.]*,\?/"share"/; s/,"seconds_left.*/}/' progress |
+sed 's/^sstore:.*/(summary)/; s/"per_second":[0-9.e+]*,\?//; s/,}/}/; s/"fraction":[0-9.]*,\?/"fraction"/; s/,"seconds_left.*/}/' progress |
     sed 's/"phase":\("[a-z]*"\).*"done":\([0-9]*\).*"total":\([0-9]*\).*"table":\([0-9]*\).*/\1 \2 of \3, table \4/; s/"phase":\("[a-z]*"\).*"done":\([0-9]*\).*/\1 \2/' | tr -d '{}' | uniq
 echo "--- shares go from 0 to 1"
-grep -o '"share":[0-9.]*' progress | cut -d : -f 2 | sort -n -c
-tail -n 2 progress | grep -c '"share":1.0'
+grep -o '"fraction":[0-9.]*' progress | cut -d : -f 2 | sort -n -c
+tail -n 2 progress | grep -c '"fraction":1.0'
 echo "--- none"
 sstore build --quiet QUIET input 2>&1
 sstore build --progress none NONE input 2>&1

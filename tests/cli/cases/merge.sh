@@ -5,8 +5,8 @@ sed -n 1001,1200p all >second
 tail -n 1800 all >third
 sstore build --quiet WHOLE all
 sstore build --quiet --plan 2 FIRST first
-sstore build --quiet --plan 5c2 --block-size 512 --first-ordinal 1000 SECOND second
-sstore build --quiet --first-ordinal 1200 THIRD third
+sstore build --quiet --plan 5c2 --block-size 512 --first-id 1000 SECOND second
+sstore build --quiet --first-id 1200 THIRD third
 sstore merge MERGED SECOND THIRD FIRST
 same_store WHOLE MERGED
 sstore verify MERGED
