@@ -66,7 +66,7 @@ try EXPECTED <parts.zst
 while IFS= read -r line; do gzip -c <<<"$line"; done < <(head -50 one) >lines.gz
 exits 0 sstore build --quiet LINES lines.gz
 same <(head -50 one | sort) <(sstore dump LINES)
-echo "--- several inputs of all kinds in one build; ordinals count over all of them"
+echo "--- several inputs of all kinds in one build; assigned ids count over all of them"
 cut -f 1 all.txt | head -4000 >one.txt
 cut -f 1 all.txt | tail -n +4001 | head -7 | gzip >two.txt.gz
 tail -c +32057 all.u64 | head -c 32000 | zstd -q >three.u64.zst

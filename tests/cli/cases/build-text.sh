@@ -6,7 +6,7 @@ sstore dump STORE
 echo "--- without ids"
 printf 'b\na -\nc\t-\na' | exits 0 sstore build --quiet PLAIN
 sstore dump PLAIN
-echo "--- an ordinal counts over all inputs"
+echo "--- assigned ids count over all inputs"
 printf 'a\nb\n' >one
 printf 'd\nc\n' >two
 echo e | exits 0 sstore build --quiet MANY one - two

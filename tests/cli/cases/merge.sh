@@ -19,7 +19,7 @@ same_store WHOLE TWO
 echo "--- what is in several inputs is kept once"
 sstore merge --quiet AGAIN WHOLE FIRST THIRD WHOLE
 same_store WHOLE AGAIN
-sstore build --quiet LOST third # its ordinals are those of FIRST
+sstore build --quiet LOST third # its assigned ids are those of FIRST
 sstore merge --quiet BOTH FIRST LOST
 sstore dump BOTH | wc -l
 echo "--- one input, none in it, and the store itself among them"

@@ -7,7 +7,7 @@ exits 0 sstore add STORE second
 cat first second second >all
 sstore dump STORE | cmp - <(nl -v 0 -w 1 all | awk '{print $2 "\t" $1}' | sort -k 1,1 -k 2n,2) && echo "ids continue"
 sstore stat STORE | grep '^next' | sed 's/  */ /g'
-echo "--- once removed, an ordinal is not given again"
+echo "--- once removed, an id is not assigned again"
 tail -n 1 second | exits 0 sstore remove STORE
 head -n 1 first | exits 0 sstore add STORE
 sstore dump STORE | grep -c "$(head -n 1 first)"
