@@ -129,7 +129,7 @@ static sstore_status run(spilling_call *call, const data_set *set, sstore_error 
                           .plan = "2",
                           .threads = 2,
                           .distance = 1,
-                          .collection_bytes = set == &few ? 0 : 1};
+                          .collection_bytes = set == &few ? 0 : (uint64_t)1 << 20};
     return call(&how, error);
 }
 

@@ -144,7 +144,7 @@ static bool run_with(size_t number, size_t files)
                           .plan = "4",
                           .threads = 3,
                           .distance = 3,
-                          .collection_bytes = 1};
+                          .collection_bytes = (uint64_t)1 << 20};
     sstore_error error = {.status = SSTORE_OK};
     testing_doing("%s with %zu files, seed %" PRIu64, works[number].name, files, run_seed);
     scratch_remove(target);

@@ -10,6 +10,8 @@
 #include "support/testing.h"
 #include "support/use_store.h"
 
+#define MIN_MEMORY_BYTES ((uint64_t)1 << 20) /* of a collection */
+
 /* What a matcher must find of records as they were fed: repeated ones again. */
 static void try_all(const data_set *data, const uint64_t *queries, size_t query_count, uint32_t distance,
                     matches *wanted)
@@ -190,6 +192,8 @@ static void test_arguments(void **state)
     sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
     options.tmp_dir = "/nowhere/at/all";
     assert_status(sstore_collection_create(&options, &collection, &error), SSTORE_ERROR_NOT_FOUND, &error);
+    options.memory_bytes = MIN_MEMORY_BYTES - 1;
+    assert_status(sstore_collection_create(&options, &collection, &error), SSTORE_ERROR_ARGUMENT, &error);
     options.struct_size = 3;
     assert_status(sstore_collection_create(&options, &collection, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_null(collection);
@@ -248,11 +252,12 @@ static void test_collections(void **state)
     static const size_t counts[] = {0, 1, 2, 100, 20000};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         check_collection(&random, counts[i], 1 + counts[i] / 5, 3, 0);
-        check_collection(&random, counts[i], 1, 64, 1);
+        check_collection(&random, counts[i], 1, 64, MIN_MEMORY_BYTES);
     }
-    check_collection(&random, 200000, 20000, 3, 1); /* spilled; the first query's are more than a piece holds */
-    check_collection(&random, 200000, 2, 16, 1);
-    check_collection(&random, 100000, 1, 1, 1); /* hardly any different ones */
+    /* Spilled; the matches of the first query are more than a piece holds. */
+    check_collection(&random, 200000, 20000, 3, MIN_MEMORY_BYTES);
+    check_collection(&random, 200000, 2, 16, MIN_MEMORY_BYTES);
+    check_collection(&random, 100000, 1, 1, MIN_MEMORY_BYTES); /* hardly any different ones */
     testing_done();
 }
 

@@ -116,33 +116,43 @@ const command_option run_options[] = {
     {0},
 };
 
-const command_option task_options[] = {
+const command_option thread_options[] = {
+    {"threads", 0, "N", "use N threads (default: all processors)", OPTION_NUMBER,
+     OPTION_FIELD(task_arguments, options.threads), .max = 1024},
+    {0},
+};
+
+const command_option input_thread_options[] = {
     {"threads", 0, "N", "use N threads (default: all processors); 1: also read input on the same thread", OPTION_NUMBER,
      OPTION_FIELD(task_arguments, options.threads), .max = 1024},
-    {"memory", 0, "SIZE", "memory limit of the process (default 1G; enforced from 64M up)", OPTION_SIZE,
-     OPTION_FIELD(task_arguments, options.memory_bytes)},
-    {"tmp-dir", 0, "DIR",
-     "folder for data that does not fit in memory (default: STORE; for "
-     "pairs, clusters and join: TMPDIR if it is set)",
-     OPTION_TEXT, OPTION_FIELD(task_arguments, options.tmp_dir)},
     {0},
 };
 
 const command_option write_options[] = {
+    {"memory", 0, "SIZE", "memory limit of the process (default 1G; enforced from 64M up)", OPTION_SIZE,
+     OPTION_FIELD(task_arguments, options.memory_bytes)},
+    {"tmp-dir", 0, "DIR", "folder for data that does not fit in memory (default: inside the store that is written)",
+     OPTION_TEXT, OPTION_FIELD(task_arguments, options.tmp_dir)},
     {"ignore-free-space", 0, NULL, "start even if the disk seems too full", OPTION_FLAG,
      OPTION_FIELD(task_arguments, options.ignore_free_space)},
     {0},
 };
 
-const command_option segment_options[] = {
-    {"plan", 0, "PLAN", "the tables: auto, 20, 16, 10, 4, 3, 2, 1, BcC (such as 5c2) or bits:radius,...", OPTION_TEXT,
+const command_option plan_options[] = {
+    {"plan", 0, "PLAN", "the tables: auto, 20, 16, 10, 4, 3, 2, 1, BcC, BcC/BcC or bits:radius,...", OPTION_TEXT,
      OPTION_FIELD(task_arguments, options.plan)},
-    {"block-size", 0, "SIZE", "bytes of a block, a power of two from 256 to 64K (default: the store's, or 4K)",
-     OPTION_SIZE, OPTION_FIELD(task_arguments, options.block_bytes)},
+    {0},
+};
+
+const command_option segment_options[] = {
+    {"block-size", 0, "SIZE", "bytes of a block, a power of two from 256 to 64K (default: the store's)", OPTION_SIZE,
+     OPTION_FIELD(task_arguments, options.block_bytes)},
     {0},
 };
 
 const command_option build_options[] = {
+    {"block-size", 0, "SIZE", "bytes of a block, a power of two from 256 to 64K (default 4K)", OPTION_SIZE,
+     OPTION_FIELD(task_arguments, options.block_bytes)},
     {"force", 0, NULL, "replace an existing store when the new one is complete", OPTION_FLAG,
      OPTION_FIELD(task_arguments, options.replace)},
     {"allow-empty", 0, NULL, "with --force: also replace a store if there are no records", OPTION_FLAG,
@@ -251,9 +261,7 @@ int task_end(const char *path, sstore_status status, const sstore_error *error)
         return interrupt_exit_code();
     }
     const int code = message_status(status, error);
-    if (status == SSTORE_ERROR_EXISTS)
-        message_print("--force replaces an existing store, but no other file or folder");
-    else if (status == SSTORE_ERROR_IO && error->system_errno == ENOSPC)
+    if (status == SSTORE_ERROR_IO && error->system_errno == ENOSPC)
         message_print("--tmp-dir puts temporary files on another disk; --ignore-free-space starts all the same");
     return code;
 }
@@ -279,6 +287,8 @@ static int print_summary(const char *path)
 int task_end_build(const task_arguments *arguments, const char *path, sstore_status status, const sstore_error *error)
 {
     int code = task_end(path, status, error);
+    if (status == SSTORE_ERROR_EXISTS && !arguments->options.replace)
+        message_print("--force replaces an existing store, but no other file or folder");
     return code != EXIT_DONE || arguments->quiet ? code : print_summary(path);
 }
 

@@ -86,20 +86,30 @@ typedef struct task_arguments {
     }
 
 /*
- * Groups of options for the task_arguments at an offset in the arguments. Each includes the previous ones. RUN:
- * progress and messages. TASK: threads, memory and temporary files. WRITE: for commands that write to a store. SEGMENT:
- * plan and block size of a segment. BUILD: for commands that make a store.
+ * Groups of options for the task_arguments at an offset in the arguments. RUN: progress and messages. THREAD: threads.
+ * INPUT_THREAD: the same for commands that read input. The others include RUN. WRITE: for commands that write to a
+ * store. SEGMENT: for commands that write a segment with a plan. BUILD: for commands that make a store.
  */
-extern const command_option run_options[], task_options[], write_options[], segment_options[], build_options[];
+extern const command_option run_options[], thread_options[], input_thread_options[], write_options[], plan_options[],
+    segment_options[], build_options[];
 void check_run_options(void *part);
 #define RUN_OPTION_GROUPS(offset)                                                                                      \
     {                                                                                                                  \
         run_options, offset, NULL, check_run_options                                                                   \
     }
-#define TASK_OPTION_GROUPS(offset) {task_options, offset, NULL, NULL}, RUN_OPTION_GROUPS(offset)
-#define WRITE_OPTION_GROUPS(offset) {write_options, offset, NULL, NULL}, TASK_OPTION_GROUPS(offset)
-#define SEGMENT_OPTION_GROUPS(offset) {segment_options, offset, NULL, NULL}, WRITE_OPTION_GROUPS(offset)
-#define BUILD_OPTION_GROUPS(offset) {build_options, offset, NULL, NULL}, SEGMENT_OPTION_GROUPS(offset)
+#define THREAD_OPTION_GROUP(offset)                                                                                    \
+    {                                                                                                                  \
+        thread_options, offset, NULL, NULL                                                                             \
+    }
+#define INPUT_THREAD_OPTION_GROUP(offset)                                                                              \
+    {                                                                                                                  \
+        input_thread_options, offset, NULL, NULL                                                                       \
+    }
+#define WRITE_OPTION_GROUPS(offset) {write_options, offset, NULL, NULL}, RUN_OPTION_GROUPS(offset)
+#define SEGMENT_OPTION_GROUPS(offset)                                                                                  \
+    {plan_options, offset, NULL, NULL}, {segment_options, offset, NULL, NULL}, WRITE_OPTION_GROUPS(offset)
+#define BUILD_OPTION_GROUPS(offset)                                                                                    \
+    {plan_options, offset, NULL, NULL}, {build_options, offset, NULL, NULL}, WRITE_OPTION_GROUPS(offset)
 
 /* The options of library calls from those of a task. */
 sstore_add_options task_add_options(const task_arguments *arguments);

@@ -41,6 +41,7 @@ static const command_option add_options[] = {
 static const command_syntax syntax = {
     .options = add_options,
     .groups = (const option_group[]){SEGMENT_OPTION_GROUPS(offsetof(add_arguments, store.task)),
+                                     INPUT_THREAD_OPTION_GROUP(offsetof(add_arguments, store.task)),
                                      INPUT_OPTION_GROUP(offsetof(add_arguments, store.input)),
                                      {0}},
     .operands = "STORE [INPUT...]",

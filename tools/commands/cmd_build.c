@@ -102,8 +102,10 @@ static void print_change(const char *path, bool added, const sstore_change *chan
                       path, change->added_count, change->given_count, change->given_count - change->added_count,
                       change->record_count, change->segment_count);
     else
-        message_print("%s: removed %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
-                      change->removed_count, change->record_count, change->segment_count);
+        message_print("%s: removed %" PRIu64 " of the store's %" PRIu64 " records; records %" PRIu64
+                      ", segments %" PRIu32,
+                      path, change->removed_count, change->record_count + change->removed_count, change->record_count,
+                      change->segment_count);
     if (change->segment_count >= MANY_SEGMENTS)
         message_print("%s: every query reads every segment; 'sstore compact --tiered' makes them few", path);
 }
@@ -132,6 +134,13 @@ int store_check_inputs(store_arguments *arguments)
     return input_check_all(arguments->inputs.items, arguments->inputs.count, &arguments->input);
 }
 
+/* Report how the job ended. Returns the exit code. */
+static int end(store_change kind, const store_arguments *arguments, sstore_status status, const sstore_error *error)
+{
+    return kind == STORE_BUILD ? task_end_build(&arguments->task, arguments->store, status, error)
+                               : task_end(arguments->store, status, error);
+}
+
 /* Publish the change, and print a summary. */
 static int finish(build_job *job, const store_arguments *arguments)
 {
@@ -141,7 +150,7 @@ static int finish(build_job *job, const store_arguments *arguments)
     sstore_error error;
     sstore_status status = job->builder != NULL ? sstore_builder_finish(job->builder, &change, &error)
                                                 : sstore_remover_finish(job->remover, &change, &error);
-    int code = job->kind == STORE_BUILD ? task_end_build(task, path, status, &error) : task_end(path, status, &error);
+    int code = end(job->kind, arguments, status, &error);
     if (code != EXIT_DONE || task->quiet)
         return code;
     if (job->kind != STORE_BUILD) {
@@ -172,7 +181,7 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
     task->options.expected_max_id = expected.largest_id;
     sstore_status status = begin(&job, path, task, &error);
     if (status != SSTORE_OK)
-        return task_end(path, status, &error);
+        return end(kind, arguments, status, &error);
     print_needs(task, path, &job);
     code = read_inputs(&job, arguments);
     if (code == EXIT_DONE && kind == STORE_BUILD)
@@ -200,6 +209,7 @@ static const command_option build_command_options[] = {
 static const command_syntax build_syntax = {
     .options = build_command_options,
     .groups = (const option_group[]){BUILD_OPTION_GROUPS(offsetof(store_arguments, task)),
+                                     INPUT_THREAD_OPTION_GROUP(offsetof(store_arguments, task)),
                                      INPUT_OPTION_GROUP(offsetof(store_arguments, input)),
                                      {0}},
     .operands = "STORE [INPUT...]",
@@ -230,6 +240,7 @@ static const command_option remove_options[] = {
 static const command_syntax remove_syntax = {
     .options = remove_options,
     .groups = (const option_group[]){WRITE_OPTION_GROUPS(offsetof(store_arguments, task)),
+                                     INPUT_THREAD_OPTION_GROUP(offsetof(store_arguments, task)),
                                      INPUT_OPTION_GROUP(offsetof(store_arguments, input)),
                                      {0}},
     .operands = "STORE [INPUT...]",

@@ -19,7 +19,7 @@ static const command_syntax syntax = {
     .options = options,
     .operands = "STORE",
     .doc = "Print all records of STORE in ascending order, as lines of fingerprint and id. 'sstore build' reads every "
-           "format, and with the same options makes the same store again.",
+           "format. text and rec keep the ids; u64 drops them.",
 };
 
 /* How records are printed. */

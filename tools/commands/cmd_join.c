@@ -12,11 +12,29 @@ typedef struct arguments {
 } arguments;
 
 static const command_option options[] = {
-    {"distance", 'k', "D", "near means within D bits, 0 to 16 (default: the store's distance)", OPTION_NUMBER,
-     OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE},
     {"json", 0, NULL, "print one JSON object per line", OPTION_JSON, OPTION_FIELD(arguments, json)},
+    {"memory", 0, "SIZE", "memory limit, in addition to the open stores (default 1G; enforced from 64M up)",
+     OPTION_SIZE, OPTION_FIELD(arguments, task.options.memory_bytes)},
     {0},
 };
+/* For one store, and for two. */
+static const command_option one_store_options[] = {
+    {"distance", 'k', "D", "near means within D bits, 0 to 16 (default: the store's distance)", OPTION_NUMBER,
+     OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE},
+    {"tmp-dir", 0, "DIR", "folder for data that does not fit in memory (default: TMPDIR if it is set, otherwise STORE)",
+     OPTION_TEXT, OPTION_FIELD(arguments, task.options.tmp_dir)},
+    {0},
+};
+static const command_option two_store_options[] = {
+    {"distance", 'k', "D", "near means within D bits, 0 to 16 (default: the smaller one of the stores' distances)",
+     OPTION_NUMBER, OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE},
+    {"tmp-dir", 0, "DIR", "folder for data that does not fit in memory (default: TMPDIR if it is set, otherwise A)",
+     OPTION_TEXT, OPTION_FIELD(arguments, task.options.tmp_dir)},
+    {0},
+};
+#define JOIN_OPTION_GROUPS                                                                                             \
+    {options, 0, NULL, NULL}, THREAD_OPTION_GROUP(offsetof(arguments, task)),                                          \
+        RUN_OPTION_GROUPS(offsetof(arguments, task))
 
 /* Open a store, and set how its records are printed. Returns an exit code. */
 static int open_store(const char *path, const arguments *all, sstore **store_out, output_style *style_out)
@@ -64,8 +82,8 @@ static int print_pair(void *context, const sstore_pair *pair)
 /* ----- sstore pairs ----- */
 
 static const command_syntax pairs_syntax = {
-    .options = options,
-    .groups = (const option_group[]){TASK_OPTION_GROUPS(offsetof(arguments, task)), {0}},
+    .options = one_store_options,
+    .groups = (const option_group[]){JOIN_OPTION_GROUPS, {0}},
     .operands = "STORE",
     .doc =
         "Print every pair of near records of STORE once, as a line of fingerprint, id, fingerprint, id and distance. "
@@ -93,13 +111,12 @@ int cmd_pairs(int argc, char **argv)
 /* ----- sstore join ----- */
 
 static const command_syntax join_syntax = {
-    .options = options,
-    .groups = (const option_group[]){TASK_OPTION_GROUPS(offsetof(arguments, task)), {0}},
+    .options = two_store_options,
+    .groups = (const option_group[]){JOIN_OPTION_GROUPS, {0}},
     .operands = "A B",
     .doc =
         "Print every pair of a record of store A and a near record of store B once, as a line of fingerprint and id in "
-        "A, fingerprint and id in B, and distance. The stores must have the same recipe. The default distance is the "
-        "smaller one of the two stores.",
+        "A, fingerprint and id in B, and distance. The stores must have the same recipe.",
 };
 
 int cmd_join(int argc, char **argv)
@@ -127,17 +144,17 @@ int cmd_join(int argc, char **argv)
 
 static const command_option cluster_options[] = {
     {"representatives", 0, NULL,
-     "print only the records to keep, as fingerprint and id: one of each cluster, and all without neighbours",
+     "print only the records to keep, as fingerprint and id: one of each cluster, and all without near-duplicates",
      OPTION_FLAG, OPTION_FIELD(arguments, representatives)},
     {"drop", 0, NULL, "print only the records to remove, as fingerprint and id: those that are not representatives",
      OPTION_FLAG, OPTION_FIELD(arguments, drop)},
-    {"singles", 0, NULL, "also print records without neighbours, as clusters of one", OPTION_FLAG,
+    {"singles", 0, NULL, "also print records without near-duplicates, as clusters of one", OPTION_FLAG,
      OPTION_FIELD(arguments, singles)},
     {0},
 };
 static const command_syntax clusters_syntax = {
     .options = cluster_options,
-    .groups = (const option_group[]){{options, 0, NULL, NULL}, TASK_OPTION_GROUPS(offsetof(arguments, task)), {0}},
+    .groups = (const option_group[]){{one_store_options, 0, NULL, NULL}, JOIN_OPTION_GROUPS, {0}},
     .operands = "STORE",
     .doc =
         "Print the clusters of STORE: the groups of records that near pairs connect. A line has the size of the "
@@ -171,9 +188,10 @@ int cmd_clusters(int argc, char **argv)
     sstore_error error;
     const operands given = command_line_parse(&clusters_syntax, argc, argv, &all);
     if (all.representatives && all.drop)
-        message_usage_error("--representatives and --drop exclude each other");
+        message_usage_error("--representatives and --drop cannot be combined");
     if (all.singles && all.drop)
-        message_usage_error("--singles and --drop exclude each other: records without neighbours are kept");
+        message_usage_error(
+            "--singles and --drop cannot be combined: --drop never prints records without near-duplicates");
     const char *path = operands_only_store(given);
     int code = open_store(path, &all, &store, &how.style);
     if (code == EXIT_DONE) {

@@ -15,18 +15,19 @@ typedef struct arguments {
 
 static const command_option compact_options[] = {
     {"tiered", 0, NULL,
-     "merge only the newest segments, up to one that is more than four times as large as the newer ones together, and "
-     "only if these are four or more",
+     "merge the newest segments only; stop at a segment more than four times their total size; needs at least four",
      OPTION_FLAG, OPTION_FIELD(arguments, tiered)},
     {0},
 };
 static const command_syntax compact_syntax = {
     .options = compact_options,
-    .groups = (const option_group[]){SEGMENT_OPTION_GROUPS(offsetof(arguments, task)), {0}},
+    .groups = (const option_group[]){SEGMENT_OPTION_GROUPS(offsetof(arguments, task)),
+                                     THREAD_OPTION_GROUP(offsetof(arguments, task)),
+                                     {0}},
     .operands = "STORE",
-    .doc = "Merge all segments of STORE into one, without removed records. Others can read the store meanwhile. The "
-           "disk needs room for the new segment beside the old ones. A store of one segment is rewritten only with "
-           "--plan or --block-size.",
+    .doc = "Merge all segments of STORE into one, without removed records. Other processes can read the store "
+           "meanwhile. The disk needs room for the new segment beside the old ones. A store of one segment is "
+           "rewritten only with --plan or --block-size.",
 };
 
 int cmd_compact(int argc, char **argv)
@@ -64,9 +65,9 @@ static const command_syntax reindex_syntax = {
     .groups = (const option_group[]){RUN_OPTION_GROUPS(offsetof(arguments, task)), {0}},
     .operands = "STORE",
     .doc =
-        "Rebuild the directories (directory.mdb) of STORE that are lost or damaged, or that another kind of machine "
-        "wrote, from its tables and ids. The tables and ids stay as they are. If one of these is damaged, the command "
-        "names it and changes nothing. Others can read the store meanwhile.",
+        "Rebuild each directory (directory.mdb) of STORE that is lost, damaged or from another kind of machine, from "
+        "the tables and ids. These are not changed. If one of them is damaged, the command names it and changes "
+        "nothing. Other processes can read the store meanwhile.",
 };
 
 int cmd_reindex(int argc, char **argv)
@@ -95,8 +96,8 @@ int cmd_reindex(int argc, char **argv)
 
 static const command_syntax verify_syntax = {
     .operands = "STORE",
-    .doc = "Read and decode everything in STORE, and check that its tables, ids and directory agree. Each damage is "
-           "printed to standard error. If there is any, the exit status is 3.",
+    .doc = "Read and decode everything in STORE, and check that its tables, ids and directory agree. Each problem "
+           "is printed to standard error. The exit status is 3 if the store is damaged.",
 };
 
 /* The problems found so far. */

@@ -10,11 +10,11 @@
 /* ----- sstore merge ----- */
 
 static const command_syntax merge_syntax = {
-    .groups = (const option_group[]){BUILD_OPTION_GROUPS(0), {0}},
+    .groups = (const option_group[]){BUILD_OPTION_GROUPS(0), THREAD_OPTION_GROUP(0), {0}},
     .operands = "STORE INPUT...",
-    .doc = "Make STORE from all records of the INPUT stores. All must have the same distance, the same recipe, and ids "
-           "or none; their plans may differ. A record that several INPUTs have is kept once. So if ids were assigned, "
-           "the INPUTs must have been built with different --first-id.",
+    .doc = "Make STORE from all records of the INPUT stores. All must have the same distance and recipe, and either "
+           "all or none must have ids; their plans may differ. A record that several INPUTs have is kept once. So if "
+           "ids were assigned, the INPUTs must have been built with different --first-id.",
 };
 
 int cmd_merge(int argc, char **argv)
@@ -55,11 +55,13 @@ static const command_option shard_options[] = {
 };
 static const command_syntax shard_syntax = {
     .options = shard_options,
-    .groups = (const option_group[]){BUILD_OPTION_GROUPS(offsetof(shard_arguments, task)), {0}},
+    .groups = (const option_group[]){BUILD_OPTION_GROUPS(offsetof(shard_arguments, task)),
+                                     THREAD_OPTION_GROUP(offsetof(shard_arguments, task)),
+                                     {0}},
     .operands = "--count=N STORE PREFIX",
     .doc =
         "Split STORE into N stores, PREFIX-00000-of-0000N and so on, by ranges of the fingerprints' hash. Each record "
-        "is in one of them. Near fingerprints are in different ones, so a query must ask all shards.",
+        "is in one of them. Near fingerprints may be in different shards, so query all of them.",
 };
 
 static int make_shard(shard_arguments *all, uint32_t shard)

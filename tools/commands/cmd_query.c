@@ -270,8 +270,8 @@ static int answer_input(query_session *session, const arguments *all)
         return message_print("out of memory");
     int code = input_read(path, &all->format, &ids, add_to_chunk, session);
     /* The queries before a malformed line are answered, the same as from stdin. */
-    int rest = answer_chunk(session);
-    return code != EXIT_DONE ? code : rest;
+    int close_code = answer_chunk(session);
+    return code != EXIT_DONE ? code : close_code;
 }
 
 /* ----- explaining a query ----- */

@@ -173,8 +173,8 @@ static int scan_inputs(const arguments *all, sstore_stream_matcher *scan)
             ids = INPUT_IDS_UNKNOWN; /* a format with ids may follow one without */
     }
     /* The records before a malformed one are scanned. */
-    int rest = close_stream(&stream);
-    return code != EXIT_DONE ? code : rest;
+    int close_code = close_stream(&stream);
+    return code != EXIT_DONE ? code : close_code;
 }
 
 int cmd_scan(int argc, char **argv)
@@ -187,7 +187,7 @@ int cmd_scan(int argc, char **argv)
     all.inputs = operands_as_inputs(given);
     for (int i = 0; i < all.inputs.count; i++)
         if (strcmp(all.queries, "-") == 0 && strcmp(all.inputs.items[i], "-") == 0)
-            message_usage_error("--queries: standard input is scanned already, so BATCH must be a file");
+            message_usage_error("--queries and the input cannot both be standard input");
     all.format.ahead = all.threads != 1;
     int code = input_check_all(all.inputs.items, all.inputs.count, &all.format);
     if (code == EXIT_DONE)

@@ -131,8 +131,8 @@ static int read_source(input_reader *reader)
     if (code == EXIT_DONE)
         code = input_formats[format].read(reader);
     bool deliver = code == EXIT_DONE || reader->source.fault.reason[0] != '\0';
-    int rest = deliver ? input_deliver(reader) : EXIT_DONE;
-    return code != EXIT_DONE ? code : rest;
+    int close_code = deliver ? input_deliver(reader) : EXIT_DONE;
+    return code != EXIT_DONE ? code : close_code;
 }
 
 /* ----- taking the records ----- */

@@ -25,7 +25,7 @@ static struct {
     char phase[32]; /* the current phase and table */
     uint32_t table;
     double phase_begin;
-    double work_begin; /* the end of reading */
+    double processing_begin; /* the end of reading */
     sstore_progress now;
 } state;
 
@@ -212,14 +212,14 @@ static progress_estimate estimate_progress(double time)
 {
     const sstore_progress *now = &state.now;
     progress_estimate estimate = {.seconds_left = -1};
-    double in_phase = time - state.phase_begin, at_work = time - state.work_begin;
+    double in_phase = time - state.phase_begin, processing = time - state.processing_begin;
     if (in_phase > 0)
         estimate.rate = (double)now->done / in_phase;
     bool reading = now->table_count == 0 && now->fraction == 0;
     if (reading && now->total > now->done && estimate.rate > 0)
         estimate.seconds_left = (double)(now->total - now->done) / estimate.rate; /* of reading alone */
     else if (!reading && now->fraction > 0.02)
-        estimate.seconds_left = at_work * (1 - now->fraction) / now->fraction;
+        estimate.seconds_left = processing * (1 - now->fraction) / now->fraction;
     return estimate;
 }
 
@@ -234,13 +234,13 @@ static void tell(double time)
 }
 
 /* Keep the new state, and show it if it is time. */
-static void note(const sstore_progress *progress, bool at_work)
+static void note(const sstore_progress *progress, bool processing)
 {
     if (!state.line && !state.json)
         return;
     const double time = now_seconds();
-    if (at_work && state.work_begin == 0)
-        state.work_begin = time;
+    if (processing && state.processing_begin == 0)
+        state.processing_begin = time;
     bool begins = strcmp(state.phase, progress->phase) != 0 || state.table != progress->table;
     bool due = begins || time - state.last >= 1;
     if (begins) {

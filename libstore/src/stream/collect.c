@@ -12,6 +12,7 @@
 #include "sort/sorter.h"
 
 #define DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
+#define MIN_MEMORY_BYTES ((uint64_t)1 << 20)
 #define FIXED_BYTES ((uint64_t)12 << 20) /* the process, and what it reads input through */
 #define PIECES_SHARE 6u                  /* of memory, for a piece and its scratch: 1/6 */
 #define MIN_PIECE ((size_t)16384)
@@ -58,6 +59,9 @@ sstore_status sstore_collection_create(const sstore_collection_options *options,
     sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_COLLECTION_OPTIONS_SIZE_1, error);
     if (status != SSTORE_OK)
         return status;
+    if (taken.memory_bytes != 0 && taken.memory_bytes < MIN_MEMORY_BYTES)
+        return ss_fail_argument(error, "the memory is %llu bytes; at least %llu are needed",
+                                (unsigned long long)taken.memory_bytes, (unsigned long long)MIN_MEMORY_BYTES);
     sstore_collection *collection = ss_alloc(1, sizeof *collection);
     if (collection == NULL)
         return ss_fail_memory(error, sizeof *collection);

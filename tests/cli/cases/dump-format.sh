@@ -1,4 +1,4 @@
-# dump --format rec and u64 print what build reads, and makes the same store of.
+# build reads what dump --format rec and u64 print. rec keeps the ids; u64 drops them.
 exec 2>&1
 printf 'ff 2\n1 18446744073709551615\nff 10\nff 1\nABC 7\n' | sstore build --quiet STORE
 sstore dump --format text STORE | cmp - <(sstore dump STORE)

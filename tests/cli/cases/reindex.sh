@@ -1,4 +1,4 @@
-# Directories that are lost or damaged are made again from the block files; damage of these changes nothing.
+# Directories that are lost or damaged are rebuilt from the block files; damage of these changes nothing.
 clustered 2000 71 | nl -w 1 | awk '{print $2, $1}' >input
 sstore build --quiet --block-size 256 STORE input
 fingerprints 500 72 | sstore add --quiet STORE

@@ -10,4 +10,5 @@ exits 2 sstore scan --threads x --queries BATCH
 exits 2 sstore scan --frobnicate
 exits 2 sstore collect - FILE -
 exits 2 sstore collect --memory 0
+exits 2 sstore collect --memory 1023K
 exits 2 sstore collect --frobnicate
