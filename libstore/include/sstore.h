@@ -1005,7 +1005,8 @@ typedef struct sstore_collection_options {
 
 #define SSTORE_COLLECTION_OPTIONS_INIT {sizeof(sstore_collection_options), 0, NULL}
 
-/* Create a collection. Free it with sstore_collection_free(). Errors: ARGUMENT, MEMORY, IO, NOT_FOUND (no tmp_dir). */
+/* Create a collection. Free it with sstore_collection_free(). Errors: ARGUMENT (memory_bytes is neither 0 nor at least
+ * 1 MiB), MEMORY, IO, NOT_FOUND (no tmp_dir). */
 SSTORE_API sstore_status sstore_collection_create(const sstore_collection_options *options,
                                                   sstore_collection **collection_out, sstore_error *error);
 
