@@ -165,25 +165,25 @@ sstore_status ss_components_create(uint32_t threads, uint64_t memory_bytes, cons
     return status;
 }
 
-void ss_components_free(ss_components *self)
+void ss_components_free(ss_components *components)
 {
-    if (self == NULL)
+    if (components == NULL)
         return;
-    for (uint32_t i = 0; self->workers != NULL && i < self->threads; i++)
-        ss_free(self->workers[i].room.items);
-    ss_free(self->workers);
-    ss_free(self->forest.nodes);
-    ss_free(self->forest.parents);
-    ss_free(self->forest.begins);
+    for (uint32_t i = 0; components->workers != NULL && i < components->threads; i++)
+        ss_free(components->workers[i].room.items);
+    ss_free(components->workers);
+    ss_free(components->forest.nodes);
+    ss_free(components->forest.parents);
+    ss_free(components->forest.begins);
     for (uint32_t i = 0; i < 2; i++) {
-        close_sorter(self, i);
-        ss_chunk_pool_close(&self->pools[i]);
+        close_sorter(components, i);
+        ss_chunk_pool_close(&components->pools[i]);
     }
-    ss_free(self);
+    ss_free(components);
 }
 
-sstore_status ss_components_add(ss_components *self, uint32_t writer, const ss_fingerprint_pair *edges, size_t count,
-                                sstore_error *error)
+sstore_status ss_components_add(ss_components *components, uint32_t writer, const ss_fingerprint_pair *edges,
+                                size_t count, sstore_error *error)
 {
     sstore_record items[ADDED_AT_ONCE];
     sstore_status status = SSTORE_OK;
@@ -193,7 +193,7 @@ sstore_status ss_components_add(ss_components *self, uint32_t writer, const ss_f
             items[added++] = (sstore_record){edges[done].first, edges[done].second};
             items[added++] = (sstore_record){edges[done].second, edges[done].first};
         }
-        status = ss_sorter_add_items(self->sorters[0], writer, items, added, error);
+        status = ss_sorter_add_items(components->sorters[0], writer, items, added, error);
     }
     return status;
 }
@@ -387,64 +387,68 @@ static sstore_status connect_in_memory(ss_components *self, sstore_error *error)
 
 /* ----- result ----- */
 
-sstore_status ss_components_finish(ss_components *self, ss_progress *progress, double end_fraction, sstore_error *error)
+sstore_status ss_components_finish(ss_components *components, ss_progress *progress, double end_fraction,
+                                   sstore_error *error)
 {
-    const uint64_t count = ss_sorter_count(self->sorters[0]);
+    const uint64_t count = ss_sorter_count(components->sorters[0]);
     const double half = progress->end_fraction + (end_fraction - progress->end_fraction) / 2;
     uint64_t node_count = 0, min = UINT64_MAX, max = 0;
     sstore_status status = SSTORE_OK;
-    self->progress = progress;
-    self->workers = ss_alloc(self->threads, sizeof *self->workers);
-    if (self->workers == NULL)
-        return ss_fail_memory(error, self->threads * sizeof *self->workers);
-    for (uint32_t i = 0; status == SSTORE_OK && i < self->threads; i++) {
-        self->workers[i].min = UINT64_MAX;
-        status = ss_piece_room_open(&self->workers[i].room, 2, self->piece_capacity, error);
+    components->progress = progress;
+    components->workers = ss_alloc(components->threads, sizeof *components->workers);
+    if (components->workers == NULL)
+        return ss_fail_memory(error, components->threads * sizeof *components->workers);
+    for (uint32_t i = 0; status == SSTORE_OK && i < components->threads; i++) {
+        components->workers[i].min = UINT64_MAX;
+        status = ss_piece_room_open(&components->workers[i].room, 2, components->piece_capacity, error);
     }
     if (status == SSTORE_OK)
-        status = ss_sorter_finish(self->sorters[0], self->workers[0].room.items, progress, error);
+        status = ss_sorter_finish(components->sorters[0], components->workers[0].room.items, progress, error);
     ss_progress_begin(progress, "connecting", 0, count, half);
     if (status == SSTORE_OK)
-        status = ss_pool_run(self->threads, ss_sorter_piece_count(self->sorters[0]), count_nodes, self, error);
+        status = ss_pool_run(components->threads, ss_sorter_piece_count(components->sorters[0]), count_nodes,
+                             components, error);
     if (status != SSTORE_OK)
         return status;
-    for (uint32_t i = 0; i < self->threads; i++) {
-        node_count += self->workers[i].node_count;
-        min = ss_min_u64(min, self->workers[i].min);
-        max = ss_max_u64(max, self->workers[i].max);
+    for (uint32_t i = 0; i < components->threads; i++) {
+        node_count += components->workers[i].node_count;
+        min = ss_min_u64(min, components->workers[i].min);
+        max = ss_max_u64(max, components->workers[i].max);
     }
-    if (forest_bytes(node_count) > self->pool_bytes) {
-        status = connect_by_stars(self, end_fraction, error);
+    if (forest_bytes(node_count) > components->pool_bytes) {
+        status = connect_by_stars(components, end_fraction, error);
     } else {
         ss_progress_begin(progress, "connecting", 0, count, end_fraction);
-        status = open_forest(&self->forest, (size_t)node_count, ss_min_u64(min, max), max, error);
+        status = open_forest(&components->forest, (size_t)node_count, ss_min_u64(min, max), max, error);
         if (status == SSTORE_OK)
-            status = connect_in_memory(self, error);
+            status = connect_in_memory(components, error);
     }
-    ss_progress_begin(progress, "connecting", self->steps, 0, end_fraction);
-    self->workers[0].room.count = 0;
+    ss_progress_begin(progress, "connecting", components->steps, 0, end_fraction);
+    components->workers[0].room.count = 0;
     return status;
 }
 
-sstore_status ss_components_next(ss_components *self, sstore_record *node_out, bool *more_out, sstore_error *error)
+sstore_status ss_components_next(ss_components *components, sstore_record *node_out, bool *more_out,
+                                 sstore_error *error)
 {
-    const node_forest *forest = &self->forest;
-    ss_piece_room *room = &self->workers[0].room;
+    const node_forest *forest = &components->forest;
+    ss_piece_room *room = &components->workers[0].room;
     *more_out = true;
-    if (forest->nodes != NULL && self->next < forest->count) {
-        *node_out = (sstore_record){forest->nodes[self->next], forest->nodes[forest->parents[self->next]]};
-        self->next++;
+    if (forest->nodes != NULL && components->next < forest->count) {
+        *node_out = (sstore_record){forest->nodes[components->next], forest->nodes[forest->parents[components->next]]};
+        components->next++;
         return SSTORE_OK;
     }
-    ss_sorter *const sorter = self->sorters[self->newest]; /* none if there is a forest */
-    while (sorter != NULL && self->next == room->count && self->next_piece < ss_sorter_piece_count(sorter)) {
-        const sstore_status status = ss_piece_room_load(room, sorter, self->next_piece++, error);
+    ss_sorter *const sorter = components->sorters[components->newest]; /* none if there is a forest */
+    while (sorter != NULL && components->next == room->count &&
+           components->next_piece < ss_sorter_piece_count(sorter)) {
+        const sstore_status status = ss_piece_room_load(room, sorter, components->next_piece++, error);
         if (status != SSTORE_OK)
             return status;
-        self->next = 0;
+        components->next = 0;
     }
-    *more_out = sorter != NULL && self->next < room->count;
+    *more_out = sorter != NULL && components->next < room->count;
     if (*more_out)
-        *node_out = ((const sstore_record *)room->items)[self->next++];
+        *node_out = ((const sstore_record *)room->items)[components->next++];
     return SSTORE_OK;
 }

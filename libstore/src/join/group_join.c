@@ -283,17 +283,15 @@ static uint32_t rank_bits(value_set from, uint64_t varying, bit_share *bits)
     return bit_count;
 }
 
-/* Give each bit to the one of `count` parts that divides least so far and has room for a bit. Neighbouring bits get
- * into different parts, so if they alone vary each part has some. Returns the share of all tests that is left if bits
- * are independent. */
+/* Give each bit to the one of `count` empty parts that divides least so far and has room for a bit. Neighbouring bits
+ * get into different parts, so if they alone vary each part has some. Returns the fraction of all tests that is left if
+ * bits are independent. */
 static double assign_bits(const bit_share *bits, uint32_t bit_count, uint32_t count, uint64_t *parts)
 {
     double equal[SS_GROUP_MAX_PARTS], left = 0;
     uint32_t sizes[SS_GROUP_MAX_PARTS] = {0};
-    for (uint32_t i = 0; i < count; i++) {
-        parts[i] = 0;
+    for (uint32_t i = 0; i < count; i++)
         equal[i] = 1;
-    }
     for (uint32_t bit = 0; bit < bit_count; bit++) {
         uint32_t to = count;
         for (uint32_t i = 0; i < count; i++)
@@ -395,7 +393,7 @@ static bool divide(ss_group_join *join, ss_join_kind kind, value_set left, value
                    uint32_t depth)
 {
     const uint32_t masks_before = join->mask_count;
-    uint64_t parts[SS_GROUP_MAX_PARTS];
+    uint64_t parts[SS_GROUP_MAX_PARTS] = {0};
     if (!choose_parts(join, kind, left, right, varying, parts))
         return false;
     for (uint32_t i = 0; join->status == SSTORE_OK && i <= join->distance; i++) {

@@ -172,7 +172,7 @@ sstore_status ss_lmdb_check(const uint8_t *bytes, uint64_t size, const char *pat
     const sstore_status status = find_meta(&file, size, &meta, error);
     if (status != SSTORE_OK)
         return status;
-    assert(file.page_bytes != 0);
+    assert(meta != NULL && file.page_bytes != 0);
     const uint8_t *tree = meta + META_TREE;
     const uint64_t page = (uint64_t)(meta - bytes) / file.page_bytes, root = load64(tree + TREE_ROOT);
     if (load16(tree + TREE_FLAGS) != 0)

@@ -132,7 +132,7 @@ sstore_status ss_builder_check_space(const sstore_builder *builder, uint64_t rec
 /* ----- rewrite.c ----- */
 
 /* Compact the store at `path`; or, if `transaction` is not NULL, that one's. Errors as sstore_compact(). */
-sstore_status ss_compact(const char *path, ss_transaction *transaction, sstore_compaction which,
+sstore_status ss_compact(const char *path, ss_transaction *transaction, sstore_compaction scope,
                          const ss_write_options *options, sstore_change *change_out, sstore_error *error);
 
 #endif
