@@ -532,7 +532,8 @@ typedef struct sstore_add_options {
     uint32_t threads;
     bool check_ids; /* fill conflict_count, min_conflicting_id and ids_checked of sstore_change */
     bool ignore_free_space;
-    const char *plan; /* of the new segment. NULL: the store's if it was built with a given one, otherwise chosen */
+    const char *plan; /* of the new segment. NULL or "auto": the store's if it was built with a given one, otherwise
+                         chosen */
     const char *recipe;
     const char *tmp_dir;
     uint64_t memory_bytes;

@@ -138,19 +138,17 @@ const command_option write_options[] = {
     {0},
 };
 
-const command_option plan_options[] = {
-    {"plan", 0, "PLAN", "the tables: auto, 20, 16, 10, 4, 3, 2, 1, BcC, BcC/BcC or bits:radius,...", OPTION_TEXT,
-     OPTION_FIELD(task_arguments, options.plan)},
-    {0},
-};
-
 const command_option segment_options[] = {
+    {"plan", 0, "PLAN", "the tables, as in 'sstore build' (default: as for the store if it was given, otherwise auto)",
+     OPTION_TEXT, OPTION_FIELD(task_arguments, options.plan)},
     {"block-size", 0, "SIZE", "bytes of a block, a power of two from 256 to 64K (default: the store's)", OPTION_SIZE,
      OPTION_FIELD(task_arguments, options.block_bytes)},
     {0},
 };
 
 const command_option build_options[] = {
+    {"plan", 0, "PLAN", "the tables: auto (default), 20, 16, 10, 4, 3, 2, 1, BcC, BcC/BcC or bits:radius,...",
+     OPTION_TEXT, OPTION_FIELD(task_arguments, options.plan)},
     {"block-size", 0, "SIZE", "bytes of a block, a power of two from 256 to 64K (default 4K)", OPTION_SIZE,
      OPTION_FIELD(task_arguments, options.block_bytes)},
     {"force", 0, NULL, "replace an existing store when the new one is complete", OPTION_FLAG,

@@ -88,9 +88,10 @@ typedef struct task_arguments {
 /*
  * Groups of options for the task_arguments at an offset in the arguments. RUN: progress and messages. THREAD: threads.
  * INPUT_THREAD: the same for commands that read input. The others include RUN. WRITE: for commands that write to a
- * store. SEGMENT: for commands that write a segment with a plan. BUILD: for commands that make a store.
+ * store. SEGMENT: for commands that write a segment with a plan to an existing store. BUILD: for commands that make a
+ * store.
  */
-extern const command_option run_options[], thread_options[], input_thread_options[], write_options[], plan_options[],
+extern const command_option run_options[], thread_options[], input_thread_options[], write_options[],
     segment_options[], build_options[];
 void check_run_options(void *part);
 #define RUN_OPTION_GROUPS(offset)                                                                                      \
@@ -106,10 +107,8 @@ void check_run_options(void *part);
         input_thread_options, offset, NULL, NULL                                                                       \
     }
 #define WRITE_OPTION_GROUPS(offset) {write_options, offset, NULL, NULL}, RUN_OPTION_GROUPS(offset)
-#define SEGMENT_OPTION_GROUPS(offset)                                                                                  \
-    {plan_options, offset, NULL, NULL}, {segment_options, offset, NULL, NULL}, WRITE_OPTION_GROUPS(offset)
-#define BUILD_OPTION_GROUPS(offset)                                                                                    \
-    {plan_options, offset, NULL, NULL}, {build_options, offset, NULL, NULL}, WRITE_OPTION_GROUPS(offset)
+#define SEGMENT_OPTION_GROUPS(offset) {segment_options, offset, NULL, NULL}, WRITE_OPTION_GROUPS(offset)
+#define BUILD_OPTION_GROUPS(offset) {build_options, offset, NULL, NULL}, WRITE_OPTION_GROUPS(offset)
 
 /* The options of library calls from those of a task. */
 sstore_add_options task_add_options(const task_arguments *arguments);

@@ -107,7 +107,9 @@ static void print_change(const char *path, bool added, const sstore_change *chan
                       path, change->removed_count, change->record_count + change->removed_count, change->record_count,
                       change->segment_count);
     if (change->segment_count >= MANY_SEGMENTS)
-        message_print("%s: every query reads every segment; 'sstore compact --tiered' makes them few", path);
+        message_print(
+            "%s: every query reads all segments, so many make queries slow; 'sstore compact --tiered' merges them",
+            path);
 }
 
 void store_warn_of_ids(const char *path, const sstore_change *change)

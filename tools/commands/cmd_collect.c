@@ -9,7 +9,8 @@
 static const command_option options[] = {
     {"memory", 0, "SIZE", "memory limit of the process (default 1G; enforced from 64M up)", OPTION_SIZE,
      OPTION_FIELD(sstore_collection_options, memory_bytes)},
-    {"tmp-dir", 0, "DIR", "folder for data that does not fit in memory (default: TMPDIR, or the working folder)",
+    {"tmp-dir", 0, "DIR",
+     "folder for data that does not fit in memory (default: TMPDIR if it is set, otherwise the working folder)",
      OPTION_TEXT, OPTION_FIELD(sstore_collection_options, tmp_dir)},
     {0},
 };

@@ -11,7 +11,7 @@ typedef struct arguments {
 
 static const option_choice formats[] = {{"text", DUMP_TEXT}, {"rec", DUMP_REC}, {"u64", DUMP_U64}, {0}};
 static const command_option options[] = {
-    {"format", 0, "FORMAT", "text (default), rec (binary with ids) or u64 (binary without ids)", OPTION_CHOICE,
+    {"format", 0, "FORMAT", "text (default), rec (binary, with ids) or u64 (binary, without ids)", OPTION_CHOICE,
      OPTION_FIELD(arguments, format), .choices = formats},
     {0},
 };

@@ -13,8 +13,8 @@ typedef struct arguments {
 
 static const command_option options[] = {
     {"json", 0, NULL, "print one JSON object per line", OPTION_JSON, OPTION_FIELD(arguments, json)},
-    {"memory", 0, "SIZE", "memory limit, in addition to the open stores (default 1G; enforced from 64M up)",
-     OPTION_SIZE, OPTION_FIELD(arguments, task.options.memory_bytes)},
+    {"memory", 0, "SIZE", "memory limit, not counting open stores (default 1G; enforced from 64M up)", OPTION_SIZE,
+     OPTION_FIELD(arguments, task.options.memory_bytes)},
     {0},
 };
 /* For one store, and for two. */

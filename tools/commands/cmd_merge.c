@@ -61,7 +61,7 @@ static const command_syntax shard_syntax = {
     .operands = "--count=N STORE PREFIX",
     .doc =
         "Split STORE into N stores, PREFIX-00000-of-0000N and so on, by ranges of the fingerprints' hash. Each record "
-        "is in one of them. Near fingerprints may be in different shards, so query all of them.",
+        "is in exactly one of them. Near fingerprints may be in different shards, so query all of them.",
 };
 
 static int make_shard(shard_arguments *all, uint32_t shard)

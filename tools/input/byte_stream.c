@@ -1,3 +1,7 @@
+/*
+ * byte_stream.c - a file or stdin as a stream of bytes that another thread can stop, and streams that are read ahead by
+ * a thread of their own.
+ */
 #include "input/byte_stream.h"
 
 #include <errno.h>

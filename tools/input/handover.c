@@ -1,3 +1,6 @@
+/*
+ * handover.c - the ring of slots: two counts under a lock, of slots filled and slots emptied.
+ */
 #include "input/handover.h"
 
 bool handover_start(handover *over, size_t slot_count, void *(*run)(void *), void *context)

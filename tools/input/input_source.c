@@ -1,3 +1,7 @@
+/*
+ * input_source.c - the buffer of one input: it grows to hold the longest line, and is refilled from the file, or from
+ * the unpacker if the input is compressed.
+ */
 #include "input/input_source.h"
 
 #include <inttypes.h>

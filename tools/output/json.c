@@ -1,3 +1,6 @@
+/*
+ * json.c - JSON values by jansson; without it, functions that return NULL.
+ */
 #include "output/json.h"
 
 #include <stddef.h>
