@@ -476,7 +476,7 @@ typedef struct sstore_change {
 /*
  * Options that several calls have
  *  - plan: NULL or "auto": chosen as by sstore_plan(), from the fingerprints. Otherwise "20", "16", "10", "4", "3", "2"
- *    or "1" (tables of the named plans for k = 3), "BcC" such as "5c2" (B groups of bits, a table for each choice of
+ *    or "1" (tables of the named plans for k = 3), "BcC" such as "5c2" (B bit groups, a table for each choice of
  *    C), "BcC/BcC" such as "4c1/4c1" (the other bits are split again), or "bits:radius,..." such as "24:1,20:0,20:0"
  *    (disjoint groups of together at most 64 bits). Other numbers alone, such as "8", are refused.
  *  - memory_bytes: what the call may take in all, including up to 12 MiB of the process that calls it. 0: 1 GiB. The

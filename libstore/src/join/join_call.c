@@ -42,7 +42,7 @@ sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const s
         return ss_fail_argument(error, "the distance is %u; it can be 0 to %d", taken.distance,
                                 SSTORE_MAX_BUILD_DISTANCE);
     if (taken.memory_bytes != 0 && taken.memory_bytes < MIN_MEMORY_BYTES)
-        return ss_fail_argument(error, "the memory is %llu bytes; at least %llu are needed",
+        return ss_fail_argument(error, "the memory limit is %llu bytes; it must be at least %llu",
                                 (unsigned long long)taken.memory_bytes, (unsigned long long)MIN_MEMORY_BYTES);
     call->distance = taken.distance;
     call->threads = ss_pool_threads(taken.threads);

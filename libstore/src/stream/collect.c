@@ -60,7 +60,7 @@ sstore_status sstore_collection_create(const sstore_collection_options *options,
     if (status != SSTORE_OK)
         return status;
     if (taken.memory_bytes != 0 && taken.memory_bytes < MIN_MEMORY_BYTES)
-        return ss_fail_argument(error, "the memory is %llu bytes; at least %llu are needed",
+        return ss_fail_argument(error, "the memory limit is %llu bytes; it must be at least %llu",
                                 (unsigned long long)taken.memory_bytes, (unsigned long long)MIN_MEMORY_BYTES);
     sstore_collection *collection = ss_alloc(1, sizeof *collection);
     if (collection == NULL)

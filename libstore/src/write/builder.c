@@ -35,7 +35,7 @@ static sstore_status check_options(const ss_write_options *options, sstore_error
         return ss_fail_argument(error, "the block size is %u; it can be a power of two from %u to %u",
                                 options->block_bytes, SS_BLOCK_MIN_BYTES, SS_BLOCK_MAX_BYTES);
     if (options->memory_bytes < SS_MIN_MEMORY_BYTES)
-        return ss_fail_argument(error, "the memory is %llu bytes; at least %llu are needed",
+        return ss_fail_argument(error, "the memory limit is %llu bytes; it must be at least %llu",
                                 (unsigned long long)options->memory_bytes, (unsigned long long)SS_MIN_MEMORY_BYTES);
     if (options->recipe != NULL && !is_recipe(options->recipe))
         return ss_fail_argument(error, "the recipe has more than %u bytes, or control characters in it",
