@@ -90,7 +90,7 @@ static void check_advice(const char *path)
     sstore *store;
     sstore_error error = {.status = SSTORE_OK};
     assert_status(sstore_open(path, NULL, &store, &error), SSTORE_ERROR_DAMAGED, &error);
-    assert_non_null(strstr(error.message, "'sstore reindex'"));
+    assert_non_null(strstr(error.message, "sstore_reindex()"));
 }
 
 /* The store has the files that it had, by segments, and no others. */

@@ -33,7 +33,7 @@ static void check_refused(sstore_status status, const sstore_error *error)
 {
     assert_status(status, SSTORE_ERROR_IO, error);
     assert_int_equal(error->system_errno, EFBIG);
-    assert_non_null(strstr(error->message, "copy in memory"));
+    assert_non_null(strstr(error->message, "copy it into memory"));
     assert_non_null(strstr(error->message, "ulimit -f"));
 }
 

@@ -475,7 +475,7 @@ static void test_values_end_in_the_file(void **state)
         const uint32_t value = (uint32_t)size;
         testing_doing("a value of %" PRIu64 " bytes, with room for %" PRIu64, size, room);
         memcpy(node, &value, sizeof value);
-        check_changed(&file, &content, size == room ? NULL : "a value that is not in the file");
+        check_changed(&file, &content, size == room ? NULL : "a value outside the file");
     }
     file_bytes_free(&content);
     file_free(&file);
@@ -490,7 +490,7 @@ static void test_deep_trees(void **state)
         const char *reason;
     } cases[] = {{1, NULL},
                  {0, "a tree without a root"},
-                 {32, "at a wrong depth"},
+                 {32, "a wrong depth"},
                  {33, "a tree without a root"},
                  {64, "a tree without a root"},
                  {UINT16_MAX, "a tree without a root"}};

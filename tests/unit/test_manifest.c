@@ -400,7 +400,7 @@ static void test_older_versions(void **state)
         snprintf(wanted, sizeof wanted, "has format version %u,", version);
         assert_status(ss_manifest_decode(content.data, content.size, "MANIFEST", &manifest, &error),
                       SSTORE_ERROR_UNSUPPORTED, &error);
-        assert_true(strstr(error.message, wanted) != NULL && strstr(error.message, "build it again") != NULL);
+        assert_true(strstr(error.message, wanted) != NULL && strstr(error.message, "rebuild it") != NULL);
         file_bytes_free(&content);
     }
 }

@@ -268,15 +268,15 @@ typedef struct misfit {
 } misfit;
 
 static const misfit misfits[] = {
-    {"table-00.blk", 0, 0, 0, "do not ascend from the block before", false},
-    {"table-01.blk", 0, 0, 0, "do not ascend from the block before", false},
-    {"ids.blk", 0, 0, 0, "does not begin with the rank after", false},
-    {"ids.blk", 0, 8, 1, "does not begin with the rank after", false},
+    {"table-00.blk", 0, 0, 0, "do not ascend from those of the block before", false},
+    {"table-01.blk", 0, 0, 0, "do not ascend from those of the block before", false},
+    {"ids.blk", 0, 0, 0, "first rank does not follow", false},
+    {"ids.blk", 0, 8, 1, "first rank does not follow", false},
     {"ids.blk", 16, 2, 1, "", false}, /* one record more or less */
-    {"ids.blk", 18, 1, 128, "do not fit into it", false},
+    {"ids.blk", 18, 1, 128, "larger than the block", false},
     {"ids.blk", 19, 1, 2, "", false}, /* goes on, or does not any more */
     {"ids.blk", 19, 1, 64, "unknown flag", false},
-    {"ids.blk", 19, 1, 2, "not those of the store's fingerprints", true}, /* it goes on, with nothing behind it */
+    {"ids.blk", 19, 1, 2, "do not match the fingerprints of table 0", true}, /* it goes on, with nothing behind it */
 };
 
 static void test_blocks_that_do_not_follow(void **state)
@@ -341,7 +341,7 @@ static void test_missing_fingerprint(void **state)
         file_bytes content = file_load(path);
         take_one(&content, path, 1);
         file_save(path, content.data, content.size);
-        check_blocks_refused(&now, name, "another number of fingerprints");
+        check_blocks_refused(&now, name, "number of fingerprints differs");
         file_bytes_free(&content);
         subject_free(&now);
     }

@@ -36,7 +36,7 @@ static const char *advice(int system_errno)
 {
     switch (system_errno) {
     case EMFILE: return "; raise the limit of open files (ulimit -n), or compact the store";
-    case EFBIG: return "; raise the limit of file sizes (ulimit -f), if it is not the file system's";
+    case EFBIG: return "; raise the limit of file sizes (ulimit -f), unless the file system sets it";
     default: return "";
     }
 }
@@ -95,11 +95,11 @@ const char *sstore_status_name(sstore_status status)
     switch (status) {
     case SSTORE_OK: return "ok";
     case SSTORE_STOPPED: return "stopped";
-    case SSTORE_ERROR_ARGUMENT: return "bad argument";
+    case SSTORE_ERROR_ARGUMENT: return "invalid argument";
     case SSTORE_ERROR_MEMORY: return "out of memory";
     case SSTORE_ERROR_IO: return "input or output error";
     case SSTORE_ERROR_NOT_FOUND: return "not found";
-    case SSTORE_ERROR_EXISTS: return "exists already";
+    case SSTORE_ERROR_EXISTS: return "already exists";
     case SSTORE_ERROR_BUSY: return "busy";
     case SSTORE_ERROR_DAMAGED: return "damaged";
     case SSTORE_ERROR_UNSUPPORTED: return "unsupported";

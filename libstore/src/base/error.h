@@ -20,7 +20,7 @@ sstore_status ss_fail(sstore_error *error, sstore_status status, int system_errn
 /* Report a refused allocation. The status is a constant here, so that analysers know that nobody goes on. */
 static inline sstore_status ss_fail_memory(sstore_error *error, uint64_t bytes)
 {
-    (void)ss_fail(error, SSTORE_ERROR_MEMORY, 0, NULL, SSTORE_NO_OFFSET, "out of memory: %llu bytes were refused",
+    (void)ss_fail(error, SSTORE_ERROR_MEMORY, 0, NULL, SSTORE_NO_OFFSET, "out of memory: an allocation of %llu bytes failed",
                   (unsigned long long)bytes);
     return SSTORE_ERROR_MEMORY;
 }

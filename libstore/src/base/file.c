@@ -133,8 +133,7 @@ sstore_status ss_dir_rename(const ss_dir *dir, const char *from, const char *to,
 {
     if (renameat(dir->fd, from, dir->fd, to) == 0)
         return SSTORE_OK;
-    return ss_fail(error, SSTORE_ERROR_IO, errno, dir->path, SSTORE_NO_OFFSET, "renaming '%s' to '%s' failed", from,
-                   to);
+    return ss_fail(error, SSTORE_ERROR_IO, errno, dir->path, SSTORE_NO_OFFSET, "cannot rename '%s' to '%s'", from, to);
 }
 
 sstore_status ss_dir_lock(const ss_dir *dir, const char *busy, sstore_error *error)
@@ -197,7 +196,7 @@ sstore_status ss_dir_each(const ss_dir *dir, bool (*visit)(void *context, const 
     int fd = openat(dir->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
     if (stream == NULL) {
-        sstore_status status = fail_io(error, dir->path, SSTORE_NO_OFFSET, "listing the folder");
+        sstore_status status = fail_io(error, dir->path, SSTORE_NO_OFFSET, "open");
         if (fd >= 0)
             close(fd);
         return status;
@@ -545,10 +544,10 @@ sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *m
     /* A memfd counts against RLIMIT_FSIZE. Beyond it SIGXFSZ ends the process, which a library may not ignore. */
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
-        return ss_fail(
-            error, SSTORE_ERROR_IO, EFBIG, file->path, SSTORE_NO_OFFSET,
-            "its copy in memory needs a file of %llu bytes, and this process may create files of at most %llu",
-            (unsigned long long)size, (unsigned long long)limit.rlim_cur);
+        return ss_fail(error, SSTORE_ERROR_IO, EFBIG, file->path, SSTORE_NO_OFFSET,
+                       "cannot copy it into memory: this needs a file of %llu bytes, but this process may create files "
+                       "of at most %llu",
+                       (unsigned long long)size, (unsigned long long)limit.rlim_cur);
     *memory_out = (ss_file){.fd = memfd_create("sstore-copy", MFD_CLOEXEC | MFD_ALLOW_SEALING),
                             .path = ss_strdup(file->path)};
     sstore_status status = SSTORE_OK;
@@ -560,7 +559,7 @@ sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *m
         status = ss_file_copy(file, memory_out, size, sum_out, error);
     const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
     if (status == SSTORE_OK && fcntl(memory_out->fd, F_ADD_SEALS, seals) != 0)
-        status = fail_io(error, file->path, SSTORE_NO_OFFSET, "cannot seal the copy in memory");
+        status = fail_io(error, file->path, SSTORE_NO_OFFSET, "sealing the copy in memory");
     if (status != SSTORE_OK)
         ss_file_close(memory_out);
     return status;

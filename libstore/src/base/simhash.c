@@ -46,8 +46,8 @@ static void flush_partial(sums *self)
 static sstore_status add(sums *self, size_t index, uint64_t hash, double weight, sstore_error *error)
 {
     if (!(fabs(weight) <= MAX_WEIGHT)) /* also NaN */
-        return ss_fail_argument(error, "the weight of feature %zu is %g: it must be a number from -2^31 to 2^31", index,
-                                weight);
+        return ss_fail_argument(error, "the weight of feature %zu is %g; it must be a number from -2^31 to 2^31",
+                                index, weight);
     if (weight == 1.0) {
         ss_bit_counter_add(&self->units, hash);
         self->unit_count++;

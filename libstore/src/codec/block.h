@@ -83,7 +83,7 @@ bool ss_block_open(ss_block *block, const uint8_t *bytes, uint32_t block_bytes, 
                    const char **reason);
 
 /* The reason why a function below returns false. */
-#define SS_MALFORMED_GROUP "the bounds or codes of a group are impossible, or its fingerprints do not ascend"
+#define SS_MALFORMED_GROUP "the bounds or codes of a group are invalid, or its fingerprints do not ascend"
 
 /* The number of fingerprints in a group. */
 static inline uint32_t ss_block_group_size(const ss_block *block, uint32_t group)

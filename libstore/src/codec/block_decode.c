@@ -6,7 +6,7 @@ bool ss_block_open(ss_block *block, const uint8_t *bytes, uint32_t block_bytes, 
 {
     const uint8_t *head = bytes + block_bytes - SS_BLOCK_TRAILER_BYTES - SS_BLOCK_HEAD_BYTES;
     const uint32_t count = ss_load_le16(head), key_shift = head[2], groups = ss_group_count(count);
-    *reason = "the number of fingerprints is impossible";
+    *reason = "its number of fingerprints is out of range";
     if (count == 0 || count > ss_block_capacity(block_bytes))
         return false;
     const size_t frame_bytes = (size_t)(groups - 1) * SS_GROUP_FRAME_BYTES;

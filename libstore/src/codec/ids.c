@@ -127,14 +127,14 @@ bool ss_ids_block_open(ss_ids_block *block, const uint8_t *bytes, uint32_t block
     *reason = "an unknown flag is set";
     if ((flags & ~(FLAG_HAS_STARTS | FLAG_GOES_ON)) != 0)
         return false;
-    *reason = "its records do not fit into it";
+    *reason = "its records are larger than the block, or there are none";
     if (block->count == 0 || block->width > 64 ||
         content_bytes(block->count, block->width, block->starts != NULL) > block_bytes - SS_BLOCK_TRAILER_BYTES)
         return false;
-    *reason = "its first record starts a rank twice";
+    *reason = "its first record is marked as starting a rank";
     if (block->starts != NULL && (block->starts[0] & 1) != 0)
         return false;
-    *reason = "it has a base beside whole ids";
+    *reason = "it has a base although its ids take 64 bits";
     if (block->width == 64 && block->min != 0)
         return false;
     block->ids_bit = 8 * (FRAME_BYTES + (block->starts != NULL ? (block->count + 7) / 8 : 0));

@@ -264,8 +264,8 @@ sstore_status sstore_cluster_iterator_next(sstore_cluster_iterator *iterator, co
     bool more = true;
     if (iterator == NULL || capacity == 0 || count_out == NULL || iterator->status != SSTORE_OK)
         return ss_fail_argument(
-            error, "sstore_cluster_iterator_next: iterator and count_out must not be NULL, nor the capacity "
-                   "0; no call may follow one that failed");
+            error, "sstore_cluster_iterator_next: iterator and count_out must not be NULL, the capacity must not "
+                   "be 0, and no earlier call may have failed");
     *count_out = 0;
     sstore_status status = ss_take_options(&to, sizeof to, columns, SS_CLUSTER_COLUMNS_SIZE_1, error);
     while (status == SSTORE_OK && *count_out < capacity) {

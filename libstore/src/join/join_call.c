@@ -39,7 +39,7 @@ sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const s
     if (taken.distance == SSTORE_OWN_DISTANCE)
         taken.distance = (uint32_t)ss_min_u64(left->manifest.distance, right->manifest.distance);
     if (taken.distance > SSTORE_MAX_BUILD_DISTANCE)
-        return ss_fail_argument(error, "the distance is %u; it can be 0 to %d", taken.distance,
+        return ss_fail_argument(error, "the distance is %u; it must be 0 to %d", taken.distance,
                                 SSTORE_MAX_BUILD_DISTANCE);
     if (taken.memory_bytes != 0 && taken.memory_bytes < MIN_MEMORY_BYTES)
         return ss_fail_argument(error, "the memory limit is %llu bytes; it must be at least %llu",

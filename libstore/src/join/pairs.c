@@ -384,8 +384,8 @@ sstore_status sstore_join(const sstore *left, const sstore *right, const sstore_
                           sstore_pair_fn on_pair, void *context, sstore_error *error)
 {
     if (left == NULL || right == NULL || left == right || on_pair == NULL)
-        return ss_fail_argument(error,
-                                "sstore_join: left, right and on_pair must not be NULL, and left must not be right");
+        return ss_fail_argument(
+            error, "sstore_join: left, right and on_pair must not be NULL, and left and right must differ");
     return report_pairs(left, right, options, on_pair, context, error);
 }
 
@@ -396,7 +396,8 @@ sstore_status sstore_pair_iterator_create(const sstore *left, const sstore *righ
         *iterator_out = NULL;
     if (left == NULL || left == right || iterator_out == NULL)
         return ss_fail_argument(
-            error, "sstore_pair_iterator_create: left and iterator_out must not be NULL, nor right be left");
+            error,
+            "sstore_pair_iterator_create: left and iterator_out must not be NULL, and left and right must differ");
     return create(left, right != NULL ? right : left, options, iterator_out, error);
 }
 
@@ -422,8 +423,8 @@ sstore_status sstore_pair_iterator_next(sstore_pair_iterator *iterator, const ss
     bool more = true;
     if (iterator == NULL || capacity == 0 || count_out == NULL || iterator->status != SSTORE_OK)
         return ss_fail_argument(
-            error, "sstore_pair_iterator_next: iterator and count_out must not be NULL, nor the capacity 0; "
-                   "no call may follow one that failed");
+            error, "sstore_pair_iterator_next: iterator and count_out must not be NULL, the capacity must not be 0, "
+                   "and no earlier call may have failed");
     *count_out = 0;
     sstore_status status = ss_take_options(&to, sizeof to, columns, SS_PAIR_COLUMNS_SIZE_1, error);
     while (status == SSTORE_OK && *count_out < capacity) {

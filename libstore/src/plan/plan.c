@@ -204,7 +204,7 @@ static sstore_status fail_name(const char *name, sstore_error *error)
         error,
         "there is no plan '%.*s%s'; use 20, 16, 10, 4, 3, 2 or 1 (tables), or write the plan out, as BcC "
         "such as 5c2, as BcC/BcC such as 4c1/4c1, or as bits:radius,... such as 24:1,20:0,20:0 or 64:3 "
-        "(at most 64 bits in all, at most %u tables); 'sstore plan' compares plans",
+        "(at most 64 bits in all, at most %u tables); sstore_plan() compares plans",
         SHOWN_BYTES, name, strlen(name) > SHOWN_BYTES ? "..." : "", SS_MAX_TABLES);
 }
 
@@ -222,18 +222,16 @@ sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_o
     if (!has_radii)
         set_smallest_radii(plan_out, &steps);
     if (steps.left == 0)
-        return ss_fail_argument(
-            error, "finding the radii of the plan '%s' for distance %u takes too long; write it with radii", name,
-            distance);
+        return ss_fail_argument(error,
+                                "finding radii for the plan '%s' at distance %u takes too long; write it with radii",
+                                name, distance);
 
     uint64_t pattern;
     const bool incomplete = ss_plan_find_uncovered(plan_out, NULL, distance, NULL, &pattern);
     if (incomplete && pattern == 0)
         return ss_fail_argument(
-            error,
-            "it takes too long to prove that the plan finds all pairs within distance %u; use fewer "
-            "tables: '%s'",
-            distance, name);
+            error, "proving that the plan '%s' finds all pairs within distance %u takes too long; use fewer tables",
+            name, distance);
     if (incomplete)
         return ss_fail_argument(error,
                                 "the plan '%s' would miss pairs within distance %u: no table covers two fingerprints "
@@ -250,7 +248,7 @@ bool ss_plan_valid(const ss_plan *plan, ss_steps *steps, const char **reason)
     uint64_t pattern;
     if (!are_tables_valid(plan, reason))
         return false;
-    *reason = "it is not complete for its distance, or takes too long to be proved complete";
+    *reason = "it is not complete for its distance, or the proof takes too long";
     return !ss_plan_find_uncovered(plan, NULL, plan->distance, steps, &pattern);
 }
 

@@ -308,15 +308,15 @@ sstore_status ss_choose_plan(const ss_expected_store *store, uint32_t distance, 
 static sstore_status check_options(const sstore_plan_options *options, sstore_error *error)
 {
     if (options->distance > SSTORE_MAX_BUILD_DISTANCE)
-        return ss_fail_argument(error, "the distance is %u; it can be 0 to %d", options->distance,
+        return ss_fail_argument(error, "the distance is %u; it must be 0 to %d", options->distance,
                                 SSTORE_MAX_BUILD_DISTANCE);
     if (options->block_bytes != 0 && !ss_block_bytes_valid(options->block_bytes))
-        return ss_fail_argument(error, "the block size is %u; it can be a power of two from %u to %u",
+        return ss_fail_argument(error, "the block size is %u; it must be a power of two from %u to %u",
                                 options->block_bytes, SS_BLOCK_MIN_BYTES, SS_BLOCK_MAX_BYTES);
     if (options->objective > SSTORE_OBJECTIVE_LATENCY)
-        return ss_fail_argument(error, "there is no objective %d", (int)options->objective);
+        return ss_fail_argument(error, "objective %d does not exist", (int)options->objective);
     if (options->sample == NULL && options->sample_count > 0)
-        return ss_fail_argument(error, "sstore_plan: there is no sample, but it has a size");
+        return ss_fail_argument(error, "sstore_plan: sample is NULL, but sample_count is not 0");
     return SSTORE_OK;
 }
 
@@ -359,7 +359,7 @@ static sstore_status report_plans(const ss_planner *planner, sstore_plan_fn on_p
 {
     sstore_plan_estimate estimate;
     if (planner->choice == planner->count)
-        return ss_fail_argument(error, "no plan takes as little as %llu bytes; the smallest takes about %.0f",
+        return ss_fail_argument(error, "no plan fits into %llu bytes; the smallest takes about %.0f",
                                 (unsigned long long)planner->input->max_bytes, planner->plans[0].cost.total_bytes);
     for (size_t i = 0; i < planner->count; i++) {
         make_estimate(&estimate, planner, i);

@@ -216,7 +216,7 @@ static sstore_status open_iterator(sstore_match_iterator *self, const sstore *st
     sstore_batch_options taken = SSTORE_BATCH_OPTIONS_INIT;
     ss_steps planning = {.left = SS_CALL_STEPS};
     if (store == NULL || (fingerprints == NULL && count > 0) || distance > SSTORE_MAX_DISTANCE)
-        return ss_fail_argument(error, "store and fingerprints must not be NULL, nor the distance above 64");
+        return ss_fail_argument(error, "store and fingerprints must not be NULL, and the distance must be at most 64");
     const sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_BATCH_OPTIONS_SIZE_1, error);
     if (status != SSTORE_OK)
         return status;
@@ -276,8 +276,8 @@ sstore_status sstore_match_iterator_next(sstore_match_iterator *iterator, const 
     sstore_match_columns to;
     if (iterator == NULL || capacity == 0 || count_out == NULL || iterator->status != SSTORE_OK)
         return ss_fail_argument(
-            error, "sstore_match_iterator_next: iterator and count_out must not be NULL, nor the capacity 0; "
-                   "no call may follow one that failed");
+            error, "sstore_match_iterator_next: iterator and count_out must not be NULL, the capacity must not be 0, "
+                   "and no earlier call may have failed");
     *count_out = 0;
     sstore_status status = ss_take_match_columns(&to, columns, error);
     if (status != SSTORE_OK)

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-static const char *const not_full = "the block before it has room for what it begins with";
-static const char *const other_bytes = "it is not what a writer makes of its contents";
+static const char *const not_full = "its first item fits into the block before it";
+static const char *const other_bytes = "its bytes are not those that a writer makes of its contents";
 
 static uint32_t max_items(const ss_block_check *check)
 {

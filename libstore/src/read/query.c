@@ -241,7 +241,8 @@ sstore_status sstore_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t
                            void *context, sstore_error *error)
 {
     if (cursor == NULL || on_match == NULL || distance > SSTORE_MAX_DISTANCE)
-        return ss_fail_argument(error, "sstore_query: cursor and on_match must not be NULL, nor the distance above 64");
+        return ss_fail_argument(
+            error, "sstore_query: cursor and on_match must not be NULL, and the distance must be at most 64");
     ss_cursor_begin(cursor);
     return query(cursor, fingerprint, distance, on_match, context, error);
 }
@@ -285,7 +286,7 @@ sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, 
     double spent = 0;               /* estimated nanoseconds */
     if (cursor == NULL || on_match == NULL || max_distance > SSTORE_MAX_DISTANCE)
         return ss_fail_argument(
-            error, "sstore_query_nearest: cursor and on_match must not be NULL, nor the distance above 64");
+            error, "sstore_query_nearest: cursor and on_match must not be NULL, and the distance must be at most 64");
     uint32_t distance = ss_min_u32(max_distance, cursor->store->manifest.distance);
     ss_cursor_begin(cursor);
     for (;; distance = next_distance(cursor, distance, max_distance, &spent)) {
@@ -399,8 +400,8 @@ sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32
                              void *context, sstore_error *error)
 {
     if (cursor == NULL || on_table == NULL || distance > SSTORE_MAX_DISTANCE)
-        return ss_fail_argument(error,
-                                "sstore_explain: cursor and on_table must not be NULL, nor the distance above 64");
+        return ss_fail_argument(
+            error, "sstore_explain: cursor and on_table must not be NULL, and the distance must be at most 64");
     const sstore *store = cursor->store;
     ss_cursor_begin(cursor);
     const ss_query_plan *plans = ss_cursor_plans(cursor, distance);

@@ -53,7 +53,8 @@ sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t 
 {
     if (store == NULL || statistics_out == NULL || segment >= store->manifest.segment_count ||
         table >= store->manifest.segments[segment].plan.table_count)
-        return ss_fail_argument(error, "sstore_stat_table: a NULL argument, or no such segment or table");
+        return ss_fail_argument(
+            error, "sstore_stat_table: store and statistics_out must not be NULL, and the table must exist");
     const ss_segment *of = store->segments[segment];
     const ss_plan_table *plan = &of->metadata.plan.tables[table];
     const ss_block_header *header = &of->tables[table].blocks.header;
@@ -116,7 +117,8 @@ sstore_status sstore_stat_segment(const sstore *store, uint32_t segment, sstore_
 {
     sstore_segment_statistics statistics;
     if (store == NULL || statistics_out == NULL || segment >= store->manifest.segment_count)
-        return ss_fail_argument(error, "sstore_stat_segment: a NULL argument, or no such segment");
+        return ss_fail_argument(
+            error, "sstore_stat_segment: store and statistics_out must not be NULL, and the segment must exist");
     fill_segment(store->segments[segment], store->manifest.has_ids, &statistics);
     ss_plan_format(&store->segments[segment]->metadata.plan, statistics.plan, sizeof statistics.plan);
     return ss_give_result(statistics_out, &statistics, sizeof statistics, SS_SEGMENT_STATISTICS_SIZE_1, error);

@@ -89,10 +89,10 @@ static void check_totals(verification *self, table_check *check, uint64_t distin
     uint64_t gap_bits[SS_FINGERPRINT_BITS];
     ss_bit_counter_counts(&check->counts.gap_bits, gap_bits);
     if (check->counts.count != distinct_count)
-        note_file(self, blocks->file.path, "the table has another number of fingerprints than the manifest says");
+        note_file(self, blocks->file.path, "the table's number of fingerprints differs from the manifest's");
     if (memcmp(check->counts.h_counts, blocks->header.h_counts, sizeof blocks->header.h_counts) != 0 ||
         memcmp(gap_bits, blocks->header.gap_bit_counts, sizeof gap_bits) != 0)
-        note_file(self, blocks->file.path, "the header's counts are not those of the table");
+        note_file(self, blocks->file.path, "the header's counts differ from those of the table");
 }
 
 static sstore_status verify_table(verification *self, table_check *check, const ss_manifest_segment *metadata,
@@ -170,7 +170,7 @@ static sstore_status verify_ids(verification *self, const ss_segment *segment, s
     }
     if (status == SSTORE_OK && self->problem_count == problems_before &&
         !ss_ids_iterator_has_all(&iterator, segment->metadata.distinct_count, segment->metadata.record_count))
-        note_file(self, ids->file.path, "the ids are not those of the store's fingerprints");
+        note_file(self, ids->file.path, "the ids do not match the fingerprints of table 0");
     if (segment->metadata.record_count > 0)
         self->min_next_id = ss_max_u64(self->min_next_id, iterator.max_id + (iterator.max_id < UINT64_MAX));
     ss_block_check_free(&blocks);
@@ -201,8 +201,7 @@ static sstore_status verify_content(verification *self, const ss_segment *segmen
         note(self, error);
     else if (status == SSTORE_OK &&
              (count != segment->metadata.record_count || !ss_u128_equal(sum, segment->metadata.content_sum)))
-        note_file(self, segment->tables[0].blocks.file.path,
-                  "the records are not those that the manifest's content sum was made of");
+        note_file(self, segment->tables[0].blocks.file.path, "the records do not match the manifest's content sum");
     ss_segment_iterator_close(&iterator);
     return status;
 }

@@ -97,18 +97,18 @@ sstore_status ss_block_header_decode(const uint8_t bytes[SS_HEADER_BYTES], const
     if (version != SS_FORMAT_VERSION || bits != SS_FINGERPRINT_BITS ||
         ss_load_le32(bytes + AT_HEADER_BYTES) != SS_HEADER_BYTES)
         return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
-                       "format version %u with fingerprints of %u bits is not known to this version of sstore", version,
-                       bits);
+                       "format version %u with fingerprints of %u bits is not supported by this version of sstore",
+                       version, bits);
     ss_fields_load(fields, FIELD_COUNT, bytes, header);
     const uint32_t width = ss_load_le32(bytes + AT_COLUMN_BITS);
     if (width != column_bits(header->number))
         return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_COLUMN_BITS,
-                       "blocks with columns of %u bits are not known to this version of sstore", width);
+                       "blocks with columns of %u bits are not supported by this version of sstore", width);
     if (!ss_block_bytes_valid(header->block_bytes))
-        return ss_fail_damaged(error, file, AT_BLOCK_BYTES, "the block size is impossible");
+        return ss_fail_damaged(error, file, AT_BLOCK_BYTES, "the block size is invalid");
     if (header->block_count > SS_MAX_BLOCK_COUNT || header->item_count < header->block_count ||
         header->item_count > UINT16_MAX * header->block_count)
-        return ss_fail_damaged(error, file, AT_BLOCK_COUNT, "the numbers of blocks and items do not fit together");
+        return ss_fail_damaged(error, file, AT_BLOCK_COUNT, "the numbers of blocks and items contradict each other");
     if (!ss_huffman_valid(header->code_lengths, &reason))
         return ss_fail_damaged(error, file, AT_CODE_LENGTHS, "%s", reason);
     return SSTORE_OK;
@@ -140,7 +140,7 @@ static sstore_status check_block(const ss_block_reader *reader, uint64_t block, 
     return ss_fail_damaged(
         error, reader->file.path, ss_block_offset(reader, block),
         "block %llu at offset %llu is damaged: its checksum is wrong; restore the file from a copy or "
-        "build the store again",
+        "rebuild the store",
         (unsigned long long)block, (unsigned long long)ss_block_offset(reader, block));
 }
 
@@ -177,8 +177,7 @@ static sstore_status check_header(ss_block_reader *reader, const ss_block_file_m
         header->block_bytes != metadata->block_bytes || header->block_count != metadata->block_count)
         return ss_fail_damaged(
             error, reader->file.path, 0,
-            "the header is not the one that the manifest names: the file belongs to another store or "
-            "another place");
+            "the header is not the one in the manifest: the file belongs to another store or another place");
     return SSTORE_OK;
 }
 
@@ -325,8 +324,8 @@ sstore_status ss_fail_steps(const ss_block_reader *reader, sstore_error *error)
 {
     return ss_fail_damaged(
         error, reader->file.path, SSTORE_NO_OFFSET,
-        "the call needs more steps than a sound store of this size can need: the store is damaged or hostile; "
-        "'sstore verify' says more");
+        "the call needs more steps than any valid store of this size: the store is damaged or malicious; "
+        "sstore_verify() reports details");
 }
 
 void ss_block_slot_ask(ss_block_slot *slot, const ss_block_reader *reader, uint64_t number)

@@ -27,7 +27,7 @@ sstore_status ss_checked_block_open(const ss_checked_blocks *checked, uint64_t n
     if (SS_UNLIKELY(!ss_block_open(block_out, bytes, checked->reader->header.block_bytes, checked->code, &reason)))
         return fail(checked, number, reason, error);
     if (checked->ranks != NULL && SS_UNLIKELY(!count_fits(checked, number, block_out->count)))
-        return fail(checked, number, "it has another number of fingerprints than the directory says", error);
+        return fail(checked, number, "its number of fingerprints differs from the directory's", error);
     if (checked->keys != NULL && number > 0 &&
         SS_UNLIKELY(begins_too_low(block_out, ss_array_at(checked->keys, number - 1))))
         return fail(checked, number, SS_BELOW_BLOCK_BEFORE, error);
@@ -40,7 +40,7 @@ sstore_status ss_checked_block_decode(const ss_checked_blocks *checked, uint64_t
     if (SS_UNLIKELY(!ss_block_decode(block, values_out)))
         return fail(checked, number, SS_MALFORMED_GROUP, error);
     if (checked->keys != NULL && SS_UNLIKELY(ss_array_at(checked->keys, number) != values_out[block->count - 1]))
-        return fail(checked, number, "its last fingerprint is not the key that the directory has", error);
+        return fail(checked, number, "its last fingerprint differs from its block key in the directory", error);
     return SSTORE_OK;
 }
 

@@ -23,7 +23,7 @@ typedef struct ss_checked_blocks {
     const ss_array *ranks; /* each block's first rank; NULL if the directory is not open, or not of table 0 */
 } ss_checked_blocks;
 
-#define SS_BELOW_BLOCK_BEFORE "its fingerprints do not ascend from the block before"
+#define SS_BELOW_BLOCK_BEFORE "its fingerprints do not ascend from those of the block before"
 
 /* Open a block whose checksum is right. */
 sstore_status ss_checked_block_open(const ss_checked_blocks *checked, uint64_t number, const uint8_t *bytes,
@@ -56,7 +56,7 @@ typedef struct ss_id_order {
     uint64_t last;
 } ss_id_order;
 
-#define SS_OTHER_LAST_RANK "its last rank is not the key that the directory has"
+#define SS_OTHER_LAST_RANK "its last rank differs from its block key in the directory"
 #define SS_IDS_DO_NOT_ASCEND "the ids of one fingerprint do not ascend"
 
 /* Take the id of record `index` of a block. DAMAGED if it is not above the last one. */

@@ -121,7 +121,7 @@ static sstore_status make_or_open_folder(ss_transaction *transaction, ss_write_m
     }
     const sstore_status status = ss_dir_open(path, &transaction->store, error);
     if (status == SSTORE_ERROR_NOT_FOUND && mode == SS_WRITE_EXTEND)
-        return ss_fail(error, status, 0, path, SSTORE_NO_OFFSET, "no such store; make one with 'sstore build' first");
+        return ss_fail(error, status, 0, path, SSTORE_NO_OFFSET, "there is no store here; build one first");
     if (status == SSTORE_ERROR_NOT_FOUND && ss_path_is_taken(path))
         return ss_fail(error, SSTORE_ERROR_EXISTS, 0, path, SSTORE_NO_OFFSET, "exists and is not a folder");
     return status; /* NOT_FOUND: another writer made the folder and has removed it again */
@@ -135,7 +135,7 @@ static sstore_status lock_folder(ss_transaction *transaction, ss_write_mode mode
         if (status == SSTORE_ERROR_NOT_FOUND && mode != SS_WRITE_EXTEND)
             continue;
         if (status == SSTORE_OK)
-            status = ss_dir_lock(&transaction->store, "another process is writing this store; wait for it to end",
+            status = ss_dir_lock(&transaction->store, "another process is writing this store; wait until it ends",
                                  error);
         if (status == SSTORE_ERROR_BUSY)
             transaction->made_folder = false;
@@ -145,7 +145,7 @@ static sstore_status lock_folder(ss_transaction *transaction, ss_write_mode mode
     }
     return ss_fail(
         error, SSTORE_ERROR_BUSY, 0, transaction->path, SSTORE_NO_OFFSET,
-        "the folder was replaced repeatedly while locking, or its file system changes its number; try again");
+        "the folder was replaced repeatedly while locking, or its file system changes inode numbers; try again");
 }
 
 /* Refuse a manifest whose segments have lost block files: an older manifest or another store's may have been put in its
@@ -182,7 +182,7 @@ static sstore_status read_manifest(ss_transaction *transaction, sstore_error *er
     transaction->had_manifest = status == SSTORE_OK;
     if (status == SSTORE_ERROR_NOT_FOUND)
         return ss_fail(error, status, 0, transaction->path, SSTORE_NO_OFFSET,
-                       "is not a store: it has no " SS_MANIFEST_NAME "; make one with 'sstore build' first");
+                       "is not a store: it has no " SS_MANIFEST_NAME "; build one first");
     return status == SSTORE_OK ? check_segments(transaction, error) : status;
 }
 
@@ -253,13 +253,13 @@ static sstore_status check_contents(ss_transaction *transaction, bool replace, s
         return ss_fail(error, SSTORE_ERROR_EXISTS, 0, transaction->path, SSTORE_NO_OFFSET,
                        "exists and is not a store (it holds '%s'); choose another path", found.foreign);
     if (found.has_manifest)
-        reason = "is a store already";
+        reason = "is already a store";
     else if (found.has_segment)
         reason = "holds a store that has lost its " SS_MANIFEST_NAME;
     if (reason == NULL || replace)
         return SSTORE_OK;
-    return ss_fail(error, SSTORE_ERROR_EXISTS, 0, transaction->path, SSTORE_NO_OFFSET,
-                   "%s; it is replaced only on request", reason);
+    return ss_fail(error, SSTORE_ERROR_EXISTS, 0, transaction->path, SSTORE_NO_OFFSET, "%s; set replace to replace it",
+                   reason);
 }
 
 sstore_status ss_transaction_open(ss_transaction *transaction, const char *path, ss_write_mode mode,

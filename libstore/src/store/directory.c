@@ -25,10 +25,9 @@ sstore_status ss_directory_check_format(uint32_t lmdb_format, const char *path, 
 {
     if (lmdb_format == ss_directory_lmdb_format())
         return SSTORE_OK;
-    return ss_fail(
-        error, SSTORE_ERROR_UNSUPPORTED, 0, path, SSTORE_NO_OFFSET,
-        "the directory was written by an LMDB of another file format (%06x, here %06x); " SS_DIRECTORY_ADVICE,
-        lmdb_format, ss_directory_lmdb_format());
+    return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, path, SSTORE_NO_OFFSET,
+                   "the directory has another LMDB file format (%06x) than this host (%06x); " SS_DIRECTORY_ADVICE,
+                   lmdb_format, ss_directory_lmdb_format());
 }
 
 bool ss_directory_is_lost(const sstore_error *error)

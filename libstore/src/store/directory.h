@@ -26,7 +26,7 @@ uint32_t ss_directory_lmdb_format(void);
 sstore_status ss_directory_check_format(uint32_t lmdb_format, const char *path, sstore_error *error);
 
 /* Advice for messages about a directory that cannot be used. */
-#define SS_DIRECTORY_ADVICE "'sstore reindex' (or sstore_reindex()) rebuilds the directory from the block files"
+#define SS_DIRECTORY_ADVICE "sstore_reindex() rebuilds the directory from the block files"
 
 /* ----- writing ----- */
 

@@ -70,8 +70,8 @@ static uint64_t load64(const uint8_t *from)
 
 static sstore_status fail(const lmdb_file *file, uint64_t page, sstore_error *error, const char *what)
 {
-    return ss_fail_damaged(error, file->path, page * file->page_bytes,
-                           "the directory has a page that is not LMDB's: %s", what);
+    return ss_fail_damaged(error, file->path, page * file->page_bytes, "the directory is not a valid LMDB file: %s",
+                           what);
 }
 
 /* ----- meta pages ----- */
@@ -80,12 +80,12 @@ static sstore_status fail(const lmdb_file *file, uint64_t page, sstore_error *er
 static sstore_status find_meta(lmdb_file *file, uint64_t size, const uint8_t **meta_out, sstore_error *error)
 {
     if (size < META_PAGES * MIN_PAGE_BYTES)
-        return fail(file, 0, error, "the file is too short");
+        return fail(file, 0, error, "it is too short");
     const uint64_t page_bytes = load32(file->bytes + PAGE_HEADER_BYTES + META_PAGE_BYTES);
     if (page_bytes < MIN_PAGE_BYTES || page_bytes > MAX_PAGE_BYTES || (page_bytes & (page_bytes - 1)) != 0)
         return fail(file, 0, error, "an invalid page size");
     if (size < META_PAGES * page_bytes)
-        return fail(file, 0, error, "the file is too short");
+        return fail(file, 0, error, "it is too short");
     file->page_bytes = page_bytes;
     for (uint64_t page = 0; page < META_PAGES; page++) {
         const uint8_t *header = file->bytes + page * page_bytes, *meta = header + PAGE_HEADER_BYTES;
@@ -99,7 +99,7 @@ static sstore_status find_meta(lmdb_file *file, uint64_t size, const uint8_t **m
     *meta_out = load64(first + META_TRANSACTION) < load64(second + META_TRANSACTION) ? second : first;
     const uint64_t last = load64(*meta_out + META_LAST_PAGE);
     if (last < META_PAGES - 1 || last >= size / page_bytes)
-        return fail(file, *meta_out == first ? 0 : 1, error, "its last page is not in the file");
+        return fail(file, *meta_out == first ? 0 : 1, error, "a last page outside the file");
     file->page_count = last + 1;
     return SSTORE_OK;
 }
@@ -137,26 +137,26 @@ static sstore_status check_page(lmdb_file *file, uint64_t page, uint32_t depth, 
     if (++file->visited > file->page_count)
         return fail(file, page, error, "a cycle of branch pages");
     if (load16(header + PAGE_FLAGS) != (is_leaf ? FLAG_LEAF : FLAG_BRANCH))
-        return fail(file, page, error, "neither branch nor leaf, or at a wrong depth");
+        return fail(file, page, error, "a page that is neither branch nor leaf, or has a wrong depth");
     const uint32_t count = lower >= PAGE_HEADER_BYTES ? (lower - PAGE_HEADER_BYTES) / 2 : 0;
     if (lower > upper || upper >= file->page_bytes || lower % 2 != 0 || count < (is_leaf ? 1 : 2))
-        return fail(file, page, error, "too few nodes, or more than it has room for");
+        return fail(file, page, error, "a page with too few or too many nodes");
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t at = load16(header + PAGE_HEADER_BYTES + 2 * i);
         if (at < upper || at % 2 != 0 || at + NODE_HEADER_BYTES > file->page_bytes)
-            return fail(file, page, error, "a node that is not in it");
+            return fail(file, page, error, "a node outside its page");
         const uint8_t *node = header + at;
         const uint64_t room = file->page_bytes - at;
         if (is_leaf) {
             if (!leaf_node_is_right(file, node, room))
-                return fail(file, page, error, "a value that is not in the file");
+                return fail(file, page, error, "a value outside the file");
             continue;
         }
         const uint64_t child = load32(node) | (uint64_t)load16(node + NODE_FLAGS) << 32;
         if (load16(node + NODE_KEY_SIZE) > room - NODE_HEADER_BYTES)
-            return fail(file, page, error, "a key that is not in it");
+            return fail(file, page, error, "a key outside its page");
         if (!is_tree_page(file, child))
-            return fail(file, page, error, "a branch to nowhere");
+            return fail(file, page, error, "a branch to a page outside the file");
         const sstore_status status = check_page(file, child, depth + 1, error);
         if (status != SSTORE_OK)
             return status;

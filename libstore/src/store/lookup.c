@@ -61,7 +61,7 @@ sstore_status ss_rank_ids_next(ss_rank_ids *ids, bool *more_out, sstore_error *e
         return status;
     ss_ids_block_find(&ids->block, ids->rank, &ids->begin, &ids->end);
     if (ids->begin == ids->end)
-        return ss_block_reader_malformed(reader, number, "it does not hold the rank that the directory says", error);
+        return ss_block_reader_malformed(reader, number, "it does not have the rank that the directory names", error);
     ids->next_block = ids->end == ids->block.count && ids->block.continued ? number + 1 : UINT64_MAX;
     ids->number = number;
     *more_out = true;

@@ -213,7 +213,7 @@ sstore_status ss_manifest_check(const ss_manifest *manifest, const char *store, 
     if (status == SSTORE_ERROR_MEMORY)
         return ss_fail_memory(error, size);
     if (status != SSTORE_OK)
-        return ss_fail_argument(error, "%s; readers would refuse the changed store, so it stays as it was",
+        return ss_fail_argument(error, "%s; the store was not changed, because readers would refuse the new manifest",
                                 problem.message);
     ss_manifest_free(&again);
     return SSTORE_OK;
@@ -276,11 +276,11 @@ static sstore_status check_frame(const uint8_t *bytes, size_t size, const char *
     uint64_t features = ss_load_le64(bytes + AT_REQUIRED_FEATURES);
     uint32_t flags = ss_load_le32(bytes + AT_FLAGS);
     if (version < SS_FORMAT_VERSION)
-        return ss_fail(
-            error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
-            "the store has format version %u, which this version of sstore does not read; build it again from its "
-            "input, or from what 'sstore dump' of the version that wrote it prints",
-            version);
+        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
+                       "the store has format version %u, which this version of sstore does not read; rebuild it from "
+                       "its input, or "
+                       "from its records as the version that wrote it prints them",
+                       version);
     if (version != SS_FORMAT_VERSION || bits != SS_FINGERPRINT_BITS || (features & ~REQUIRED_FEATURES) != 0 ||
         (flags & ~(FLAG_HAS_IDS | FLAG_PLAN_GIVEN)) != 0)
         return ss_fail(
@@ -317,10 +317,10 @@ static uint64_t largest_directory(const ss_manifest_segment *segment)
 static bool segment_plausible(const ss_manifest_segment *segment, bool has_ids, const char **reason)
 {
     uint64_t records = segment->record_count, distinct = segment->distinct_count;
-    *reason = "the block size is impossible";
+    *reason = "the block size is invalid";
     if (!ss_block_bytes_valid(segment->block_bytes))
         return false;
-    *reason = "the numbers of records, fingerprints and blocks do not fit together";
+    *reason = "the numbers of records, fingerprints and blocks contradict each other";
     if (distinct > records || (records > 0) != (distinct > 0) || (!has_ids && records != distinct))
         return false;
     for (uint32_t i = 0; i <= segment->plan.table_count; i++) {
@@ -333,7 +333,7 @@ static bool segment_plausible(const ss_manifest_segment *segment, bool has_ids, 
     *reason = "the directory is larger than the segment's blocks can need";
     if (segment->directory_bytes > largest_directory(segment))
         return false;
-    *reason = "the segment's id does not fit its contents";
+    *reason = "the segment's id does not match its other fields";
     return ss_u128_equal(segment->segment_id, ss_segment_id(segment, has_ids));
 }
 
@@ -361,12 +361,12 @@ static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss
     ss_fields_load(segment_fields, COUNT(segment_fields), bytes, segment);
     if (segment->kind > SS_SEGMENT_REMOVED)
         return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file, (uint64_t)(bytes - from->begin),
-                       "a segment is of kind %u, which this version of sstore does not know", segment->kind);
+                       "a segment is of kind %u, which this version of sstore does not support", segment->kind);
     const uint32_t column_bits = ss_load_le32(bytes + AT_COLUMN_BITS);
     if (column_bits != SS_COLUMN_BITS)
         return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file,
                        (uint64_t)(bytes + AT_COLUMN_BITS - from->begin),
-                       "a segment's blocks have columns of %u bits, which this version of sstore does not know",
+                       "a segment's blocks have columns of %u bits, which this version of sstore does not support",
                        column_bits);
     segment->plan.distance = manifest->distance;
     if (segment->plan.table_count > SS_MAX_TABLES)
@@ -430,7 +430,7 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
     if (status != SSTORE_OK)
         return status;
     if (segment_count > SS_MAX_SEGMENTS || segment_count > from->left / SEGMENT_BYTES)
-        return fail_at(from, "there are more segments than the manifest has room for");
+        return fail_at(from, "the manifest is too short for its segments, or has too many");
     manifest->segments = ss_alloc(segment_count, sizeof *manifest->segments);
     if (manifest->segments == NULL)
         return ss_fail_memory(from->error, segment_count * sizeof *manifest->segments);
@@ -444,7 +444,7 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
     if (from->left != CHECKSUM_BYTES)
         return fail_at(from, "there are bytes after the last segment");
     if (!ss_manifest_counts(manifest, NULL))
-        return fail_at(from, "more records were removed than there are");
+        return fail_at(from, "a segment removes more records than there are");
     return check_folders(from, manifest);
 }
 

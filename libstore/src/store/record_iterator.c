@@ -128,8 +128,7 @@ sstore_status ss_ids_iterator_next(ss_ids_iterator *iterator, sstore_error *erro
     if (status != SSTORE_OK)
         return status;
     if (has_last && iterator->block.first_rank != iterator->next_rank - goes_on)
-        return ss_block_reader_malformed(reader, number, "it does not begin with the rank after the previous block",
-                                         error);
+        return ss_block_reader_malformed(reader, number, "its first rank does not follow the previous block", error);
     iterator->has_last = true;
     iterator->next_rank = ss_ids_block_last_rank(&iterator->block) + 1;
     iterator->record_count += iterator->block.count;
@@ -268,7 +267,7 @@ static sstore_status take_id(ss_segment_iterator *iterator, uint64_t *id_out, bo
     }
     const uint64_t number = iterator->ids.next_block - 1;
     if (iterator->ids_rank != iterator->rank)
-        return ss_block_reader_malformed(&iterator->segment->ids, number, "its ranks do not follow the fingerprints",
+        return ss_block_reader_malformed(&iterator->segment->ids, number, "its ranks do not match the fingerprints",
                                          error);
     const sstore_status status = ss_checked_block_take_id(&iterator->segment->checked_ids, number, block,
                                                           iterator->ids_index, &iterator->id_order, id_out, error);
@@ -284,10 +283,10 @@ static sstore_status check_end(const ss_segment_iterator *iterator, sstore_error
     const ss_segment *segment = iterator->segment;
     if (iterator->rank != segment->metadata.distinct_count)
         return ss_fail_damaged(error, segment->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
-                               "the table has another number of fingerprints than the manifest says");
+                               "the table's number of fingerprints differs from the manifest's");
     if (iterator->whole && iterator->has_ids && iterator->ids.record_count != segment->metadata.record_count)
         return ss_fail_damaged(error, segment->ids.file.path, SSTORE_NO_OFFSET,
-                               "there are more or fewer ids than the manifest says");
+                               "the number of ids differs from the manifest's");
     return SSTORE_OK;
 }
 
@@ -530,9 +529,9 @@ static sstore_status take(ss_merge_iterator *merge, sstore_record *record_out, b
         }
         if (SS_UNLIKELY(!comes_in_turn(merge, last, input)))
             return ss_fail_damaged(error, input->iterator.segment->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
-                                   "the segment %s the record (%016llx, %llu), which %s in the store before it",
+                                   "the segment %s the record (%016llx, %llu), which %s in the older segments",
                                    input->is_removal ? "removes" : "adds", (unsigned long long)record_out->fingerprint,
-                                   (unsigned long long)record_out->id, input->is_removal ? "was not" : "was");
+                                   (unsigned long long)record_out->id, input->is_removal ? "is not" : "is already");
         last = input;
         status = step(merge, error);
         input = status == SSTORE_OK && merge->heap_count > 0 ? &merge->inputs[merge->heap[0]] : NULL;
@@ -623,8 +622,8 @@ sstore_status sstore_record_iterator_next(sstore_record_iterator *iterator, uint
     bool more = true;
     if (iterator == NULL || capacity == 0 || count_out == NULL || iterator->status != SSTORE_OK)
         return ss_fail_argument(
-            error, "sstore_record_iterator_next: iterator and count_out must not be NULL, nor the capacity 0; "
-                   "no call may follow one that failed");
+            error, "sstore_record_iterator_next: iterator and count_out must not be NULL, the capacity must not be 0, "
+                   "and no earlier call may have failed");
     *count_out = 0;
     while (*count_out < capacity) {
         iterator->status = ss_merge_iterator_next(&iterator->records, &record, &more, error);

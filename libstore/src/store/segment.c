@@ -36,7 +36,7 @@ sstore_status ss_key_index_init(ss_key_index *index, ss_array *keys, sstore_erro
         return ss_fail_memory(error, (buckets + 1) * sizeof *index->begins);
     if (index->keys.count > UINT32_MAX)
         return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, NULL, SSTORE_NO_OFFSET,
-                       "a table of %llu blocks has too many; larger blocks are needed",
+                       "a block file has %llu blocks, more than 2^32 - 1; rebuild the store with larger blocks",
                        (unsigned long long)index->keys.count);
     size_t bucket = 0;
     for (uint64_t i = 0; i < index->keys.count; i++)

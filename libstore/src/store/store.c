@@ -57,11 +57,10 @@ static sstore_status check_memory(const sstore *store, sstore_error *error)
     uint64_t max = store->options.max_memory_bytes, needed = ss_store_memory_bytes(&store->manifest, store->options.io);
     if (max == 0 || needed <= max)
         return SSTORE_OK;
-    return ss_fail(
-        error, SSTORE_ERROR_MEMORY, 0, store->dir.path, SSTORE_NO_OFFSET,
-        "opening the store takes %.1f MiB, but max_memory_bytes allows %.1f; pread and mmap take least, and so "
-        "do stores of fewer tables or segments",
-        (double)needed / 0x1p20, (double)max / 0x1p20);
+    return ss_fail(error, SSTORE_ERROR_MEMORY, 0, store->dir.path, SSTORE_NO_OFFSET,
+                   "opening the store takes %.1f MiB, but max_memory_bytes allows %.1f; pread and mmap take the "
+                   "least, and fewer tables or segments take less",
+                   (double)needed / 0x1p20, (double)max / 0x1p20);
 }
 
 /* The segment with this metadata that another handle of the store has open; NULL if there is none. Segments never

@@ -75,7 +75,7 @@ sstore_status sstore_stream_matcher_create(const uint64_t *queries, size_t count
     if (status != SSTORE_OK)
         return status;
     if (taken.distance > SSTORE_MAX_BUILD_DISTANCE)
-        return ss_fail_argument(error, "the distance is %u; it can be 0 to %d", taken.distance,
+        return ss_fail_argument(error, "the distance is %u; it must be 0 to %d", taken.distance,
                                 SSTORE_MAX_BUILD_DISTANCE);
     if (count > UINT32_MAX)
         return ss_fail_argument(error, "there are %zu queries; there can be at most 2^32 - 1", count);

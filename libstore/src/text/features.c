@@ -444,9 +444,9 @@ static sstore_status take_options(sstore_text_options *taken, const sstore_text_
     if (status != SSTORE_OK)
         return status;
     if (taken->kind != SSTORE_FEATURES_WORDS && taken->kind != SSTORE_FEATURES_CHARS)
-        return ss_fail_argument(error, "there is no feature kind %d", (int)taken->kind);
+        return ss_fail_argument(error, "feature kind %d does not exist", (int)taken->kind);
     if (taken->shingle > MAX_SHINGLE)
-        return ss_fail_argument(error, "a shingle of %u: at most %u are allowed", taken->shingle, MAX_SHINGLE);
+        return ss_fail_argument(error, "the shingle is %u; it must be at most %u", taken->shingle, MAX_SHINGLE);
     if (taken->shingle == 0)
         taken->shingle = taken->kind == SSTORE_FEATURES_WORDS ? 3 : 4;
     return SSTORE_OK;
@@ -462,9 +462,8 @@ sstore_status sstore_fingerprint_text(const char *text, size_t size, const sstor
     if (status != SSTORE_OK)
         return status;
     if (ss_fold_unicode_version() == NULL)
-        return ss_fail(
-            error, SSTORE_ERROR_UNSUPPORTED, 0, NULL, SSTORE_NO_OFFSET,
-            "this library was built without utf8proc, so it reads no text; it fingerprints weighted features only");
+        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, NULL, SSTORE_NO_OFFSET,
+                       "this library was built without utf8proc; it can fingerprint weighted features, but no text");
     return ss_features_fingerprint((const uint8_t *)text, size, taken.kind, taken.shingle, true, fingerprint_out,
                                    error);
 }

@@ -29,16 +29,16 @@ static bool is_recipe(const char *text)
 static sstore_status check_options(const ss_write_options *options, sstore_error *error)
 {
     if (options->distance > SSTORE_MAX_BUILD_DISTANCE)
-        return ss_fail_argument(error, "the distance is %u; it can be 0 to %d", options->distance,
+        return ss_fail_argument(error, "the distance is %u; it must be 0 to %d", options->distance,
                                 SSTORE_MAX_BUILD_DISTANCE);
     if (options->block_bytes != 0 && !ss_block_bytes_valid(options->block_bytes))
-        return ss_fail_argument(error, "the block size is %u; it can be a power of two from %u to %u",
+        return ss_fail_argument(error, "the block size is %u; it must be a power of two from %u to %u",
                                 options->block_bytes, SS_BLOCK_MIN_BYTES, SS_BLOCK_MAX_BYTES);
     if (options->memory_bytes < SS_MIN_MEMORY_BYTES)
         return ss_fail_argument(error, "the memory limit is %llu bytes; it must be at least %llu",
                                 (unsigned long long)options->memory_bytes, (unsigned long long)SS_MIN_MEMORY_BYTES);
     if (options->recipe != NULL && !is_recipe(options->recipe))
-        return ss_fail_argument(error, "the recipe has more than %u bytes, or control characters in it",
+        return ss_fail_argument(error, "the recipe is longer than %u bytes or contains control characters",
                                 SS_MAX_RECIPE_BYTES);
     return SSTORE_OK;
 }
@@ -154,8 +154,8 @@ static sstore_status check_reserved(const sstore_builder *builder, sstore_error 
     if (builder->reserved_bytes <= builder->max_reserved_bytes)
         return SSTORE_OK;
     return ss_fail_argument(error,
-                            "%s: reading the store takes %.0f MiB, which is more than half of the memory; give "
-                            "more, or work in smaller steps",
+                            "%s: reading the store takes %.0f MiB, which is more than half of the memory; "
+                            "allow more memory",
                             builder->transaction->path, (double)builder->reserved_bytes / 0x1p20);
 }
 
@@ -415,7 +415,7 @@ sstore_status ss_builder_publish(const sstore_builder *builder, uint32_t first, 
     uint32_t fresh[SS_MAX_MADE];
     if (first + count + newer > SS_MAX_SEGMENTS)
         return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, builder->transaction->path, SSTORE_NO_OFFSET,
-                       "the store has %u segments already, as many as it can; compact it", manifest.segment_count);
+                       "the store has %u segments, the maximum; compact it", manifest.segment_count);
     manifest.next_id = builder->next_id;
     manifest.segment_count = first + count + newer;
     manifest.segments = ss_alloc(manifest.segment_count, sizeof *manifest.segments);

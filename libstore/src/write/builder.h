@@ -18,7 +18,7 @@
 
 #define SS_DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
 #define SS_MIN_MEMORY_BYTES ((uint64_t)1 << 20)
-#define SS_NO_ID_LEFT "cannot number more records: the next id would exceed 2^64 - 2; give ids with the records"
+#define SS_NO_ID_LEFT "cannot assign more ids: the next one would exceed 2^64 - 2; add records with ids"
 #define SS_MAX_MADE 2u /* segments of one builder: of a compaction one that adds and one that removes */
 
 /* The options of all calls that write. Each call fills those that its public struct has (sstore.h). */

@@ -104,7 +104,7 @@ sstore_status sstore_dedup_open(const char *path, const sstore_dedup_options *op
     if (status != SSTORE_OK)
         return status;
     if (taken.distance != SSTORE_OWN_DISTANCE && taken.distance > SSTORE_MAX_BUILD_DISTANCE)
-        return ss_fail_argument(error, "the distance is %u; it can be 0 to %d", taken.distance,
+        return ss_fail_argument(error, "the distance is %u; it must be 0 to %d", taken.distance,
                                 SSTORE_MAX_BUILD_DISTANCE);
     sstore_dedup *dedup = ss_alloc(1, sizeof *dedup);
     if (dedup == NULL)

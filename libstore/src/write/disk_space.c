@@ -76,8 +76,8 @@ static sstore_status check_free(const char *path, uint64_t needed, uint64_t avai
         return SSTORE_OK;
     return ss_fail(
         error, SSTORE_ERROR_IO, ENOSPC, path, SSTORE_NO_OFFSET,
-        "the build needs about %.1f %s of disk here at its peak, and %.1f %s are free; make room, choose another "
-        "place or a plan of fewer tables, or ignore the free space",
+        "the build needs about %.1f %s of disk here at its peak, and %.1f %s are free; free some, choose another "
+        "folder or a plan of fewer tables, or set ignore_free_space",
         (double)needed / unit, unit_name, (double)available / unit, unit_name);
 }
 

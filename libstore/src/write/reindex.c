@@ -106,8 +106,7 @@ static sstore_status write_table(reindexing *self, const ss_table *table, uint32
         rank += count;
     }
     if (status == SSTORE_OK && rank != table->blocks.header.item_count)
-        status = fail_file(&table->blocks, "the table has another number of fingerprints than the manifest says",
-                           error);
+        status = fail_file(&table->blocks, "the table's number of fingerprints differs from the manifest's", error);
     if (status == SSTORE_OK)
         status = ss_array_writer_finish(&keys, error);
     if (status == SSTORE_OK)
@@ -138,7 +137,7 @@ static sstore_status write_ids(reindexing *self, const ss_segment *segment, ss_d
     }
     if (status == SSTORE_OK &&
         !ss_ids_iterator_has_all(&iterator, segment->metadata.distinct_count, blocks->header.item_count))
-        status = fail_file(blocks, "the ids are not those of the store's fingerprints", error);
+        status = fail_file(blocks, "the ids do not match the fingerprints of table 0", error);
     if (status == SSTORE_OK)
         status = ss_array_writer_finish(&keys, error);
     ss_array_writer_free(&keys);

@@ -35,7 +35,7 @@ static bool is_in_shard(const record_pieces *pieces, uint64_t fingerprint)
 }
 
 /* Records must ascend strictly, also from piece to piece: encoders rely on that. The next id must be above their ids,
- * or 'sstore verify' would reject the store that is written. */
+ * or sstore_verify() would reject the store that is written. */
 static sstore_status check_record(record_pieces *pieces, const sstore_record *record, sstore_error *error)
 {
     const ss_merge_iterator *records = pieces->records;
@@ -46,13 +46,12 @@ static sstore_status check_record(record_pieces *pieces, const sstore_record *re
     pieces->last = *record;
     if (records->has_ids && SS_UNLIKELY(record->id + (record->id < UINT64_MAX) > pieces->next_id))
         return ss_fail_damaged(error, ss_merge_iterator_file(records), SSTORE_NO_OFFSET,
-                               "the manifest's next id is not above all ids; 'sstore verify' says of which store");
+                               "the manifest's next id is not above all ids; sstore_verify() tells of which store");
     if (SS_LIKELY(ascends))
         return SSTORE_OK;
-    return ss_fail_damaged(
-        error, ss_merge_iterator_file(records), SSTORE_NO_OFFSET,
-        "the records do not ascend at fingerprint %016llx; 'sstore verify' says which file is damaged",
-        (unsigned long long)record->fingerprint);
+    return ss_fail_damaged(error, ss_merge_iterator_file(records), SSTORE_NO_OFFSET,
+                           "the records do not ascend at fingerprint %016llx; sstore_verify() names the damaged file",
+                           (unsigned long long)record->fingerprint);
 }
 
 /* Take the next records, and keep those of the shard. */
@@ -85,7 +84,7 @@ static sstore_status check_end(const record_pieces *pieces, sstore_error *error)
     if (status != SSTORE_OK || !more)
         return status;
     return ss_fail_damaged(error, ss_merge_iterator_file(pieces->records), SSTORE_NO_OFFSET,
-                           "there are more records than the manifest says; 'sstore verify' says which file is damaged");
+                           "there are more records than the manifest says; sstore_verify() names the damaged file");
 }
 
 static sstore_status load(void *context, size_t piece, void *items, void *scratch, size_t *count_out,
@@ -253,7 +252,7 @@ sstore_status sstore_shard(const char *path, const char *input_path, uint32_t sh
                            const sstore_merge_options *options, sstore_change *change_out, sstore_error *error)
 {
     if (shard >= shard_count)
-        return ss_fail_argument(error, "there is no shard %u of %u; the first one is 0", shard, shard_count);
+        return ss_fail_argument(error, "shard %u of %u does not exist; shards are numbered from 0", shard, shard_count);
     return merge(path, &input_path, input_path != NULL, shard, shard_count, options, change_out, error);
 }
 
@@ -376,10 +375,9 @@ static sstore_status check_sums(const compaction *self, sstore_error *error)
     }
     if (ss_u128_equal(added, removed))
         return SSTORE_OK;
-    return ss_fail_damaged(
-        error, self->store->dir.path, SSTORE_NO_OFFSET,
-        "the records that were read do not have the manifest's content sums; nothing was changed, and "
-        "'sstore verify' says which file is damaged");
+    return ss_fail_damaged(error, self->store->dir.path, SSTORE_NO_OFFSET,
+                           "the records do not match the manifest's content sums; the store was not changed; "
+                           "sstore_verify() names the damaged file");
 }
 
 static sstore_status run(compaction *self, const ss_write_options *options, sstore_error *error)
@@ -439,7 +437,7 @@ sstore_status sstore_compact(const char *path, const sstore_compact_options *opt
     if (status != SSTORE_OK)
         return status;
     if (taken.scope > SSTORE_COMPACT_TIERS)
-        return ss_fail_argument(error, "sstore_compact: there is no compaction %d", (int)taken.scope);
+        return ss_fail_argument(error, "sstore_compact: compaction %d does not exist", (int)taken.scope);
     const ss_write_options write = {SS_SHARED_OPTIONS(taken), .mode = SS_WRITE_EXTEND, .plan = taken.plan,
                                     .recipe = taken.recipe};
     return ss_compact(path, NULL, taken.scope, &write, change_out, error);
