@@ -99,13 +99,13 @@ static void check_near(const reading *of, const ss_block *portable)
             const uint64_t differing = of->values[i] ^ near.query;
             const bool wanted = ss_popcount(differing) <= near.distance &&
                                 ss_popcount((uint32_t)differing) <= near.lower_distance;
-            const bool found = i / REFERENCE_GROUP == near.group && (near.which >> i % REFERENCE_GROUP & 1) != 0;
+            const bool found = i / REFERENCE_GROUP == near.group && (near.mask >> i % REFERENCE_GROUP & 1) != 0;
             FUZZ_CHECK(wanted == found && (!found || near.values[i % REFERENCE_GROUP] == of->values[i]));
         }
         if (near.group == near.end)
             return;
-        FUZZ_CHECK(near.which != 0 && near.which == other.which);
-        FUZZ_CHECK((near.which & ~ss_low_mask(ss_block_group_size(of->block, near.group))) == 0);
+        FUZZ_CHECK(near.mask != 0 && near.mask == other.mask);
+        FUZZ_CHECK((near.mask & ~ss_low_mask(ss_block_group_size(of->block, near.group))) == 0);
     }
 }
 

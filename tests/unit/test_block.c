@@ -175,7 +175,7 @@ static uint64_t check_near(const ss_block *block, const uint64_t *values, const 
                                                           : block->count;
         for (uint32_t i = group * REFERENCE_GROUP; i < up_to; i++) {
             const bool in_group = near.group < end && i / REFERENCE_GROUP == near.group;
-            const bool said = in_group && (near.which >> i % REFERENCE_GROUP & 1) != 0;
+            const bool said = in_group && (near.mask >> i % REFERENCE_GROUP & 1) != 0;
             assert_int_equal(said, is_near(values[i], &near));
             if (said)
                 assert_int_equal(near.values[i % REFERENCE_GROUP], values[i]);
@@ -184,7 +184,7 @@ static uint64_t check_near(const ss_block *block, const uint64_t *values, const 
         if (near.group == end)
             return found;
         assert_true(up_to % REFERENCE_GROUP == 0 ||
-                    near.which >> up_to % REFERENCE_GROUP == 0); /* none behind the last one */
+                    near.mask >> up_to % REFERENCE_GROUP == 0); /* none behind the last one */
         group = near.group++;
     }
 }

@@ -395,7 +395,7 @@ static void test_beyond_4_gib(void **state)
         const uint8_t *got;
         assert_ok(ss_block_reader_open(&reader, &dir, &facts, all_io[i], &error), &error);
         for (size_t j = 0; j < sizeof written / sizeof *written; j++) {
-            if (!ss_block_reader_ask(&reader, written[j], buffer))
+            if (!ss_block_reader_prefetch(&reader, written[j], buffer))
                 assert_ok(ss_block_reader_get(&reader, written[j], buffer, &got, &error), &error);
             assert_ok(ss_block_reader_get(&reader, written[j], buffer, &got, &error), &error);
             assert_int_equal(got[0], j);

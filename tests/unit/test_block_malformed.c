@@ -114,10 +114,10 @@ static void exercise_finding(const ss_block *block, bool is_sound, rng *random)
             assert_int_equal(other.group, near.group);
             if (!is_passed || near.group == near.end)
                 break;
-            assert_true(near.which != 0 && near.which == other.which);
-            assert_true((near.which & ~ss_low_mask(ss_block_group_size(block, near.group))) == 0);
+            assert_true(near.mask != 0 && near.mask == other.mask);
+            assert_true((near.mask & ~ss_low_mask(ss_block_group_size(block, near.group))) == 0);
             for (uint32_t j = 0, before = 64; j < 64; j++) {
-                if ((near.which >> j & 1) == 0)
+                if ((near.mask >> j & 1) == 0)
                     continue;
                 assert_int_equal(near.values[j], other.values[j]);
                 assert_true(ss_popcount(near.values[j] ^ near.query) <= near.distance);

@@ -129,7 +129,7 @@ static void test_last_group_of_a_block(void **state)
                 assert_true(ss_block_find_near(block_in_way(&block, way), &near));
                 assert_true(near.group == last || i >= size);
                 for (uint32_t j = 0; near.group == last && j < 64; j++)
-                    assert_int_equal(near.which >> j & 1, j < size && ss_block_lower(&block, last * 64 + j) == lower);
+                    assert_int_equal(near.mask >> j & 1, j < size && ss_block_lower(&block, last * 64 + j) == lower);
             }
         }
         guard_free(&memory);

@@ -95,7 +95,7 @@ static inline void ss_fields_load(const ss_field *fields, size_t count, const ui
 
 /* ===== hashes and 128-bit numbers: XXH3 with seed 0 ===== */
 
-/* A 128-bit number, used as checksum and as identity. On disk the low half comes first. */
+/* A 128-bit number: a checksum or an id. On disk the low half comes first. */
 typedef struct ss_u128 {
     uint64_t low, high;
 } ss_u128;
@@ -149,7 +149,7 @@ static inline void ss_hash_state_add(ss_hash_state *state, const void *data, siz
     (void)XXH3_128bits_update(state, data, size);
 }
 
-static inline ss_u128 ss_hash_state_sum(const ss_hash_state *state)
+static inline ss_u128 ss_hash_state_digest(const ss_hash_state *state)
 {
     XXH128_hash_t hash = XXH3_128bits_digest(state);
     return (ss_u128){.low = hash.low64, .high = hash.high64};

@@ -1,4 +1,7 @@
-/* common.h - used by every module: bit numbering and counting, minima, binary search, branch hints, budgets of work. */
+/*
+ * common.h - small inline helpers of all modules, on plain numbers only: bits, minima, binary search, and the budget of
+ * steps that bounds a call's work. Bit 0 of a fingerprint is its most significant bit.
+ */
 #ifndef SS_COMMON_H
 #define SS_COMMON_H
 
@@ -24,8 +27,8 @@ static inline uint32_t ss_first_difference(uint64_t a, uint64_t b)
     return (uint32_t)__builtin_clzll(a ^ b);
 }
 
-/* The number of ones. Without an instruction for it, adding neighbouring 1, 2 and 4 bits, then the bytes, is faster
- * than the compiler's library call. */
+/* The number of ones. Without an instruction for it, adding groups of 1, 2 and 4 bits, then the bytes, is faster than
+ * the compiler's library call. */
 static inline uint32_t ss_popcount(uint64_t x)
 {
 #ifdef __POPCNT__
@@ -94,9 +97,9 @@ SS_ALWAYS_INLINE bool ss_word_is_below(const void *items, uint64_t index, uint64
 
 /* ===== budgets of work ===== */
 
-/* A budget of work, against hostile stores. Work that the bytes of a store can cause, beyond reading them once, is
- * counted in steps: a step of a proof, a prefix that is looked up (a microsecond at most each), or a block that is read
- * and checked. SECURITY.md says how many steps a call has. */
+/* A budget of work, so that a malicious store cannot delay a call without bound. Work that the bytes of a store cause
+ * beyond one read of them is counted in steps: a step of a proof, the look-up of a prefix (each at most a microsecond),
+ * or the read of a block. SECURITY.md states the budget of each call. */
 typedef struct ss_steps {
     uint64_t left;
 } ss_steps;

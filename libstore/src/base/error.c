@@ -31,7 +31,7 @@ static const char *shown_end(const char *file)
     return file;
 }
 
-/* What to do about an errno whose text does not say. */
+/* Advice for an errno whose text has none. */
 static const char *advice(int system_errno)
 {
     switch (system_errno) {
@@ -69,7 +69,7 @@ sstore_status ss_fail(sstore_error *error, sstore_status status, int system_errn
     va_start(arguments, format);
     vsnprintf(text + used, sizeof text - used, format, arguments);
     va_end(arguments);
-    /* Some messages contain text from a store, for example its recipe, which may be hostile. */
+    /* Some messages contain text from a store, for example its recipe, which may be malicious. */
     ss_printable(text, error->message, sizeof error->message);
     if (system_errno != 0) /* GNU's strerror_r() always returns a string */
         append(error, ": %s%s", strerror_r(system_errno, reason, sizeof reason), advice(system_errno));
@@ -173,22 +173,22 @@ static size_t put_character(const char *character, size_t length, uint32_t point
 
 size_t sstore_escape(const char *text, size_t length, bool double_backslashes, char *buffer, size_t size)
 {
-    size_t whole = 0, used = 0;
+    size_t total = 0, used = 0;
     for (size_t at = 0; at < length;) {
         char written[ESCAPE_BYTES * SS_UTF8_MAX_BYTES];
         uint32_t point;
         const size_t taken = ss_utf8_decode((const uint8_t *)text + at, length - at, &point);
         const size_t count = put_character(text + at, taken, point, double_backslashes != 0, written);
-        if (used == whole && used + count < size) { /* nothing was left out before */
+        if (used == total && used + count < size) { /* nothing was left out before */
             memcpy(buffer + used, written, count);
             used += count;
         }
-        whole += count;
+        total += count;
         at += taken;
     }
     if (size > 0)
         buffer[used] = '\0';
-    return whole;
+    return total;
 }
 
 void ss_printable(const char *text, char *to, size_t size)
@@ -231,9 +231,9 @@ sstore_status ss_take_options(void *to, size_t size, const void *from, size_t fi
 
 sstore_status ss_check_result(const void *to, size_t first_size, sstore_error *error)
 {
-    const bool is_sound = to == NULL ||
+    const bool is_valid = to == NULL ||
                           (read_struct_size(to) >= first_size && read_struct_size(to) <= MAX_STRUCT_BYTES);
-    return is_sound ? SSTORE_OK : fail_struct_size(error);
+    return is_valid ? SSTORE_OK : fail_struct_size(error);
 }
 
 sstore_status ss_give_result(void *to, const void *from, size_t size, size_t first_size, sstore_error *error)

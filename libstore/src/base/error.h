@@ -17,11 +17,11 @@ sstore_status ss_fail(sstore_error *error, sstore_status status, int system_errn
     ss_fail(error, SSTORE_ERROR_ARGUMENT, 0, NULL, SSTORE_NO_OFFSET, __VA_ARGS__)
 #define ss_fail_damaged(error, file, offset, ...) ss_fail(error, SSTORE_ERROR_DAMAGED, 0, file, offset, __VA_ARGS__)
 
-/* Report a refused allocation. The status is a constant here, so that analysers know that nobody goes on. */
+/* Report a refused allocation. The status is a constant here, so that analysers know that the caller stops. */
 static inline sstore_status ss_fail_memory(sstore_error *error, uint64_t bytes)
 {
-    (void)ss_fail(error, SSTORE_ERROR_MEMORY, 0, NULL, SSTORE_NO_OFFSET, "out of memory: an allocation of %llu bytes failed",
-                  (unsigned long long)bytes);
+    (void)ss_fail(error, SSTORE_ERROR_MEMORY, 0, NULL, SSTORE_NO_OFFSET,
+                  "out of memory: an allocation of %llu bytes failed", (unsigned long long)bytes);
     return SSTORE_ERROR_MEMORY;
 }
 
@@ -29,11 +29,11 @@ static inline sstore_status ss_fail_memory(sstore_error *error, uint64_t bytes)
 void ss_advise(sstore_error *error, const char *what);
 
 /* Whether an error concerns one file only, so that others may still be readable: the file is lost, damaged, of another
- * version, unreadable for this user, or on a disk that fails. */
+ * version, not readable by this user, or on a failing disk. */
 bool ss_is_of_one_file(const sstore_error *error);
 
 /* Copy `text` to `to`, which has room for `size` > 0 bytes with the closing 0, as sstore_escape() does without doubling
- * backslashes. Whole characters that do not fit are left out. */
+ * backslashes. Characters that do not fit completely are left out. */
 void ss_printable(const char *text, char *to, size_t size);
 
 /* ----- public structs that grow (sstore.h, "Structs that grow") ----- */
@@ -74,7 +74,8 @@ sstore_status ss_take_options(void *to, size_t size, const void *from, size_t fi
 sstore_status ss_check_result(const void *to, size_t first_size, sstore_error *error);
 
 /* Fill the caller's struct, whose struct_size the caller has set, from `from`, which has `size` bytes. A smaller struct
- * gets the fields that it has; what a larger one has more becomes 0. ARGUMENT if it is smaller than version 1's. */
+ * gets the fields that it has; the additional bytes of a larger one become 0. ARGUMENT if it is smaller than version
+ * 1's. */
 sstore_status ss_give_result(void *to, const void *from, size_t size, size_t first_size, sstore_error *error);
 
 #endif

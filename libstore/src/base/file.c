@@ -18,8 +18,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* Files are copied and hashed in pieces of so many bytes. The buffer comes zeroed: a larger one costs small files more
- * than it saves large ones. */
+/* The piece size of copying and hashing. The buffer is zeroed, so a larger one costs small files more than it saves
+ * large ones. */
 #define COPY_BYTES ((size_t)1 << 16)
 #define MAX_PARTS 1024u                /* the system takes no more at once */
 #define MAX_TRANSFER ((size_t)1 << 30) /* Linux moves at most 2 GiB - 4 KiB in one call */
@@ -121,7 +121,7 @@ sstore_status ss_dir_sync_parent(const ss_dir *dir, sstore_error *error)
     sstore_status status = ss_dir_open_at(dir, "..", &parent, &reason);
     if (status == SSTORE_OK)
         status = ss_dir_sync(&parent, error);
-    else if (reason.system_errno == EACCES) /* a parent that cannot be read: then the whole file system is synced */
+    else if (reason.system_errno == EACCES) /* the parent is not readable: sync the file system instead */
         status = syncfs(dir->fd) == 0 ? SSTORE_OK : fail_io(error, dir->path, SSTORE_NO_OFFSET, "syncfs");
     else if (error != NULL)
         *error = reason;
@@ -192,7 +192,7 @@ bool ss_dir_has_file(const ss_dir *dir, const char *name, uint64_t bytes)
 sstore_status ss_dir_each(const ss_dir *dir, bool (*visit)(void *context, const char *name), void *context,
                           sstore_error *error)
 {
-    /* A new handle: duplicates of one share its position, which reading moves. */
+    /* A new handle, because duplicates share the position that reading moves. */
     int fd = openat(dir->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
     if (stream == NULL) {
@@ -203,7 +203,7 @@ sstore_status ss_dir_each(const ss_dir *dir, bool (*visit)(void *context, const 
     }
     const struct dirent *entry;
     bool go_on = true;
-    errno = 0; /* only errno tells a failure from the end */
+    errno = 0; /* only errno distinguishes a failure from the end */
     while (go_on && (entry = readdir(stream)) != NULL) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             go_on = visit(context, entry->d_name);
@@ -250,7 +250,7 @@ sstore_status ss_file_open_at(const ss_dir *dir, const char *name, ss_file *file
     *file_out = (ss_file){.fd = -1, .path = join_path(dir->path, name)};
     if (file_out->path == NULL)
         return ss_fail_memory(error, strlen(name));
-    /* O_NONBLOCK: a FIFO in a file's place must not make the reader wait. */
+    /* O_NONBLOCK: a FIFO in place of a file must not block the reader. */
     file_out->fd = openat(dir->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat info = {.st_mode = 0};
     sstore_status status = SSTORE_OK;
@@ -289,31 +289,32 @@ static bool is_without_links(int system_errno)
            system_errno == EXDEV;
 }
 
-sstore_status ss_file_copy(const ss_file *from, const ss_file *to, uint64_t size, ss_u128 *sum_out, sstore_error *error)
+sstore_status ss_file_copy(const ss_file *from, const ss_file *to, uint64_t size, ss_u128 *hash_out,
+                           sstore_error *error)
 {
-    ss_hash_state sum;
+    ss_hash_state hash;
     sstore_status status = SSTORE_OK;
     uint8_t *chunk = ss_alloc(1, COPY_BYTES);
     if (chunk == NULL)
         return ss_fail_memory(error, COPY_BYTES);
-    ss_hash_state_init(&sum);
+    ss_hash_state_init(&hash);
     for (uint64_t offset = 0; status == SSTORE_OK && offset < size; offset += COPY_BYTES) {
         const size_t piece = (size_t)ss_min_u64(size - offset, COPY_BYTES);
         status = ss_file_read_at(from, offset, chunk, piece, error);
         if (status == SSTORE_OK && to != NULL)
             status = ss_file_write_at(to, offset, chunk, piece, error);
-        ss_hash_state_add(&sum, chunk, piece);
+        ss_hash_state_add(&hash, chunk, piece);
     }
-    *sum_out = ss_hash_state_sum(&sum);
+    *hash_out = ss_hash_state_digest(&hash);
     ss_free(chunk);
     return status;
 }
 
-sstore_status ss_file_share(const ss_dir *from, const ss_dir *to, const char *name, sstore_error *error)
+sstore_status ss_file_link_or_copy(const ss_dir *from, const ss_dir *to, const char *name, sstore_error *error)
 {
     ss_file file = SS_FILE_NONE, copy = SS_FILE_NONE;
     uint64_t size = 0;
-    ss_u128 sum;
+    ss_u128 hash;
     const bool linked = linkat(from->fd, name, to->fd, name, 0) == 0;
     if (!linked && !is_without_links(errno))
         return ss_fail(error, SSTORE_ERROR_IO, errno, from->path, SSTORE_NO_OFFSET, "cannot create a hard link to '%s'",
@@ -324,22 +325,22 @@ sstore_status ss_file_share(const ss_dir *from, const ss_dir *to, const char *na
     if (status == SSTORE_OK && !linked)
         status = ss_file_size(&file, &size, error);
     if (status == SSTORE_OK && !linked)
-        status = ss_file_copy(&file, &copy, size, &sum, error);
-    if (status == SSTORE_OK) /* also of a link: the file's writer may not have waited for the disk */
+        status = ss_file_copy(&file, &copy, size, &hash, error);
+    if (status == SSTORE_OK) /* also after a link: the file's writer may not have synced it */
         status = ss_file_sync(linked ? &file : &copy, error);
     ss_file_close(&copy);
     ss_file_close(&file);
     return status;
 }
 
-sstore_status ss_file_create_nameless(const ss_dir *dir, ss_file *file_out, sstore_error *error)
+sstore_status ss_file_create_unnamed(const ss_dir *dir, ss_file *file_out, sstore_error *error)
 {
     *file_out = (ss_file){.fd = -1, .path = join_path(dir->path, "(temporary file)")};
     if (file_out->path == NULL)
         return ss_fail_memory(error, strlen(dir->path));
     int fd = openat(dir->fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-        /* A file system without O_TMPFILE: the file has a name for a moment. Other builds may do the same. */
+        /* Without O_TMPFILE the file has a name for a moment. Other builds may use the same names. */
         char name[64];
         for (uint32_t attempt = 0; attempt < MAX_NAME_ATTEMPTS && fd < 0 && (attempt == 0 || errno == EEXIST);
              attempt++) {
@@ -432,7 +433,7 @@ sstore_status ss_file_write_at(const ss_file *file, uint64_t offset, const void 
         ssize_t put = pwrite(file->fd, from, size < MAX_TRANSFER ? size : MAX_TRANSFER, (off_t)offset);
         if (put < 0 && errno == EINTR)
             continue;
-        if (put == 0) /* a file system that takes nothing sets no errno */
+        if (put == 0) /* a write of 0 bytes sets no errno */
             errno = EIO;
         if (put <= 0)
             return fail_io(error, file->path, offset, "write");
@@ -456,7 +457,7 @@ sstore_status ss_file_write_parts_at(const ss_file *file, uint64_t offset, const
     ssize_t put = count == 0 ? 0 : pwritev(file->fd, vectors, (int)count, (off_t)offset);
     if (put == (ssize_t)bytes)
         return SSTORE_OK;
-    /* Interrupted, cut short or failed: write what is missing part by part; that also gives the error. */
+    /* Interrupted, short or failed: write the remaining bytes part by part, which also gives the error. */
     size_t done = put < 0 ? 0 : (size_t)put;
     for (uint32_t i = 0; i < count; i++) {
         size_t skipped = done < parts[i].size ? done : parts[i].size;
@@ -509,7 +510,7 @@ sstore_status ss_file_map_read(const ss_file *file, const uint8_t *map, uint64_t
 #else
     (void)map;
 #endif
-    /* It failed, or Linux is older than 5.14: reading brings the pages into the page cache, or gives the error. */
+    /* It failed, or Linux is older than 5.14: a read fills the page cache, or gives the error. */
     uint8_t bytes[4096];
     sstore_status status = SSTORE_OK;
     for (size_t done = 0; status == SSTORE_OK && done < size; done += sizeof bytes)
@@ -537,11 +538,12 @@ void ss_file_close(ss_file *file)
     *file = SS_FILE_NONE;
 }
 
-sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *memory_out, ss_u128 *sum_out,
+sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *memory_out, ss_u128 *hash_out,
                                   sstore_error *error)
 {
     *memory_out = SS_FILE_NONE;
-    /* A memfd counts against RLIMIT_FSIZE. Beyond it SIGXFSZ ends the process, which a library may not ignore. */
+    /* A memfd counts against RLIMIT_FSIZE. Beyond it SIGXFSZ would end the process, and a library may not ignore the
+     * signal. */
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
         return ss_fail(error, SSTORE_ERROR_IO, EFBIG, file->path, SSTORE_NO_OFFSET,
@@ -556,7 +558,7 @@ sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *m
     else if (memory_out->path == NULL)
         status = ss_fail_memory(error, strlen(file->path));
     if (status == SSTORE_OK)
-        status = ss_file_copy(file, memory_out, size, sum_out, error);
+        status = ss_file_copy(file, memory_out, size, hash_out, error);
     const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
     if (status == SSTORE_OK && fcntl(memory_out->fd, F_ADD_SEALS, seals) != 0)
         status = fail_io(error, file->path, SSTORE_NO_OFFSET, "sealing the copy in memory");

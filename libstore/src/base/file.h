@@ -1,9 +1,9 @@
 /*
- * file.h - files and folders by handle, with whole reads and writes and errors that name the file.
+ * file.h - files and folders by handle. Reads and writes are complete or fail, and errors name the file.
  *
- * Files in a folder are opened relative to its handle and without following symbolic links. So a folder that is
- * renamed stays readable, and no name leads out of it. All other modules reach the file system through
- * this one. Functions that return a status fail with IO, or with MEMORY if memory is short; further errors are named.
+ * Files in a folder are opened relative to its handle and without following symbolic links. So a folder that is renamed
+ * stays readable, and no name leads out of it. All other modules reach the file system through this one. Functions that
+ * return a status fail with IO, or with MEMORY if memory is short; further errors are named.
  */
 #ifndef SS_FILE_H
 #define SS_FILE_H
@@ -25,18 +25,18 @@ typedef struct ss_file {
 #define SS_DIR_NONE ((ss_dir){.fd = -1, .path = NULL})
 #define SS_FILE_NONE ((ss_file){.fd = -1, .path = NULL})
 
-/* Whether there is anything at a path, even a link that leads nowhere. True if that cannot be told. */
+/* Whether anything exists at a path, even a dangling link. True if that is unknown. */
 bool ss_path_is_taken(const char *path);
 
 /* ----- folders ----- */
 
-/* Open a folder by path. NOT_FOUND if there is nothing or no folder. */
+/* Open a folder by path. NOT_FOUND if there is none. */
 sstore_status ss_dir_open(const char *path, ss_dir *dir_out, sstore_error *error);
 /* Open another handle on the same folder. */
 sstore_status ss_dir_copy(const ss_dir *dir, ss_dir *copy_out, sstore_error *error);
-/* Open the folder `name` in `parent`. NOT_FOUND if there is nothing or no folder; a symbolic link is none. */
+/* Open the folder `name` in `parent`. NOT_FOUND if there is none; a symbolic link does not count. */
 sstore_status ss_dir_open_at(const ss_dir *parent, const char *name, ss_dir *dir_out, sstore_error *error);
-/* Make a folder in another one. EXISTS if there is anything of that name. */
+/* Create a folder in another one. EXISTS if the name is taken. */
 sstore_status ss_dir_make_at(const ss_dir *parent, const char *name, sstore_error *error);
 /* Make the folder's entries durable. */
 sstore_status ss_dir_sync(const ss_dir *dir, sstore_error *error);
@@ -44,7 +44,8 @@ sstore_status ss_dir_sync(const ss_dir *dir, sstore_error *error);
 sstore_status ss_dir_sync_parent(const ss_dir *dir, sstore_error *error);
 /* Rename within a folder; replaces a file of the new name. */
 sstore_status ss_dir_rename(const ss_dir *dir, const char *from, const char *to, sstore_error *error);
-/* Lock the folder until it is closed or the process dies. BUSY, with the message `busy`, if another one has the lock. */
+/* Lock the folder until it is closed or the process dies. BUSY, with the message `busy`, if another one has the
+ * lock. */
 sstore_status ss_dir_lock(const ss_dir *dir, const char *busy, sstore_error *error);
 /* Get the bytes that may still be written to the folder's file system. */
 sstore_status ss_dir_free_bytes(const ss_dir *dir, uint64_t *bytes_out, sstore_error *error);
@@ -69,22 +70,22 @@ void ss_dir_close(ss_dir *dir);
 
 /* Open for reading. NOT_FOUND; DAMAGED if it is a symbolic link or no regular file. */
 sstore_status ss_file_open_at(const ss_dir *dir, const char *name, ss_file *file_out, sstore_error *error);
-/* Create for reading and writing. EXISTS if there is anything of that name. */
+/* Create for reading and writing. EXISTS if the name is taken. */
 sstore_status ss_file_create_at(const ss_dir *dir, const char *name, ss_file *file_out, sstore_error *error);
-/* The first letters of a temporary file's name, which it has for a moment where files cannot be created nameless. */
+/* The prefix of a temporary name, which a file has for a moment if the file system cannot create unnamed files. */
 #define SS_TEMPORARY_PREFIX "sstore-run-"
-/* Create a nameless file in a folder, readable for its owner alone; it is gone when it is closed. */
-sstore_status ss_file_create_nameless(const ss_dir *dir, ss_file *file_out, sstore_error *error);
-/* Put the file `name` of one folder into another one as well: by a hard link, or by a copy if the file system refuses
- * links. Its contents become durable, the other folder's entry not. Nobody may write to the file any more. */
-sstore_status ss_file_share(const ss_dir *from, const ss_dir *to, const char *name, sstore_error *error);
-/* Read `size` bytes from a file's start, and write them to `to` unless that is NULL. *sum_out is their XXH3-128. */
+/* Create an unnamed file in a folder, readable by its owner only. Closing removes it. */
+sstore_status ss_file_create_unnamed(const ss_dir *dir, ss_file *file_out, sstore_error *error);
+/* Add the file `name` of one folder to another one: by a hard link, or by a copy if the file system refuses links.
+ * Makes the contents durable, but not the new entry. The file must not be written to after this. */
+sstore_status ss_file_link_or_copy(const ss_dir *from, const ss_dir *to, const char *name, sstore_error *error);
+/* Read `size` bytes from a file's start, and write them to `to` unless that is NULL. *hash_out is their XXH3-128. */
 struct ss_u128;
-sstore_status ss_file_copy(const ss_file *from, const ss_file *to, uint64_t size, struct ss_u128 *sum_out,
+sstore_status ss_file_copy(const ss_file *from, const ss_file *to, uint64_t size, struct ss_u128 *hash_out,
                            sstore_error *error);
 sstore_status ss_file_size(const ss_file *file, uint64_t *bytes_out, sstore_error *error);
 
-/* Tells a file from another one in its place, even with equal bytes and inode: their times of change differ. */
+/* Distinguishes a file from a later one in its place, even with equal bytes and inode: their change times differ. */
 typedef struct ss_file_identity {
     uint64_t device, number, size;
     int64_t changed_seconds, changed_nanoseconds;
@@ -95,11 +96,11 @@ bool ss_file_same(const ss_file_identity *a, const ss_file_identity *b);
 
 /* Read exactly `size` bytes at `offset`. DAMAGED if the file ends before. */
 sstore_status ss_file_read_at(const ss_file *file, uint64_t offset, void *buffer, size_t size, sstore_error *error);
-/* Read without waiting. False if some of it is not in the page cache, or the file system cannot tell. */
+/* Read without waiting. False if a part is not in the page cache, or the file system does not support this. */
 bool ss_file_try_read(const ss_file *file, uint64_t offset, void *buffer, size_t size);
 /* Start reading a part into the page cache. */
 void ss_file_will_need(const ss_file *file, uint64_t offset, uint64_t size);
-/* Reads will come in no order: turn off the system's own read-ahead. */
+/* Turn off the system's read-ahead, for reads in random order. */
 void ss_file_expect_random(const ss_file *file);
 sstore_status ss_file_write_at(const ss_file *file, uint64_t offset, const void *data, size_t size,
                                sstore_error *error);
@@ -110,23 +111,23 @@ typedef struct ss_file_part {
     size_t size;
 } ss_file_part;
 
-/* Write `count` (at most 1024) parts one behind the other. */
+/* Write `count` (at most 1024) consecutive parts. */
 sstore_status ss_file_write_parts_at(const ss_file *file, uint64_t offset, const ss_file_part *parts, uint32_t count,
                                      sstore_error *error);
-/* Start writing a part to the disk, so that a later ss_file_sync() has less to wait for. */
+/* Start writing a part to the disk, so that a later ss_file_sync() waits less. */
 void ss_file_start_writing(const ss_file *file, uint64_t offset, uint64_t size);
-/* Free a part's room on the disk, if the file system can. */
+/* Free the disk space of a part, if the file system can. */
 void ss_file_punch(const ss_file *file, uint64_t offset, uint64_t size);
 sstore_status ss_file_sync(const ss_file *file, sstore_error *error);
-/* Map `size` bytes from the start for reading in no order. Unmap with ss_unmap(). */
+/* Map `size` bytes from the start for reads in random order. Unmap with ss_unmap(). */
 sstore_status ss_file_map(const ss_file *file, uint64_t size, const uint8_t **map_out, sstore_error *error);
 /* Read a part of a map from the disk. A part that cannot be read fails here, instead of ending the process with SIGBUS
  * when it is touched. DAMAGED if the file ends before it. */
 sstore_status ss_file_map_read(const ss_file *file, const uint8_t *map, uint64_t offset, size_t size,
                                sstore_error *error);
 void ss_unmap(const uint8_t *map, uint64_t size);
-/* Copy a file of `size` bytes into a memfd that nobody can change. *sum_out is the XXH3-128 of its bytes. */
-sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *memory_out, struct ss_u128 *sum_out,
+/* Copy a file of `size` bytes into a sealed memfd. *hash_out is the XXH3-128 of its bytes. */
+sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *memory_out, struct ss_u128 *hash_out,
                                   sstore_error *error);
 /* Close the handle only; the path stays, for messages. */
 void ss_file_release(ss_file *file);

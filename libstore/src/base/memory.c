@@ -97,8 +97,8 @@ static uint64_t read_limit(const char *path)
     return limit;
 }
 
-/* The smallest limit of a group and its parents. `group` is cut short. In a container /proc may name a path that is not
- * below the mount; then the mount itself, which comes last, is the container's own group. */
+/* The smallest limit of a group and its parents. Shortens `group`. In a container /proc may name a path that is not
+ * below the mount. Then the mount itself, which is tried last, is the container's group. */
 static uint64_t group_limit(const char *mount, char *group, const char *name)
 {
     char path[2 * PATH_BYTES];

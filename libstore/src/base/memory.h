@@ -1,6 +1,6 @@
 /*
- * memory.h - the heap, and how much memory this process may use. The library allocates only through these functions, so
- * that tests can make them fail. Sizes are checked for overflow; each function returns NULL if there is no memory.
+ * memory.h - allocation, and the memory that this process may use. The library allocates only through these functions,
+ * so that tests can make them fail. Sizes are checked for overflow; each function returns NULL if memory is short.
  */
 #ifndef SS_MEMORY_H
 #define SS_MEMORY_H
@@ -10,18 +10,18 @@
 /* `count` elements of `size` bytes, zeroed; 64-byte aligned from 64 bytes on. */
 void *ss_alloc(size_t count, size_t size);
 
-/* Grow or shrink memory that came from ss_realloc(NULL, ...); the new part is not zeroed. On NULL the old block stays
- * as it was. Alignment as malloc's. */
+/* Grow or shrink memory that came from ss_realloc(NULL, ...); the new part is not zeroed. On NULL the old block is
+ * unchanged. Alignment as malloc's. */
 void *ss_realloc(void *memory, size_t count, size_t size);
 
-/* Make room in an array for one more element than `count`: when *capacity is full, it is doubled, from `first` on.
- * Returns the array, which may have moved; on NULL the old one stays as it was. As for ss_realloc(). */
+/* Grow an array so that it can hold one more element than `count`. A full *capacity is doubled, beginning with `first`.
+ * Returns the array, which may have moved; on NULL the old one is unchanged. As ss_realloc(). */
 void *ss_grow(void *elements, size_t count, size_t *capacity, size_t first, size_t size);
 
-/* Many bytes, not zeroed, that will be read in no order: in huge pages if the system grants them. */
+/* A large block, not zeroed, for reads in random order: in huge pages if possible. */
 void *ss_alloc_large(size_t bytes);
 
-/* Many bytes, zeroed, of which few may be used: pages (huge if possible) are taken on first use. Alignment as
+/* A large zeroed block that may be used sparsely: pages (huge if possible) are allocated on first use. Alignment as
  * malloc's. */
 void *ss_alloc_sparse(size_t bytes);
 

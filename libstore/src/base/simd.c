@@ -2,7 +2,7 @@
 
 #include <stdatomic.h>
 
-static atomic_int limit = SS_SIMD_AVX512; /* atomic, so that a test that sets it too late gets the old or the new one */
+static atomic_int limit = SS_SIMD_AVX512; /* atomic: a test that sets it too late gets the old or the new one */
 
 #if SS_SIMD_X86
 

@@ -1,6 +1,6 @@
 /*
  * simd.h - which vector instructions the library may use: those of the processor, up to a limit that tests and
- * benchmarks can set. No other file asks the processor.
+ * benchmarks can set. No other file queries the processor.
  */
 #ifndef SS_SIMD_H
 #define SS_SIMD_H
@@ -20,8 +20,8 @@
 /* The same for SS_SIMD_AVX512, with vectors of 32 bytes. */
 #define SS_TARGET_AVX512 __attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512vl,avx512vpopcntdq")))
 
-/* A level includes all levels below it. Code that needs an extension not named here must add it here and in
- * ss_simd_cpu(), at one of these levels or at a new one: all code that a level allows must run. */
+/* A level includes all levels below it. Code that needs another extension must add it here and in ss_simd_cpu(), to a
+ * level or as a new one: a processor of a level must run all code of that level. */
 typedef enum ss_simd_level {
     SS_SIMD_NONE,  /* portable C */
     SS_SIMD_AVX2,  /* AVX2, BMI, BMI2 and POPCNT: Haswell, Zen and later ones */
@@ -34,12 +34,12 @@ ss_simd_level ss_simd_cpu(void);
 /* The level to use: ss_simd_cpu() or the limit, whichever is lower. */
 ss_simd_level ss_simd_best(void);
 
-/* Whether pdep and pext are fast. Zen and Zen 2 have them in microcode; other architectures have none. */
+/* Whether pdep and pext are fast. On Zen and Zen 2 they are microcode; other architectures lack them. */
 bool ss_simd_is_pdep_fast(void);
 
-/* Use nothing above `level` from now on; SS_SIMD_AVX512, the initial value, is no limit. Only for tests and benchmarks:
- * the library never calls it, and the limit is its only global state. A store chooses its code while it is opened, a
- * builder while it finishes: set the limit before, while no other thread does either. */
+/* Limit the level from now on; the initial SS_SIMD_AVX512 is no limit. Only for tests and benchmarks: the library never
+ * calls it, and the limit is its only global state. Set it while no thread opens a store or finishes a build, since
+ * these choose their code then. */
 void ss_simd_limit(ss_simd_level level);
 
 #endif

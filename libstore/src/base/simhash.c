@@ -46,15 +46,15 @@ static void flush_partial(sums *self)
 static sstore_status add(sums *self, size_t index, uint64_t hash, double weight, sstore_error *error)
 {
     if (!(fabs(weight) <= MAX_WEIGHT)) /* also NaN */
-        return ss_fail_argument(error, "the weight of feature %zu is %g; it must be a number from -2^31 to 2^31",
-                                index, weight);
+        return ss_fail_argument(error, "the weight of feature %zu is %g; it must be a number from -2^31 to 2^31", index,
+                                weight);
     if (weight == 1.0) {
         ss_bit_counter_add(&self->units, hash);
         self->unit_count++;
         return SSTORE_OK;
     }
-    /* The product is exact, the factor being a power of two; llrint() rounds halves to even unless a program changed
-     * the rounding mode. */
+    /* The product is exact, since the factor is a power of two. llrint() rounds halves to even, unless the program
+     * changed the rounding mode. */
     const int64_t units = llrint(weight * WEIGHT_UNIT);
     for (uint32_t i = 0; i < 64; i++) {
         const int64_t sign_mask = (int64_t)(hash >> (63 - i) & 1) - 1; /* 0 for a 1, else -1, which negates */

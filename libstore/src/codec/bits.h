@@ -2,8 +2,8 @@
  * bits.h - bit fields in a block, and the entries of a code's look-up table.
  *
  * Bit fields begin with the least significant bit: bit b of a block is bit b % 8 of byte b / 8. A block ends in an
- * 8-byte trailer (its checksum), so a 64-bit access that begins before the trailer stays in the block. That is the only
- * bounds rule here: a field must end at or before the trailer.
+ * 8-byte trailer (its checksum), so a 64-bit access that begins before the trailer stays in the block. The only bounds
+ * rule is: a field must end at or before the trailer.
  */
 #ifndef SS_BITS_H
 #define SS_BITS_H
@@ -32,7 +32,7 @@ static inline uint64_t ss_bits_get(const uint8_t *block, uint32_t at, uint32_t w
 
 #define SS_MAX_CODE_BITS 11u  /* one look-up decodes any code, and a table of 16 KiB stays in the L1 cache */
 #define SS_LOOKUP_SYMBOLS 4u  /* maximum number of symbols of one look-up */
-#define SS_LOOKUPS_A_ROUND 5u /* that many look-ups of at most 11 bits need one load of 64 bits, wherever it begins */
+#define SS_LOOKUPS_A_ROUND 5u /* so many look-ups of at most 11 bits need one load of 64 bits, at any bit position */
 
 /*
  * All symbols, at most four, that lie completely within the next 11 bits of the stream. Bits 0-7 are the number of code

@@ -59,7 +59,7 @@ static inline bool enter_group(const ss_block *block, uint32_t number, uint32_t 
 void ss_block_prefetch_group(const ss_block *block, uint32_t number)
 {
     ss_coded_group group;
-    if (!enter_group(block, number, 1, &group)) /* of a malformed block, addresses outside must not be computed */
+    if (!enter_group(block, number, 1, &group)) /* malformed: do not compute addresses outside the block */
         return;
     for (uint32_t at = group.code_bit / 8 & ~(CACHE_LINE - 1); at < group.suffix_bit / 8; at += CACHE_LINE)
         __builtin_prefetch(block->bytes + at);
@@ -68,9 +68,9 @@ void ss_block_prefetch_group(const ss_block *block, uint32_t number)
 bool ss_block_group_first(const ss_block *block, uint32_t number, uint64_t *first_out)
 {
     ss_coded_group group;
-    const bool sound = enter_group(block, number, 1, &group);
+    const bool valid = enter_group(block, number, 1, &group);
     *first_out = (uint64_t)group.upper << SS_UPPER_BITS | ss_block_lower(block, number * SS_GROUP_SIZE);
-    return sound;
+    return valid;
 }
 
 bool ss_block_decode_group(const ss_block *block, uint32_t number, uint32_t count, uint64_t *out)
@@ -102,7 +102,7 @@ bool ss_block_decode(const ss_block *block, uint64_t *out)
 typedef uint16_t keys __attribute__((vector_size(16)));
 #define VECTOR_KEYS 8u
 
-/* Where an upper half lies among the keys. */
+/* The key that an upper half would have as the first of a group. */
 static uint32_t key_of(const ss_block *block, uint32_t upper)
 {
     const uint32_t distance = upper <= block->first ? 0 : (upper - block->first) >> block->key_shift;
@@ -118,7 +118,7 @@ static uint32_t add_up(keys counts)
 
 /* Group g begins after g keys. Fingerprints from `low` on may lie in the group before the first key that is not below
  * low's: of equal keys, only the bits below them decide. Keys are counted eight at a time and without a branch. Head
- * and trailer follow them, so that a vector of keys lies in the block. */
+ * and trailer follow them, so a vector of keys stays in the block. */
 void ss_block_find_groups(const ss_block *block, uint32_t low, uint32_t high, uint32_t *first_out, uint32_t *last_out)
 {
     const uint16_t low_key = (uint16_t)key_of(block, low), high_key = (uint16_t)key_of(block, high);
@@ -142,14 +142,14 @@ void ss_block_find_groups(const ss_block *block, uint32_t low, uint32_t high, ui
 bool ss_block_keep_near(const ss_block *block, ss_near *near)
 {
     uint64_t near_ones = 0;
-    if (!ss_block_decode_group(block, near->group, ss_count_up_to(near->which), near->buffer))
+    if (!ss_block_decode_group(block, near->group, ss_count_up_to(near->mask), near->buffer))
         return false;
     near->values = near->buffer;
-    for (uint64_t which = near->which; which != 0; which &= which - 1) {
-        const uint32_t i = (uint32_t)__builtin_ctzll(which);
+    for (uint64_t mask = near->mask; mask != 0; mask &= mask - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctzll(mask);
         near_ones |= (uint64_t)(ss_popcount(near->values[i] ^ near->query) <= near->distance) << i;
     }
-    near->which = near_ones;
+    near->mask = near_ones;
     return true;
 }
 
@@ -160,9 +160,9 @@ static void find_decoded(const ss_block *block, ss_near *near)
         near->values = near->decoded + (size_t)near->group * SS_GROUP_SIZE;
         uint32_t count = block->code->kernels->near_values(near->values, ss_block_group_size(block, near->group),
                                                            near->query, near->distance, found);
-        for (near->which = 0; count > 0; count--)
-            near->which |= UINT64_C(1) << found[count - 1];
-        if (near->which != 0)
+        for (near->mask = 0; count > 0; count--)
+            near->mask |= UINT64_C(1) << found[count - 1];
+        if (near->mask != 0)
             return;
     }
 }
@@ -175,12 +175,12 @@ bool ss_block_find_near(const ss_block *block, ss_near *near)
     }
     for (;; near->group++) {
         near->group = ss_block_find_lower(block, near->group, near->end, (uint32_t)near->query, near->lower_distance,
-                                          &near->which);
+                                          &near->mask);
         if (SS_LIKELY(near->group == near->end))
             return true;
         if (!ss_block_keep_near(block, near))
             return false;
-        if (near->which != 0)
+        if (near->mask != 0)
             return true;
     }
 }

@@ -19,7 +19,7 @@ void ss_step_bits(const ss_code *code, const uint64_t *values, size_t count, uin
         bits_out[i] = bits_of[ss_first_difference(values[i - 1], values[i])];
 }
 
-/* Adds eight bytes at a time, in four sums of 16 bits: there are at most 63 bytes, of at most 42 each. */
+/* Adds eight bytes at a time, in four lanes of 16 bits: there are at most 63 bytes, each at most 42. */
 static uint32_t sum_bits(const uint8_t *step_bits, uint32_t count)
 {
     const uint64_t even = UINT64_C(0x00ff00ff00ff00ff);
@@ -56,8 +56,8 @@ static uint32_t frame_bytes(uint32_t groups)
     return (groups - 1) * SS_GROUP_FRAME_BYTES + SS_BLOCK_HEAD_BYTES + SS_BLOCK_TRAILER_BYTES;
 }
 
-/* Begin another group with values[first], which may make the keys of all others longer. Returns the bytes of the whole
- * block except the steps and lower halves of this group. */
+/* Begin another group with values[first], which may lengthen the keys of all others. Returns the bytes of the block
+ * except the steps and lower halves of this group. */
 static uint32_t begin_group(shape *of, const uint64_t *values, uint32_t first)
 {
     uint32_t bytes = frame_bytes(++of->groups) + first * SS_LOWER_BYTES;
@@ -74,13 +74,13 @@ uint32_t ss_block_fit(uint32_t block_bytes, const uint64_t *values, const uint8_
     for (uint32_t first = 0; first < max; first += SS_GROUP_SIZE) {
         const uint32_t others = begin_group(&made, values, first), group = made.groups - 1;
         uint32_t size = (uint32_t)ss_min_u64(max - first, SS_GROUP_SIZE);
-        const uint32_t whole = size;
+        const uint32_t before = size;
         made.bits[group] = sum_bits(step_bits + first + 1, size - 1);
         while (size > 1 && others + size * SS_LOWER_BYTES + group_bytes(&made, group) > block_bytes)
             made.bits[group] -= step_bits[first + --size];
         if (others + size * SS_LOWER_BYTES + group_bytes(&made, group) > block_bytes)
             return first;
-        if (size < whole)
+        if (size < before)
             return first + size;
     }
     return max;

@@ -40,7 +40,7 @@ VECTOR uint64_t swap_words(uint64_t words)
     return words << 32 | words >> 32;
 }
 
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 /* its analyser does not see that masks come in eights */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 /* its analyser misses that masks come in eights */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wanalyzer-use-of-uninitialized-value"
 #endif

@@ -1,7 +1,7 @@
 /*
  * form.h - the inner loops of kernels.h in one form: for vectors of VECTOR_BYTES bytes and a processor of the kind
- * TARGET. kernels.c includes it for each form; all names get the form's name, FORM. The compiler makes vector
- * instructions of ordinary C. COUNT_ONES, if defined, is one that it does not find. Forms of 32 bytes need
+ * TARGET. kernels.c includes it for each form; all names get the form's name, FORM. The compiler turns plain C into
+ * vector instructions. COUNT_ONES, if defined, is an instruction that it does not find. Forms of 32 bytes need
  * <immintrin.h>.
  */
 #define JOIN_NAMES(a, b) a##_##b
@@ -223,8 +223,8 @@ TARGET INLINE row OF_FORM(differences)(row a, row b)
     return a;
 }
 
-/* The number of differing bits of the whole values. */
-TARGET INLINE words OF_FORM(count_whole)(const row *differing, uint32_t vector)
+/* The number of differing bits among all 64. */
+TARGET INLINE words OF_FORM(count_all)(const row *differing, uint32_t vector)
 {
     return COUNT_ONES(differing->uppers[vector]) + COUNT_ONES(differing->folds[vector] ^ differing->uppers[vector]);
 }
@@ -235,7 +235,7 @@ TARGET INLINE bool OF_FORM(may_be_near)(const row *rows, uint32_t count, uint32_
     words noted = NONE_NOTED;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < ROW_VECTORS; j++) {
-            const words left = distance > SS_HALVES_TELL ? OF_FORM(count_whole)(&rows[i], j)
+            const words left = distance > SS_HALVES_TELL ? OF_FORM(count_all)(&rows[i], j)
                                                          : OF_FORM(take_ones)(rows[i].folds[j], distance);
             noted = OF_FORM(note_left)(noted, left, distance);
         }
@@ -248,7 +248,7 @@ TARGET INLINE uint32_t OF_FORM(add_hit)(uint32_t *hits, uint32_t found, uint32_t
 {
     uint32_t lanes = 0;
     for (uint32_t i = 0; i < ROW_VECTORS; i++)
-        lanes |= OF_FORM(list)((words)(OF_FORM(count_whole)(differing, i) <= distance)) << (i * VECTOR_WORDS);
+        lanes |= OF_FORM(list)((words)(OF_FORM(count_all)(differing, i) <= distance)) << (i * VECTOR_WORDS);
     lanes &= (1u << ss_min_u32(count, SS_PAIR_LANES)) - 1;
     hits[found] = number << SS_PAIR_LANES | lanes;
     return found + (lanes != 0);

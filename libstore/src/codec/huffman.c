@@ -21,8 +21,8 @@ typedef struct package_list {
     uint32_t count;
 } package_list;
 
-/* Merge the leaves with the pairs of neighbours of `from`, ascending; an odd last neighbour is dropped. Of equal
- * weights the leaves come first, so that the result is the same everywhere. */
+/* Merge the leaves with the pairs of consecutive packages of `from`, ascending; an odd last package is dropped. Of
+ * equal weights the leaves come first, so that the result is the same everywhere. */
 static void merge(const package_list *leaves, const package_list *from, package_list *merged)
 {
     const uint32_t pair_count = from->count / 2;

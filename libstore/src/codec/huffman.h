@@ -1,5 +1,5 @@
 /*
- * huffman.h - a table's Huffman code, and the counts that it is made from.
+ * huffman.h - a table's Huffman code, and the counts that it is built from.
  *
  * The code is canonical and length-limited. Its symbol is h, the position of the first bit in which the upper half of a
  * fingerprint differs from that of the one before: 0 to 31, or 32 if they are equal. One code serves one table. Only
@@ -45,7 +45,7 @@ void ss_huffman_lengths(const uint64_t counts[SS_SYMBOL_COUNT], uint8_t lengths[
 /* Whether the lengths make a complete code, or are one length of 1, or none. On false, *reason says why. */
 bool ss_huffman_valid(const uint8_t lengths[SS_SYMBOL_COUNT], const char **reason);
 
-/* Make codes and the look-up table from valid lengths. */
+/* Build codes and the look-up table from valid lengths. */
 void ss_code_init(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT]);
 
 /* ===== counting a table ===== */
@@ -65,7 +65,7 @@ void ss_table_counts_add(ss_table_counts *counts, const uint64_t *values, size_t
 /* Count a pair of neighbours that were added with different calls. */
 void ss_table_counts_add_pair(ss_table_counts *counts, uint64_t lower, uint64_t upper);
 
-/* The sums over all pieces of a table. They begin zeroed. */
+/* The totals over all pieces of a table. They begin zeroed. */
 typedef struct ss_table_totals {
     uint64_t count;
     uint64_t h_counts[SS_FINGERPRINT_BITS];

@@ -12,7 +12,7 @@ enum {
 };
 
 #define FLAG_HAS_STARTS 1u
-#define FLAG_GOES_ON 2u
+#define FLAG_CONTINUED 2u
 
 /* Bits needed for 0 .. max - min. */
 static uint32_t width_of(uint64_t min, uint64_t max)
@@ -107,7 +107,7 @@ void ss_ids_encode(uint32_t block_bytes, const ss_ids_frame *frame, const uint64
     ss_store_le64(to + AT_MIN, base);
     ss_store_le16(to + AT_COUNT, (uint16_t)count);
     to[AT_WIDTH] = (uint8_t)width;
-    to[AT_FLAGS] = (uint8_t)((frame->has_starts ? FLAG_HAS_STARTS : 0) | (continued ? FLAG_GOES_ON : 0));
+    to[AT_FLAGS] = (uint8_t)((frame->has_starts ? FLAG_HAS_STARTS : 0) | (continued ? FLAG_CONTINUED : 0));
     if (frame->has_starts)
         write_starts(starts, count, to + FRAME_BYTES);
     write_values(ids, count, base, width, values);
@@ -123,9 +123,9 @@ bool ss_ids_block_open(ss_ids_block *block, const uint8_t *bytes, uint32_t block
                             .first_rank = ss_load_le64(bytes + AT_FIRST_RANK),
                             .min = ss_load_le64(bytes + AT_MIN),
                             .starts = (flags & FLAG_HAS_STARTS) != 0 ? bytes + FRAME_BYTES : NULL,
-                            .continued = (flags & FLAG_GOES_ON) != 0};
+                            .continued = (flags & FLAG_CONTINUED) != 0};
     *reason = "an unknown flag is set";
-    if ((flags & ~(FLAG_HAS_STARTS | FLAG_GOES_ON)) != 0)
+    if ((flags & ~(FLAG_HAS_STARTS | FLAG_CONTINUED)) != 0)
         return false;
     *reason = "its records are larger than the block, or there are none";
     if (block->count == 0 || block->width > 64 ||

@@ -4,7 +4,7 @@
  * A fingerprint's rank is its position in table 0, from 0. A block holds consecutive records. It stores the rank of the
  * first one, and a bit for each record that says whether a new rank begins; these bits are left out if each record has
  * its own rank. Ids are packed as differences from the block's smallest one, at the width of the largest. Ids of one
- * rank ascend. A flag says that the ids of the block's last rank continue in the next block. A block's key in the
+ * rank ascend. A flag tells that the ids of the block's last rank continue in the next block. A block's key in the
  * directory is its last record's rank. Layout: format-spec/sstore-format.md, "Id column".
  */
 #ifndef SS_IDS_H
@@ -26,8 +26,8 @@ typedef struct ss_ids_frame {
 
 /*
  * How many of `count` records (at least one) fit into the block that begins with the first, and its parameters. If all
- * fit, there may be room for more. starts[i] is 1 if record i has the next rank after that of the record before it, 0
- * if it has the same.
+ * fit, more might fit. starts[i] is 1 if record i has the next rank after that of the record before it, 0 if it has the
+ * same.
  */
 uint32_t ss_ids_fit(uint32_t block_bytes, const uint64_t *ids, const uint8_t *starts, size_t count,
                     ss_ids_frame *frame_out);

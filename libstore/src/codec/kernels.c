@@ -27,7 +27,7 @@ ALWAYS_INLINE bool is_done(const code_reader *reader)
     return reader->done >= reader->count;
 }
 
-/* Look codes up SS_LOOKUPS_A_ROUND times. False if some bits are no code, or codes continue after the end. */
+/* Look codes up SS_LOOKUPS_A_ROUND times. False if some bits are not a code, or codes run past the end. */
 ALWAYS_INLINE bool decode_round(const ss_lookup *lookup, code_reader *reader)
 {
     uint64_t bits = ss_bits_peek(reader->block, reader->bit);
@@ -115,12 +115,12 @@ static void gather_portable(const uint64_t *values, size_t count, uint64_t mask,
     }
 }
 
-/* ----- the values that are near one, usually few ----- */
+/* ----- the values near a given one, usually few ----- */
 
 typedef uint64_t values_4 __attribute__((vector_size(32)));
 
 #define STRIDE 16u  /* values that are tested together, since few have a hit */
-#define FEW_ONES 6u /* up to so many ones are removed one by one, in several values at a time; more are counted */
+#define FEW_ONES 6u /* up to so many ones are cleared one by one, in several values at a time; more are counted */
 
 /* Whether any of STRIDE values is near. */
 ALWAYS_INLINE bool is_any_near(const uint64_t *values, uint64_t query, uint32_t distance)
@@ -157,7 +157,7 @@ ALWAYS_INLINE uint32_t near_values(const uint64_t *values, uint32_t count, uint6
                                    uint32_t *hits, count_ones_fn count_ones)
 {
     uint32_t found = 0, begin = 0;
-    if (SS_LIKELY(count < STRIDE)) /* without vectors, whose registers would have to be set up */
+    if (SS_LIKELY(count < STRIDE)) /* without vectors, whose setup costs more */
         return list_near_values(values, 0, count, query, distance, hits, 0, count_ones);
     if (distance <= FEW_ONES)
         for (; begin + STRIDE <= count; begin += STRIDE)
@@ -228,7 +228,7 @@ __attribute__((target("bmi2"))) static void gather_bmi2(const uint64_t *values, 
         gathered[i] = (uint16_t)_pext_u64(values[i], mask);
 }
 
-/* The number of ones in each word of 32 bits: a table gives those of half bytes, then the sums of four bytes are made
+/* The number of ones in each word of 32 bits: a table gives those of half bytes, which are then added up by four bytes
  * (Mula, Kurz and Lemire, "Faster population counts using AVX2 instructions", 2018). */
 SS_TARGET_AVX2 ALWAYS_INLINE __m256i count_ones_by_table(__m256i x)
 {

@@ -1,7 +1,7 @@
 /*
  * kernels.h - the inner loops of decoding, searching and joining, in C that compilers turn into vector instructions.
- * They are compiled for any processor, for processors with AVX2 and BMI2, and for those with AVX-512. Tests hold the
- * forms equal.
+ * They are compiled for any processor, for processors with AVX2 and BMI2, and for those with AVX-512. Tests compare the
+ * forms.
  */
 #ifndef SS_KERNELS_H
 #define SS_KERNELS_H
@@ -23,12 +23,12 @@ typedef struct ss_coded_group {
 #define SS_MAX_GATHERED 16u
 
 /* Up to this distance, 32 bits of a fingerprint, its lower half or its fold, exclude almost all that are not near.
- * Unrelated ones differ in 16 of them on average, so that above it whole fingerprints are compared. */
+ * Unrelated ones differ in 16 of them on average, so above it all 64 bits are compared. */
 #define SS_HALVES_TELL 8u
 
-/* Values among which pairs are looked for. The fold of a value is the exclusive or of its halves. The folds of two
- * values differ in at most as many bits as the values, and the folds of unrelated values in as many as any two numbers
- * of 32 bits. */
+/* Values that are searched for pairs. The fold of a value is the exclusive or of its halves. The folds of two values
+ * differ in at most as many bits as the values, and the folds of unrelated values in as many as two random numbers of
+ * 32 bits. */
 typedef struct ss_folded {
     uint32_t *folds, *uppers; /* of each value, and SS_PAIR_PADDING more after the last */
 } ss_folded;
@@ -49,7 +49,7 @@ typedef struct ss_kernels {
                           uint64_t *near_out);
 
     /* Decode `group` to out[0 ..]. If `next` is not NULL, it is the next group, which is decoded to out[SS_GROUP_SIZE
-     * ..], and `group` is full. False if some bits are no code, if the bit that a code names is already 1, or if a
+     * ..], and `group` is full. False if some bits are not a code, if the bit that a code names is already 1, or if a
      * group's fingerprints do not ascend strictly. May read 64 bits after the codes, the maximum size of suffixes
      * before suffix_bit, and up to 7 lower halves after the last. */
     bool (*decode)(const ss_lookup *lookup, const ss_coded_group *group, const ss_coded_group *next, uint64_t *out);

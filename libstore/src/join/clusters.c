@@ -8,7 +8,7 @@
 #include "join/join_call.h"
 
 /* Shares of a call's work, by measurement (bench/README.md). */
-#define CONNECTED_SHARE 0.6
+#define CONNECTED_FRACTION 0.6
 #define ROOTS_SHARE 0.75
 #define IDENTIFIED_SHARE 0.85
 
@@ -178,7 +178,7 @@ static sstore_status find_clusters(sstore_cluster_iterator *self, const sstore *
     if (status == SSTORE_OK)
         status = ss_components_create(call->threads, call->join_bytes, &call->tmp_dir, &self->components, error);
     if (status == SSTORE_OK)
-        status = ss_join_call_find(call, SS_JOIN_SPANNING, CONNECTED_SHARE, add_edges, self->components, error);
+        status = ss_join_call_find(call, SS_JOIN_SPANNING, CONNECTED_FRACTION, add_edges, self->components, error);
     if (status == SSTORE_OK)
         status = ss_components_finish(self->components, &call->progress, ROOTS_SHARE, error);
     if (status == SSTORE_OK)

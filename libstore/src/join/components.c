@@ -98,9 +98,9 @@ static void connect_last(node_forest *forest, uint64_t node)
 /* ===== components ===== */
 
 #define ADDED_AT_ONCE 1024u
-#define WORKERS_SHARE 8u /* of memory, that pieces take while they are worked on: 1/8 */
+#define WORKERS_DIVISOR 8u /* of memory, that pieces take while they are worked on: 1/8 */
 #define MIN_PIECE ((uint64_t)1024)
-#define STEP_SHARE 0.3 /* of the work that is left, that a step is taken for: the number of steps is not known */
+#define STEP_FRACTION 0.3 /* of the work that is left, that a step is taken for: the number of steps is not known */
 
 /* The state of one thread. */
 typedef struct step_worker {
@@ -150,7 +150,7 @@ sstore_status ss_components_create(uint32_t threads, uint64_t memory_bytes, cons
         return ss_fail_memory(error, sizeof *self);
     self->threads = ss_pool_threads(threads);
     self->tmp_dir = tmp_dir;
-    const uint64_t workers = memory_bytes / WORKERS_SHARE;
+    const uint64_t workers = memory_bytes / WORKERS_DIVISOR;
     self->piece_capacity = (size_t)ss_max_u64(workers / self->threads / 2 / sizeof(sstore_record), MIN_PIECE);
     self->pool_bytes = (memory_bytes - workers) / 2;
     sstore_status status = SSTORE_OK;
@@ -307,7 +307,7 @@ static sstore_status run_step(ss_components *self, bool is_large, double end_fra
     const uint64_t count = ss_sorter_count(from);
     step run = {.components = self, .is_large = is_large};
     ss_progress_begin(self->progress, "connecting", self->steps++, count,
-                      self->progress->end_fraction + (end_fraction - self->progress->end_fraction) * STEP_SHARE);
+                      self->progress->end_fraction + (end_fraction - self->progress->end_fraction) * STEP_FRACTION);
     close_sorter(self, to);
     sstore_status status = open_sorter(self, to, 2 * count, error); /* an edge becomes two at most */
     ss_sequencer_init(&run.sequencer);

@@ -5,11 +5,11 @@
 #define SAMPLE 128u        /* values that tell how evenly a bit divides a group */
 #define TESTS_A_SORT 130.0 /* as many tests take as long as partitioning one value, by measurement */
 #define KEYS_AT_ONCE 512u
-#define MAX_SHARE 0.75         /* of all tests, that dividing may take */
+#define MAX_FRACTION 0.75      /* of all tests, that dividing may take */
 #define MIN_KNOWN 64u          /* values from which on it pays to ask whether they are connected */
 #define MAX_APART 64u          /* values that are connected one by one with many that are already */
 #define FLUSH_TESTS (1u << 26) /* some 10 ms of work, after which the caller hears of it though nothing was found */
-#define PRODUCTIVE_SHARE 16u   /* a search goes on while a value reaches 1/16 of the values that are left */
+#define PRODUCTIVE_DIVISOR 16u /* a search goes on while a value reaches 1/16 of the values that are left */
 #define LANES_MASK ((1u << SS_PAIR_LANES) - 1) /* of a hit of a pair filter; the bits above it are a number */
 
 /* The right set is empty but for SS_JOIN_CROSS. */
@@ -187,7 +187,7 @@ static search search_values(ss_group_join *join, value_set set, bool to_the_end)
                 add_pair(join, from, hit); /* a pair that is found elsewhere also connects */
             }
         }
-        pays = to_the_end || state.reached - before >= left / PRODUCTIVE_SHARE;
+        pays = to_the_end || state.reached - before >= left / PRODUCTIVE_DIVISOR;
     }
     return state;
 }
@@ -258,13 +258,13 @@ static uint64_t varying_bits(value_set from, uint64_t first)
 }
 
 /* A bit, and how probable it is that two values are equal in it. */
-typedef struct bit_share {
+typedef struct ranked_bit {
     uint64_t bit;
     double equal;
-} bit_share;
+} ranked_bit;
 
 /* The bits that vary, those that divide a sample of the values most evenly first. Returns their number. */
-static uint32_t rank_bits(value_set from, uint64_t varying, bit_share *bits)
+static uint32_t rank_bits(value_set from, uint64_t varying, ranked_bit *bits)
 {
     const size_t size = from.count < SAMPLE ? from.count : SAMPLE, step = from.count / size;
     uint32_t bit_count = 0;
@@ -273,8 +273,8 @@ static uint32_t rank_bits(value_set from, uint64_t varying, bit_share *bits)
         uint64_t ones = 0;
         for (size_t i = 0; i < size; i++)
             ones += from.values[i * step] >> shift & 1;
-        const double share = (double)ones / (double)size;
-        const bit_share ranked = {UINT64_C(1) << shift, 1 - 2 * share * (1 - share)};
+        const double fraction = (double)ones / (double)size;
+        const ranked_bit ranked = {UINT64_C(1) << shift, 1 - 2 * fraction * (1 - fraction)};
         uint32_t at = bit_count;
         for (; at > 0 && bits[at - 1].equal > ranked.equal; at--)
             bits[at] = bits[at - 1];
@@ -286,7 +286,7 @@ static uint32_t rank_bits(value_set from, uint64_t varying, bit_share *bits)
 /* Give each bit to the one of `count` empty parts that divides least so far and has room for a bit. Neighbouring bits
  * get into different parts, so if they alone vary each part has some. Returns the fraction of all tests that is left if
  * bits are independent. */
-static double assign_bits(const bit_share *bits, uint32_t bit_count, uint32_t count, uint64_t *parts)
+static double assign_bits(const ranked_bit *bits, uint32_t bit_count, uint32_t count, uint64_t *parts)
 {
     double equal[SS_GROUP_MAX_PARTS], left = 0;
     uint32_t sizes[SS_GROUP_MAX_PARTS] = {0};
@@ -322,11 +322,11 @@ static bool choose_parts(const ss_group_join *join, ss_join_kind kind, value_set
     const uint32_t count = join->distance + 1;
     const double tests = pair_tests(kind, left, right);
     const double sorting = (double)(left.count + right.count) * count * TESTS_A_SORT;
-    bit_share bits[SS_FINGERPRINT_BITS];
-    if (sorting >= MAX_SHARE * tests || ss_popcount(varying) < count)
+    ranked_bit bits[SS_FINGERPRINT_BITS];
+    if (sorting >= MAX_FRACTION * tests || ss_popcount(varying) < count)
         return false;
     const uint32_t bit_count = rank_bits(left.count >= right.count ? left : right, varying, bits);
-    return sorting + assign_bits(bits, bit_count, count, parts) * tests <= MAX_SHARE * tests;
+    return sorting + assign_bits(bits, bit_count, count, parts) * tests <= MAX_FRACTION * tests;
 }
 
 /* Put values in the order of a part's bits, by counting. */
@@ -412,7 +412,7 @@ static void join_sets(ss_group_join *join, ss_join_kind kind, value_set left, va
         return;
     /* Most groups are so small that a closer look at them does not pay. */
     if (depth < SS_GROUP_MAX_DEPTH &&
-        (double)(left.count + right.count) * TESTS_A_SORT <= MAX_SHARE * pair_tests(kind, left, right)) {
+        (double)(left.count + right.count) * TESTS_A_SORT <= MAX_FRACTION * pair_tests(kind, left, right)) {
         const uint64_t first = left.values[0];
         const uint64_t varying = varying_bits(left, first) | varying_bits(right, first);
         if (!ss_group_join_counts(join, varying))

@@ -16,7 +16,7 @@
 
 /* Half of the memory is for finding pairs, a quarter for the pairs found. When these are reported, a quarter each is
  * for the items that a step takes, for those that it leaves, and for those that threads work on. */
-static void share_memory(ss_join_call *call, uint64_t memory_bytes)
+static void divide_memory(ss_join_call *call, uint64_t memory_bytes)
 {
     uint64_t reading = ss_merge_iterator_bytes(call->left, 0, call->left->manifest.segment_count);
     if (call->left != call->right)
@@ -48,7 +48,7 @@ sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const s
     call->threads = ss_pool_threads(taken.threads);
     call->progress.report = taken.on_progress;
     call->progress.context = taken.progress_context;
-    share_memory(call, taken.memory_bytes != 0 ? taken.memory_bytes : DEFAULT_MEMORY_BYTES);
+    divide_memory(call, taken.memory_bytes != 0 ? taken.memory_bytes : DEFAULT_MEMORY_BYTES);
     status = ss_store_check_same_recipe(left, right, error);
     return status == SSTORE_OK ? ss_spill_dir_open(taken.tmp_dir, &left->dir, &call->tmp_dir, error) : status;
 }

@@ -8,7 +8,7 @@
 #include "join/join_call.h"
 
 /* Shares of a call's work, by measurement of joins with ids (bench/README.md). */
-#define FOUND_SHARE 0.6
+#define FOUND_FRACTION 0.6
 #define IDENTIFIED_SHARE 0.75
 
 /* The state of one thread, or of one piece of the items that are given to the caller. */
@@ -326,7 +326,7 @@ static sstore_status find_pairs(sstore_pair_iterator *self, const sstore *left, 
     if (status == SSTORE_OK)
         status = ss_sort_stage_open(&self->pairs, 2, call, error);
     if (status == SSTORE_OK)
-        status = ss_join_call_find(call, left == right ? SS_JOIN_SELF : SS_JOIN_CROSS, FOUND_SHARE, add_pairs, self,
+        status = ss_join_call_find(call, left == right ? SS_JOIN_SELF : SS_JOIN_CROSS, FOUND_FRACTION, add_pairs, self,
                                    error);
     if (status == SSTORE_OK)
         status = ss_sort_stage_finish(&self->pairs, &call->progress, error);

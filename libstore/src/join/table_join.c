@@ -7,7 +7,7 @@
 /* From here on k + 1 blocks would save next to nothing: 15 blocks of 4.3 bits, a quarter of all tests. */
 #define ONE_GROUP_DISTANCE 14u
 #define ADDED_AT_ONCE 1024u
-#define WORKERS_SHARE 4u              /* of memory, that workers take: 1/4 */
+#define WORKERS_DIVISOR 4u            /* of memory, that workers take: 1/4 */
 #define SPARE_PLACES 2u               /* in a filter of edges, as many more as make it faster */
 #define EDGES_SHARE 3u                /* of memory, that filters of edges take: 1/3 */
 #define MIN_PIECE ((uint64_t)512)     /* items */
@@ -48,10 +48,10 @@ static sstore_status open_run(join_run *self, ss_join_kind kind, sstore_error *e
     uint32_t threads = ss_pool_threads(options->threads);
     /* Groups that a thread has no room for are divided, or joined chunk against chunk. That takes far more time than
      * threads save. */
-    const uint64_t useful = memory / WORKERS_SHARE / ss_join_team_item_bytes(threads, item_bytes) * threads /
+    const uint64_t useful = memory / WORKERS_DIVISOR / ss_join_team_item_bytes(threads, item_bytes) * threads /
                             USEFUL_PIECE;
     threads = (uint32_t)ss_max_u64(ss_min_u64(threads, useful), 1);
-    const uint64_t room = memory / WORKERS_SHARE / ss_join_team_item_bytes(threads, item_bytes);
+    const uint64_t room = memory / WORKERS_DIVISOR / ss_join_team_item_bytes(threads, item_bytes);
     const uint64_t piece = ss_max_u64(ss_min_u64(room, count), MIN_PIECE);
     /* If all items are in one group, it is divided, so that all threads have something to do. */
     const uint64_t alone = ss_min_u64(ss_max_u64(count / (4 * threads), MAX_ALONE), MAX_TOGETHER);

@@ -85,7 +85,7 @@ static size_t find_slot(const ss_skew *skew, uint64_t prefix)
     return slot;
 }
 
-/* Fill the table. Returns the number of ordered pairs that share their prefix. */
+/* Fill the table. Returns the number of ordered pairs that fraction their prefix. */
 static double count_prefixes(const ss_skew *skew, uint64_t key_mask)
 {
     uint64_t pairs = 0;
@@ -98,7 +98,7 @@ static double count_prefixes(const ss_skew *skew, uint64_t key_mask)
     return (double)pairs;
 }
 
-/* The average share of the prefixes at one flip from a sampled fingerprint's. */
+/* The average fraction of the prefixes at one flip from a sampled fingerprint's. */
 static double measure_flipped(const ss_skew *skew, uint64_t key_mask)
 {
     size_t stride = skew->count / FLIPPED_QUERIES + 1;
@@ -111,15 +111,15 @@ static double measure_flipped(const ss_skew *skew, uint64_t key_mask)
     return met / (probes * (double)skew->count);
 }
 
-void ss_skew_measure(const ss_skew *skew, uint64_t key_mask, bool flips, double shares_out[2])
+void ss_skew_measure(const ss_skew *skew, uint64_t key_mask, bool flips, double fractions_out[2])
 {
     double uniform = ldexp(1.0, -(int)ss_popcount(key_mask)), count = (double)skew->count;
-    shares_out[0] = shares_out[1] = uniform;
+    fractions_out[0] = fractions_out[1] = uniform;
     if (skew->count < 2 || key_mask == 0)
         return;
-    shares_out[0] = fmax(uniform, count_prefixes(skew, key_mask) / (count * (count - 1)));
+    fractions_out[0] = fmax(uniform, count_prefixes(skew, key_mask) / (count * (count - 1)));
     if (flips)
-        shares_out[1] = fmax(uniform, measure_flipped(skew, key_mask));
+        fractions_out[1] = fmax(uniform, measure_flipped(skew, key_mask));
 }
 
 /* Bits for each item of an ideal code for h, and of its suffix of 63 - h bits. */
@@ -172,7 +172,7 @@ static double expected_bits(const ss_skew *skew, double count)
     if (skew == NULL)
         return uniform;
     /* A sample has fewer near neighbours than all of the data. So measure how the savings grow from an eighth of the
-     * sample to the whole sample, and let them continue to grow. */
+     * sample to all of it, and let them continue to grow. */
     uint64_t limit = 0;
     for (size_t i = 0; i < skew->count; i++)
         limit = ss_max_u64(limit, ss_sample_hash(skew->sample[i]));
@@ -187,19 +187,19 @@ static double expected_bits(const ss_skew *skew, double count)
 /*
  * Nanoseconds, measured warm by bench_query on 10 and 100 million uniform fingerprints in 2 to 10 tables, at distances
  * from 1 to 8 (bench/README.md); the model is within a factor of 1.6 of four fifths of them, and of 2.3 of all. They
- * decide between plans, and between probing and scanning, where a factor of two does no harm.
+ * decide between plans, and between probing and scanning, where a factor of two is harmless.
  */
 #define READ_BLOCK_NS 1000.0  /* look up, read, check and open one block, in pread mode */
 #define MAPPED_BLOCK_NS 140.0 /* the same for a block in memory */
-#define PROBE_NS 20.0         /* one more prefix whose block is at hand */
+#define PROBE_NS 20.0         /* one more prefix in the current block */
 #define CANDIDATE_NS 0.6      /* test one lower half of a probe's groups */
 #define SCAN_READ_NS 0.35     /* for each fingerprint that a scan reads, checksum included */
 #define SCAN_TEST_NS 0.15     /* test its lower half */
 #define DECODE_NS 2.0         /* decode one fingerprint of a group in which some lower half is near */
 #define COMPARE_NS 4.0        /* compare one whose lower half is near */
-#define PROBE_LIMIT_NS 4e8    /* forced probes may take this long */
+#define PROBE_LIMIT_NS 4e8    /* demanded probes may take this long */
 
-/* Uniform fingerprints to which one probe may lead. To test them takes less time than more probes. */
+/* The uniform fingerprints that one probe may cover: testing them takes less time than more probes. */
 #define RANGE_FINGERPRINTS 64.0
 
 /* Parallel reads of 4 KiB from a virtual machine's disk: one takes 51 to 60 us, 4 take 99, 16 take 218, and at most
@@ -215,7 +215,7 @@ static double block_ns(const ss_cost_model *model)
 }
 
 /* The average time for each tested fingerprint beside the test itself. Lower halves of uniform data are within the
- * distance with the probability `near`. Such a fingerprint is compared whole, and its group is decoded. */
+ * distance with the probability `near`. Such a fingerprint is compared in all 64 bits, and its group is decoded. */
 static double near_ns(uint32_t distance)
 {
     double near = 0, ways = ldexp(1, -(int)SS_COLUMN_BITS);
@@ -248,8 +248,8 @@ double ss_table_probe_count(const ss_plan_table *table, int32_t radius, double f
 }
 
 /* How many bits of a prefix lead to another block when they are flipped. Bit j moves the prefix by 2^-(j + 1) of the
- * whole table. That surely leads into another block if it is more than a block, otherwise with the probability of its
- * length in blocks. */
+ * table. If that is more than a block, it always leads to another block, otherwise with the probability of its length
+ * in blocks. */
 static double count_telling_bits(uint32_t prefix_bits, double block_count)
 {
     double telling = 0, step = block_count;
@@ -261,29 +261,29 @@ static double count_telling_bits(uint32_t prefix_bits, double block_count)
 }
 
 static double count_candidates(const ss_plan_table *table, int32_t radius, double fingerprint_count,
-                               const double *shares)
+                               const double *fractions)
 {
     double uniform = ldexp(1.0, -(int)table->prefix_bits);
-    double share = shares != NULL ? shares[0] : uniform;
-    double fall = shares != NULL ? fmin(1, shares[1] / shares[0]) : 1;
+    double fraction = fractions != NULL ? fractions[0] : uniform;
+    double fall = fractions != NULL ? fmin(1, fractions[1] / fractions[0]) : 1;
     double total = 0, ways = 1;
     for (int32_t flips = 0; flips <= radius && ways > 0; flips++) {
-        total += ways * share * fingerprint_count;
+        total += ways * fraction * fingerprint_count;
         ways = ways * (double)((int32_t)table->prefix_bits - flips) / (double)(flips + 1);
-        share = fmax(uniform, share * fall);
+        fraction = fmax(uniform, fraction * fall);
     }
     return fmin(total, fingerprint_count);
 }
 
 ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, uint32_t distance,
-                               const ss_cost_model *model, const double *shares)
+                               const ss_cost_model *model, const double *fractions)
 {
     ss_table_cost cost = {.probe_count = ss_table_probe_count(table, radius, model->fingerprint_count)};
     if (radius == SS_NO_PROBE)
         return cost;
     double telling = count_telling_bits(table->prefix_bits, model->block_count);
     double begun = fmin(cost.probe_count, ss_probe_count(telling, radius));
-    cost.candidate_count = count_candidates(table, radius, model->fingerprint_count, shares);
+    cost.candidate_count = count_candidates(table, radius, model->fingerprint_count, fractions);
     /* The candidates of a prefix begin in one block, and take another for each block of their length. */
     double run_over = model->fingerprint_count > 0
                           ? cost.candidate_count / model->fingerprint_count * model->block_count
@@ -337,7 +337,7 @@ typedef struct derivation {
     ss_steps *steps; /* for all proofs */
 } derivation;
 
-/* Cover the pattern by raising the radius of the table where that costs least. */
+/* Cover the pattern by raising the radius of the table in which that costs least. */
 static void cover_pattern(const derivation *self, uint64_t pattern, int32_t *radii)
 {
     const ss_plan *plan = self->plan;
@@ -362,8 +362,8 @@ static void lower_radii(const derivation *self, int32_t *radii)
         ss_plan_lower_radius(self->plan, radii, i, SS_NO_PROBE, self->distance, self->steps);
 }
 
-/* Look for cheap complete radii, beginning with none: cover the patterns that slip through, one after the other. False
- * if that costs more than the limit, or cannot be proved. */
+/* Find cheap complete radii, beginning with none: cover the uncovered patterns one by one. False if that costs more
+ * than the limit, or cannot be proved. */
 static bool build_up_radii(const derivation *self, int32_t *radii)
 {
     uint64_t pattern;
@@ -380,8 +380,8 @@ static bool build_up_radii(const derivation *self, int32_t *radii)
     return true;
 }
 
-/* Complete radii for a distance other than the plan's own. `radii` begin as the plan's; lowered, these may be the
- * cheaper ones for a smaller distance. */
+/* Find complete radii for a distance other than the plan's own. `radii` begin as the plan's: for a smaller distance
+ * these may be the cheaper ones once they are lowered. */
 static bool derive_radii(const derivation *self, int32_t *radii)
 {
     int32_t built_up[SS_MAX_TABLES];
@@ -397,13 +397,13 @@ static bool derive_radii(const derivation *self, int32_t *radii)
 
 void ss_query_plan_weigh(ss_query_plan *query_plan, const ss_plan *plan, const ss_cost_model *model)
 {
-    ss_plan_table whole = {.prefix_bits = SS_FINGERPRINT_BITS};
+    ss_plan_table all_bits = {.prefix_bits = SS_FINGERPRINT_BITS};
     const uint32_t distance = query_plan->distance;
     const double in_block = model->fingerprint_count / fmax(1, model->block_count);
     const double whole_block_ns = block_ns(model) + in_block * (CANDIDATE_NS + near_ns(distance));
     query_plan->scan_cost = scan_cost_of(model, distance);
     query_plan->max_blocks = query_plan->scan_cost / whole_block_ns;
-    query_plan->probe_cost = query_plan->exact ? table_cost(&whole, 0, distance, model)
+    query_plan->probe_cost = query_plan->exact ? table_cost(&all_bits, 0, distance, model)
                                                : total_cost(plan, query_plan->radii, distance, model);
     query_plan->scan = !query_plan->complete || query_plan->probe_cost >= probe_limit(model, distance) ||
                        model->strategy == SSTORE_STRATEGY_FULL_SCAN;
@@ -424,21 +424,20 @@ void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t
 
 /* ===== estimates of stores ===== */
 
-/* Frames of files and blocks; format-spec/ has them exactly, here a few bytes do not matter. */
+/* Frames of files and blocks. format-spec/ has the exact sizes; a few bytes do not matter here. */
 #define FILE_HEADER_BYTES 4096.0
 #define BLOCK_FRAME_BITS (8.0 * (SS_BLOCK_HEAD_BYTES + SS_BLOCK_TRAILER_BYTES))
-#define GROUP_PADDING_BITS 3.5 /* up to the next whole byte */
+#define GROUP_PADDING_BITS 3.5 /* up to the next byte */
 #define IDS_FRAME_BYTES 40.0
 #define DIRECTORY_KEY_BYTES 8.0
 #define DIRECTORY_PAGES_BYTES 32768.0 /* of LMDB's own */
 #define HUFFMAN_EXCESS_BITS 0.04      /* over the entropy of h */
 
-/* At most so many tables are measured in the sample; the others are like them. */
+/* The maximum number of tables that are measured in the sample; the others are taken to be like them. */
 #define MEASURED_TABLES 6u
 
-/* Fingerprints in a full block. Each of its groups has the upper half of its first one as a distance from the block's
- * first. That distance takes as many bits as a block's share of all fingerprints leaves, and no less than the key. On
- * average half of one more does not fit. */
+/* Fingerprints in a full block. Each group stores its first upper half as a distance from the block's, in as many bits
+ * as the range of a block has, and no fewer than the key. On average, half a fingerprint of space stays unused. */
 static double count_in_block(const ss_expected_store *store, double bits)
 {
     double step_bits = bits + HUFFMAN_EXCESS_BITS, block_bits = store->block_bytes * 8.0;
@@ -448,7 +447,7 @@ static double count_in_block(const ss_expected_store *store, double bits)
     return fmax(1, (block_bits - BLOCK_FRAME_BITS) / (group_bits / SS_GROUP_SIZE) - 0.5);
 }
 
-/* Ids are in no order. Assigned ones are below the number of records. */
+/* Ids are taken to be unordered. Assigned ids are below the number of records. */
 static double count_ids_blocks(const ss_expected_store *store)
 {
     double bits = store->id_bits > 0 ? store->id_bits : ceil(log2(fmax(2, store->record_count)));
@@ -459,7 +458,7 @@ static double count_ids_blocks(const ss_expected_store *store)
 static void add_probes(ss_plan_cost *cost, const ss_plan *plan, const ss_expected_store *store,
                        const ss_cost_model *model)
 {
-    double shares[2] = {0};
+    double fractions[2] = {0};
     uint32_t measured_bits = 0, stride = (plan->table_count + MEASURED_TABLES - 1) / MEASURED_TABLES;
     bool flips = false;
     for (uint32_t i = 0; i < plan->table_count; i++)
@@ -467,11 +466,11 @@ static void add_probes(ss_plan_cost *cost, const ss_plan *plan, const ss_expecte
     for (uint32_t i = 0; i < plan->table_count; i++) {
         const ss_plan_table *table = &plan->tables[i];
         if (store->skew != NULL && i % stride == 0) {
-            ss_skew_measure(store->skew, table->key_mask, flips, shares);
+            ss_skew_measure(store->skew, table->key_mask, flips, fractions);
             measured_bits = table->prefix_bits;
         }
         double longer = ldexp(1.0, (int)measured_bits - (int)table->prefix_bits);
-        double own[2] = {fmin(1, shares[0] * longer), fmin(1, shares[1] * longer)};
+        double own[2] = {fmin(1, fractions[0] * longer), fmin(1, fractions[1] * longer)};
         ss_table_cost added = ss_table_cost_of(table, table->radius, plan->distance, model,
                                                store->skew != NULL ? own : NULL);
         cost->probe_count += added.probe_count;

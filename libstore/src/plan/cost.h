@@ -1,9 +1,8 @@
 /*
- * cost.h - estimates: how evenly the data are spread, the costs of a query and the way to answer it, and the size of a
- * store.
+ * cost.h - estimates: the skew of the data, the cost of a query and the best way to answer it, and the size of a store.
  *
- * All bytes of a store follow from its plan, and a plan follows from these estimates. So they depend on the set of
- * fingerprints alone, never on the order in which it is read, and every machine computes the same numbers.
+ * A plan follows from these estimates, and all bytes of a store follow from its plan. So the estimates depend only on
+ * the set of fingerprints, never on the order in which it is read, and every machine computes the same numbers.
  */
 #ifndef SS_COST_H
 #define SS_COST_H
@@ -14,25 +13,25 @@
 /* ===== samples and skew ===== */
 
 /*
- * Real fingerprints are far from uniform. A plan that was chosen for uniform ones can read a hundred times the expected
+ * Real fingerprints are far from uniform. A plan for uniform ones can then test a hundred times the expected
  * candidates. So a sample shows how many fingerprints share a query's prefix, and how many bits a fingerprint takes.
  *
- * A fingerprint is in the sample if its hash is small, whatever its position: neighbours in a sorted table are alike,
- * so every n-th one would hide just the groups that matter.
+ * A fingerprint is in the sample if its hash is small. Every n-th fingerprint of a table would not do: neighbours are
+ * similar, and such a sample would hide them.
  */
 
 #define SS_SAMPLE_CAPACITY 32768u
-#define SS_SAMPLE_MIN 1024u /* smaller ones are ignored: their few fingerprints may be neighbours by chance */
+#define SS_SAMPLE_MIN 1024u /* smaller samples are ignored: their skew may be chance */
 
 typedef struct ss_sampler {
-    uint64_t *fingerprints; /* room for SS_SAMPLE_CAPACITY; borrowed */
+    uint64_t *fingerprints; /* of capacity SS_SAMPLE_CAPACITY; borrowed */
     size_t count;
     uint64_t limit; /* fingerprints with a hash up to this are in the sample */
 } ss_sampler;
 
-static inline void ss_sampler_init(ss_sampler *sampler, uint64_t *room)
+static inline void ss_sampler_init(ss_sampler *sampler, uint64_t *buffer)
 {
-    *sampler = (ss_sampler){.fingerprints = room, .limit = UINT64_MAX};
+    *sampler = (ss_sampler){.fingerprints = buffer, .limit = UINT64_MAX};
 }
 
 /* The last steps of splitmix64 (Steele, Lea and Flood, 2014). */
@@ -52,11 +51,10 @@ static inline void ss_sampler_add(ss_sampler *sampler, uint64_t fingerprint)
         ss_sampler_keep(sampler, fingerprint);
 }
 
-/* Join the sample of other fingerprints: the result is the sample of all. No fingerprint may have been added to
- * both. */
+/* Add the sample of other fingerprints: the result is the sample of all. The two must have no fingerprint in common. */
 void ss_sampler_join(ss_sampler *sampler, const ss_sampler *other);
 
-/* Sort the sample and drop repeats. Returns the share that is left, which estimates the share of distinct
+/* Sort the sample and drop repeats. Returns the fraction that is left, which estimates the fraction of distinct
  * fingerprints. */
 double ss_sampler_finish(ss_sampler *sampler);
 
@@ -74,11 +72,11 @@ bool ss_skew_init(ss_skew *skew, const uint64_t *sample, size_t count);
 void ss_skew_free(ss_skew *skew);
 
 /*
- * Measure the average share of all fingerprints that have a stored one's prefix, shares_out[0], or its prefix with one
- * bit flipped, shares_out[1]. `key_mask` has the prefix's bits. For uniform data both are 2^-p, and no result is below
- * that. Without `flips`, shares_out[1] is not measured.
+ * Measure the average fraction of all fingerprints that have a stored one's prefix, fractions_out[0], or its prefix
+ * with one bit flipped, fractions_out[1]. `key_mask` has the prefix's bits. For uniform data both are 2^-p, and no
+ * result is below that. Without `flips`, fractions_out[1] is not measured.
  */
-void ss_skew_measure(const ss_skew *skew, uint64_t key_mask, bool flips, double shares_out[2]);
+void ss_skew_measure(const ss_skew *skew, uint64_t key_mask, bool flips, double fractions_out[2]);
 
 /* Bits of codes and suffixes for each fingerprint in a table of `count` uniform ones. */
 double ss_uniform_bits(double count);
@@ -106,7 +104,7 @@ typedef struct ss_query_plan {
     uint32_t distance;
     bool scan;                    /* read all of table 0 instead of probing */
     bool complete;                /* the radii are */
-    bool exact;                   /* at distance 0, table 0, which is sorted, is probed with the whole fingerprint */
+    bool exact;                   /* at distance 0: table 0 is probed with all 64 bits */
     double probe_cost, scan_cost; /* estimated nanoseconds */
     double max_blocks;            /* reading more takes longer than a scan */
     int32_t radii[SS_MAX_TABLES]; /* SS_NO_PROBE: this table is left out */
@@ -115,8 +113,8 @@ typedef struct ss_query_plan {
 /*
  * Choose how to query at `distance`: with the plan's radii at its own distance, otherwise with complete radii that are
  * found greedily by cost within the steps. A scan is chosen if it is estimated to be cheaper, or if no radii were
- * found. The model's strategy may ask for one of the two. If it asks for probes, a scan is chosen only if these take
- * more than about 0.4 s.
+ * found. The model's strategy may demand one of the two. If it demands probes, a scan is chosen only if these take more
+ * than about 0.4 s.
  */
 void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t distance, const ss_cost_model *model,
                         ss_steps *steps);
@@ -124,22 +122,22 @@ void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t
 /* Choose between the probes of given radii and a scan. For a query plan of another segment with the same tables. */
 void ss_query_plan_weigh(ss_query_plan *query_plan, const ss_plan *plan, const ss_cost_model *model);
 
-/* The number of prefixes within `radius` flips of one of `prefix_bits` bits, which need not be whole. */
+/* The number of prefixes within `radius` flips of one of `prefix_bits` bits, which need not be an integer. */
 double ss_probe_count(double prefix_bits, int32_t radius);
 
 /* How many of a prefix's lowest bits are not flipped one by one, because few fingerprints have prefixes that differ in
- * these alone: one probe looks up the whole range. */
+ * these only: one probe looks up the entire range. */
 uint32_t ss_range_bits(uint32_t prefix_bits, double fingerprint_count);
 
 /* The look-ups, of prefixes and ranges, that a query makes in a table of so many fingerprints. */
 double ss_table_probe_count(const ss_plan_table *table, int32_t radius, double fingerprint_count);
 
 /*
- * Estimate the work of probing a table within `radius`, for a query at `distance`. `shares` is as ss_skew_measure()
- * sets it; each further flip lowers the share by the same factor. NULL: uniform data.
+ * Estimate the work of probing a table within `radius`, for a query at `distance`. `fractions` is as ss_skew_measure()
+ * sets it; each further flip lowers the fraction by the same factor. NULL: uniform data.
  */
 ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, uint32_t distance,
-                               const ss_cost_model *model, const double *shares);
+                               const ss_cost_model *model, const double *fractions);
 
 /* The number of leading bits that a probe of the table matches exactly. */
 static inline uint32_t ss_query_prefix_bits(const ss_query_plan *query_plan, const ss_plan *plan, uint32_t table)
@@ -148,7 +146,7 @@ static inline uint32_t ss_query_prefix_bits(const ss_query_plan *query_plan, con
 }
 
 /* The maximum number of prefixes that one query looks up in a segment, at any distance: more would take longer than a
- * scan, or than forced probes may. `fingerprint_count` is the maximum that the blocks can hold, whatever the manifest
+ * scan, or than demanded probes may. `fingerprint_count` is the maximum that the blocks can hold, whatever the manifest
  * says. */
 uint64_t ss_max_probes(double fingerprint_count, sstore_strategy strategy);
 

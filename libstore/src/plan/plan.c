@@ -26,7 +26,7 @@ static bool add_table(ss_plan *plan, uint64_t key_mask, int32_t radius)
     return true;
 }
 
-/* Split `bits` into group_count groups whose widths differ by one at most, wider ones first. */
+/* Split `bits` into group_count bit groups whose widths differ by at most one, wider ones first. */
 static void split(uint64_t bits, uint32_t group_count, uint64_t groups[MAX_GROUPS])
 {
     const uint32_t total = ss_popcount(bits);
@@ -46,7 +46,7 @@ typedef struct choice {
 } choice;
 
 /* Add a table for every choice in lexicographic order, so that the first takes the leading groups. With a second level,
- * what a choice leaves is split and chosen from again. `outer` are key bits chosen already. */
+ * the bits that a choice leaves are split and chosen from again. `outer` are key bits that were chosen before. */
 static bool add_choices(ss_plan *plan, uint64_t bits, uint64_t outer, const choice *levels, uint32_t level_count)
 {
     uint64_t groups[MAX_GROUPS];
@@ -75,7 +75,7 @@ static bool add_choices(ss_plan *plan, uint64_t bits, uint64_t outer, const choi
 }
 
 /* Give all tables the smallest equal radius that is complete. Then lower single ones, the last first, while the plan
- * stays complete. For disjoint groups this makes the sum of (r + 1) = k + 1; the wider (first) ones get the larger
+ * stays complete. For disjoint bit groups this makes the sum of (r + 1) = k + 1; the wider (first) ones get the larger
  * radii. */
 static void set_smallest_radii(ss_plan *plan, ss_steps *steps)
 {
@@ -164,7 +164,7 @@ static bool parse_tables(const char *name, ss_plan *plan, bool *has_radii)
     return *name == '\0';
 }
 
-/* The well-known plans. Their names are their numbers of tables. */
+/* The short names: numbers of tables. */
 static const struct {
     const char *name, *meaning;
 } named_plans[] = {{"20", "6c3"},     {"16", "4c1/4c1"}, {"10", "5c2"}, {"4", "4c1"},
@@ -176,11 +176,11 @@ static const char *meaning_of(const char *name)
     for (size_t i = 0; i < sizeof named_plans / sizeof named_plans[0]; i++)
         if (strcmp(name, named_plans[i].name) == 0)
             return named_plans[i].meaning;
-    /* As a group of bits, "8" would be one table, a hundred times slower than the 8 tables that a user may expect. */
+    /* As a bit group, "8" would be one table, a hundred times slower than the 8 tables that a user may expect. */
     return name[strspn(name, "0123456789")] == '\0' ? NULL : name;
 }
 
-/* Whether a plan has tables as ss_plan_valid() wants them. */
+/* Whether the tables are valid, as ss_plan_valid() requires. */
 static bool are_tables_valid(const ss_plan *plan, const char **reason)
 {
     *reason = "it has no table, or more than 64";
@@ -263,7 +263,7 @@ bool ss_plan_same_tables(const ss_plan *a, const ss_plan *b)
     return same;
 }
 
-/* Whether a name means this very plan. Radii are looked for only if the masks are equal. */
+/* Whether a name stands for this plan. Radii are computed only if the masks are equal. */
 static bool is_named(const ss_plan *plan, const char *name, ss_steps *steps)
 {
     ss_plan other = {.distance = plan->distance};
@@ -297,7 +297,7 @@ static uint32_t count_choices(choice level)
     return (uint32_t)ss_min_u64(ways, SS_MAX_TABLES + 1);
 }
 
-/* Find the name of a plan that is not of disjoint groups, which need none. */
+/* Find the name of a plan. Plans of disjoint bit groups need none. */
 static bool find_name(const ss_plan *plan, char name[PLAN_NAME_BYTES])
 {
     ss_steps steps = {.left = SS_CALL_STEPS};
@@ -338,7 +338,8 @@ size_t ss_plan_format(const ss_plan *plan, char *buffer, size_t size)
 
 /* ===== permutation ===== */
 
-/* Add one bit's move; it joins a run that moves as far. Positions count from the most significant bit. */
+/* Add the move of one bit, to a run that moves as far if there is one. Positions count from the most significant
+ * bit. */
 static void add_move(ss_permutation *permutation, uint32_t from, uint32_t to)
 {
     uint32_t rotate = (from - to) & 63u;
@@ -366,12 +367,12 @@ void ss_permutation_init(ss_permutation *permutation, uint64_t key_mask)
 /* ===== proof of completeness ===== */
 
 /*
- * Whether some error pattern slips through all tables of a plan.
+ * Whether no table of a plan covers some error pattern.
  *
- * Bits that lie in the same tables are alike, so a pattern is a number of flips for each class of bits. A pattern slips
- * through a table if more than `radius` of its flips lie in the table's key. The search is branch and bound: it takes a
- * table that still covers the pattern, and tries to flip one more bit of each class in it. A class that was tried is
- * closed for the siblings after it, so that every choice of numbers is met once.
+ * Bits with the same tables are equivalent, so a pattern is a number of flips for each class of bits. A table does not
+ * cover a pattern if more than `radius` of its flips are key bits. The search is branch and bound: it takes a table
+ * that still covers the pattern, and tries to flip one more bit of each class in it. A class that was tried is closed
+ * for later siblings, so every combination is visited once.
  */
 
 typedef struct bit_class {
@@ -384,7 +385,7 @@ typedef struct bit_class {
 typedef struct search {
     uint32_t class_count, table_count;
     bit_class classes[SS_FINGERPRINT_BITS];
-    int32_t need[SS_MAX_TABLES]; /* flips that the pattern lacks to slip through the table; <= 0: it does */
+    int32_t need[SS_MAX_TABLES]; /* flips that the pattern needs until the table does not cover it; <= 0: none */
     ss_steps *steps;
 } search;
 
@@ -415,7 +416,7 @@ static void flip(search *self, bit_class *class, int32_t count)
         self->need[__builtin_ctzll(tables)] -= count;
 }
 
-/* The table that needs most: a branch there is decided soonest. */
+/* The table that needs most flips, where a branch ends soonest. */
 static uint32_t neediest_table(const search *self)
 {
     uint32_t neediest = 0;
@@ -434,7 +435,7 @@ static bool slip_through(search *self, int32_t flips_left)
         return false;
     if (self->need[table] > flips_left)
         return false;
-    uint32_t closed[SS_FINGERPRINT_BITS]; /* what `left` was */
+    uint32_t closed[SS_FINGERPRINT_BITS]; /* the value of `left` before */
     uint32_t tried = 0;
     bool found = false;
     for (; tried < self->class_count && !found; tried++) {

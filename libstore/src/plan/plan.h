@@ -1,15 +1,15 @@
 /*
- * plan.h - a plan: the tables of a store and the probes into each, which together find every fingerprint within a
- * distance; the proof that none is missed; and the permutation of a table's bits.
+ * plan.h - a plan: the key masks and radii of tables that together find every fingerprint within a distance; the proof
+ * that none is missed; and the permutation of a table's bits.
  *
  * A table is probed with every prefix within `radius` flips of the query's. The prefix consists of the table's key
  * bits. A table covers an error pattern e (the exclusive or of two fingerprints) if popcount(e & key_mask) <= radius. A
  * plan is complete for distance k if every pattern of at most k bits is covered by some table. There are three families
  * (format-spec/sstore-format.md, "Plans"):
- *   choose    B groups of bits, a table for every choice of C of them (the paper, section 3.1.1: 5c2, 6c3, 4c1)
+ *   choose    B bit groups, a table for every choice of C of them (the paper, section 3.1.1: 5c2, 6c3, 4c1)
  *   nested    the bits that a first choice leaves are split again (the paper's 16 tables)
- *   disjoint  groups of any widths with radii r, complete if the sum of (r + 1) exceeds k (after Norouzi, Punjani and
- *             Fleet, "Fast search in Hamming space with multi-index hashing", 2012)
+ *   disjoint  bit groups of any widths with radii r, complete if the sum of (r + 1) exceeds k (after Norouzi, Punjani
+ *             and Fleet, "Fast search in Hamming space with multi-index hashing", 2012)
  */
 #ifndef SS_PLAN_H
 #define SS_PLAN_H
@@ -21,8 +21,8 @@
 #define SS_MAX_TABLES 64u
 #define SS_NO_PROBE (-1) /* the radius of a table that is not probed */
 
-/* A call's budget for proving plans complete, for naming a plan, and for finding radii, for all segments together. Plans in use
- * take some thousand steps for a proof and a hundred thousand for radii. */
+/* A call's budget for proofs, names and radii of plans, for all segments together. Plans in use take some thousand
+ * steps for a proof and a hundred thousand for radii. */
 #define SS_CALL_STEPS (UINT64_C(1) << 22)
 
 typedef struct ss_plan_table {
@@ -39,10 +39,10 @@ typedef struct ss_plan {
 
 /*
  * Make a plan from its name:
- *   "20", "16", "10", "4", "3", "2", "1"   6c3, 4c1/4c1, 5c2, 4c1, and disjoint groups of 24+20+20, 32+32 and 64 bits
+ *   "20", "16", "10", "4", "3", "2", "1"   6c3, 4c1/4c1, 5c2, 4c1; disjoint bit groups of 24+20+20, 32+32 and 64 bits
  *   "BcC", "BcC/BcC"                       choose, nested; as above, with the smallest complete radii
- *   "bits,bits,..."                        two or more disjoint groups with such radii; other numbers alone are refused
- *   "bits:radius,..."                      disjoint groups from bit 0 on, at most 64 bits in all
+ *   "bits,bits,..."                        disjoint bit groups, two or more, with such radii; other numbers alone are refused
+ *   "bits:radius,..."                      disjoint bit groups from bit 0 on, at most 64 bits in all
  *   "mask:radius,..."                      any tables, each mask 16 hex digits
  * The key bits of table 0 are always the leading ones, so that table 0 is not permuted. ARGUMENT: no such name; or a
  * plan that is incomplete for `distance`, with a pattern that it misses.
@@ -51,14 +51,13 @@ sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_o
 
 #define SS_PLAN_TEXT_BYTES 1536u /* maximum size of a plan's text, as in sstore_statistics */
 
-/* Write the plan's name, "BcC" or "BcC/BcC", or without one its groups of bits or its masks, with their radii. Finding
- * the name takes at most SS_CALL_STEPS; a plan whose name takes more has none. Cuts text that does not fit. Returns the
- * whole length, as snprintf does. */
+/* Write the plan's name, "BcC" or "BcC/BcC", or without one its bit groups or its masks, with their radii. Finding the
+ * name takes at most SS_CALL_STEPS; a plan whose name takes more has none. Cuts text that does not fit. Returns the
+ * full length, as snprintf does. */
 size_t ss_plan_format(const ss_plan *plan, char *buffer, size_t size);
 
-/* Whether this module makes such tables: 1 to SS_MAX_TABLES of them, radii within their prefixes, the leading bits as
- * keys of table 0, proved complete for the plan's distance within the steps (NULL: SS_CALL_STEPS). On false, *reason is
- * set. */
+/* Whether a plan is valid: 1 to SS_MAX_TABLES of them, radii within their prefixes, the leading bits as keys of table
+ * 0, proved complete for the plan's distance within the steps (NULL: SS_CALL_STEPS). On false, *reason is set. */
 bool ss_plan_valid(const ss_plan *plan, ss_steps *steps, const char **reason);
 
 /* Whether two plans have the same tables. */
@@ -72,7 +71,7 @@ bool ss_plan_same_tables(const ss_plan *a, const ss_plan *b);
 bool ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, ss_steps *steps,
                             uint64_t *pattern_out);
 
-/* Lower the radius of one table as far as the radii are proved complete for `distance`, and not below `min`. */
+/* Lower the radius of one table as long as the radii are proved complete for `distance`, but not below `min`. */
 static inline void ss_plan_lower_radius(const ss_plan *plan, int32_t *radii, uint32_t table, int32_t min,
                                         uint32_t distance, ss_steps *steps)
 {
@@ -98,9 +97,10 @@ static inline uint32_t ss_plan_first_cover(const ss_plan *plan, const int32_t *r
 /* ===== permutation ===== */
 
 /*
- * The permutation of a table: the key bits lead, in their order. The other bits follow from the one after the last key
- * bit on, and continue with bit 0 after bit 63. So the lower half, which a query tests before it decodes anything,
- * holds the key bits of earlier tables if possible, and most fingerprints that an earlier table found are recognised.
+ * The permutation of a table: the key bits come first, in their order. The other bits follow from the one after the
+ * last key bit on, and continue with bit 0 after bit 63. So the lower half, which a query tests before it decodes
+ * anything, holds the key bits of earlier tables if possible, which identifies most fingerprints that an earlier table
+ * found.
  *
  * A permutation is a set of rotations under masks, one for each run of bits that moves by the same distance. It keeps
  * distances: popcount(permute(a) ^ permute(b)) = popcount(a ^ b).
@@ -116,7 +116,8 @@ typedef struct ss_permutation {
     ss_run runs[SS_FINGERPRINT_BITS];
 } ss_permutation;
 
-/* The permutation that lets the bits of key_mask lead. Any mask is allowed; 0 and all ones give the identity. */
+/* Set the permutation that moves the bits of key_mask to the front. Any mask is allowed; 0 and all ones give the
+ * identity. */
 void ss_permutation_init(ss_permutation *permutation, uint64_t key_mask);
 
 static inline uint64_t ss_rotate_left(uint64_t x, uint32_t by)

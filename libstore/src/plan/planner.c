@@ -9,12 +9,12 @@
 #include "base/memory.h"
 #include "codec/block.h"
 
-/* ===== candidates ===== */
+/* ===== the plans to choose from ===== */
 
 #define MAX_PROBES 1e6        /* with more, a query takes tens of milliseconds for its probes alone */
 #define MAX_CHOICE_GROUPS 11u /* 11c2 has 55 tables, 12c2 more than a plan can have */
 
-/* Nested plans have many classes of bits, so their proofs take long: seconds beyond these. */
+/* Nested plans have many classes of bits, so their proofs take long: seconds beyond this distance. */
 #define MAX_NESTED_DISTANCE 8u
 #define MAX_NESTED_GROUPS 4u
 #define MAX_SQUARE_DISTANCE 7u /* 8c1/8c1 has 64 tables */
@@ -27,8 +27,8 @@ static bool is_known(const ss_planner *planner, const ss_plan *plan)
     return false;
 }
 
-/* Add the plan of this name, if it is one, is new and does not probe too much, after those with as many tables. False
- * if an allocation fails. */
+/* Add the plan of this name if it is valid, new and does not probe too much, after those with as many tables. False if
+ * an allocation fails. */
 static bool add_plan(ss_planner *planner, const char *name)
 {
     ss_expected_store store = planner->input->store;
@@ -61,10 +61,10 @@ static bool add_plan(ss_planner *planner, const char *name)
     return true;
 }
 
-/* ----- disjoint groups ----- */
+/* ----- disjoint bit groups ----- */
 
-/* Disjoint groups are complete if the radii and one each add up to k + 1: of k differing bits some group has no more
- * than its radius. */
+/* Disjoint bit groups are complete if the sum of (radius + 1) is k + 1: some group then has at most `radius` of k
+ * differing bits. */
 typedef struct groups {
     uint32_t count, widths[SSTORE_MAX_BUILD_DISTANCE + 1], radii[SSTORE_MAX_BUILD_DISTANCE + 1];
 } groups;
@@ -92,8 +92,8 @@ static bool add_groups(ss_planner *planner, const groups *of)
     return add_plan(planner, name);
 }
 
-/* Groups with a larger radius are probed with more prefixes, so they are given more bits: about 4 make up for the
- * probes of one more flip, which is tried first. */
+/* Groups with a larger radius are probed with more prefixes, so they get more bits: about 4 compensate for the probes
+ * of one more flip. That is tried first. */
 static bool add_disjoint(ss_planner *planner)
 {
     static const uint32_t widths_more[] = {4, 0, 2, 6, 9, 12};
@@ -112,16 +112,15 @@ static bool add_disjoint(ss_planner *planner)
     return true;
 }
 
-/* One group of B is a disjoint plan whose radii are spread worse. With more groups than k + C there are more tables,
- * and their prefixes are no longer. */
+/* "Bc1" is a disjoint plan with worse radii. More groups than k + C make more tables, whose prefixes are not longer. */
 static bool add_choices(ss_planner *planner)
 {
     const uint32_t distance = planner->input->distance;
     char name[SS_PLAN_NAME_CAPACITY];
     for (uint32_t chosen = 2; chosen < MAX_CHOICE_GROUPS; chosen++)
         for (uint32_t all = chosen + 1; all <= MAX_CHOICE_GROUPS && all <= distance + chosen; all++) {
-            /* Of k differing bits some C of B groups hold at most so many. If one table takes too many probes with that
-             * radius, the plan needs no slow proof. */
+            /* Some C of B groups contain at most so many of k differing bits. If one table takes too many probes with
+             * that radius, the plan needs no slow proof. */
             const uint32_t each = distance / all, left = distance % all;
             const uint32_t prefix_bits = SS_FINGERPRINT_BITS / all * chosen;
             const uint32_t radius = chosen * each + (chosen + left > all ? chosen + left - all : 0);
@@ -154,20 +153,21 @@ static bool add_nested(ss_planner *planner)
 
 /* ===== planner ===== */
 
-/* Times that differ by less are equal: the model knows no better. */
+/* Times that differ by less count as equal: the model is not more exact. */
 #define SAME_TIME 1.05
 
-/* 1 % fewer bytes are worth so many percent more time. With equal weights a plan of four times the bytes would be as
- * good as one of a quarter of the time, and ten tables would be chosen for a billion fingerprints. */
+/* 1 % fewer bytes are worth so many percent more time. With equal weights, a quarter of the time would justify four
+ * times the bytes, and a billion fingerprints would get ten tables. */
 #define BYTES_WEIGHT 1.5
 
-/* For the smallest size a query may take so long, or so many times the fastest plan's time if that is more. */
+/* With the objective of the smallest size, a query may take so long, or so many times the fastest plan's time if that
+ * is more. */
 #define PATIENCE_NS 1e6
 #define PATIENCE_RATIO 10.0
 
-/* A plan is useful if it is faster than every one with fewer tables, with its blocks cached or not. Of the plans with
- * equally many tables only the fastest can be useful; of equally fast ones the first, which uses all bits and so stays
- * fast in a store that grows. */
+/* A plan is useful if it is faster than every plan with fewer tables, with cached or uncached blocks. Among plans with
+ * the same number of tables only the fastest can be useful; among equally fast ones the first, which uses all bits and
+ * so stays fast in a store that grows. */
 static void mark_useful(ss_planner *planner)
 {
     double warm = INFINITY, cold = INFINITY;
@@ -189,7 +189,7 @@ static bool is_eligible(const ss_planner *planner, const ss_planned *plan)
     return plan->is_useful && (max == 0 || plan->cost.total_bytes <= (double)max);
 }
 
-/* What the objective minimises. `fastest` is the time of the fastest plan. */
+/* The value that the objective minimises. `fastest` is the time of the fastest plan. */
 static double weigh(const ss_plan_cost *cost, sstore_objective objective, double fastest)
 {
     double patience = fmax(PATIENCE_NS, PATIENCE_RATIO * fastest);
@@ -247,7 +247,7 @@ static const ss_planned *extreme(const ss_planner *planner, bool small)
     return best;
 }
 
-/* Write in a sentence why the chosen plan was chosen. */
+/* Write the reason of the choice as a sentence. */
 static void write_reason(const ss_planner *planner, char *buffer, size_t size)
 {
     const ss_planner_input *input = planner->input;
@@ -284,7 +284,7 @@ static sstore_status plan_with_sample(ss_planner *planner, ss_planner_input *inp
     bool done = !is_skewed || ss_skew_init(&skew, sampler->fingerprints, sampler->count);
     input->store.skew = is_skewed ? &skew : NULL;
     done = done && ss_planner_init(planner, input);
-    input->store.skew = NULL; /* it ends here */
+    input->store.skew = NULL; /* it is freed here */
     ss_skew_free(&skew);
     return done ? SSTORE_OK : ss_fail_memory(error, 2 * SS_SAMPLE_CAPACITY * sizeof(uint64_t));
 }
@@ -382,10 +382,10 @@ sstore_status sstore_plan(const sstore_plan_options *options, sstore_plan_fn on_
         status = check_options(&taken, error);
     if (status != SSTORE_OK)
         return status;
-    uint64_t *room = ss_alloc(SS_SAMPLE_CAPACITY, sizeof *room);
-    if (room == NULL)
-        return ss_fail_memory(error, SS_SAMPLE_CAPACITY * sizeof *room);
-    ss_sampler_init(&sampler, room);
+    uint64_t *buffer = ss_alloc(SS_SAMPLE_CAPACITY, sizeof *buffer);
+    if (buffer == NULL)
+        return ss_fail_memory(error, SS_SAMPLE_CAPACITY * sizeof *buffer);
+    ss_sampler_init(&sampler, buffer);
     for (size_t i = 0; i < taken.sample_count; i++)
         ss_sampler_add(&sampler, taken.sample[i]);
     const double records = (double)taken.record_count;
@@ -401,6 +401,6 @@ sstore_status sstore_plan(const sstore_plan_options *options, sstore_plan_fn on_
     if (status == SSTORE_OK)
         status = report_plans(&planner, on_plan, context, error);
     ss_planner_free(&planner);
-    ss_free(room);
+    ss_free(buffer);
     return status;
 }

@@ -1,6 +1,6 @@
 /*
- * planner.h - chooses a plan: makes every plan that is worth estimating, estimates its size and times for the data at
- * hand, and weighs them. The choice depends on the set of fingerprints and on the input, and on nothing else.
+ * planner.h - chooses a plan: lists every plan that is worth estimating, estimates its size and times for the given
+ * data, and weighs them. The choice depends only on the set of fingerprints and on the input.
  */
 #ifndef SS_PLANNER_H
 #define SS_PLANNER_H
@@ -9,9 +9,9 @@
 #include "plan/plan.h"
 
 #define SS_DEFAULT_BLOCK_BYTES 4096u
-#define SS_PLAN_NAME_CAPACITY 160u /* the written-out form of any candidate fits */
+#define SS_PLAN_NAME_CAPACITY 160u /* the written-out form of any plan of the planner fits */
 
-/* A smaller store is weighed as one of so many fingerprints: its size hardly matters, and it may grow. */
+/* Smaller stores are weighed as if they had so many fingerprints: their size hardly matters, and they may grow. */
 #define SS_WEIGHED_AT_MIN 1e6
 
 typedef struct ss_planner_input {
@@ -37,13 +37,13 @@ typedef struct ss_planner {
     size_t choice;     /* index of the chosen one; count if none is small enough */
 } ss_planner;
 
-/* Estimate all plans and choose. False if an allocation fails. In both cases the planner is to be freed. */
+/* Estimate all plans and choose. False if an allocation fails. Free the planner in both cases. */
 bool ss_planner_init(ss_planner *planner, const ss_planner_input *input);
 void ss_planner_free(ss_planner *planner);
 
 /*
- * Choose the plan with the best balance for a store, whose `skew` is not set: for data like the sample, which this
- * finishes, or, with NULL, for uniform data. MEMORY.
+ * Choose the plan with the best balance for a store, whose `skew` is not set. The data are taken to be like the sample,
+ * which this finishes, or uniform if it is NULL. MEMORY.
  */
 sstore_status ss_choose_plan(const ss_expected_store *store, uint32_t distance, ss_sampler *sampler, ss_plan *plan_out,
                              sstore_error *error);

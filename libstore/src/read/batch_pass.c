@@ -184,11 +184,10 @@ static sstore_status find_near(slice_worker *self, const sstore_record *query, c
     if (near->decoded != NULL)
         return ss_checked_block_find_near(checked, in->number, &in->block, near, self->error);
     for (;; near->group++) {
-        near->group = ss_block_find_lower(&in->block, near->group, near->end, lower, near->lower_distance,
-                                          &near->which);
+        near->group = ss_block_find_lower(&in->block, near->group, near->end, lower, near->lower_distance, &near->mask);
         if (SS_LIKELY(near->group == near->end))
             return SSTORE_OK;
-        if (ss_may_be_new(batch->segment, batch->plan, self->pass->number, &in->block, near->group, lower, near->which))
+        if (ss_may_be_new(batch->segment, batch->plan, self->pass->number, &in->block, near->group, lower, near->mask))
             return ss_checked_block_keep_near(checked, in->number, &in->block, near, self->error);
     }
 }
@@ -202,8 +201,8 @@ static sstore_status test_groups(slice_worker *self, const sstore_record *query,
         sstore_status status = find_near(self, query, in);
         if (status != SSTORE_OK || SS_LIKELY(near->group == near->end))
             return status;
-        for (uint64_t which = near->which; which != 0; which &= which - 1) {
-            const uint32_t i = (uint32_t)__builtin_ctzll(which);
+        for (uint64_t mask = near->mask; mask != 0; mask &= mask - 1) {
+            const uint32_t i = (uint32_t)__builtin_ctzll(mask);
             const uint64_t value = near->values[i];
             if (value >= first && value <= last)
                 status = match(self, query, value, in->rank + near->group * SS_GROUP_SIZE + i);

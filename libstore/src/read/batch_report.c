@@ -13,10 +13,10 @@
 #include "read/search.h"
 #include "sort/radix.h"
 
-#define SHARES 32u      /* of the hits at most, one a task */
-#define SHARE_HITS 256u /* in each at least */
+#define PARTS 32u      /* of the hits at most, one a task */
+#define PART_HITS 256u /* in each at least */
 
-/* The matches of one share. */
+/* The matches of one part. */
 typedef struct match_list {
     sstore_match *matches;
     size_t count, capacity;
@@ -29,8 +29,8 @@ typedef struct report {
     sstore_record *order; /* fingerprint, and the hit's index as id: sorted */
     size_t hit_count;
     uint32_t share_count;
-    match_list lists[SHARES];
-    atomic_llong room; /* how many more matches all shares together may have */
+    match_list lists[PARTS];
+    atomic_llong room; /* how many more matches all parts together may have */
 } report;
 
 /* Where the matches of a look-up go. */
@@ -77,8 +77,8 @@ static bool may_join(const report *self, uint32_t count, size_t place)
            (count < SS_HITS_TOGETHER && self->order[place].fingerprint != self->order[place - 1].fingerprint);
 }
 
-/* Look up the records of one share of the hits. STOPPED if the shares have too many together. */
-static sstore_status look_up_share(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+/* Look up the records of one part of the hits. STOPPED if the parts have too many together. */
+static sstore_status look_up_part(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
     report *self = context;
     match_sink sink = {.of = self, .list = &self->lists[task]};
@@ -145,14 +145,14 @@ static void note_newer(const report *self)
  * zeroed. */
 static void partition_matches(const report *self, size_t *begins, sstore_match *sorted)
 {
-    for (uint32_t share = 0; share < self->share_count; share++)
-        for (size_t i = 0; i < self->lists[share].count; i++)
-            begins[self->lists[share].matches[i].query_index]++;
+    for (uint32_t part = 0; part < self->share_count; part++)
+        for (size_t i = 0; i < self->lists[part].count; i++)
+            begins[self->lists[part].matches[i].query_index]++;
     for (uint32_t query = 1; query <= self->batch->count; query++)
         begins[query] += begins[query - 1]; /* now where the query's matches end */
-    for (uint32_t share = self->share_count; share-- > 0;)
-        for (size_t i = self->lists[share].count; i-- > 0;) {
-            const sstore_match *match = &self->lists[share].matches[i];
+    for (uint32_t part = self->share_count; part-- > 0;)
+        for (size_t i = self->lists[part].count; i-- > 0;) {
+            const sstore_match *match = &self->lists[part].matches[i];
             sorted[--begins[match->query_index]] = *match;
         }
 }
@@ -203,12 +203,12 @@ sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, sstor
     sstore_status status = order_hits(&self, error);
     if (status == SSTORE_OK && batch->store->several_add)
         note_newer(&self);
-    self.share_count = (uint32_t)ss_min_u64(SHARES, (self.hit_count + SHARE_HITS - 1) / SHARE_HITS);
+    self.share_count = (uint32_t)ss_min_u64(PARTS, (self.hit_count + PART_HITS - 1) / PART_HITS);
     if (status == SSTORE_OK)
-        status = ss_pool_run(batch->threads, self.share_count, look_up_share, &self, error);
+        status = ss_pool_run(batch->threads, self.share_count, look_up_part, &self, error);
     if (status == SSTORE_OK)
         status = order_matches(&self, first_index, matches_out, count_out, error);
-    for (uint32_t i = 0; i < SHARES; i++)
+    for (uint32_t i = 0; i < PARTS; i++)
         ss_free(self.lists[i].matches);
     ss_free(self.hits);
     ss_free(self.order);

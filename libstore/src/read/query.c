@@ -41,7 +41,8 @@ static sstore_status query_segments(sstore_cursor *cursor, uint64_t fingerprint,
 
 /* Ask for a block in one of the cursor's slots, of which hits before have taken `*used`. If the last of these was
  * asked for the same block, it is shared; if another slot has the block from earlier, that one is taken. */
-static ss_block_slot *ask_for(sstore_cursor *cursor, uint32_t *used, const ss_block_reader *reader, uint64_t number)
+static ss_block_slot *prefetch_block(sstore_cursor *cursor, uint32_t *used, const ss_block_reader *reader,
+                                     uint64_t number)
 {
     ss_block_slot *slots = cursor->slots;
     if (*used > 0 && ss_block_slot_is(&slots[*used - 1], reader, number))
@@ -54,7 +55,7 @@ static ss_block_slot *ask_for(sstore_cursor *cursor, uint32_t *used, const ss_bl
             break;
         }
     }
-    ss_block_slot_ask(&slots[*used], reader, number);
+    ss_block_slot_prefetch(&slots[*used], reader, number);
     return &slots[(*used)++];
 }
 
@@ -69,11 +70,11 @@ static sstore_status fail_not_in_table_0(const ss_hit *hit, sstore_error *error)
 static void prefetch_likely(const ss_table *table, uint64_t number, uint64_t fingerprint)
 {
     const ss_block_header *header = &table->blocks.header;
-    const double share = ss_key_index_share(&table->keys, number, fingerprint);
+    const double share = ss_key_index_fraction(&table->keys, number, fingerprint);
     const double count = (double)header->item_count / (double)header->block_count;
     const uint32_t group = (uint32_t)(share * count) / SS_GROUP_SIZE;
-    ss_block_reader_prefetch(&table->blocks, number, group * SS_GROUP_SIZE * SS_LOWER_BYTES,
-                             SS_GROUP_SIZE * SS_LOWER_BYTES);
+    ss_block_reader_prefetch_bytes(&table->blocks, number, group * SS_GROUP_SIZE * SS_LOWER_BYTES,
+                                   SS_GROUP_SIZE * SS_LOWER_BYTES);
 }
 
 /* Find the ranks of the hits that were found through other tables than 0. */
@@ -89,7 +90,7 @@ static sstore_status find_ranks(sstore_cursor *cursor, ss_hit *hits, uint32_t co
         uint64_t number = ss_key_index_find(&table->keys, hits[i].fingerprint);
         if (number == table->keys.keys.count)
             return fail_not_in_table_0(&hits[i], error);
-        slots[i] = ask_for(cursor, &used, &table->blocks, number);
+        slots[i] = prefetch_block(cursor, &used, &table->blocks, number);
         prefetch_likely(table, number, hits[i].fingerprint);
     }
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++) {
@@ -160,13 +161,14 @@ static sstore_status report_all_ids(const record_sink *sink, const ss_hit *hits,
         uint64_t number = ss_key_index_find(&segment->ids_keys, hits[i].rank);
         if (number == segment->ids_keys.keys.count)
             return ss_fail_ids_missing(segment, hits[i].rank, error);
-        slots[i] = ask_for(sink->cursor, &used, &segment->ids, number);
-        const double share = ss_key_index_share(&segment->ids_keys, number, hits[i].rank);
-        ss_block_reader_prefetch(&segment->ids, number, (uint32_t)(share * segment->metadata.block_bytes), 1);
+        slots[i] = prefetch_block(sink->cursor, &used, &segment->ids, number);
+        const double share = ss_key_index_fraction(&segment->ids_keys, number, hits[i].rank);
+        ss_block_reader_prefetch_bytes(&segment->ids, number, (uint32_t)(share * segment->metadata.block_bytes), 1);
     }
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++) {
         /* A hit that shares the slot may have read later blocks into it; then this one asks again. */
-        ss_block_slot_ask(slots[i], &hits[i].segment->ids, ss_key_index_find(&hits[i].segment->ids_keys, hits[i].rank));
+        ss_block_slot_prefetch(slots[i], &hits[i].segment->ids,
+                               ss_key_index_find(&hits[i].segment->ids_keys, hits[i].rank));
         status = report_ids(sink, &hits[i], slots[i], error);
     }
     return status;

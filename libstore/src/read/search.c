@@ -80,9 +80,9 @@ static sstore_status run_candidates(const ss_search *self)
         const ss_open_block *open = &cursor->open_blocks[range->open];
         const uint64_t query = cursor->queries[open->table];
         status = ss_checked_block_decode_group(&table_of(self, open)->checked, open->slot.number, &open->block,
-                                               of->group, ss_count_up_to(of->which), cursor->values, self->error);
-        for (uint64_t which = of->which; status == SSTORE_OK && which != 0; which &= which - 1) {
-            const uint32_t at = (uint32_t)__builtin_ctzll(which);
+                                               of->group, ss_count_up_to(of->mask), cursor->values, self->error);
+        for (uint64_t mask = of->mask; status == SSTORE_OK && mask != 0; mask &= mask - 1) {
+            const uint32_t at = (uint32_t)__builtin_ctzll(mask);
             const uint64_t value = cursor->values[at];
             if (value >= range->first && value <= range->last && ss_popcount(value ^ query) <= self->distance)
                 status = match(self, open, value, of->group * SS_GROUP_SIZE + at);
@@ -123,15 +123,15 @@ static sstore_status count_candidates(const ss_search *self, const ss_open_block
 /* The bits that are unknown before decoding are taken to differ all: those of the upper half behind the prefix,
  * and those of the prefix if it may have flips. */
 bool ss_may_be_new(const ss_segment *segment, const ss_query_plan *plan, uint32_t table, const ss_block *block,
-                   uint32_t group, uint32_t query, uint64_t which)
+                   uint32_t group, uint32_t query, uint64_t mask)
 {
     const ss_plan *tables = &segment->metadata.plan;
     const uint64_t behind_prefix = plan->radii[table] == 0 ? ss_low_mask(64 - tables->tables[table].prefix_bits)
                                                            : ~UINT64_C(0);
     const uint64_t unknown = behind_prefix & ~ss_low_mask(SS_COLUMN_BITS);
     bool is_new = table == 0;
-    for (; !is_new && which != 0; which &= which - 1) {
-        const uint32_t i = (uint32_t)__builtin_ctzll(which);
+    for (; !is_new && mask != 0; mask &= mask - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctzll(mask);
         const uint32_t differing = ss_block_lower(block, group * SS_GROUP_SIZE + i) ^ query;
         const uint64_t pattern = ss_unpermute(&segment->tables[table].permutation, unknown | differing);
         is_new = ss_plan_first_cover(tables, plan->radii, pattern) >= table;
@@ -147,14 +147,14 @@ static sstore_status test_range(const ss_search *self, const ss_block_range *ran
     const uint32_t lower = (uint32_t)cursor->queries[open->table];
     sstore_status status = SS_UNLIKELY(self->counts != NULL) ? count_candidates(self, open, range) : SSTORE_OK;
     for (uint32_t group = range->group; status == SSTORE_OK; group++) {
-        uint64_t which;
-        group = ss_block_find_lower(&open->block, group, range->end, lower, range->lower_distance, &which);
+        uint64_t mask;
+        group = ss_block_find_lower(&open->block, group, range->end, lower, range->lower_distance, &mask);
         if (SS_LIKELY(group == range->end))
             break;
-        if (!ss_may_be_new(self->segment, self->plan, open->table, &open->block, group, lower, which))
+        if (!ss_may_be_new(self->segment, self->plan, open->table, &open->block, group, lower, mask))
             continue;
         ss_block_prefetch_group(&open->block, group);
-        cursor->candidates[cursor->candidate_count++] = (ss_candidates){.range = range, .group = group, .which = which};
+        cursor->candidates[cursor->candidate_count++] = (ss_candidates){.range = range, .group = group, .mask = mask};
         if (cursor->candidate_count == SS_TOGETHER)
             status = run_candidates(self);
     }
@@ -252,7 +252,7 @@ static sstore_status add_range(const ss_search *self, const ss_probe *probe, uin
         open->opened = false;
         if (probe->table == 0) /* opening the block compares its count with the ranks */
             ss_array_prefetch(&self->segment->ranks, number);
-        ss_block_slot_ask(&open->slot, blocks, number);
+        ss_block_slot_prefetch(&open->slot, blocks, number);
     }
     cursor->ranges[cursor->range_count++] = (ss_block_range){.first = probe->first,
                                                              .last = probe->last,
@@ -276,7 +276,7 @@ static uint64_t find_blocks(const ss_search *self)
                                                      : ss_key_index_find(index, probe->first);
         if (probe->block == index->keys.count)
             continue;
-        ss_block_reader_touch(&self->segment->tables[probe->table].blocks, probe->block);
+        ss_block_reader_prefetch_end(&self->segment->tables[probe->table].blocks, probe->block);
         key = ss_array_at(&index->keys, probe->blocks_end++);
         if (SS_UNLIKELY(key < probe->last)) {
             probe->blocks_end = ss_min_u64(ss_key_index_find(index, probe->last) + 1, index->keys.count);
@@ -383,7 +383,7 @@ static sstore_status scan(const ss_search *self)
     cursor->queries[0] = self->fingerprint;
     for (uint64_t number = 0; status == SSTORE_OK && number < table->blocks.header.block_count; number++) {
         ss_block_reader_ahead(&table->blocks, number, &ahead);
-        ss_block_slot_ask(&open->slot, &table->blocks, number);
+        ss_block_slot_prefetch(&open->slot, &table->blocks, number);
         open->table = 0;
         status = open_block(self, open);
         const ss_block_range range = {.last = UINT64_MAX,

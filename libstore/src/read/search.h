@@ -38,10 +38,10 @@ typedef struct ss_search {
  * probing would take longer. */
 sstore_status ss_search_run(const ss_search *search);
 
-/* Whether decoding a group can tell something new: whether some of its fingerprints `which`, whose lower halves
- * are near that of `query`, permuted, may not have been found in a table before `table`. */
+/* Whether decoding a group can tell something new: whether some of its fingerprints in `mask`, whose lower halves are
+ * near that of `query`, permuted, may not have been found in a table before `table`. */
 bool ss_may_be_new(const ss_segment *segment, const ss_query_plan *plan, uint32_t table, const ss_block *block,
-                   uint32_t group, uint32_t query, uint64_t which);
+                   uint32_t group, uint32_t query, uint64_t mask);
 
 /* The expected cost of a search, in a table that is probed, and in nanoseconds in all tables. It follows from how
  * many fingerprints share the query's prefixes, as the directory shows. */

@@ -8,7 +8,7 @@
 
 /* ===== chunk pool ===== */
 
-#define SLAB_BYTES ((uint64_t)8 << 20) /* whole huge pages */
+#define SLAB_BYTES ((uint64_t)8 << 20) /* a multiple of huge pages */
 
 sstore_status ss_chunk_pool_open(ss_chunk_pool *pool, uint64_t bytes, size_t chunk_bytes, sstore_error *error)
 {
@@ -98,13 +98,13 @@ void ss_spill_file_open(ss_spill_file *spill, const ss_dir *dir)
     pthread_mutex_init(&spill->lock, NULL);
 }
 
-/* Reserve room for a run of `bytes`; *offset_out is where it goes. Makes the file if there is none. IO, MEMORY. */
+/* Reserve room for a run of `bytes`; *offset_out is where it goes. Creates the file if there is none. IO, MEMORY. */
 static sstore_status reserve_room(ss_spill_file *spill, uint64_t bytes, uint64_t *offset_out, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
     pthread_mutex_lock(&spill->lock);
     if (spill->file.fd < 0)
-        status = ss_file_create_nameless(spill->dir, &spill->file, error);
+        status = ss_file_create_unnamed(spill->dir, &spill->file, error);
     *offset_out = spill->bytes;
     if (status == SSTORE_OK)
         spill->bytes += bytes;
@@ -164,7 +164,7 @@ sstore_status ss_buckets_open(ss_buckets *buckets, uint32_t writer_count, uint32
     return opened ? SSTORE_OK : ss_fail_memory(error, (uint64_t)writer_count * count * 16);
 }
 
-/* Give a bucket's chunks back. */
+/* Return a bucket's chunks. */
 static void drop_chunks(ss_buckets *buckets, ss_bucket_writer *writer, uint32_t bucket)
 {
     for (uint32_t left = writer->chunks[bucket], chunk = writer->newest[bucket]; left > 0; left--) {
@@ -197,9 +197,9 @@ void ss_buckets_close(ss_buckets *buckets)
     buckets->writer_count = 0;
 }
 
-/* ----- what is in memory ----- */
+/* ----- items in memory ----- */
 
-/* The bytes of a bucket that a writer holds in memory. */
+/* The bytes of a bucket of a writer that are in memory. */
 static size_t held_bytes(const ss_buckets *buckets, const ss_bucket_writer *writer, uint32_t bucket)
 {
     if (writer->chunks[bucket] == 0)
@@ -237,7 +237,7 @@ static void next_chunk(const ss_buckets *buckets, chunk_iterator *chunks)
 
 /* ----- spilling ----- */
 
-/* Write all that a writer holds in memory, bucket by bucket. */
+/* Write all items of a writer that are in memory, bucket by bucket. */
 static sstore_status write_chunks(const ss_buckets *buckets, const ss_bucket_writer *writer, uint64_t offset,
                                   sstore_error *error)
 {
@@ -315,8 +315,8 @@ static sstore_status add_chunk(ss_buckets *buckets, uint32_t writer, uint32_t bu
     return SSTORE_OK;
 }
 
-/* The loop for all kinds of items, of which a caller gives one: inlined with constant `ids` and `item_words`. Items are
- * one after the other in `words`; or, if `ids` is not NULL, these are the second words of records. */
+/* The loop for all kinds of items, inlined with constant `ids` and `item_words`. Items are one after the other in
+ * `words`; or, if `ids` is not NULL, these are the second words of records. */
 SS_ALWAYS_INLINE sstore_status partition(ss_buckets *buckets, uint32_t writer, const uint64_t *words,
                                          const uint64_t *ids, uint32_t item_words, size_t count, sstore_error *error)
 {
@@ -383,7 +383,7 @@ bool ss_buckets_in_memory(const ss_buckets *buckets, uint32_t first, uint32_t en
     return !spilled;
 }
 
-/* Where the buckets first .. end-1 of a run are. */
+/* The place of the buckets first .. end - 1 of a run. */
 static uint64_t run_extent(const ss_buckets *buckets, const ss_spilled_run *run, uint32_t first, uint32_t end,
                            uint64_t *bytes_out)
 {
@@ -391,8 +391,8 @@ static uint64_t run_extent(const ss_buckets *buckets, const ss_spilled_run *run,
     return run->offset + (uint64_t)run->begins[first] * buckets->item_bytes;
 }
 
-/* Copy what is in memory of the buckets first .. end - 1 to `items`; or, if `back`, the first `bytes` of the items into
- * these buckets. */
+/* Copy the items in memory of the buckets first .. end - 1 to `items`; or, if `back`, the first `bytes` of the items
+ * into these buckets. */
 static void copy_chunks(const ss_buckets *buckets, uint32_t first, uint32_t end, uint8_t *items, size_t bytes,
                         bool back)
 {
@@ -401,7 +401,7 @@ static void copy_chunks(const ss_buckets *buckets, uint32_t first, uint32_t end,
             chunk_iterator chunks = first_chunk(buckets, &buckets->writers[i], bucket);
             for (; chunks.left > 0 && bytes > 0; next_chunk(buckets, &chunks)) {
                 const size_t size = chunks.size < bytes ? chunks.size : bytes;
-                /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): what is left has bytes */
+                /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): the remaining size is not 0 */
                 memcpy(back ? chunks.bytes : items, back ? items : chunks.bytes, size);
                 items += size;
                 bytes -= size;
@@ -434,7 +434,7 @@ void ss_buckets_put_back(ss_buckets *buckets, uint32_t first, uint32_t end, void
     copy_chunks(buckets, first, end, items, count * buckets->item_bytes, true);
 }
 
-/* Give the part of a bucket that a run holds. If it is taken, its room on the disk goes back. */
+/* Pass on the part of a bucket that is in a run. If it is taken, free its disk space. */
 static sstore_status each_in_run(const ss_buckets *buckets, const ss_spilled_run *run, uint32_t bucket, bool take,
                                  void *buffer, size_t capacity, ss_items_fn on_items, void *context,
                                  sstore_error *error)
@@ -453,7 +453,7 @@ static sstore_status each_in_run(const ss_buckets *buckets, const ss_spilled_run
     return status;
 }
 
-/* Give the part that is in memory. Taken chunks go back one by one, so that on_items finds room for the items. */
+/* Pass on the part that is in memory. Taken chunks are returned one by one, so that on_items can store the items. */
 static sstore_status each_in_memory(ss_buckets *buckets, ss_bucket_writer *writer, uint32_t bucket, bool take,
                                     ss_items_fn on_items, void *context, sstore_error *error)
 {

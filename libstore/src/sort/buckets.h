@@ -1,7 +1,6 @@
 /*
- * buckets.h - items partitioned by some leading bits, so that each bucket can be sorted alone: the first pass of a
- * radix sort of more than memory holds. Buckets consist of chunks of a fixed memory, the pool, and of runs in a spill
- * file beyond it.
+ * buckets.h - items partitioned by some leading bits, so that each bucket can be sorted alone: the first pass of an
+ * external radix sort. Buckets consist of chunks of a fixed memory, the pool, and beyond it of runs in a spill file.
  */
 #ifndef SS_BUCKETS_H
 #define SS_BUCKETS_H
@@ -13,8 +12,8 @@
 
 /* ===== chunk pool ===== */
 
-/* A fixed memory, in equal chunks that several threads take and give back. It comes from the system as it is needed, a
- * slab at a time, and is kept until the pool is closed. */
+/* A fixed memory, in equal chunks that several threads take and return. It is allocated on demand, slab by slab, and
+ * retained until the pool is closed. */
 
 #define SS_NO_CHUNK UINT32_MAX
 
@@ -22,39 +21,39 @@ typedef struct ss_chunk_pool {
     pthread_mutex_t lock; /* guards all below but next[] and the chunks themselves */
     size_t chunk_bytes;   /* a power of two; chunks are aligned to it */
     uint32_t slab_chunks, max_chunks;
-    uint32_t made;        /* chunks handed out at least once */
-    uint32_t taken;       /* chunks that are out */
-    uint32_t free_chunk;  /* the first of those that came back, linked by next[] */
+    uint32_t made;        /* chunks that were ever taken */
+    uint32_t taken;       /* chunks in use */
+    uint32_t free_chunk;  /* the first returned chunk; linked by next[] */
     void **slabs;         /* as allocated */
-    uint8_t **bases;      /* where a slab's first chunk is */
+    uint8_t **bases;      /* the first chunk of each slab */
     uint32_t *next;       /* links a chunk to another one of the same list: free chunks, or a bucket's */
 } ss_chunk_pool;
 
 /* Open a pool of at most `bytes`, in chunks of `chunk_bytes`; at least one chunk. MEMORY. */
 sstore_status ss_chunk_pool_open(ss_chunk_pool *pool, uint64_t bytes, size_t chunk_bytes, sstore_error *error);
-/* Also of a zeroed pool that was never opened, and of one that could not be. */
+/* A zeroed pool, and one that could not be opened, are allowed. */
 void ss_chunk_pool_close(ss_chunk_pool *pool);
 
 /* ===== spill file ===== */
 
-/* Takes items that do not fit in memory: a nameless file that exists only while it is open. Several threads write runs
- * into it at once. Only this process reads it, so it is in the machine's own byte order. */
+/* An unnamed file for items that do not fit in memory; it exists only while it is open. Several threads write runs to
+ * it at once. Only this process reads it, so it is in the host's byte order. */
 
 typedef struct ss_spill_file {
     const ss_dir *dir;    /* where the file goes; borrowed */
-    pthread_mutex_t lock; /* guards the two below until the file is made */
+    pthread_mutex_t lock; /* guards the two below until the file exists */
     ss_file file;
-    uint64_t bytes; /* handed out */
+    uint64_t bytes; /* reserved */
 } ss_spill_file;
 
 /* Open the folder for the spills of a call: `path`; if that is NULL, the one that TMPDIR names; without it `usual`, or
- * the working folder if that is also NULL. So /tmp, which all users share, is never used unasked. NOT_FOUND, IO,
- * MEMORY. */
+ * the working folder if that is also NULL. So /tmp, which all users share, is never used unless requested. NOT_FOUND,
+ * IO, MEMORY. */
 sstore_status ss_spill_dir_open(const char *path, const ss_dir *usual, ss_dir *dir_out, sstore_error *error);
 
-/* Makes no file yet. */
+/* The file is created when it is needed. */
 void ss_spill_file_open(ss_spill_file *spill, const ss_dir *dir);
-/* Also of a zeroed one that was never opened. */
+/* A zeroed one is allowed. */
 void ss_spill_file_close(ss_spill_file *spill);
 
 /* ===== buckets ===== */
@@ -62,7 +61,7 @@ void ss_spill_file_close(ss_spill_file *spill);
 /*
  * An item is one to three u64 words: a key, a record (sstore_record), a triple (ss_triple). One of the words chooses
  * its bucket. Several writers, each a thread, partition items at once. Each has its own lists of chunks of the shared
- * pool. A writer whose share of the pool is used up spills all its buckets, one after the other, as a run. Within a
+ * pool. A writer that has used its part of the pool spills all its buckets, one after the other, as a run. Within a
  * bucket items have no order.
  */
 
@@ -74,7 +73,7 @@ typedef struct ss_spilled_run {
 } ss_spilled_run;
 
 typedef struct ss_bucket_writer {
-    uint8_t **heads;  /* where the next item of a bucket goes; NULL, or where a chunk ends: into a new chunk */
+    uint8_t **heads;  /* where the next item of a bucket goes; NULL, or the end of a chunk: into a new chunk */
     uint32_t *newest; /* of each bucket's chunks, of which all others are full */
     uint32_t *chunks; /* how many a bucket has */
     uint32_t held_chunks, max_chunks;
@@ -95,7 +94,7 @@ typedef struct ss_buckets {
 
 /* Each of the writers may hold at most `max_chunks` chunks. MEMORY. */
 sstore_status ss_buckets_open(ss_buckets *buckets, uint32_t writer_count, uint32_t max_chunks, sstore_error *error);
-/* Gives all chunks back. Also of buckets that could not be opened. */
+/* Return all chunks. Buckets that could not be opened are allowed. */
 void ss_buckets_close(ss_buckets *buckets);
 
 /* Partition keys, by their only word, or records, by their first one; for keys, `ids` is not read. IO, MEMORY. */
@@ -104,7 +103,7 @@ sstore_status ss_buckets_partition(ss_buckets *buckets, uint32_t writer, const u
 /* Partition items of any kind, one after the other in an array. IO, MEMORY. */
 sstore_status ss_buckets_partition_items(ss_buckets *buckets, uint32_t writer, const void *items, size_t count,
                                          sstore_error *error);
-/* Move all that a writer holds in memory into the spill file. IO, MEMORY. */
+/* Move all items of a writer from memory to the spill file. IO, MEMORY. */
 sstore_status ss_buckets_spill(ss_buckets *buckets, uint32_t writer, sstore_error *error);
 
 /* ----- reading, once all items are partitioned ----- */
@@ -120,8 +119,8 @@ sstore_status ss_buckets_gather(const ss_buckets *buckets, uint32_t first, uint3
 /* Replace the first `count` items of these buckets, which are all in memory. */
 void ss_buckets_put_back(ss_buckets *buckets, uint32_t first, uint32_t end, void *items, size_t count);
 
-/* Give a bucket's items to on_items, some at a time; if `take`, remove them from the bucket meanwhile. `buffer` has
- * room for `capacity` items. Errors: IO, and those of on_items. */
+/* Pass a bucket's items to on_items in parts. If `take` is set, remove them from the bucket meanwhile. `buffer` has
+ * `capacity` items. Errors: IO, and those of on_items. */
 typedef sstore_status (*ss_items_fn)(void *context, const void *items, size_t count, sstore_error *error);
 sstore_status ss_buckets_each(ss_buckets *buckets, uint32_t bucket, bool take, void *buffer, size_t capacity,
                               ss_items_fn on_items, void *context, sstore_error *error);

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #define SMALL 24u          /* up to which insertion is faster */
-#define SPARE_BITS 3u      /* so that one item in eight shares its digits with another, if they are spread evenly */
-#define MAX_DIGIT_BITS 11u /* more counters than this fall out of the first cache */
+#define SPARE_BITS 3u      /* so that one item in eight has equal digits with another, if they are spread evenly */
+#define MAX_DIGIT_BITS 11u /* more counters would not fit into the L1 cache */
 
 /* How a level takes its two digits from a key: the `low_bits` from bit `shift` on, and the `high_bits` above them. */
 typedef struct digits {
@@ -82,7 +82,7 @@ static void sum_up(uint32_t *counts, uint32_t bits)
         }                                                                                                              \
         digits by = choose_digits(differing, count);                                                                   \
         NAME##_by_digits(items, scratch, count, by);                                                                   \
-        for (size_t begin = 0, end; begin < count; begin = end) { /* groups of equal digits */                         \
+        for (size_t begin = 0, end; begin < count; begin = end) { /* runs of equal digits */                           \
             for (end = begin + 1; end < count && (KEY(items[begin]) ^ KEY(items[end])) >> by.shift == 0;)              \
                 end++;                                                                                                 \
             if (end - begin > 1)                                                                                       \

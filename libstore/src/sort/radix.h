@@ -1,16 +1,16 @@
 /*
- * radix.h - sorting 64-bit keys, records and triples in memory, quickest where items and scratch fit into a cache.
+ * radix.h - sorting 64-bit keys, records and triples in memory, fastest if items and scratch fit into a cache.
  *
- * Two passes of counting sort over the bits just below those that all items share, three more than it takes to number
- * the items: few of them still share those bits then, and such groups are sorted in the same way, or by insertion.
- * So evenly spread keys take two passes whatever their width, and no data take more than linear time a level.
+ * A level is two passes of counting sort. They sort by the bits just below those that all items have in common: three
+ * more bits than it takes to number the items. Few items are then equal in these bits, and such runs are sorted in the
+ * same way, or by insertion. So evenly spread keys take two passes, and each level takes linear time for any data.
  */
 #ifndef SS_RADIX_H
 #define SS_RADIX_H
 
 #include "base/common.h"
 
-/* Sort ascending. `scratch` has room for as many, and is left with anything in it. */
+/* Sort ascending. `scratch` has the same size; its contents are undefined afterwards. */
 void ss_sort_keys(uint64_t *items, uint64_t *scratch, size_t count);
 /* The same, and keep equal keys once. Returns how many are left. */
 size_t ss_sort_unique_keys(uint64_t *keys, uint64_t *scratch, size_t count);

@@ -8,9 +8,9 @@
 
 #define MAX_WORDS 3u                /* of an item */
 #define MAX_BITS 11u                /* that choose a bucket in one partition */
-#define BUCKET_ITEMS 16384u         /* up to which a bucket need not be cut further */
-#define PIECE_ITEMS ((size_t)32768) /* up to which buckets go together: they fit into a cache, with their scratch */
-#define UNFILLED_SHARE 16u          /* of memory, what chunks may take that are not full: 1/16 */
+#define BUCKET_ITEMS 16384u         /* up to which a bucket is not divided further */
+#define PIECE_ITEMS ((size_t)32768) /* up to which buckets form one piece: it fits into a cache, with its scratch */
+#define UNFILLED_DIVISOR 16u        /* chunks that are not full may take 1/16 of memory */
 #define MIN_CHUNK_BYTES ((size_t)1024)
 #define MAX_CHUNK_BYTES ((size_t)8192)
 #define MIN_CHUNKS 16u /* a writer, so that each finds one for every bucket */
@@ -19,7 +19,7 @@ typedef struct piece {
     ss_buckets *buckets;
     uint32_t first, end; /* its buckets */
     size_t count;        /* of its items; equal ones are still counted, unless it is sorted */
-    bool sorted;         /* as it lies in memory */
+    bool sorted;         /* in memory */
     bool equal;          /* all items are equal, and may be too many for a buffer; they count as one */
 } piece;
 
@@ -28,20 +28,20 @@ struct ss_sorter {
     ss_chunk_pool *pool;
     ss_spill_file spill;
     ss_buckets *all;        /* the partition of all items */
-    ss_buckets *partitions; /* a list: that one, and those of buckets that were too large */
+    ss_buckets *partitions; /* a list: `all`, and those of buckets that were too large */
     piece *pieces;
     size_t piece_count, piece_capacity;
     uint64_t count;        /* of all items, from ss_sorter_finish() on; before, UINT64_MAX */
     ss_progress *progress; /* while pieces are formed */
 };
 
-/* ----- taking items ----- */
+/* ----- adding items ----- */
 
 sstore_status ss_sorter_pool_open(ss_chunk_pool *pool, uint64_t memory_bytes, uint32_t writers, sstore_error *error)
 {
-    uint64_t share = (memory_bytes / UNFILLED_SHARE / writers) >> MAX_BITS;
+    uint64_t part = (memory_bytes / UNFILLED_DIVISOR / writers) >> MAX_BITS;
     size_t chunk_bytes = MIN_CHUNK_BYTES;
-    while (chunk_bytes < MAX_CHUNK_BYTES && 2 * chunk_bytes <= share)
+    while (chunk_bytes < MAX_CHUNK_BYTES && 2 * chunk_bytes <= part)
         chunk_bytes *= 2;
     uint64_t min = MIN_CHUNKS * writers * chunk_bytes;
     return ss_chunk_pool_open(pool, ss_max_u64(memory_bytes, min), chunk_bytes, error);
@@ -51,13 +51,14 @@ sstore_status ss_sorter_pool_open(ss_chunk_pool *pool, uint64_t memory_bytes, ui
  * and these must not take all the memory. */
 static uint32_t choose_bits(const ss_sorter *sorter, uint32_t writers, uint64_t items)
 {
-    uint32_t max_unfilled = sorter->pool->max_chunks / UNFILLED_SHARE / writers, bits = 0;
+    uint32_t max_unfilled = sorter->pool->max_chunks / UNFILLED_DIVISOR / writers, bits = 0;
     while (bits < MAX_BITS && items >> bits > BUCKET_ITEMS && max_unfilled >> bits > 1)
         bits++;
     return bits;
 }
 
-/* If all items fit into memory, whichever writer adds them, none needs to spill; else each has its share. */
+/* If all items fit into memory, whichever writer adds them, none needs to spill; otherwise memory is divided
+ * equally. */
 static uint32_t choose_writer_chunks(const ss_sorter *sorter, uint32_t bits, uint32_t writers)
 {
     uint64_t chunk_items = sorter->pool->chunk_bytes / (sorter->options.item_words * sizeof(uint64_t));
@@ -133,7 +134,7 @@ uint64_t ss_sorter_count(const ss_sorter *sorter)
 {
     uint64_t count = 0;
     if (sorter->count != UINT64_MAX)
-        return sorter->count; /* a bucket that was partitioned again has lost its items */
+        return sorter->count; /* a bucket that was partitioned again is empty */
     for (uint32_t bucket = 0; bucket < sorter->all->count; bucket++)
         count += ss_buckets_size(sorter->all, bucket);
     return count;
@@ -225,7 +226,7 @@ static sstore_status split(ss_sorter *sorter, ss_buckets *buckets, uint32_t buck
     uint32_t top = 64 - (uint32_t)__builtin_clzll(differing);
     uint32_t bits = ss_max_u32(choose_bits(sorter, 1, ss_buckets_size(buckets, bucket)), 1);
     bits = bits < top ? bits : top;
-    /* Each new bucket takes a chunk before many of the old one come back. */
+    /* Each new bucket takes a chunk before many of the old one are returned. */
     if (sorter->pool->max_chunks - sorter->pool->taken < 2u << bits)
         status = spill_all(sorter, error);
     ss_buckets *parts = NULL;
@@ -237,7 +238,7 @@ static sstore_status split(ss_sorter *sorter, ss_buckets *buckets, uint32_t buck
     return status == SSTORE_OK ? form_pieces(sorter, parts, buffer, error) : status;
 }
 
-/* Form pieces of the buckets in their order, small ones together. */
+/* Form pieces of the buckets in their order; small ones form one piece. */
 static sstore_status form_pieces(ss_sorter *sorter, ss_buckets *buckets, void *buffer, sstore_error *error)
 {
     const size_t capacity = sorter->options.piece_capacity, enough = capacity < PIECE_ITEMS ? capacity : PIECE_ITEMS;
@@ -270,7 +271,7 @@ sstore_status ss_sorter_finish(ss_sorter *sorter, void *buffer, ss_progress *pro
     return form_pieces(sorter, sorter->all, buffer, error);
 }
 
-/* ----- giving pieces ----- */
+/* ----- loading pieces ----- */
 
 size_t ss_sorter_piece_count(const ss_sorter *sorter)
 {

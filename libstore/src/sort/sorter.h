@@ -4,8 +4,8 @@
  *
  * Items are partitioned into buckets as they come (buckets.h), and spilled if memory is full. ss_sorter_finish() then
  * makes pieces of the buckets, in order, each small enough to be sorted in a buffer of the caller's. A bucket that is
- * too large is partitioned again by the bits in which its items differ; small ones go together. Pieces can be loaded at
- * any time, in any order and by several threads; a piece that is all in memory is sorted only once.
+ * too large is partitioned again by the bits in which its items differ; small ones form one piece. Pieces can be loaded
+ * at any time, in any order and by several threads. A piece that is completely in memory is sorted only once.
  */
 #ifndef SS_SORTER_H
 #define SS_SORTER_H
@@ -50,21 +50,20 @@ sstore_status ss_sorter_add_items(ss_sorter *sorter, uint32_t writer, const void
 /* The number of items that were added. */
 uint64_t ss_sorter_count(const ss_sorter *sorter);
 
-/* All items are there: form the pieces. Nothing can be added after that. `buffer` has room for piece_capacity items.
- * Progress is reported only if buckets have to be partitioned again. IO, MEMORY, STOPPED. */
+/* Form the pieces, after all items were added. `buffer` has piece_capacity items. Progress is reported only if buckets
+ * have to be partitioned again. IO, MEMORY, STOPPED. */
 sstore_status ss_sorter_finish(ss_sorter *sorter, void *buffer, ss_progress *progress, sstore_error *error);
 
 /* Pieces ascend: all items of one are below all items of the next. Empty ones are possible. Items with the same first
  * word are in one piece, or in several that hold no others. */
 size_t ss_sorter_piece_count(const ss_sorter *sorter);
 
-/* Load a piece, sorted, into `items`. This array and `scratch` have room for piece_capacity items. *count_out is the
- * number of items, which are distinct. Different pieces may be loaded at the same time. IO, and the errors of
- * `refine`. */
+/* Load a piece, sorted, into `items`. This array and `scratch` have piece_capacity items. *count_out is the number of
+ * items, which are distinct. Different pieces may be loaded at the same time. IO, and the errors of `refine`. */
 sstore_status ss_sorter_load(ss_sorter *sorter, size_t number, void *items, void *scratch, size_t *count_out,
                              sstore_error *error);
 
-/* The bytes of disk taken so far by what was spilled. */
+/* The bytes spilled so far. */
 uint64_t ss_sorter_spilled_bytes(const ss_sorter *sorter);
 
 #endif

@@ -155,9 +155,9 @@ sstore_status ss_block_reader_malformed(const ss_block_reader *reader, uint64_t 
 /* ===== reader ===== */
 
 #define CACHE_LINE 64u
-#define FRAME_BYTES_A_LINE 4096u        /* of a table's block; each so many make its frame a line longer */
-#define AHEAD_BYTES (UINT64_C(2) << 20) /* the most that is read ahead */
-#define FIRST_SHARE 32u                 /* of that, at first: 64 KiB, one of the largest blocks */
+#define FRAME_BYTES_A_LINE 4096u        /* of a table's block for each cache line of its frame */
+#define AHEAD_BYTES (UINT64_C(2) << 20) /* the maximum that is read ahead */
+#define FIRST_DIVISOR 32u               /* at first 1/32 of it: 64 KiB, one of the largest blocks */
 
 static sstore_status check_header(ss_block_reader *reader, const ss_block_file_metadata *metadata, sstore_error *error)
 {
@@ -218,7 +218,7 @@ sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, c
                                          : ss_fail_memory(error, reader->header.block_count / 8);
     }
     if (io != SSTORE_IO_MEMORY)
-        ss_file_expect_random(&reader->file); /* reading in order has its own read-ahead */
+        ss_file_expect_random(&reader->file); /* sequential reads have ss_read_ahead */
     return status;
 }
 
@@ -267,7 +267,7 @@ sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block,
         return read_block(reader, block, buffer, error);
     }
     *bytes_out = reader->base + offset;
-    /* Two threads may both check a block, which is harmless. */
+    /* Several threads may check the same block, which is harmless. */
     if (was_checked(reader, block))
         return SSTORE_OK;
     sstore_status status = ss_file_map_read(&reader->file, reader->base, offset, reader->header.block_bytes, error);
@@ -278,7 +278,7 @@ sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block,
     return status;
 }
 
-bool ss_block_reader_ask(const ss_block_reader *reader, uint64_t block, uint8_t *buffer)
+bool ss_block_reader_prefetch(const ss_block_reader *reader, uint64_t block, uint8_t *buffer)
 {
     const uint64_t offset = ss_block_offset(reader, block);
     const uint32_t block_bytes = reader->header.block_bytes;
@@ -296,7 +296,7 @@ bool ss_block_reader_ask(const ss_block_reader *reader, uint64_t block, uint8_t 
     return false;
 }
 
-void ss_block_reader_prefetch(const ss_block_reader *reader, uint64_t block, uint32_t at, uint32_t bytes)
+void ss_block_reader_prefetch_bytes(const ss_block_reader *reader, uint64_t block, uint32_t at, uint32_t bytes)
 {
     if (reader->base == NULL || !was_checked(reader, block))
         return;
@@ -308,12 +308,12 @@ void ss_block_reader_prefetch(const ss_block_reader *reader, uint64_t block, uin
 void ss_block_reader_ahead(const ss_block_reader *reader, uint64_t block, ss_read_ahead *ahead)
 {
     const uint64_t max = AHEAD_BYTES / reader->header.block_bytes;
-    if (reader->io == SSTORE_IO_MEMORY || block + ahead->step < ahead->asked)
+    if (reader->io == SSTORE_IO_MEMORY || block + ahead->step < ahead->prefetched)
         return;
-    ahead->step = ahead->step == 0 ? max / FIRST_SHARE : ss_min_u64(2 * ahead->step, max);
-    uint64_t from = ss_max_u64(ahead->asked, block);
+    ahead->step = ahead->step == 0 ? max / FIRST_DIVISOR : ss_min_u64(2 * ahead->step, max);
+    uint64_t from = ss_max_u64(ahead->prefetched, block);
     uint64_t to = ss_min_u64(block + 2 * ahead->step, ss_min_u64(ahead->end, reader->header.block_count));
-    ahead->asked = block + 2 * ahead->step;
+    ahead->prefetched = block + 2 * ahead->step;
     if (from < to)
         ss_file_will_need(&reader->file, ss_block_offset(reader, from), (to - from) * reader->header.block_bytes);
 }
@@ -328,14 +328,14 @@ sstore_status ss_fail_steps(const ss_block_reader *reader, sstore_error *error)
         "sstore_verify() reports details");
 }
 
-void ss_block_slot_ask(ss_block_slot *slot, const ss_block_reader *reader, uint64_t number)
+void ss_block_slot_prefetch(ss_block_slot *slot, const ss_block_reader *reader, uint64_t number)
 {
     if (ss_block_slot_is(slot, reader, number))
         return;
     slot->reader = reader;
     slot->number = number;
     slot->bytes = NULL;
-    slot->at_hand = ss_block_reader_ask(reader, number, slot->buffer);
+    slot->is_loaded = ss_block_reader_prefetch(reader, number, slot->buffer);
 }
 
 sstore_status ss_block_slot_wait(ss_block_slot *slot, sstore_error *error)
@@ -348,8 +348,8 @@ sstore_status ss_block_slot_wait(ss_block_slot *slot, sstore_error *error)
         return ss_fail_steps(reader, error);
     }
     const uint8_t *bytes = slot->buffer;
-    sstore_status status = slot->at_hand ? check_block(reader, slot->number, bytes, error)
-                                         : ss_block_reader_get(reader, slot->number, slot->buffer, &bytes, error);
+    sstore_status status = slot->is_loaded ? check_block(reader, slot->number, bytes, error)
+                                           : ss_block_reader_get(reader, slot->number, slot->buffer, &bytes, error);
     if (status == SSTORE_OK)
         slot->bytes = bytes;
     else

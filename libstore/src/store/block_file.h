@@ -1,6 +1,6 @@
 /*
- * block_file.h - the names of a store's files, and block files (a table or the id column), which are read and written
- * block by block. Each block has a checksum, which is checked before anything else reads the block. Layout:
+ * block_file.h - the names of a store's files; block files (tables and the id column), their headers, and the reading
+ * and writing of single blocks. A block's checksum is checked before anything else reads the block. Layout:
  * format-spec/sstore-format.md.
  */
 #ifndef SS_BLOCK_FILE_H
@@ -29,7 +29,7 @@
 #define SS_UNFINISHED_PREFIX "tmp-"
 #define SS_NAME_CAPACITY 32u /* of the names above, with digits */
 
-#define SS_HEADER_BYTES 4096u         /* of a block file; so blocks begin on a page */
+#define SS_HEADER_BYTES 4096u         /* of a block file; so blocks begin at a page boundary */
 #define SS_IDS_NUMBER UINT32_C(0xffffffff) /* the id column's number among the block files */
 #define SS_MAX_BLOCK_COUNT (UINT64_C(1) << 40)
 #define SS_MAX_RECIPE_BYTES 4096u
@@ -96,34 +96,35 @@ typedef struct ss_block_file_metadata {
  * checked. DAMAGED, UNSUPPORTED, IO, MEMORY, NOT_FOUND. */
 sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, const ss_block_file_metadata *metadata,
                                    sstore_io io, sstore_error *error);
-/* Close; also a zeroed reader that was never opened. */
+/* A zeroed reader is allowed. */
 void ss_block_reader_close(ss_block_reader *reader);
 
 /* Get block `block` (below block_count), checked. *bytes_out is `buffer` (of block_bytes) or memory of the reader. */
 sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
                                   const uint8_t **bytes_out, sstore_error *error);
 
-/* The same for blocks that are needed only once: those of a map do not become resident. */
+/* The same for blocks that are needed only once: those of a mapped file do not become resident. */
 sstore_status ss_block_reader_get_once(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
                                        const uint8_t **bytes_out, sstore_error *error);
 
-/* Start fetching a block that is needed soon, so that several blocks are read in parallel. True if it is now in
+/* Start reading a block that is needed soon, so that several blocks are read in parallel. True if it is now in
  * `buffer`, unchecked: in pread mode, if the page cache had it. */
-bool ss_block_reader_ask(const ss_block_reader *reader, uint64_t block, uint8_t *buffer);
+bool ss_block_reader_prefetch(const ss_block_reader *reader, uint64_t block, uint8_t *buffer);
 
-/* Prefetch `bytes` bytes of a block, from byte `at` on, if it is in memory and was checked. */
-void ss_block_reader_prefetch(const ss_block_reader *reader, uint64_t block, uint32_t at, uint32_t bytes);
+/* Prefetch `bytes` bytes of a block, from byte `at` on, into the processor's cache, if the block is in memory and was
+ * checked. */
+void ss_block_reader_prefetch_bytes(const ss_block_reader *reader, uint64_t block, uint32_t at, uint32_t bytes);
 
 /* Read-ahead of blocks that are read in order. */
 typedef struct ss_read_ahead {
-    uint64_t asked, end; /* blocks below `asked` were asked for; the last one is end - 1 */
-    uint64_t step;       /* how many are asked for at once: few at first, since reading may end early */
+    uint64_t prefetched, end; /* blocks below `prefetched` were prefetched; the last one is end - 1 */
+    uint64_t step;            /* how many are prefetched at once: few at first, since reading may end early */
 } ss_read_ahead;
 
 /* Reading begins with block `first`, and ends before `end` or at the file's end. */
 static inline ss_read_ahead ss_read_ahead_from(uint64_t first, uint64_t end)
 {
-    return (ss_read_ahead){.asked = first, .end = end};
+    return (ss_read_ahead){.prefetched = first, .end = end};
 }
 
 /* Call before getting each block: starts reading the next ones. */
@@ -135,38 +136,38 @@ static inline uint64_t ss_block_offset(const ss_block_reader *reader, uint64_t b
     return SS_HEADER_BYTES + block * reader->header.block_bytes;
 }
 
-/* Prefetch the end of a block, which is read first, if the file is in memory. */
-static inline void ss_block_reader_touch(const ss_block_reader *reader, uint64_t block)
+/* Prefetch the end of a block, which is read first, into the processor's cache, if the file is in memory. */
+static inline void ss_block_reader_prefetch_end(const ss_block_reader *reader, uint64_t block)
 {
     if (reader->base != NULL)
         __builtin_prefetch(reader->base + ss_block_offset(reader, block + 1) - 1);
 }
 
-/* Report a block with a right checksum and wrong contents. */
+/* Report a block with a correct checksum but malformed contents. */
 sstore_status ss_block_reader_malformed(const ss_block_reader *reader, uint64_t block, const char *reason,
                                         sstore_error *error);
 
-/* ===== slot: room for a block that is asked for before it is needed ===== */
+/* ===== slot: a buffer for a block that is prefetched before it is needed ===== */
 
 typedef struct ss_block_slot {
-    const ss_block_reader *reader; /* NULL: nothing was asked for */
+    const ss_block_reader *reader; /* NULL: nothing was prefetched */
     uint64_t number;
     const uint8_t *bytes; /* after waiting: the block, checked, in `buffer` or in memory of the reader */
     uint8_t *buffer;      /* of a block's size, borrowed; may be NULL unless in pread mode */
-    bool at_hand;         /* the buffer already holds it, unchecked */
+    bool is_loaded;       /* the buffer already has it, unchecked */
     ss_steps *steps;      /* each wait for another block takes one; NULL: no limit */
 } ss_block_slot;
 
-/* Whether this block was asked for last. */
+/* Whether this block was prefetched last. */
 static inline bool ss_block_slot_is(const ss_block_slot *slot, const ss_block_reader *reader, uint64_t number)
 {
     return slot->reader == reader && slot->number == number;
 }
 
-/* Ask for a block without waiting. Does nothing if it was asked for last. */
-void ss_block_slot_ask(ss_block_slot *slot, const ss_block_reader *reader, uint64_t number);
+/* Prefetch a block without waiting. Does nothing if it was prefetched last. */
+void ss_block_slot_prefetch(ss_block_slot *slot, const ss_block_reader *reader, uint64_t number);
 
-/* Wait for the block that was asked for. IO; DAMAGED, also if no step is left. After a failure ask again. */
+/* Wait for the block that was prefetched. IO; DAMAGED, also if no step is left. After a failure prefetch it again. */
 sstore_status ss_block_slot_wait(ss_block_slot *slot, sstore_error *error);
 
 /* Report that a call has no steps left. */
@@ -174,8 +175,8 @@ sstore_status ss_fail_steps(const ss_block_reader *reader, sstore_error *error);
 
 /* ===== writer ===== */
 
-/* The number that a block's checksum is mixed with. It depends on the file (ss_block_file_key()) and the block's
- * number, so that a right block in a wrong place is detected. */
+/* The number that a block's checksum is combined with. It depends on the file (ss_block_file_key()) and the block's
+ * number, so that a block in a wrong place is detected. */
 uint64_t ss_block_salt(uint64_t file_key, uint64_t block);
 
 typedef struct ss_block_writer {
@@ -187,14 +188,14 @@ typedef struct ss_block_writer {
 /* Create the file of header->number in `dir`. The header's counts of blocks and items may still be unset. */
 sstore_status ss_block_writer_open(ss_block_writer *writer, const ss_dir *dir, const ss_block_header *header,
                                    sstore_error *error);
-/* Set the trailers of `count` blocks at `bytes`, the first of which has number `first_block`, and write them. In any
- * order and from any thread. IO. */
+/* Set the trailers of `count` blocks at `bytes`, from block `first_block` on, and write them. In any order and from any
+ * thread. IO. */
 sstore_status ss_block_writer_put(const ss_block_writer *writer, uint64_t first_block, uint8_t *bytes, uint32_t count,
                                   sstore_error *error);
 /* Write the header after all blocks, and make the file durable. *checksum_out is the header's. */
 sstore_status ss_block_writer_finish(ss_block_writer *writer, uint64_t block_count, uint64_t item_count,
                                      ss_u128 *checksum_out, sstore_error *error);
-/* Close; also after a failure, and a zeroed writer that was never opened. */
+/* Allowed after a failure, and for a zeroed writer. */
 void ss_block_writer_close(ss_block_writer *writer);
 
 #endif

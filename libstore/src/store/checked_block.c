@@ -48,8 +48,8 @@ sstore_status ss_checked_block_decode(const ss_checked_blocks *checked, uint64_t
  * in this block. So nothing is found twice although groups between were not decoded. */
 static sstore_status note_found(const ss_checked_blocks *checked, uint64_t number, ss_near *near, sstore_error *error)
 {
-    const uint64_t lowest = near->values[__builtin_ctzll(near->which)],
-                   highest = near->values[ss_count_up_to(near->which) - 1];
+    const uint64_t lowest = near->values[__builtin_ctzll(near->mask)],
+                   highest = near->values[ss_count_up_to(near->mask) - 1];
     const bool is_in_place = checked->keys == NULL ||
                              (highest <= ss_array_at(checked->keys, number) &&
                               (number == 0 || lowest > ss_array_at(checked->keys, number - 1)));
@@ -73,7 +73,7 @@ sstore_status ss_checked_block_keep_near(const ss_checked_blocks *checked, uint6
 {
     if (SS_UNLIKELY(!ss_block_keep_near(block, near)))
         return fail(checked, number, SS_MALFORMED_GROUP, error);
-    return near->which == 0 ? SSTORE_OK : note_found(checked, number, near, error);
+    return near->mask == 0 ? SSTORE_OK : note_found(checked, number, near, error);
 }
 
 sstore_status ss_checked_block_decode_group(const ss_checked_blocks *checked, uint64_t number, const ss_block *block,

@@ -37,7 +37,7 @@ typedef struct ss_block_range {
 typedef struct ss_candidates {
     const ss_block_range *range;
     uint32_t group;
-    uint64_t which; /* by bits */
+    uint64_t mask; /* a bit for each fingerprint of the group */
 } ss_candidates;
 
 /* So many probes or blocks pass a stage before the next stage begins, so that their cache misses overlap. */

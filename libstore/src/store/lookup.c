@@ -28,7 +28,7 @@ sstore_status ss_find_rank(const ss_segment *segment, uint64_t fingerprint, ss_b
     status = ss_checked_block_find_near(checked, slot->number, &block, &near, error);
     if (status == SSTORE_OK && near.group < near.end)
         *rank_out = ss_array_at(&segment->ranks, slot->number) + near.group * SS_GROUP_SIZE +
-                    (uint32_t)__builtin_ctzll(near.which);
+                    (uint32_t)__builtin_ctzll(near.mask);
     return status;
 }
 
@@ -53,7 +53,7 @@ sstore_status ss_rank_ids_next(ss_rank_ids *ids, bool *more_out, sstore_error *e
         return SSTORE_OK;
     if (number >= reader->header.block_count)
         return ss_fail_ids_missing(ids->segment, ids->rank, error);
-    ss_block_slot_ask(ids->slot, reader, number);
+    ss_block_slot_prefetch(ids->slot, reader, number);
     sstore_status status = ss_block_slot_wait(ids->slot, error);
     if (status == SSTORE_OK)
         status = ss_checked_block_open_ids(&ids->segment->checked_ids, number, ids->slot->bytes, &ids->block, error);
@@ -91,7 +91,7 @@ sstore_status ss_segment_lookup_rank(ss_segment_lookup *lookup, uint64_t fingerp
         uint64_t number = ss_key_index_find(&table->keys, fingerprint);
         lookup->rank = SS_NO_RANK;
         if (number < table->keys.keys.count) {
-            ss_block_slot_ask(&lookup->fingerprints, &table->blocks, number);
+            ss_block_slot_prefetch(&lookup->fingerprints, &table->blocks, number);
             status = ss_find_rank(lookup->segment, fingerprint, &lookup->fingerprints, &lookup->rank, error);
         }
         lookup->any = status == SSTORE_OK;

@@ -208,7 +208,7 @@ static sstore_status open_next_ids(ss_segment_iterator *iterator, sstore_error *
 }
 
 /* After a seek, blocks are read ahead only from the second one on, since the next seek may be near. */
-static const ss_read_ahead nothing_ahead = {.asked = UINT64_MAX};
+static const ss_read_ahead nothing_ahead = {.prefetched = UINT64_MAX};
 
 /* Go to the first record of the current rank in the id column, which is often in the open block. */
 static sstore_status seek_ids(ss_segment_iterator *iterator, sstore_error *error)

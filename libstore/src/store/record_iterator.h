@@ -1,7 +1,7 @@
 /*
  * record_iterator.h - iterators in ascending order: over the fingerprints of a table, the blocks of an id column, the
- * records of a segment, and the merged records of stores. Each uses those before. What they return is checked: errors are IO, DAMAGED and MEMORY.
- * All are opened even if opening fails, and must be closed; a zeroed one may be closed.
+ * records of a segment, and the merged records of stores. Each uses those before. Everything that they return is
+ * checked: errors are IO, DAMAGED and MEMORY. Close each iterator, also after a failed open; a zeroed one is allowed.
  */
 #ifndef SS_RECORD_ITERATOR_H
 #define SS_RECORD_ITERATOR_H

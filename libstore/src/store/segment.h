@@ -43,7 +43,7 @@ static inline void ss_key_index_prefetch(const ss_key_index *index, uint64_t tar
 }
 
 /* Estimate how far into block `number` (0 to 1) `target` is. The block's key is at least `target`. */
-static inline double ss_key_index_share(const ss_key_index *index, uint64_t number, uint64_t target)
+static inline double ss_key_index_fraction(const ss_key_index *index, uint64_t number, uint64_t target)
 {
     const uint64_t key = ss_array_at(&index->keys, number);
     const uint64_t before = number > 0 ? ss_array_at(&index->keys, number - 1) : 0;

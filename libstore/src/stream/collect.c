@@ -14,7 +14,7 @@
 #define DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
 #define MIN_MEMORY_BYTES ((uint64_t)1 << 20)
 #define FIXED_BYTES ((uint64_t)12 << 20) /* the process, and what it reads input through */
-#define PIECES_SHARE 6u                  /* of memory, for a piece and its scratch: 1/6 */
+#define PIECES_DIVISOR 6u                /* of memory, for a piece and its scratch: 1/6 */
 #define MIN_PIECE ((size_t)16384)
 #define MAX_PIECE ((size_t)1 << 20) /* larger ones are sorted more slowly, and buckets are seldom larger */
 #define ADD_MATCHES 256u
@@ -34,7 +34,7 @@ static sstore_status open_collection(sstore_collection *collection, const sstore
                                      sstore_error *error)
 {
     const uint64_t memory = options->memory_bytes != 0 ? options->memory_bytes : DEFAULT_MEMORY_BYTES;
-    const uint64_t share = memory / PIECES_SHARE / (2 * sizeof(ss_triple));
+    const uint64_t share = memory / PIECES_DIVISOR / (2 * sizeof(ss_triple));
     collection->piece_capacity = (size_t)ss_min_u64(ss_max_u64(share, MIN_PIECE), MAX_PIECE);
     const uint64_t taken = FIXED_BYTES + collection->piece_capacity * 2 * sizeof(ss_triple);
     sstore_status status = ss_spill_dir_open(options->tmp_dir, NULL, &collection->tmp_dir, error);

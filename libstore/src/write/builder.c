@@ -166,8 +166,8 @@ sstore_status ss_builder_prepare(sstore_builder *builder, const ss_write_options
     const uint64_t all = options->memory_bytes;
     builder->reserved_bytes = reserved_bytes;
     builder->max_reserved_bytes = all >= ENFORCED_MEMORY_BYTES ? all / 2 : UINT64_MAX;
-    writer->memory = ss_build_memory_share(ss_remaining_memory(all, reserved_bytes), options->threads, writer->has_ids,
-                                           writer->block_bytes);
+    writer->memory = ss_build_memory_divide(ss_remaining_memory(all, reserved_bytes), options->threads, writer->has_ids,
+                                            writer->block_bytes);
     uint64_t pool_bytes = writer->memory.sorter_bytes;
     if (writer->kind == SS_SEGMENT_REMOVED) /* the rest is for keys that stand for records */
         pool_bytes /= 2;

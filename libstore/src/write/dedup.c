@@ -12,7 +12,7 @@
 #include "stream/memory_index.h"
 #include "write/builder.h"
 
-#define INDEX_SHARE 8u /* of memory, for the records that wait: 1/8, and twice that while the index grows */
+#define INDEX_DIVISOR 8u /* of memory, for the records that wait: 1/8, and twice that while the index grows */
 
 /* Records that are looked up together: the more, the less time each takes. */
 #define MIN_ROUND ((uint64_t)4096)
@@ -78,7 +78,7 @@ static sstore_status set_up(sstore_dedup *dedup, const char *path, const sstore_
     dedup->next_id = manifest->next_id;
     dedup->change.segment_count_before = manifest->segment_count;
     dedup->change.total_bytes_before = ss_manifest_total_bytes(manifest);
-    dedup->max_index_bytes = memory / INDEX_SHARE;
+    dedup->max_index_bytes = memory / INDEX_DIVISOR;
     if (options->check_ids && manifest->has_ids) {
         dedup->conflict_bytes = ss_id_conflicts_watch(&dedup->conflicts, memory);
         dedup->change.ids_checked = true;

@@ -194,8 +194,8 @@ static sstore_status make_directory(reindexing *self, const ss_segment *segment,
 /* ----- segments ----- */
 
 /* Link a segment's block files into its new folder. */
-static sstore_status share_blocks(const reindexing *self, const ss_manifest_segment *metadata, const ss_dir *to,
-                                  sstore_error *error)
+static sstore_status link_blocks(const reindexing *self, const ss_manifest_segment *metadata, const ss_dir *to,
+                                 sstore_error *error)
 {
     char name[SS_NAME_CAPACITY];
     ss_dir from;
@@ -203,16 +203,16 @@ static sstore_status share_blocks(const reindexing *self, const ss_manifest_segm
     sstore_status status = ss_dir_open_at(&self->transaction.store, name, &from, error);
     for (uint32_t i = 0; status == SSTORE_OK && i < metadata->plan.table_count; i++) {
         ss_block_file_name(name, i);
-        status = ss_file_share(&from, to, name, error);
+        status = ss_file_link_or_copy(&from, to, name, error);
     }
     if (status == SSTORE_OK && self->manifest.has_ids)
-        status = ss_file_share(&from, to, SS_IDS_NAME, error);
+        status = ss_file_link_or_copy(&from, to, SS_IDS_NAME, error);
     ss_dir_close(&from);
     return status;
 }
 
 /* Stage a segment with a new directory. */
-static sstore_status make_again(reindexing *self, uint32_t number, sstore_error *error)
+static sstore_status rebuild_directory(reindexing *self, uint32_t number, sstore_error *error)
 {
     ss_manifest_segment *metadata = &self->manifest.segments[number];
     ss_segment *segment;
@@ -223,7 +223,7 @@ static sstore_status make_again(reindexing *self, uint32_t number, sstore_error 
         const ss_dir *dir = &self->transaction.staged[self->transaction.staged_count - 1]->dir;
         status = make_directory(self, segment, dir, metadata, error);
         if (status == SSTORE_OK)
-            status = share_blocks(self, metadata, dir, error);
+            status = link_blocks(self, metadata, dir, error);
     }
     ss_segment_release(segment);
     return status;
@@ -238,7 +238,7 @@ static sstore_status make_all_again(reindexing *self, sstore_error *error)
         self->item_count += self->manifest.has_ids ? segment->record_count : 0;
     }
     for (uint32_t i = 0; status == SSTORE_OK && i < self->chosen_count; i++)
-        status = make_again(self, self->chosen[i], error);
+        status = rebuild_directory(self, self->chosen[i], error);
     if (status == SSTORE_OK && self->chosen_count == 0)
         ss_transaction_clean_up(&self->transaction);
     else if (status == SSTORE_OK)

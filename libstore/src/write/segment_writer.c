@@ -60,7 +60,7 @@ typedef struct segment_run {
 #define MIN_SORTER_BYTES ((uint64_t)1 << 20)
 #define MIN_PIECE ((size_t)16384)
 #define MAX_PIECE ((size_t)1 << 20) /* larger ones are sorted more slowly, and buckets are seldom larger */
-#define WORKERS_SHARE 6u            /* of memory, for all threads' pieces: 1/6 */
+#define WORKERS_DIVISOR 6u          /* of memory, for all threads' pieces: 1/6 */
 
 static size_t item_bytes(bool with_ids)
 {
@@ -76,12 +76,12 @@ static uint64_t worker_bytes(bool with_ids, uint32_t block_bytes, size_t capacit
     return bytes;
 }
 
-ss_build_memory ss_build_memory_share(uint64_t memory_bytes, uint32_t threads, bool with_ids, uint32_t block_bytes)
+ss_build_memory ss_build_memory_divide(uint64_t memory_bytes, uint32_t threads, bool with_ids, uint32_t block_bytes)
 {
     const uint64_t min = worker_bytes(with_ids, block_bytes, MIN_PIECE);
     const uint64_t max = worker_bytes(with_ids, block_bytes, MAX_PIECE);
     const uint64_t fixed = worker_bytes(with_ids, block_bytes, 0);
-    const uint64_t for_workers = memory_bytes / WORKERS_SHARE;
+    const uint64_t for_workers = memory_bytes / WORKERS_DIVISOR;
     ss_build_memory share = {.threads = (uint32_t)ss_max_u64(ss_min_u64(threads, for_workers / min), 1)};
     uint64_t each = ss_min_u64(ss_max_u64(for_workers / share.threads, min), max);
     share.piece_capacity = (size_t)((each - fixed) * MAX_PIECE / (max - fixed));

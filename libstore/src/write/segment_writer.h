@@ -38,7 +38,7 @@ typedef struct ss_build_memory {
 } ss_build_memory;
 
 /* Share out `memory_bytes`, the process included, among up to `threads` threads. Below 32 MiB the shares exceed it. */
-ss_build_memory ss_build_memory_share(uint64_t memory_bytes, uint32_t threads, bool with_ids, uint32_t block_bytes);
+ss_build_memory ss_build_memory_divide(uint64_t memory_bytes, uint32_t threads, bool with_ids, uint32_t block_bytes);
 
 /* The capacity of pieces if there are `count` items in all. */
 static inline size_t ss_piece_capacity(size_t max, uint64_t count)
