@@ -44,7 +44,12 @@ static counts run(const char *kind, char **paths, const sstore_join_options *opt
         bench_must(sstore_open(paths[1], NULL, &other, &error), &error);
         bench_must(sstore_join(store, other, options, count_pair, &found, &error), &error);
     } else if (strcmp(kind, "clusters") == 0) {
-        bench_must(sstore_clusters(store, options, false, count_record, &found, &error), &error);
+        const sstore_cluster_options clusters = {.struct_size = sizeof clusters,
+                                                 .distance = options->distance,
+                                                 .threads = options->threads,
+                                                 .memory_bytes = options->memory_bytes,
+                                                 .tmp_dir = options->tmp_dir};
+        bench_must(sstore_clusters(store, &clusters, count_record, &found, &error), &error);
     } else {
         bench_must(sstore_pairs(store, options, count_pair, &found, &error), &error);
     }
@@ -83,8 +88,9 @@ int main(int argc, char **argv)
         seconds[i] = (bench_now_ns() - begin) / 1e9;
     }
     printf("kind      threads  MiB     seconds  reported     largest cluster  peak MiB\n");
-    printf("%-8s  %-7" PRIu64 "  %-6" PRIu64 "  %7.3f  %-11" PRIu64 "  %-15" PRIu64 "  %.1f\n", kind, threads, memory >> 20,
-           bench_median(seconds, rounds), found.reported, found.largest, (double)bench_memory_peak() / 0x1p20);
+    printf("%-8s  %-7" PRIu64 "  %-6" PRIu64 "  %7.3f  %-11" PRIu64 "  %-15" PRIu64 "  %.1f\n", kind, threads,
+           memory >> 20, bench_median(seconds, rounds), found.reported, found.largest,
+           (double)bench_memory_peak() / 0x1p20);
     free(seconds);
     return 0;
 }

@@ -100,7 +100,7 @@ int main(int argc, char **argv)
            rounds);
     printf("io      hits us  hit matches  misses us  miss matches    memory MiB  anon MiB  file MiB  memfd MiB  "
            "memory B/rec  store B/rec\n");
-    for (int mode = 0; mode < BENCH_IO_MODES; mode++)
+    for (int mode = SSTORE_IO_PREAD; mode < BENCH_IO_MODES; mode++)
         if (all || mode == (int)only)
             measure_in_child(&set, (sstore_io)mode, rounds > 0 ? rounds : 1);
     bench_query_set_free(&set);

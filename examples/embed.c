@@ -78,7 +78,7 @@ static void print_memory(const sstore_statistics *metadata)
 int main(int argc, char **argv)
 {
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
-    sstore_statistics metadata = {.struct_size = sizeof metadata};
+    sstore_statistics metadata = SSTORE_STATISTICS_INIT;
     sstore_error error;
     sstore *store;
     if (argc != 3) {

@@ -6,9 +6,9 @@
 
 #include "sstore.h"
 
-#define BENCH_IO_MODES 3
+#define BENCH_IO_MODES 4
 
-/* "pread", "mmap" or "memory". */
+/* "auto", "pread", "mmap" or "memory". */
 const char *bench_io_name(sstore_io io);
 
 /* The mode of that name; another name ends the program with 1. */

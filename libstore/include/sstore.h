@@ -36,6 +36,7 @@
  *    on. If options are smaller than the library's, the missing fields have their defaults. If they are larger, all
  *    bytes that the library does not know must be 0; otherwise the call fails with UNSUPPORTED. If a result is smaller
  *    than the library's, only its own fields are filled; if it is larger, the rest is set to 0.
+ *  - Structs without struct_size never change.
  */
 #ifndef SSTORE_H
 #define SSTORE_H
@@ -137,7 +138,7 @@ typedef struct sstore_cursor sstore_cursor;
  *    of the machine's memory, RLIMIT_AS, the limits of the process's memory cgroups, and max_memory_bytes if it is set.
  *    If the buffers of PREAD exceed max_memory_bytes, AUTO chooses MMAP. sstore_reopen() keeps the chosen mode.
  */
-typedef enum sstore_io { SSTORE_IO_PREAD = 0, SSTORE_IO_MMAP = 1, SSTORE_IO_MEMORY = 2, SSTORE_IO_AUTO = 3 } sstore_io;
+typedef enum sstore_io { SSTORE_IO_AUTO = 0, SSTORE_IO_PREAD = 1, SSTORE_IO_MMAP = 2, SSTORE_IO_MEMORY = 3 } sstore_io;
 
 /* How queries are answered. All strategies give the same answers. Use AUTO, except to measure and test. */
 typedef enum sstore_strategy {
@@ -252,6 +253,11 @@ SSTORE_API sstore_status sstore_query_columns(sstore_cursor *cursor, uint64_t fi
 SSTORE_API sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance,
                                               sstore_match_fn on_match, void *context, sstore_error *error);
 
+/* The same, into columns, as sstore_query_columns(). */
+SSTORE_API sstore_status sstore_query_nearest_columns(sstore_cursor *cursor, uint64_t fingerprint,
+                                                      uint32_t max_distance, const sstore_match_columns *columns,
+                                                      size_t capacity, uint64_t *count_out, sstore_error *error);
+
 typedef struct sstore_batch_options {
     size_t struct_size;
     uint32_t threads; /* 0: all that the process may use */
@@ -330,6 +336,14 @@ typedef struct sstore_record {
 /* Called for each record. */
 typedef int (*sstore_record_fn)(void *context, const sstore_record *record);
 
+/* Arrays for records, as sstore_match_columns. */
+typedef struct sstore_record_columns {
+    size_t struct_size;
+    uint64_t *fingerprint, *id;
+} sstore_record_columns;
+
+#define SSTORE_RECORD_COLUMNS_INIT {sizeof(sstore_record_columns), NULL, NULL}
+
 /* Report all records, ascending by (fingerprint, id). Errors: ARGUMENT, MEMORY, IO, DAMAGED. */
 SSTORE_API sstore_status sstore_each_record(const sstore *store, sstore_record_fn on_record, void *context,
                                             sstore_error *error);
@@ -341,12 +355,10 @@ typedef struct sstore_record_iterator sstore_record_iterator;
 SSTORE_API sstore_status sstore_record_iterator_create(const sstore *store, sstore_record_iterator **iterator_out,
                                                        sstore_error *error);
 
-/* Get the next records, at most `capacity` (at least 1), into two arrays, either of which may be NULL. Sets *count_out
- * to their number. It is 0 after the last record, and only then. Errors: ARGUMENT, IO, DAMAGED. After an error only
- * sstore_record_iterator_free() is allowed. */
-SSTORE_API sstore_status sstore_record_iterator_next(sstore_record_iterator *iterator, uint64_t *fingerprints,
-                                                     uint64_t *ids, size_t capacity, size_t *count_out,
-                                                     sstore_error *error);
+/* As sstore_match_iterator_next(). Errors: ARGUMENT, IO, DAMAGED. */
+SSTORE_API sstore_status sstore_record_iterator_next(sstore_record_iterator *iterator,
+                                                     const sstore_record_columns *columns, size_t capacity,
+                                                     size_t *count_out, sstore_error *error);
 
 SSTORE_API void sstore_record_iterator_free(sstore_record_iterator *iterator);
 
@@ -376,6 +388,9 @@ typedef struct sstore_statistics {
     char recipe[512];          /* how the fingerprints were made, or "". Escaped by sstore_escape(), and cut to fit */
 } sstore_statistics;
 
+#define SSTORE_STATISTICS_INIT \
+    {sizeof(sstore_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", ""}
+
 /* Fill *statistics_out. Reads nothing from disk. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out, sstore_error *error);
 
@@ -394,6 +409,8 @@ typedef struct sstore_segment_statistics {
     char plan[1536];
     char writer[32]; /* the program that wrote its block files: "sstore 0.1.0"; "" if it is unknown */
 } sstore_segment_statistics;
+
+#define SSTORE_SEGMENT_STATISTICS_INIT {sizeof(sstore_segment_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", "", ""}
 
 /* Fill *statistics_out for segment `segment` (from 0, the oldest). Reads nothing from disk. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_stat_segment(const sstore *store, uint32_t segment,
@@ -415,6 +432,8 @@ typedef struct sstore_table_statistics {
     uint32_t radius;                        /* flips of the prefix that are probed at the store's own distance */
 } sstore_table_statistics;
 
+#define SSTORE_TABLE_STATISTICS_INIT {sizeof(sstore_table_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+
 /* Fill *statistics_out for table `table` (from 0) of segment `segment`. Reads nothing from disk. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t table,
                                            sstore_table_statistics *statistics_out, sstore_error *error);
@@ -425,6 +444,7 @@ SSTORE_API sstore_status sstore_stat_table(const sstore *store, uint32_t segment
  * The phases of a call, in `phase`:
  *  - builds: "sorting" crowded buckets, "counting" records or a table's fingerprints, "writing" a table (table 0 with
  *    the ids), "permuting" table 0 for another table
+ *  - sstore_verify(): "verifying" tables, ids and records
  *  - sstore_reindex(): "indexing" a table (table 0 with the ids)
  *  - joins: "permuting" and "comparing" fingerprints, once for each of some tables, "connecting" near fingerprints,
  *    "identifying" their records, and "reporting" them
@@ -472,6 +492,8 @@ typedef struct sstore_change {
     uint32_t segment_count_before;
     bool ids_checked;            /* see above */
 } sstore_change;
+
+#define SSTORE_CHANGE_INIT {sizeof(sstore_change), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false}
 
 /*
  * Options that several calls have
@@ -565,6 +587,8 @@ typedef struct sstore_build_needs {
     uint64_t tmp_peak_bytes; /* in tmp_dir, at most, if it is in another file system; else 0: peak_bytes includes it */
     uint64_t tmp_free_bytes; /* in its file system now */
 } sstore_build_needs;
+
+#define SSTORE_BUILD_NEEDS_INIT {sizeof(sstore_build_needs), 0, 0, 0, 0, 0}
 
 /* Estimate the disk space of the build for `record_count` records in all: with ids like those given so far, or with
  * assigned ids. If the plan is not chosen yet, with the plan for uniform data. Errors: ARGUMENT, MEMORY, IO. */
@@ -715,8 +739,17 @@ SSTORE_API sstore_status sstore_compact(const char *path, const sstore_compact_o
 
 /* ===== Verification and repair ===== */
 
-/* Called for every problem: damage, or a file that cannot be read. */
+/* Called for every problem: damage, or a file that cannot be read. If it stops the call, the problems so far are the
+ * result. */
 typedef int (*sstore_problem_fn)(void *context, const sstore_error *problem);
+
+typedef struct sstore_verify_options {
+    size_t struct_size;
+    sstore_progress_fn on_progress;
+    void *progress_context;
+} sstore_verify_options;
+
+#define SSTORE_VERIFY_OPTIONS_INIT {sizeof(sstore_verify_options), NULL, NULL}
 
 /*
  * Read and decode everything in the store at `path`. Cross-check tables, ids and directory against each other and
@@ -726,10 +759,10 @@ typedef int (*sstore_problem_fn)(void *context, const sstore_error *problem);
  * that cannot be read, or that this version does not know, are also problems.
  *
  * Returns SSTORE_OK only if there is no problem; SSTORE_ERROR_DAMAGED with the first damage in *error if there is any;
- * otherwise the first problem, or the error that ended the check.
+ * otherwise the first problem, or the error that ended the check; STOPPED if on_progress stopped it.
  */
-SSTORE_API sstore_status sstore_verify(const char *path, sstore_problem_fn on_problem, void *context,
-                                       sstore_error *error);
+SSTORE_API sstore_status sstore_verify(const char *path, const sstore_verify_options *options,
+                                       sstore_problem_fn on_problem, void *context, sstore_error *error);
 
 typedef struct sstore_reindex_options {
     size_t struct_size;
@@ -920,24 +953,37 @@ typedef struct sstore_cluster_columns {
 
 #define SSTORE_CLUSTER_COLUMNS_INIT {sizeof(sstore_cluster_columns), NULL, NULL, NULL, NULL, NULL, NULL}
 
+/* As sstore_join_options, and with_singles. */
+typedef struct sstore_cluster_options {
+    size_t struct_size;
+    uint32_t distance;
+    uint32_t threads;
+    bool with_singles; /* also report records without neighbours, as clusters of one */
+    uint64_t memory_bytes;
+    const char *tmp_dir;
+    sstore_progress_fn on_progress;
+    void *progress_context;
+} sstore_cluster_options;
+
+#define SSTORE_CLUSTER_OPTIONS_INIT \
+    {sizeof(sstore_cluster_options), SSTORE_OWN_DISTANCE, 0, false, 0, NULL, NULL, NULL}
+
 /*
  * Report the clusters: the groups of records that are connected by pairs within the distance. A cluster's records come
- * together, the representative first, then by (id, fingerprint). With `with_singles`, records without neighbours are
- * also reported, as clusters of one.
+ * together, the representative first, then by (id, fingerprint).
  *
  * Time grows about in proportion to the records, also if clusters are large or dense: of many fingerprints near each
  * other, only as many pairs are compared as connect them. Otherwise as sstore_pairs().
  */
-SSTORE_API sstore_status sstore_clusters(const sstore *store, const sstore_join_options *options, bool with_singles,
+SSTORE_API sstore_status sstore_clusters(const sstore *store, const sstore_cluster_options *options,
                                          sstore_cluster_fn on_record, void *context, sstore_error *error);
 
 typedef struct sstore_cluster_iterator sstore_cluster_iterator;
 
 /* The same, as an iterator. This call finds all clusters. Free the iterator with sstore_cluster_iterator_free() before
  * the store is closed. Errors: as sstore_clusters(). */
-SSTORE_API sstore_status sstore_cluster_iterator_create(const sstore *store, const sstore_join_options *options,
-                                                        bool with_singles, sstore_cluster_iterator **iterator_out,
-                                                        sstore_error *error);
+SSTORE_API sstore_status sstore_cluster_iterator_create(const sstore *store, const sstore_cluster_options *options,
+                                                        sstore_cluster_iterator **iterator_out, sstore_error *error);
 
 /* As sstore_match_iterator_next(). Errors: ARGUMENT, MEMORY, IO, DAMAGED, STOPPED. */
 SSTORE_API sstore_status sstore_cluster_iterator_next(sstore_cluster_iterator *iterator,

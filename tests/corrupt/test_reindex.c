@@ -123,7 +123,7 @@ static void check_cured(patient *self)
     assert_memory_equal(before.data, after.data, before.size);
     file_bytes_free(&before);
     file_bytes_free(&after);
-    assert_ok(sstore_verify(self->store.path, NULL, NULL, &error), &error);
+    assert_ok(sstore_verify(self->store.path, NULL, NULL, NULL, &error), &error);
 }
 
 /* ----- directories ----- */
@@ -337,7 +337,7 @@ static void check_shape(const shape *of, uint64_t seed)
     check_advice(path);
     must_reindex(path, false, 1);
     check_files(path, saved, folders, count);
-    assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
+    assert_ok(sstore_verify(path, NULL, NULL, NULL, &error), &error);
     data_free(&data);
     scratch_remove(path);
     scratch_remove(saved);
@@ -390,7 +390,7 @@ static void test_equal_segments(void **state)
     must_reindex(path, false, 3);
     assert_int_equal(list_segments(path, again), 3);
     assert_string_not_equal(again[0], again[2]);
-    assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
+    assert_ok(sstore_verify(path, NULL, NULL, NULL, &error), &error);
     sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
     bool right;
     size_t count;

@@ -157,7 +157,7 @@ static uint64_t check_all_ways(const char *path, const char *reason)
         check_refused(sstore_open(store, &options, &opened, &error), &error, path, reason);
         assert_null(opened);
     }
-    check_refused(sstore_verify(store, NULL, NULL, &error), &error, path, reason);
+    check_refused(sstore_verify(store, NULL, NULL, NULL, &error), &error, path, reason);
     check_refused(add_one(&error), &error, path, reason);
     if (strstr(path, "directory") != NULL || (strstr(path, "table-") != NULL && strstr(path, "table-00") == NULL))
         return ways + 2; /* what reads all records in order needs none of these */
@@ -207,7 +207,7 @@ static void test_in_the_place_of_a_file(void **state)
     char folder[64];
     snprintf(folder, sizeof folder, "%.20s", strstr(files.names[files.count - 1], "seg-"));
     cases += try_at(folder, true);
-    assert_ok(sstore_verify(store, NULL, NULL, &error), &error);
+    assert_ok(sstore_verify(store, NULL, NULL, NULL, &error), &error);
     testing_figure("strange files: %" PRIu64 " times something in the place of one of %zu files and a folder, refused",
                    cases, files.count);
     file_list_free(&files);
@@ -222,7 +222,7 @@ static void test_path_of_the_store(void **state)
     char link[256];
     snprintf(link, sizeof link, "%s", scratch_path("link"));
     assert_int_equal(symlink("store", link), 0);
-    assert_ok(sstore_verify(link, NULL, NULL, &error), &error);
+    assert_ok(sstore_verify(link, NULL, NULL, NULL, &error), &error);
     for (size_t i = 2; i < KINDS; i++) { /* none of the others is a store */
         char path[256];
         snprintf(path, sizeof path, "%s", scratch_path("strange"));
@@ -268,7 +268,7 @@ static void test_names_of_leftovers(void **state)
     sstore_compact_options compact = SSTORE_COMPACT_OPTIONS_INIT;
     compact.block_bytes = 512;
     assert_ok(sstore_compact(store, &compact, NULL, &error), &error);
-    assert_ok(sstore_verify(store, NULL, NULL, &error), &error);
+    assert_ok(sstore_verify(store, NULL, NULL, NULL, &error), &error);
     file_bytes content = file_load(file);
     assert_int_equal(content.size, 8);
     assert_memory_equal(content.data, "precious", 8);

@@ -223,7 +223,7 @@ static sstore_status read_store(const operation *self, uint32_t threads, sstore_
 static sstore_status read_by_pread(const operation *self, uint32_t threads, sstore_error *error)
 {
     sstore_status status = read_store(self, threads, SSTORE_IO_PREAD, error);
-    return status == SSTORE_OK ? sstore_verify(self->path, NULL, NULL, error) : status;
+    return status == SSTORE_OK ? sstore_verify(self->path, NULL, NULL, NULL, error) : status;
 }
 
 static sstore_status read_into_memory(const operation *self, uint32_t threads, sstore_error *error)
@@ -291,6 +291,7 @@ static sstore_status match_stream(const operation *self, uint32_t threads, sstor
 static sstore_status join_all(const operation *self, uint32_t threads, sstore_error *error)
 {
     const sstore_join_options options = join_options(threads);
+    const sstore_cluster_options cluster_options = options_to_cluster(&options, true);
     sstore *store, *other = NULL;
     uint64_t pairs = 0, clustered = 0, joined_pairs = 0;
     sstore_status status = sstore_open(self->path, NULL, &store, error);
@@ -300,7 +301,7 @@ static sstore_status join_all(const operation *self, uint32_t threads, sstore_er
     if (status == SSTORE_OK)
         assert_int_equal(pairs, self->near_pairs);
     if (status == SSTORE_OK)
-        status = sstore_clusters(store, &options, true, count_clustered, &clustered, error);
+        status = sstore_clusters(store, &cluster_options, count_clustered, &clustered, error);
     if (status == SSTORE_OK)
         assert_int_equal(clustered, self->before.count);
     if (status == SSTORE_OK)
@@ -321,12 +322,13 @@ static sstore_status iterate_records(const operation *self, const sstore *store,
 {
     sstore_record_iterator *iterator;
     uint64_t fingerprints[PIECE], ids[PIECE];
+    const sstore_record_columns columns = {sizeof columns, fingerprints, ids};
     size_t count = PIECE, total = 0;
     sstore_status status = sstore_record_iterator_create(store, &iterator, error);
     if (status != SSTORE_OK)
         return status;
     while (status == SSTORE_OK && count > 0) {
-        status = sstore_record_iterator_next(iterator, fingerprints, ids, PIECE, &count, error);
+        status = sstore_record_iterator_next(iterator, &columns, PIECE, &count, error);
         for (size_t i = 0; status == SSTORE_OK && i < count; i++, total++)
             assert_true(fingerprints[i] == self->before.records[total].fingerprint &&
                         ids[i] == self->before.records[total].id);
@@ -385,13 +387,14 @@ static sstore_status iterate_pairs(const operation *self, const sstore *store, u
 
 static sstore_status iterate_clusters(const operation *self, const sstore *store, uint32_t threads, sstore_error *error)
 {
-    const sstore_join_options options = join_options(threads);
+    const sstore_join_options join = join_options(threads);
+    const sstore_cluster_options options = options_to_cluster(&join, true);
     sstore_cluster_columns columns = SSTORE_CLUSTER_COLUMNS_INIT;
     sstore_cluster_iterator *iterator;
     uint64_t sizes[PIECE];
     size_t count = PIECE, total = 0;
     columns.cluster_size = sizes;
-    sstore_status status = sstore_cluster_iterator_create(store, &options, true, &iterator, error);
+    sstore_status status = sstore_cluster_iterator_create(store, &options, &iterator, error);
     if (status != SSTORE_OK)
         return status;
     while (status == SSTORE_OK && count > 0) {
@@ -648,7 +651,7 @@ store_state operation_check(const operation *self)
         return STORE_BEFORE;
     }
     assert_ok(status, &error);
-    assert_ok(sstore_verify(self->path, NULL, NULL, &error), &error);
+    assert_ok(sstore_verify(self->path, NULL, NULL, NULL, &error), &error);
     sstore_statistics facts = {.struct_size = sizeof facts};
     assert_ok(sstore_stat(store, &facts, &error), &error);
     const bool is_after = facts.record_count == self->after.count; /* if it was to be mended it is, since it opens */

@@ -221,7 +221,7 @@ static sstore_status verify(moment *at, report *found, sstore_error *error)
 {
     *found = (report){0};
     begin(at);
-    const sstore_status status = sstore_verify(store, count_problem, found, error);
+    const sstore_status status = sstore_verify(store, NULL, count_problem, found, error);
     interpose_end();
     assert_true(at->came);
     return status;
@@ -335,7 +335,7 @@ static void test_folder_is_removed_before_it_is_locked(void **state)
     sstore_error error;
     moment at = {.kind = CALL_LOCK, .act = remove_folder};
     assert_ok(build(&at, &error), &error);
-    assert_ok(sstore_verify(store, NULL, NULL, &error), &error);
+    assert_ok(sstore_verify(store, NULL, NULL, NULL, &error), &error);
 }
 
 /* The same before it is even opened. */
@@ -345,7 +345,7 @@ static void test_folder_is_removed_before_it_is_opened(void **state)
     moment at = {.kind = CALL_OPEN, .name = store, .act = remove_folder};
     assert_int_equal(mkdir(store, 0777), 0);
     assert_ok(build(&at, &error), &error);
-    assert_ok(sstore_verify(store, NULL, NULL, &error), &error);
+    assert_ok(sstore_verify(store, NULL, NULL, NULL, &error), &error);
 }
 
 static void replace_folder(void)
@@ -381,7 +381,7 @@ static void test_parent_cannot_be_read(void **state)
     sstore_error error;
     moment at = {.kind = CALL_OPEN, .name = "..", .error = EACCES};
     assert_ok(build(&at, &error), &error);
-    assert_ok(sstore_verify(store, NULL, NULL, &error), &error);
+    assert_ok(sstore_verify(store, NULL, NULL, NULL, &error), &error);
     scratch_remove(store);
     at = (moment){.kind = CALL_OPEN, .name = "..", .error = EIO};
     assert_status(build(&at, &error), SSTORE_ERROR_IO, &error);

@@ -295,7 +295,7 @@ static sstore_status read_everything(sstore_error *error)
     if (status == SSTORE_OK)
         status = store_batch(opened, many.fingerprints, 1000, 3, 2, &found, error);
     if (status == SSTORE_OK)
-        status = sstore_verify(store, NULL, NULL, error);
+        status = sstore_verify(store, NULL, NULL, NULL, error);
     sstore_cursor_free(cursor);
     sstore_close(opened);
     matches_free(&found);

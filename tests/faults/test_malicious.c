@@ -177,16 +177,17 @@ static sstore_status each_record(subject *self, effort *count, sstore_error *err
 
 static sstore_status clusters(subject *self, effort *count, sstore_error *error)
 {
-    sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
+    sstore_cluster_options options = SSTORE_CLUSTER_OPTIONS_INIT;
     options.memory_bytes = JOIN_BYTES;
     options.threads = 1;
+    options.with_singles = true;
     options.tmp_dir = scratch_folder();
-    return sstore_clusters(self->store, &options, true, take_clustered, count, error);
+    return sstore_clusters(self->store, &options, take_clustered, count, error);
 }
 
 static sstore_status verify(subject *self, effort *count, sstore_error *error)
 {
-    return sstore_verify(path, NULL, NULL, error);
+    return sstore_verify(path, NULL, NULL, NULL, error);
 }
 
 static const struct {

@@ -135,7 +135,7 @@ static void check_store(const golden *kept, const char *path)
             sstore_close(store);
         }
     }
-    assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
+    assert_ok(sstore_verify(path, NULL, NULL, NULL, &error), &error);
 }
 
 static bool host_can_use_directories(const char *path)

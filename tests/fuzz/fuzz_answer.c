@@ -184,6 +184,7 @@ static void explain(const session *self, uint32_t distance)
 static void iterate_records(const session *self, sstore_status wanted_status, const oracle *wanted)
 {
     uint64_t fingerprints[MAX_CAPACITY], ids[MAX_CAPACITY];
+    const sstore_record_columns columns = {sizeof columns, fingerprints, ids};
     sstore_record_iterator *iterator = NULL;
     sstore_error error;
     size_t done = 0, count = 1;
@@ -191,7 +192,7 @@ static void iterate_records(const session *self, sstore_status wanted_status, co
     sstore_status status = sstore_record_iterator_create(self->store, &iterator, &error);
     while (status == SSTORE_OK && count > 0) {
         count = 0;
-        status = sstore_record_iterator_next(iterator, fingerprints, ids, self->capacity, &count, &error);
+        status = sstore_record_iterator_next(iterator, &columns, self->capacity, &count, &error);
         for (size_t i = 0; i < count; i++, done++)
             STORE_CASE_CHECK(&self->made,
                              done >= wanted->count || (wanted->records[done].fingerprint == fingerprints[i] &&
@@ -239,7 +240,7 @@ static void verify(const session *self)
     sstore_error error;
     uint64_t problems = 0;
     step_count_begin("verify");
-    const sstore_status status = sstore_verify(self->made.path, take_problem, &problems, &error);
+    const sstore_status status = sstore_verify(self->made.path, NULL, take_problem, &problems, &error);
     const bool ok = store_case_ok(&self->made, status, &error);
     STORE_CASE_CHECK(&self->made, status == SSTORE_ERROR_UNSUPPORTED || ok == (problems == 0));
     STORE_CASE_CHECK(&self->made, !ok || IS_VALID(self->made.truth->broken));
@@ -289,7 +290,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                     .asks_all = what % 2 == 0,
                     .capacity = 1 + how / 36 % MAX_CAPACITY};
     store_case_make(&self.made, "answer", &input);
-    options.io = (sstore_io)(how % 3);
+    options.io = (sstore_io)(SSTORE_IO_PREAD + how % 3);
     options.strategy = self.strategy;
     step_count_begin("open");
     const bool opened = store_case_ok(&self.made, sstore_open(self.made.path, &options, &self.store, &error), &error);

@@ -37,7 +37,7 @@ static void verify(const session *self, const char *path)
 {
     sstore_error error;
     step_count_begin("verify");
-    const sstore_status status = sstore_verify(path, NULL, NULL, &error);
+    const sstore_status status = sstore_verify(path, NULL, NULL, NULL, &error);
     if (status != SSTORE_OK)
         fprintf(stderr, "%s\n", error.message);
     STORE_CASE_CHECK(&self->made, status == SSTORE_OK);

@@ -8,6 +8,7 @@
 #include "support/fuzzing.h"
 #include "support/scratch.h"
 #include "support/store_case.h"
+#include "support/use_store.h"
 
 #define CAPACITY 5u /* of the columns of iterators */
 
@@ -244,7 +245,8 @@ static void iterate_clusters(const session *self, sstore_status wanted_status, c
     sstore_error error;
     size_t done = 0, count = 1;
     step_count_begin("iterator of clusters");
-    sstore_status status = sstore_cluster_iterator_create(self->left_store, &self->options, true, &iterator, &error);
+    const sstore_cluster_options options = options_to_cluster(&self->options, true);
+    sstore_status status = sstore_cluster_iterator_create(self->left_store, &options, &iterator, &error);
     while (status == SSTORE_OK && count > 0) {
         count = 0;
         status = sstore_cluster_iterator_next(iterator, &columns, CAPACITY, &count, &error);
@@ -267,7 +269,8 @@ static void find_clusters(session *self)
     oracle records = {.count = 0};
     sstore_error error;
     step_count_begin("clusters");
-    const sstore_status status = sstore_clusters(self->left_store, &self->options, true, take_clustered, &got, &error);
+    const sstore_cluster_options options = options_to_cluster(&self->options, true);
+    const sstore_status status = sstore_clusters(self->left_store, &options, take_clustered, &got, &error);
     const bool ok = store_case_ok(&self->left, status, &error), exact = ok && store_case_keeps(&self->left, JOINING);
     iterate_clusters(self, status, &got);
     for (size_t i = 0; i < got.count; i++)

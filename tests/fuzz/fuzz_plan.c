@@ -25,7 +25,7 @@ static void check_written(const ss_plan *plan)
 
 static void check_query(const ss_plan *plan, uint32_t distance)
 {
-    static const ss_cost_model model = {.fingerprint_count = 1e6, .block_count = 1e4};
+    static const ss_cost_model model = {.fingerprint_count = 1e6, .block_count = 1e4, .io = SSTORE_IO_PREAD};
     ss_query_plan query;
     ss_steps steps = {.left = SS_CALL_STEPS};
     uint64_t pattern;

@@ -160,11 +160,12 @@ static void join_itself(session *self)
 static void read_more(session *self, uint32_t what)
 {
     const sstore_join_options options = join_options();
+    const sstore_cluster_options clusters = options_to_cluster(&options, true);
     sstore_error error;
     self->reported = 0;
     switch (what % 8) {
     case 0: check_status(sstore_pairs(self->store, &options, take_pair, self, &error), &error); break;
-    case 1: check_status(sstore_clusters(self->store, &options, true, take_clustered, self, &error), &error); break;
+    case 1: check_status(sstore_clusters(self->store, &clusters, take_clustered, self, &error), &error); break;
     case 2: join_itself(self); break;
     case 3: query_many(self, 5); break;
     default: break;
@@ -305,7 +306,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
     sstore_error error;
     session self = {.made = &made, .path = path};
-    options.io = (sstore_io)(how % 3);
+    options.io = (sstore_io)(SSTORE_IO_PREAD + how % 3);
     options.strategy = (sstore_strategy)(how / 3 % 3);
     edited_change(&made, &input);
     edited_set_checksums(&made);
@@ -318,7 +319,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         read_more(&self, what);
     }
     sstore_close(self.store);
-    check_status(sstore_verify(path, take_problem, &self, &error), &error);
+    check_status(sstore_verify(path, NULL, take_problem, &self, &error), &error);
     write_to(&self, written);
     edited_free(&made);
     return 0;

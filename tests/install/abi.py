@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Compares the binary interface with tests/install/abi.txt: exported symbols with their versions, the size of each public struct,
-the offset and size of each field, and the value of each enumerator. A released interface may only grow: a field goes behind the last
-one of a struct that has struct_size, never into padding.
+"""Compares the binary interface with tests/install/abi.txt: the sonames, the exported symbols with their versions, the prototypes,
+the size of each public struct, the offset and size of each field, and the value of each enumerator. A released interface may only
+grow: a field goes behind the last one of a struct that has struct_size, never into padding.
     abi.py [--write] LIBSSTORE.SO LIBSSTORE-TEXT.SO
-Environment: CC, NM"""
+Environment: CC, NM, OBJDUMP"""
 import difflib
 import os
 import pathlib
@@ -46,13 +46,23 @@ def layout_program(text):
     return "\n".join(lines + ["return 0;", "}", ""])
 
 
-def layouts():
-    text = without_comments("".join((INCLUDE / header).read_text() for header in HEADERS))
+def layouts(text):
     with tempfile.TemporaryDirectory() as folder:
         source, program = os.path.join(folder, "layout.c"), os.path.join(folder, "layout")
         pathlib.Path(source).write_text(layout_program(text))
         subprocess.run([os.environ.get("CC", "cc"), "-std=c11", f"-I{INCLUDE}", source, "-o", program], check=True)
         return subprocess.run([program], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def prototypes(text):
+    """The declarations of all functions and of all types of callbacks, one in a line."""
+    functions = re.findall(r"SSTORE_API ([^;]*);", text)
+    callbacks = re.findall(r"(typedef int \(\*[^;]*);", text)
+    return "".join(" ".join(declaration.split()) + "\n" for declaration in functions + callbacks)
+
+
+def public_text():
+    return without_comments("".join((INCLUDE / header).read_text() for header in HEADERS))
 
 
 def symbols(library):
@@ -62,9 +72,16 @@ def symbols(library):
     return "".join(f"{pathlib.Path(library).name.split('.')[0]} {name}\n" for name in names)
 
 
+def soname(library):
+    headers = subprocess.run([os.environ.get("OBJDUMP", "objdump"), "-p", library], check=True, stdout=subprocess.PIPE,
+                             text=True).stdout
+    return "soname " + re.search(r"SONAME\s+(\S+)", headers).group(1) + "\n"
+
+
 def main():
     arguments = [argument for argument in sys.argv[1:] if argument != "--write"]
-    found = "".join(symbols(library) for library in arguments) + layouts()
+    text = public_text()
+    found = "".join(soname(library) + symbols(library) for library in arguments) + prototypes(text) + layouts(text)
     if "--write" in sys.argv:
         EXPECTED.write_text(found)
         return 0

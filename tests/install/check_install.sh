@@ -46,6 +46,10 @@ read -ra static_libs < <(pkg-config --static --libs sstore)
 static_libs=("${static_libs[@]/#-lsstore/$prefix/$LIBDIR/libsstore.a}")
 
 step "pkg-config: C, shared"
+# initializers.h has all of them.
+while read -r name; do
+  grep -q "= $name;" "$here/initializers.h" || { echo "initializers.h lacks $name" && exit 1; }
+done < <(grep -ohE 'SSTORE_[A-Z_]+_INIT' "$prefix"/include/*.h | sort -u)
 "$CC" -std=c11 "${flags[@]}" "${strict[@]}" "${cflags[@]}" "$here/consumer.c" "${libs[@]}" -o "$work/c-shared"
 run "$work/c-shared" "$version"
 step "the example, as its first lines say"

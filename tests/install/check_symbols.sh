@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Checks with nm what the libraries show and use: libsstore.so exports only sstore_*, every global name in libsstore.a
-# begins with sstore_ or ss_, and neither prints, exits or touches signals.
-#   check_symbols.sh LIBSSTORE.SO LIBSSTORE.A
+# Checks with nm what the libraries show and use: the shared library exports only sstore_*, every global name in the
+# static one begins with sstore_ or ss_, and neither prints, exits or touches signals.
+#   check_symbols.sh LIB.SO LIB.A FUNCTION
+# FUNCTION is one that the library exports.
 set -u
-shared=$1 static=$2
+shared=$1 static=$2 function=$3
 nm=${NM:-nm}
 failures=0
 
@@ -23,8 +24,8 @@ exported=$($nm -D --defined-only "$shared" | awk 'NF == 3 {print $3}')
 globals=$($nm -g --defined-only "$static" | awk 'NF == 3 {print $3}')
 used=$($nm -u "$static" | awk 'NF == 2 {print $2}' | sort -u)
 
-if ! grep -qE '^sstore_open@@SSTORE_[0-9]+$' <<<"$exported"; then
-  echo "$shared does not export sstore_open: is it the library?"
+if ! grep -qE "^$function@@SSTORE_[0-9]+$" <<<"$exported"; then
+  echo "$shared does not export $function: is it the library?"
   failures=$((failures + 1))
 fi
 expect_only '^(sstore_.*@@SSTORE_[0-9]+|SSTORE_[0-9]+)$' "exported by $shared without the prefix sstore_ or a version" <<<"$exported"

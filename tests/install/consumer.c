@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "initializers.h"
+
 static int fail(const char *what, const sstore_error *error)
 {
     fprintf(stderr, "%s: %s\n", what, error->message);
@@ -29,6 +31,10 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], SSTORE_VERSION_STRING) != 0 || strcmp(argv[1], sstore_version()) != 0) {
         fprintf(stderr, "version %s: the header has %s, the library %s\n", argv[1], SSTORE_VERSION_STRING,
                 sstore_version());
+        return 1;
+    }
+    if (!initializers_are_right()) {
+        fprintf(stderr, "an initializer sets another struct_size\n");
         return 1;
     }
     const uint64_t fingerprints[] = {UINT64_C(0x84adfe0ad13e12cb), UINT64_C(0x84ad7e0ad13e1a8b), 0, UINT64_MAX};

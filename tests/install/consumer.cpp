@@ -7,6 +7,8 @@
 #include <sstore_text.h>
 #include <vector>
 
+#include "initializers.h"
+
 namespace {
 
 int collect(void *context, const sstore_match *match)
@@ -25,7 +27,7 @@ int fail(const char *what, const sstore_error &error)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3 || std::strcmp(argv[1], sstore_version()) != 0)
+    if (argc != 3 || std::strcmp(argv[1], sstore_version()) != 0 || !initializers_are_right())
         return 2;
     const std::vector<uint64_t> fingerprints{UINT64_C(0x84adfe0ad13e12cb), UINT64_C(0x84ad7e0ad13e1a8b), 0, UINT64_MAX};
     sstore_error error;

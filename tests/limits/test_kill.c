@@ -153,7 +153,7 @@ static void test_kill_at_any_time(void **state)
         assert_true(!there || holds(path, is_new ? &after : &before));
         assert_true(!there || is_new || !fresh);
         if (there)
-            assert_ok(sstore_verify(path, NULL, NULL, NULL), NULL);
+            assert_ok(sstore_verify(path, NULL, NULL, NULL, NULL), NULL);
         if (!there || rng_one_in(&random, 3)) { /* a build that is left alone clears away what others left */
             options = make_options(i + 1, there);
             store_must_build(path, &options, &after);
@@ -307,7 +307,7 @@ static void test_kill_changes(void **state)
         testing_doing("kill %" PRIu64 ", step %d of part %u, after %.3f s of about %.3f, seed %" PRIu64, i, taken.what,
                       taken.part, seconds, self.usual, run_seed);
         step_and_kill(&self, taken, seconds);
-        assert_ok(sstore_verify(self.path, NULL, NULL, NULL), NULL);
+        assert_ok(sstore_verify(self.path, NULL, NULL, NULL, NULL), NULL);
         const bool is_after = after != parts && holds_parts(&self, after);
         assert_true(is_after || holds_parts(&self, parts));
         after_count += is_after;

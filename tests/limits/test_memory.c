@@ -133,8 +133,9 @@ static bool join(const job *work)
     options.tmp_dir = scratch_disk_path(".");
     if (!must(sstore_open(work->path, NULL, &store, &error), &error))
         return false;
+    const sstore_cluster_options clusters = options_to_cluster(&options, false);
     sstore_status status = work->what == PAIRS ? sstore_pairs(store, &options, count_pair, &count, &error)
-                                               : sstore_clusters(store, &options, false, count_record, &count, &error);
+                                               : sstore_clusters(store, &clusters, count_record, &count, &error);
     sstore_close(store);
     return must(status, &error) && count > work->count / 3 * 3 - 3;
 }

@@ -155,7 +155,7 @@ static int read_states(const char *path, uint64_t seed, const atomic_bool *end, 
         sstore *next;
         sstore_error error = {.status = SSTORE_OK};
         if (rng_one_in(&random, 3))
-            next = store_must_open(path, (sstore_io)rng_below(&random, 3), SSTORE_STRATEGY_AUTO);
+            next = store_must_open(path, (sstore_io)rng_below(&random, 4), SSTORE_STRATEGY_AUTO);
         else
             assert_ok(sstore_reopen(store, &next, &error), &error);
         sstore_close(store);

@@ -59,7 +59,7 @@ static void check_batch(fixture *self, size_t count, uint32_t distance, sstore_s
     sstore_error error = {.status = SSTORE_OK};
     matches got = {0}, wanted = {0};
     testing_doing("%zu queries at %u, strategy %d, %u threads", count, distance, (int)strategy, threads);
-    sstore *store = store_must_open(self->path, (sstore_io)rng_below(&self->random, 3), strategy);
+    sstore *store = store_must_open(self->path, (sstore_io)rng_below(&self->random, 4), strategy);
     for (size_t i = 0; i < count; i++)
         oracle_query(&self->truth, self->queries[i], distance, i, &wanted);
     assert_ok(store_batch(store, self->queries, count, distance, threads, &got, &error), &error);

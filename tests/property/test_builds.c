@@ -90,7 +90,7 @@ static void test_one_set_one_store(void **state)
         vary(&options, &random);
         assert_ok(store_build(second, &options, &set, rng_between(&random, 1, 5000), &error), &error);
         assert_true(folders_equal(first, second, ""));
-        assert_ok(sstore_verify(second, NULL, NULL, &error), &error);
+        assert_ok(sstore_verify(second, NULL, NULL, NULL, &error), &error);
         data_free(&set);
     }
     scratch_remove(first);

@@ -345,7 +345,7 @@ static void check_all(living *self)
         check_store(self, self->old, &self->old_truth);
         assert_ok(sstore_reopen(self->old, &store, &error), &error);
     } else {
-        store = store_must_open(self->path, (sstore_io)rng_below(&self->random, 3), SSTORE_STRATEGY_AUTO);
+        store = store_must_open(self->path, (sstore_io)rng_below(&self->random, 4), SSTORE_STRATEGY_AUTO);
     }
     check_store(self, store, &self->truth);
     if (rng_one_in(&self->random, 2)) {
@@ -357,7 +357,7 @@ static void check_all(living *self)
         sstore_close(store);
     }
     if (rng_one_in(&self->random, 2))
-        assert_ok(sstore_verify(self->path, NULL, NULL, &error), &error);
+        assert_ok(sstore_verify(self->path, NULL, NULL, NULL, &error), &error);
 }
 
 /* ----- in the end ----- */

@@ -230,7 +230,7 @@ static void run_case(taking *self, uint64_t number)
     sstore_dedup_close(dedup);
     if (publishes)
         check_store(self, self->truth.count);
-    assert_ok(sstore_verify(self->path, NULL, NULL, &error), &error);
+    assert_ok(sstore_verify(self->path, NULL, NULL, NULL, &error), &error);
     free(self->truth.records);
     data_free(&self->pool);
     scratch_remove(self->path);

@@ -371,7 +371,7 @@ static void test_a_slow_plan_takes_bounded_work(void **state)
         sstore_close(store);
     }
     step_count_begin("verify");
-    assert_ended(sstore_verify(made.path, NULL, NULL, NULL));
+    assert_ended(sstore_verify(made.path, NULL, NULL, NULL, NULL));
     (void)step_count_end();
     oracle_free(&got);
     store_case_free(&made);

@@ -241,7 +241,7 @@ static void begin_subject(rng *random, subject *self, const char *name, data_kin
     assert_ok(store_build(self->path, &options, &self->data, 0, &error), &error);
     if (self->data.count > 0 && rng_one_in(random, 2))
         change_store(random, self);
-    self->store = store_must_open(self->path, (sstore_io)rng_below(random, 3), SSTORE_STRATEGY_AUTO);
+    self->store = store_must_open(self->path, (sstore_io)rng_below(random, 4), SSTORE_STRATEGY_AUTO);
     assert_ok(sstore_stat(self->store, &facts, &error), &error);
     self->truth = (oracle){.records = malloc((facts.record_count + 1) * sizeof *self->truth.records)};
     assert_ok(sstore_each_record(self->store, take_record, &self->truth, &error), &error);
@@ -344,9 +344,10 @@ static void test_pairs_and_clusters(void **state)
         }
         for (int with_singles = 0; with_singles < 2; with_singles++) {
             cluster_list got = {.count = 0}, wanted = all_clusters(&self.truth, distance, with_singles);
-            assert_ok(sstore_clusters(self.store, &options, with_singles, add_record, &got, &error), &error);
+            const sstore_cluster_options how = options_to_cluster(&options, with_singles);
+            assert_ok(sstore_clusters(self.store, &how, add_record, &got, &error), &error);
             assert_equal_clusters(&got, &wanted);
-            iterate_clusters(&random, self.store, &options, with_singles, wanted.items, wanted.count);
+            iterate_clusters(&random, self.store, &how, wanted.items, wanted.count);
             free(got.items);
             free(wanted.items);
         }
@@ -441,10 +442,11 @@ static void check_clusters(rng *random, subject *self, const sstore_join_options
     sstore_error error = {.status = SSTORE_OK};
     for (int with_singles = 0; with_singles < 2; with_singles++) {
         cluster_list got = {.count = 0}, wanted = all_clusters(&self->truth, options->distance, with_singles);
-        assert_ok(sstore_clusters(self->store, options, with_singles, add_record, &got, &error), &error);
+        const sstore_cluster_options how = options_to_cluster(options, with_singles);
+        assert_ok(sstore_clusters(self->store, &how, add_record, &got, &error), &error);
         assert_equal_clusters(&got, &wanted);
         for (int i = 0; i < 3; i++)
-            iterate_clusters(random, self->store, options, with_singles, wanted.items, wanted.count);
+            iterate_clusters(random, self->store, &how, wanted.items, wanted.count);
         free(got.items);
         free(wanted.items);
     }

@@ -49,7 +49,7 @@ static void test_answers(void **state)
     subject self;
     make_subject(&random, &self);
     for (int strategy = SSTORE_STRATEGY_AUTO; strategy <= SSTORE_STRATEGY_FULL_SCAN; strategy++) {
-        sstore *store = store_must_open(self.path, (sstore_io)rng_below(&random, 3), (sstore_strategy)strategy);
+        sstore *store = store_must_open(self.path, (sstore_io)rng_below(&random, 4), (sstore_strategy)strategy);
         sstore_cursor *cursor = store_must_cursor(store);
         sstore_error error;
         for (uint32_t i = 0; i < QUERIES; i++) {

@@ -264,7 +264,7 @@ void damage_check(damage_store *store, unsigned io_mask)
 {
     problems found = {0};
     sstore_error error = {.status = SSTORE_OK};
-    sstore_status status = sstore_verify(store->path, count_problem, &found, &error);
+    sstore_status status = sstore_verify(store->path, NULL, count_problem, &found, &error);
     if (status == SSTORE_OK)
         fail_msg("verify found nothing");
     check_error(status, &error);
@@ -286,7 +286,7 @@ void damage_check_whole(damage_store *store)
 {
     sstore_error error = {.status = SSTORE_OK};
     const damage_store before = *store;
-    assert_ok(sstore_verify(store->path, NULL, NULL, &error), &error);
+    assert_ok(sstore_verify(store->path, NULL, NULL, NULL, &error), &error);
     check_all_ways(store, ALL_WAYS);
     assert_int_equal(store->open_errors, before.open_errors);
     assert_int_equal(store->query_errors, before.query_errors);

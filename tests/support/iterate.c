@@ -78,23 +78,25 @@ static void check_count(size_t got, size_t capacity, size_t done, size_t total)
 
 void iterate_records(rng *random, const sstore *store, const sstore_record *wanted, size_t count)
 {
+    sstore_record_columns columns = SSTORE_RECORD_COLUMNS_INIT;
     sstore_record_iterator *iterator = NULL;
     sstore_error error = {.status = SSTORE_OK};
     rooms in = {.capacity = choose_capacity(random, count)};
     const unsigned asked = choose_columns(random);
-    uint64_t *fingerprints = add_column(&in, sizeof *fingerprints, (asked & 1) != 0);
-    uint64_t *ids = add_column(&in, sizeof *ids, (asked & 2) != 0);
+    columns.fingerprint = add_column(&in, sizeof *columns.fingerprint, (asked & 1) != 0);
+    columns.id = add_column(&in, sizeof *columns.id, (asked & 2) != 0);
+    const sstore_record_columns *given = (asked & 3) == 0 ? NULL : &columns;
     assert_ok(sstore_record_iterator_create(store, &iterator, &error), &error);
     for (size_t done = 0, got = 1; got > 0; done += got) {
-        assert_ok(sstore_record_iterator_next(iterator, fingerprints, ids, in.capacity, &got, &error), &error);
+        assert_ok(sstore_record_iterator_next(iterator, given, in.capacity, &got, &error), &error);
         check_count(got, in.capacity, done, count);
         for (size_t i = 0; i < got; i++) {
-            check_word(fingerprints, i, wanted[done + i].fingerprint, "the fingerprint", done + i);
-            check_word(ids, i, wanted[done + i].id, "the id", done + i);
+            check_word(columns.fingerprint, i, wanted[done + i].fingerprint, "the fingerprint", done + i);
+            check_word(columns.id, i, wanted[done + i].id, "the id", done + i);
         }
     }
     size_t again = 7;
-    assert_ok(sstore_record_iterator_next(iterator, fingerprints, ids, in.capacity, &again, &error), &error);
+    assert_ok(sstore_record_iterator_next(iterator, given, in.capacity, &again, &error), &error);
     assert_int_equal(again, 0);
     sstore_record_iterator_free(iterator);
     free_columns(&in);
@@ -168,7 +170,7 @@ void iterate_pairs(rng *random, const sstore *left, const sstore *right, const s
     free_columns(&in);
 }
 
-void iterate_clusters(rng *random, const sstore *store, const sstore_join_options *options, bool with_singles,
+void iterate_clusters(rng *random, const sstore *store, const sstore_cluster_options *options,
                       const sstore_cluster_record *wanted, size_t count)
 {
     sstore_cluster_columns columns = SSTORE_CLUSTER_COLUMNS_INIT;
@@ -183,7 +185,7 @@ void iterate_clusters(rng *random, const sstore *store, const sstore_join_option
     columns.distance = add_column(&in, sizeof *columns.distance, (asked & 16) != 0);
     columns.is_representative = add_column(&in, sizeof *columns.is_representative, (asked & 32) != 0);
     const sstore_cluster_columns *given = (asked & 63) == 0 ? NULL : &columns;
-    assert_ok(sstore_cluster_iterator_create(store, options, with_singles, &iterator, &error), &error);
+    assert_ok(sstore_cluster_iterator_create(store, options, &iterator, &error), &error);
     for (size_t done = 0, got = 1; got > 0; done += got) {
         assert_ok(sstore_cluster_iterator_next(iterator, given, in.capacity, &got, &error), &error);
         check_count(got, in.capacity, done, count);

@@ -20,7 +20,7 @@ void iterate_matches(rng *random, const sstore *store, const uint64_t *queries, 
 void iterate_pairs(rng *random, const sstore *left, const sstore *right, const sstore_join_options *options,
                    const sstore_pair *wanted, size_t count);
 
-void iterate_clusters(rng *random, const sstore *store, const sstore_join_options *options, bool with_singles,
+void iterate_clusters(rng *random, const sstore *store, const sstore_cluster_options *options,
                       const sstore_cluster_record *wanted, size_t count);
 
 #endif

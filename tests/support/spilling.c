@@ -77,11 +77,12 @@ sstore_status spilling_pairs(const spilling *how, sstore_error *error)
 
 sstore_status spilling_clusters(const spilling *how, sstore_error *error)
 {
-    const sstore_join_options options = join_options(how);
+    const sstore_join_options join = join_options(how);
+    const sstore_cluster_options options = options_to_cluster(&join, true);
     sstore *opened;
     sstore_status status = sstore_open(how->store, NULL, &opened, error);
     if (status == SSTORE_OK)
-        status = sstore_clusters(opened, &options, true, store_ignore_clustered, NULL, error);
+        status = sstore_clusters(opened, &options, store_ignore_clustered, NULL, error);
     sstore_close(opened);
     return status;
 }

@@ -114,6 +114,19 @@ sstore_dedup_options options_to_dedup(const sstore_build_options *build)
     return options;
 }
 
+sstore_cluster_options options_to_cluster(const sstore_join_options *from, bool with_singles)
+{
+    sstore_cluster_options to = SSTORE_CLUSTER_OPTIONS_INIT;
+    to.distance = from->distance;
+    to.threads = from->threads;
+    to.with_singles = with_singles;
+    to.memory_bytes = from->memory_bytes;
+    to.tmp_dir = from->tmp_dir;
+    to.on_progress = from->on_progress;
+    to.progress_context = from->progress_context;
+    return to;
+}
+
 sstore_status store_add(const char *path, const sstore_add_options *options, const uint64_t *fingerprints,
                         const uint64_t *ids, size_t count, sstore_change *change_out, sstore_error *error)
 {

@@ -24,6 +24,7 @@ sstore_remove_options options_to_remove(const sstore_build_options *build);
 sstore_merge_options options_to_merge(const sstore_build_options *build);
 sstore_compact_options options_to_compact(const sstore_build_options *build);
 sstore_dedup_options options_to_dedup(const sstore_build_options *build);
+sstore_cluster_options options_to_cluster(const sstore_join_options *from, bool with_singles);
 
 /* Add `count` records to a store in one step, or remove them. `ids` and `change_out` may be NULL. */
 sstore_status store_add(const char *path, const sstore_add_options *options, const uint64_t *fingerprints,

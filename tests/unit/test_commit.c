@@ -112,7 +112,7 @@ static bool holds(const data_set *set)
     oracle truth;
     bool right = false;
     size_t count;
-    assert_ok(sstore_verify(store_path(), NULL, NULL, &error), &error);
+    assert_ok(sstore_verify(store_path(), NULL, NULL, NULL, &error), &error);
     sstore *store = store_must_open(store_path(), SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
     sstore_statistics facts = {.struct_size = sizeof facts};
     assert_ok(sstore_stat(store, &facts, &error), &error);

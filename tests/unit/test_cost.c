@@ -183,7 +183,7 @@ static void test_search_that_gives_up(void **state)
             mask = mask << 1 | (rng_below(&random, 64) < 8);
         plan.tables[i] = (ss_plan_table){.key_mask = mask, .prefix_bits = ss_popcount(mask)};
     }
-    const ss_cost_model model = {.fingerprint_count = 1e9, .block_count = 1e7};
+    const ss_cost_model model = {.fingerprint_count = 1e9, .block_count = 1e7, .io = SSTORE_IO_PREAD};
     const ss_query_plan query = make_query_plan(&plan, 12, model, SSTORE_STRATEGY_AUTO);
     if (!query.scan)
         check_complete(&plan, &query, &random);

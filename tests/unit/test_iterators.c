@@ -73,6 +73,7 @@ static void check_damaged_records(const char *suffix, size_t first_byte)
 {
     fixture self;
     uint64_t fingerprints[CAPACITY], ids[CAPACITY];
+    const sstore_record_columns columns = {sizeof columns, fingerprints, ids};
     sstore_record_iterator *iterator;
     sstore_error error = {.status = SSTORE_OK};
     size_t done = 0, count;
@@ -85,7 +86,7 @@ static void check_damaged_records(const char *suffix, size_t first_byte)
     sstore_status status = SSTORE_OK;
     while (status == SSTORE_OK) {
         count = 0;
-        status = sstore_record_iterator_next(iterator, fingerprints, ids, capacity, &count, &error);
+        status = sstore_record_iterator_next(iterator, &columns, capacity, &count, &error);
         assert_true(count <= capacity && (count > 0 || status != SSTORE_OK));
         for (size_t i = 0; i < count; i++, done++) {
             assert_true(done < self.truth.count);
@@ -97,8 +98,8 @@ static void check_damaged_records(const char *suffix, size_t first_byte)
     assert_non_null(strstr(error.file, suffix));
     assert_true(done < self.truth.count);
     for (int i = 0; i < 3; i++)
-        assert_status(sstore_record_iterator_next(iterator, fingerprints, ids, capacity, &count, &error),
-                      SSTORE_ERROR_ARGUMENT, &error);
+        assert_status(sstore_record_iterator_next(iterator, &columns, capacity, &count, &error), SSTORE_ERROR_ARGUMENT,
+                      &error);
     sstore_record_iterator_free(iterator);
     tear_down(&self);
 }
@@ -178,6 +179,7 @@ static void test_damaged_pairs(void **state)
     sstore_pair_iterator *iterator;
     sstore_error error = {.status = SSTORE_OK};
     const sstore_join_options options = join_options();
+    const sstore_cluster_options cluster = options_to_cluster(&options, true);
     size_t done = 0, count = 0;
     columns.id = id;
     columns.other_id = other_id;
@@ -206,7 +208,7 @@ static void test_damaged_pairs(void **state)
     assert_status(sstore_pair_iterator_create(self.store, NULL, &options, &iterator, &error), SSTORE_ERROR_DAMAGED,
                   &error);
     assert_null(iterator);
-    assert_status(sstore_cluster_iterator_create(self.store, &options, true, &clusters, &error), SSTORE_ERROR_DAMAGED,
+    assert_status(sstore_cluster_iterator_create(self.store, &cluster, &clusters, &error), SSTORE_ERROR_DAMAGED,
                   &error);
     assert_null(clusters);
     tear_down(&self);
@@ -241,8 +243,9 @@ static void test_stopping(void **state)
     testing_doing("stopping, seed %" PRIu64, run_seed);
     options.on_progress = stop;
     options.progress_context = &asked;
+    const sstore_cluster_options cluster = options_to_cluster(&options, true);
     assert_ok(sstore_pair_iterator_create(self.store, NULL, &options, &pairs, &error), &error);
-    assert_ok(sstore_cluster_iterator_create(self.store, &options, true, &clusters, &error), &error);
+    assert_ok(sstore_cluster_iterator_create(self.store, &cluster, &clusters, &error), &error);
     assert_ok(sstore_pair_iterator_next(pairs, NULL, 1, &count, &error), &error);
     assert_ok(sstore_cluster_iterator_next(clusters, NULL, 1, &count, &error), &error);
     assert_true(asked.calls > 2);
@@ -276,6 +279,7 @@ static void test_iterators_freed_before_their_end(void **state)
     sstore_cluster_iterator *clusters;
     sstore_error error = {.status = SSTORE_OK};
     const sstore_join_options options = join_options();
+    const sstore_cluster_options cluster = options_to_cluster(&options, true);
     size_t count;
     build(&self, 5, DATA_REPEATED, DATA_IDS, RECORDS);
     for (size_t rounds = 0; rounds < 3; rounds++) {
@@ -283,9 +287,9 @@ static void test_iterators_freed_before_their_end(void **state)
         assert_ok(sstore_match_iterator_create(self.store, self.data.fingerprints, RECORDS, 64, NULL, &found, &error),
                   &error);
         assert_ok(sstore_pair_iterator_create(self.store, NULL, &options, &pairs, &error), &error);
-        assert_ok(sstore_cluster_iterator_create(self.store, &options, false, &clusters, &error), &error);
+        assert_ok(sstore_cluster_iterator_create(self.store, &cluster, &clusters, &error), &error);
         for (size_t i = 0; i < rounds; i++) { /* in turns: they do not disturb each other */
-            assert_ok(sstore_record_iterator_next(records, NULL, NULL, 1, &count, &error), &error);
+            assert_ok(sstore_record_iterator_next(records, NULL, 1, &count, &error), &error);
             assert_int_equal(count, 1);
             assert_ok(sstore_match_iterator_next(found, NULL, 3, &count, &error), &error);
             assert_int_equal(count, 3);
@@ -312,6 +316,7 @@ static void test_creation_refuses(void **state)
     sstore_pair_iterator *pairs = (sstore_pair_iterator *)1;
     sstore_cluster_iterator *clusters = (sstore_cluster_iterator *)1;
     sstore_join_options options = join_options();
+    sstore_cluster_options cluster = options_to_cluster(&options, true);
     sstore_error error = {.status = SSTORE_OK};
     const uint64_t query = 1;
     build(&self, 6, DATA_UNIFORM, DATA_IDS, 10);
@@ -333,20 +338,18 @@ static void test_creation_refuses(void **state)
     assert_status(sstore_pair_iterator_create(self.store, self.store, &options, &pairs, &error), SSTORE_ERROR_ARGUMENT,
                   &error);
     assert_status(sstore_pair_iterator_create(self.store, NULL, &options, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_status(sstore_cluster_iterator_create(NULL, &options, true, &clusters, &error), SSTORE_ERROR_ARGUMENT,
-                  &error);
+    assert_status(sstore_cluster_iterator_create(NULL, &cluster, &clusters, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_null(clusters);
-    assert_status(sstore_cluster_iterator_create(self.store, &options, true, NULL, &error), SSTORE_ERROR_ARGUMENT,
-                  &error);
-    options.tmp_dir = "/nowhere/at/all";
+    assert_status(sstore_cluster_iterator_create(self.store, &cluster, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    options.tmp_dir = cluster.tmp_dir = "/nowhere/at/all";
     assert_status(sstore_pair_iterator_create(self.store, NULL, &options, &pairs, &error), SSTORE_ERROR_NOT_FOUND,
                   &error);
-    assert_status(sstore_cluster_iterator_create(self.store, &options, true, &clusters, &error), SSTORE_ERROR_NOT_FOUND,
+    assert_status(sstore_cluster_iterator_create(self.store, &cluster, &clusters, &error), SSTORE_ERROR_NOT_FOUND,
                   &error);
-    options.distance = SSTORE_MAX_BUILD_DISTANCE + 1;
+    options.distance = cluster.distance = SSTORE_MAX_BUILD_DISTANCE + 1;
     assert_status(sstore_pair_iterator_create(self.store, NULL, &options, &pairs, &error), SSTORE_ERROR_ARGUMENT,
                   &error);
-    assert_status(sstore_cluster_iterator_create(self.store, &options, true, &clusters, &error), SSTORE_ERROR_ARGUMENT,
+    assert_status(sstore_cluster_iterator_create(self.store, &cluster, &clusters, &error), SSTORE_ERROR_ARGUMENT,
                   &error);
     assert_null(pairs);
     assert_null(clusters);
@@ -363,6 +366,7 @@ static void test_next_refuses(void **state)
     sstore_pair_iterator *pairs;
     sstore_cluster_iterator *clusters;
     const sstore_join_options options = join_options();
+    const sstore_cluster_options cluster = options_to_cluster(&options, true);
     sstore_error error = {.status = SSTORE_OK};
     const uint64_t query = 1;
     size_t count;
@@ -370,10 +374,10 @@ static void test_next_refuses(void **state)
     assert_ok(sstore_record_iterator_create(self.store, &records, &error), &error);
     assert_ok(sstore_match_iterator_create(self.store, &query, 1, 3, NULL, &found, &error), &error);
     assert_ok(sstore_pair_iterator_create(self.store, NULL, &options, &pairs, &error), &error);
-    assert_ok(sstore_cluster_iterator_create(self.store, &options, true, &clusters, &error), &error);
-    assert_refused(sstore_record_iterator_next(NULL, NULL, NULL, 1, &count, &error));
-    assert_refused(sstore_record_iterator_next(records, NULL, NULL, 0, &count, &error));
-    assert_refused(sstore_record_iterator_next(records, NULL, NULL, 1, NULL, &error));
+    assert_ok(sstore_cluster_iterator_create(self.store, &cluster, &clusters, &error), &error);
+    assert_refused(sstore_record_iterator_next(NULL, NULL, 1, &count, &error));
+    assert_refused(sstore_record_iterator_next(records, NULL, 0, &count, &error));
+    assert_refused(sstore_record_iterator_next(records, NULL, 1, NULL, &error));
     assert_refused(sstore_match_iterator_next(NULL, NULL, 1, &count, &error));
     assert_refused(sstore_match_iterator_next(found, NULL, 0, &count, &error));
     assert_refused(sstore_match_iterator_next(found, NULL, 1, NULL, &error));
@@ -399,6 +403,7 @@ static void test_next_refuses(void **state)
 static void check_nothing(fixture *self)
 {
     const sstore_join_options options = join_options();
+    const sstore_cluster_options cluster = options_to_cluster(&options, true);
     const matches none = {.count = 0};
     const uint64_t queries[2] = {0, UINT64_MAX};
     sstore *other = store_must_open(self->path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
@@ -408,7 +413,7 @@ static void check_nothing(fixture *self)
         iterate_matches(&self->random, other, NULL, 0, 64, 2, &none);
         iterate_pairs(&self->random, other, NULL, &options, NULL, 0);
         iterate_pairs(&self->random, other, self->store, &options, NULL, 0);
-        iterate_clusters(&self->random, other, &options, true, NULL, 0);
+        iterate_clusters(&self->random, other, &cluster, NULL, 0);
     }
     sstore_close(other);
 }

@@ -208,7 +208,7 @@ static void test_useful_plans_trade(void **state)
 
 static void test_radii_only_add(void **state)
 {
-    ss_cost_model model = {.fingerprint_count = 1e8, .block_count = 1.3e5};
+    ss_cost_model model = {.fingerprint_count = 1e8, .block_count = 1.3e5, .io = SSTORE_IO_PREAD};
     for (uint32_t bits = 1; bits <= 64; bits++) {
         ss_plan_table table = {.key_mask = ss_high_mask(bits), .prefix_bits = bits};
         ss_table_cost last = {0};

@@ -105,7 +105,7 @@ static void test_open_refuses(void **state)
     REFUSED(sstore_reopen, NULL, &store);
     assert_null(store);
     REFUSED(sstore_reopen, self->store, NULL);
-    options.io = (sstore_io)(SSTORE_IO_AUTO + 1);
+    options.io = (sstore_io)(SSTORE_IO_MEMORY + 1);
     store = self->store;
     REFUSED(sstore_open, self->path, &options, &store);
     assert_null(store);
@@ -133,7 +133,7 @@ static void test_open_refuses(void **state)
         assert_null(store);
         newer.more[more - 1] = 0;
     }
-    REFUSED(sstore_verify, NULL, NULL, NULL);
+    REFUSED(sstore_verify, NULL, NULL, NULL, NULL);
 }
 
 static void test_queries_refuse(void **state)
@@ -270,15 +270,15 @@ static void check_verify_stops(const char *path, uint32_t min)
 {
     sstore_error error, first;
     stopper all = {.left = UINT32_MAX};
-    assert_int_equal(sstore_verify(path, stop_at_problem, &all, &first), SSTORE_ERROR_DAMAGED);
+    assert_int_equal(sstore_verify(path, NULL, stop_at_problem, &all, &first), SSTORE_ERROR_DAMAGED);
     assert_true(all.calls >= min);
     for (uint32_t at = 1; at <= all.calls; at++) {
         stopper some = {.left = at};
-        assert_status(sstore_verify(path, stop_at_problem, &some, &error), SSTORE_ERROR_DAMAGED, &error);
+        assert_status(sstore_verify(path, NULL, stop_at_problem, &some, &error), SSTORE_ERROR_DAMAGED, &error);
         assert_int_equal(some.calls, at);
         assert_string_equal(error.message, first.message);
     }
-    assert_int_equal(sstore_verify(path, NULL, NULL, NULL), SSTORE_ERROR_DAMAGED);
+    assert_int_equal(sstore_verify(path, NULL, NULL, NULL, NULL), SSTORE_ERROR_DAMAGED);
 }
 
 static void test_verify_stops(void **state)
@@ -290,6 +290,45 @@ static void test_verify_stops(void **state)
     const uint32_t directories = damage_all(self->path, ".mdb"); /* now it cannot be opened */
     assert_int_equal(directories, 2);
     check_verify_stops(self->path, blocks + directories);
+}
+
+typedef struct progress_watch {
+    double fraction;
+    uint32_t calls, stop_at;
+} progress_watch;
+
+static int watch_progress(void *context, const sstore_progress *progress)
+{
+    progress_watch *watch = context;
+    assert_string_equal(progress->phase, "verifying");
+    assert_true(progress->done <= progress->total);
+    assert_true(progress->fraction >= watch->fraction && progress->fraction <= 1);
+    watch->fraction = progress->fraction;
+    return ++watch->calls == watch->stop_at;
+}
+
+/* The progress of a check ends at 1. It can stop the check, which then tells nothing of the store. */
+static void test_verify_progress(void **state)
+{
+    const fixture *self = *state;
+    sstore_verify_options options = SSTORE_VERIFY_OPTIONS_INIT;
+    progress_watch all = {.fraction = 0};
+    sstore_error error = {.status = SSTORE_OK};
+    options.on_progress = watch_progress;
+    options.progress_context = &all;
+    assert_ok(sstore_verify(self->path, &options, NULL, NULL, &error), &error);
+    assert_true(all.fraction == 1);
+    for (uint32_t at = 1; at <= all.calls; at++) {
+        progress_watch some = {.stop_at = at};
+        options.progress_context = &some;
+        assert_status(sstore_verify(self->path, &options, NULL, NULL, &error), SSTORE_STOPPED, &error);
+        assert_int_equal(some.calls, at);
+    }
+    damage_all(self->path, ".mdb"); /* now it cannot be opened */
+    progress_watch damaged = {.stop_at = 3};
+    options.progress_context = &damaged;
+    assert_status(sstore_verify(self->path, &options, NULL, NULL, &error), SSTORE_STOPPED, &error);
+    assert_int_equal(error.status, SSTORE_OK);
 }
 
 /* ----- what is restricted ----- */
@@ -461,7 +500,7 @@ static void test_path_ends_with_a_slash(void **state)
     snprintf(path, sizeof path, "%s/", self->path);
     assert_ok(sstore_open(path, NULL, &store, &error), &error);
     sstore_close(store);
-    assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
+    assert_ok(sstore_verify(path, NULL, NULL, NULL, &error), &error);
 }
 
 static void check_all_found(const fixture *self, sstore_cursor *cursor)
@@ -495,11 +534,11 @@ static void test_moved_store(void **state)
         sstore_cursor_free(cursor);
         sstore_close(store);
     }
-    assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
+    assert_ok(sstore_verify(path, NULL, NULL, NULL, &error), &error);
     add_records(path, &self->data, self->data.count - 1); /* the last one again */
-    assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
+    assert_ok(sstore_verify(path, NULL, NULL, NULL, &error), &error);
     assert_int_equal(rename(path, self->path), 0);
-    assert_ok(sstore_verify(self->path, NULL, NULL, &error), &error);
+    assert_ok(sstore_verify(self->path, NULL, NULL, NULL, &error), &error);
 }
 
 int main(void)
@@ -510,6 +549,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_stat_refuses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_callbacks_stop, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_verify_stops, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_verify_progress, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_recipe, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_max_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_auto_mode, set_up, tear_down),

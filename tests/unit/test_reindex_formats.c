@@ -102,7 +102,7 @@ static void check_whole(const subject *self)
     bool right;
     size_t count;
     sstore_error error = {.status = SSTORE_OK};
-    assert_ok(sstore_verify(store_path(), NULL, NULL, &error), &error);
+    assert_ok(sstore_verify(store_path(), NULL, NULL, NULL, &error), &error);
     sstore *store = store_must_open(store_path(), SSTORE_IO_PREAD, SSTORE_STRATEGY_PROBE);
     sstore_cursor *cursor = store_must_cursor(store);
     assert_ok(store_compare_records(store, &self->truth, &right, &count, &error), &error);
@@ -142,7 +142,7 @@ static void test_other_lmdb_formats(void **state)
         /* Who reads its records alone needs no directory. */
         const char *merged = scratch_path("merged"), *inputs[] = {store_path()};
         assert_ok(sstore_merge(merged, inputs, 1, NULL, NULL, &error), &error);
-        assert_ok(sstore_verify(merged, NULL, NULL, &error), &error);
+        assert_ok(sstore_verify(merged, NULL, NULL, NULL, &error), &error);
         scratch_remove(merged);
         must_reindex(1);
         check_whole(&now);

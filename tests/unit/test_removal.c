@@ -81,7 +81,7 @@ static void finish(sstore_remover *remover, data_ids kind, uint64_t given, unsig
     assert_int_equal(change.segment_count,
                      before.segment_count + (change.removed_count > 0)); /* else nothing is written */
     assert_true(change.conflict_count == 0 && change.min_conflicting_id == 0 && !change.ids_checked);
-    assert_ok(sstore_verify(path, NULL, NULL, &error), &error);
+    assert_ok(sstore_verify(path, NULL, NULL, NULL, &error), &error);
     oracle_free(&truth);
 }
 

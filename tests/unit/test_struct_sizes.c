@@ -35,6 +35,7 @@ static void test_sizes(void **state)
         ENTRY(SS_OPEN_OPTIONS_SIZE_1, sstore_open_options),
         ENTRY(SS_BATCH_OPTIONS_SIZE_1, sstore_batch_options),
         ENTRY(SS_MATCH_COLUMNS_SIZE_1, sstore_match_columns),
+        ENTRY(SS_RECORD_COLUMNS_SIZE_1, sstore_record_columns),
         ENTRY(SS_TABLE_EXPLANATION_SIZE_1, sstore_table_explanation),
         ENTRY(SS_STATISTICS_SIZE_1, sstore_statistics),
         ENTRY(SS_SEGMENT_STATISTICS_SIZE_1, sstore_segment_statistics),
@@ -47,9 +48,11 @@ static void test_sizes(void **state)
         ENTRY(SS_REMOVE_OPTIONS_SIZE_1, sstore_remove_options),
         ENTRY(SS_MERGE_OPTIONS_SIZE_1, sstore_merge_options),
         ENTRY(SS_COMPACT_OPTIONS_SIZE_1, sstore_compact_options),
+        ENTRY(SS_VERIFY_OPTIONS_SIZE_1, sstore_verify_options),
         ENTRY(SS_REINDEX_OPTIONS_SIZE_1, sstore_reindex_options),
         ENTRY(SS_DEDUP_OPTIONS_SIZE_1, sstore_dedup_options),
         ENTRY(SS_JOIN_OPTIONS_SIZE_1, sstore_join_options),
+        ENTRY(SS_CLUSTER_OPTIONS_SIZE_1, sstore_cluster_options),
         ENTRY(SS_PAIR_COLUMNS_SIZE_1, sstore_pair_columns),
         ENTRY(SS_CLUSTER_COLUMNS_SIZE_1, sstore_cluster_columns),
         ENTRY(SS_STREAM_OPTIONS_SIZE_1, sstore_stream_options),
@@ -112,6 +115,22 @@ static sstore_status take_query_columns(const void *columns, sstore_error *error
     return sstore_query_columns(cursor, data.fingerprints[0], 3, columns, 1, &count, error);
 }
 
+static sstore_status take_nearest_columns(const void *columns, sstore_error *error)
+{
+    uint64_t count;
+    return sstore_query_nearest_columns(cursor, data.fingerprints[0], 3, columns, 1, &count, error);
+}
+
+static sstore_status take_record_columns(const void *columns, sstore_error *error)
+{
+    sstore_record_iterator *made;
+    size_t count;
+    assert_ok(sstore_record_iterator_create(store, &made, error), error);
+    const sstore_status status = sstore_record_iterator_next(made, columns, 5, &count, error);
+    sstore_record_iterator_free(made);
+    return status;
+}
+
 static sstore_status take_match_columns(const void *columns, sstore_error *error)
 {
     sstore_match_iterator *made;
@@ -136,7 +155,7 @@ static sstore_status take_cluster_columns(const void *columns, sstore_error *err
 {
     sstore_cluster_iterator *made;
     size_t count;
-    assert_ok(sstore_cluster_iterator_create(store, NULL, true, &made, error), error);
+    assert_ok(sstore_cluster_iterator_create(store, NULL, &made, error), error);
     const sstore_status status = sstore_cluster_iterator_next(made, columns, 5, &count, error);
     sstore_cluster_iterator_free(made);
     return status;
@@ -192,6 +211,11 @@ static sstore_status take_compact(const void *options, sstore_error *error)
     return sstore_compact(source, options, NULL, error);
 }
 
+static sstore_status take_verify(const void *options, sstore_error *error)
+{
+    return sstore_verify(source, options, NULL, NULL, error);
+}
+
 static sstore_status take_reindex(const void *options, sstore_error *error)
 {
     return sstore_reindex(source, options, NULL, error);
@@ -218,7 +242,7 @@ static sstore_status take_join(const void *options, sstore_error *error)
 
 static sstore_status take_clusters(const void *options, sstore_error *error)
 {
-    return sstore_clusters(store, options, true, store_ignore_clustered, NULL, error);
+    return sstore_clusters(store, options, store_ignore_clustered, NULL, error);
 }
 
 static sstore_status take_pair_iterator(const void *options, sstore_error *error)
@@ -233,7 +257,7 @@ static sstore_status take_pair_iterator(const void *options, sstore_error *error
 static sstore_status take_cluster_iterator(const void *options, sstore_error *error)
 {
     sstore_cluster_iterator *made;
-    const sstore_status status = sstore_cluster_iterator_create(store, options, false, &made, error);
+    const sstore_status status = sstore_cluster_iterator_create(store, options, &made, error);
     assert_true((status == SSTORE_OK) == (made != NULL));
     sstore_cluster_iterator_free(made);
     return status;
@@ -329,6 +353,9 @@ static void test_options(void **state)
     static const sstore_remove_options remove = SSTORE_REMOVE_OPTIONS_INIT;
     static const sstore_merge_options merge = SSTORE_MERGE_OPTIONS_INIT;
     static const sstore_compact_options compact = SSTORE_COMPACT_OPTIONS_INIT;
+    static const sstore_record_columns record_columns = SSTORE_RECORD_COLUMNS_INIT;
+    static const sstore_verify_options verify = SSTORE_VERIFY_OPTIONS_INIT;
+    static const sstore_cluster_options cluster = SSTORE_CLUSTER_OPTIONS_INIT;
     static const sstore_reindex_options reindex = SSTORE_REINDEX_OPTIONS_INIT;
     static const sstore_dedup_options dedup = SSTORE_DEDUP_OPTIONS_INIT;
     static const sstore_join_options join = SSTORE_JOIN_OPTIONS_INIT;
@@ -350,13 +377,16 @@ static void test_options(void **state)
     CHECK(merge, SS_MERGE_OPTIONS_SIZE_1, take_merge);
     CHECK(merge, SS_MERGE_OPTIONS_SIZE_1, take_shard);
     CHECK(compact, SS_COMPACT_OPTIONS_SIZE_1, take_compact);
+    CHECK(record_columns, SS_RECORD_COLUMNS_SIZE_1, take_record_columns);
+    CHECK(verify, SS_VERIFY_OPTIONS_SIZE_1, take_verify);
+    CHECK(match_columns, SS_MATCH_COLUMNS_SIZE_1, take_nearest_columns);
     CHECK(reindex, SS_REINDEX_OPTIONS_SIZE_1, take_reindex);
     CHECK(dedup, SS_DEDUP_OPTIONS_SIZE_1, take_dedup);
     CHECK(join, SS_JOIN_OPTIONS_SIZE_1, take_pairs);
     CHECK(join, SS_JOIN_OPTIONS_SIZE_1, take_join);
-    CHECK(join, SS_JOIN_OPTIONS_SIZE_1, take_clusters);
+    CHECK(cluster, SS_CLUSTER_OPTIONS_SIZE_1, take_clusters);
     CHECK(join, SS_JOIN_OPTIONS_SIZE_1, take_pair_iterator);
-    CHECK(join, SS_JOIN_OPTIONS_SIZE_1, take_cluster_iterator);
+    CHECK(cluster, SS_CLUSTER_OPTIONS_SIZE_1, take_cluster_iterator);
     CHECK(stream, SS_STREAM_OPTIONS_SIZE_1, take_stream);
     CHECK(collection, SS_COLLECTION_OPTIONS_SIZE_1, take_collection);
     CHECK(plan, SS_PLAN_OPTIONS_SIZE_1, take_plan);

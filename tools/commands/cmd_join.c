@@ -196,8 +196,14 @@ int cmd_clusters(int argc, char **argv)
     int code = open_store(path, &all, &store, &how.style);
     if (code == EXIT_DONE) {
         const sstore_join_options join = begin(&all);
-        const bool with_singles = all.singles || all.representatives;
-        sstore_status status = sstore_clusters(store, &join, with_singles, print_cluster_record, &how, &error);
+        const sstore_cluster_options cluster = {.struct_size = sizeof cluster,
+                                                .distance = join.distance,
+                                                .threads = join.threads,
+                                                .with_singles = all.singles || all.representatives,
+                                                .memory_bytes = join.memory_bytes,
+                                                .tmp_dir = join.tmp_dir,
+                                                .on_progress = join.on_progress};
+        sstore_status status = sstore_clusters(store, &cluster, print_cluster_record, &how, &error);
         code = end(path, status, &error);
     }
     sstore_close(store);

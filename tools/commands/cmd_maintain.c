@@ -95,6 +95,7 @@ int cmd_reindex(int argc, char **argv)
 /* ----- sstore verify ----- */
 
 static const command_syntax verify_syntax = {
+    .groups = (const option_group[]){RUN_OPTION_GROUPS(offsetof(arguments, task)), {0}},
     .operands = "STORE",
     .doc = "Read and decode everything in STORE, and check that its tables, ids and directory agree. Each problem "
            "is printed to standard error. The exit status is 3 if the store is damaged.",
@@ -134,12 +135,19 @@ static int print_ok(const char *path)
 
 int cmd_verify(int argc, char **argv)
 {
-    const char *path = operands_only_store(command_line_parse(&verify_syntax, argc, argv, NULL));
+    arguments all = {.task = TASK_ARGUMENTS_INIT};
+    sstore_verify_options options = SSTORE_VERIFY_OPTIONS_INIT;
     findings found = {.count = 0};
     sstore_error error;
-    const sstore_status status = sstore_verify(path, print_problem, &found, &error);
+    const char *path = operands_only_store(command_line_parse(&verify_syntax, argc, argv, &all));
+    task_begin_reading(&all.task);
+    options.on_progress = all.task.options.on_progress;
+    const sstore_status status = sstore_verify(path, &options, print_problem, &found, &error);
+    if (status == SSTORE_STOPPED)
+        return task_end(path, status, &error);
+    progress_end();
     if (status == SSTORE_OK)
-        return print_ok(path);
+        return all.task.quiet ? EXIT_DONE : print_ok(path);
     const bool is_damaged = status == SSTORE_ERROR_DAMAGED;
     /* The error repeats a printed problem, or is the reason why the search ended. */
     if (found.count == 0 || (!is_damaged && strcmp(error.message, found.first.message) != 0))

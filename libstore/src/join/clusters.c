@@ -171,10 +171,22 @@ static sstore_status next_record(sstore_cluster_iterator *self, sstore_cluster_r
 
 /* Find the clusters, and load the first of them. */
 static sstore_status find_clusters(sstore_cluster_iterator *self, const sstore *store,
-                                   const sstore_join_options *options, sstore_error *error)
+                                   const sstore_cluster_options *options, sstore_error *error)
 {
     ss_join_call *call = &self->call;
-    sstore_status status = ss_join_call_begin(call, store, store, options, error);
+    sstore_cluster_options taken = SSTORE_CLUSTER_OPTIONS_INIT;
+    sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_CLUSTER_OPTIONS_SIZE_1, error);
+    self->with_singles = taken.with_singles;
+    const sstore_join_options join = {.struct_size = sizeof join,
+                                      .distance = taken.distance,
+                                      .threads = taken.threads,
+                                      .memory_bytes = taken.memory_bytes,
+                                      .tmp_dir = taken.tmp_dir,
+                                      .on_progress = taken.on_progress,
+                                      .progress_context = taken.progress_context};
+    call->tmp_dir = SS_DIR_NONE;
+    if (status == SSTORE_OK)
+        status = ss_join_call_begin(call, store, store, &join, error);
     if (status == SSTORE_OK)
         status = ss_components_create(call->threads, call->join_bytes, &call->tmp_dir, &self->components, error);
     if (status == SSTORE_OK)
@@ -201,7 +213,7 @@ static sstore_status find_clusters(sstore_cluster_iterator *self, const sstore *
     return status == SSTORE_OK ? load_pieces(self, error) : status;
 }
 
-sstore_status sstore_cluster_iterator_create(const sstore *store, const sstore_join_options *options, bool with_singles,
+sstore_status sstore_cluster_iterator_create(const sstore *store, const sstore_cluster_options *options,
                                              sstore_cluster_iterator **iterator_out, sstore_error *error)
 {
     if (iterator_out != NULL)
@@ -211,7 +223,6 @@ sstore_status sstore_cluster_iterator_create(const sstore *store, const sstore_j
     sstore_cluster_iterator *self = ss_alloc(1, sizeof *self);
     if (self == NULL)
         return ss_fail_memory(error, sizeof *self);
-    self->with_singles = with_singles;
     const sstore_status status = find_clusters(self, store, options, error);
     if (status == SSTORE_OK)
         *iterator_out = self;
@@ -220,15 +231,15 @@ sstore_status sstore_cluster_iterator_create(const sstore *store, const sstore_j
     return status;
 }
 
-sstore_status sstore_clusters(const sstore *store, const sstore_join_options *options, bool with_singles,
-                              sstore_cluster_fn on_record, void *context, sstore_error *error)
+sstore_status sstore_clusters(const sstore *store, const sstore_cluster_options *options, sstore_cluster_fn on_record,
+                              void *context, sstore_error *error)
 {
     sstore_cluster_iterator *self;
     sstore_cluster_record record;
     bool more = true;
     if (store == NULL || on_record == NULL)
         return ss_fail_argument(error, "sstore_clusters: store and on_record must not be NULL");
-    sstore_status status = sstore_cluster_iterator_create(store, options, with_singles, &self, error);
+    sstore_status status = sstore_cluster_iterator_create(store, options, &self, error);
     while (status == SSTORE_OK) {
         status = next_record(self, &record, &more, error);
         if (status != SSTORE_OK || !more)

@@ -308,7 +308,7 @@ static double probe_limit(const ss_cost_model *model, uint32_t distance)
 
 uint64_t ss_max_probes(double fingerprint_count, sstore_strategy strategy)
 {
-    const ss_cost_model model = {.fingerprint_count = fingerprint_count, .strategy = strategy};
+    const ss_cost_model model = {.fingerprint_count = fingerprint_count, .io = SSTORE_IO_PREAD, .strategy = strategy};
     /* A scan takes longest at the largest distance. */
     return (uint64_t)(probe_limit(&model, SS_FINGERPRINT_BITS) / PROBE_NS) + 1;
 }

@@ -87,7 +87,7 @@ double ss_uniform_bits(double count);
 typedef struct ss_cost_model {
     double fingerprint_count; /* distinct ones, in each table */
     double block_count;       /* of each table */
-    sstore_io io;
+    sstore_io io; /* not AUTO */
     sstore_strategy strategy;
 } ss_cost_model;
 

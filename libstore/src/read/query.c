@@ -356,6 +356,20 @@ sstore_status sstore_query_columns(sstore_cursor *cursor, uint64_t fingerprint, 
     return status;
 }
 
+sstore_status sstore_query_nearest_columns(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance,
+                                           const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
+                                           sstore_error *error)
+{
+    column_sink sink = {.capacity = capacity};
+    if (count_out == NULL)
+        return ss_fail_argument(error, "sstore_query_nearest_columns: count_out must not be NULL");
+    sstore_status status = ss_take_match_columns(&sink.columns, columns, error);
+    if (status == SSTORE_OK)
+        status = sstore_query_nearest(cursor, fingerprint, max_distance, set_match, &sink, error);
+    *count_out = sink.count;
+    return status;
+}
+
 /* ----- explanation ----- */
 
 static sstore_status ignore_hit(void *context, const ss_hit *hit, sstore_error *error)

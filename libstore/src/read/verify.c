@@ -11,16 +11,19 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/tasks.h"
 #include "codec/huffman.h"
 #include "read/block_check.h"
 #include "store/record_iterator.h"
 
+#define PROGRESS_RECORDS 4096u
 #define MAX_ATTEMPTS 10 /* at a store that writers replace meanwhile */
 
 typedef struct verification {
     sstore_problem_fn on_problem;
     void *context;
-    bool stopped; /* by on_problem, or since writers have replaced the store */
+    ss_progress progress; /* in fingerprints and ids of files, and in records that are compared */
+    bool stopped;         /* by on_problem, or since writers have replaced the store */
     uint64_t problem_count;
     sstore_error worst;   /* the first damage; as long as there is none, the first problem */
     sstore_error opening; /* why the present segment cannot be opened; no message: not known yet */
@@ -55,6 +58,25 @@ static void note_file(verification *self, const char *path, const char *reason)
 static bool is_open(const ss_block_reader *blocks)
 {
     return blocks->file.path != NULL;
+}
+
+static void begin_progress(verification *self, const ss_manifest *manifest)
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < manifest->segment_count; i++) {
+        const ss_manifest_segment *segment = &manifest->segments[i];
+        /* Ids, content and order are checked for all records. */
+        const uint32_t passes = 1u + (manifest->has_ids ? 1 : 0) + (manifest->segment_count > 1 ? 1 : 0);
+        total += segment->plan.table_count * segment->distinct_count + passes * segment->record_count;
+    }
+    self->progress.end_fraction = 0; /* of an earlier attempt */
+    ss_progress_begin(&self->progress, "verifying", 0, total, 1);
+}
+
+/* Count one record of `count` so far. */
+static sstore_status count_record(verification *self, uint64_t count)
+{
+    return count % PROGRESS_RECORDS == 0 ? ss_progress_add(&self->progress, 0, PROGRESS_RECORDS) : SSTORE_OK;
 }
 
 /* ----- tables ----- */
@@ -110,6 +132,7 @@ static sstore_status verify_table(verification *self, table_check *check, const 
         uint32_t count;
         if (ss_table_iterator_next(&iterator, &values, &count, error) == SSTORE_OK) {
             check_block(self, check, block, iterator.bytes, values, count);
+            status = ss_progress_add(&self->progress, 0, count);
         } else {
             note(self, error);
             check->whole = false;
@@ -167,6 +190,7 @@ static sstore_status verify_ids(verification *self, const ss_segment *segment, s
         } else if (!ss_block_check_ids(&blocks, &iterator.block, &reason)) {
             note_block(self, ids, number, reason);
         }
+        status = ss_progress_add(&self->progress, 0, iterator.block.count);
     }
     if (status == SSTORE_OK && self->problem_count == problems_before &&
         !ss_ids_iterator_has_all(&iterator, segment->metadata.distinct_count, segment->metadata.record_count))
@@ -188,13 +212,12 @@ static sstore_status verify_content(verification *self, const ss_segment *segmen
     ss_u128 sum = {0};
     uint64_t count = 0;
     bool more = true;
-    const sstore_status status = ss_segment_iterator_open(&iterator, segment, has_ids, error);
-    sstore_status found = status;
-    while (found == SSTORE_OK && more) {
+    sstore_status status = ss_segment_iterator_open(&iterator, segment, has_ids, error), found = status;
+    while (status == SSTORE_OK && found == SSTORE_OK && more) {
         found = ss_segment_iterator_next(&iterator, &record, &more, error);
         if (found == SSTORE_OK && more) {
             ss_content_add(&sum, has_ids, record.fingerprint, record.id);
-            count++;
+            status = count_record(self, ++count);
         }
     }
     if (status == SSTORE_OK && found != SSTORE_OK)
@@ -258,9 +281,10 @@ static sstore_status open_readable(verification *self, const ss_dir *store, cons
                                    uint32_t number, ss_segment **segment_out, sstore_error *error)
 {
     const ss_manifest_segment *metadata = &manifest->segments[number];
-    const ss_segment_use whole = {.has_ids = manifest->has_ids};
+    const ss_segment_use whole = {.has_ids = manifest->has_ids, .io = SSTORE_IO_PREAD};
     const ss_segment_use files = {.has_ids = manifest->has_ids,
                                   .blocks_only = true,
+                                  .io = SSTORE_IO_PREAD,
                                   .on_problem = note_file_problem,
                                   .context = self};
     sstore_status status = ss_segment_open(store, metadata, &whole, segment_out, error);
@@ -290,6 +314,7 @@ static sstore_status verify_damaged(verification *self, const char *path, sstore
         return status;
     status = ss_manifest_read(&store, &manifest, error);
     if (status == SSTORE_OK) {
+        begin_progress(self, &manifest);
         for (uint32_t i = 0; status == SSTORE_OK && i < manifest.segment_count && !self->stopped; i++) {
             ss_segment *segment = NULL;
             status = open_readable(self, &store, &manifest, i, &segment, error);
@@ -313,12 +338,15 @@ static sstore_status verify_order(verification *self, const sstore *store, sstor
 {
     ss_merge_iterator records;
     sstore_record record;
+    uint64_t count = 0;
     bool more = true;
     ss_merge_iterator_init(&records, store->manifest.has_ids);
-    const sstore_status status = ss_merge_iterator_add(&records, store, 0, store->manifest.segment_count, error);
+    sstore_status status = ss_merge_iterator_add(&records, store, 0, store->manifest.segment_count, error);
     sstore_status found = status == SSTORE_OK ? ss_merge_iterator_rewind(&records, error) : SSTORE_OK;
-    while (status == SSTORE_OK && found == SSTORE_OK && more)
+    while (status == SSTORE_OK && found == SSTORE_OK && more) {
         found = ss_merge_iterator_next(&records, &record, &more, error);
+        status = count_record(self, ++count);
+    }
     if (found != SSTORE_OK)
         note(self, error);
     ss_merge_iterator_close(&records);
@@ -329,6 +357,7 @@ static sstore_status verify_store(verification *self, const sstore *store, sstor
 {
     const ss_manifest *manifest = &store->manifest;
     sstore_status status = SSTORE_OK;
+    begin_progress(self, manifest);
     for (uint32_t i = 0; status == SSTORE_OK && i < manifest->segment_count && !self->stopped; i++)
         status = verify_segment(self, store->segments[i], manifest->has_ids, error);
     if (status == SSTORE_OK && manifest->segment_count > 1 && self->problem_count == 0 && !self->stopped)
@@ -336,22 +365,30 @@ static sstore_status verify_store(verification *self, const sstore *store, sstor
     if (status == SSTORE_OK && manifest->has_ids && self->problem_count == 0 && !self->stopped &&
         manifest->next_id < self->min_next_id) /* min_next_id counts removed records as well */
         note_file(self, store->dir.path, "the manifest's next id is not above all ids");
+    if (status == SSTORE_OK && !self->stopped) /* all is done, with what was skipped */
+        status = ss_progress_add(&self->progress, 0, self->progress.now.total);
     return status;
 }
 
-sstore_status sstore_verify(const char *path, sstore_problem_fn on_problem, void *context, sstore_error *error)
+sstore_status sstore_verify(const char *path, const sstore_verify_options *options, sstore_problem_fn on_problem,
+                            void *context, sstore_error *error)
 {
     verification self = {.on_problem = on_problem, .context = context};
-    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
-    sstore_status status = SSTORE_OK;
+    sstore_verify_options taken = SSTORE_VERIFY_OPTIONS_INIT;
+    sstore_open_options how = SSTORE_OPEN_OPTIONS_INIT;
     sstore_error failure;
     sstore *store = NULL;
-    options.io = SSTORE_IO_PREAD; /* every fault is to be reported */
     if (path == NULL)
         return ss_fail_argument(error, "sstore_verify: path must not be NULL");
+    sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_VERIFY_OPTIONS_SIZE_1, error);
+    if (status != SSTORE_OK)
+        return status;
+    self.progress.report = taken.on_progress;
+    self.progress.context = taken.progress_context;
+    how.io = SSTORE_IO_PREAD; /* every fault is reported */
     for (int attempt = 0; store == NULL && status == SSTORE_OK && self.problem_count == 0; attempt++) {
         self.stopped = false;
-        status = sstore_open(path, &options, &store, &failure);
+        status = sstore_open(path, &how, &store, &failure);
         if (status == SSTORE_OK)
             status = verify_store(&self, store, &failure);
         else if (status != SSTORE_ERROR_NOT_FOUND && ss_is_of_one_file(&failure) && attempt < MAX_ATTEMPTS)
@@ -362,7 +399,7 @@ sstore_status sstore_verify(const char *path, sstore_problem_fn on_problem, void
         failure = self.worst;
         status = failure.status;
     }
-    if (status != SSTORE_OK && error != NULL)
+    if (status != SSTORE_OK && status != SSTORE_STOPPED && error != NULL)
         *error = failure;
     return status;
 }

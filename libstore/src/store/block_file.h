@@ -76,7 +76,7 @@ typedef struct ss_block_reader {
     ss_file file;
     ss_block_header header;
     uint64_t file_key;
-    sstore_io io;
+    sstore_io io; /* not AUTO */
     const uint8_t *base; /* of the map or the loaded file, header included; NULL in pread mode */
     uint64_t file_bytes;
     atomic_uchar *checked; /* a bit for each block, in mmap mode */

@@ -153,7 +153,7 @@ static sstore_status lock_folder(ss_transaction *transaction, ss_write_mode mode
 static sstore_status check_segments(const ss_transaction *transaction, sstore_error *error)
 {
     const ss_manifest *manifest = &transaction->manifest;
-    const ss_segment_use use = {.has_ids = manifest->has_ids, .blocks_only = true};
+    const ss_segment_use use = {.has_ids = manifest->has_ids, .blocks_only = true, .io = SSTORE_IO_PREAD};
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         const ss_manifest_segment *metadata = &manifest->segments[i];
         char name[SS_NAME_CAPACITY];

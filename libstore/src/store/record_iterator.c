@@ -615,9 +615,10 @@ sstore_status sstore_record_iterator_create(const sstore *store, sstore_record_i
     return status;
 }
 
-sstore_status sstore_record_iterator_next(sstore_record_iterator *iterator, uint64_t *fingerprints, uint64_t *ids,
+sstore_status sstore_record_iterator_next(sstore_record_iterator *iterator, const sstore_record_columns *columns,
                                           size_t capacity, size_t *count_out, sstore_error *error)
 {
+    sstore_record_columns to = SSTORE_RECORD_COLUMNS_INIT;
     sstore_record record;
     bool more = true;
     if (iterator == NULL || capacity == 0 || count_out == NULL || iterator->status != SSTORE_OK)
@@ -625,14 +626,17 @@ sstore_status sstore_record_iterator_next(sstore_record_iterator *iterator, uint
             error, "sstore_record_iterator_next: iterator and count_out must not be NULL, the capacity must not be 0, "
                    "and no earlier call may have failed");
     *count_out = 0;
+    const sstore_status status = ss_take_options(&to, sizeof to, columns, SS_RECORD_COLUMNS_SIZE_1, error);
+    if (status != SSTORE_OK)
+        return status;
     while (*count_out < capacity) {
         iterator->status = ss_merge_iterator_next(&iterator->records, &record, &more, error);
         if (iterator->status != SSTORE_OK || !more)
             return iterator->status;
-        if (fingerprints != NULL)
-            fingerprints[*count_out] = record.fingerprint;
-        if (ids != NULL)
-            ids[*count_out] = record.id;
+        if (to.fingerprint != NULL)
+            to.fingerprint[*count_out] = record.fingerprint;
+        if (to.id != NULL)
+            to.id[*count_out] = record.id;
         ++*count_out;
     }
     return SSTORE_OK;

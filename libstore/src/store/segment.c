@@ -155,7 +155,7 @@ static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss
     for (uint32_t i = 0; status == SSTORE_OK && i < file_count; i++) {
         const uint32_t number = i < table_count ? i : SS_IDS_NUMBER;
         sstore_error problem;
-        status = open_blocks(segment, dir, number, whole ? use->io : SSTORE_IO_PREAD, &problem);
+        status = open_blocks(segment, dir, number, use->io, &problem);
         if (status != SSTORE_OK && use->on_problem != NULL && ss_is_of_one_file(&problem)) { /* leave it out */
             ss_block_reader_close(block_file(segment, number));
             *block_file(segment, number) = (ss_block_reader){.file = SS_FILE_NONE};

@@ -86,7 +86,7 @@ typedef struct ss_segment_use {
     ss_file_problem_fn on_problem; /* with blocks_only: reports each block file that cannot be opened, which then has no
                                       blocks; NULL: opening fails */
     void *context;                 /* of on_problem */
-    sstore_io io;
+    sstore_io io; /* not AUTO */
     sstore_strategy strategy;
 } ss_segment_use;
 

@@ -193,7 +193,7 @@ sstore_status sstore_open(const char *path, const sstore_open_options *options, 
                                                  error);
     if (status != SSTORE_OK)
         return status;
-    if (how.options.io > SSTORE_IO_AUTO || how.options.strategy > SSTORE_STRATEGY_FULL_SCAN)
+    if (how.options.io > SSTORE_IO_MEMORY || how.options.strategy > SSTORE_STRATEGY_FULL_SCAN)
         return ss_fail_argument(error, "sstore_open: the read mode or the strategy is out of range");
     how.recipe = how.options.recipe;
     return open_store(&how, store_out, error);

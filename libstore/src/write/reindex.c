@@ -25,7 +25,7 @@ typedef struct reindexing {
 static sstore_status open_segment(const reindexing *self, uint32_t number, bool blocks_only, ss_segment **segment_out,
                                   sstore_error *error)
 {
-    const ss_segment_use use = {.has_ids = self->manifest.has_ids, .blocks_only = blocks_only};
+    const ss_segment_use use = {.has_ids = self->manifest.has_ids, .blocks_only = blocks_only, .io = SSTORE_IO_PREAD};
     return ss_segment_open(&self->transaction.store, &self->manifest.segments[number], &use, segment_out, error);
 }
 

@@ -1,0 +1,62 @@
+/* initializers.h - for C and C++: the initializer of every public struct compiles, and sets struct_size. */
+#ifndef INITIALIZERS_H
+#define INITIALIZERS_H
+
+#include <sstore.h>
+#include <sstore_text.h>
+
+static bool initializers_are_right(void)
+{
+    const sstore_open_options open_options = SSTORE_OPEN_OPTIONS_INIT;
+    const sstore_match_columns match_columns = SSTORE_MATCH_COLUMNS_INIT;
+    const sstore_batch_options batch_options = SSTORE_BATCH_OPTIONS_INIT;
+    const sstore_record_columns record_columns = SSTORE_RECORD_COLUMNS_INIT;
+    const sstore_statistics statistics = SSTORE_STATISTICS_INIT;
+    const sstore_segment_statistics segment_statistics = SSTORE_SEGMENT_STATISTICS_INIT;
+    const sstore_table_statistics table_statistics = SSTORE_TABLE_STATISTICS_INIT;
+    const sstore_change change = SSTORE_CHANGE_INIT;
+    const sstore_build_options build_options = SSTORE_BUILD_OPTIONS_INIT;
+    const sstore_add_options add_options = SSTORE_ADD_OPTIONS_INIT;
+    const sstore_build_needs build_needs = SSTORE_BUILD_NEEDS_INIT;
+    const sstore_remove_options remove_options = SSTORE_REMOVE_OPTIONS_INIT;
+    const sstore_merge_options merge_options = SSTORE_MERGE_OPTIONS_INIT;
+    const sstore_compact_options compact_options = SSTORE_COMPACT_OPTIONS_INIT;
+    const sstore_verify_options verify_options = SSTORE_VERIFY_OPTIONS_INIT;
+    const sstore_reindex_options reindex_options = SSTORE_REINDEX_OPTIONS_INIT;
+    const sstore_dedup_options dedup_options = SSTORE_DEDUP_OPTIONS_INIT;
+    const sstore_join_options join_options = SSTORE_JOIN_OPTIONS_INIT;
+    const sstore_pair_columns pair_columns = SSTORE_PAIR_COLUMNS_INIT;
+    const sstore_cluster_columns cluster_columns = SSTORE_CLUSTER_COLUMNS_INIT;
+    const sstore_cluster_options cluster_options = SSTORE_CLUSTER_OPTIONS_INIT;
+    const sstore_stream_options stream_options = SSTORE_STREAM_OPTIONS_INIT;
+    const sstore_collection_options collection_options = SSTORE_COLLECTION_OPTIONS_INIT;
+    const sstore_plan_options plan_options = SSTORE_PLAN_OPTIONS_INIT;
+    const sstore_text_options text_options = SSTORE_TEXT_OPTIONS_INIT;
+    return open_options.struct_size == sizeof(sstore_open_options) &&
+           match_columns.struct_size == sizeof(sstore_match_columns) &&
+           batch_options.struct_size == sizeof(sstore_batch_options) &&
+           record_columns.struct_size == sizeof(sstore_record_columns) &&
+           statistics.struct_size == sizeof(sstore_statistics) &&
+           segment_statistics.struct_size == sizeof(sstore_segment_statistics) &&
+           table_statistics.struct_size == sizeof(sstore_table_statistics) &&
+           change.struct_size == sizeof(sstore_change) &&
+           build_options.struct_size == sizeof(sstore_build_options) &&
+           add_options.struct_size == sizeof(sstore_add_options) &&
+           build_needs.struct_size == sizeof(sstore_build_needs) &&
+           remove_options.struct_size == sizeof(sstore_remove_options) &&
+           merge_options.struct_size == sizeof(sstore_merge_options) &&
+           compact_options.struct_size == sizeof(sstore_compact_options) &&
+           verify_options.struct_size == sizeof(sstore_verify_options) &&
+           reindex_options.struct_size == sizeof(sstore_reindex_options) &&
+           dedup_options.struct_size == sizeof(sstore_dedup_options) &&
+           join_options.struct_size == sizeof(sstore_join_options) &&
+           pair_columns.struct_size == sizeof(sstore_pair_columns) &&
+           cluster_columns.struct_size == sizeof(sstore_cluster_columns) &&
+           cluster_options.struct_size == sizeof(sstore_cluster_options) &&
+           stream_options.struct_size == sizeof(sstore_stream_options) &&
+           collection_options.struct_size == sizeof(sstore_collection_options) &&
+           plan_options.struct_size == sizeof(sstore_plan_options) &&
+           text_options.struct_size == sizeof(sstore_text_options);
+}
+
+#endif
