@@ -1,13 +1,13 @@
 /*
- * clusters.c - the connected groups of records: two records within the distance are in one cluster. As many pairs of
- * fingerprints as connect the clusters give each fingerprint a root. The clusters are the records, sorted by root.
+ * clusters.c - the connected groups of records: two records within the distance are in one cluster. A spanning join of
+ * the fingerprints gives each one a root. Sorted by root, the records form the clusters.
  */
 #include "base/error.h"
 #include "base/memory.h"
 #include "join/components.h"
 #include "join/join_call.h"
 
-/* Shares of a call's work, by measurement (bench/README.md). */
+/* Fractions of a call's work, by measurement (bench/README.md). */
 #define CONNECTED_FRACTION 0.6
 #define ROOTS_SHARE 0.75
 #define IDENTIFIED_SHARE 0.85
@@ -21,8 +21,8 @@ struct sstore_cluster_iterator {
     ss_piece_room *rooms;           /* one a thread for pieces that are loaded at once, and one more to read ahead */
     size_t first_piece, room_count; /* the piece in rooms[0], and how many are loaded */
     size_t room_index, at;          /* the next member */
-    uint64_t cluster;               /* the number of the cluster at hand */
-    uint64_t size, left;            /* its members, all and to come */
+    uint64_t cluster;               /* the number of the current cluster */
+    uint64_t size, left;            /* its members: all, and the remaining ones */
     ss_triple representative;
     sstore_status status; /* of an earlier call */
 };
@@ -35,8 +35,8 @@ static sstore_status add_edges(void *context, uint32_t worker, const ss_fingerpr
     return ss_components_add(context, worker, pairs, count, error);
 }
 
-/* Add the records of the fingerprint at hand with their root. `node` is the first node that is not below the
- * fingerprint. A record that is alone is no cluster. */
+/* Add the records of the current fingerprint with their root. `node` is the first node that is not below the
+ * fingerprint. A single record is not a cluster. */
 static sstore_status add_fingerprint(sstore_cluster_iterator *self, ss_ordered_lookup *lookup,
                                      const sstore_record *node, sstore_error *error)
 {
@@ -83,7 +83,7 @@ static sstore_status identify(sstore_cluster_iterator *self, sstore_error *error
     return status == SSTORE_OK ? ss_triple_batch_flush(&self->batch, error) : status;
 }
 
-/* ----- giving the members ----- */
+/* ----- returning the members ----- */
 
 static sstore_status load_piece(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
@@ -92,7 +92,7 @@ static sstore_status load_piece(void *context, uint64_t task, uint32_t worker, s
     return ss_piece_room_load(&self->rooms[task], self->members.sorter, self->first_piece + (size_t)task, error);
 }
 
-/* Load the next pieces, side by side; room_count is 0 if there are no more. */
+/* Load the next pieces in parallel; room_count is 0 if there are no more. */
 static sstore_status load_pieces(sstore_cluster_iterator *self, sstore_error *error)
 {
     const uint32_t threads = self->call.threads;
@@ -102,7 +102,7 @@ static sstore_status load_pieces(sstore_cluster_iterator *self, sstore_error *er
     return ss_pool_run(threads, self->room_count, load_piece, self, error);
 }
 
-/* The piece at hand is done: go on to the next one. */
+/* End the current piece, and continue with the next one. */
 static sstore_status end_piece(sstore_cluster_iterator *self, sstore_error *error)
 {
     const sstore_status status = ss_progress_add(&self->call.progress, 0, self->rooms[self->room_index++].count);
@@ -110,8 +110,8 @@ static sstore_status end_piece(sstore_cluster_iterator *self, sstore_error *erro
     return status == SSTORE_OK && self->room_index == self->room_count ? load_pieces(self, error) : status;
 }
 
-/* The next member is the first one of a cluster: count its members. A cluster that is not in one piece has pieces of
- * its own. */
+/* The next member is the first one of a cluster: count its members. A cluster that exceeds a piece has separate
+ * pieces. */
 static sstore_status open_cluster(sstore_cluster_iterator *self, sstore_error *error)
 {
     const ss_piece_room *room = &self->rooms[self->room_index];
@@ -198,7 +198,7 @@ static sstore_status find_clusters(sstore_cluster_iterator *self, const sstore *
     self->batch.sorter = self->members.sorter;
     if (status == SSTORE_OK)
         status = identify(self, error);
-    ss_components_free(self->components); /* its memory goes to the last steps */
+    ss_components_free(self->components); /* the last steps use its memory */
     self->components = NULL;
     if (status == SSTORE_OK)
         status = ss_sort_stage_finish(&self->members, &call->progress, error);

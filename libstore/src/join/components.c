@@ -10,9 +10,9 @@
 #define MAX_BITS 30u
 
 /*
- * Disjoint sets of nodes, which are added in ascending order. The larger root is always hung under the smaller one, so
- * a tree's root is its smallest node. A node is looked up by the leading bits of its distance from the smallest one.
- * Paths are halved when they are walked.
+ * Disjoint sets of nodes, which are added in ascending order. The larger root always becomes a child of the smaller
+ * one, so a tree's root is its smallest node. A node is looked up by the leading bits of its distance from the smallest
+ * one. Paths are halved when they are followed.
  */
 typedef struct node_forest {
     uint64_t *nodes;   /* ascending */
@@ -24,7 +24,7 @@ typedef struct node_forest {
     size_t count, capacity;
 } node_forest;
 
-/* So many leading bits that about one node has each value, if nodes are evenly spread. */
+/* Choose so many leading bits that about one node has each value, if nodes are evenly spread. */
 static uint32_t choose_bits(uint64_t capacity)
 {
     uint32_t bits = MIN_BITS;
@@ -55,7 +55,7 @@ static sstore_status open_forest(node_forest *forest, size_t capacity, uint64_t 
     return opened ? SSTORE_OK : ss_fail_memory(error, forest_bytes(capacity));
 }
 
-/* Add a node above all that are there, unless it is the last one added. */
+/* Add a node above all others, unless it is the last one added. */
 static void add_node(node_forest *forest, uint64_t node)
 {
     if (forest->count > 0 && forest->nodes[forest->count - 1] == node)
@@ -69,7 +69,7 @@ static void add_node(node_forest *forest, uint64_t node)
     forest->count++;
 }
 
-/* The index of a node that is there. */
+/* The index of a present node. */
 static uint32_t index_of(const node_forest *forest, uint64_t node)
 {
     const uint64_t leading = (node - forest->min) >> forest->shift;
@@ -87,7 +87,7 @@ static uint32_t root_of(uint32_t *parents, uint32_t index)
     return index;
 }
 
-/* Connect the last node with one that is there. */
+/* Connect the last node with a present one. */
 static void connect_last(node_forest *forest, uint64_t node)
 {
     const uint32_t a = root_of(forest->parents, (uint32_t)forest->count - 1);
@@ -98,14 +98,14 @@ static void connect_last(node_forest *forest, uint64_t node)
 /* ===== components ===== */
 
 #define ADDED_AT_ONCE 1024u
-#define WORKERS_DIVISOR 8u /* of memory, that pieces take while they are worked on: 1/8 */
+#define WORKERS_DIVISOR 8u /* pieces of the workers take 1/8 of memory */
 #define MIN_PIECE ((uint64_t)1024)
-#define STEP_FRACTION 0.3 /* of the work that is left, that a step is taken for: the number of steps is not known */
+#define STEP_FRACTION 0.3 /* of the remaining work, the estimate of a step: the number of steps is unknown */
 
 /* The state of one thread. */
 typedef struct step_worker {
     ss_piece_room room;
-    sstore_record edges[ADDED_AT_ONCE]; /* on their way to the next step */
+    sstore_record edges[ADDED_AT_ONCE]; /* for the next step, not added yet */
     size_t edge_count;
     uint64_t node_count, min, max; /* of the pieces that were counted */
     bool changed;                  /* some edge, in this step */
@@ -234,9 +234,9 @@ static sstore_status emit(const ss_components *self, uint32_t index, uint64_t no
     return worker->edge_count < ADDED_AT_ONCE ? SSTORE_OK : flush_edges(self, index, error);
 }
 
-/* An edge of a large-star step comes in both directions, and leaves from the larger node to the smaller. `first` is
- * whether it is the star's first one: they ascend by the other node. A root also gets an edge to itself, so that it is
- * among the nodes at the end. */
+/* A large-star step reads edges in both directions, and writes them from the larger node to the smaller. `first` tells
+ * that it is the star's first edge: they ascend by the other node. A root also gets an edge to itself, so that it is
+ * among the final nodes. */
 static sstore_status large_star_edge(const ss_components *self, uint32_t index, const star *of, uint64_t other,
                                      bool first, sstore_error *error)
 {
@@ -249,7 +249,7 @@ static sstore_status large_star_edge(const ss_components *self, uint32_t index, 
     return emit(self, index, other, of->centre, error);
 }
 
-/* An edge of a small-star step comes from the larger node to the smaller, and leaves in both directions. */
+/* A small-star step reads edges from the larger node to the smaller, and writes them in both directions. */
 static sstore_status small_star_edge(const ss_components *self, uint32_t index, const star *of, uint64_t other,
                                      bool first, sstore_error *error)
 {
@@ -261,7 +261,7 @@ static sstore_status small_star_edge(const ss_components *self, uint32_t index, 
     return status == SSTORE_OK && from != of->centre ? emit(self, index, of->centre, from, error) : status;
 }
 
-/* The star of a piece's last node, which may have begun in a piece before. */
+/* The star of a piece's last node, which may have begun in an earlier piece. */
 static star last_star(const sstore_record *items, size_t count, const star *before)
 {
     const uint64_t node = items[count - 1].fingerprint;
@@ -298,7 +298,7 @@ static sstore_status step_piece(void *context, uint64_t task, uint32_t index, ss
     return status == SSTORE_OK ? ss_progress_add(components->progress, index, room->count) : status;
 }
 
-/* Make a step: the edges go into the other sorter. It becomes the newest, unless a small-star step changed nothing. */
+/* Run a step: the edges go into the other sorter. It becomes the newest, unless a small-star step changed nothing. */
 static sstore_status run_step(ss_components *self, bool is_large, double end_fraction, bool *changed,
                               sstore_error *error)
 {
@@ -343,7 +343,7 @@ static sstore_status connect_by_stars(ss_components *self, double end_fraction, 
 
 /* ----- all nodes in memory ----- */
 
-/* Count the nodes of a piece. A node that goes on from the piece before is counted again. */
+/* Count the nodes of a piece. A node that continues from the piece before is counted again. */
 static sstore_status count_nodes(void *context, uint64_t task, uint32_t index, sstore_error *error)
 {
     const ss_components *self = context;

@@ -4,10 +4,10 @@
  *
  * If all nodes fit in memory, union-find takes two passes over the edges. If not, large-star and small-star steps
  * alternate (Kiveris, Lattanzi, Mirrokni, Rastogi and Vassilvitskii, "Connected Components in MapReduce and Beyond",
- * SOCC 2014). In a large-star step every node ties its larger neighbours to the smallest of its neighbours and itself,
- * in a small-star step its smaller ones and itself. Neither changes the components, and each takes a sort of the edges
- * and one pass over them. Some one to three dozen steps later a pair of steps changes nothing: then every node is tied
- * to its root alone.
+ * SOCC 2014). In a large-star step every node connects its larger neighbours with the smallest of its neighbours and
+ * itself, in a small-star step its smaller ones and itself. Neither changes the components. Each takes a sort of the
+ * edges and a pass over them. After one to three dozen steps a pair of steps changes nothing: then each node has one
+ * edge, to its root.
  */
 #ifndef SS_COMPONENTS_H
 #define SS_COMPONENTS_H
@@ -18,8 +18,8 @@
 
 typedef struct ss_components ss_components;
 
-/* `threads`, 0 being all available ones, is how many add edges at once and work. Half of `memory_bytes` is used while
- * edges are added; enforced from 32 MiB up. `tmp_dir` is where to spill; borrowed. MEMORY. */
+/* Up to `threads` threads (0: all available ones) add edges and work. Half of `memory_bytes` is used while edges are
+ * added; enforced from 32 MiB up. Edges are spilled to `tmp_dir`, which is borrowed. MEMORY. */
 sstore_status ss_components_create(uint32_t threads, uint64_t memory_bytes, const ss_dir *tmp_dir,
                                    ss_components **components_out, sstore_error *error);
 /* NULL is allowed. */
@@ -30,8 +30,8 @@ void ss_components_free(ss_components *components);
 sstore_status ss_components_add(ss_components *components, uint32_t writer, const ss_fingerprint_pair *edges,
                                 size_t count, sstore_error *error);
 
-/* Find the components of all edges. No edge can be added after this. The progress goes from its end_fraction to this
- * one, and its `table` is the number of star steps so far: 0 if all nodes fit in memory. IO, MEMORY, STOPPED. */
+/* Find the components of all edges. No edge can be added after this. The progress advances from its end_fraction to
+ * this one, and its `table` is the number of star steps so far: 0 if all nodes fit in memory. IO, MEMORY, STOPPED. */
 sstore_status ss_components_finish(ss_components *components, ss_progress *progress, double end_fraction,
                                    sstore_error *error);
 

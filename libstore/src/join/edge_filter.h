@@ -1,10 +1,10 @@
 /*
- * edge_filter.h - leaves out edges between nodes that earlier edges connect already: union-find (disjoint sets) over
- * nodes that are 64-bit numbers, in a hash table of fixed size. If there is no place for a node, it is not remembered:
- * then a needless edge may pass, but no needed one is left out.
+ * edge_filter.h - leaves out edges between nodes that earlier edges already connect: union-find (disjoint sets) of
+ * 64-bit numbers in a hash table of fixed size. A node that finds no slot is not remembered: then a redundant edge may
+ * pass, but no needed one is left out.
  *
- * Several threads may ask at once, without a lock, after Anderson and Woll, "Wait-free Parallel Algorithms for the
- * Union-Find Problem" (STOC 1991): a root is hung under another one by a compare-and-swap.
+ * Several threads may use it at once, without a lock, after Anderson and Woll, "Wait-free Parallel Algorithms for the
+ * Union-Find Problem" (STOC 1991): a root becomes a child of another one by a compare-and-swap.
  */
 #ifndef SS_EDGE_FILTER_H
 #define SS_EDGE_FILTER_H
@@ -13,16 +13,16 @@
 
 typedef struct ss_edge_filter {
     void *memory;    /* of the two arrays */
-    uint64_t *nodes; /* at each place, as stored; 0: the place is free */
-    uint32_t *steps; /* from each place back to its parent's; 0: it is a root */
-    size_t place_count;
-    size_t expected; /* nodes, since all were forgotten */
+    uint64_t *nodes; /* of each slot, as stored; 0: the slot is free */
+    uint32_t *steps; /* from each slot back to its parent's; 0: it is a root */
+    size_t slot_count;
+    size_t expected; /* nodes, since the filter was emptied */
 } ss_edge_filter;
 
 /* About the bytes of a filter for so many nodes. */
 uint64_t ss_edge_filter_bytes(size_t capacity);
 
-/* A filter that remembers about `capacity` nodes: the fuller it is, the more nodes find no place. MEMORY. */
+/* A filter that remembers about `capacity` nodes: the fuller it is, the more nodes find no slot. MEMORY. */
 sstore_status ss_edge_filter_open(ss_edge_filter *filter, size_t capacity, sstore_error *error);
 /* A zeroed one is allowed. */
 void ss_edge_filter_close(ss_edge_filter *filter);
@@ -31,11 +31,11 @@ void ss_edge_filter_close(ss_edge_filter *filter);
 bool ss_edge_filter_pass(ss_edge_filter *filter, uint64_t a, uint64_t b);
 
 /* Set each node's root. Nodes that were ever given the same root are connected, unless it is SS_EDGE_FILTER_UNKNOWN:
- * then nothing is known of the node. */
+ * then nothing is known about the node. */
 #define SS_EDGE_FILTER_UNKNOWN UINT32_MAX
 void ss_edge_filter_roots(ss_edge_filter *filter, const uint64_t *nodes, size_t count, uint32_t *roots);
 
-/* So many more nodes are to come: forget all nodes if they may find no room. No other thread may ask meanwhile. */
+/* Prepare for so many more nodes: empty the filter if they might not fit. No other thread may use it meanwhile. */
 void ss_edge_filter_expect(ss_edge_filter *filter, size_t count);
 
 #endif

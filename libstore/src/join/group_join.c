@@ -3,14 +3,14 @@
 #include <string.h>
 
 #define SAMPLE 128u        /* values that tell how evenly a bit divides a group */
-#define TESTS_A_SORT 130.0 /* as many tests take as long as partitioning one value, by measurement */
+#define TESTS_A_SORT 130.0 /* tests that take as long as partitioning one value, by measurement */
 #define KEYS_AT_ONCE 512u
-#define MAX_FRACTION 0.75      /* of all tests, that dividing may take */
-#define MIN_KNOWN 64u          /* values from which on it pays to ask whether they are connected */
-#define MAX_APART 64u          /* values that are connected one by one with many that are already */
-#define FLUSH_TESTS (1u << 26) /* some 10 ms of work, after which the caller hears of it though nothing was found */
-#define PRODUCTIVE_DIVISOR 16u /* a search goes on while a value reaches 1/16 of the values that are left */
-#define LANES_MASK ((1u << SS_PAIR_LANES) - 1) /* of a hit of a pair filter; the bits above it are a number */
+#define MAX_FRACTION 0.75      /* of all tests, the maximum cost of dividing */
+#define MIN_KNOWN 64u          /* values from which on it pays to check whether they are connected */
+#define MAX_APART 64u          /* values that are connected one by one with many connected ones */
+#define FLUSH_TESTS (1u << 26) /* some 10 ms of work, after which the caller is called even without pairs */
+#define PRODUCTIVE_DIVISOR 16u /* a search continues while a value reaches 1/16 of the remaining values */
+#define LANES_MASK ((1u << SS_PAIR_LANES) - 1) /* of a hit of a pair filter; the higher bits are a number */
 
 /* The right set is empty but for SS_JOIN_CROSS. */
 typedef struct value_set {
@@ -83,7 +83,7 @@ static void count_tests(ss_group_join *join, size_t tests)
         flush(join);
 }
 
-/* ----- comparing each with each ----- */
+/* ----- comparing all values ----- */
 
 /* The size of the tile that begins here. */
 static uint32_t tile_size(value_set set, size_t begin)
@@ -132,8 +132,8 @@ static void compare_with_tile(ss_group_join *join, const uint64_t *values, size_
     }
 }
 
-/* Compare one tile after the other: of a set with all values before it and within itself, of the right set with all
- * left values. */
+/* Compare one tile after the other: a tile of a set with all values before it and within itself, a tile of the right
+ * set with all left values. */
 static void compare_all(ss_group_join *join, ss_join_kind kind, value_set left, value_set right)
 {
     const bool cross = kind == SS_JOIN_CROSS;
@@ -159,12 +159,12 @@ static uint32_t find_near(ss_group_join *join, value_set set, size_t begin, uint
 
 /* ----- breadth-first search ----- */
 
-/* How many values, from the first on, all neighbours are reached of; and how many are reached. */
+/* The numbers of values whose near values were all reached, and of values that were reached; both from the first on. */
 typedef struct search {
     size_t searched, reached;
 } search;
 
-/* Connect values by a search, to the end or as long as it pays: a search that reaches few values at a time is
+/* Connect values by a search, completely or as long as it pays: a search that reaches few values at a time is
  * quadratic. */
 static search search_values(ss_group_join *join, value_set set, bool to_the_end)
 {
@@ -192,7 +192,7 @@ static search search_values(ss_group_join *join, value_set set, bool to_the_end)
     return state;
 }
 
-/* Connect values. If there are few pairs, all of them connect at less cost than a search. */
+/* Connect values. If there are few pairs, comparing all costs less than a search. */
 static void span(ss_group_join *join, value_set set)
 {
     const uint64_t found_before = join->found;
@@ -207,8 +207,8 @@ static void span(ss_group_join *join, value_set set)
 
 /* ----- values that are connected already ----- */
 
-/* Connect few values with each other and with all others of the set, which are connected. For the latter one pair is
- * enough. */
+/* Connect few values with each other and with all others of the set, which are connected. One pair suffices for the
+ * latter. */
 static void connect_apart(ss_group_join *join, value_set set, const uint32_t *apart, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) { /* to the front */
@@ -229,8 +229,7 @@ static void connect_apart(ss_group_join *join, value_set set, const uint32_t *ap
     compare_within(join, set.values, count);
 }
 
-/* Connect a set if most of it is already, by the pairs found so far. Returns whether nothing more is to be done with
- * it. */
+/* Connect a set if the pairs found so far connect most of it. Returns whether the set is done. */
 static bool connect_known(ss_group_join *join, ss_join_kind kind, value_set set)
 {
     uint32_t apart[MAX_APART];
@@ -257,7 +256,7 @@ static uint64_t varying_bits(value_set from, uint64_t first)
     return varying;
 }
 
-/* A bit, and how probable it is that two values are equal in it. */
+/* A bit, and the probability that two values are equal in it. */
 typedef struct ranked_bit {
     uint64_t bit;
     double equal;
@@ -283,9 +282,9 @@ static uint32_t rank_bits(value_set from, uint64_t varying, ranked_bit *bits)
     return bit_count;
 }
 
-/* Give each bit to the one of `count` empty parts that divides least so far and has room for a bit. Neighbouring bits
- * get into different parts, so if they alone vary each part has some. Returns the fraction of all tests that is left if
- * bits are independent. */
+/* Assign each bit to the one of `count` empty parts that divides least so far and is not full. Adjacent bits get into
+ * different parts, so if only they vary, each part has some. Returns the fraction of all tests that is left if bits are
+ * independent. */
 static double assign_bits(const ranked_bit *bits, uint32_t bit_count, uint32_t count, uint64_t *parts)
 {
     double equal[SS_GROUP_MAX_PARTS], left = 0;
@@ -315,7 +314,7 @@ static double pair_tests(ss_join_kind kind, value_set left, value_set right)
     return kind == SS_JOIN_CROSS ? a * b : a * (a - 1) / 2;
 }
 
-/* Find k + 1 parts of the varying bits. False: comparing each with each is expected to take less than dividing. */
+/* Find k + 1 parts of the varying bits. False: comparing all values is expected to take less than dividing. */
 static bool choose_parts(const ss_group_join *join, ss_join_kind kind, value_set left, value_set right,
                          uint64_t varying, uint64_t *parts)
 {
@@ -329,7 +328,7 @@ static bool choose_parts(const ss_group_join *join, ss_join_kind kind, value_set
     return sorting + assign_bits(bits, bit_count, count, parts) * tests <= MAX_FRACTION * tests;
 }
 
-/* Put values in the order of a part's bits, by counting. */
+/* Sort values by a part's bits, by counting. */
 static void sort_by_part(ss_group_join *join, value_set set, uint64_t part)
 {
     const uint32_t bits = ss_popcount(part);
@@ -377,7 +376,7 @@ static void join_runs(ss_group_join *join, ss_join_kind kind, value_set left, va
     if (cross)
         sort_by_part(join, right, part);
     for (size_t i = 0, j = 0; join->status == SSTORE_OK && i < left.count && (!cross || j < right.count);) {
-        /* The values are in the order of the part's bits, so these compare as the values were sorted. */
+        /* The values are in the order of the part's bits, so these compare in the same order. */
         const uint64_t a = left.values[i] & part, b = cross ? right.values[j] & part : a;
         const value_set from_left = a <= b ? run_at(left, i, part) : no_values;
         const value_set from_right = cross && b <= a ? run_at(right, j, part) : no_values;
@@ -388,7 +387,7 @@ static void join_runs(ss_group_join *join, ss_join_kind kind, value_set left, va
     }
 }
 
-/* Join the sets part by part. False: nothing was done, since comparing each with each is expected to take less. */
+/* Join the sets part by part. False: nothing was done, because comparing all values is expected to take less. */
 static bool divide(ss_group_join *join, ss_join_kind kind, value_set left, value_set right, uint64_t varying,
                    uint32_t depth)
 {
@@ -410,7 +409,7 @@ static void join_sets(ss_group_join *join, ss_join_kind kind, value_set left, va
 {
     if (left.count == 0 || left.count + right.count < 2 || connect_known(join, kind, left))
         return;
-    /* Most groups are so small that a closer look at them does not pay. */
+    /* Most groups are so small that a further analysis does not pay. */
     if (depth < SS_GROUP_MAX_DEPTH &&
         (double)(left.count + right.count) * TESTS_A_SORT <= MAX_FRACTION * pair_tests(kind, left, right)) {
         const uint64_t first = left.values[0];

@@ -1,15 +1,15 @@
 /*
- * group_join.h - all pairs within a Hamming distance among values in memory, of one set or of two, or as few pairs as
- * connect what all pairs would. For one thread.
+ * group_join.h - all pairs within a Hamming distance among values in memory, of one set or of two, or only pairs that
+ * connect the same values as all pairs. For one thread.
  *
- * Few values are compared each with each. Many are divided by the pigeonhole principle: the bits in which they vary go
- * into k + 1 parts, so two values within k agree in one part at least. For each part the values are put into runs that
- * are equal in it, and each run is joined in the same way by the bits that still vary. A pair counts in the first part
- * in which it agrees, at every level, so it is found once. Bits go to the parts by how evenly they divide a sample. So
- * every part divides the values, even if some bits are skewed or nearly constant.
+ * Few values are all compared with each other. Many are divided by the pigeonhole principle: the bits in which they
+ * vary form k + 1 parts, so two values within k are equal in at least one part. For each part the values are sorted
+ * into runs that are equal in it, and each run is joined in the same way by the bits that still vary. A pair counts in
+ * the first part in which it is equal, at every level, so it is found once. Bits are distributed to the parts by how
+ * evenly they divide a sample. So every part divides the values, even if some bits are skewed or nearly constant.
  *
- * A join allocates nothing. The recursion ends at SS_GROUP_MAX_DEPTH, or if comparing each with each is expected to
- * take less.
+ * A join allocates nothing. The recursion ends at SS_GROUP_MAX_DEPTH, or if comparing all values is expected to take
+ * less.
  */
 #ifndef SS_GROUP_JOIN_H
 #define SS_GROUP_JOIN_H
@@ -17,8 +17,8 @@
 #include "base/common.h"
 #include "codec/kernels.h"
 
-#define SS_GROUP_PAIRS 1024u /* handed over at most at once */
-#define SS_GROUP_TILE 2048u  /* values compared at once; they fit into the nearest cache */
+#define SS_GROUP_PAIRS 1024u /* the maximum that is delivered at once */
+#define SS_GROUP_TILE 2048u  /* values compared at once; they fit into the L1 cache */
 #define SS_GROUP_MAX_DEPTH 8u
 #define SS_GROUP_MAX_PARTS 17u /* k + 1, for the largest k */
 #define SS_GROUP_PART_BITS 12u /* that values are partitioned by at once, at most */
@@ -38,14 +38,14 @@ typedef struct ss_fingerprint_pair {
     uint64_t first, second;
 } ss_fingerprint_pair;
 
-/* Takes pairs. It is also called without pairs from time to time, so that long work can be stopped. Any status but OK
- * ends the join, which returns it. */
+/* Takes pairs. It is sometimes called without pairs, so that long work can be stopped. Any status but OK ends the join,
+ * which returns it. */
 typedef sstore_status (*ss_group_pairs_fn)(void *context, const ss_fingerprint_pair *pairs, size_t count,
                                            sstore_error *error);
 
-/* Find the values that are not known to be connected with the others, which are all connected by pairs that were handed
- * over, or are about to be by another thread of the same join. Sets their indexes in `apart`, ascending, and returns
- * how many they are; more than `max` if there are more. */
+/* Find the values that are not known to be connected with the others. The others are all connected by pairs that were
+ * delivered, or are about to be by another thread of the same join. Sets the indexes in `apart`, ascending, and returns
+ * their number; more than `max` if there are more. */
 typedef size_t (*ss_group_apart_fn)(void *context, const uint64_t *values, size_t count, uint32_t *apart, size_t max);
 
 /* The state of one thread's joins; some 53 KiB, so it is for the heap. */
@@ -55,9 +55,9 @@ typedef struct ss_group_join {
     ss_group_pairs_fn on_pairs;
     ss_group_apart_fn find_apart; /* for spanning joins; the caller may set it. NULL: nothing is known */
     void *context;                /* of both */
-    sstore_status status;         /* the first one that was not OK; no work is done after it */
-    sstore_error *error;          /* of the call at work */
-    uint64_t *scratch;            /* borrowed; room for as many values as the larger set has */
+    sstore_status status;         /* the first one that was not OK; it ends the work */
+    sstore_error *error;          /* of the current call */
+    uint64_t *scratch;            /* borrowed; as many values as the larger set has */
     uint64_t tests;               /* pairs compared so far, for tests of how much work is done */
     uint64_t tests_at_flush;
     uint64_t found;                     /* pairs so far */
@@ -65,7 +65,7 @@ typedef struct ss_group_join {
     uint32_t mask_count;
     uint32_t pair_count;
     ss_fingerprint_pair pairs[SS_GROUP_PAIRS];
-    ss_folded row, tile; /* the values that are compared with a tile, and it */
+    ss_folded row, tile; /* the values that are compared with a tile, and the tile */
     uint32_t row_words[2][SS_PAIR_LANES], tile_words[2][SS_GROUP_TILE + SS_PAIR_PADDING];
     uint32_t hits[SS_GROUP_TILE];
     uint32_t ends[1u << SS_GROUP_PART_BITS];
@@ -75,7 +75,7 @@ typedef struct ss_group_join {
 void ss_group_join_init(ss_group_join *join, uint32_t distance, uint64_t *scratch, ss_group_pairs_fn on_pairs,
                         void *context);
 
-/* From now on leave out pairs that are equal under one of these masks (at most SS_GROUP_MAX_EXCEPT). */
+/* Leave out pairs that are equal under one of these masks (at most SS_GROUP_MAX_EXCEPT) from now on. */
 void ss_group_join_except(ss_group_join *join, const uint64_t *masks, uint32_t count);
 
 /* Whether a pair with these differing bits is not left out. */
@@ -86,12 +86,12 @@ bool ss_group_join_counts(const ss_group_join *join, uint64_t differing);
 sstore_status ss_group_join_run(ss_group_join *join, ss_join_kind kind, uint64_t *left, size_t left_count,
                                 uint64_t *right, size_t right_count, sstore_error *error);
 
-/* Hand over the pairs of `from` with the values that are near it, as a spanning join does. The others go to the front,
- * in the same order; *apart_out is how many they are. `from` may be one of the values; it is near itself. */
+/* Deliver the pairs of `from` with the values near it, as a spanning join does. The others move to the front, in the
+ * same order; *apart_out is their number. `from` may be one of the values; it is near itself. */
 sstore_status ss_group_connect(ss_group_join *join, uint64_t from, uint64_t *values, size_t count, size_t *apart_out,
                                sstore_error *error);
 
-/* Hand over the pairs in the buffer. */
+/* Deliver the pairs in the buffer. */
 sstore_status ss_group_flush(ss_group_join *join, sstore_error *error);
 
 #endif

@@ -12,10 +12,10 @@
 #define FIXED_BYTES ((uint64_t)6 << 20) /* the process, its stacks */
 #define MIN_PIECE ((uint64_t)1024)
 #define MAX_PIECE ((uint64_t)1 << 18)
-#define ITEM_BYTES 80u /* that an item at work takes: twice 24, and the records that are looked up for it */
+#define ITEM_BYTES 80u /* of an item that is processed: twice 24, and the records that are looked up for it */
 
-/* Half of the memory is for finding pairs, a quarter for the pairs found. When these are reported, a quarter each is
- * for the items that a step takes, for those that it leaves, and for those that threads work on. */
+/* Half of the memory is for finding pairs, a quarter for the pairs found. Later a quarter each is for the items that a
+ * step reads, for those that it adds, and for those that threads process. */
 static void divide_memory(ss_join_call *call, uint64_t memory_bytes)
 {
     uint64_t reading = ss_merge_iterator_bytes(call->left, 0, call->left->manifest.segment_count);
@@ -159,7 +159,7 @@ static sstore_status retain_values(void *sink, const uint64_t *values, size_t co
     return SSTORE_OK;
 }
 
-/* A part is retained without a lock: no two threads read the same one at once. */
+/* A part is retained without a lock, because no two threads read the same one at once. */
 static sstore_status read_part(void *context, uint32_t number, uint32_t worker, ss_values_fn on_values, void *sink,
                                sstore_error *error)
 {
@@ -185,7 +185,7 @@ sstore_status ss_store_fingerprints_open(ss_store_fingerprints *self, const ssto
                                          sstore_error *error)
 {
     const ss_segment *largest = NULL; /* the parts are cut by its blocks */
-    uint64_t count = 0;               /* at least as many as there are */
+    uint64_t count = 0;               /* an upper bound */
     for (uint32_t i = 0; i < store->manifest.segment_count; i++) {
         const ss_segment *segment = store->segments[i];
         if (largest == NULL || segment->metadata.distinct_count > largest->metadata.distinct_count)

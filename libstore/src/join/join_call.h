@@ -1,6 +1,7 @@
 /*
- * join_call.h - parts that the calls that join share: their options and how they divide memory, items sorted between
- * two steps, the records of ascending fingerprints, and the fingerprints of a store as the source of a join.
+ * join_call.h - the common parts of sstore_pairs(), sstore_join() and sstore_clusters(): options and the division of
+ * memory; the distinct fingerprints of a store as input of table_join.h; sorted stages between two steps; and look-ups
+ * of records in ascending order. Fixed memory: anything that does not fit is spilled.
  */
 #ifndef SS_JOIN_CALL_H
 #define SS_JOIN_CALL_H
@@ -22,8 +23,8 @@ typedef struct ss_join_call {
     size_t piece_capacity; /* items that a thread works on at once */
 } ss_join_call;
 
-/* Check the options of a public call and take them. `right` may be `left`. Close it by ss_dir_close(&call->tmp_dir),
- * also after a failure. ARGUMENT, RECIPE, NOT_FOUND (no tmp_dir). */
+/* Check and take the options of a public call. `right` may be `left`. Close it by ss_dir_close(&call->tmp_dir), also
+ * after a failure. ARGUMENT, RECIPE, NOT_FOUND (no tmp_dir). */
 sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const sstore *right,
                                  const sstore_join_options *options, sstore_error *error);
 
@@ -37,8 +38,8 @@ sstore_status ss_join_call_find(ss_join_call *call, ss_join_kind kind, double en
 
 typedef struct ss_store_part {
     uint64_t first_block; /* in table 0 of the largest segment */
-    uint64_t min;         /* fingerprint that the part may have */
-    bool is_retained;     /* it was read, and `values` has all of it */
+    uint64_t min;         /* the lowest fingerprint of the part */
+    bool is_retained;     /* it was read, and `values` has all of its fingerprints */
     uint64_t *values;
     size_t count, capacity;
 } ss_store_part;
@@ -46,11 +47,11 @@ typedef struct ss_store_part {
 typedef struct ss_store_fingerprints {
     const sstore *store;         /* borrowed */
     ss_fingerprint_parts source; /* for a join; refers to this struct */
-    ss_store_part *parts;        /* and one more, where the last one ends */
-    uint64_t retained_bytes;     /* that all parts take, if they stay in memory once they were read; else 0 */
+    ss_store_part *parts;        /* and one more for the end of the last one */
+    uint64_t retained_bytes;     /* of all parts, if they stay in memory after the first read; else 0 */
 } ss_store_fingerprints;
 
-/* The parts stay in memory, once they were read, if they take at most `max_retained_bytes`. *self must not be moved.
+/* The parts stay in memory after the first read if they take at most `max_retained_bytes`. *self must not be moved.
  * MEMORY. */
 sstore_status ss_store_fingerprints_open(ss_store_fingerprints *self, const sstore *store, uint64_t max_retained_bytes,
                                          sstore_error *error);
@@ -59,7 +60,7 @@ void ss_store_fingerprints_close(ss_store_fingerprints *self);
 
 /* ===== sorted stage ===== */
 
-/* Items that one step leaves for the next, which gets them sorted, in pieces. */
+/* Items that one step adds, and that the next one gets sorted, in pieces. */
 typedef struct ss_sort_stage {
     uint32_t item_words;
     size_t piece_capacity;
@@ -72,7 +73,7 @@ sstore_status ss_sort_stage_open(ss_sort_stage *stage, uint32_t item_words, cons
                                  sstore_error *error);
 /* A zeroed one, and one that could not be opened, are allowed. */
 void ss_sort_stage_close(ss_sort_stage *stage);
-/* Call it when all items were added. MEMORY, IO, STOPPED. */
+/* End the step after all items were added. MEMORY, IO, STOPPED. */
 sstore_status ss_sort_stage_finish(ss_sort_stage *stage, ss_progress *progress, sstore_error *error);
 
 /* A piece of a sorter, with the memory to sort it. */
@@ -86,7 +87,7 @@ sstore_status ss_piece_room_open(ss_piece_room *room, uint32_t item_words, size_
 /* IO. */
 sstore_status ss_piece_room_load(ss_piece_room *room, ss_sorter *sorter, size_t piece, sstore_error *error);
 
-/* Triples on their way to a sorter. */
+/* Collects triples, and adds them to a sorter together. */
 typedef struct ss_triple_batch {
     ss_sorter *sorter;
     uint32_t writer;
@@ -103,20 +104,20 @@ sstore_status ss_triple_batch_flush(ss_triple_batch *batch, sstore_error *error)
 /* The records of ascending fingerprints, in all segments of a store. */
 typedef struct ss_ordered_lookup {
     ss_merge_iterator records;
-    sstore_record next; /* the record at hand */
+    sstore_record next; /* the current record */
     bool more;          /* there is one */
 } ss_ordered_lookup;
 
-/* No record is at hand yet. Close it by ss_merge_iterator_close(&lookup->records). MEMORY. */
+/* There is no current record yet. Close it by ss_merge_iterator_close(&lookup->records). MEMORY. */
 sstore_status ss_ordered_lookup_open(ss_ordered_lookup *lookup, const sstore *store, sstore_error *error);
-/* Go to the first record whose fingerprint is at least this, forward or back. IO, DAMAGED. */
+/* Go to the first record with at least this fingerprint, forward or back. IO, DAMAGED. */
 sstore_status ss_ordered_lookup_begin(ss_ordered_lookup *lookup, uint64_t fingerprint, sstore_error *error);
 /* The same, but only forward. */
 sstore_status ss_ordered_lookup_to(ss_ordered_lookup *lookup, uint64_t fingerprint, sstore_error *error);
 /* Go to the next record. */
 sstore_status ss_ordered_lookup_step(ss_ordered_lookup *lookup, sstore_error *error);
 
-/* Whether the record at hand has this fingerprint. */
+/* Whether the current record has this fingerprint. */
 static inline bool ss_ordered_lookup_at(const ss_ordered_lookup *lookup, uint64_t fingerprint)
 {
     return lookup->more && lookup->next.fingerprint == fingerprint;

@@ -1,35 +1,35 @@
 /*
- * pairs.c - all pairs of records within a distance, of one store or of two. First the pairs of fingerprints are found,
- * sorted by the second one. Each then gets the ids of its second fingerprint, and the results are sorted by the first
- * one. The ids of the first fingerprint are looked up on the way to the caller.
+ * pairs.c - all pairs of records within a distance, of one store or of two. First the pairs of fingerprints are found
+ * and sorted by the second one. Then the ids of the second one are added, and the results sorted by the first one. The
+ * ids of the first one are looked up when the pairs are returned.
  */
 #include "base/error.h"
 #include "base/memory.h"
 #include "join/join_call.h"
 
-/* Shares of a call's work, by measurement of joins with ids (bench/README.md). */
+/* Fractions of a call's work, by measurement of joins with ids (bench/README.md). */
 #define FOUND_FRACTION 0.6
 #define IDENTIFIED_SHARE 0.75
 
-/* The state of one thread, or of one piece of the items that are given to the caller. */
+/* The state of one thread, or of one piece of the items that are returned. */
 typedef struct pair_worker {
     ss_piece_room room;
     ss_ordered_lookup lookup;
-    ss_triple_batch batch; /* while second ids are looked up: triples on their way */
+    ss_triple_batch batch; /* while second ids are looked up */
     size_t record_count, record_capacity;
     sstore_record *records; /* of the piece's first fingerprints, ascending */
-    bool too_many;          /* there is no room for all records: each is looked up when it is given */
+    bool too_many;          /* the records do not fit: each is looked up when it is returned */
 } pair_worker;
 
 struct sstore_pair_iterator {
     ss_join_call call;
     ss_sort_stage pairs;           /* of fingerprints: (first, second), or (second, first) if the right store has ids */
     ss_sort_stage triples;         /* if the right store has ids: (first, second, id of the second) */
-    ss_sort_stage *items;          /* that are given: the triples if there are any, else the pairs */
+    ss_sort_stage *items;          /* that are returned: the triples if there are any, else the pairs */
     pair_worker *workers;          /* one a thread */
     ss_store_fingerprints repeats; /* while the search for fingerprints that several records have runs */
     size_t first_piece, piece_count; /* the piece in workers[0], and how many are loaded */
-    size_t piece_index, item_index;  /* the item that is given */
+    size_t piece_index, item_index;  /* the current item */
     size_t begin;                    /* the first record with its first fingerprint */
     size_t record_index;             /* the next record; if there are too many: 1 once the lookup is at the first */
     sstore_status status;            /* of an earlier call */
@@ -169,7 +169,7 @@ static sstore_status identify_repeats(sstore_pair_iterator *self, sstore_error *
     return status;
 }
 
-/* Give the pairs their second ids. */
+/* Add the second ids to the pairs. */
 static sstore_status identify(sstore_pair_iterator *self, sstore_error *error)
 {
     ss_join_call *call = &self->call;
@@ -185,12 +185,12 @@ static sstore_status identify(sstore_pair_iterator *self, sstore_error *error)
     for (uint32_t i = 0; status == SSTORE_OK && i < call->threads; i++)
         status = ss_triple_batch_flush(&self->workers[i].batch, error);
     close_workers(self);
-    ss_sort_stage_close(&self->pairs); /* its memory goes to the report */
+    ss_sort_stage_close(&self->pairs); /* the report uses its memory */
     self->items = &self->triples;
     return status == SSTORE_OK ? ss_sort_stage_finish(&self->triples, &call->progress, error) : status;
 }
 
-/* ----- giving the pairs ----- */
+/* ----- returning the pairs ----- */
 
 static ss_triple triple_at(const sstore_pair_iterator *self, const pair_worker *piece, size_t i)
 {
@@ -238,7 +238,7 @@ static sstore_status load_piece(void *context, uint64_t task, uint32_t worker, s
     return status;
 }
 
-/* Load the next pieces, side by side; piece_count is 0 if there are no more. */
+/* Load the next pieces in parallel; piece_count is 0 if there are no more. */
 static sstore_status load_pieces(sstore_pair_iterator *self, sstore_error *error)
 {
     const uint32_t threads = self->call.threads;
@@ -248,7 +248,7 @@ static sstore_status load_pieces(sstore_pair_iterator *self, sstore_error *error
     return ss_pool_run(threads, self->piece_count, load_piece, self, error);
 }
 
-/* The piece at hand is done: go on to the next one. */
+/* End the current piece, and continue with the next one. */
 static sstore_status end_piece(sstore_pair_iterator *self, sstore_error *error)
 {
     const size_t count = self->workers[self->piece_index++].room.count;
@@ -257,7 +257,7 @@ static sstore_status end_piece(sstore_pair_iterator *self, sstore_error *error)
     return status == SSTORE_OK && self->piece_index == self->piece_count ? load_pieces(self, error) : status;
 }
 
-/* Get the next id of the first fingerprint of the item at hand; *more_out is false if there are no more. */
+/* Get the next id of the first fingerprint of the current item; *more_out is false if there are no more. */
 static sstore_status next_id(sstore_pair_iterator *self, pair_worker *piece, uint64_t first, uint64_t *id_out,
                              bool *more_out, sstore_error *error)
 {
@@ -302,7 +302,7 @@ static sstore_status next_pair(sstore_pair_iterator *self, sstore_pair *pair, bo
             continue;
         }
         if (is_self && triple.first == triple.second && id >= triple.third)
-            continue; /* it comes the other way round, or is the record itself */
+            continue; /* it also comes in the other order, or is the record itself */
         *pair = (sstore_pair){.fingerprint = triple.first,
                               .id = id,
                               .other_fingerprint = triple.second,

@@ -7,8 +7,8 @@
 
 #define FILTERED_GROUP 512u /* values from which on edges are filtered */
 #define LOOKED_UP_AT_ONCE 128u
-#define CENTRE_SAMPLE 128u /* values that tell which bits most values have */
-#define MIN_PART_BITS 2u   /* for a part to divide a group worth its while */
+#define CENTRE_SAMPLE 128u /* values to find the bits that most values have */
+#define MIN_PART_BITS 2u   /* that make it worth dividing a group by a part */
 
 /* A group's values, or a chunk of them. The left ones come first; without sides all are left. */
 typedef struct sided_values {
@@ -18,24 +18,24 @@ typedef struct sided_values {
 
 struct ss_join_worker {
     const ss_join_team *team;
-    const ss_join_block *block; /* the one at hand */
+    const ss_join_block *block; /* the current one */
     uint32_t index;
     void *items;                               /* a piece */
     void *scratch;                             /* of sorting a piece, or a group's values */
-    uint64_t *values;                          /* room for a group, or two chunks of one */
+    uint64_t *values;                          /* a group, or two chunks of one */
     sided_values group;                        /* that `values` begins with: a group from several pieces, or a chunk */
     size_t chunk_number;                       /* of a chunk */
-    size_t begin, end;                         /* of the items in the piece: whole groups */
+    size_t begin, end;                         /* of the items in the piece: complete groups */
     ss_edge_filter own_edges;                  /* of SS_JOIN_SPANNING, unless they are shared */
     ss_edge_filter *edges;                     /* its own, or the first worker's if they are shared */
-    bool filters_edges;                        /* in the group at hand */
+    bool filters_edges;                        /* in the current group */
     ss_fingerprint_pair pairs[SS_GROUP_PAIRS]; /* as they were before the permutation */
     ss_group_join join;
 };
 
 /* ----- edges and pairs ----- */
 
-/* Hand over pairs, the lower value first if there are no sides. */
+/* Deliver pairs, the lower value first if there are no sides. */
 static sstore_status deliver(void *context, const ss_fingerprint_pair *pairs, size_t count, sstore_error *error)
 {
     ss_join_worker *worker = context;
@@ -63,8 +63,8 @@ static void look_up_roots(const ss_join_worker *worker, const uint64_t *values, 
     ss_edge_filter_roots(worker->edges, nodes, count, roots);
 }
 
-/* The root that more than half of them are, if there is one; see Boyer and Moore, "MJRTY: A Fast Majority Vote
- * Algorithm" (1991). */
+/* The root of more than half of them, if there is one; see Boyer and Moore, "MJRTY: A Fast Majority Vote Algorithm"
+ * (1991). */
 static uint32_t majority(const uint32_t *roots, size_t count)
 {
     uint32_t candidate = SS_EDGE_FILTER_UNKNOWN, lead = 0;
@@ -199,7 +199,7 @@ static sstore_status join_values(ss_join_worker *worker, sided_values group, sst
                              group.count - group.left, error);
 }
 
-/* Join each group that is whole in the piece. */
+/* Join each group that is complete in the piece. */
 static sstore_status join_groups(ss_join_worker *worker, sstore_error *error)
 {
     const ss_join_team *team = worker->team;
@@ -261,8 +261,8 @@ static sstore_status close_group(piece_run *self, ss_join_worker *worker, size_t
     return SSTORE_OK;
 }
 
-/* Take over from the piece before, and leave the last group to the next one. The worker gets the group that ends in
- * this piece, and the groups that are whole in it. */
+/* Take over from the piece before, and carry the last group into the next one. The worker gets the group that ends in
+ * this piece, and the groups that are complete in it. */
 static sstore_status take_turn(piece_run *self, ss_join_worker *worker, size_t piece, size_t count, sstore_error *error)
 {
     const ss_join_team *team = self->team;
@@ -309,7 +309,7 @@ static sstore_status join_piece(void *context, uint64_t task, uint32_t index, ss
     status = join_values(worker, worker->group, error);
     if (status == SSTORE_OK)
         status = join_groups(worker, error);
-    /* The next piece does not wait for this one any more, so a failure need not break the sequencer. */
+    /* The next piece no longer waits for this one, so a failure need not break the sequencer. */
     return status == SSTORE_OK ? ss_progress_add(self->team->options->progress, index, count) : status;
 }
 
@@ -421,7 +421,7 @@ static sstore_status join_chunk_pair(void *context, uint64_t task, uint32_t inde
 
 /* ----- large groups: most values connected with one ----- */
 
-/* A value that many others are likely to be near: of some values the one nearest to the bits that most of a sample
+/* A value that is probably near many others: among some values the one nearest to the bits that most of a sample
  * have. */
 static uint64_t choose_centre(const uint64_t *values, size_t count)
 {
@@ -459,8 +459,7 @@ static size_t leave_out_known(const ss_join_worker *worker, uint64_t centre, uin
 }
 
 /* Connect the values of the group that are near one of them, the centre, or known to be connected with it. The others
- * go to team->carried, ascending, and self->apart is how many they are. It gives up if they are more than half of what
- * fits there. */
+ * go to team->carried, ascending, and self->apart is their number. Gives up if they exceed half of its capacity. */
 static sstore_status connect_with_centre(chunk_run *self, sstore_error *error)
 {
     ss_join_team *team = self->team;
@@ -511,8 +510,8 @@ static sstore_status join_with_apart(void *context, uint64_t task, uint32_t inde
 
 /* ----- all groups ----- */
 
-/* Join a large group in the way that costs least. If it is `divisible`, *left_out is true if it was not joined, since
- * it is better divided. */
+/* Join a large group in the cheapest way. If it is `divisible`, *left_out becomes true if it was not joined because
+ * dividing it costs less. */
 static sstore_status join_large_group(const piece_run *pieces, const ss_item_group *group, bool divisible,
                                       bool *left_out, sstore_error *error)
 {
@@ -523,7 +522,7 @@ static sstore_status join_large_group(const piece_run *pieces, const ss_item_gro
     if (status == SSTORE_OK && team->kind == SS_JOIN_SPANNING) {
         status = connect_with_centre(&self, error);
         connected = status == SSTORE_OK && self.apart <= team->group_capacity / 2;
-        if (connected && self.apart > 0) /* this takes time in proportion to the group */
+        if (connected && self.apart > 0) /* takes time proportional to the group */
             status = ss_pool_run(team->threads, self.chunk_count, join_with_apart, &self, error);
     }
     *left_out = !connected && divisible;

@@ -2,14 +2,14 @@
  * piece_join.h - joins the groups of items in a sorter that are equal in their leading bits, a piece at a time, on
  * several threads.
  *
- * A group may go on from piece to piece. Pieces pass on, in their order, the items that may go on in the next one, so
- * one thread sees each group as a whole. If a group has more than `group_capacity` items, they are not carried: its
- * pieces are noted, and when all other groups are done it is left to the caller, or joined chunk against chunk, by all
+ * A group may continue from piece to piece. In the order of the pieces, the items of the last group are carried into
+ * the next piece, so one thread gets each group completely. A group of more than `group_capacity` items is not carried:
+ * its pieces are noted, and after all other groups it is left to the caller, or joined chunk against chunk by all
  * threads. A spanning join first reads such a group once: if most of it is near one value, or known to be connected
- * with it, the rest is joined with each chunk, and nothing is left.
+ * with it, the other values are joined with each chunk, and the group is done.
  *
  * Items are fingerprints, or for SS_JOIN_CROSS records of a fingerprint and its side, SS_LEFT or SS_RIGHT. They are
- * permuted so that the bits of a block lead.
+ * permuted so that the bits of a block come first.
  */
 #ifndef SS_PIECE_JOIN_H
 #define SS_PIECE_JOIN_H
@@ -33,9 +33,9 @@ typedef struct ss_join_team {
     size_t group_capacity; /* items of a group that one thread joins: at least two pieces */
     size_t edge_capacity;  /* fingerprints that an edge filter remembers; for SS_JOIN_SPANNING alone */
     bool shares_edges;     /* one filter for all fingerprints; else each worker has one, for some groups at a time */
-    uint64_t bytes;        /* that all of it takes, about */
+    uint64_t bytes;        /* of the team, about */
     ss_join_worker *workers;
-    void *carried; /* group_capacity items: the group that may go on in the next piece */
+    void *carried; /* group_capacity items: the group that may continue in the next piece */
 } ss_join_team;
 
 /* The bytes that a team takes for each item of its piece capacity, if a group has SS_GROUP_PIECES times as many. */
@@ -65,7 +65,7 @@ typedef struct ss_item_group {
     size_t first_piece, end_piece;
 } ss_item_group;
 
-/* Groups with more items than group_capacity. Zeroed there are none; `groups` is to be freed with ss_free(). */
+/* Groups with more items than group_capacity. Begins zeroed; free `groups` with ss_free(). */
 typedef struct ss_large_groups {
     ss_item_group *groups;
     size_t count, capacity;

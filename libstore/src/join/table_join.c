@@ -46,14 +46,14 @@ static sstore_status open_run(join_run *self, ss_join_kind kind, sstore_error *e
     const uint64_t memory = options->memory_bytes, count = self->count;
     const size_t item_bytes = kind == SS_JOIN_CROSS ? sizeof(sstore_record) : sizeof(uint64_t);
     uint32_t threads = ss_pool_threads(options->threads);
-    /* Groups that a thread has no room for are divided, or joined chunk against chunk. That takes far more time than
+    /* Groups that exceed a thread's memory are divided, or joined chunk against chunk. That takes far more time than
      * threads save. */
     const uint64_t useful = memory / WORKERS_DIVISOR / ss_join_team_item_bytes(threads, item_bytes) * threads /
                             USEFUL_PIECE;
     threads = (uint32_t)ss_max_u64(ss_min_u64(threads, useful), 1);
     const uint64_t room = memory / WORKERS_DIVISOR / ss_join_team_item_bytes(threads, item_bytes);
     const uint64_t piece = ss_max_u64(ss_min_u64(room, count), MIN_PIECE);
-    /* If all items are in one group, it is divided, so that all threads have something to do. */
+    /* If all items are in one group, it is divided, so that all threads have work. */
     const uint64_t alone = ss_min_u64(ss_max_u64(count / (4 * threads), MAX_ALONE), MAX_TOGETHER);
     const uint64_t group = ss_max_u64(ss_min_u64(piece * SS_GROUP_PIECES, alone), 2 * MIN_PIECE);
     const uint64_t max_edges = memory / EDGES_SHARE / ss_edge_filter_bytes(1);
@@ -78,7 +78,7 @@ static sstore_status open_run(join_run *self, ss_join_kind kind, sstore_error *e
 
 /* ----- permuting ----- */
 
-/* The fingerprints of a level on their way into a sorter, permuted. */
+/* Adds the permuted fingerprints of a level to a sorter. */
 typedef struct permute_run {
     const join_run *join;
     const join_level *level;
@@ -121,7 +121,7 @@ static sstore_status permute_part(void *context, uint64_t task, uint32_t worker,
 
 /* ----- blocks ----- */
 
-/* The mask of a block: its share of the varying bits, as many as the other blocks have, or one more. 0: all are one
+/* The mask of a block: its part of the varying bits, as many as the other blocks have, or one more. 0: all are one
  * group. */
 static uint64_t block_mask(const join_run *self, uint64_t varying, uint32_t block)
 {
@@ -182,7 +182,7 @@ static sstore_status join_block(join_run *self, const join_level *level, uint32_
     begin_phase(self, level, "permuting", number, PERMUTING_SHARE);
     if (status == SSTORE_OK)
         status = ss_pool_run(team->threads, parts, permute_part, &run, error);
-    if (status == SSTORE_OK) /* no group is carried yet, and there is room for a piece */
+    if (status == SSTORE_OK) /* no group is carried yet, so a piece fits */
         status = ss_sorter_finish(sorter, team->carried, self->options->progress, error);
     begin_phase(self, level, "comparing", number, 1);
     if (status == SSTORE_OK)

@@ -3,10 +3,10 @@
  * several threads.
  *
  * By the method of Manku, Jain and Das Sarma (2007), section 3: the 64 bits are cut into k + 1 blocks, so two
- * fingerprints within k agree in at least one of them. For each block all fingerprints are sorted, permuted so that the
- * block leads, and the groups that are equal in it are joined in memory (group_join.h). A pair counts in the first
- * block in which it agrees. At large distances blocks are so narrow that they save nothing: then all fingerprints are
- * one group.
+ * fingerprints within k are equal in at least one of them. For each block all fingerprints are permuted so that the
+ * block comes first, and sorted. Groups that are equal in it are joined in memory (group_join.h). A pair counts in the
+ * first block in which it is equal. At large distances blocks are so narrow that they save nothing: then all
+ * fingerprints form one group.
  */
 #ifndef SS_TABLE_JOIN_H
 #define SS_TABLE_JOIN_H
@@ -22,7 +22,7 @@ typedef struct ss_fingerprint_parts {
     void *context;
     uint32_t part_count;
     uint64_t count; /* of the fingerprints of all parts */
-    /* Give a part to `on_values`, in pieces of any size, and return its status if it is not OK. It is called from
+    /* Pass a part to `on_values`, in pieces of any size, and return its status if it is not OK. It is called from
      * several threads, for different parts at once, and for each part once a block; no two calls at once have the same
      * `worker`. */
     sstore_status (*read)(void *context, uint32_t part, uint32_t worker, ss_values_fn on_values, void *sink,
@@ -38,16 +38,16 @@ typedef struct ss_join_options {
     uint32_t distance;     /* k, 0 to 16 */
     uint32_t threads;      /* 0: all available ones */
     uint64_t memory_bytes; /* beside the process; enforced from 58 MiB up. With little memory fewer threads work */
-    const ss_dir *tmp_dir; /* where to spill; borrowed */
-    ss_progress *progress; /* goes from its end_fraction to this one */
+    const ss_dir *tmp_dir; /* for spilled items; borrowed */
+    ss_progress *progress; /* advances from its end_fraction to this one */
     double end_fraction;
     ss_join_pairs_fn on_pairs;
     void *context;
 } ss_join_options;
 
-/* Join fingerprints; `right` is NULL but for SS_JOIN_CROSS. Of a pair of a self-join the lower fingerprint comes first,
- * of a cross-join the left one. The order of pairs is not defined. Errors: IO, MEMORY, STOPPED by progress, and those
- * of the sources and on_pairs. */
+/* Join fingerprints; `right` is NULL except for SS_JOIN_CROSS. Of a pair of a self-join the lower fingerprint comes
+ * first, of a cross-join the left one. The order of pairs is not defined. Errors: IO, MEMORY, STOPPED by progress, and
+ * those of the sources and on_pairs. */
 sstore_status ss_table_join(ss_join_kind kind, const ss_fingerprint_parts *left, const ss_fingerprint_parts *right,
                             const ss_join_options *options, sstore_error *error);
 

@@ -41,7 +41,7 @@ typedef struct ss_plan {
  * Make a plan from its name:
  *   "20", "16", "10", "4", "3", "2", "1"   6c3, 4c1/4c1, 5c2, 4c1; disjoint bit groups of 24+20+20, 32+32 and 64 bits
  *   "BcC", "BcC/BcC"                       choose, nested; as above, with the smallest complete radii
- *   "bits,bits,..."                        disjoint bit groups, two or more, with such radii; other numbers alone are refused
+ *   "bits,bits,..."                        two or more disjoint bit groups with such radii; one number alone is refused
  *   "bits:radius,..."                      disjoint bit groups from bit 0 on, at most 64 bits in all
  *   "mask:radius,..."                      any tables, each mask 16 hex digits
  * The key bits of table 0 are always the leading ones, so that table 0 is not permuted. ARGUMENT: no such name; or a

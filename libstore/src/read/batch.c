@@ -1,4 +1,4 @@
-/* batch.c - forms rounds of queries, chooses how to answer each of them, and hands on the matches. */
+/* batch.c - forms rounds of queries, chooses how to answer each round, and returns the matches. */
 #include "read/batch.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ static void reset_workers(const ss_batch *batch)
 
 /* ----- one by one ----- */
 
-/* Where the hits of one query go. */
+/* The destination of one query's hits. */
 typedef struct hit_sink {
     const ss_batch *batch;
     uint32_t worker, query;
@@ -70,7 +70,7 @@ static sstore_status add_hit(void *context, const ss_hit *hit, sstore_error *err
                             error);
 }
 
-/* Answer one task's share of the queries. */
+/* Answer the queries of one task. */
 static sstore_status query_one_by_one(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
     const ss_batch *batch = context;
@@ -132,11 +132,11 @@ struct sstore_match_iterator {
     ss_batch batch;
     ss_query_plan *plans; /* one a segment */
     const uint64_t *fingerprints;
-    size_t count, next; /* queries from `next` on have not come into a round */
-    /* Parts of a round that found too much, the next one last: each halving leaves one half waiting. */
+    size_t count, next; /* queries from `next` on are not in a round yet */
+    /* The other halves of rounds with too many hits, the next one last. */
     query_range pending[SS_ROUND_QUERY_BITS + 1];
     uint32_t pending_count;
-    sstore_match *matches; /* of the present part of a round */
+    sstore_match *matches; /* of the current part of a round */
     size_t match_count, match_index;
     sstore_status status; /* of an earlier call */
 };
@@ -161,8 +161,7 @@ static sstore_status find_hits(sstore_match_iterator *self, sstore_error *error)
     return status;
 }
 
-/* Get the matches of some queries. If they are too many together, put both halves of the queries on the pending
- * ones. */
+/* Get the matches of some queries. If they are too many, add both halves of the queries to the pending ones. */
 static sstore_status answer_range(sstore_match_iterator *self, query_range range, sstore_error *error)
 {
     ss_batch *batch = &self->batch;

@@ -7,7 +7,7 @@
  *                are tested
  *   full scan    a table pass over table 0 alone, which tests all queries against every fingerprint
  * The hits (a query and a matching fingerprint) come in any order. ss_batch_report() then looks up their records and
- * puts the matches in the order of the queries. A round that finds too much is answered again in halves.
+ * sorts the matches by query. A round with too many hits is answered again in halves.
  */
 #ifndef SS_BATCH_H
 #define SS_BATCH_H
@@ -29,7 +29,7 @@ static inline int ss_compare_matches(const void *left, const void *right)
 }
 
 #define SS_ROUND_QUERY_BITS 20u               /* a round has at most 2^20 queries */
-#define SS_ROUND_MATCHES ((long long)1 << 21) /* in a round at most, unless one query alone has more */
+#define SS_ROUND_MATCHES ((long long)1 << 21) /* the maximum of a round, unless a single query has more */
 
 /* A matching fingerprint of one query of the round. */
 typedef struct ss_batch_hit {
@@ -51,21 +51,21 @@ typedef struct ss_batch {
     const sstore *store;
     const uint64_t *fingerprints;
     uint32_t count, distance, threads;
-    uint32_t segment_index; /* of the present segment */
+    uint32_t segment_index; /* of the current segment */
     const ss_segment *segment;
     const ss_query_plan *plan; /* for it */
     ss_batch_worker *workers;  /* one a thread */
-    atomic_llong *room;        /* how many hits all workers may still make room for; NULL: any number */
+    atomic_llong *room;        /* how many more hits all workers may store; NULL: any number */
 } ss_batch;
 
-/* Append a hit in the present segment, whose index need not be set. STOPPED if that makes too many; MEMORY. */
+/* Append a hit in the current segment, whose index need not be set. STOPPED if there are too many; MEMORY. */
 sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_hit hit, sstore_error *error);
 
 /* Get the worker's cursor. Errors as sstore_cursor_create(). */
 sstore_status ss_batch_cursor(const ss_batch *batch, uint32_t worker, sstore_cursor **cursor_out, sstore_error *error);
 
-/* Find the hits of all queries in the present segment, by a pass over each table that the plan probes, or by a
- * full scan. */
+/* Find the hits of all queries in the current segment, by a pass over each table that the plan probes, or by a full
+ * scan. */
 sstore_status ss_batch_pass(const ss_batch *batch, bool scan, sstore_error *error);
 
 /* The cost of ss_batch_pass(), in estimated nanoseconds of one thread. */
@@ -73,8 +73,8 @@ double ss_batch_pass_cost(const ss_batch *batch, bool scan);
 
 /*
  * Turn the hits into matches, in the order of the queries, those of one query by (distance, fingerprint, id). The
- * caller frees *matches_out. The first query of the round has the index `first_index`. STOPPED if several queries
- * have more than SS_ROUND_MATCHES. Without OK there are no matches.
+ * caller frees *matches_out. The first query of the round has the index `first_index`. STOPPED if several queries have
+ * more than SS_ROUND_MATCHES. If the status is not OK, there are no matches.
  */
 sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, sstore_match **matches_out,
                               size_t *count_out, sstore_error *error);

@@ -1,16 +1,16 @@
 /*
- * batch_pass.c - many queries against whole tables. A table is cut into slices by leading bits. Each slice's blocks
- * are read once, and an index over the next bits leads every probe straight to its few groups, whose lower halves are
- * tested. Nothing is sorted but the queries.
+ * batch_pass.c - passes of many queries over a table. A table is cut into slices by leading bits. The blocks of a slice
+ * are read once, and an index over the next bits leads every probe to its few groups, whose lower halves are tested.
+ * Only the queries are sorted.
  *
  * A slice is a power of two of the key space that holds about SLICE_FINGERPRINTS at most, but it has no more leading
  * bits than the table's prefix. So slices are as fine as the data is dense, and a slice's blocks and index stay in a
- * core's cache while the queries are tested. The index's buckets are prefixes as well, mostly shorter than the
- * table's. A probe with a shorter prefix finds more candidates, never fewer, and testing these is faster than making
- * a longer prefix.
+ * core's cache while the queries are tested. The index's buckets are prefixes as well, mostly shorter than the table's.
+ * A probe with a shorter prefix finds more candidates, never fewer, and testing these is faster than using a longer
+ * prefix.
  *
- * A full scan is a pass over table 0 without an index: each slice is tested whole against the queries whose leading
- * bits are within the distance.
+ * A full scan is a pass over table 0 without an index: all of a slice is tested against the queries whose leading bits
+ * are within the distance.
  */
 #include <math.h>
 
@@ -42,7 +42,7 @@
 /* A piece of a table: the fingerprints that begin with the leading `bits` bits of `first`. */
 typedef struct slice {
     uint64_t first;
-    uint64_t begin_block, end_block; /* that hold them, and perhaps neighbours */
+    uint64_t begin_block, end_block; /* that have them, and perhaps others */
     uint32_t bits;
 } slice;
 
@@ -51,7 +51,7 @@ typedef struct slice_block {
     uint64_t number, rank; /* rank: of its first fingerprint, in table 0 */
     uint32_t first_group;  /* of all groups of the slice */
     ss_block block;
-    uint64_t *decoded; /* all of it, or NULL: only groups where a lower half is near are decoded */
+    uint64_t *decoded; /* all of it, or NULL: only groups with a near lower half are decoded */
 } slice_block;
 
 typedef struct slice_worker slice_worker;
@@ -88,7 +88,7 @@ struct slice_worker {
     uint32_t *block_of;              /* each group's block */
     ss_near near;
     ss_read_ahead ahead;                     /* through the slices in their order */
-    uint32_t begins[(1u << INDEX_BITS) + 1]; /* the groups in which bucket k may lie are begins[k] to begins[k + 1] */
+    uint32_t begins[(1u << INDEX_BITS) + 1]; /* the groups that may have bucket k are begins[k] to begins[k + 1] */
 };
 
 /* ----- a slice's blocks ----- */
@@ -125,8 +125,8 @@ static uint64_t bucket_from(const slice_worker *self, uint64_t fingerprint)
     return ss_min_u64(((fingerprint - of->first - 1) >> self->suffix_bits) + 1, end);
 }
 
-/* Get blocks from begin_block on, up to the slice's end or as many as there is room for. Note for each bucket in
- * which of their groups its first fingerprint would be. */
+/* Get blocks from begin_block on, up to the slice's end or as many as fit. Note for each bucket in which of their
+ * groups its first fingerprint would be. */
 static sstore_status get_blocks(slice_worker *self)
 {
     const uint64_t bucket_end = (UINT64_C(1) << self->index_bits) + 1;
@@ -173,7 +173,7 @@ static sstore_status match(const slice_worker *self, const sstore_record *query,
     return ss_batch_add_hit(batch, self->number, hit, self->error);
 }
 
-/* Find the next group that has something near, and perhaps new. */
+/* Find the next group with a near fingerprint that may be new. */
 static sstore_status find_near(slice_worker *self, const sstore_record *query, const slice_block *in)
 {
     const ss_batch *batch = self->pass->batch;
@@ -192,7 +192,7 @@ static sstore_status find_near(slice_worker *self, const sstore_record *query, c
     }
 }
 
-/* Test groups of a block, and report what is found between first and last. */
+/* Test groups of a block, and report the matches between first and last. */
 static sstore_status test_groups(slice_worker *self, const sstore_record *query, const slice_block *in, uint64_t first,
                                  uint64_t last)
 {
@@ -212,7 +212,7 @@ static sstore_status test_groups(slice_worker *self, const sstore_record *query,
     }
 }
 
-/* Test the groups in which a bucket may lie, and those that differ from it in its lowest `low_bits` bits. */
+/* Test the groups that may have a bucket, and those that differ from it in its lowest `low_bits` bits. */
 static sstore_status test_buckets(slice_worker *self, const sstore_record *query, uint64_t bucket, uint32_t low_bits)
 {
     const uint64_t first_bucket = bucket & ~ss_low_mask(low_bits), last_bucket = bucket | ss_low_mask(low_bits);
@@ -237,7 +237,7 @@ static sstore_status test_buckets(slice_worker *self, const sstore_record *query
     return status;
 }
 
-/* Test the buckets that differ from `bucket` in at most `flips` of the bits below bit `from`. Neighbours share
+/* Test the buckets that differ from `bucket` in at most `flips` of the bits below bit `from`. Consecutive buckets share
  * most of their groups and are tested together. */
 static sstore_status test_near(slice_worker *self, const sstore_record *query, uint64_t bucket, uint32_t from,
                                int32_t flips)
@@ -277,9 +277,9 @@ static sstore_status test_queries(slice_worker *self, uint64_t leading, uint32_t
     return status;
 }
 
-/* Test a slice against the queries near it. If it has more leading bits near it than there are queries, each query
- * is looked at instead, so that a slice never takes longer than that: dense data make slices short, and a large
- * radius is near to much. */
+/* Test a slice against the queries near it. If more leading bits are near it than there are queries, each query is
+ * tested instead, which bounds the time of a slice: dense data have short slices, and a large radius has many near
+ * prefixes. */
 static sstore_status test_slice(slice_worker *self)
 {
     const table_pass *pass = self->pass;
@@ -325,7 +325,7 @@ static sstore_status run_slice(void *context, uint64_t task, uint32_t worker, ss
     self->error = error;
     self->index_bits = choose_index_bits(pass, of);
     self->suffix_bits = 64 - of->bits - self->index_bits;
-    /* More than one turn only if a single prefix has as many blocks, or they are much fuller than most. */
+    /* More than one round only if a single prefix has as many blocks, or they are much fuller than most. */
     self->end_block = of->begin_block;
     do {
         self->begin_block = self->end_block;
@@ -420,7 +420,7 @@ static size_t decoded_block_bytes(const ss_batch *batch)
     return batch->distance > SS_HALVES_TELL ? capacity * sizeof(uint64_t) : 0;
 }
 
-/* Make the threads' memory, with room for so many blocks each. NULL where memory fails. */
+/* Allocate the threads' memory, for so many blocks each. NULL if memory is short. */
 static slice_worker *make_workers(const ss_batch *batch, uint32_t block_capacity)
 {
     const uint32_t block_bytes = batch->segment->metadata.block_bytes;

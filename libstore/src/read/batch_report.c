@@ -28,12 +28,12 @@ typedef struct report {
     ss_batch_hit *hits;
     sstore_record *order; /* fingerprint, and the hit's index as id: sorted */
     size_t hit_count;
-    uint32_t share_count;
+    uint32_t part_count;
     match_list lists[PARTS];
     atomic_llong room; /* how many more matches all parts together may have */
 } report;
 
-/* Where the matches of a look-up go. */
+/* The destination of a look-up's matches. */
 typedef struct match_sink {
     report *of;
     match_list *list;
@@ -69,8 +69,8 @@ static ss_hit hit_at(const report *self, size_t place)
                     .maybe_in_newer = found->maybe_in_newer};
 }
 
-/* Whether a hit may be looked up together with the `count` before it. One of the same fingerprint may not: it
- * reads all the ids again, for which the steps of one query are not enough. */
+/* Whether a hit may be looked up together with the `count` before it. One of the same fingerprint may not: it reads all
+ * ids again, and the steps of one query would not suffice. */
 static bool may_join(const report *self, uint32_t count, size_t place)
 {
     return count == 0 ||
@@ -82,10 +82,10 @@ static sstore_status look_up_part(void *context, uint64_t task, uint32_t worker,
 {
     report *self = context;
     match_sink sink = {.of = self, .list = &self->lists[task]};
-    const size_t end = self->hit_count * (task + 1) / self->share_count;
+    const size_t end = self->hit_count * (task + 1) / self->part_count;
     sstore_cursor *cursor;
     sstore_status status = ss_batch_cursor(self->batch, worker, &cursor, error);
-    for (size_t i = self->hit_count * task / self->share_count; status == SSTORE_OK && i < end;) {
+    for (size_t i = self->hit_count * task / self->part_count; status == SSTORE_OK && i < end;) {
         ss_hit hits[SS_HITS_TOGETHER];
         uint32_t count = 0;
         ss_cursor_renew(cursor);
@@ -145,12 +145,12 @@ static void note_newer(const report *self)
  * zeroed. */
 static void partition_matches(const report *self, size_t *begins, sstore_match *sorted)
 {
-    for (uint32_t part = 0; part < self->share_count; part++)
+    for (uint32_t part = 0; part < self->part_count; part++)
         for (size_t i = 0; i < self->lists[part].count; i++)
             begins[self->lists[part].matches[i].query_index]++;
     for (uint32_t query = 1; query <= self->batch->count; query++)
         begins[query] += begins[query - 1]; /* now where the query's matches end */
-    for (uint32_t part = self->share_count; part-- > 0;)
+    for (uint32_t part = self->part_count; part-- > 0;)
         for (size_t i = self->lists[part].count; i-- > 0;) {
             const sstore_match *match = &self->lists[part].matches[i];
             sorted[--begins[match->query_index]] = *match;
@@ -171,7 +171,7 @@ static sstore_status order_matches(const report *self, uint64_t first_index, sst
 {
     const uint32_t query_count = self->batch->count;
     size_t count = 0;
-    for (uint32_t i = 0; i < self->share_count; i++)
+    for (uint32_t i = 0; i < self->part_count; i++)
         count += self->lists[i].count;
     size_t *begins = ss_alloc((size_t)query_count + 1, sizeof *begins);
     sstore_match *matches = ss_realloc(NULL, count, sizeof *matches);
@@ -203,9 +203,9 @@ sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, sstor
     sstore_status status = order_hits(&self, error);
     if (status == SSTORE_OK && batch->store->several_add)
         note_newer(&self);
-    self.share_count = (uint32_t)ss_min_u64(PARTS, (self.hit_count + PART_HITS - 1) / PART_HITS);
+    self.part_count = (uint32_t)ss_min_u64(PARTS, (self.hit_count + PART_HITS - 1) / PART_HITS);
     if (status == SSTORE_OK)
-        status = ss_pool_run(batch->threads, self.share_count, look_up_part, &self, error);
+        status = ss_pool_run(batch->threads, self.part_count, look_up_part, &self, error);
     if (status == SSTORE_OK)
         status = order_matches(&self, first_index, matches_out, count_out, error);
     for (uint32_t i = 0; i < PARTS; i++)

@@ -40,8 +40,8 @@ static uint32_t fit(const ss_block_check *check, uint32_t count, ss_ids_frame *f
                                : ss_ids_fit(check->block_bytes, check->items, check->marks, count, frame);
 }
 
-/* Whether the block before has room for the first item of this one. */
-static bool has_room_for(ss_block_check *check, uint64_t item)
+/* Whether the first item of this block fits into the block before. */
+static bool fits_before(ss_block_check *check, uint64_t item)
 {
     const uint32_t count = check->count;
     ss_ids_frame frame;
@@ -64,7 +64,7 @@ static bool same_contents(const ss_block_check *check, const uint8_t *bytes)
 bool ss_block_check_table(ss_block_check *check, const uint8_t *bytes, const uint64_t *values, uint32_t count,
                           const char **reason)
 {
-    const bool room = has_room_for(check, values[0]);
+    const bool room = fits_before(check, values[0]);
     check->count = 0;
     *reason = room ? not_full : other_bytes;
     if (room || count > max_items(check))
@@ -80,7 +80,7 @@ bool ss_block_check_table(ss_block_check *check, const uint8_t *bytes, const uin
 
 bool ss_block_check_ids(ss_block_check *check, const ss_ids_block *block, const char **reason)
 {
-    const bool room = has_room_for(check, ss_ids_block_id(block, 0));
+    const bool room = fits_before(check, ss_ids_block_id(block, 0));
     const uint32_t count = block->count;
     ss_ids_frame frame;
     check->count = 0;

@@ -1,8 +1,7 @@
 /*
- * block_check.h - checks that blocks are what a writer must make of their contents (format-spec/block-codec.md,
- * section 7, and sstore-format.md, section 6). The contents of a block are encoded again and the bytes compared, so
- * that no byte that a reader ignores, as padding, goes unchecked. The block before it must have no room for its first
- * item.
+ * block_check.h - checks that blocks are as a writer must encode them (format-spec/block-codec.md, section 7, and
+ * sstore-format.md, section 6). The contents of a block are encoded again and compared, so that bytes which readers
+ * ignore, such as padding, are also checked. The first item must not fit into the block before.
  */
 #ifndef SS_BLOCK_CHECK_H
 #define SS_BLOCK_CHECK_H
@@ -14,14 +13,14 @@
 typedef struct ss_block_check {
     uint32_t block_bytes;
     const ss_code *code; /* of the table; NULL: an id column. Borrowed */
-    uint64_t *items;     /* fingerprints or ids of the block before, with room for one more */
+    uint64_t *items;     /* fingerprints or ids of the block before, and one more */
     uint8_t *marks;      /* of each item: the bits of its step, or whether it starts a rank */
     uint8_t *bytes;
     uint32_t count; /* of items; 0: no block before is known */
-    bool continued; /* the last rank of the block before goes on */
+    bool continued; /* the last rank of the block before continues */
 } ss_block_check;
 
-/* The check is to be freed in any case. MEMORY. */
+/* Free the check also after a failure. MEMORY. */
 sstore_status ss_block_check_init(ss_block_check *check, uint32_t block_bytes, const ss_code *code,
                                   sstore_error *error);
 void ss_block_check_free(ss_block_check *check);

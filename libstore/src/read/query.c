@@ -1,6 +1,6 @@
 /*
- * query.c - queries of one fingerprint: in all segments, the newest first, from hits to their records, and to the
- * caller. A query allocates nothing.
+ * query.c - queries of one fingerprint: searches all segments, the newest first, looks up the records of hits, and
+ * reports them. A query allocates nothing.
  */
 #include "read/search.h"
 
@@ -39,8 +39,8 @@ static sstore_status query_segments(sstore_cursor *cursor, uint64_t fingerprint,
 
 /* ----- from a hit to its records ----- */
 
-/* Ask for a block in one of the cursor's slots, of which hits before have taken `*used`. If the last of these was
- * asked for the same block, it is shared; if another slot has the block from earlier, that one is taken. */
+/* Prefetch a block in one of the cursor's slots, of which earlier hits use `*used`. If the last of these has the same
+ * block, it is shared; if another slot still has the block, that one is used. */
 static ss_block_slot *prefetch_block(sstore_cursor *cursor, uint32_t *used, const ss_block_reader *reader,
                                      uint64_t number)
 {
@@ -66,7 +66,7 @@ static sstore_status fail_not_in_table_0(const ss_hit *hit, sstore_error *error)
                            (unsigned long long)hit->fingerprint);
 }
 
-/* Prefetch the group in which a fingerprint probably is, as if all were spread evenly. */
+/* Prefetch the group that probably has a fingerprint, as if all were spread evenly. */
 static void prefetch_likely(const ss_table *table, uint64_t number, uint64_t fingerprint)
 {
     const ss_block_header *header = &table->blocks.header;
@@ -97,7 +97,7 @@ static sstore_status find_ranks(sstore_cursor *cursor, ss_hit *hits, uint32_t co
         ss_hit *hit = &hits[i];
         if (hit->has_rank)
             continue;
-        /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): so the slot was asked for */
+        /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): so the slot was set */
         status = ss_find_rank(hit->segment, hit->fingerprint, slots[i], &hit->rank, error);
         hit->has_rank = status == SSTORE_OK && hit->rank != SS_NO_RANK;
         if (status == SSTORE_OK && !hit->has_rank)
@@ -106,14 +106,14 @@ static sstore_status find_ranks(sstore_cursor *cursor, ss_hit *hits, uint32_t co
     return status;
 }
 
-/* Where the records of hits go. */
+/* The destination of the records of hits. */
 typedef struct record_sink {
     sstore_cursor *cursor;
     sstore_match_fn on_match;
     void *context;
 } record_sink;
 
-/* Report a record of a hit, unless a newer segment also has it, which then removes it or reports it itself. */
+/* Report a record of a hit, unless a newer segment also has it: that one removes it, or reports it itself. */
 static sstore_status report_record(const record_sink *sink, const ss_hit *hit, uint64_t id, sstore_error *error)
 {
     const sstore_match match = {.query_index = hit->query,
@@ -131,7 +131,7 @@ static sstore_status report_record(const record_sink *sink, const ss_hit *hit, u
     return sink->on_match(sink->context, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
 }
 
-/* Report the ids of a hit, which begin in the slot's block and may go on in the next ones. */
+/* Report the ids of a hit, which begin in the slot's block and may continue in the next ones. */
 static sstore_status report_ids(const record_sink *sink, const ss_hit *hit, ss_block_slot *slot, sstore_error *error)
 {
     ss_rank_ids ids;
@@ -166,7 +166,7 @@ static sstore_status report_all_ids(const record_sink *sink, const ss_hit *hits,
         ss_block_reader_prefetch_bytes(&segment->ids, number, (uint32_t)(share * segment->metadata.block_bytes), 1);
     }
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++) {
-        /* A hit that shares the slot may have read later blocks into it; then this one asks again. */
+        /* A hit that shares the slot may have read later blocks into it; then this one prefetches again. */
         ss_block_slot_prefetch(slots[i], &hits[i].segment->ids,
                                ss_key_index_find(&hits[i].segment->ids_keys, hits[i].rank));
         status = report_ids(sink, &hits[i], slots[i], error);
@@ -266,8 +266,8 @@ static int note_match(void *context, const sstore_match *match)
     return *smallest == 0;
 }
 
-/* The distance to try after `tried` found nothing: one more, as long as all tries together cost less than a full
- * scan, which finds the nearest at any distance; then the largest. */
+/* The distance to try after `tried` found nothing: one more, as long as all tries together cost less than a full scan;
+ * then the largest, because a full scan finds the nearest at any distance. */
 static uint32_t next_distance(sstore_cursor *cursor, uint32_t tried, uint32_t max_distance, double *spent)
 {
     const ss_query_plan *plans = ss_cursor_plans(cursor, tried + 1);
@@ -378,7 +378,7 @@ static sstore_status ignore_hit(void *context, const ss_hit *hit, sstore_error *
     return SSTORE_OK;
 }
 
-/* What a search that was run and counted was expected to read of a table, and what it read. */
+/* The expected and the actual work of a counted search in a table. */
 static sstore_table_explanation explain_table(const ss_search *search, uint32_t number, double probe_ns)
 {
     const ss_segment *segment = search->segment;

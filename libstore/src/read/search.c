@@ -1,6 +1,6 @@
 /*
- * search.c - see search.h. The stages stand in reverse order below: making probes, finding their blocks, finding
- * groups in blocks, testing fingerprints. The cursor holds what is under way between two stages.
+ * search.c - see search.h. The stages are below in reverse order: making probes, finding their blocks, finding groups
+ * in blocks, testing fingerprints. The cursor has the items between two stages.
  */
 #include "read/search.h"
 
@@ -11,10 +11,10 @@
 
 #define CACHE_LINE 64u
 #define MAX_BYTES_AHEAD 1024u /* of a range's lower halves; the processor itself fetches what follows them */
-#define STEPS_A_HIT 3u        /* to look up what belongs to a hit: its rank, and ids in a block or two */
-#define STEPS_A_SEGMENT 2u    /* to see whether a newer segment has it: a block of table 0, and one of ids */
+#define STEPS_A_HIT 3u        /* to look up a hit's rank, and its ids in a block or two */
+#define STEPS_A_SEGMENT 2u    /* to check a newer segment for it: a block of table 0, and one of ids */
 
-/* Where to count the work in a table; NULL: it is not counted. */
+/* The counts of a table; NULL: the work is not counted. */
 static ss_search_counts *counts_of(const ss_search *self, uint32_t table)
 {
     return SS_UNLIKELY(self->counts != NULL) ? &self->counts[table] : NULL;
@@ -28,8 +28,8 @@ static const ss_table *table_of(const ss_search *self, const ss_open_block *open
 /* ----- the fourth stage: testing fingerprints ----- */
 
 /* Whether a fingerprint within the distance is above the one found before in the table, since blocks, groups and
- * fingerprints are tested in their order. A repeated fingerprint would be reported, with all its ids, as often as
- * it stands there. */
+ * fingerprints are tested in their order. A repeated fingerprint would be reported, with all its ids, as often as it
+ * occurs. */
 static bool follows_last(const ss_search *self, uint32_t table, uint64_t permuted)
 {
     sstore_cursor *cursor = self->cursor;
@@ -41,8 +41,8 @@ static bool follows_last(const ss_search *self, uint32_t table, uint64_t permute
 
 /*
  * Report a fingerprint within the distance, number `index` of its block, if its table covers its error pattern and no
- * table before it does. So every match is reported once, and nothing has to be remembered: a table that covers the
- * pattern is probed for the fingerprint's prefix.
+ * table before it does. So every match is reported once without remembering matches: a table that covers the pattern is
+ * probed for the fingerprint's prefix.
  */
 static sstore_status match(const ss_search *self, const ss_open_block *open, uint64_t permuted, uint32_t index)
 {
@@ -69,7 +69,7 @@ static sstore_status match(const ss_search *self, const ss_open_block *open, uin
     return self->on_hit(self->context, &found, self->error);
 }
 
-/* Decode the groups that have candidates. Report those that lie in their range and within the distance. */
+/* Decode the groups that have candidates. Report those in their range and within the distance. */
 static sstore_status run_candidates(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
@@ -99,8 +99,8 @@ static bool is_probed(const ss_search *self, uint32_t table, uint64_t permuted)
     return (int32_t)ss_popcount(pattern) <= self->plan->radii[table];
 }
 
-/* Count a range's candidates: the fingerprints with a probed prefix, whatever else is tested. This alone decodes
- * their groups. */
+/* Count a range's candidates: the fingerprints with a probed prefix, also without a near lower half. Only this count
+ * decodes all their groups. */
 static sstore_status count_candidates(const ss_search *self, const ss_open_block *open, const ss_block_range *range)
 {
     ss_search_counts *counts = counts_of(self, open->table);
@@ -120,8 +120,8 @@ static sstore_status count_candidates(const ss_search *self, const ss_open_block
     return SSTORE_OK;
 }
 
-/* The bits that are unknown before decoding are taken to differ all: those of the upper half behind the prefix,
- * and those of the prefix if it may have flips. */
+/* Bits that are unknown before decoding count as differing: those of the upper half behind the prefix, and those of the
+ * prefix if it may have flips. */
 bool ss_may_be_new(const ss_segment *segment, const ss_query_plan *plan, uint32_t table, const ss_block *block,
                    uint32_t group, uint32_t query, uint64_t mask)
 {
@@ -139,7 +139,7 @@ bool ss_may_be_new(const ss_segment *segment, const ss_query_plan *plan, uint32_
     return is_new;
 }
 
-/* Test a range's lower halves, and prefetch the groups where some are near. */
+/* Test a range's lower halves, and prefetch the groups with near ones. */
 static sstore_status test_range(const ss_search *self, const ss_block_range *range)
 {
     sstore_cursor *cursor = self->cursor;
@@ -185,8 +185,8 @@ static void prefetch_range(const ss_search *self, const ss_block_range *range, u
         __builtin_prefetch(column + at);
 }
 
-/* Find the groups in which each range's fingerprints can be. Ranges whose groups overlap become one, so that each
- * group is tested once: the ranges of a block ascend, and between two of them there is no match that counts. */
+/* Find the groups that may have each range's fingerprints. Ranges whose groups overlap become one, so that each group
+ * is tested once: the ranges of a block ascend, and between two of them there is no match that counts. */
 static sstore_status find_groups(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
@@ -235,7 +235,7 @@ static sstore_status run_ranges(const ss_search *self)
 
 /* ----- the second stage: finding blocks ----- */
 
-/* Ask for a block, unless it is the one that was asked for last, and add the range that a probe has in it. */
+/* Prefetch a block, unless it was prefetched last, and add the range that a probe has in it. */
 static sstore_status add_range(const ss_search *self, const ss_probe *probe, uint64_t number)
 {
     sstore_cursor *cursor = self->cursor;
@@ -287,16 +287,16 @@ static uint64_t find_blocks(const ss_search *self)
     return count;
 }
 
-/* Whether reading the blocks of a query's first probes takes longer than a full scan. The plan was chosen for
- * uniform data; the directory shows if many fingerprints share the query's prefixes. False once blocks were read:
- * nothing may have been reported when a full scan begins. */
+/* Whether reading the blocks of a query's first probes takes longer than a full scan. The plan was chosen for uniform
+ * data; the directory shows whether many fingerprints have the query's prefixes. False once blocks were read, because
+ * no match may be reported before a full scan. */
 static bool should_scan(const ss_search *self, uint64_t block_count)
 {
     return !self->cursor->any_probed && self->segment->costs.strategy == SSTORE_STRATEGY_AUTO &&
            (double)block_count > self->plan->max_blocks;
 }
 
-/* Read and test the blocks of the probes. STOPPED, with cursor->is_full_scan, if a full scan is to be made instead. */
+/* Read and test the blocks of the probes. STOPPED, with cursor->is_full_scan, if a full scan follows instead. */
 static sstore_status run_probes(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
@@ -345,9 +345,9 @@ typedef struct probed_table {
     uint32_t single_bits; /* the prefix's highest bits, which are flipped one by one */
 } probed_table;
 
-/* Probe with every prefix that differs from `prefix` in at most `flips` of the bits from `bit` down to the
- * prefix's lowest, in ascending order, so that each block of a table is read once. If flips are left for the bits
- * behind the single ones, one probe takes all prefixes that differ in those. */
+/* Probe with every prefix that differs from `prefix` in at most `flips` of the bits from `bit` down to the prefix's
+ * lowest, in ascending order, so that each block of a table is read once. If flips are left for the bits behind the
+ * single ones, one probe covers all prefixes that differ in those. */
 static sstore_status probe_near(const ss_search *self, const probed_table *table, uint64_t prefix, uint64_t bit,
                                 int32_t flips)
 {
@@ -423,9 +423,8 @@ sstore_status ss_search_run(const ss_search *search)
 
 #define FLIPS_LOOKED_AT 8u
 
-/* The share of a table's fingerprints that have a prefix: that of block keys, or that of uniform data if it is
- * larger. */
-static double share_of(const ss_key_index *keys, uint64_t first, uint64_t suffix_mask)
+/* The fraction of a table's fingerprints that have a prefix: that of block keys, or that of uniform data if larger. */
+static double fraction_of(const ss_key_index *keys, uint64_t first, uint64_t suffix_mask)
 {
     const double count = (double)(ss_key_index_find(keys, first | suffix_mask) - ss_key_index_find(keys, first));
     return fmax(count / fmax(1, (double)keys->keys.count), ldexp((double)suffix_mask + 1, -64));
@@ -439,11 +438,12 @@ ss_table_cost ss_search_table_cost(const ss_segment *segment, const ss_query_pla
     const ss_plan_table shape = {.prefix_bits = prefix_bits};
     const uint64_t suffix_mask = ss_low_mask(64 - prefix_bits);
     const uint64_t prefix = ss_permute(&segment->tables[table].permutation, fingerprint) & ~suffix_mask;
-    double shares[2] = {share_of(keys, prefix, suffix_mask), 0};
+    double fractions[2] = {fraction_of(keys, prefix, suffix_mask), 0};
     for (uint32_t i = 0; i < FLIPS_LOOKED_AT; i++)
-        shares[1] += share_of(keys, prefix ^ UINT64_C(1) << (63 - i * prefix_bits / FLIPS_LOOKED_AT), suffix_mask) /
-                     FLIPS_LOOKED_AT;
-    return ss_table_cost_of(&shape, plan->radii[table], plan->distance, &segment->costs, shares);
+        fractions[1] += fraction_of(keys, prefix ^ UINT64_C(1) << (63 - i * prefix_bits / FLIPS_LOOKED_AT),
+                                    suffix_mask) /
+                        FLIPS_LOOKED_AT;
+    return ss_table_cost_of(&shape, plan->radii[table], plan->distance, &segment->costs, fractions);
 }
 
 double ss_search_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint)

@@ -1,9 +1,9 @@
 /*
  * search.h - finds the fingerprints of a segment within a distance of one, by probing its tables or by a full scan of
- * table 0; and the records of what was found. Source: the paper, section 3.1.
+ * table 0, and their records. Source: the paper, section 3.1.
  *
- * Probes go through stages together: the keys of their blocks are looked up, the blocks opened, the groups found that
- * can have the fingerprints, and the lower halves of these groups tested. Each stage prefetches the memory that the
+ * Probes go through stages together: the keys of their blocks are looked up, the blocks opened, the groups that may
+ * have the fingerprints found, and the lower halves of these groups tested. Each stage prefetches the memory that the
  * next one reads, so that cache misses overlap. Only groups with a lower half near the query's are decoded.
  */
 #ifndef SS_SEARCH_H
@@ -15,7 +15,7 @@
  * search. */
 typedef sstore_status (*ss_hit_fn)(void *context, const ss_hit *hit, sstore_error *error);
 
-/* What a search did in one table. */
+/* The work of a search in one table. */
 typedef struct ss_search_counts {
     uint64_t probes, blocks, candidates, matches;
 } ss_search_counts;
@@ -34,17 +34,17 @@ typedef struct ss_search {
     sstore_error *error;
 } ss_search;
 
-/* Run the search. cursor->is_full_scan tells whether it was a full scan, which is also made if the directory shows that
- * probing would take longer. */
+/* Run the search. cursor->is_full_scan tells whether it was a full scan, which also happens if the directory shows that
+ * probes would take longer. */
 sstore_status ss_search_run(const ss_search *search);
 
-/* Whether decoding a group can tell something new: whether some of its fingerprints in `mask`, whose lower halves are
- * near that of `query`, permuted, may not have been found in a table before `table`. */
+/* Whether a group may have new matches: whether some of its fingerprints in `mask`, whose lower halves are near that of
+ * the permuted `query`, may not have been found in a table before `table`. */
 bool ss_may_be_new(const ss_segment *segment, const ss_query_plan *plan, uint32_t table, const ss_block *block,
                    uint32_t group, uint32_t query, uint64_t mask);
 
-/* The expected cost of a search, in a table that is probed, and in nanoseconds in all tables. It follows from how
- * many fingerprints share the query's prefixes, as the directory shows. */
+/* The expected cost of a search: of one probed table, and in nanoseconds of all tables. It follows from how many
+ * fingerprints share the query's prefixes, as the directory shows. */
 ss_table_cost ss_search_table_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint,
                                    uint32_t table);
 double ss_search_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint);

@@ -19,8 +19,9 @@ static double bound_bits(const ss_block_header *header)
     return bits;
 }
 
-/* Bits that Rice coding of the gaps takes with the best parameter b: b low bits, the rest of the gap in unary and
- * a stop bit. The sum of (gap >> b) over all gaps follows exactly from how many gaps have a 1 at each bit. */
+/* Bits that Rice coding of the gaps takes with the best parameter b: b low bits, the remaining bits of the gap in
+ * unary, and a stop bit. The sum of (gap >> b) over all gaps follows exactly from the counts of gaps with a 1 at each
+ * bit. */
 static double rice_bits(const ss_block_header *header)
 {
     double count = (double)header->item_count - 1, best = INFINITY;

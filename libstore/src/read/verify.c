@@ -1,11 +1,11 @@
 /*
- * verify.c - reads and decodes everything in a store, and compares its parts: blocks with their checksums and with
- * what a writer makes of their contents, each table with the directory and its own header, the tables with table 0,
- * the ids with the ranks, and all records with the content sum that gave the segment its id. A store that cannot be
- * opened is verified segment by segment and file by file, as far as these can be read.
+ * verify.c - reads and decodes everything in a store, and compares its parts: blocks with their checksums and with a
+ * new encoding of their contents, each table with the directory and its own header, the tables with table 0, the ids
+ * with the ranks, and all records with the content sum that gave the segment its id. A store that cannot be opened is
+ * verified segment by segment and file by file, as far as these can be read.
  *
- * A problem that is found is noted and verification goes on. A function fails only with what ends the verification,
- * so it uses *error, which is never NULL here, for problems as well.
+ * A problem is noted, and verification continues. A function fails only if verification must end, so it also uses
+ * *error, which is never NULL here, for problems.
  */
 #include <string.h>
 
@@ -26,11 +26,11 @@ typedef struct verification {
     bool stopped;         /* by on_problem, or since writers have replaced the store */
     uint64_t problem_count;
     sstore_error worst;   /* the first damage; as long as there is none, the first problem */
-    sstore_error opening; /* why the present segment cannot be opened; no message: not known yet */
-    uint64_t min_next_id; /* above all ids so far, if there are higher numbers: no less may be given to a new record */
+    sstore_error opening; /* why the current segment cannot be opened; no message: not known yet */
+    uint64_t min_next_id; /* above all ids so far, if there are higher numbers: the minimum of a new id */
 } verification;
 
-/* Note a problem and go on. */
+/* Note a problem, and continue. */
 static void note(verification *self, const sstore_error *problem)
 {
     if (self->problem_count++ == 0 ||
@@ -81,14 +81,14 @@ static sstore_status count_record(verification *self, uint64_t count)
 
 /* ----- tables ----- */
 
-/* What is gathered while a table is read. */
+/* The state of reading a table. */
 typedef struct table_check {
     const ss_table *table;
     ss_block_check blocks;
     ss_table_counts counts;
     uint64_t last; /* fingerprint in `counts` */
     ss_u128 sum;   /* of the fingerprints, unpermuted: the same for all tables */
-    bool whole;    /* no block was unreadable so far */
+    bool complete; /* no block was unreadable so far */
 } table_check;
 
 static void check_block(verification *self, table_check *check, uint64_t block, const uint8_t *bytes,
@@ -97,7 +97,7 @@ static void check_block(verification *self, table_check *check, uint64_t block, 
     const char *reason;
     if (!ss_block_check_table(&check->blocks, bytes, values, count, &reason))
         note_block(self, &check->table->blocks, block, reason);
-    if (check->counts.count > 0 && check->whole)
+    if (check->counts.count > 0 && check->complete)
         ss_table_counts_add_pair(&check->counts, check->last, values[0]);
     ss_table_counts_add(&check->counts, values, count);
     check->last = values[count - 1];
@@ -123,7 +123,7 @@ static sstore_status verify_table(verification *self, table_check *check, const 
     const ss_table *table = check->table;
     ss_table_iterator iterator;
     ss_table_counts_init(&check->counts);
-    check->whole = true;
+    check->complete = true;
     sstore_status status = ss_table_iterator_open(&iterator, &table->checked, error);
     if (status == SSTORE_OK)
         status = ss_block_check_init(&check->blocks, metadata->block_bytes, &table->code, error);
@@ -135,23 +135,23 @@ static sstore_status verify_table(verification *self, table_check *check, const 
             status = ss_progress_add(&self->progress, 0, count);
         } else {
             note(self, error);
-            check->whole = false;
+            check->complete = false;
             ss_block_check_skip(&check->blocks);
         }
     }
     ss_table_iterator_close(&iterator);
     ss_block_check_free(&check->blocks);
-    if (status == SSTORE_OK && !self->stopped && check->whole)
+    if (status == SSTORE_OK && !self->stopped && check->complete)
         check_totals(self, check, metadata->distinct_count);
     return status;
 }
 
-/* *first_whole_out: table 0 could be read. */
-static sstore_status verify_tables(verification *self, const ss_segment *segment, bool *first_whole_out,
+/* *first_complete_out: table 0 could be read. */
+static sstore_status verify_tables(verification *self, const ss_segment *segment, bool *first_complete_out,
                                    sstore_error *error)
 {
     ss_u128 first_sum = {0};
-    *first_whole_out = false;
+    *first_complete_out = false;
     for (uint32_t i = 0; i < segment->metadata.plan.table_count && !self->stopped; i++) {
         table_check check = {.table = &segment->tables[i]};
         if (!is_open(&check.table->blocks))
@@ -161,8 +161,8 @@ static sstore_status verify_tables(verification *self, const ss_segment *segment
             return status;
         if (i == 0) {
             first_sum = check.sum;
-            *first_whole_out = check.whole;
-        } else if (check.whole && *first_whole_out && !self->stopped && !ss_u128_equal(check.sum, first_sum)) {
+            *first_complete_out = check.complete;
+        } else if (check.complete && *first_complete_out && !self->stopped && !ss_u128_equal(check.sum, first_sum)) {
             note_file(self, check.table->blocks.file.path, "the table does not hold the same fingerprints as table 0");
         }
     }
@@ -231,14 +231,14 @@ static sstore_status verify_content(verification *self, const ss_segment *segmen
 
 static sstore_status verify_segment(verification *self, const ss_segment *segment, bool has_ids, sstore_error *error)
 {
-    bool first_whole;
-    sstore_status status = verify_tables(self, segment, &first_whole, error);
+    bool first_complete;
+    sstore_status status = verify_tables(self, segment, &first_complete, error);
     const uint64_t problems_before = self->problem_count;
     const bool reads_ids = has_ids && is_open(&segment->ids);
     if (status == SSTORE_OK && reads_ids && !self->stopped)
         status = verify_ids(self, segment, error);
-    /* If table 0 or the ids are damaged, the sum says nothing new. */
-    if (status == SSTORE_OK && !self->stopped && first_whole && has_ids == reads_ids &&
+    /* If table 0 or the ids are damaged, the content sum tells nothing new. */
+    if (status == SSTORE_OK && !self->stopped && first_complete && has_ids == reads_ids &&
         self->problem_count == problems_before)
         status = verify_content(self, segment, has_ids, error);
     return status;
@@ -281,13 +281,13 @@ static sstore_status open_readable(verification *self, const ss_dir *store, cons
                                    uint32_t number, ss_segment **segment_out, sstore_error *error)
 {
     const ss_manifest_segment *metadata = &manifest->segments[number];
-    const ss_segment_use whole = {.has_ids = manifest->has_ids, .io = SSTORE_IO_PREAD};
+    const ss_segment_use complete = {.has_ids = manifest->has_ids, .io = SSTORE_IO_PREAD};
     const ss_segment_use files = {.has_ids = manifest->has_ids,
                                   .blocks_only = true,
                                   .io = SSTORE_IO_PREAD,
                                   .on_problem = note_file_problem,
                                   .context = self};
-    sstore_status status = ss_segment_open(store, metadata, &whole, segment_out, error);
+    sstore_status status = ss_segment_open(store, metadata, &complete, segment_out, error);
     if (status == SSTORE_OK || !ss_is_of_one_file(error))
         return status;
     self->stopped = !ss_manifest_is_newest(store, manifest);
@@ -299,12 +299,12 @@ static sstore_status open_readable(verification *self, const ss_dir *store, cons
     status = ss_segment_open(store, metadata, &files, segment_out, error);
     if (status == SSTORE_OK)
         check_directory(self, store, metadata);
-    else if (ss_is_of_one_file(error)) /* not even the folder is there */
+    else if (ss_is_of_one_file(error)) /* the folder is also missing */
         status = SSTORE_OK;
     return status;
 }
 
-/* Verify a store that cannot be opened. Without any problem, writers have replaced it meanwhile. */
+/* Verify a store that cannot be opened. If there is no problem, writers have replaced it meanwhile. */
 static sstore_status verify_damaged(verification *self, const char *path, sstore_error *error)
 {
     ss_dir store;
@@ -333,7 +333,7 @@ static sstore_status verify_damaged(verification *self, const char *path, sstore
 
 /* ----- stores ----- */
 
-/* Compare the segments: each adds only what is not there, and removes only what is. */
+/* Compare the segments: each adds only absent records, and removes only present ones. */
 static sstore_status verify_order(verification *self, const sstore *store, sstore_error *error)
 {
     ss_merge_iterator records;

@@ -5,7 +5,8 @@ static sstore_status fail(const ss_checked_blocks *checked, uint64_t number, con
     return ss_block_reader_malformed(checked->reader, number, reason, error);
 }
 
-/* Whether the block has as many fingerprints as the ranks say. Otherwise several could share a rank and its ids. */
+/* Whether the block has as many fingerprints as the ranks require. Otherwise several could have the same rank and
+ * ids. */
 static bool count_fits(const ss_checked_blocks *checked, uint64_t number, uint32_t count)
 {
     const uint64_t next = number + 1;
@@ -14,7 +15,7 @@ static bool count_fits(const ss_checked_blocks *checked, uint64_t number, uint32
     return end - ss_array_at(checked->ranks, number) == count;
 }
 
-/* Whether a block does not begin above the key of the block before. Reading the upper half nearly always suffices. */
+/* Whether a block does not begin above the key of the block before. The upper half nearly always suffices. */
 static bool begins_too_low(const ss_block *block, uint64_t key)
 {
     return block->first <= ss_upper(key) && ss_block_first(block) <= key;
@@ -44,8 +45,8 @@ sstore_status ss_checked_block_decode(const ss_checked_blocks *checked, uint64_t
     return SSTORE_OK;
 }
 
-/* Check that what was found lies between the key of the block before and this block's, and above what was found before
- * in this block. So nothing is found twice although groups between were not decoded. */
+/* Check that the found fingerprints lie between the key of the block before and this block's, and above those found
+ * before in this block. So none is found twice, although the groups between were not decoded. */
 static sstore_status note_found(const ss_checked_blocks *checked, uint64_t number, ss_near *near, sstore_error *error)
 {
     const uint64_t lowest = near->values[__builtin_ctzll(near->mask)],

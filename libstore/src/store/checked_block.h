@@ -1,11 +1,11 @@
 /*
- * checked_block.h - reads fingerprints and ids from the blocks of a segment, and checks them. Whatever the bytes are:
- *   - the fingerprints that are decoded of a block ascend strictly;
+ * checked_block.h - reads fingerprints and ids from the blocks of a segment, and checks them. For any bytes:
+ *   - the decoded fingerprints of a block ascend strictly;
  *   - if the directory is open, a block begins above the key of the block before, ends with its own key, and has as
- *     many fingerprints as the ranks of table 0 say. So the directory names the right block for a fingerprint;
+ *     many fingerprints as the ranks of table 0 require. So the directory leads to the right block for a fingerprint;
  *   - a block of ids ends with the rank that the directory has.
  * Everything else is DAMAGED, so that callers need not check it. Exceptions: a query that decodes single groups checks
- * itself that what it finds ascends (read/search.c), a search for one id bisects (store/lookup.c), and verification
+ * itself that its matches ascend (read/search.c), a search for one id bisects (store/lookup.c), and verification
  * reports all damage (read/verify.c).
  */
 #ifndef SS_CHECKED_BLOCK_H
@@ -15,7 +15,7 @@
 #include "store/block_file.h"
 #include "store/directory.h"
 
-/* The blocks of a file, with what is known about them. All borrowed. */
+/* The blocks of a file, and the metadata to check them with. All borrowed. */
 typedef struct ss_checked_blocks {
     const ss_block_reader *reader;
     const ss_code *code;
@@ -25,16 +25,16 @@ typedef struct ss_checked_blocks {
 
 #define SS_BELOW_BLOCK_BEFORE "its fingerprints do not ascend from those of the block before"
 
-/* Open a block whose checksum is right. */
+/* Open a block whose checksum was checked. */
 sstore_status ss_checked_block_open(const ss_checked_blocks *checked, uint64_t number, const uint8_t *bytes,
                                     ss_block *block_out, sstore_error *error);
 
-/* Decode a whole block to values_out[0 .. count-1]. */
+/* Decode all of a block to values_out[0 .. count-1]. */
 sstore_status ss_checked_block_decode(const ss_checked_blocks *checked, uint64_t number, const ss_block *block,
                                       uint64_t *values_out, sstore_error *error);
 
 /* ss_block_find_near(): near->group becomes the next group that has near fingerprints, near->end if there is none. They
- * lie where the directory says, and above those that the search found before. */
+ * are in the range of the directory, and above those that the search found before. */
 sstore_status ss_checked_block_find_near(const ss_checked_blocks *checked, uint64_t number, const ss_block *block,
                                          ss_near *near, sstore_error *error);
 
@@ -46,11 +46,11 @@ sstore_status ss_checked_block_keep_near(const ss_checked_blocks *checked, uint6
 sstore_status ss_checked_block_decode_group(const ss_checked_blocks *checked, uint64_t number, const ss_block *block,
                                             uint32_t group, uint32_t count, uint64_t *values_out, sstore_error *error);
 
-/* Open a block of ids whose checksum is right. `checked` has no code and no ranks. */
+/* Open a block of ids whose checksum was checked. `checked` has no code and no ranks. */
 sstore_status ss_checked_block_open_ids(const ss_checked_blocks *checked, uint64_t number, const uint8_t *bytes,
                                         ss_ids_block *block_out, sstore_error *error);
 
-/* The ids of one fingerprint, which are taken one after the other, must ascend. */
+/* Checks that the ids of one fingerprint, which are taken one by one, ascend. */
 typedef struct ss_id_order {
     bool any; /* one was taken */
     uint64_t last;

@@ -9,9 +9,9 @@
 #include "base/memory.h"
 #include "store/segment.h"
 
-#define MAX_ATTEMPTS 100 /* at locking a folder that others make and remove, or at finding a free name */
+#define MAX_ATTEMPTS 100 /* to lock a folder that others create and remove, or to find a free name */
 
-/* ----- what is in the folder ----- */
+/* ----- the folder's contents ----- */
 
 /* Whether a name is the prefix and 16 lower-case hexadecimal digits. */
 static bool is_numbered(const char *name, const char *prefix)
@@ -36,8 +36,8 @@ static bool check_file_name(void *context, const char *name)
     return is_known;
 }
 
-/* Whether a name stands for a segment's folder, finished or not. A folder with other files is none: sstore did not make
- * it, and must not remove it. IO, MEMORY: that cannot be told. */
+/* Whether a name stands for a segment's folder, finished or not. A folder with other files is not: sstore did not
+ * create it, and must not remove it. IO and MEMORY: unknown. */
 static sstore_status look_for_segment(const ss_dir *store, const char *name, bool *is_segment_out, sstore_error *error)
 {
     ss_dir folder;
@@ -97,8 +97,8 @@ void ss_transaction_clean_up(const ss_transaction *transaction)
     ss_dir_unlink(&transaction->store, SS_MANIFEST_NEW_NAME);
 }
 
-/* Remove a manifest that was not published. Its segments go before it, and durably: a segment without any manifest
- * beside it looks like a store that has lost its own. */
+/* Remove a manifest that was not published, durably after its segments: a segment without any manifest would look like
+ * a store that has lost its manifest. */
 static void remove_new_manifest(const ss_dir *store)
 {
     if (!ss_dir_has(store, SS_MANIFEST_NEW_NAME))
@@ -109,7 +109,7 @@ static void remove_new_manifest(const ss_dir *store)
 
 /* ----- opening ----- */
 
-/* Open the store's folder, and make it if the mode allows. */
+/* Open the store's folder; create it if the mode allows. */
 static sstore_status make_or_open_folder(ss_transaction *transaction, ss_write_mode mode, sstore_error *error)
 {
     const char *path = transaction->path;
@@ -124,10 +124,10 @@ static sstore_status make_or_open_folder(ss_transaction *transaction, ss_write_m
         return ss_fail(error, status, 0, path, SSTORE_NO_OFFSET, "there is no store here; build one first");
     if (status == SSTORE_ERROR_NOT_FOUND && ss_path_is_taken(path))
         return ss_fail(error, SSTORE_ERROR_EXISTS, 0, path, SSTORE_NO_OFFSET, "exists and is not a folder");
-    return status; /* NOT_FOUND: another writer made the folder and has removed it again */
+    return status; /* NOT_FOUND: another writer created the folder and removed it again */
 }
 
-/* Another writer that gives up may remove the folder between its opening and its locking: then try again. */
+/* Lock the folder. A writer that gives up may remove it between opening and locking: then try again. */
 static sstore_status lock_folder(ss_transaction *transaction, ss_write_mode mode, sstore_error *error)
 {
     for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -148,8 +148,8 @@ static sstore_status lock_folder(ss_transaction *transaction, ss_write_mode mode
         "the folder was replaced repeatedly while locking, or its file system changes inode numbers; try again");
 }
 
-/* Refuse a manifest whose segments have lost block files: an older manifest or another store's may have been put in its
- * place, and a manifest derived from it would be no store. */
+/* Refuse a manifest whose segments have lost block files: it may be an older manifest or another store's, and a
+ * manifest derived from it would be invalid. */
 static sstore_status check_segments(const ss_transaction *transaction, sstore_error *error)
 {
     const ss_manifest *manifest = &transaction->manifest;
@@ -186,14 +186,14 @@ static sstore_status read_manifest(ss_transaction *transaction, sstore_error *er
     return status == SSTORE_OK ? check_segments(transaction, error) : status;
 }
 
-/* What the folder of a new store contains, gathered name by name. */
+/* The contents of a new store's folder, gathered name by name. */
 typedef struct inventory {
     const ss_dir *store;
     const ss_manifest *unpublished; /* MANIFEST.new; without segments if it cannot be read */
     bool has_manifest;
     bool has_unpublished_segment; /* that MANIFEST.new names */
     bool has_segment;             /* any other */
-    char foreign[256];            /* the first name that no store has */
+    char foreign[256];            /* the first name that cannot belong to a store */
     sstore_status status;         /* of look_for_segment() */
     sstore_error *error;
 } inventory;
@@ -232,8 +232,8 @@ static sstore_status take_inventory(const ss_dir *store, inventory *found, sstor
     return status == SSTORE_OK ? found->status : status;
 }
 
-/* Refuse a folder with foreign files, and a store unless it may be replaced. A manifest that cannot be read also counts
- * as a store if nothing foreign lies beside it: a damaged store is repaired by replacing it. */
+/* Refuse a folder with foreign files, and a store unless it may be replaced. An unreadable manifest also counts as a
+ * store if there are no foreign files: replacing a damaged store repairs it. */
 static sstore_status check_contents(ss_transaction *transaction, bool replace, sstore_error *error)
 {
     inventory found;
@@ -273,11 +273,11 @@ sstore_status ss_transaction_open(ss_transaction *transaction, const char *path,
     if (status == SSTORE_OK)
         status = mode == SS_WRITE_EXTEND ? read_manifest(transaction, error)
                                          : check_contents(transaction, mode == SS_WRITE_REPLACE, error);
-    if (status == SSTORE_OK) /* else a power cut might bring back the manifest before this one */
+    if (status == SSTORE_OK) /* otherwise a power cut might restore the previous manifest */
         status = ss_dir_sync(&transaction->store, error);
     if (status == SSTORE_OK)
-        /* Finished segments stay until another manifest is published: if an older one or none has been put in place,
-         * those that it does not name may still belong to the store. */
+        /* Finished segments stay until another manifest is published: the manifest may be older or lost, and segments
+         * that it does not name may belong to the store. */
         clean_up(&transaction->store, true, NULL);
     else
         ss_transaction_close(transaction);
@@ -328,8 +328,8 @@ void ss_transaction_discard_all(ss_transaction *transaction)
 
 /* ----- publishing ----- */
 
-/* Choose the segments' folder numbers: a segment's id, or if that is taken (the same records built again), the next
- * free number. Make their entries durable. */
+/* Choose the segments' folder numbers: the low half of the id, or the next free number if that is taken (by equal
+ * records). Make their entries durable. */
 static sstore_status name_and_sync_staged(ss_transaction *transaction, ss_manifest *manifest, const uint32_t *fresh,
                                           sstore_error *error)
 {
@@ -349,7 +349,7 @@ static sstore_status name_and_sync_staged(ss_transaction *transaction, ss_manife
     return status;
 }
 
-/* Give the staged segments the names by which the manifest knows them. */
+/* Give the staged segments the names that the manifest has. */
 static sstore_status rename_staged(ss_transaction *transaction, const ss_manifest *manifest, const uint32_t *fresh,
                                    sstore_error *error)
 {
@@ -364,7 +364,7 @@ static sstore_status rename_staged(ss_transaction *transaction, const ss_manifes
     return status;
 }
 
-/* Readers now see the new manifest, and the staged segments are the store's. */
+/* Note that the new manifest is visible, and that the staged segments belong to the store. */
 static void note_published(ss_transaction *transaction, ss_manifest *published)
 {
     while (transaction->staged_count > 0) {
@@ -394,7 +394,7 @@ sstore_status ss_transaction_commit(ss_transaction *transaction, ss_manifest *ma
         status = ss_manifest_check(manifest, transaction->store.path, error);
     if (status == SSTORE_OK)
         status = ss_manifest_copy(manifest, &published, error);
-    /* Written before the segments are renamed, to tell them from segments of a store that has lost its manifest. */
+    /* Written before the segments are renamed, to distinguish them from those of a store that has lost its manifest. */
     if (status == SSTORE_OK) {
         status = ss_manifest_write_new(&transaction->store, manifest, error);
         transaction->wrote_manifest = status == SSTORE_OK;
@@ -405,7 +405,8 @@ sstore_status ss_transaction_commit(ss_transaction *transaction, ss_manifest *ma
         status = rename_staged(transaction, manifest, fresh, error);
     if (status == SSTORE_OK)
         status = ss_dir_sync(&transaction->store, error);
-    /* The store's own entry must also be durable; the writer that made the folder may have died before syncing it. */
+    /* The store's own entry must also be durable; the writer that created the folder may have died before syncing
+     * it. */
     if (status == SSTORE_OK && !transaction->had_manifest)
         status = ss_dir_sync_parent(&transaction->store, error);
     if (status == SSTORE_OK)
@@ -415,7 +416,7 @@ sstore_status ss_transaction_commit(ss_transaction *transaction, ss_manifest *ma
         return status;
     }
     /* From here on readers see the new manifest, so its files must stay. Files of the old one stay until the folder is
-     * synced, since a power cut may bring the old one back. */
+     * synced, since a power cut may restore the old one. */
     note_published(transaction, &published);
     status = ss_dir_sync(&transaction->store, error);
     if (status == SSTORE_OK)

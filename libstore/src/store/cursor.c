@@ -7,7 +7,7 @@
 #define ALIKE 4                           /* the largest ratio of fingerprint counts */
 #define BUFFERS_BYTES ((size_t)256 << 10) /* of all open blocks, in pread mode */
 
-/* Whether radii found for one segment suit another: they are complete for both and about equally good. */
+/* Whether radii that were found for one segment suit another: complete for both, and about equally good. */
 static bool are_alike(const ss_segment *a, const ss_segment *b)
 {
     const double count = a->costs.fingerprint_count, other = b->costs.fingerprint_count;
@@ -75,7 +75,7 @@ static uint32_t largest_block(const ss_manifest *manifest)
     return largest;
 }
 
-/* How many blocks are open at the same time. */
+/* The number of blocks that are open at the same time. */
 static uint32_t choose_open_capacity(sstore_io io, uint32_t block_bytes)
 {
     if (io != SSTORE_IO_PREAD || block_bytes == 0)

@@ -40,7 +40,7 @@ typedef struct ss_candidates {
     uint64_t mask; /* a bit for each fingerprint of the group */
 } ss_candidates;
 
-/* So many probes or blocks pass a stage before the next stage begins, so that their cache misses overlap. */
+/* The number of probes or blocks that pass a stage before the next stage begins, so that their cache misses overlap. */
 #define SS_TOGETHER 64u
 
 /* A distinct fingerprint of a segment within the distance of a query. */
@@ -55,7 +55,7 @@ typedef struct ss_hit {
     bool maybe_in_newer; /* a newer segment that adds may also have the fingerprint */
 } ss_hit;
 
-/* The records of so many hits are looked up together. */
+/* The number of hits whose records are looked up together. */
 #define SS_HITS_TOGETHER 16u
 
 /* A Bloom filter with one hash function. */
@@ -69,8 +69,8 @@ struct sstore_cursor {
     const sstore *store;
     ss_query_plan *plans;      /* one a segment, for planned_distance */
     uint32_t planned_distance; /* NOT_PLANNED at first */
-    bool plans_cut;            /* the steps did not suffice for the plans; the next call makes them again */
-    uint64_t query_steps;      /* a query's budget for prefixes and blocks; what it finds adds to it */
+    bool plans_cut;            /* the steps did not suffice for the plans; the next call plans again */
+    uint64_t query_steps;      /* a query's budget for prefixes and blocks; hits add to it */
     ss_steps planning, steps;  /* left for a call, and for its current query */
     uint32_t probe_count, range_count, open_block_count, open_block_capacity, candidate_count;
     ss_probe probes[SS_TOGETHER];

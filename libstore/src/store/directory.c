@@ -65,7 +65,7 @@ static sstore_status fail_to_open(sstore_error *error, const char *path, int cod
                    "%s failed: LMDB needs /proc for it, and there is no " DESCRIPTORS "; mount /proc", what);
 }
 
-/* Open an environment, a transaction and the unnamed database. What was opened is to be closed even if a step fails. */
+/* Open an environment, a transaction and the unnamed database. Close what was opened, also after a failure. */
 static int open_lmdb(const char *path, uint64_t map_bytes, unsigned flags, MDB_env **env, MDB_txn **txn, MDB_dbi *dbi)
 {
     int code = mdb_env_create(env);
@@ -83,14 +83,14 @@ static int open_lmdb(const char *path, uint64_t map_bytes, unsigned flags, MDB_e
 /* ----- writing ----- */
 
 struct ss_directory_writer {
-    ss_file file; /* for size, sum and errors; LMDB has a handle of its own */
+    ss_file file; /* for size, checksum and errors; LMDB has its own handle */
     MDB_env *env;
     MDB_dbi dbi;
     pthread_mutex_t lock; /* LMDB allows one writer at a time, and has no lock file here */
 };
 
 /* LMDB reports a partial write, for example on a full disk, as EIO, and other failures as ENOSPC. Appending bytes to
- * the file gives the true reason. */
+ * the file gives the real reason. */
 static sstore_status fail_to_write(ss_directory_writer *writer, int code, const char *what, sstore_error *error)
 {
     static const uint8_t more[4096];
@@ -112,10 +112,10 @@ sstore_status ss_directory_writer_open(const ss_dir *dir, uint64_t max_bytes, ss
     *writer = (ss_directory_writer){.file = SS_FILE_NONE, .lock = PTHREAD_MUTEX_INITIALIZER};
     sstore_status status = ss_file_create_at(dir, SS_DIRECTORY_NAME, &writer->file, error);
     if (status == SSTORE_OK) {
-        /* The folder by handle: others may rename it, and LMDB takes only paths. */
+        /* A path by handle: others may rename the folder, and LMDB takes only paths. */
         char path[64];
         snprintf(path, sizeof path, DESCRIPTORS "/%d/" SS_DIRECTORY_NAME, dir->fd);
-        /* Overflow pages are whole pages, and pages freed by a commit are not reused by the next: twice suffices. */
+        /* Values take whole overflow pages, and the next commit does not reuse freed pages: twice suffices. */
         const uint64_t map_bytes = (2 * max_bytes + MAP_SLACK_BYTES) & ~(MAP_SLACK_BYTES - 1);
         MDB_txn *txn = NULL;
         int code = open_lmdb(path, map_bytes, MDB_NOSYNC, &writer->env, &txn, &writer->dbi);
@@ -158,14 +158,14 @@ sstore_status ss_directory_writer_put(ss_directory_writer *writer, ss_array_kind
     return code == 0 ? SSTORE_OK : fail_to_write(writer, code, "writing to the directory", error);
 }
 
-sstore_status ss_directory_writer_finish(ss_directory_writer *writer, uint64_t *bytes_out, ss_u128 *sum_out,
+sstore_status ss_directory_writer_finish(ss_directory_writer *writer, uint64_t *bytes_out, ss_u128 *checksum_out,
                                          sstore_error *error)
 {
     int code = mdb_env_sync(writer->env, 1);
     if (code != 0)
         return fail_to_write(writer, code, "syncing the directory", error);
     const sstore_status status = ss_file_size(&writer->file, bytes_out, error);
-    return status == SSTORE_OK ? ss_file_copy(&writer->file, NULL, *bytes_out, sum_out, error) : status;
+    return status == SSTORE_OK ? ss_file_copy(&writer->file, NULL, *bytes_out, checksum_out, error) : status;
 }
 
 void ss_directory_writer_close(ss_directory_writer *writer)
@@ -221,11 +221,11 @@ struct ss_directory {
 
 /* Load the file into memory, and check its format, size and hash. */
 static sstore_status load_file(ss_directory *directory, const ss_dir *dir, uint32_t lmdb_format, uint64_t bytes,
-                               ss_u128 sum, sstore_error *error)
+                               ss_u128 checksum, sstore_error *error)
 {
     ss_file file = SS_FILE_NONE;
     uint64_t actual_bytes;
-    ss_u128 actual_sum;
+    ss_u128 actual;
     sstore_status status = ss_file_open_at(dir, SS_DIRECTORY_NAME, &file, error);
     if (status == SSTORE_OK)
         status = ss_directory_check_format(lmdb_format, file.path, error);
@@ -236,14 +236,14 @@ static sstore_status load_file(ss_directory *directory, const ss_dir *dir, uint3
                                  "the file has %llu bytes instead of %llu", (unsigned long long)actual_bytes,
                                  (unsigned long long)bytes);
     if (status == SSTORE_OK)
-        status = ss_file_load_sealed(&file, bytes, &directory->memory, &actual_sum, error);
-    if (status == SSTORE_OK && !ss_u128_equal(actual_sum, sum))
+        status = ss_file_load_sealed(&file, bytes, &directory->memory, &actual, error);
+    if (status == SSTORE_OK && !ss_u128_equal(actual, checksum))
         status = ss_fail_damaged(error, file.path, SSTORE_NO_OFFSET, "the directory's checksum is wrong");
     ss_file_close(&file);
     return status;
 }
 
-sstore_status ss_directory_open(const ss_dir *dir, uint32_t lmdb_format, uint64_t bytes, ss_u128 sum,
+sstore_status ss_directory_open(const ss_dir *dir, uint32_t lmdb_format, uint64_t bytes, ss_u128 checksum,
                                 ss_directory **directory_out, sstore_error *error)
 {
     *directory_out = NULL;
@@ -252,7 +252,7 @@ sstore_status ss_directory_open(const ss_dir *dir, uint32_t lmdb_format, uint64_
         return ss_fail_memory(error, sizeof *directory);
     directory->memory = SS_FILE_NONE;
     const uint8_t *map = NULL;
-    sstore_status status = load_file(directory, dir, lmdb_format, bytes, sum, error);
+    sstore_status status = load_file(directory, dir, lmdb_format, bytes, checksum, error);
     if (status == SSTORE_OK)
         status = ss_file_map(&directory->memory, bytes, &map, error);
     if (status == SSTORE_OK)
@@ -263,7 +263,7 @@ sstore_status ss_directory_open(const ss_dir *dir, uint32_t lmdb_format, uint64_
         snprintf(path, sizeof path, DESCRIPTORS "/%d", directory->memory.fd);
         const int code = open_lmdb(path, bytes, MDB_RDONLY | MDB_NOTLS, &directory->env, &directory->txn,
                                    &directory->dbi);
-        ss_file_release(&directory->memory); /* LMDB has a handle of its own */
+        ss_file_release(&directory->memory); /* LMDB has its own handle */
         if (code != 0)
             status = fail_to_open(error, directory->memory.path, code, "opening the directory");
     }
@@ -271,7 +271,8 @@ sstore_status ss_directory_open(const ss_dir *dir, uint32_t lmdb_format, uint64_
         *directory_out = directory;
         return SSTORE_OK;
     }
-    if (status != SSTORE_ERROR_UNSUPPORTED && error != NULL && ss_directory_is_lost(error)) /* that has its advice */
+    if (status != SSTORE_ERROR_UNSUPPORTED && error != NULL &&
+        ss_directory_is_lost(error)) /* which already has advice */
         ss_advise(error, SS_DIRECTORY_ADVICE);
     ss_directory_close(directory);
     return status;

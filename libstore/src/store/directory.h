@@ -1,8 +1,8 @@
 /*
  * directory.h - all block keys of all block files of a segment. A build writes them into an LMDB file; everything else
- * reads a verified copy in memory. Only this module knows LMDB.
+ * reads a checked copy in memory. Only this module uses LMDB.
  *
- * LMDB does not notice damage and may crash on it, so it never sees an unchecked byte: the file is hashed while it is
+ * LMDB does not detect damage and may crash on it, so it reads only checked bytes: the file is hashed while it is
  * copied into a sealed memfd, and LMDB opens that. An entry is an array of at most SS_CHUNK_KEYS u64, which is used in
  * place. Layout: format-spec/sstore-format.md, "Directory".
  */
@@ -39,7 +39,7 @@ sstore_status ss_directory_writer_open(const ss_dir *dir, uint64_t max_bytes, ss
 sstore_status ss_directory_writer_put(ss_directory_writer *writer, ss_array_kind kind, uint32_t number, uint32_t chunk,
                                       const uint64_t *values, size_t count, sstore_error *error);
 /* Make the file durable, and get its size and XXH3-128. */
-sstore_status ss_directory_writer_finish(ss_directory_writer *writer, uint64_t *bytes_out, ss_u128 *sum_out,
+sstore_status ss_directory_writer_finish(ss_directory_writer *writer, uint64_t *bytes_out, ss_u128 *checksum_out,
                                          sstore_error *error);
 void ss_directory_writer_close(ss_directory_writer *writer);
 
@@ -61,12 +61,12 @@ void ss_array_writer_free(ss_array_writer *array);
 
 typedef struct ss_directory ss_directory;
 
-/* Load the directory of this format, size and sum in `dir`. DAMAGED, IO, MEMORY, NOT_FOUND, UNSUPPORTED. */
-sstore_status ss_directory_open(const ss_dir *dir, uint32_t lmdb_format, uint64_t bytes, ss_u128 sum,
+/* Load the directory of this format, size and checksum in `dir`. DAMAGED, IO, MEMORY, NOT_FOUND, UNSUPPORTED. */
+sstore_status ss_directory_open(const ss_dir *dir, uint32_t lmdb_format, uint64_t bytes, ss_u128 checksum,
                                 ss_directory **directory_out, sstore_error *error);
 void ss_directory_close(ss_directory *directory);
 
-/* Whether an error means that the file must be made again: it is lost, damaged, another LMDB's, or unreadable (EIO). */
+/* Whether an error means that the file must be rebuilt: it is lost, damaged, another LMDB's, or unreadable (EIO). */
 bool ss_directory_is_lost(const sstore_error *error);
 
 /* An array in the directory; valid while the directory is open. */
@@ -75,12 +75,12 @@ typedef struct ss_array {
     const uint8_t **chunks; /* little-endian, unaligned */
 } ss_array;
 
-/* Find an array, which must have `count` values. Free it even if that fails. DAMAGED, MEMORY. */
+/* Find an array, which must have `count` values. Free it also after a failure. DAMAGED, MEMORY. */
 sstore_status ss_directory_get(const ss_directory *directory, ss_array_kind kind, uint32_t number, uint64_t count,
                                ss_array *array_out, sstore_error *error);
 void ss_array_free(ss_array *array);
 
-/* Prefetch what ss_array_at() will read. */
+/* Prefetch the value for ss_array_at(). */
 static inline void ss_array_prefetch(const ss_array *array, uint64_t index)
 {
     __builtin_prefetch(array->chunks[index / SS_CHUNK_KEYS] + 8 * (index % SS_CHUNK_KEYS));
@@ -91,13 +91,13 @@ static inline uint64_t ss_array_at(const ss_array *array, uint64_t index)
     return ss_load_le64(array->chunks[index / SS_CHUNK_KEYS] + 8 * (index % SS_CHUNK_KEYS));
 }
 
-/* Whether the values ascend; if not `strictly`, neighbours may be equal. */
+/* Whether the values ascend; if not `strictly`, consecutive ones may be equal. */
 bool ss_array_ascends(const ss_array *array, bool strictly);
 
 /* ----- lmdb_check.c ----- */
 
 /* Check that lookups in the unnamed database of a file of LMDB 0.9, written by a host like this one, stay inside the
- * file. Takes time in proportion to the tree's pages. DAMAGED, with the page's offset; `path` is for the message. */
+ * file. Takes time proportional to the tree's pages. DAMAGED, with the page's offset; `path` is for the message. */
 sstore_status ss_lmdb_check(const uint8_t *bytes, uint64_t size, const char *path, sstore_error *error);
 
 #endif

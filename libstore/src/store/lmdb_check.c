@@ -1,6 +1,6 @@
 /*
  * lmdb_check.c - checks a file before LMDB reads it. LMDB follows page numbers, offsets and lengths without checking
- * them, so a hostile file with right checksums could make it read anywhere. Every page that a lookup can reach is
+ * them, so a malicious file with a correct checksum could make it read anywhere. Every page that a lookup can reach is
  * checked.
  */
 #include "store/directory.h"
@@ -17,7 +17,7 @@
 #define META_PAGES 2u
 #define MIN_PAGE_BYTES 512u
 #define MAX_PAGE_BYTES 65536u
-#define MAX_DEPTH 32u /* of a tree; LMDB's cursors have no room for more */
+#define MAX_DEPTH 32u /* of a tree: the limit of LMDB's cursors */
 #define NO_ROOT UINT64_MAX
 
 /* Offsets in a page. Its number (u64), 2 bytes, flags (u16), where its offsets end and its nodes begin (u16 each), then

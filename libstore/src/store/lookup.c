@@ -20,7 +20,7 @@ sstore_status ss_find_rank(const ss_segment *segment, uint64_t fingerprint, ss_b
         return status;
     ss_block_find_groups(&block, ss_upper(fingerprint), ss_upper(fingerprint), &near.group, &last);
     near.end = last + 1;
-    ss_block_prefetch_group(&block, last); /* it will be decoded, unless the fingerprint is not there */
+    ss_block_prefetch_group(&block, last); /* it is decoded if the fingerprint is there */
     near.decoded = NULL;
     near.query = fingerprint;
     near.distance = near.lower_distance = 0;

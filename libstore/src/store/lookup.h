@@ -1,6 +1,6 @@
 /*
- * lookup.h - from a fingerprint to its rank, from a rank to its ids, and whether a record is in a segment or a store.
- * What is returned is checked: errors are IO and DAMAGED.
+ * lookup.h - finds the rank of a fingerprint, the ids of a rank, and whether a record is in a segment or a store. All
+ * results are checked: errors are IO and DAMAGED.
  */
 #ifndef SS_LOOKUP_H
 #define SS_LOOKUP_H
@@ -14,7 +14,7 @@
 
 #define SS_NO_RANK UINT64_MAX
 
-/* Find the rank of a fingerprint in the block of table 0 that the slot was asked for; SS_NO_RANK if it is not there. */
+/* Find the rank of a fingerprint in the slot's block of table 0; SS_NO_RANK if the block does not have it. */
 sstore_status ss_find_rank(const ss_segment *segment, uint64_t fingerprint, ss_block_slot *slot, uint64_t *rank_out,
                            sstore_error *error);
 
@@ -37,8 +37,8 @@ void ss_rank_ids_init(ss_rank_ids *ids, const ss_segment *segment, uint64_t rank
 /* Get the block with the next ids, which ascend; *more_out is false if there are none. */
 sstore_status ss_rank_ids_next(ss_rank_ids *ids, bool *more_out, sstore_error *error);
 
-/* Take the id of record `index`, of begin to end - 1 each in turn. An id that is not above the last one is DAMAGED:
- * lookups in ascending order would take far longer for such ids. */
+/* Take the id of record `index`, of begin to end - 1 one after the other. An id that is not above the last one is
+ * DAMAGED, because lookups in ascending order would take far longer for such ids. */
 sstore_status ss_rank_ids_take(ss_rank_ids *ids, uint32_t index, uint64_t *id_out, sstore_error *error);
 
 /* Report that a rank has no ids. */
@@ -52,8 +52,8 @@ typedef struct ss_segment_lookup {
     bool has_ids;
     ss_block_slot fingerprints, ids; /* blocks of table 0 and of ids */
     uint64_t fingerprint, rank; /* the last one looked up, and its rank or SS_NO_RANK */
-    bool any;                   /* there is a last one */
-    ss_rank_ids rank_ids;       /* how far the ids of `rank` were searched */
+    bool any;                   /* a fingerprint was looked up */
+    ss_rank_ids rank_ids;       /* the position of the search among the ids of `rank` */
     bool has_rank_ids, more;    /* rank_ids is of `rank`; it has a block */
     uint64_t last_id;           /* the last one searched for */
     uint8_t *buffers;
@@ -68,11 +68,11 @@ void ss_segment_lookup_ids(ss_segment_lookup *lookup, uint64_t rank, ss_rank_ids
 
 /* ===== lookup in a store ===== */
 
-/* Whether a record is in a store: the newest segment that has it says so. Fastest in ascending order. */
+/* Tells whether a record is in a store: the newest segment that has it decides. Fastest in ascending order. */
 typedef struct ss_membership {
     const sstore *store; /* borrowed */
     uint32_t lookup_count;
-    ss_segment_lookup *lookups; /* one a segment; zeroed if it is not needed */
+    ss_segment_lookup *lookups; /* one for each segment; zeroed if not needed */
 } ss_membership;
 
 /* Open lookups in all segments, or only in those that can have records of older ones: all but the oldest and empty
@@ -89,8 +89,8 @@ uint64_t ss_membership_bytes(const ss_manifest *manifest, bool newer_only, sstor
 sstore_status ss_membership_has(ss_membership *membership, const sstore_record *record, bool *has_out,
                                 sstore_error *error);
 
-/* Whether a newer segment than `segment` also has the record, and so decides whether it is in the store. Asks segments
- * that remove and, if `added`, also those that add. */
+/* Whether a newer segment than `segment` also has the record, and so decides whether it is in the store. Searches the
+ * segments that remove and, if `added`, also those that add. */
 sstore_status ss_membership_in_newer(ss_membership *membership, uint32_t segment, const sstore_record *record,
                                      bool added, bool *newer_out, sstore_error *error);
 

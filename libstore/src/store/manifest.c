@@ -303,8 +303,8 @@ static sstore_status decode_recipe(input *from, size_t size, ss_manifest *manife
     return SSTORE_OK;
 }
 
-/* A bound for the directory's size, so that a small hostile store cannot cause reading of gigabytes: twice its arrays,
- * since commits leave old pages behind, and room for LMDB's own pages. */
+/* A bound for the directory's size, so that a small malicious store cannot cause reads of gigabytes: twice its arrays,
+ * since commits leave old pages, and LMDB's own pages. */
 static uint64_t largest_directory(const ss_manifest_segment *segment)
 {
     uint64_t keys = segment->ids.block_count + segment->tables[0].block_count;
@@ -313,7 +313,7 @@ static uint64_t largest_directory(const ss_manifest_segment *segment)
     return 16 * keys + ((uint64_t)16 << 20);
 }
 
-/* Whether a segment's numbers are possible. Then sums and products of them do not overflow. */
+/* Whether a segment's numbers are valid. Then their sums and products do not overflow. */
 static bool segment_plausible(const ss_manifest_segment *segment, bool has_ids, const char **reason)
 {
     uint64_t records = segment->record_count, distinct = segment->distinct_count;
@@ -337,11 +337,11 @@ static bool segment_plausible(const ss_manifest_segment *segment, bool has_ids, 
     return ss_u128_equal(segment->segment_id, ss_segment_id(segment, has_ids));
 }
 
-/* How many plans before to compare with: segments that add and that remove may alternate, with a plan each. */
+/* The number of previous plans to compare with: segments that add and segments that remove may alternate. */
 #define PLANS_BEFORE 2
 
-/* Whether a segment's plan is complete. Most segments have the plan of one just before, which needs no second proof. A
- * hostile manifest may make each proof as slow as possible; hence the budget for all of them. */
+/* Whether a segment's plan is complete. Most segments have the plan of a recent one, which needs no second proof. A
+ * malicious manifest may make each proof as slow as possible; hence one budget for all. */
 static bool prove_plan(const ss_manifest *manifest, const ss_manifest_segment *segment, ss_steps *steps,
                        const char **reason)
 {
@@ -395,7 +395,7 @@ static int compare_numbers(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Each segment has a folder of its own. */
+/* Check that no two segments have the same folder. */
 static sstore_status check_folders(const input *from, const ss_manifest *manifest)
 {
     const uint32_t count = manifest->segment_count;

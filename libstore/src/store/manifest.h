@@ -1,6 +1,6 @@
 /*
- * manifest.h - the manifest lists a store's segments with the sizes and sums of their files, and the properties of the
- * whole store. It is a checksummed file that is replaced as a whole. Layout: format-spec/sstore-format.md, "Manifest".
+ * manifest.h - the manifest: a store's properties, and its segments with the sizes and checksums of their files. It is
+ * a checksummed file that is only ever replaced. Layout: format-spec/sstore-format.md, "Manifest".
  */
 #ifndef SS_MANIFEST_H
 #define SS_MANIFEST_H
@@ -12,7 +12,7 @@
 #define SS_MAX_SEGMENTS 4096u
 
 /* Writers add only records that are not in the store, and remove only records that are. So segments that have a record
- * add and remove it in turn, the oldest one adds it, and the newest one says whether it is in the store. */
+ * add and remove it in turn, the oldest one adds it, and the newest one decides whether it is in the store. */
 typedef enum ss_segment_kind {
     SS_SEGMENT_RECORDS = 0, /* its records were added to the store */
     SS_SEGMENT_REMOVED = 1  /* its records were removed from the store */
@@ -43,7 +43,7 @@ typedef struct ss_manifest_segment {
 typedef struct ss_manifest {
     uint32_t distance;
     bool has_ids;
-    bool plan_given; /* the builder was given a plan, which all segments use; else each has its own */
+    bool plan_given; /* the user chose the plan, and all segments use it; otherwise each has its own */
     uint64_t next_id;
     char *recipe; /* owned, never NULL; "" if none was given */
     uint32_t segment_count;
@@ -78,7 +78,7 @@ sstore_status ss_manifest_decode(const uint8_t *bytes, size_t size, const char *
 /* Check that readers will accept the manifest. `store` is the store's path, for errors. ARGUMENT, MEMORY. */
 sstore_status ss_manifest_check(const ss_manifest *manifest, const char *store, sstore_error *error);
 
-/* Write it as SS_MANIFEST_NEW_NAME and make its contents durable. Renaming it publishes it. */
+/* Write it as SS_MANIFEST_NEW_NAME and make its contents durable. A rename then publishes it. */
 sstore_status ss_manifest_write_new(const ss_dir *store, const ss_manifest *manifest, sstore_error *error);
 
 /* Add a record to a segment's content sum. Without ids only the fingerprint counts. */
@@ -90,13 +90,13 @@ static inline void ss_content_add(ss_u128 *sum, bool has_ids, uint64_t fingerpri
     *sum = ss_u128_add(*sum, ss_hash128(bytes, has_ids ? 16 : 8));
 }
 
-/* Sums over all segments. */
+/* Totals over all segments. */
 typedef struct ss_manifest_totals {
     uint64_t added_count, removed_count; /* records in segments of either kind */
     uint64_t record_count;               /* in the store: the difference */
 } ss_manifest_totals;
 
-/* Sum up; totals_out may be NULL. False if at some segment more records were removed than there were. */
+/* Add up; totals_out may be NULL. False if a segment removes more records than there are. */
 bool ss_manifest_counts(const ss_manifest *manifest, ss_manifest_totals *totals_out);
 
 /* The bytes of all files of the store, including the manifest. */

@@ -7,8 +7,8 @@
 
 #define FIRST_CAPACITY 1024u
 
-/* Room grows with the fullest block so far. A block has at most about twice the average, except where a part of the
- * table is far denser than the rest; growing doubles it. */
+/* The buffer grows with the fullest block so far. A block has at most about twice the average, unless a part of the
+ * table is far denser than the rest. Growing doubles the buffer. */
 static uint64_t table_iterator_bytes(const ss_block_reader *reader)
 {
     const uint64_t average = reader->header.item_count / ss_max_u64(reader->header.block_count, 1);
@@ -178,7 +178,7 @@ static void rewind_segment(ss_segment_iterator *iterator)
     iterator->value_count = iterator->value_index = iterator->single_count = 0;
     ss_ids_iterator_seek(&iterator->ids, 0);
     iterator->rank = 0;
-    iterator->whole = true;
+    iterator->from_first = true;
     iterator->ids_index = 0;
     iterator->id_order.any = false;
 }
@@ -235,7 +235,7 @@ static sstore_status seek_segment(ss_segment_iterator *iterator, uint64_t finger
     const ss_segment *segment = iterator->segment;
     const bool is_open = iterator->value_count > 0 && iterator->values[0] <= fingerprint &&
                          fingerprint <= iterator->values[iterator->value_count - 1];
-    iterator->whole = false;
+    iterator->from_first = false;
     iterator->single_count = 0;
     if (!is_open) {
         bool more;
@@ -284,7 +284,7 @@ static sstore_status check_end(const ss_segment_iterator *iterator, sstore_error
     if (iterator->rank != segment->metadata.distinct_count)
         return ss_fail_damaged(error, segment->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
                                "the table's number of fingerprints differs from the manifest's");
-    if (iterator->whole && iterator->has_ids && iterator->ids.record_count != segment->metadata.record_count)
+    if (iterator->from_first && iterator->has_ids && iterator->ids.record_count != segment->metadata.record_count)
         return ss_fail_damaged(error, segment->ids.file.path, SSTORE_NO_OFFSET,
                                "the number of ids differs from the manifest's");
     return SSTORE_OK;
@@ -478,10 +478,10 @@ static sstore_status step(ss_merge_iterator *merge, sstore_error *error)
     return SSTORE_OK;
 }
 
-/* So many fingerprints ahead, with their ids, reading on takes about as long as a seek. */
+/* Reading so many fingerprints with their ids takes about as long as a seek. */
 #define NEAR_VALUES 4u
 
-/* Whether the fingerprint lies at most NEAR_VALUES ahead in the current block. */
+/* Whether the fingerprint is at most NEAR_VALUES ahead in the current block. */
 static bool is_near(const ss_segment_iterator *iterator, uint64_t fingerprint)
 {
     const uint32_t left = iterator->value_count - iterator->value_index;
@@ -512,7 +512,7 @@ static bool comes_in_turn(const ss_merge_iterator *merge, const ss_merge_input *
 }
 
 /* Take a record from all inputs that have it. It is wanted if in some store the oldest and the newest of them both add
- * it, or both remove it if removed records are asked for. Otherwise they leave the store's older state unchanged. */
+ * it, or both remove it if removed records are wanted. Otherwise they do not change the older state. */
 static sstore_status take(ss_merge_iterator *merge, sstore_record *record_out, bool *wanted_out, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;

@@ -28,7 +28,7 @@ typedef struct ss_table_iterator {
 
 sstore_status ss_table_iterator_open(ss_table_iterator *iterator, const ss_checked_blocks *checked,
                                      sstore_error *error);
-/* Continue with block `first`, and end before block `end` or at the table's end. Either may lie beyond that. */
+/* Continue with block `first`, and end before block `end` or at the table's end. Either may be beyond it. */
 void ss_table_iterator_seek(ss_table_iterator *iterator, uint64_t first, uint64_t end);
 void ss_table_iterator_close(ss_table_iterator *iterator);
 
@@ -43,16 +43,16 @@ typedef struct ss_ids_iterator {
     const ss_checked_blocks *checked; /* borrowed */
     ss_ids_block block;               /* the current one; count 0: none */
     uint64_t next_block, next_rank;   /* next_rank: after the current block */
-    bool has_last;                    /* the current block is sound, so the next one must follow it */
+    bool has_last;                    /* the current block is valid, so the next one must follow it */
     uint64_t record_count;            /* in the blocks so far */
-    ss_id_order order;                /* of the ids checked last; `any`: those of the last rank go on */
+    ss_id_order order;                /* of the ids checked last; `any`: the last rank continues */
     uint64_t max_id;                  /* of them */
     ss_read_ahead ahead;
     uint8_t *buffer;
 } ss_ids_iterator;
 
 sstore_status ss_ids_iterator_open(ss_ids_iterator *iterator, const ss_checked_blocks *checked, sstore_error *error);
-/* Continue with block `number`; from 0 on, the column's whole order is checked. */
+/* Continue with block `number`; from 0 on, the order of the entire column is checked. */
 void ss_ids_iterator_seek(ss_ids_iterator *iterator, uint64_t number);
 void ss_ids_iterator_close(ss_ids_iterator *iterator);
 
@@ -81,7 +81,7 @@ typedef struct ss_segment_iterator {
     uint32_t ids_index;   /* of the next record in the current block of ids */
     uint64_t ids_rank;    /* its rank */
     ss_id_order id_order; /* of the current fingerprint's ids */
-    bool whole;           /* all records are read, from the first one on */
+    bool from_first;      /* reading began with the first record */
 } ss_segment_iterator;
 
 sstore_status ss_segment_iterator_open(ss_segment_iterator *iterator, const ss_segment *segment, bool has_ids,
@@ -99,9 +99,9 @@ sstore_status ss_segment_iterator_next(ss_segment_iterator *iterator, sstore_rec
 
 /*
  * The records of one or several stores, each once. Segments that have a record add and remove it in turn, and the
- * store's oldest one adds it (store/manifest.h); anything else is DAMAGED. So the newest one says whether the record is
- * in the store. If only neighbouring segments of a store are merged, their oldest one may also remove a record, which
- * an older segment then has.
+ * store's oldest one adds it (store/manifest.h); anything else is DAMAGED. So the newest one decides whether the record
+ * is in the store. If only some consecutive segments of a store are merged, their oldest one may also remove a record,
+ * which an older segment then has.
  */
 
 /* A segment's iterator, with its next record. */
@@ -114,8 +114,8 @@ typedef struct ss_merge_input {
 
 typedef struct ss_merge_iterator {
     bool has_ids;     /* merge records; else fingerprints, each once */
-    bool removed;     /* return what the segments remove, not what they add; for neighbouring segments of one store */
-    bool in_turn;     /* whole records are merged, so that segments add and remove each in turn */
+    bool removed;     /* return what the segments remove, not what they add; for consecutive segments of one store */
+    bool in_turn;     /* fingerprints are merged with ids: segments must add and remove each record in turn */
     bool from_oldest; /* the segments include the stores' oldest */
     size_t input_count, capacity;
     ss_merge_input *inputs; /* one a segment */
@@ -128,7 +128,7 @@ typedef struct ss_merge_iterator {
 /* The path of a file that has the last record. */
 const char *ss_merge_iterator_file(const ss_merge_iterator *merge);
 
-/* Open an iterator before the first record of a store, which must stay open. On failure it is also to be closed. */
+/* Open an iterator before the first record of a store, which must stay open. Close it also after a failure. */
 sstore_status ss_merge_iterator_open(ss_merge_iterator *merge, const sstore *store, sstore_error *error);
 /* The same in steps: begin with no segments, add the segments first .. end - 1 of each store, then rewind or seek. */
 void ss_merge_iterator_init(ss_merge_iterator *merge, bool has_ids);
@@ -136,11 +136,11 @@ sstore_status ss_merge_iterator_add(ss_merge_iterator *merge, const sstore *stor
                                   sstore_error *error);
 /* The memory for reading the segments first .. end - 1 of a store, including the open segments. */
 uint64_t ss_merge_iterator_bytes(const sstore *store, uint32_t first, uint32_t end);
-/* Go before the first record, to begin or to start over. */
+/* Go before the first record. */
 sstore_status ss_merge_iterator_rewind(ss_merge_iterator *merge, sstore_error *error);
-/* Go before the first record whose fingerprint is at least this. Not if a store is open for records only. */
+/* Go before the first record with at least this fingerprint. Not for a store that is open for records only. */
 sstore_status ss_merge_iterator_seek(ss_merge_iterator *merge, uint64_t fingerprint, sstore_error *error);
-/* The same, but only forward: by reading on or by a seek, whichever is faster. */
+/* The same, but only forward: sequentially or by a seek, whichever is faster. */
 sstore_status ss_merge_iterator_skip(ss_merge_iterator *merge, uint64_t fingerprint, sstore_error *error);
 /* Get the next record; *more_out is false at the end. The records ascend strictly. */
 sstore_status ss_merge_iterator_next(ss_merge_iterator *merge, sstore_record *record_out, bool *more_out,

@@ -26,7 +26,8 @@ uint64_t ss_key_index_bytes(uint64_t key_count)
 sstore_status ss_key_index_init(ss_key_index *index, ss_array *keys, sstore_error *error)
 {
     uint64_t last = keys->count == 0 ? 0 : ss_array_at(keys, keys->count - 1);
-    const uint32_t used_bits = last == 0 ? 1 : 64 - (uint32_t)__builtin_clzll(last); /* the rest is 0 in all keys */
+    const uint32_t used_bits = last == 0 ? 1
+                                         : 64 - (uint32_t)__builtin_clzll(last); /* the higher bits are 0 in all keys */
     uint32_t bits = (uint32_t)ss_min_u64(choose_bucket_bits(keys->count), used_bits);
     size_t buckets = (size_t)(last >> (used_bits - bits)) + 1;
     *index = (ss_key_index){.keys = *keys, .shift = used_bits - bits, .last = last};
@@ -104,7 +105,7 @@ static sstore_status open_blocks(ss_segment *segment, const ss_dir *dir, uint32_
     return fits ? SSTORE_OK : ss_fail_damaged(error, blocks->file.path, 0, "the header contradicts the manifest");
 }
 
-/* Find a block file's keys in the directory. Ranks, the keys of the id column, may be equal in neighbouring blocks. */
+/* Find a block file's keys in the directory. Ranks, the keys of the id column, may be equal in consecutive blocks. */
 static sstore_status open_keys(ss_segment *segment, uint32_t number, sstore_error *error)
 {
     const bool is_ids = number == SS_IDS_NUMBER;
@@ -144,7 +145,7 @@ static sstore_status open_ranks(ss_segment *segment, sstore_error *error)
 static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss_segment_use *use, sstore_error *error)
 {
     const ss_manifest_segment *metadata = &segment->metadata;
-    const bool whole = !use->records_only && !use->blocks_only;
+    const bool is_complete = !use->records_only && !use->blocks_only;
     const uint32_t table_count = use->records_only ? 1 : metadata->plan.table_count;
     const uint32_t file_count = table_count + (use->has_ids ? 1 : 0);
     sstore_status status = SSTORE_OK;
@@ -165,7 +166,7 @@ static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss
             *error = problem;
         }
     }
-    if (!whole)
+    if (!is_complete)
         return status;
     /* The directory is loaded last: now its size is known to be plausible for files that exist. */
     if (status == SSTORE_OK)

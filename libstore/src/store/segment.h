@@ -1,7 +1,6 @@
 /*
- * segment.h - an open segment: its tables, id column and directory, and the index over block keys. Immutable, so that
- * cursors of all threads and all handles of a store share it. What the files say is checked as far as possible without
- * reading blocks.
+ * segment.h - an open segment: its tables, id column and directory, and the key indexes. Immutable, so that cursors of
+ * all threads and all handles of a store share it. Opening checks the files as far as possible without reading blocks.
  */
 #ifndef SS_SEGMENT_H
 #define SS_SEGMENT_H
@@ -17,8 +16,8 @@
 
 /* ===== key index ===== */
 
-/* Finds block keys. The keys stay in the directory. For every value of their leading bits the index knows where keys
- * with it begin, so that a lookup reads one entry of a small table and about one cache line of keys. */
+/* Finds block keys. The keys stay in the directory. For each value of their leading bits, the index has the place where
+ * its keys begin. So a lookup reads one entry of a small table and about one cache line of keys. */
 typedef struct ss_key_index {
     ss_array keys;    /* ascending; owned, its chunks are the directory's */
     uint32_t shift;   /* a key's bucket is key >> shift */
@@ -26,15 +25,16 @@ typedef struct ss_key_index {
     uint32_t *begins; /* begins[b] .. begins[b + 1] - 1 are the keys of bucket b */
 } ss_key_index;
 
-/* Make an index of ascending keys, which it takes over even if it fails. Takes about a byte a key. MEMORY. */
+/* Build an index of ascending keys, which it takes over even if it fails. It takes about a byte for each key.
+ * MEMORY. */
 sstore_status ss_key_index_init(ss_key_index *index, ss_array *keys, sstore_error *error);
 /* Free; a zeroed index is allowed. */
 void ss_key_index_free(ss_key_index *index);
 
-/* The most bytes that an index of so many keys takes, beside the directory. */
+/* The maximum size of an index of so many keys in bytes, without the directory. */
 uint64_t ss_key_index_bytes(uint64_t key_count);
 
-/* Prefetch what a lookup of `target` reads first. */
+/* Prefetch the entry that a lookup of `target` reads first. */
 static inline void ss_key_index_prefetch(const ss_key_index *index, uint64_t target)
 {
     uint64_t first = target <= index->last ? index->begins[target >> index->shift] : index->keys.count;
@@ -42,7 +42,7 @@ static inline void ss_key_index_prefetch(const ss_key_index *index, uint64_t tar
         __builtin_prefetch(index->keys.chunks[first / SS_CHUNK_KEYS] + 8 * (first % SS_CHUNK_KEYS));
 }
 
-/* Estimate how far into block `number` (0 to 1) `target` is. The block's key is at least `target`. */
+/* Estimate the position of `target` in block `number`, from 0 to 1. The block's key is at least `target`. */
 static inline double ss_key_index_fraction(const ss_key_index *index, uint64_t number, uint64_t target)
 {
     const uint64_t key = ss_array_at(&index->keys, number);
@@ -81,7 +81,7 @@ typedef void (*ss_file_problem_fn)(void *context, const sstore_error *problem);
 /* How to open a segment. */
 typedef struct ss_segment_use {
     bool has_ids;      /* the store has */
-    bool records_only; /* only table 0 and the ids, to read all records in order; takes two files and little memory */
+    bool records_only; /* only table 0 and the ids, to read all records in order with two files and little memory */
     bool blocks_only;  /* only the block files, without the directory */
     ss_file_problem_fn on_problem; /* with blocks_only: reports each block file that cannot be opened, which then has no
                                       blocks; NULL: opening fails */
@@ -90,7 +90,7 @@ typedef struct ss_segment_use {
     sstore_strategy strategy;
 } ss_segment_use;
 
-/* Open a segment of the store in `store`, given its part of the manifest. Errors as sstore_open(). */
+/* Open a segment of the store in `store`, described by its part of the manifest. Errors as sstore_open(). */
 sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *metadata, const ss_segment_use *use,
                               ss_segment **segment_out, sstore_error *error);
 

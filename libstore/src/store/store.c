@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "store/cursor.h"
 
-/* How often opening is tried again if a writer replaces the store meanwhile. */
+/* The maximum number of attempts to open a store that writers replace meanwhile. */
 #define MAX_ATTEMPTS 100
 
 /* ----- memory ----- */
@@ -39,7 +39,7 @@ uint64_t ss_store_memory_bytes(const ss_manifest *manifest, sstore_io io)
 
 /* ----- opening ----- */
 
-/* Close the manifest and all that was opened by it. */
+/* Close the manifest, and everything that was opened according to it. */
 static void drop_manifest(sstore *store)
 {
     for (uint32_t i = 0; store->segments != NULL && i < store->manifest.segment_count; i++)
@@ -113,7 +113,7 @@ typedef struct opening {
     bool records_only;
 } opening;
 
-/* Choose how to read block files: as asked for, or so that they fit in memory. */
+/* Choose the read mode: the given one, or one that fits in memory. */
 static sstore_io choose_io(const sstore_open_options *options, const ss_manifest *manifest)
 {
     if (options->io != SSTORE_IO_AUTO)
@@ -213,7 +213,7 @@ sstore_status sstore_reopen(const sstore *store, sstore **store_out, sstore_erro
     return open_store(&how, store_out, error);
 }
 
-/* Writers read much once, and a file lost meanwhile must not end the process: so no mapping. */
+/* Writers read much once, and a file that is cut short meanwhile must not end the process: so no mapping. */
 static const sstore_open_options for_writers = {.struct_size = sizeof(sstore_open_options), .io = SSTORE_IO_PREAD};
 
 sstore_status ss_store_open_records(const char *path, sstore **store_out, sstore_error *error)

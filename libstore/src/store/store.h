@@ -1,8 +1,8 @@
 /*
  * store.h - an open store: its manifest and its segments. Immutable; cursors of all threads share it.
  *
- * A record is in the store if the newest segment that has it adds it (store/manifest.h). So a record found in a segment
- * counts unless a newer segment removes it, and nothing is found twice.
+ * A record is in the store if the newest segment that has it adds it (store/manifest.h). So a record that is found in a
+ * segment counts unless a newer segment removes it, and none is found twice.
  */
 #ifndef SS_STORE_H
 #define SS_STORE_H
@@ -22,12 +22,12 @@ struct sstore {
 /* Open a store only to read all its records in order. Errors as sstore_open(). */
 sstore_status ss_store_open_records(const char *path, sstore **store_out, sstore_error *error);
 
-/* Open the store in an open folder, which may have another path by now; only for reading its records in order, or as
- * sstore_open() does without options. Errors as sstore_open(). */
+/* Open the store in an open folder, whose path may have changed: to read its records in order, or as sstore_open() does
+ * without options. Errors as sstore_open(). */
 sstore_status ss_store_open_in(const ss_dir *dir, bool records_only, sstore **store_out, sstore_error *error);
 
-/* The most bytes that an open store and one cursor take, apart from the allocator's overhead: the directories' copies
- * and key indexes, and block files as the read mode holds them. Computed from the manifest alone. */
+/* The maximum size of an open store and one cursor in bytes, without the allocator's overhead: copies of directories,
+ * key indexes, and the memory of block files in the read mode. Computed from the manifest only. */
 uint64_t ss_store_memory_bytes(const ss_manifest *manifest, sstore_io io);
 
 /* Check that two stores have the same recipe. RECIPE. */
