@@ -1,9 +1,9 @@
 /*
- * collect.c - matches of several stream matchers, put in order within a fixed memory.
+ * collect.c - sorts the matches of several stream matchers within a fixed memory.
  *
- * They are sorted out of core as triples (query, fingerprint, id). The order by distance within a query is made when
- * they are reported: all matches of one query are gone through once for each distance among them. They lie in one
- * piece of the sorter, or in several that hold no others and are loaded again each time.
+ * An external sort orders them as triples (query, fingerprint, id). The report orders those of a query by distance: it
+ * reads them once for each distance that occurs. They are in one piece of the sorter, or in several that have no others
+ * and are loaded again each time.
  */
 #include "base/error.h"
 #include "base/memory.h"
@@ -13,8 +13,8 @@
 
 #define DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
 #define MIN_MEMORY_BYTES ((uint64_t)1 << 20)
-#define FIXED_BYTES ((uint64_t)12 << 20) /* the process, and what it reads input through */
-#define PIECES_DIVISOR 6u                /* of memory, for a piece and its scratch: 1/6 */
+#define FIXED_BYTES ((uint64_t)12 << 20) /* the process and its input buffers */
+#define PIECES_DIVISOR 6u                /* a piece and its scratch take 1/6 of memory */
 #define MIN_PIECE ((size_t)16384)
 #define MAX_PIECE ((size_t)1 << 20) /* larger ones are sorted more slowly, and buckets are seldom larger */
 #define ADD_MATCHES 256u
@@ -34,8 +34,8 @@ static sstore_status open_collection(sstore_collection *collection, const sstore
                                      sstore_error *error)
 {
     const uint64_t memory = options->memory_bytes != 0 ? options->memory_bytes : DEFAULT_MEMORY_BYTES;
-    const uint64_t share = memory / PIECES_DIVISOR / (2 * sizeof(ss_triple));
-    collection->piece_capacity = (size_t)ss_min_u64(ss_max_u64(share, MIN_PIECE), MAX_PIECE);
+    const uint64_t items = memory / PIECES_DIVISOR / (2 * sizeof(ss_triple));
+    collection->piece_capacity = (size_t)ss_min_u64(ss_max_u64(items, MIN_PIECE), MAX_PIECE);
     const uint64_t taken = FIXED_BYTES + collection->piece_capacity * 2 * sizeof(ss_triple);
     sstore_status status = ss_spill_dir_open(options->tmp_dir, NULL, &collection->tmp_dir, error);
     if (status == SSTORE_OK)

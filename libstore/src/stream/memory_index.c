@@ -1,4 +1,4 @@
-/* memory_index.c - an index of fingerprints in memory, and a growing index made of several of them. */
+/* memory_index.c - a static index of fingerprints in memory, and a growing index of static parts. */
 #include "stream/memory_index.h"
 
 #include <math.h>
@@ -12,17 +12,17 @@
 
 /* ===== index of fingerprints ===== */
 
-#define PROBES 64u /* looked up together: more than a core keeps reads in flight */
+#define PROBES 64u /* looked up together: more than the reads that a core has in flight */
 #define SLICE 256u /* values that are tested at once */
 #define LINE_VALUES 8u
 #define MAX_LINES_AHEAD 4u /* of a probe's values; the processor itself fetches what follows them */
 #define MAX_KEY_BITS 26u
 #define SPARSE_KEY_BITS 14u /* up to which keys may outnumber fingerprints: they fit into a cache anyway */
-#define PART_BITS 8u        /* at most: more parts would be written to more places than a cache has room for */
+#define PART_BITS 8u        /* the maximum: more parts would not fit into a cache while they are written */
 #define PART_BYTES (1u << 15)
 #define PART_PROBES 64u
 
-/* About the nanoseconds of a probe, of one that finds any values, and of one value. Only their ratios matter. */
+/* About the nanoseconds of a probe, of a probe that finds values, and of a value. Only their ratios matter. */
 #define PROBE_NS 8.0
 #define FOUND_NS 17.0
 #define VALUE_NS 0.35
@@ -126,7 +126,7 @@ static sstore_status make_table(void *context, uint64_t task, uint32_t worker, s
     for (uint32_t i = 0; i < index->count; i++)
         begins[key_of(index, table, from[i])]++;
     for (size_t key = 0; key < keys; key++)
-        begins[key + 1] += begins[key]; /* now where the key's values end */
+        begins[key + 1] += begins[key]; /* now the end of the key's values */
     for (uint32_t i = index->count; i-- > 0;) {
         uint32_t at = --begins[key_of(index, table, from[i])];
         if (task > 0)
@@ -174,17 +174,17 @@ uint32_t ss_fingerprint_index_rank(const ss_fingerprint_index *index, uint64_t v
 
 /* ----- searching ----- */
 
-/* A key that is looked up: `begins` is known at once, `values` and `count` when that has been read. */
+/* A key that is looked up: `begins` is known at once, `values` and `count` once that was read. */
 typedef struct probe {
     const uint32_t *begins;
     const uint64_t *values;
-    uint32_t count, at, table; /* `at`: the place of the fingerprint that it is for */
+    uint32_t count, at, table; /* `at`: the place of its fingerprint */
 } probe;
 
 typedef struct search {
     const ss_fingerprint_index *index;
     const uint64_t *fingerprints;
-    const uint32_t *numbers; /* that callers know the fingerprints by; NULL: their places */
+    const uint32_t *numbers; /* of the fingerprints, for callers; NULL: their places */
     uint32_t distance;
     ss_index_hit_fn on_hit;
     void *context;
@@ -250,8 +250,8 @@ static void order_by_key(const ss_fingerprint_index *index, const ss_index_table
     }
 }
 
-/* The bits of as many parts of a table that each fits into a cache; 0: the whole table does, or the fingerprints
- * are too few for parts. */
+/* The bits of parts of a table that fit into a cache; 0: the table itself fits, or the fingerprints are too few for
+ * parts. */
 static uint32_t choose_part_bits(const ss_fingerprint_index *index, uint32_t count)
 {
     const uint64_t table_bytes = ss_fingerprint_index_bytes(index) / index->plan.table_count;
@@ -284,7 +284,7 @@ sstore_status ss_fingerprint_index_search(const ss_fingerprint_index *index, con
                                           uint32_t count, uint32_t distance, ss_index_order *order,
                                           ss_index_hit_fn on_hit, void *context, sstore_error *error)
 {
-    search self; /* its probes are large and need no value yet */
+    search self; /* not initialized: its probes are large */
     self.index = index, self.fingerprints = fingerprints, self.numbers = NULL;
     self.distance = distance, self.on_hit = on_hit, self.context = context, self.error = error;
     self.probe_count = 0;
@@ -347,8 +347,8 @@ void ss_growing_index_free(ss_growing_index *index)
 
 /* ----- adding ----- */
 
-/* Make a part of the newest records and of the parts from `first` on, `count` records in all. To be closed in any
- * case. */
+/* Make a part of the newest records and of the parts from `first` on, `count` records in all. Close it also after a
+ * failure. */
 static sstore_status make_part(const ss_growing_index *index, uint32_t first, uint32_t count, part *made,
                                sstore_error *error)
 {
@@ -377,7 +377,7 @@ static sstore_status make_part(const ss_growing_index *index, uint32_t first, ui
     return ss_fingerprint_index_open(&made->index, values, count, index->distance, 1, error);
 }
 
-/* Merge the newest records and all parts that are less than twice as large as all that follows them into one part. */
+/* Merge the newest records and all parts that are less than twice as large as all later records into one part. */
 static sstore_status add_part(ss_growing_index *index, sstore_error *error)
 {
     uint32_t first = index->part_count;

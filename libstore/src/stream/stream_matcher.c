@@ -2,9 +2,9 @@
  * stream_matcher.c - matches fingerprints that stream past a batch of queries, which an index in memory holds.
  *
  * The fingerprints that are fed are cut into tasks for the threads. Each thread gathers its matches until its list is
- * full. Then all threads pause, the matches are handed over in the caller's thread, and the tasks go on. A task
- * advances by whole steps: the matches of a step that finds more than the list takes are dropped, and the step is
- * taken again with an empty list, or in smaller steps if that is not enough.
+ * full. Then all threads pause, the caller's thread reports the matches, and the tasks continue. A task advances in
+ * steps. If the matches of a step do not fit into the list, they are dropped, and the step is repeated with an empty
+ * list, or as smaller steps.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #include "sort/radix.h"
 #include "stream/memory_index.h"
 
-#define TASK_FINGERPRINTS ((size_t)1 << 18) /* at most: what a thread's order has room for */
+#define TASK_FINGERPRINTS ((size_t)1 << 18) /* the maximum, which is the size of a thread's ss_index_order */
 #define TASKS_PER_THREAD 2u                 /* so that none waits long for the last one */
 #define LIST_MATCHES ((size_t)1 << 18)
 
@@ -27,7 +27,7 @@ typedef struct matcher_worker {
     ss_index_order order;
     found *list;
     size_t count, capacity;
-    size_t begin;  /* of the present step */
+    size_t begin;  /* of the current step */
     uint32_t step; /* fingerprints in the next step at most */
     bool full;
 } matcher_worker;
@@ -39,7 +39,7 @@ struct sstore_stream_matcher {
     size_t *done; /* of each task: how many of its fingerprints were looked up */
     size_t task_capacity;
 
-    /* What is being fed. */
+    /* The current input. */
     const uint64_t *fingerprints;
     size_t count, task_count;
 };
@@ -137,8 +137,8 @@ static sstore_status add_match(void *context, uint32_t number, uint64_t query, s
     return SSTORE_OK;
 }
 
-/* After a step that found more than there is room for: drop its matches. The list is handed over, or the next step
- * is smaller, or the list becomes larger. */
+/* After a step whose matches do not fit: drop them. Then the list is reported, or the next step is smaller, or the list
+ * becomes larger. */
 static sstore_status make_room(matcher_worker *worker, size_t before, uint32_t step, sstore_error *error)
 {
     worker->count = before;
@@ -156,7 +156,7 @@ static sstore_status make_room(matcher_worker *worker, size_t before, uint32_t s
     return SSTORE_OK;
 }
 
-/* Go on with a task until it is done or the worker's list is full. */
+/* Continue a task until it is done or the worker's list is full. */
 static sstore_status work(void *context, uint64_t task, uint32_t number, sstore_error *error)
 {
     sstore_stream_matcher *matcher = context;
@@ -180,7 +180,7 @@ static sstore_status work(void *context, uint64_t task, uint32_t number, sstore_
     return status;
 }
 
-/* Hand over all matches that were found so far. *paused_out: a list was full. */
+/* Report all matches that were found so far. *paused_out: a list was full. */
 static sstore_status hand_over(sstore_stream_matcher *matcher, const uint64_t *ids, bool *paused_out,
                                sstore_stream_match_fn on_match, void *context)
 {

@@ -32,7 +32,7 @@ typedef struct shingles {
     ss_bit_counter counter;
     uint64_t feature_count;
     uint32_t width, gap;
-    uint8_t *bytes; /* own_bytes, or from the heap once it was too small */
+    uint8_t *bytes; /* own_bytes, or heap memory once that was too small */
     size_t used, capacity;
     size_t unit_count;
     size_t starts[MAX_SHINGLE + BATCH_UNITS + 1];
@@ -77,8 +77,8 @@ static void drain(shingles *to)
     to->unit_count = carried;
 }
 
-/* Make more room. After a drain fewer than MAX_SHINGLE units stay, so any number of units fits.
- * The buffer grows only for words that are longer than it. */
+/* Free or extend the buffer. After a drain fewer than MAX_SHINGLE units stay, so any number of units fits. The buffer
+ * grows only for words that are longer than it. */
 static sstore_status make_room(shingles *to, size_t bytes, sstore_error *error)
 {
     drain(to);
@@ -106,7 +106,7 @@ static inline sstore_status reserve(shingles *to, size_t bytes, size_t units, ss
     return make_room(to, bytes, error);
 }
 
-/* End the open unit. There must be room for it, and for `gap` bytes, which become spaces. */
+/* End the open unit. The buffer must have space for it, and for `gap` bytes, which become spaces. */
 static inline void close_unit(shingles *to)
 {
     if (to->gap > 0)
@@ -170,7 +170,7 @@ static size_t ascii_span(const uint8_t *text, size_t size)
     return span;
 }
 
-/* The high bit of each byte of x, all below 0x80, that lies in first .. last. No byte carries into the next. */
+/* The high bit of each byte of x, all below 0x80, that is in first .. last. No byte carries into the next. */
 static inline uint64_t bytes_between(uint64_t x, uint8_t first, uint8_t last)
 {
     return (x + BYTES(0x80u - first)) & ~(x + BYTES(0x7fu - last)) & HIGH_BITS;
@@ -236,7 +236,7 @@ static sstore_status add_ascii_words(text_reader *reader, const uint8_t *text, s
         close_word(reader);
     if (chunk.edge_count % 2 != 0)
         chunk.edges[chunk.edge_count++] = (uint16_t)size;
-    bool open = chunk.edge_count > 0 && chunk.edges[chunk.edge_count - 1] == size; /* the last word may go on */
+    bool open = chunk.edge_count > 0 && chunk.edges[chunk.edge_count - 1] == size; /* the last word may continue */
     for (size_t i = 0; i < chunk.edge_count; i += 2) {
         const uint8_t *from = chunk.lower + chunk.edges[i];
         size_t length = (size_t)(chunk.edges[i + 1] - chunk.edges[i]);
@@ -263,7 +263,7 @@ static sstore_status add_ascii_chars(text_reader *reader, const uint8_t *text, s
     size_t written = 0;
     size_t due = reader->space_due, begun = has_begun(chars);
     for (size_t i = 0; i < size; i++) {
-        /* No branch depends on the byte: a space and the byte are both written, and `written` says which of them
+        /* No branch depends on the byte: a space and the byte are both written, and `written` decides which of them
          * stay. */
         uint8_t byte = text[i];
         size_t space = byte == ' ' || (uint8_t)(byte - '\t') < 5;
@@ -474,7 +474,7 @@ size_t sstore_text_recipe(const sstore_text_options *options, char *buffer, size
     if (size > 0)
         buffer[0] = '\0';
     if (take_options(&taken, options, NULL) != SSTORE_OK || ss_fold_unicode_version() == NULL)
-        return 0; /* there is no such recipe */
+        return 0; /* no valid recipe */
     int length = snprintf(buffer, size, "sstore-text-1 features=%s shingle=%u hash=xxh3-64 unicode=%s",
                           taken.kind == SSTORE_FEATURES_WORDS ? "words" : "chars", taken.shingle,
                           ss_fold_unicode_version());

@@ -7,8 +7,8 @@
 #include "sstore_text.h"
 
 /*
- * The fingerprint of a text; `shingle` is 1 to 64. Without `shortcuts` the whole text is folded as one piece, code
- * point by code point. This way is slow and plain; tests compare the shortcuts with it. MEMORY.
+ * The fingerprint of a text; `shingle` is 1 to 64. Without `shortcuts` the text is folded as one piece, code point by
+ * code point. This is slow and simple; tests compare the shortcuts with it. MEMORY.
  */
 sstore_status ss_features_fingerprint(const uint8_t *text, size_t size, sstore_feature_kind kind, uint32_t shingle,
                                       bool shortcuts, uint64_t *fingerprint_out, sstore_error *error);

@@ -9,7 +9,7 @@ typedef struct range {
     uint32_t first, last;
 } range;
 
-/* Whether `point` lies in one of the ascending ranges. */
+/* Whether `point` is in one of the ascending ranges. */
 static bool in_ranges(const range *ranges, size_t count, uint32_t point)
 {
     size_t low = 0, high = count;
@@ -63,8 +63,8 @@ bool ss_point_is_settled(uint32_t point)
 /*
  * The blocks of scripts without spaces between words: Han, Hiragana and Katakana, and the scripts whose words only a
  * dictionary can find (class SA of UAX #14): Thai, Lao, Myanmar, Khmer, Tai Le, New Tai Lue, Tai Tham, Tai Viet, Ahom.
- * The ranges are those of Scripts.txt, widened to whole blocks (Blocks.txt), so that code points assigned later need no
- * new table. The category excludes code points within them that are no letter, mark or number.
+ * The ranges are those of Scripts.txt, widened to Unicode blocks (Blocks.txt), so that code points assigned later need
+ * no new table. The category excludes code points within them that are no letter, mark or number.
  */
 static bool is_spaceless(uint32_t point)
 {
@@ -114,7 +114,7 @@ uint32_t ss_point_lower(uint32_t point)
     return (uint32_t)utf8proc_tolower((int32_t)point);
 }
 
-/* Make room for `extra` more points. */
+/* Allocate space for `extra` more points. */
 static sstore_status reserve(ss_fold *fold, size_t extra, sstore_error *error)
 {
     if (fold->capacity - fold->count >= extra)
@@ -162,7 +162,7 @@ static void sort_few_marks(int32_t *marks, size_t count)
     }
 }
 
-/* The same for a long run, by counting: hostile text must not take quadratic time. `scratch` has room for `count`. */
+/* The same for a long run, by counting: malicious text must not take quadratic time. `scratch` has `count` elements. */
 static void sort_many_marks(int32_t *marks, size_t count, int32_t *scratch)
 {
     size_t ends[256] = {0};

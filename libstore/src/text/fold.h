@@ -2,13 +2,13 @@
  * fold.h - the Unicode properties of code points: classes, lower case, canonical forms. Only this module uses utf8proc.
  *
  * A folded text is NFC(lower(NFD(text))) with the simple lower-case mapping of each code point. Canonically equivalent
- * texts fold alike, in upper or lower case. For this, text is lowered between NFD and NFC: lowering NFC text would
- * separate J with caron from its composed lower-case form. No special mappings are needed: the only code point whose
+ * texts fold alike, in upper or lower case. Therefore text is lowered between NFD and NFC: lowering NFC text would
+ * separate J with caron from its composed lower-case form. Special mappings are not needed: the only code point whose
  * full mapping differs in every context, U+0130, is decomposed before.
  *
- * Most text is already folded except for case. So this module also says which code points are settled. A settled code
- * point that is followed by another one, or by the end, folds to its lower case alone, whatever comes before it. A text
- * may therefore be cut before any settled code point, and the pieces folded separately.
+ * Most text is already folded except for case. So this module also tells which code points are settled. A settled code
+ * point that is followed by another one, or by the end, folds to its lower case, whatever precedes it. So a text may be
+ * cut before any settled code point, and the pieces folded separately.
  */
 #ifndef SS_FOLD_H
 #define SS_FOLD_H

@@ -1,6 +1,6 @@
 /*
- * builder.c - sets a builder up: its options, its staged segment, and its share of memory. Then takes records; at the
- * end sorts them, has them written as a segment, and publishes it.
+ * builder.c - creates a builder: options, staged segment, memory. Then takes records, and at the end sorts them, writes
+ * them as a segment, and publishes it.
  */
 #include "write/builder.h"
 
@@ -43,7 +43,7 @@ static sstore_status check_options(const ss_write_options *options, sstore_error
     return SSTORE_OK;
 }
 
-/* Set the plan that was given, or that follows from the store. Otherwise it is chosen when the records are known. */
+/* Set the plan, if it is given or follows from the store. Otherwise it is chosen from the records. */
 static sstore_status set_plan(sstore_builder *builder, const ss_write_options *options, sstore_error *error)
 {
     const ss_manifest *manifest = &builder->transaction->manifest;
@@ -59,7 +59,7 @@ static sstore_status set_plan(sstore_builder *builder, const ss_write_options *o
     return SSTORE_OK;
 }
 
-/* Take over the options that follow from the store that is extended. */
+/* Take over the options that follow from the extended store. */
 static sstore_status take_from_store(sstore_builder *builder, const ss_write_options *options, sstore_error *error)
 {
     const ss_manifest *manifest = &builder->transaction->manifest;
@@ -87,7 +87,7 @@ sstore_status ss_builder_check_formats(const sstore_builder *builder, uint32_t c
 
 /* ----- opening ----- */
 
-/* Do what can fail. All that does not need the store comes before it is opened. */
+/* The steps that can fail. Those that do not need the store come before it is opened. */
 static sstore_status set_up(sstore_builder *builder, const char *path, const ss_write_options *options,
                             sstore_error *error)
 {
@@ -148,7 +148,7 @@ sstore_status ss_builder_open(const char *path, ss_transaction *transaction, con
 
 /* ----- memory ----- */
 
-/* Fail if more memory is reserved than may be. */
+/* Fail if too much memory is reserved. */
 static sstore_status check_reserved(const sstore_builder *builder, sstore_error *error)
 {
     if (builder->reserved_bytes <= builder->max_reserved_bytes)
@@ -169,7 +169,7 @@ sstore_status ss_builder_prepare(sstore_builder *builder, const ss_write_options
     writer->memory = ss_build_memory_divide(ss_remaining_memory(all, reserved_bytes), options->threads, writer->has_ids,
                                             writer->block_bytes);
     uint64_t pool_bytes = writer->memory.sorter_bytes;
-    if (writer->kind == SS_SEGMENT_REMOVED) /* the rest is for keys that stand for records */
+    if (writer->kind == SS_SEGMENT_REMOVED) /* the other part is for keys that stand for records */
         pool_bytes /= 2;
     sstore_status status = ss_sorter_pool_open(&builder->pool, pool_bytes, writer->memory.threads, error);
     if (status == SSTORE_OK && builder->in_order)
@@ -177,7 +177,7 @@ sstore_status ss_builder_prepare(sstore_builder *builder, const ss_write_options
     return status == SSTORE_OK && record_count > 0 ? ss_builder_check_space(builder, record_count, 0, error) : status;
 }
 
-/* The bytes that look-ups in the store take, which need no cursor. */
+/* The memory of look-ups in the store, which need no cursor. */
 static uint64_t base_bytes(const ss_manifest *manifest, uint32_t threads)
 {
     const sstore_io io = SSTORE_IO_PREAD;
@@ -257,7 +257,7 @@ sstore_status sstore_builder_create_addition(const char *path, const sstore_add_
     return ss_builder_create(path, &taken, builder_out, error);
 }
 
-/* ----- the store that is extended ----- */
+/* ----- the extended store ----- */
 
 sstore_status ss_builder_open_base(sstore_builder *builder, sstore_error *error)
 {
@@ -289,7 +289,7 @@ static void close_base(ss_builder_base *base)
     *base = (ss_builder_base){.store = NULL};
 }
 
-/* Keep the records that change the store: those to add that it does not have, or those to remove that it has. */
+/* Keep only the records that change the store: new ones to add, or present ones to remove. */
 static sstore_status keep_changes(void *context, void *items, size_t *count, sstore_error *error)
 {
     sstore_builder *builder = context;
@@ -299,7 +299,7 @@ static sstore_status keep_changes(void *context, void *items, size_t *count, sst
     uint64_t *fingerprints = items;
     sstore_status status = SSTORE_OK;
     size_t kept = 0;
-    uint32_t own = 0; /* there is one for each thread that may be here */
+    uint32_t own = 0; /* there is one for each thread that runs this */
     while (atomic_exchange(&base->is_taken[own], true))
         own = (own + 1) % base->count;
     for (size_t i = 0; status == SSTORE_OK && i < *count; i++) {
@@ -336,7 +336,7 @@ static sstore_status open_sorter(sstore_builder *builder, uint64_t expected_coun
     return status;
 }
 
-/* Records are kept in an array as long as they are few: a sorter for any number of them takes time to set up. */
+/* Few records stay in an array, because a sorter takes time to create. */
 sstore_status ss_builder_add_records(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
                                      size_t count, sstore_error *error)
 {
@@ -390,7 +390,7 @@ sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *finger
         return ss_fail_argument(error, "sstore_builder_add: either all records have ids or none has");
     builder->change.given_count += count;
     builder->ids_given = ids != NULL;
-    if (has_ids && ids == NULL) /* no record of a store that is extended can have these */
+    if (has_ids && ids == NULL) /* no record of the extended store can have these */
         return add_with_next_ids(builder, fingerprints, count, error);
     sstore_status status = builder->extends ? ss_builder_open_base(builder, error) : SSTORE_OK;
     if (status != SSTORE_OK)
@@ -443,7 +443,7 @@ void ss_note_store(sstore_change *change, const ss_manifest *manifest)
     change->segment_count = manifest->segment_count;
 }
 
-/* Look up which of the added records share an id with another one. */
+/* Find added records that have the same id as another one. */
 static void find_conflicts(sstore_builder *builder)
 {
     sstore *store;

@@ -1,7 +1,7 @@
 /*
  * builder.h - takes records, sorts them, writes them as a segment, and publishes it. Builders, removers, merges,
- * compactions and deduplication all work through it. A builder either makes a new store or extends one. When it extends
- * one, a record is added only if the store does not have it, and removed only if it does: readers rely on that
+ * compactions and deduplication all work through it. A builder creates a new store or extends one. When it extends one,
+ * a record is added only if the store does not have it, and removed only if it does. Readers rely on this
  * (store/manifest.h).
  */
 #ifndef SS_BUILDER_H
@@ -44,7 +44,7 @@ typedef struct ss_write_options {
 
 /* The store that a builder extends, open for look-ups. */
 typedef struct ss_builder_base {
-    sstore *store; /* NULL: not opened so far */
+    sstore *store; /* NULL: not opened yet */
     uint32_t count;
     ss_membership *memberships; /* one a thread */
     atomic_bool *is_taken;      /* by a thread */
@@ -59,10 +59,10 @@ struct sstore_builder {
     ss_segment_writer writer;
     ss_progress progress;
     ss_chunk_pool pool;
-    uint64_t reserved_bytes, max_reserved_bytes; /* of memory, for reading stores; and how much that may be */
+    uint64_t reserved_bytes, max_reserved_bytes; /* of memory, for reading stores; and its maximum */
     bool extends;
     ss_builder_base base;
-    ss_sorter *records; /* NULL: those that were added are all still in `first` */
+    ss_sorter *records; /* NULL: all added records are still in `first` */
     uint64_t *first;    /* FIRST_RECORDS fingerprints, then as many ids; NULL until there is a record */
     size_t first_count;
     bool ids_given;                 /* with the records so far */
@@ -77,7 +77,7 @@ struct sstore_builder {
 /* ----- builder.c ----- */
 
 /* Begin a segment in the store at `path`; or, if `transaction` is not NULL, in that one, which is borrowed and extends
- * a store. The builder has no memory yet. Errors as sstore_builder_create(). */
+ * a store. The builder has no buffers yet. Errors as sstore_builder_create(). */
 sstore_status ss_builder_open(const char *path, ss_transaction *transaction, const ss_write_options *options,
                               sstore_builder **builder_out, sstore_error *error);
 
@@ -87,9 +87,9 @@ static inline uint64_t ss_remaining_memory(uint64_t all, uint64_t taken)
     return ss_max_u64(all - ss_min_u64(taken, all / 2), SS_MIN_MEMORY_BYTES);
 }
 
-/* Share out the memory, of which `reserved_bytes`, but at most half, is for reading stores; and check that the disk has
- * room for `record_count` records (0: an unknown number). ARGUMENT if more memory is reserved than may be: now if the
- * builder is in order, which reads stores at once, otherwise when it opens the store that it extends. Further errors as
+/* Divide the memory, of which `reserved_bytes`, but at most half, is for reading stores. Check that the disk has space
+ * for `record_count` records (0: an unknown number). ARGUMENT if too much memory is reserved: now if the builder is in
+ * order, since it then reads stores at once, otherwise when it opens the store that it extends. Further errors as
  * ss_builder_check_space(); MEMORY. */
 sstore_status ss_builder_prepare(sstore_builder *builder, const ss_write_options *options, uint64_t reserved_bytes,
                                  uint64_t record_count, sstore_error *error);
@@ -102,30 +102,30 @@ sstore_status ss_builder_create(const char *path, const ss_write_options *option
  * host cannot read. */
 sstore_status ss_builder_check_formats(const sstore_builder *builder, uint32_t count, sstore_error *error);
 
-/* Open the store that is extended for look-ups, unless it is open. Errors as sstore_open(), and ARGUMENT if that takes
- * too much of the memory. */
+/* Open the extended store for look-ups, unless it is open. Errors as sstore_open(), and ARGUMENT if that takes too much
+ * of the memory. */
 sstore_status ss_builder_open_base(sstore_builder *builder, sstore_error *error);
 
 /* Add records whose ids are known; without ids these are not read. */
 sstore_status ss_builder_add_records(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
                                      size_t count, sstore_error *error);
 
-/* Publish the store with the `count` segments that were made, which are all staged ones, instead of its segments first
- * .. end - 1. */
+/* Publish the store with the `count` new segments, which are all staged ones, in place of its segments first .. end -
+ * 1. */
 sstore_status ss_builder_publish(const sstore_builder *builder, uint32_t first, uint32_t end,
                                  const ss_manifest_segment *made, uint32_t count, sstore_error *error);
 
-/* Fill in what the store is now. */
+/* Fill in the current state of the store. */
 void ss_note_store(sstore_change *change, const ss_manifest *manifest);
 
-/* Make the segment of these records, and publish it. No others must have been added. Frees the builder. */
+/* Write these records as a segment, and publish it. No others must have been added. Frees the builder. */
 sstore_status ss_builder_finish_from(sstore_builder *builder, const ss_sorted_pieces *records,
                                      sstore_change *change_out, sstore_error *error);
 
 /* ----- disk_space.c ----- */
 
-/* IO with ENOSPC if the disk has too little room for a build of `record_count` records, of which `spilled_bytes` are on
- * it already. */
+/* IO with ENOSPC if the disk has too little space for a build of `record_count` records, of which `spilled_bytes` are
+ * on it already. */
 sstore_status ss_builder_check_space(const sstore_builder *builder, uint64_t record_count, uint64_t spilled_bytes,
                                      sstore_error *error);
 

@@ -193,7 +193,7 @@ sstore_status ss_column_writer_reserve(ss_column_writer *writer, ss_column_piece
         writer->block_count++;
     }
     if (status != SSTORE_OK)
-        return status; /* more may be left than can be carried */
+        return status; /* more items may remain than can be carried */
     piece->block_count = writer->block_count - piece->first_block;
     writer->carried_count = (uint32_t)(piece->count - done);
     memcpy(writer->carried, piece->items + piece->first + done, writer->carried_count * sizeof *writer->carried);

@@ -2,8 +2,8 @@
  * column_writer.h - writes a block file, a table or the id column, from pieces that several threads hold. Each thread
  * measures its piece, reserves the blocks that it completes, and encodes and writes them while the others do the same.
  *
- * A block's place and contents depend on all items before it, but it takes little time to find where blocks end,
- * compared to encoding them. So only blocks are reserved in the order of the pieces, and they are the same however the
+ * A block's place and contents depend on all items before it, but finding the ends of blocks takes little time compared
+ * to encoding them. So only the reservation follows the order of the pieces, and the blocks do not depend on how the
  * items are cut into pieces. Items that do not fill a block are carried into the next piece.
  */
 #ifndef SS_COLUMN_WRITER_H
@@ -33,13 +33,13 @@ typedef struct ss_column_writer {
     uint8_t *carried_marks;
 } ss_column_writer;
 
-/* A thread's piece: items, and room before them for what is carried. */
+/* A thread's piece: items, and space before them for carried ones. */
 typedef struct ss_column_piece {
-    uint32_t margin;     /* that room; the piece begins at items[margin] and marks[margin] */
+    uint32_t margin;     /* that space; the piece begins at items[margin] and marks[margin] */
     size_t first, count; /* items[first .. first + count - 1] are the piece and what was carried into it */
     uint64_t *items;
     uint8_t *marks;
-    uint8_t *output; /* blocks on their way to the file */
+    uint8_t *output; /* encoded blocks */
     uint64_t first_block, block_count; /* reserved */
     uint64_t first_rank;               /* of the first record, if it starts one */
 } ss_column_piece;
@@ -53,17 +53,17 @@ sstore_status ss_column_writer_open(ss_column_writer *writer, const ss_dir *dir,
 /* The bytes that a piece of `capacity` items takes. */
 size_t ss_column_piece_bytes(bool of_ids, uint32_t block_bytes, size_t capacity);
 
-/* Make room for pieces of up to `capacity` items. MEMORY. */
+/* Allocate a piece of up to `capacity` items. MEMORY. */
 sstore_status ss_column_piece_open(ss_column_piece *piece, bool of_ids, uint32_t block_bytes, size_t capacity,
                                    sstore_error *error);
-/* Also of a zeroed one. */
+/* A zeroed one is allowed. */
 void ss_column_piece_close(ss_column_piece *piece);
 
 /* Set the marks of the piece's `count` fingerprints, which ascend strictly. Only for tables. */
 void ss_column_piece_measure(ss_column_piece *piece, const ss_column_writer *writer, size_t count);
 
-/* Reserve blocks for a piece of `count` items, in the order of the pieces. `is_last`: the items that are left fill a
- * last block. If a piece begins with the last fingerprint of the piece before, this counts once. MEMORY, IO. */
+/* Reserve blocks for a piece of `count` items, in the order of the pieces. `is_last`: the remaining items form a last
+ * block. If a piece begins with the last fingerprint of the piece before, this counts once. MEMORY, IO. */
 sstore_status ss_column_writer_reserve(ss_column_writer *writer, ss_column_piece *piece, size_t count, bool is_last,
                                        sstore_error *error);
 
@@ -71,7 +71,7 @@ sstore_status ss_column_writer_reserve(ss_column_writer *writer, ss_column_piece
 sstore_status ss_column_piece_write(ss_column_piece *piece, const ss_column_writer *writer, sstore_error *error);
 
 sstore_status ss_column_writer_finish(ss_column_writer *writer, ss_manifest_file *file_out, sstore_error *error);
-/* Also after a failure, and of a zeroed writer. */
+/* Allowed after a failure, and for a zeroed writer. */
 void ss_column_writer_close(ss_column_writer *writer);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * dedup.c - inserts records if they are new. Each record is looked up in the store and among the new records that wait
- * in memory, in a growing index. These are published as a segment from time to time.
+ * dedup.c - inserts records if they are new. Each record is looked up in the store, and in a growing index of the new
+ * records that wait in memory. From time to time these are published as a segment.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 #include "stream/memory_index.h"
 #include "write/builder.h"
 
-#define INDEX_DIVISOR 8u /* of memory, for the records that wait: 1/8, and twice that while the index grows */
+#define INDEX_DIVISOR 8u /* waiting records take 1/8 of memory, and twice that while the index grows */
 
 /* Records that are looked up together: the more, the less time each takes. */
 #define MIN_ROUND ((uint64_t)4096)
@@ -29,13 +29,13 @@ struct sstore_dedup {
     ss_transaction transaction;
     sstore *store;             /* as of the last publication, unless it is stale */
     bool is_stale;             /* something was published, and the store could not be opened since */
-    sstore_cursor *cursor;     /* for records that are offered one by one */
+    sstore_cursor *cursor;     /* for records that are inserted one by one */
     ss_growing_index *waiting; /* new records that are not published */
     uint64_t next_id, new_count;
     ss_id_conflicts conflicts; /* of given ids */
     sstore_change change;      /* of all publications */
     size_t match_count, match_capacity;
-    sstore_match *matches; /* of the record at hand */
+    sstore_match *matches; /* of the current record */
 };
 
 /* ----- opening ----- */
@@ -83,8 +83,7 @@ static sstore_status set_up(sstore_dedup *dedup, const char *path, const sstore_
         dedup->conflict_bytes = ss_id_conflicts_watch(&dedup->conflicts, memory);
         dedup->change.ids_checked = true;
     }
-    if (status ==
-        SSTORE_OK) /* so that a folder that cannot be written to fails the call now, not after a million records */
+    if (status == SSTORE_OK) /* a folder without write permission fails now, not after a million records */
         status = ss_transaction_stage(transaction, error);
     ss_transaction_discard_all(transaction);
     if (status == SSTORE_OK)
@@ -164,7 +163,7 @@ static ss_write_options remaining_options(const sstore_dedup *dedup)
     return options;
 }
 
-/* The store has none of the waiting records: each had nothing near. So nothing has to be looked up. */
+/* The store has none of the waiting records, so they need no look-up. */
 static sstore_status publish_waiting(sstore_dedup *dedup, sstore_error *error)
 {
     const ss_write_options options = remaining_options(dedup);
@@ -182,8 +181,7 @@ static sstore_status publish_waiting(sstore_dedup *dedup, sstore_error *error)
     return status;
 }
 
-/* Publish the waiting records. From the moment of publication on they do not wait any more, whatever fails after
- * that. */
+/* Publish the waiting records. Once published they no longer wait, even if a later step fails. */
 static sstore_status publish_and_forget(sstore_dedup *dedup, sstore_error *error)
 {
     const uint32_t segments_before = dedup->transaction.manifest.segment_count;
@@ -255,7 +253,7 @@ sstore_status sstore_dedup_publish(sstore_dedup *dedup, sstore_change *change_ou
     return status;
 }
 
-/* Whether so many records wait that they are published. */
+/* Whether enough records wait to be published. */
 static bool is_due(const sstore_dedup *dedup)
 {
     const uint64_t every = dedup->publish_every;
@@ -263,19 +261,19 @@ static bool is_due(const sstore_dedup *dedup)
            ss_growing_index_bytes(dedup->waiting) > dedup->max_index_bytes;
 }
 
-/* ----- offering ----- */
+/* ----- inserting ----- */
 
-/* Records that are offered, and of them a round that is looked up together. */
-typedef struct offer {
+/* Records to insert, and the current round of them, which is looked up together. */
+typedef struct insertion {
     sstore_dedup *dedup;
-    const uint64_t *fingerprints, *ids; /* ids NULL: number new records from next_id on, or give them no ids */
+    const uint64_t *fingerprints, *ids; /* ids NULL: new records get ids from next_id on, or none */
     bool *is_new_out;                   /* NULL: not wanted, like the next one */
     sstore_dedup_fn on_answer;
     void *context;
     size_t begin, end, next; /* the round, and the first record that was not answered */
-    sstore_status status;    /* why it was stopped */
+    sstore_status status;    /* the reason of a stop */
     sstore_error *error;
-} offer;
+} insertion;
 
 static int keep_match(void *context, const sstore_match *match)
 {
@@ -288,8 +286,8 @@ static int keep_match(void *context, const sstore_match *match)
     return 0;
 }
 
-/* Let a new record wait; *id_out is the id that it has. */
-static sstore_status insert(const offer *self, uint64_t fingerprint, uint64_t *id_out)
+/* Add a new record to the waiting ones; *id_out is its id. */
+static sstore_status insert(const insertion *self, uint64_t fingerprint, uint64_t *id_out)
 {
     sstore_dedup *dedup = self->dedup;
     const bool has_ids = dedup->transaction.manifest.has_ids;
@@ -306,7 +304,7 @@ static sstore_status insert(const offer *self, uint64_t fingerprint, uint64_t *i
 }
 
 /* The matches in the store of the record `next` are known. Look it up among those that wait, and answer. */
-static sstore_status answer_next(offer *self)
+static sstore_status answer_next(insertion *self)
 {
     sstore_dedup *dedup = self->dedup;
     sstore_dedup_answer answer = {.index = self->next,
@@ -334,7 +332,7 @@ static sstore_status answer_next(offer *self)
 }
 
 /* Answer all records before that one. */
-static sstore_status answer_until(offer *self, size_t index)
+static sstore_status answer_until(insertion *self, size_t index)
 {
     while (self->status == SSTORE_OK && self->next < index)
         self->status = answer_next(self);
@@ -344,7 +342,7 @@ static sstore_status answer_until(offer *self, size_t index)
 /* The store's matches come in the order of the records. */
 static int take_store_match(void *context, const sstore_match *match)
 {
-    offer *self = context;
+    insertion *self = context;
     sstore_match kept = *match;
     if (answer_until(self, self->begin + (size_t)match->query_index) != SSTORE_OK)
         return 1;
@@ -354,7 +352,7 @@ static int take_store_match(void *context, const sstore_match *match)
     return self->status != SSTORE_OK;
 }
 
-static sstore_status answer_round(offer *self)
+static sstore_status answer_round(insertion *self)
 {
     sstore_dedup *dedup = self->dedup;
     const sstore_batch_options options = {.struct_size = sizeof options, .threads = dedup->write.threads};
@@ -370,7 +368,7 @@ static sstore_status answer_round(offer *self)
     return status == SSTORE_STOPPED ? self->status : status;
 }
 
-/* So many that no more records than asked for wait, even if all are new. */
+/* The number of records of a round, so that no more than the limit wait even if all are new. */
 static size_t round_size(const sstore_dedup *dedup, size_t left)
 {
     const uint64_t every = dedup->publish_every, waiting = ss_growing_index_count(dedup->waiting);
@@ -383,13 +381,13 @@ sstore_status sstore_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerpri
 {
     if (dedup == NULL || (fingerprints == NULL && count > 0))
         return ss_fail_argument(error, "sstore_dedup_insert: dedup and fingerprints must not be NULL");
-    offer self = {.dedup = dedup,
-                  .fingerprints = fingerprints,
-                  .ids = dedup->transaction.manifest.has_ids ? ids : NULL,
-                  .is_new_out = is_new_out,
-                  .on_answer = on_answer,
-                  .context = context,
-                  .error = error};
+    insertion self = {.dedup = dedup,
+                      .fingerprints = fingerprints,
+                      .ids = dedup->transaction.manifest.has_ids ? ids : NULL,
+                      .is_new_out = is_new_out,
+                      .on_answer = on_answer,
+                      .context = context,
+                      .error = error};
     sstore_status status = dedup->is_stale ? open_store(dedup, error) : SSTORE_OK;
     while (status == SSTORE_OK && self.end < count) {
         self.begin = self.end;

@@ -8,16 +8,16 @@
 #include "plan/planner.h"
 #include "write/builder.h"
 
-/* The bytes that are spilled of `count` items: 0 if they fit into memory, otherwise nearly all. Buckets that are
- * partitioned again are there twice for a moment. */
+/* The bytes that `count` items spill: 0 if they fit into memory, otherwise nearly all. Buckets that are partitioned
+ * again are on the disk twice for a moment. */
 static double spilled_bytes(double count, double item_bytes, const ss_build_memory *memory)
 {
     double bytes = count * item_bytes, twice = 1.01, filled = 0.9;
     return bytes > filled * (double)memory->sorter_bytes ? twice * bytes : 0;
 }
 
-/* Estimate for records of which none has been taken so far. `apart`: items are spilled in another file system. Free
- * space is left out. */
+/* Estimate for records before the first one is taken. `apart`: items are spilled to another file system. Does not set
+ * the free space. */
 static sstore_build_needs estimate_needs(const sstore_builder *builder, const ss_plan *plan,
                                          const ss_expected_store *store, bool apart)
 {
@@ -27,7 +27,7 @@ static sstore_build_needs estimate_needs(const sstore_builder *builder, const ss
     double record_bytes = store->has_ids ? sizeof(sstore_record) : sizeof(uint64_t);
     double records = builder->in_order ? 0 : spilled_bytes(store->record_count, record_bytes, memory);
     double keys = plan->table_count > 1 ? spilled_bytes(store->fingerprint_count, sizeof(uint64_t), memory) : 0;
-    /* The records stay until table 0 and the ids are written, the last table's keys until all is. */
+    /* The records stay until table 0 and the ids are written, the last table's keys until the end. */
     double with_records = records + cost.table_bytes / plan->table_count + cost.ids_bytes;
     double with_keys = keys + cost.total_bytes;
     double peak = with_records > with_keys ? with_records : with_keys, spilled = records > keys ? records : keys;

@@ -4,8 +4,8 @@
 #include "sort/radix.h"
 #include "store/record_iterator.h"
 
-/* Older segments are read if they have at most RECORDS_FOR_ONE records for each added one, beyond RECORDS_AT_MIN, which
- * take some hundredths of a second. */
+/* Older segments are read if they have at most RECORDS_FOR_ONE records for each added one, apart from RECORDS_AT_MIN,
+ * which take some hundredths of a second. */
 #define RECORDS_FOR_ONE 16u
 #define RECORDS_AT_MIN 2000000u
 #define MAX_STREAM_BYTES ((uint64_t)16 << 20) /* for reading all older segments at once: some hundreds of them */
@@ -66,8 +66,7 @@ static bool mark_ids(const search *self, const sstore *store, uint32_t first, ui
         const uint64_t at = ss_lower_bound(self->ids, 0, self->count, record.id, ss_word_is_below);
         if (self->ids[at] != record.id)
             continue;
-        /* Equal records are one, in a segment and in the store. So two records of one id have different
-         * fingerprints. */
+        /* Records are distinct in a segment and in the store. So two records of one id have different fingerprints. */
         if (self->marks[at] != 0)
             self->marks[at] |= MARK_CONFLICT;
         else if (are_added)
@@ -87,8 +86,8 @@ static bool may_be_older(const search *self, uint64_t next_id)
     return any;
 }
 
-/* Whether to look the suspects up in older segments. If ids are hashes, each is suspect, and almost none is there; if
- * they are numbers, a suspect is there almost surely. */
+/* Whether to look the suspects up in older segments. If ids are hashes, each is suspect, and almost none is found; if
+ * they are consecutive numbers, almost every suspect is found. */
 static bool is_worth_it(uint64_t older_count, uint64_t added_count, uint64_t next_id)
 {
     const bool is_cheap = older_count <= RECORDS_AT_MIN ||

@@ -1,7 +1,7 @@
 /*
- * reindex.c - makes directories again, from the block files: those that are lost, damaged, or of another LMDB. Nothing
- * that is published changes, so a segment gets its new directory in a new folder, beside hard links of its block files.
- * Readers go on, and whatever happens, the store is the old one or the new one.
+ * reindex.c - rebuilds directories that are lost, damaged, or of another LMDB, from the block files. Published files
+ * never change, so a segment gets its new directory in a new folder, beside hard links to its block files. Readers are
+ * not disturbed, and after any failure the store is the old one or the new one.
  */
 #include "base/error.h"
 #include "base/memory.h"
@@ -14,10 +14,10 @@ typedef struct reindexing {
     ss_transaction transaction;
     ss_manifest manifest; /* as it will be */
     uint32_t chosen_count;
-    uint32_t *chosen; /* the segments whose directories are made again */
+    uint32_t *chosen; /* the segments whose directories are rebuilt */
     ss_progress progress;
     uint64_t item_count;  /* fingerprints of all tables, and records of id columns, of the chosen segments */
-    uint64_t begun_count; /* of them, in files that were begun */
+    uint64_t begun_count; /* of them, in files that were started */
 } reindexing;
 
 /* ----- choosing ----- */
@@ -40,8 +40,8 @@ static sstore_status open_blocks(const reindexing *self, uint32_t number, ss_seg
     return SSTORE_ERROR_DAMAGED;
 }
 
-/* Check whether a segment can be used as it is. If not, and its block files are sound, its directory is to be made
- * again. */
+/* Check whether a segment can be used as it is. If not, and its block files are intact, its directory is to be
+ * rebuilt. */
 static sstore_status check_segment(const reindexing *self, uint32_t number, bool *is_usable_out, sstore_error *error)
 {
     ss_segment *segment;
@@ -156,7 +156,8 @@ static void begin_phase(reindexing *self, const ss_segment *segment, uint32_t ta
                       self->item_count > 0 ? (double)self->begun_count / (double)self->item_count : 1);
 }
 
-/* Enough for what a build may need, so that the file is the same; and for blocks that a build would fill better. */
+/* At least the size that a build requests, so that the file is the same, also for blocks that a build would fill
+ * more. */
 static uint64_t max_bytes(const ss_manifest_segment *metadata, bool has_ids)
 {
     uint64_t values = metadata->tables[0].block_count + metadata->ids.block_count;
@@ -165,9 +166,9 @@ static uint64_t max_bytes(const ss_manifest_segment *metadata, bool has_ids)
     return ss_max_u64(8 * values, ss_directory_bound_bytes(metadata, has_ids));
 }
 
-/* Write the directory of a segment, which is open for its blocks only, into `dir`, and note its size, sum and format.
- * Checks what the directory depends on: that each block is sound, and follows the one before. If a build on this host
- * would have made the directory, and no file has more than 2^16 blocks, it is the same file, byte for byte. */
+/* Write the directory of a segment, which is open for its blocks only, into `dir`, and note its size, checksum and
+ * format. Checks everything that the directory depends on: each block is valid, and follows the one before. If a build
+ * on this host made the old directory, and no file has more than 2^16 blocks, the new one is equal, byte for byte. */
 static sstore_status make_directory(reindexing *self, const ss_segment *segment, const ss_dir *dir,
                                     ss_manifest_segment *metadata, sstore_error *error)
 {
@@ -193,7 +194,7 @@ static sstore_status make_directory(reindexing *self, const ss_segment *segment,
 
 /* ----- segments ----- */
 
-/* Link a segment's block files into its new folder. */
+/* Link or copy a segment's block files into its new folder. */
 static sstore_status link_blocks(const reindexing *self, const ss_manifest_segment *metadata, const ss_dir *to,
                                  sstore_error *error)
 {

@@ -1,7 +1,7 @@
 /*
- * removal.c - removes records: a remover is the builder of a segment that removes, and keys beside it. A key, a
- * fingerprint or an id, stands for all records of the store that have it. Keys are gathered up to a fixed number; then
- * their records are looked up together and given to the builder.
+ * removal.c - removes records: a remover has the builder of a segment that removes, and sets of keys. A key, a
+ * fingerprint or an id, stands for all records of the store that have it. Keys are gathered up to a fixed number. Then
+ * their records are looked up together and added to the builder.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "store/record_iterator.h"
 #include "write/builder.h"
 
-#define KEY_BYTES 20u /* of a key, with what sorting and looking up takes */
+#define KEY_BYTES 20u /* of a key, including sorting and look-up */
 #define KEYS_A_BUCKET 4u
 #define FOUND_TOGETHER 1024u
 
@@ -24,7 +24,7 @@ struct sstore_remover {
     sstore_builder *builder;
     size_t key_capacity;
     key_set fingerprints, ids;
-    uint32_t found_count; /* records on their way to the builder */
+    uint32_t found_count; /* records that are not in the builder yet */
     uint64_t found_fingerprints[FOUND_TOGETHER], found_ids[FOUND_TOGETHER];
 };
 
@@ -89,7 +89,7 @@ static sstore_status find_by_fingerprint(sstore_remover *remover, const key_set 
 
 /* ----- records of ids ----- */
 
-/* Ascending ids, and where those begin that have the same leading bits. */
+/* Ascending ids, and the first one for each value of the leading bits. */
 typedef struct id_index {
     const uint64_t *ids;
     size_t count;
@@ -127,7 +127,7 @@ static bool has_id(const id_index *index, uint64_t id)
     return at < index->count && index->ids[at] == id;
 }
 
-/* The store has no order by ids, so all its records are read. */
+/* The store is not ordered by ids, so all its records are read. */
 static sstore_status find_by_id(sstore_remover *remover, const key_set *set, sstore_error *error)
 {
     ss_merge_iterator records;

@@ -1,5 +1,5 @@
 /*
- * rewrite.c - makes segments of the records of stores: merges, shards and compactions. The records are read in order
+ * rewrite.c - writes segments from the records of stores: merges, shards and compactions. The records are read in order
  * from table 0 and the ids, so nothing is sorted for the new table 0.
  */
 #include <string.h>
@@ -12,8 +12,7 @@
 
 /* ===== sorted pieces of the records of stores ===== */
 
-/* Pieces are taken from the iterator one after the other, whichever thread asks for them. Threads work on them side by
- * side. */
+/* Threads take pieces from the iterator one after the other, and work on them in parallel. */
 typedef struct record_pieces {
     ss_merge_iterator *records;  /* borrowed */
     uint64_t shard, shard_count; /* records of other shards are left out */
@@ -75,7 +74,7 @@ static sstore_status take(record_pieces *pieces, void *items, size_t *count_out,
     return SSTORE_OK;
 }
 
-/* Check that nothing is left after the last piece; otherwise records would be lost silently. */
+/* Check that no record follows the last piece; it would be lost silently. */
 static sstore_status check_end(const record_pieces *pieces, sstore_error *error)
 {
     sstore_record record;
@@ -95,7 +94,7 @@ static sstore_status load(void *context, size_t piece, void *items, void *scratc
     (void)scratch;
     *count_out = 0;
     if (!ss_sequencer_enter(&pieces->sequencer, piece))
-        return SSTORE_OK; /* a piece before could not be loaded, and its task reports that */
+        return SSTORE_OK; /* an earlier piece failed, and its task reports that */
     if (piece == 0) {
         pieces->has_last = false;
         status = ss_merge_iterator_rewind(pieces->records, error);
@@ -113,15 +112,14 @@ static sstore_status load(void *context, size_t piece, void *items, void *scratc
     return status;
 }
 
-/* Prepare to give at most `max_records`, to a builder whose memory is shared out. To be closed by
- * ss_sequencer_destroy(). */
+/* Prepare to return at most `max_records`, to a builder whose memory is divided. Close it by ss_sequencer_destroy(). */
 static ss_sorted_pieces open_pieces(record_pieces *pieces, const sstore_builder *builder, uint64_t max_records)
 {
     const size_t capacity = ss_piece_capacity(builder->writer.memory.piece_capacity, max_records);
     assert(capacity > 0);
     pieces->next_id = builder->next_id;
     pieces->piece_capacity = capacity;
-    /* At least one, so that records are read even if the manifest says that none are left: this has to be true. */
+    /* At least one, to check that there are no records if the manifest says so. */
     pieces->piece_count = (size_t)ss_max_u64((max_records + capacity - 1) / capacity, 1);
     ss_sequencer_init(&pieces->sequencer);
     return (ss_sorted_pieces){.context = pieces,
@@ -259,8 +257,8 @@ sstore_status sstore_shard(const char *path, const char *input_path, uint32_t sh
 /* ===== compaction ===== */
 
 /*
- * Makes one segment of neighbouring ones, without records that were removed. If they remove records of older segments,
- * these removals become a second segment.
+ * Merges consecutive segments into one, without removed records. If they remove records of older segments, these
+ * removals become a second segment.
  */
 
 #define TIER_RATIO 4u
@@ -273,8 +271,8 @@ typedef struct segment_range {
 
 /*
  * The newest segments, as long as the next older one has at most four times as many records as they have together; none
- * if that would be fewer than four segments. So a record is written again a few times each time that the store has
- * grown fourfold, and at most three segments are of about one size: a store of n records that grows by s at a time has
+ * if that would be fewer than four segments. So a record is rewritten a few times whenever the store has grown
+ * fourfold, and at most three segments have about the same size: a store of n records that grows by s at a time has
  * three times log4(n/s) segments. Source: the size-tiered rule of log-structured merge trees.
  */
 static segment_range find_tiers(const ss_manifest *manifest)
@@ -291,7 +289,7 @@ static segment_range find_tiers(const ss_manifest *manifest)
     return range.end - range.first < TIER_MIN ? (segment_range){0, 0} : range;
 }
 
-/* The segments to compact. A single one is written again only if another form is asked for. */
+/* The segments to compact. A single one is rewritten only if another plan or block size is wanted. */
 static segment_range choose_range(const ss_manifest *manifest, sstore_compaction scope, const ss_write_options *options)
 {
     const bool has_form = options->plan != NULL || options->block_bytes != 0;
@@ -314,12 +312,12 @@ typedef struct compaction {
     sstore *store; /* open for its records */
     segment_range range;
     uint32_t made_count;
-    ss_manifest_segment made[SS_MAX_MADE]; /* what the range becomes: 0 to SS_MAX_MADE segments */
-    ss_u128 sums[2];                       /* of what the range adds, and of what it removes, as it was read */
+    ss_manifest_segment made[SS_MAX_MADE]; /* the result: 0 to SS_MAX_MADE segments */
+    ss_u128 sums[2];                       /* content sums of the records that the range adds and removes, as read */
 } compaction;
 
-/* Make a segment of what the range adds, or of what it removes. An empty one is dropped, unless it is the whole
- * store. */
+/* Write a segment of the records that the range adds, or of those that it removes. An empty one is dropped, unless it
+ * is the entire store. */
 static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore_error *error)
 {
     sstore_builder *builder = self->builder;
@@ -362,8 +360,8 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
     return SSTORE_OK;
 }
 
-/* Compare what was read with the manifest's content sums of the range. Its segments add and remove a record in turn, so
- * what it adds, without what is left of that, is what it removes, without what is left of that. */
+/* Compare the records that were read with the manifest's content sums of the range. Its segments add and remove each
+ * record in turn. So the sum of added minus remaining ones equals that of removed minus remaining removals. */
 static sstore_status check_sums(const compaction *self, sstore_error *error)
 {
     const ss_manifest *manifest = &self->builder->transaction->manifest;

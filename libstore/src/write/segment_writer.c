@@ -10,7 +10,7 @@
 #define RANGE_BLOCKS 64u /* of table 0 that a task permutes for another table */
 #define PERMUTED_AT_ONCE 1024u
 
-/* What one thread holds: a piece of sorted items, and what is made of it. */
+/* The state of one thread: a piece of sorted items, and its columns. */
 typedef struct worker {
     void *scratch;          /* of sorting */
     sstore_record *records; /* the piece, with ids */
@@ -30,14 +30,14 @@ typedef struct edges {
     uint64_t first, last;
 } edges;
 
-/* What all steps share. */
+/* The state of all steps. */
 typedef struct segment_run {
     const ss_segment_writer *writer;
     ss_manifest_segment *segment;
     ss_directory_writer *directory;
     uint32_t threads;
     worker *workers; /* one a thread */
-    /* The table at hand: */
+    /* The current table: */
     uint32_t number;
     bool with_ids; /* its pieces are records; else fingerprints */
     ss_sorted_pieces pieces;
@@ -45,7 +45,7 @@ typedef struct segment_run {
     ss_table_totals totals;
     ss_column_writer table, ids;
     ss_sequencer sequencer;
-    /* Table 0, once it is written, and how it is permuted for the table at hand: */
+    /* Table 0, once it is written, and its permutation for the current table: */
     ss_block_reader first;
     ss_code first_code;
     ss_checked_blocks first_blocks; /* of both */
@@ -55,12 +55,12 @@ typedef struct segment_run {
 
 /* ----- threads and memory ----- */
 
-/* The process itself, its stacks, what it reads input through, and the directory's arrays on their way into LMDB. */
+/* The process, its stacks and input buffers, and the directory's arrays before LMDB writes them. */
 #define FIXED_BYTES ((uint64_t)12 << 20)
 #define MIN_SORTER_BYTES ((uint64_t)1 << 20)
 #define MIN_PIECE ((size_t)16384)
 #define MAX_PIECE ((size_t)1 << 20) /* larger ones are sorted more slowly, and buckets are seldom larger */
-#define WORKERS_DIVISOR 6u          /* of memory, for all threads' pieces: 1/6 */
+#define WORKERS_DIVISOR 6u          /* the threads' pieces take 1/6 of memory */
 
 static size_t item_bytes(bool with_ids)
 {
@@ -82,12 +82,12 @@ ss_build_memory ss_build_memory_divide(uint64_t memory_bytes, uint32_t threads, 
     const uint64_t max = worker_bytes(with_ids, block_bytes, MAX_PIECE);
     const uint64_t fixed = worker_bytes(with_ids, block_bytes, 0);
     const uint64_t for_workers = memory_bytes / WORKERS_DIVISOR;
-    ss_build_memory share = {.threads = (uint32_t)ss_max_u64(ss_min_u64(threads, for_workers / min), 1)};
-    uint64_t each = ss_min_u64(ss_max_u64(for_workers / share.threads, min), max);
-    share.piece_capacity = (size_t)((each - fixed) * MAX_PIECE / (max - fixed));
-    uint64_t rest = FIXED_BYTES + share.threads * each;
-    share.sorter_bytes = memory_bytes > rest + MIN_SORTER_BYTES ? memory_bytes - rest : MIN_SORTER_BYTES;
-    return share;
+    ss_build_memory parts = {.threads = (uint32_t)ss_max_u64(ss_min_u64(threads, for_workers / min), 1)};
+    uint64_t each = ss_min_u64(ss_max_u64(for_workers / parts.threads, min), max);
+    parts.piece_capacity = (size_t)((each - fixed) * MAX_PIECE / (max - fixed));
+    uint64_t rest = FIXED_BYTES + parts.threads * each;
+    parts.sorter_bytes = memory_bytes > rest + MIN_SORTER_BYTES ? memory_bytes - rest : MIN_SORTER_BYTES;
+    return parts;
 }
 
 /* Make workers for pieces of up to `capacity` items. */
@@ -128,15 +128,15 @@ static void close_workers(segment_run *self)
 
 /* ----- progress ----- */
 
-/* About how long the phases take, in ns a record, to estimate how far a build is. */
+/* About the duration of the phases, in ns a record, to estimate the progress. */
 #define COUNT_RECORDS_NS 20.0
 #define WRITE_RECORDS_NS 30.0
 #define PERMUTE_NS 9.0
 #define COUNT_NS 9.0
 #define WRITE_NS 10.0
-#define USUAL_TABLES 3u /* as long as the plan is not chosen */
+#define USUAL_TABLES 3u /* before the plan is chosen */
 
-/* A phase of the table at hand begins, at whose end it has taken `end_ns` a record. */
+/* Begin a phase of the current table, which ends `end_ns` a record after the table's begin. */
 static void begin_phase(const segment_run *self, const char *phase, double end_ns)
 {
     const double first = COUNT_RECORDS_NS + WRITE_RECORDS_NS, other = PERMUTE_NS + COUNT_NS + WRITE_NS;
@@ -171,7 +171,7 @@ static uint64_t *values_of(const worker *of)
     return of->table.items + of->table.margin;
 }
 
-/* Make columns of records: distinct fingerprints, ids, and which records start a fingerprint. */
+/* Divide records into columns: distinct fingerprints, ids, and which records start a fingerprint. */
 static size_t divide(const sstore_record *records, size_t count, uint64_t *values, uint64_t *ids, uint8_t *starts)
 {
     size_t distinct = 0;
@@ -228,7 +228,7 @@ static sstore_status count_piece(void *context, uint64_t task, uint32_t index, s
     ss_table_counts_add(&of->counts, values, of->distinct_count);
     if (self->number == 0)
         sum_contents(of, self->with_ids);
-    /* The first one may be the last of the piece before; it waits until the pieces are joined. */
+    /* The first one may be the last of the piece before; join_pieces() adds it. */
     for (size_t i = 1; of->sampler.fingerprints != NULL && i < of->distinct_count; i++)
         ss_sampler_add(&of->sampler, values[i]);
     return SSTORE_OK;
@@ -257,7 +257,7 @@ static void join_pieces(segment_run *self, ss_sampler *sampler)
     self->totals.count -= repeated;
 }
 
-/* Count all pieces of the table at hand, and of table 0 also the records. `sampler`, if not NULL, gets a sample of the
+/* Count all pieces of the current table, and of table 0 also the records. `sampler`, if not NULL, gets a sample of the
  * fingerprints. */
 static sstore_status count_pieces(segment_run *self, ss_sampler *sampler, sstore_error *error)
 {
@@ -269,10 +269,10 @@ static sstore_status count_pieces(segment_run *self, ss_sampler *sampler, sstore
         ss_table_counts_init(&of->counts);
         if (sampler == NULL)
             continue;
-        uint64_t *room = ss_alloc(SS_SAMPLE_CAPACITY, sizeof *room);
-        if (room == NULL)
-            return ss_fail_memory(error, SS_SAMPLE_CAPACITY * sizeof *room);
-        ss_sampler_init(&of->sampler, room);
+        uint64_t *buffer = ss_alloc(SS_SAMPLE_CAPACITY, sizeof *buffer);
+        if (buffer == NULL)
+            return ss_fail_memory(error, SS_SAMPLE_CAPACITY * sizeof *buffer);
+        ss_sampler_init(&of->sampler, buffer);
     }
     self->edges = ss_alloc(piece_count, sizeof *self->edges);
     if (self->edges == NULL)
@@ -298,7 +298,7 @@ static sstore_status count_pieces(segment_run *self, ss_sampler *sampler, sstore
 
 /* ----- writing a table, and with table 0 the ids ----- */
 
-/* Reserve blocks for a piece, which has to be done in the order of the pieces. */
+/* Reserve blocks for a piece, in the order of the pieces. */
 static sstore_status reserve(segment_run *self, uint64_t task, worker *of, sstore_error *error)
 {
     const bool is_last = task + 1 == self->pieces.piece_count;
@@ -364,10 +364,10 @@ static sstore_status count_records(segment_run *self, sstore_error *error)
     ss_manifest_segment *segment = self->segment;
     const bool choose = writer->plan == NULL;
     ss_sampler sampler;
-    uint64_t *room = ss_alloc(choose ? SS_SAMPLE_CAPACITY : 1, sizeof *room);
-    if (room == NULL)
-        return ss_fail_memory(error, SS_SAMPLE_CAPACITY * sizeof *room);
-    ss_sampler_init(&sampler, room);
+    uint64_t *buffer = ss_alloc(choose ? SS_SAMPLE_CAPACITY : 1, sizeof *buffer);
+    if (buffer == NULL)
+        return ss_fail_memory(error, SS_SAMPLE_CAPACITY * sizeof *buffer);
+    ss_sampler_init(&sampler, buffer);
     begin_phase(self, "counting", COUNT_RECORDS_NS);
     sstore_status status = count_pieces(self, choose ? &sampler : NULL, error);
     segment->distinct_count = self->totals.count;
@@ -379,7 +379,7 @@ static sstore_status count_records(segment_run *self, sstore_error *error)
         segment->plan = *writer->plan;
     else if (status == SSTORE_OK)
         status = ss_choose_plan(&expected, writer->distance, &sampler, &segment->plan, error);
-    ss_free(room);
+    ss_free(buffer);
     return status;
 }
 
@@ -441,7 +441,7 @@ static sstore_status permute_range(void *context, uint64_t task, uint32_t index,
     return status == SSTORE_OK ? ss_progress_add(self->writer->progress, index, total) : status;
 }
 
-/* Put all fingerprints, permuted for the table at hand, into the sorter. */
+/* Put all fingerprints, permuted for the current table, into the sorter. */
 static sstore_status permute_first_table(segment_run *self, sstore_error *error)
 {
     const uint64_t ranges = (self->segment->tables[0].block_count + RANGE_BLOCKS - 1) / RANGE_BLOCKS;
@@ -508,7 +508,7 @@ sstore_status ss_segment_write(const ss_segment_writer *writer, const ss_sorted_
                                          .lmdb_format = ss_directory_lmdb_format()};
     sstore_status status = build_first_table(&self, records, error);
     if (records->release != NULL)
-        records->release(records->context); /* their memory goes to the other tables */
+        records->release(records->context); /* the other tables use their memory */
     if (status == SSTORE_OK && segment_out->plan.table_count > 1)
         status = build_other_tables(&self, error);
     if (status == SSTORE_OK)

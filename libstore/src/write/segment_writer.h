@@ -13,31 +13,31 @@
 #include "sort/sorter.h"
 #include "store/manifest.h"
 
-/* Sorted items in pieces, which can be loaded repeatedly and by several threads at once. */
+/* Sorted items in pieces that can be loaded repeatedly, by several threads at once. */
 typedef struct ss_sorted_pieces {
     void *context;
     size_t piece_count;
     uint64_t item_count;  /* of all pieces, with repeats if there are any: for progress */
     size_t max_items;     /* in a piece */
-    size_t progress_each; /* how many of item_count a piece stands for, if that is not what it holds; else 0 */
+    size_t progress_each; /* how many of item_count a piece counts for, if not its own items; else 0 */
     /* Load a piece into `items`, uint64_t or, with ids, sstore_record: ascending, distinct, all above those of the
-     * piece before. `scratch` has room for as many. */
+     * piece before. `scratch` has the same size. */
     sstore_status (*load)(void *context, size_t piece, void *items, void *scratch, size_t *count_out,
                           sstore_error *error);
-    void (*release)(void *context); /* frees what the pieces take, when they are not needed any more; may be NULL */
+    void (*release)(void *context); /* frees the pieces' memory when they are no longer needed; may be NULL */
 } ss_sorted_pieces;
 
 /* The pieces of a finished sorter, which is borrowed: at most `max_items` items in each. */
 ss_sorted_pieces ss_pieces_of_sorter(ss_sorter *sorter, size_t max_items);
 
-/* The shares of a build's memory. */
+/* The parts of a build's memory. */
 typedef struct ss_build_memory {
-    uint32_t threads;      /* as many as wanted, unless each would have too little */
+    uint32_t threads;      /* as many as wanted, unless each would have too little memory */
     size_t piece_capacity; /* items that a thread sorts and encodes at once */
     uint64_t sorter_bytes; /* for items that wait in memory */
 } ss_build_memory;
 
-/* Share out `memory_bytes`, the process included, among up to `threads` threads. Below 32 MiB the shares exceed it. */
+/* Divide `memory_bytes`, including the process, among up to `threads` threads. Below 32 MiB the parts exceed it. */
 ss_build_memory ss_build_memory_divide(uint64_t memory_bytes, uint32_t threads, bool with_ids, uint32_t block_bytes);
 
 /* The capacity of pieces if there are `count` items in all. */
@@ -46,17 +46,17 @@ static inline size_t ss_piece_capacity(size_t max, uint64_t count)
     return (size_t)ss_min_u64(max, ss_max_u64(count, 1));
 }
 
-/* The plan of a segment that removes: one table of whole fingerprints, which is never searched, only looked up. */
+/* The plan of a segment that removes: one table with all 64 bits as key, which serves only look-ups of records. */
 #define SS_REMOVAL_PLAN "1"
 
-/* What a segment will be. */
+/* The segment to write. */
 typedef struct ss_segment_writer {
-    const ss_dir *dir;     /* where the files go */
-    const ss_dir *tmp_dir; /* where sorters spill */
+    const ss_dir *dir;     /* for the files */
+    const ss_dir *tmp_dir; /* for spilled items */
     bool has_ids;
     ss_segment_kind kind;
     ss_build_memory memory;
-    ss_chunk_pool *pool;   /* where sorters keep items */
+    ss_chunk_pool *pool;   /* for items in memory */
     const ss_plan *plan;   /* NULL: chosen from the fingerprints */
     uint32_t distance;
     uint32_t block_bytes;
