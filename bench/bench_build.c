@@ -115,14 +115,15 @@ static void print_row(const build_request *request, const build_times *times)
 
 int main(int argc, char **argv)
 {
-    build_request request = {.data = "uniform", .ids = "ordinals", .record_count = 1000000, .seed = 1, .distance = 3};
+    build_request request = {.data = "uniform", .ids = "assigned", .record_count = 1000000, .seed = 1, .distance = 3};
     uint64_t memory_bytes = (uint64_t)1 << 30;
     const char *plan = "auto";
     const bench_parameter parameters[] = {
         {"records", BENCH_COUNT, &request.record_count, "to build from; 0: all of the file (1M)"},
         {"data", BENCH_TEXT, &request.data, "uniform, clustered, or a file of little-endian 64-bit numbers (uniform)"},
         {"seed", BENCH_COUNT, &request.seed, "of the data (1)"},
-        {"ids", BENCH_TEXT, &request.ids, "ordinals, given (the same, but handed over one by one) or none (ordinals)"},
+        {"ids", BENCH_TEXT, &request.ids,
+         "assigned, given (the same ids, but passed with the records) or none (assigned)"},
         {"plan", BENCH_TEXT, &plan, "as of 'sstore build' (auto)"},
         {"distance", BENCH_COUNT, &request.distance, "to build for (3)"},
         {"memory", BENCH_SIZE, &memory_bytes, "what the build may take (1G)"},

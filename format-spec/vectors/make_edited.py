@@ -355,18 +355,18 @@ def segment_cases() -> Iterator[Case]:
 
 def directory_cases() -> Iterator[Case]:
     """Change values or keys in all pages that have them: LMDB leaves old copies behind."""
-    last_at = 9 + 8 * (u64((HERE / "ordinals.store" / "MANIFEST").read_bytes(), TABLE + 16) - 1)
+    last_at = 9 + 8 * (u64((HERE / "assigned.store" / "MANIFEST").read_bytes(), TABLE + 16) - 1)
     for name, store, key, at, change, refuse in (
         ("the last fingerprint of table 0", "example", "010000000000000000", 9, b"\xda", FULL),
         ("the last rank of the id block", "example", "01ffffffff00000000", 9, b"\2", FULL),
         ("the first rank of table 0", "example", "020000000000000000", 9, b"\1", OPEN),
         ("an array is not there", "example", "010000000100000000", 0, b"\7", OPEN),
         # This one has 3,000 fingerprints, in many blocks of each table.
-        ("a first rank twice", "ordinals", "020000000000000000", 9 + 8, bytes(8), OPEN),
-        ("first ranks that do not ascend", "ordinals", "020000000000000000", 9 + 8, bytes_u64(2999), OPEN),
-        ("a first rank that no fingerprint has", "ordinals", "020000000000000000", last_at, bytes_u64(3000), OPEN),
-        ("last fingerprints of table 1 that do not ascend", "ordinals", "010000000100000000", 9 + 8, bytes(8), OPEN),
-        ("last ranks of the ids that do not ascend", "ordinals", "01ffffffff00000000", 9 + 8, bytes(8), OPEN),
+        ("a first rank twice", "assigned", "020000000000000000", 9 + 8, bytes(8), OPEN),
+        ("first ranks that do not ascend", "assigned", "020000000000000000", 9 + 8, bytes_u64(2999), OPEN),
+        ("a first rank that no fingerprint has", "assigned", "020000000000000000", last_at, bytes_u64(3000), OPEN),
+        ("last fingerprints of table 1 that do not ascend", "assigned", "010000000100000000", 9 + 8, bytes(8), OPEN),
+        ("last ranks of the ids that do not ascend", "assigned", "01ffffffff00000000", 9 + 8, bytes(8), OPEN),
     ):
         directory = path_of(HERE / f"{store}.store", "directory.mdb").read_bytes()
         # LMDB has a key's size, 9, before it.

@@ -148,7 +148,7 @@ def make_uniform(made: Maker) -> None:
     made.build(uniform(made.rng, 5000), "--no-ids")
 
 
-def make_ordinals(made: Maker) -> None:
+def make_assigned(made: Maker) -> None:
     records = [(made.rng.getrandbits(64), None) for _ in range(3000)]
     made.build(records, "--plan", "24:1,20:0,20:0", "--block-size", 512)
     made.records = {(fingerprint, i) for i, (fingerprint, _) in enumerate(records)}
@@ -215,7 +215,7 @@ MAKERS: list[tuple[str, int, Callable[[Maker], None]]] = [
     ("one-over", 3, make_one_over),
     ("halves", 3, make_halves),
     ("uniform", 3, make_uniform),
-    ("ordinals", 3, make_ordinals),
+    ("assigned", 3, make_assigned),
     ("clustered", 3, make_clustered),
     ("dense", 3, make_dense),
     ("ends", 3, make_ends),

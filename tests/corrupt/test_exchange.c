@@ -47,7 +47,7 @@ static void put(const damage_store *store, const block *where, const uint8_t *wh
                block_bytes);
 }
 
-/* One block in place of another one; with `exchange`, that one in its place, too. Returns whether they differ. */
+/* One block in place of another one; with `exchange`, also the reverse. Returns whether they differ. */
 static bool misplace(damage_store *store, const block *from, const block *to, bool exchange, size_t block_bytes)
 {
     if (memcmp(from->bytes, to->bytes, block_bytes) == 0)
@@ -96,7 +96,7 @@ static void test_exchanges_within_a_store(void **state)
     testing_done();
 }
 
-/* How often a record is among the data. */
+/* The number of times that a record occurs in the data. */
 static size_t occurrences(const data_set *set, uint64_t fingerprint, uint64_t id)
 {
     size_t count = 0;

@@ -8,11 +8,11 @@
 #include "support/damage.h"
 
 #define FLIPS_A_FILE 220
-/* Where the fields are: every file's head is tried more closely. */
+/* Where the fields are: more bits of every file's head are tried. */
 #define HEAD_BITS 512
 #define HEAD_STEP 5
 
-/* Change one bit, see that it is found, and put it back. */
+/* Flip a bit, check that this is found, and restore it. */
 static void flip(damage_store *store, size_t file, size_t bit, unsigned io_mask)
 {
     const uint8_t whole = store->contents[file].data[bit / 8], broken = (uint8_t)(whole ^ (1u << bit % 8));
@@ -34,7 +34,7 @@ static void flip_file(damage_store *store, size_t file, rng *random)
     const size_t fewer = testing_sanitized() ? 10 : 1, head_step = fewer * HEAD_STEP;
     for (size_t bit = rng_below(random, head_step); bit < HEAD_BITS && bit < bits; bit += head_step)
         flip(store, file, bit, PREAD_AND_MEMORY);
-    /* The step varies, so that over several runs every bit's turn comes. */
+    /* The step varies, so that several runs try every bit. */
     const size_t mean = fewer * bits / FLIPS_A_FILE + 1;
     for (size_t bit = rng_below(random, mean); bit < bits; bit += 1 + rng_below(random, 2 * mean))
         flip(store, file, bit, rng_one_in(random, 4) ? ONLY_MMAP : PREAD_AND_MEMORY);

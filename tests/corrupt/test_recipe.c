@@ -1,6 +1,6 @@
 /*
- * test_recipe.c - a store whose recipe was made to harm the user's terminal: no result and no message may contain a
- * control character or invalid UTF-8.
+ * test_recipe.c - a store whose recipe is malicious text for a terminal: no result and no message may contain a control
+ * character or invalid UTF-8.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "support/scratch.h"
 #include "support/use_store.h"
 
-#define MANIFEST_RECIPE 64u /* where it stands in the manifest */
+#define MANIFEST_RECIPE 64u /* its offset in the manifest */
 
 static const char innocent[] = "words 3; title, bell, bold and clear";
 static const char harmful[] = "words 3\x1b]0;title\x07\x1b[1m\x9b"
@@ -57,7 +57,7 @@ static void test_messages(void **state)
     sstore_close(right);
     const char *const inputs[] = {plain, made};
     check_message(sstore_merge(scratch_path("merged"), inputs, 2, NULL, NULL, &error), &error);
-    /* Asked for by its own bytes it is the store that is meant. */
+    /* The exact bytes of the recipe are accepted. */
     options.recipe = harmful;
     assert_ok(sstore_open(made, &options, &left, &error), &error);
     sstore_close(left);

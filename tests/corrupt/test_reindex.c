@@ -1,6 +1,6 @@
 /*
  * test_reindex.c - directories that are lost or damaged in any way are rebuilt from the same block files. The store
- * then answers right, and its directories are the same as before. A damaged block file is named, and nothing is
+ * then answers correctly, and its directories are the same as before. A damaged block file is named, and nothing is
  * changed.
  */
 #include <inttypes.h>
@@ -16,9 +16,9 @@
 #define DIRECTORY "directory.mdb"
 #define MAX_SEGMENTS 4u
 
-/* ----- what the tests share ----- */
+/* ----- helpers ----- */
 
-/* A store, a copy of it as it should be, and where its segments are there. */
+/* A store, an intact copy of it, and the segments of the copy. */
 typedef struct patient {
     damage_store store;
     char saved[256];
@@ -84,7 +84,7 @@ static void must_reindex(const char *path, bool all, uint32_t wanted)
     assert_int_equal(made, wanted);
 }
 
-/* Nobody opens it, and who tries is told what to do. */
+/* Opening fails, and the message tells what to do. */
 static void check_advice(const char *path)
 {
     sstore *store;
@@ -117,7 +117,7 @@ static void check_cured(patient *self)
     damage_check_whole(&self->store);
     const char *manifest = scratch_path("%s/MANIFEST", strrchr(self->store.path, '/') + 1);
     file_bytes before = file_load(manifest);
-    must_reindex(self->store.path, false, 0); /* there is nothing to do any more */
+    must_reindex(self->store.path, false, 0); /* nothing is left to do */
     file_bytes after = file_load(manifest);
     assert_int_equal(before.size, after.size);
     assert_memory_equal(before.data, after.data, before.size);
@@ -137,7 +137,7 @@ static void lose_each(patient *self)
             directory_lose(file_of(self, segment, DIRECTORY), (directory_loss)how, &self->random);
             check_advice(self->store.path);
             must_reindex(self->store.path, false, 1);
-            if (how == LOSS_FOLDER) /* what is no store's is not removed */
+            if (how == LOSS_FOLDER) /* foreign files are not removed */
                 scratch_remove(scratch_path("%s/%s", strrchr(self->store.path, '/') + 1, self->folders[segment]));
             check_cured(self);
             put_back(self);
@@ -162,7 +162,7 @@ static void lose_several(patient *self)
     }
 }
 
-/* Those of two segments in each other's place. */
+/* Directories of two segments, exchanged. */
 static void exchange(patient *self)
 {
     for (uint32_t i = 1; i < self->segment_count; i++) {
@@ -255,7 +255,7 @@ static void test_damaged_blocks(void **state)
     testing_done();
 }
 
-/* A block file that is not there has nothing to do with directories, whatever else is lost. */
+/* A missing block file is reported, whatever else is lost. */
 static void test_lost_folder(void **state)
 {
     patient now;
@@ -276,7 +276,7 @@ static void test_lost_folder(void **state)
 
 /* ----- readers ----- */
 
-/* Whoever has the store open goes on, and sees the same when it opens it again. */
+/* Open readers are not disturbed, and reopening shows the same records. */
 static void test_open_store(void **state)
 {
     patient now;
@@ -347,9 +347,9 @@ static void test_shapes(void **state)
 {
     static const shape shapes[] = {{0, DATA_IDS, "auto", 4096},      {0, DATA_NO_IDS, "20", 256},
                                    {1, DATA_IDS, "4", 256},          {1, DATA_NO_IDS, "1", 65536},
-                                   {5, DATA_ORDINALS, "2", 256},     {3000, DATA_IDS, "20", 256},
+                                   {5, DATA_ASSIGNED, "2", 256},     {3000, DATA_IDS, "20", 256},
                                    {3000, DATA_NO_IDS, "16", 512},   {9000, DATA_IDS, "5c2", 4096},
-                                   {9000, DATA_ORDINALS, "3", 1024}, {9000, DATA_NO_IDS, "64:3", 65536}};
+                                   {9000, DATA_ASSIGNED, "3", 1024}, {9000, DATA_NO_IDS, "64:3", 65536}};
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
         check_shape(&shapes[i], run_seed + i);
     testing_done();
@@ -364,7 +364,7 @@ static void test_many_blocks(void **state)
     testing_done();
 }
 
-/* Segments of one id, since the same records were added twice: each gets a folder of its own. */
+/* Segments of one id, since the same records were added twice: each gets its own folder. */
 static void test_equal_segments(void **state)
 {
     char path[256], folders[MAX_SEGMENTS][32], again[MAX_SEGMENTS][32];
@@ -402,7 +402,7 @@ static void test_equal_segments(void **state)
     scratch_remove(path);
 }
 
-/* ----- what callers may do ----- */
+/* ----- callers ----- */
 
 static int stop_at_once(void *context, const sstore_progress *progress)
 {

@@ -23,9 +23,9 @@
 static data_set set;
 static char store[256], merged[256], moved[256]; /* paths */
 
-/* ----- what takes a file's place ----- */
+/* ----- replacements of a file ----- */
 
-/* Put something at `path`; `target` is what was there, elsewhere. False: this process may not make it. */
+/* Create a replacement at `path`; `target` is the path of the original file. False: this process may not create it. */
 typedef bool (*put_fn)(const char *path, const char *target);
 
 static bool put_link(const char *path, const char *target)
@@ -102,7 +102,7 @@ static bool put_file(const char *path, const char *target)
 static const struct {
     const char *name;
     put_fn put;
-    bool may_lack;         /* not everybody may make it */
+    bool may_lack;         /* not every process may create it */
     const char *of_files;  /* what the message says if it is in a file's place */
     const char *of_folder; /* and in a folder's; NULL: it is not tried */
 } kinds[] = {
@@ -121,8 +121,8 @@ static const struct {
 
 /* ----- trying ----- */
 
-/* What waits for somebody to write into a FIFO waits for ever. This ends the process, and says what it was doing; each
- * thing has most of an hour, though it takes milliseconds. */
+/* A call that waits for a writer of a FIFO never returns. This ends the process, and prints the step; each step has
+ * most of an hour, though it takes milliseconds. */
 #define FOR_EVER_SECONDS 3000u
 
 static void check_refused(sstore_status status, const sstore_error *error, const char *path, const char *reason)
@@ -145,7 +145,7 @@ static sstore_status add_one(sstore_error *error)
     return status;
 }
 
-/* Whatever opens the store. */
+/* All calls that open the store. */
 static uint64_t check_all_ways(const char *path, const char *reason)
 {
     sstore_error error;
@@ -160,7 +160,7 @@ static uint64_t check_all_ways(const char *path, const char *reason)
     check_refused(sstore_verify(store, NULL, NULL, NULL, &error), &error, path, reason);
     check_refused(add_one(&error), &error, path, reason);
     if (strstr(path, "directory") != NULL || (strstr(path, "table-") != NULL && strstr(path, "table-00") == NULL))
-        return ways + 2; /* what reads all records in order needs none of these */
+        return ways + 2; /* calls that read all records in order need none of these */
     sstore_compact_options options = SSTORE_COMPACT_OPTIONS_INIT;
     options.block_bytes = 512; /* other than the store's, so that there is something to do */
     check_refused(sstore_compact(store, &options, NULL, &error), &error, path, reason);
@@ -170,7 +170,7 @@ static uint64_t check_all_ways(const char *path, const char *reason)
     return ways + 4;
 }
 
-/* What is at `name` in the store makes room, and comes back. */
+/* Move `name` of the store away, and restore it. */
 static uint64_t try_at(const char *name, bool is_folder)
 {
     char path[PATH_MAX];
@@ -223,7 +223,7 @@ static void test_path_of_the_store(void **state)
     snprintf(link, sizeof link, "%s", scratch_path("link"));
     assert_int_equal(symlink("store", link), 0);
     assert_ok(sstore_verify(link, NULL, NULL, NULL, &error), &error);
-    for (size_t i = 2; i < KINDS; i++) { /* none of the others is a store */
+    for (size_t i = 2; i < KINDS; i++) { /* the others are not stores */
         char path[256];
         snprintf(path, sizeof path, "%s", scratch_path("strange"));
         if (kinds[i].put == put_folder || !kinds[i].put(path, "nowhere"))
@@ -241,10 +241,9 @@ static void test_path_of_the_store(void **state)
     testing_done();
 }
 
-/* ----- what a writer meets ----- */
+/* ----- writers ----- */
 
-/* Things in a store's folder that have the names of what writers leave, and are not that: they stay, and so does
- * what lies behind links. */
+/* Objects in a store's folder that have names of leftovers, but are not: they stay, and so do the targets of links. */
 static void test_names_of_leftovers(void **state)
 {
     static const char *const names[] = {"tmp-0000000000000001", "seg-00000000000000ff"};

@@ -14,7 +14,7 @@
 #define LONGER_EACH 4100 /* a page or a header, and some */
 #define MAX_LONGER 70000
 
-/* Files are replaced, not changed in place: a map of the old one stays whole. */
+/* Files are replaced, not changed in place: a map of the old one stays intact. */
 static void resize(damage_store *store, size_t file, size_t size, uint8_t filler)
 {
     const file_bytes *whole = &store->contents[file];
@@ -56,7 +56,7 @@ static void resize_file(damage_store *store, size_t file, rng *random)
     put_back(store, file);
 }
 
-/* Nothing, a folder or a symbolic link in a file's place. */
+/* A missing file, or a folder or a symbolic link in its place. */
 static void replace_file(damage_store *store, size_t file)
 {
     const char *path = damage_path(store, file), *elsewhere = scratch_path("elsewhere");
@@ -75,7 +75,7 @@ static void replace_file(damage_store *store, size_t file)
     put_back(store, file);
 }
 
-/* Two files of a store in each other's place. */
+/* Two files of a store, exchanged. */
 static void exchange_files(damage_store *store, size_t left, size_t right)
 {
     const file_bytes *a = &store->contents[left], *b = &store->contents[right];
@@ -104,7 +104,7 @@ static void test_lengths(void **state)
 static void exchange_all(uint64_t seed, bool changed)
 {
     damage_store store;
-    damage_store_make(&store, seed, changed ? 512 : 256, changed ? DATA_IDS : DATA_ORDINALS, changed);
+    damage_store_make(&store, seed, changed ? 512 : 256, changed ? DATA_IDS : DATA_ASSIGNED, changed);
     for (size_t file = 0; file < store.files.count; file++) {
         replace_file(&store, file);
         for (size_t other = 0; other < file; other++)

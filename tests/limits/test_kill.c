@@ -29,7 +29,7 @@ static data_set make_set(uint64_t number)
 {
     rng random = rng_seeded(run_seed + number);
     data_set made;
-    data_make(&random, DATA_CLUSTERED, DATA_ORDINALS, RECORDS + number, false, &made);
+    data_make(&random, DATA_CLUSTERED, DATA_ASSIGNED, RECORDS + number, false, &made);
     return made;
 }
 

@@ -14,7 +14,7 @@
 #include "support/use_store.h"
 
 #define QUERIES 3000u
-#define MANY ((size_t)300000) /* fingerprints: more than a slice of a swept table has */
+#define MANY ((size_t)300000) /* fingerprints: more than a slice of a table pass has */
 
 typedef struct fixture {
     rng random;
@@ -69,7 +69,7 @@ static void check_batch(fixture *self, size_t count, uint32_t distance, sstore_s
     sstore_close(store);
 }
 
-/* Distances at which probing, if it is forced, would take long. */
+/* Distances at which probing, if demanded, would take long. */
 static const sstore_strategy strategies_beyond[] = {SSTORE_STRATEGY_AUTO, SSTORE_STRATEGY_AUTO,
                                                     SSTORE_STRATEGY_FULL_SCAN};
 
@@ -82,7 +82,7 @@ static void check_everything(uint64_t seed, data_kind kind, data_ids ids, const 
         check_batch(&self, 100, (uint32_t)rng_below(&self.random, 4), (sstore_strategy)strategy, 3);
         check_batch(&self, 40, 5, (sstore_strategy)strategy, 1);
         check_batch(&self, 40, (uint32_t)rng_between(&self.random, 9, 20), strategies_beyond[strategy],
-                    2); /* blocks decoded whole */
+                    2); /* blocks decoded completely */
         check_batch(&self, 1, 3, (sstore_strategy)strategy, 4);
         check_batch(&self, 0, 3, (sstore_strategy)strategy, 1);
     }
@@ -92,10 +92,10 @@ static void check_everything(uint64_t seed, data_kind kind, data_ids ids, const 
 static void test_plans(void **state)
 {
     check_everything(run_seed, DATA_CLUSTERED, DATA_IDS, "4", 1024);
-    check_everything(run_seed + 1, DATA_CLUSTERED, DATA_ORDINALS, "3", 65536);
+    check_everything(run_seed + 1, DATA_CLUSTERED, DATA_ASSIGNED, "3", 65536);
     check_everything(run_seed + 2, DATA_SKEWED, DATA_IDS, "2", 4096);
     check_everything(run_seed + 3, DATA_SKEWED, DATA_NO_IDS, "5c2", 1024);
-    check_everything(run_seed + 4, DATA_DENSE, DATA_ORDINALS, "3", 1024);
+    check_everything(run_seed + 4, DATA_DENSE, DATA_ASSIGNED, "3", 1024);
 }
 
 static void check_table_passes(fixture *self)
@@ -116,18 +116,18 @@ static void test_many_slices(void **state)
     } cases[] = {{DATA_CLUSTERED, "4"}, {DATA_SKEWED, "3"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fixture self;
-        set_up(&self, run_seed + 10 + i, cases[i].kind, DATA_ORDINALS, MANY, cases[i].plan, 4096);
+        set_up(&self, run_seed + 10 + i, cases[i].kind, DATA_ASSIGNED, MANY, cases[i].plan, 4096);
         check_table_passes(&self);
         tear_down(&self);
     }
 }
 
-/* Slices so deep that more leading bits are near them than there are queries: these are gone through instead. */
+/* Slices so deep that more leading bits are near them than there are queries: each query is tested instead. */
 static void test_deep_slices(void **state)
 {
     fixture self;
     self.random = rng_seeded(run_seed + 20);
-    data_make(&self.random, DATA_UNIFORM, DATA_ORDINALS, MANY, true, &self.data);
+    data_make(&self.random, DATA_UNIFORM, DATA_ASSIGNED, MANY, true, &self.data);
     const uint64_t shared = rng_next(&self.random) & ~UINT64_C(0) << 32;
     for (size_t i = 0; i < MANY; i++)
         self.data.fingerprints[i] = shared | (uint32_t)self.data.fingerprints[i];
@@ -140,7 +140,7 @@ static void test_deep_slices(void **state)
 static void test_too_many_matches(void **state)
 {
     fixture self;
-    set_up(&self, run_seed, DATA_UNIFORM, DATA_ORDINALS, 2500, "4", 1024);
+    set_up(&self, run_seed, DATA_UNIFORM, DATA_ASSIGNED, 2500, "4", 1024);
     sstore_error error = {.status = SSTORE_OK};
     matches got = {0};
     sstore *store = store_must_open(self.path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
@@ -166,7 +166,7 @@ static void test_too_many_matches(void **state)
 static void test_many_ids(void **state)
 {
     fixture self;
-    set_up(&self, 1, DATA_EQUAL, DATA_ORDINALS, 30000, "4", 1024);
+    set_up(&self, 1, DATA_EQUAL, DATA_ASSIGNED, 30000, "4", 1024);
     for (size_t i = 0; i < 200; i++)
         self.queries[i] = self.data.fingerprints[0];
     sstore_error error = {.status = SSTORE_OK};

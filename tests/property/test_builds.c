@@ -1,6 +1,6 @@
 /*
- * test_builds.c - equal records give equal stores, byte for byte, whatever the order, memory and threads of the build,
- * and whatever parts are merged. Shards partition a store. A stopped build leaves nothing behind.
+ * test_builds.c - equal records give equal stores, byte for byte, for any order, memory and threads of the build, and
+ * for any merged parts. Shards partition a store. A stopped build leaves nothing behind.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@
 static const char *const plans[] = {"auto", "4", "3", "2", "1", "5c2", "64:3", "20"};
 #define PLAN_COUNT (sizeof plans / sizeof *plans)
 
-/* What does not show in the store. */
+/* Parameters that do not affect the store. */
 static void vary(sstore_build_options *options, rng *random)
 {
     options->memory_bytes = (uint64_t)1 << rng_between(random, 20, 26);
@@ -100,7 +100,7 @@ static void test_one_set_one_store(void **state)
     testing_done();
 }
 
-/* What is said of a new store is so. */
+/* The reported change of a new store is right. */
 static void check_change(const char *path, const sstore_change *change)
 {
     sstore_statistics facts = {.struct_size = sizeof facts};
@@ -162,7 +162,7 @@ static void test_merged_parts(void **state)
     testing_done();
 }
 
-/* All shards together hold all records, and each is what it is whoever makes it. */
+/* All shards together have all records, and each is the same for any build. */
 static void test_shards(void **state)
 {
     rng random = rng_seeded(run_seed + 2);
@@ -233,14 +233,14 @@ static int note_progress(void *context, const sstore_progress *progress)
     return ++self->calls == self->stop_at;
 }
 
-/* Stop at any call: the next build finds nothing in its way, and what was there before is there. */
+/* Stop at any call: the next build succeeds, and the previous store is unchanged. */
 static void test_stopped(void **state)
 {
     rng random = rng_seeded(run_seed + 3);
     char *path = strdup(scratch_path("stopped")), *old = strdup(scratch_path("old"));
     data_set set, other;
-    data_make(&random, DATA_CLUSTERED, DATA_ORDINALS, 50000, false, &set);
-    data_make(&random, DATA_UNIFORM, DATA_ORDINALS, 100, false, &other);
+    data_make(&random, DATA_CLUSTERED, DATA_ASSIGNED, 50000, false, &set);
+    data_make(&random, DATA_UNIFORM, DATA_ASSIGNED, 100, false, &other);
     store_must_build(old, NULL, &other);
     watch all = {0};
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;

@@ -26,13 +26,13 @@
 typedef struct living {
     rng random;
     char path[256];
-    data_set pool; /* records that are added and removed, again and again */
+    data_set pool; /* records that are added and removed repeatedly */
     oracle truth;  /* sorted, each once */
     uint64_t next_id;
     const char *plan; /* of the build; NULL: chosen */
     uint32_t block_bytes;
-    bool has_ids, ordinals; /* ordinals: what is added comes without ids */
-    bool crawls;            /* small steps beside a large store, compacted by tiers alone */
+    bool has_ids, assigned; /* assigned: records are added without ids */
+    bool crawls;            /* small steps in a large store, compacted only by tiers */
     sstore *old;            /* a handle on an earlier state, or NULL */
     oracle old_truth;
     uint32_t steps;
@@ -64,7 +64,7 @@ static void list_add(oracle *truth, const sstore_record *records, size_t count)
     settle(truth);
 }
 
-/* What is to be removed: records, or all with a fingerprint or an id. */
+/* A removal: of records, or of all with a fingerprint or an id. */
 typedef enum naming { BY_RECORD, BY_FINGERPRINT, BY_ID } naming;
 
 static bool is_named(const sstore_record *record, naming how, const sstore_record *names, size_t count)
@@ -141,7 +141,7 @@ static void columns_free(columns *made)
     free(made->ids);
 }
 
-/* What a change says of the store is so. */
+/* The reported change of the store is right. */
 static void check_change(const living *self, const sstore_change *change)
 {
     sstore_statistics facts = {.struct_size = sizeof facts};
@@ -167,12 +167,12 @@ static void add_some(living *self)
     options.check_ids = rng_one_in(&self->random, 2);
     for (size_t i = 0; i < count; i++) {
         records[i] = pool_record(self);
-        if (self->ordinals)
+        if (self->assigned)
             records[i].id = self->next_id + i;
     }
     columns given = columns_of(records, count);
     assert_ok(sstore_builder_create_addition(self->path, &options, &builder, &error), &error);
-    const bool ids = self->has_ids && !self->ordinals;
+    const bool ids = self->has_ids && !self->assigned;
     const size_t half = count / 3; /* in two calls */
     assert_ok(sstore_builder_add(builder, given.fingerprints, ids ? given.ids : NULL, half, &error), &error);
     assert_ok(sstore_builder_add(builder, given.fingerprints + half, ids ? given.ids + half : NULL, count - half,
@@ -185,7 +185,7 @@ static void add_some(living *self)
         assert_ok(sstore_builder_finish(builder, &change, &error), &error);
         size_t before = self->truth.count;
         list_add(&self->truth, records, count);
-        if (self->ordinals)
+        if (self->assigned)
             self->next_id += count;
         assert_int_equal(change.added_count, self->truth.count - before);
         assert_int_equal(change.given_count, count);
@@ -255,7 +255,7 @@ static void compact(living *self, sstore_compaction which)
     check_change(self, &change);
 }
 
-/* Some directories get lost, and are made again. */
+/* Some directories are lost, and rebuilt. */
 static void reindex(living *self)
 {
     uint32_t lost = 0, made = 0;
@@ -289,7 +289,7 @@ static void step(living *self)
     }
 }
 
-/* ----- what must be seen ----- */
+/* ----- reading ----- */
 
 static void check_queries(living *self, sstore *store, const oracle *truth)
 {
@@ -412,7 +412,7 @@ static void begin_life(living *self, uint64_t number)
     data_make(random, (data_kind)rng_below(random, DATA_KIND_COUNT), ids, rng_between(random, 1, MAX_RECORDS),
               rng_one_in(random, 2), &self->pool);
     self->has_ids = ids != DATA_NO_IDS;
-    self->ordinals = ids == DATA_ORDINALS;
+    self->assigned = ids == DATA_ASSIGNED;
     self->plan = plans[rng_below(random, sizeof plans / sizeof *plans)];
     self->block_bytes = rng_one_in(random, 2) ? 0 : UINT32_C(256) << rng_below(random, 9);
     snprintf(self->path, sizeof self->path, "%s", scratch_path("living"));

@@ -1,7 +1,7 @@
 /*
- * test_dedup.c - records are offered, one by one and many at once, beside a list of those that were inserted. A record
- * must be new if and only if nothing in the list is near it; otherwise all near records must be reported. A published
- * store must have the records of the list.
+ * test_dedup.c - records are inserted if new, one by one and many at once, and compared with a list of those that were
+ * inserted. A record must be new if and only if nothing in the list is near it; otherwise all near records must be
+ * reported. A published store must have the records of the list.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,10 +26,10 @@ typedef struct taking {
     data_set pool;
     oracle truth; /* its records in the order in which they were taken in */
     size_t capacity;
-    uint64_t next_id, first_in_call, offered_count;
+    uint64_t next_id, first_in_call, given_count;
     uint32_t distance;
-    bool has_ids, ordinals;
-    const uint64_t *offered, *offered_ids; /* in the call at hand */
+    bool has_ids, assigned;
+    const uint64_t *given, *given_ids; /* in the current call */
 } taking;
 
 static void list_add(taking *self, uint64_t fingerprint, uint64_t id)
@@ -41,20 +41,20 @@ static void list_add(taking *self, uint64_t fingerprint, uint64_t id)
     self->truth.records[self->truth.count++] = (sstore_record){fingerprint, id};
 }
 
-/* Hold an answer against the list, and let that grow. */
+/* Compare an answer with the list, and extend the list. */
 static int check_answer(void *context, const sstore_dedup_answer *answer)
 {
     taking *self = context;
     matches wanted = {.count = 0}, got = {.count = 0};
     assert_int_equal(answer->index, self->first_in_call++);
-    assert_int_equal(answer->fingerprint, self->offered[answer->index]);
+    assert_int_equal(answer->fingerprint, self->given[answer->index]);
     oracle_query(&self->truth, answer->fingerprint, self->distance, 0, &wanted);
     for (size_t i = 0; i < answer->match_count; i++)
         matches_add(&got, &answer->matches[i]);
-    assert_true(matches_equal(&got, &wanted)); /* in order, too */
+    assert_true(matches_equal(&got, &wanted)); /* also in order */
     assert_int_equal(answer->is_new, wanted.count == 0);
     if (answer->is_new) {
-        uint64_t id = !self->has_ids ? 0 : self->ordinals ? self->next_id++ : self->offered_ids[answer->index];
+        uint64_t id = !self->has_ids ? 0 : self->assigned ? self->next_id++ : self->given_ids[answer->index];
         assert_int_equal(answer->id, id);
         list_add(self, answer->fingerprint, id);
     }
@@ -80,18 +80,15 @@ static void check_store(const taking *self, size_t count)
     free(sorted.records);
 }
 
-/* Who is answered by is_new_out alone can tell the same. */
+/* is_new_out tells the same. */
 static void check_is_new(taking *self, const bool *is_new, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         matches wanted = {.count = 0};
-        oracle_query(&self->truth, self->offered[i], self->distance, 0, &wanted);
+        oracle_query(&self->truth, self->given[i], self->distance, 0, &wanted);
         assert_int_equal(is_new[i], wanted.count == 0);
         if (is_new[i])
-            list_add(self, self->offered[i],
-                     !self->has_ids   ? 0
-                     : self->ordinals ? self->next_id++
-                                      : self->offered_ids[i]);
+            list_add(self, self->given[i], !self->has_ids ? 0 : self->assigned ? self->next_id++ : self->given_ids[i]);
         matches_free(&wanted);
     }
 }
@@ -100,14 +97,14 @@ static void check_is_new(taking *self, const bool *is_new, size_t count)
 static void offer(taking *self, sstore_dedup *dedup, size_t count)
 {
     sstore_error error = {.status = SSTORE_OK};
-    const uint64_t *ids = self->ordinals || !self->has_ids ? NULL : self->offered_ids;
-    const uint64_t *unread_ids = self->has_ids ? ids : self->offered_ids; /* in a store without ids they are not read */
+    const uint64_t *ids = self->assigned || !self->has_ids ? NULL : self->given_ids;
+    const uint64_t *unread_ids = self->has_ids ? ids : self->given_ids; /* in a store without ids they are not read */
     const bool calls = rng_one_in(&self->random, 2), fills = !calls || rng_one_in(&self->random, 2);
     bool *is_new = malloc(count + 1);
     memset(is_new, 7, count + 1);
     const size_t before = self->truth.count;
     self->first_in_call = 0;
-    assert_ok(sstore_dedup_insert(dedup, self->offered, rng_one_in(&self->random, 2) ? ids : unread_ids, count,
+    assert_ok(sstore_dedup_insert(dedup, self->given, rng_one_in(&self->random, 2) ? ids : unread_ids, count,
                                   fills ? is_new : NULL, calls ? check_answer : NULL, self, &error),
               &error);
     assert_int_equal(((const uint8_t *)is_new)[count], 7);
@@ -120,7 +117,7 @@ static void offer(taking *self, sstore_dedup *dedup, size_t count)
         new_count += is_new[i];
     if (fills)
         assert_int_equal(new_count, self->truth.count - before);
-    self->offered_count += count;
+    self->given_count += count;
     free(is_new);
 }
 
@@ -134,8 +131,8 @@ static void offer_some(taking *self, sstore_dedup *dedup)
                                    rng_one_in(&self->random, 2) ? 0 : (uint32_t)rng_below(&self->random, 8));
         ids[i] = rng_next(&self->random) >> rng_below(&self->random, 64);
     }
-    self->offered = fingerprints;
-    self->offered_ids = ids;
+    self->given = fingerprints;
+    self->given_ids = ids;
     offer(self, dedup, count);
 }
 
@@ -158,12 +155,12 @@ static void publish(const taking *self, sstore_dedup *dedup, sstore_change *chan
         assert_int_equal(change->record_count, self->truth.count);
 }
 
-/* After everything was published: a change is the sum of all publications, also of those that were not asked for it. */
+/* After everything was published: a change is the sum of all publications, also of automatic ones. */
 static void check_change(const taking *self, const sstore_change *change, size_t count_before,
                          const sstore_statistics *old)
 {
     const sstore_statistics now = facts_of(self->path);
-    assert_int_equal(change->given_count, self->offered_count);
+    assert_int_equal(change->given_count, self->given_count);
     assert_int_equal(change->added_count, self->truth.count - count_before);
     assert_int_equal(change->removed_count, 0);
     assert_int_equal(change->record_count, now.record_count);
@@ -185,7 +182,7 @@ static void run_case(taking *self, uint64_t number)
     data_make(random, (data_kind)rng_below(random, DATA_KIND_COUNT), ids, rng_between(random, 1, MAX_RECORDS), false,
               &self->pool);
     self->has_ids = ids != DATA_NO_IDS;
-    self->ordinals = ids == DATA_ORDINALS;
+    self->assigned = ids == DATA_ASSIGNED;
     self->distance = build.distance = (uint32_t)rng_below(random, 6);
     build.memory_bytes = options.memory_bytes = 1 << 20;
     options.threads = 2;
@@ -246,7 +243,7 @@ static void test_random_offers(void **state)
     testing_done();
 }
 
-/* A store is claimed as long as something is taken in, and what was not published is not in it. */
+/* A store is locked while a dedup is open, and does not have unpublished records. */
 static void test_claim(void **state)
 {
     const char *path = scratch_path("claimed");
@@ -254,7 +251,7 @@ static void test_claim(void **state)
     sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
     sstore_dedup *dedup, *second;
     sstore_error error = {.status = SSTORE_OK};
-    data_set none = {.count = 0, .id_kind = DATA_ORDINALS};
+    data_set none = {.count = 0, .id_kind = DATA_ASSIGNED};
     assert_status(sstore_dedup_open(path, &options, &dedup, &error), SSTORE_ERROR_NOT_FOUND, &error);
     store_must_build(path, NULL, &none);
     options.recipe = "another";
@@ -263,7 +260,7 @@ static void test_claim(void **state)
     options.distance = 17;
     assert_status(sstore_dedup_open(path, &options, &dedup, &error), SSTORE_ERROR_ARGUMENT, &error);
     options.distance = SSTORE_OWN_DISTANCE;
-    taking self = {.has_ids = true, .ordinals = true, .distance = 3, .offered = fingerprints};
+    taking self = {.has_ids = true, .assigned = true, .distance = 3, .given = fingerprints};
     for (int round = 0; round < 2; round++) {
         assert_ok(sstore_dedup_open(path, &options, &dedup, &error), &error);
         assert_status(sstore_dedup_open(path, &options, &second, &error), SSTORE_ERROR_BUSY, &error);

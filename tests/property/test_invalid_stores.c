@@ -1,5 +1,5 @@
 /*
- * test_invalid_stores.c - stores with one defect and right checksums: calls that read, join or rewrite such a store
+ * test_invalid_stores.c - stores with one defect and correct checksums: calls that read, join or rewrite such a store
  * must report damage or give its contents. They must not access memory outside of buffers, report a record twice, write
  * records out of order, or remove what they could not read; and they must end. This file has one clear case of each;
  * the fuzz targets have the others.
@@ -76,7 +76,7 @@ static store_case make_descending(uint32_t block_bytes, uint32_t at)
     return made;
 }
 
-/* ----- what is reported ----- */
+/* ----- results ----- */
 
 static int take_match(void *context, const sstore_match *match)
 {
@@ -220,7 +220,7 @@ static void test_records_added_again_are_reported_once(void **state)
     }
 }
 
-/* ----- what is written ----- */
+/* ----- writing ----- */
 
 static sstore_build_options build_options(void)
 {
@@ -307,7 +307,7 @@ static void test_other_records_than_the_sums_are_not_compacted(void **state)
     store_case_free(&made);
 }
 
-/* ----- what ends ----- */
+/* ----- termination ----- */
 
 static void join_with_itself(const store_case *made)
 {

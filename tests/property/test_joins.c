@@ -18,9 +18,9 @@
 #define CASES 50u
 #define SANITIZED_CASES 8u
 #define MAX_RECORDS 1500u
-#define MAX_PAIRS ((size_t)3000000) /* data that have more are made smaller */
+#define MAX_PAIRS ((size_t)3000000) /* data with more are reduced */
 
-/* A store and what is in it. */
+/* A store and its records. */
 typedef struct subject {
     char path[256];
     data_set data;
@@ -111,7 +111,7 @@ static size_t find_root(size_t *parents, size_t i)
     return i;
 }
 
-/* A record that is a member, and the least record of its cluster. */
+/* A record that is a member, and the smallest record of its cluster. */
 typedef struct member {
     size_t root;
     sstore_record record;
@@ -142,7 +142,7 @@ static cluster_list all_clusters(const oracle *truth, uint32_t distance, bool wi
             if (sstore_hamming_distance(truth->records[i].fingerprint, truth->records[j].fingerprint) > distance)
                 continue;
             size_t a = find_root(parents, i), b = find_root(parents, j);
-            parents[a > b ? a : b] = a < b ? a : b; /* the least record is the root */
+            parents[a > b ? a : b] = a < b ? a : b; /* the smallest record is the root */
         }
     }
     for (size_t i = 0; i < count; i++)
@@ -204,7 +204,7 @@ static void change_store(rng *random, subject *self)
         for (size_t j = 0; j < count; j++) {
             uint64_t at = rng_below(random, self->data.count), id = rng_below(random, 50);
             uint64_t fingerprint = rng_flip(random, self->data.fingerprints[at], (uint32_t)rng_below(random, 3));
-            bool own = rng_one_in(random, 2); /* and so perhaps one that was there */
+            bool own = rng_one_in(random, 2); /* perhaps a present one */
             fingerprints[j] = own ? self->data.fingerprints[at] : fingerprint;
             ids[j] = own && self->data.ids != NULL ? self->data.ids[at] : id;
         }
@@ -225,7 +225,7 @@ static int take_record(void *context, const sstore_record *record)
     return 0;
 }
 
-/* Build a store, of several segments perhaps, and read what is in it: that this is right is tested elsewhere. */
+/* Build a store, of several segments perhaps, and read its records, which other tests check. */
 static void begin_subject(rng *random, subject *self, const char *name, data_kind kind, data_ids ids, uint32_t distance)
 {
     sstore_error error = {.status = SSTORE_OK};
@@ -386,9 +386,9 @@ static void test_joins(void **state)
     testing_done();
 }
 
-/* ----- what is larger than a piece ----- */
+/* ----- larger than a piece ----- */
 
-#define PIECE 1024u /* the least that a thread works on at once: with this many threads and the least memory */
+#define PIECE 1024u /* the minimum that a thread works on at once: with this many threads and the least memory */
 #define PIECE_THREADS 16u
 
 static sstore_join_options min_pieces(uint32_t distance)
@@ -401,7 +401,7 @@ static sstore_join_options min_pieces(uint32_t distance)
     return options;
 }
 
-/* Begin a subject with nothing in it, with room for so many records. */
+/* Begin a subject with nothing in it, of capacity for so many records. */
 static subject no_records(const char *name, size_t room)
 {
     subject made = {.data = {.id_kind = DATA_IDS}};
@@ -419,7 +419,7 @@ static void put_records(subject *to, uint64_t fingerprint, size_t count, uint64_
     }
 }
 
-/* Build what was put, in one segment or in two. */
+/* Build the records that were put, in one segment or in two. */
 static void build_records(rng *random, subject *self)
 {
     sstore_error error = {.status = SSTORE_OK};

@@ -18,7 +18,7 @@
 
 static const char *const plans[] = {"20", "16", "10", "4", "3", "2", "1"};
 
-/* Queries and their right answers, made once for all stores. */
+/* Queries and their right answers, computed once for all stores. */
 typedef struct questions {
     size_t count;
     uint64_t *fingerprints;

@@ -28,13 +28,13 @@
 #define QUERIES_A_CASE 10
 #define MAX_BATCH 24
 #define LARGE_CASE 5000
-#define SPILL_RECORDS 150000 /* 16 bytes each: well over the least memory that sorting may be given */
+#define SPILL_RECORDS 150000 /* 16 bytes each: well over the minimum memory of sorting */
 #define MAX_BLOCK_FINGERPRINTS 65535
 #define MAX_K 8
 #define PLAN_BYTES 128
 #define MAX_PROBES 3000
 
-/* What came out as it should so far. */
+/* The number of checked results so far. */
 static struct {
     uint64_t stores, queries, nearest, batches, rebuilt, refused;
 } compared;
@@ -57,7 +57,7 @@ static size_t choose_count(rng *random)
 {
     switch (rng_below(random, 8)) {
     case 0: return rng_below(random, 4);
-    case 1: return rng_between(random, 60, 68); /* about one restart interval */
+    case 1: return rng_between(random, 60, 68); /* about one group */
     case 2: return rng_between(random, 1, 40);
     case 3:
     case 4: return rng_between(random, 1, 400);
@@ -76,7 +76,7 @@ static verdict choose_groups(rng *random, uint32_t k, char plan[PLAN_BYTES])
         widths[i] = i + 1 == count && rng_one_in(random, 2) ? left : (uint32_t)rng_between(random, 4, max);
         left -= widths[i];
     }
-    /* Just enough, one too few, or anything. */
+    /* Exactly enough, one too few, or random. */
     uint32_t flips = k + 1 > count ? k + 1 - count : 0;
     if (rng_one_in(random, 4))
         flips = (uint32_t)rng_below(random, MAX_K + 1);
@@ -128,8 +128,8 @@ static sstore_build_options choose_options(rng *random)
     return options;
 }
 
-/* Bits a fingerprint of table 0, by the entropy of where the upper halves of neighbours first differ, what follows
- * that bit, and the lower half. */
+/* Bits a fingerprint of table 0, by the entropy of the first differing bit of neighbours' upper halves, the suffix, and
+ * the lower half. */
 static double bound_of(const oracle *truth)
 {
     uint64_t counts[33] = {0}, steps = 0;
@@ -224,7 +224,7 @@ static void check_stopping_batch(const sstore *store, const uint64_t *queries, s
 typedef sstore_status column_query(sstore_cursor *, uint64_t, uint32_t, const sstore_match_columns *, size_t,
                                    uint64_t *, sstore_error *);
 
-/* The columns get the same matches in the same order, as far as they have room. All are counted. */
+/* The columns get the same matches in the same order, up to their capacity. All are counted. */
 static void check_columns(column_query *query, sstore_cursor *cursor, rng *random, uint64_t fingerprint,
                           uint32_t distance, const matches *wanted)
 {
@@ -326,7 +326,7 @@ static uint64_t count_probes(const sstore *store, uint64_t limit)
     return probes;
 }
 
-/* So few records would mostly be scanned: probing is asked for where it ends soon, and then at no distance above k. */
+/* So few records would mostly be scanned: probing is demanded if it ends soon, and then at no distance above k. */
 static sstore *open_somehow(test_case *now, sstore_io io, sstore_strategy *strategy_out)
 {
     *strategy_out = rng_one_in(&now->random, 4) ? SSTORE_STRATEGY_FULL_SCAN : SSTORE_STRATEGY_PROBE;
@@ -389,7 +389,7 @@ static void check_rebuild(test_case *now, const char *words)
     sstore_build_options options = now->options;
     options.threads = now->options.threads % 4 + 1;
     options.memory_bytes = UINT64_C(1) << (options.memory_bytes > 1 << 20 ? 20 : 25);
-    if (now->data.id_kind != DATA_ORDINALS)
+    if (now->data.id_kind != DATA_ASSIGNED)
         data_shuffle(random, &now->data);
     sstore_error error = {.status = SSTORE_OK};
     testing_doing("%s: built again", words);
@@ -401,7 +401,7 @@ static void check_rebuild(test_case *now, const char *words)
 
 /* ----- tests ----- */
 
-/* Build; where the path is taken, first see that it is refused. */
+/* Build; if the path is taken, first check that it is refused. */
 static sstore_status build(test_case *now, sstore_error *error)
 {
     rng *random = &now->random;
@@ -498,7 +498,7 @@ static uint64_t check_first(const test_case *like, size_t count, const char *wor
     return part.block_count;
 }
 
-/* The most records that one block of table 0 takes, one fewer, and the first that need two. */
+/* The maximum number of records of one block of table 0, one fewer, and the first that need two. */
 static void test_block_boundary(void **state)
 {
     rng random = rng_seeded(run_seed);
@@ -568,7 +568,7 @@ static void test_smallest_stores(void **state)
     testing_done();
 }
 
-/* More records than the memory takes: sorted runs are spilled and merged, and nothing of it shows. */
+/* More records than the memory takes: sorted runs are spilled and merged, without any visible effect. */
 static void test_spilled_runs(void **state)
 {
     test_case now = {.path = scratch_path("spilled"), .options = SSTORE_BUILD_OPTIONS_INIT};

@@ -32,7 +32,7 @@
 #define LIGHT_PROBES 1500u  /* a query with more at its store's distance is not probed beyond it */
 #define MANY_IDS 33000u
 
-/* ----- what is varied ----- */
+/* ----- parameters ----- */
 
 typedef struct plan_choice {
     const char *plan;
@@ -63,7 +63,7 @@ static const char *const levels[] = {"portable", "avx2", "avx512"};
 
 #define BLOCK_SIZES 9u /* 256 to 65,536 */
 
-/* How a store is made. */
+/* How a store is built. */
 typedef struct make {
     plan_choice plan;
     uint32_t block_bytes;
@@ -75,7 +75,7 @@ static make make_of(size_t plan, size_t block_size)
     return (make){.plan = plans[plan], .block_bytes = UINT32_C(256) << block_size};
 }
 
-/* The numbers below `size` in random order, again and again: so that few draws bring all of them. */
+/* The numbers below `size` in random order, repeatedly, so that few draws give all of them. */
 typedef struct deck {
     uint32_t size, left;
     uint8_t cards[32];
@@ -92,7 +92,7 @@ static uint32_t draw(deck *self, rng *random)
     return drawn;
 }
 
-/* One for each thing that is varied; they go on from one set of records to the next. */
+/* One for each parameter; they continue from one set of records to the next. */
 typedef struct hand {
     deck plans, block_sizes, beyond, threads, levels;
 } hand;
@@ -115,14 +115,14 @@ static make draw_make(hand *from, rng *random)
     return drawn;
 }
 
-/* What was compared so far, byte for byte. */
+/* The amount compared so far, byte for byte. */
 static struct {
     uint64_t stores, opened, queries, batches, nearest, streams;
 } compared;
 
 /* ----- a store, opened one way ----- */
 
-/* What is remembered from one way to the next. */
+/* State for all ways to query. */
 typedef struct memory {
     size_t affordable[COUNT(strategies)][SUBJECT_DISTANCES]; /* 0: not known yet */
 } memory;
@@ -151,7 +151,7 @@ static int add_effort(void *context, const sstore_table_explanation *table)
     return 0;
 }
 
-/* How many single queries may be asked, by what the first one takes, which must count its matches right. */
+/* How many single queries may be asked, by the cost of the first one, whose match count must be right. */
 static size_t affordable(const asking *self, uint32_t distance)
 {
     const answers *right = subject_answers(self->of, distance);
@@ -162,7 +162,7 @@ static size_t affordable(const asking *self, uint32_t distance)
         return *count;
     testing_doing("%s: explain %016" PRIx64 " at %" PRIu32, self->words, self->of->queries[0], distance);
     assert_ok(sstore_explain(self->cursor, self->of->queries[0], distance, add_effort, &sum, &error), &error);
-    if (self->how->in_steps) /* what is removed counts, and a fingerprint in each segment that has it */
+    if (self->how->in_steps) /* removed records count, and a fingerprint in each segment that has it */
         assert_true(sum.matches >= answers_fingerprints(right, 0));
     else
         assert_int_equal(sum.matches, answers_fingerprints(right, 0));
@@ -171,7 +171,7 @@ static size_t affordable(const asking *self, uint32_t distance)
     return *count;
 }
 
-/* Ask the first `count` queries one by one. */
+/* Answer the first `count` queries one by one. */
 static void ask_singles(const asking *self, uint32_t distance, size_t count, matches *got)
 {
     sstore_error error = {.status = SSTORE_OK};
@@ -226,7 +226,7 @@ static void check_batch(const asking *self, uint32_t distance, size_t count, siz
     matches_free(&wanted);
 }
 
-/* The right answer is found the long way: by the first distance that has one. */
+/* The right answer is found slowly: by the first distance that has one. */
 static void check_nearest(const asking *self, size_t query)
 {
     const uint64_t fingerprint = self->of->queries[query];
@@ -407,7 +407,7 @@ static void check_make(subject *of, hand *decks, const make *how)
         further[i] = how->plan.distance + beyond[draw(&decks->beyond, &of->random)];
         further[i] = further[i] < SSTORE_MAX_DISTANCE ? further[i] : SSTORE_MAX_DISTANCE;
     }
-    ss_simd_limit((ss_simd_level)draw(&decks->levels, &of->random)); /* tables are made from the first one's blocks */
+    ss_simd_limit((ss_simd_level)draw(&decks->levels, &of->random)); /* tables are built from the first one's blocks */
     build(of, how, path);
     folder_copy(path, disk_path); /* built there, it would be synced */
     ask_every_way(of, decks, how, path, disk_path, further);
@@ -537,7 +537,7 @@ static void test_large(void **state)
     decks_init(&decks);
     for (uint32_t i = 0; i < 2; i++) {
         subject of;
-        subject_make(&of, seed + i, i == 0 ? DATA_CLUSTERED : DATA_DENSE, DATA_ORDINALS, i == 0 ? 30000 : 70000);
+        subject_make(&of, seed + i, i == 0 ? DATA_CLUSTERED : DATA_DENSE, DATA_ASSIGNED, i == 0 ? 30000 : 70000);
         subject_begin(&of);
         for (size_t j = 0; j < COUNT(makes); j++)
             check_make(&of, &decks, &makes[j]);
@@ -545,7 +545,7 @@ static void test_large(void **state)
     }
 }
 
-/* ----- what goes over bounds ----- */
+/* ----- beyond limits ----- */
 
 /* One fingerprint with so many ids that they fill blocks, one with the same id given as often, and others around. */
 static void make_many_ids(subject *self, uint64_t seed, data_ids ids)
@@ -572,7 +572,7 @@ static void test_many_ids(void **state)
     decks_init(&decks);
     for (uint32_t i = 0; i < 2; i++) {
         subject of;
-        make_many_ids(&of, seed + i, i == 0 ? DATA_IDS : DATA_ORDINALS);
+        make_many_ids(&of, seed + i, i == 0 ? DATA_IDS : DATA_ASSIGNED);
         check_subject(&of, &decks, 1);
     }
 }
@@ -598,7 +598,7 @@ static void end_one(asking *self)
     scratch_remove(scratch_disk_path("store"));
 }
 
-/* More matches than a round has room for: it is taken again in halves. */
+/* More matches than a round may have: it is repeated in halves. */
 static void test_halved_rounds(void **state)
 {
     const make how = {.plan = {"4", 3}, .block_bytes = 4096};
@@ -678,7 +678,7 @@ static void test_cold(void **state)
     subject_end(&of);
 }
 
-/* What a failed test leaves would make the next ones fail too. */
+/* Leftovers of a failed test would make the next ones fail. */
 static int tear_down(void **state)
 {
     ss_simd_limit(SS_SIMD_AVX512);

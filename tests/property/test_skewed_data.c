@@ -26,7 +26,7 @@ static void make_subject(rng *random, subject *self)
 {
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     const uint64_t shared = rng_next(random) << (64 - SHARED_BITS);
-    data_make(random, DATA_UNIFORM, DATA_ORDINALS, RECORDS, true, &self->set);
+    data_make(random, DATA_UNIFORM, DATA_ASSIGNED, RECORDS, true, &self->set);
     for (size_t i = 0; i < self->set.count; i++)
         self->set.fingerprints[i] = shared | self->set.fingerprints[i] >> SHARED_BITS;
     oracle_make(&self->set, &self->truth);
@@ -74,7 +74,7 @@ static void test_answers(void **state)
     testing_done();
 }
 
-/* What tables were expected to take, and took. */
+/* The expected and the actual work of tables. */
 typedef struct effort {
     double expected_blocks, blocks, candidates;
     bool is_full_scan;
@@ -113,7 +113,7 @@ static void test_effort(void **state)
                      forced = explain(prober, query, 3);
         assert_false(exact.is_full_scan);
         assert_true(exact.blocks == 1 && exact.candidates == 1);
-        assert_true(near.is_full_scan); /* two tables' prefixes lead to all there is */
+        assert_true(near.is_full_scan); /* two tables' prefixes lead to all fingerprints */
         assert_false(forced.is_full_scan);
         assert_true(forced.blocks > near.blocks);
         assert_true(forced.expected_blocks < 2 * forced.blocks && forced.expected_blocks > forced.blocks / 2);

@@ -12,7 +12,7 @@
 
 #define MIN_MEMORY_BYTES ((uint64_t)1 << 20) /* of a collection */
 
-/* What a matcher must find of records as they were fed: repeated ones again. */
+/* The matches of records as they were fed: also of repeats. */
 static void try_all(const data_set *data, const uint64_t *queries, size_t query_count, uint32_t distance,
                     matches *wanted)
 {
@@ -36,7 +36,7 @@ static void matches_unique(matches *list)
     list->count = kept;
 }
 
-/* Feed all in parts of up to `max`. */
+/* Feed all records in parts of up to `max`. */
 static void feed_all(rng *random, sstore_stream_matcher *matcher, const data_set *data, size_t max, matches *got)
 {
     sstore_error error = {.status = SSTORE_OK};
@@ -117,7 +117,7 @@ static void test_kinds(void **state)
     testing_done();
 }
 
-/* More matches than a thread's list has room for, of many fingerprints and of each one. */
+/* More matches than a thread's list can have, of many fingerprints and of each one. */
 static void test_many_matches(void **state)
 {
     enum { QUERIES = 300000, FED = 7 };
@@ -168,7 +168,7 @@ static void test_stopping(void **state)
     assert_status(sstore_stream_matcher_feed(matcher, fed, NULL, 100, stop_at_fifth, &seen, &error), SSTORE_STOPPED,
                   &error);
     assert_int_equal(seen, 5);
-    /* Nothing is left of before. */
+    /* Nothing remains of earlier calls. */
     assert_ok(sstore_stream_matcher_feed(matcher, fed, NULL, 100, store_collect_stream, &got, &error), &error);
     assert_int_equal(got.count, 100);
     matches_free(&got);

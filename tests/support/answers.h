@@ -1,5 +1,5 @@
 /*
- * answers.h - a set of records, queries, and their right answers. Each answer is computed once, by looking at every
+ * answers.h - a set of records, queries, and their correct answers. Each answer is computed once, by looking at every
  * record, and then compared with those of many stores.
  */
 #ifndef SUPPORT_ANSWERS_H

@@ -115,7 +115,7 @@ const char *damage_path(const damage_store *store, size_t file)
     return path;
 }
 
-/* An error must say what is the matter. "Out of memory" is no answer to damage: a size from a file was believed. */
+/* An error must tell the damage. "Out of memory" would mean that a size from a file was trusted. */
 static void check_error(sstore_status status, const sstore_error *error)
 {
     assert_int_not_equal(status, SSTORE_OK);
@@ -127,7 +127,7 @@ static void check_error(sstore_status status, const sstore_error *error)
         fail_msg("the error '%s' names no file or gives no reason: '%s'", sstore_status_name(status), error->message);
 }
 
-/* Ask one query; returns whether it was an error. What was reported must be right in any case. */
+/* Run one query; returns whether it failed. Reported matches must be right in any case. */
 static bool ask(sstore_cursor *cursor, const damage_query *query)
 {
     matches got = {0};

@@ -38,7 +38,7 @@ typedef struct damage_store {
 } damage_store;
 
 /* Build the store and check it. `block_bytes` is 256 or 512. If `changed`, it has three segments, of which the second
- * adds and the third removes records; not for DATA_ORDINALS. */
+ * adds and the third removes records; not for DATA_ASSIGNED. */
 void damage_store_make(damage_store *store, uint64_t seed, uint32_t block_bytes, data_ids ids, bool changed);
 void damage_store_free(damage_store *store);
 

@@ -14,7 +14,7 @@ const char *data_kind_name(data_kind kind)
 
 const char *data_ids_name(data_ids kind)
 {
-    static const char *const names[DATA_IDS_COUNT] = {"ids", "ordinals", "no ids"};
+    static const char *const names[DATA_IDS_COUNT] = {"ids", "assigned ids", "no ids"};
     return names[kind];
 }
 

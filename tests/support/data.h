@@ -15,7 +15,7 @@ typedef enum data_kind {
     DATA_DENSE,     /* consecutive numbers */
     DATA_EQUAL,     /* one fingerprint only */
     DATA_ONE_BIT,   /* one fingerprint and those one bit from it */
-    DATA_EXTREMES,  /* 0, 2^64-1, and what lies close to them in value or in distance */
+    DATA_EXTREMES,  /* 0, 2^64-1, and fingerprints near them in value or in distance */
     DATA_CROWDED,   /* five fingerprints with twelve bits in a row set anyhow: they share long prefixes, in any table */
     DATA_REPEATED,  /* a few dozen fingerprints, some far more often than others */
     DATA_KIND_COUNT
@@ -23,7 +23,7 @@ typedef enum data_kind {
 
 typedef enum data_ids {
     DATA_IDS,      /* random ids, among them 0 and 2^64-1, not unique */
-    DATA_ORDINALS, /* none given: a record's ordinal */
+    DATA_ASSIGNED, /* assigned by the library */
     DATA_NO_IDS,   /* none at all: a set of fingerprints */
     DATA_IDS_COUNT
 } data_ids;
@@ -40,16 +40,16 @@ const char *data_kind_name(data_kind kind);
 const char *data_ids_name(data_ids kind);
 
 /*
- * Make `count` records. With `repeats`, one in eight is a repeat of an earlier fingerprint, half of those with its id
- * too. The kinds DATA_EQUAL, DATA_ONE_BIT and DATA_REPEATED repeat by nature. Freed with data_free().
+ * Make `count` records. With `repeats`, one in eight is a repeat of an earlier fingerprint, half of those also with its
+ * id. The kinds DATA_EQUAL, DATA_ONE_BIT and DATA_REPEATED repeat by nature. Freed with data_free().
  */
 void data_make(rng *random, data_kind kind, data_ids ids, size_t count, bool repeats, data_set *set_out);
 void data_free(data_set *set);
 
-/* Put the records in another order. Of DATA_ORDINALS that makes other records. */
+/* Put the records in another order. Of DATA_ASSIGNED that makes other records. */
 void data_shuffle(rng *random, data_set *set);
 
-/* A fingerprint worth asking for: near a record, far from all, or extreme. */
+/* A useful query: near a record, far from all, or extreme. */
 uint64_t data_query(rng *random, const data_set *set, uint32_t distance);
 
 /* For qsort() and bsearch(): of uint64_t, and of sstore_record by (fingerprint, id). */

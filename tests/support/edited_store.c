@@ -36,8 +36,8 @@ static const struct {
     bool changed; /* another segment adds, and one more removes */
 } shapes[EDITED_SHAPES] = {
     {DATA_CLUSTERED, DATA_IDS, 120, "2", 256, false},    {DATA_UNIFORM, DATA_NO_IDS, 200, "3", 256, false},
-    {DATA_REPEATED, DATA_IDS, 300, "2", 256, false},     {DATA_DENSE, DATA_ORDINALS, 300, "4", 512, false},
-    {DATA_CLUSTERED, DATA_ORDINALS, 0, "2", 256, false}, {DATA_CLUSTERED, DATA_IDS, 90, "2", 256, true},
+    {DATA_REPEATED, DATA_IDS, 300, "2", 256, false},     {DATA_DENSE, DATA_ASSIGNED, 300, "4", 512, false},
+    {DATA_CLUSTERED, DATA_ASSIGNED, 0, "2", 256, false}, {DATA_CLUSTERED, DATA_IDS, 90, "2", 256, true},
 };
 
 static void build_shape(const char *path, uint32_t shape, uint64_t queries[16])

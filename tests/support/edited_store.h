@@ -1,7 +1,7 @@
 /*
- * edited_store.h - small stores in memory, any part of which can be changed. edited_set_checksums() then makes all
- * checksums right again, so that readers reach the changed parts. A fuzzer gives a list of changes as bytes; a test may
- * make changes one by one.
+ * edited_store.h - small stores in memory, any part of which can be changed. edited_set_checksums() then updates all
+ * checksums, so that readers reach the changed parts. A fuzzer gives a list of changes as bytes; a test may make
+ * changes one by one.
  */
 #ifndef SUPPORT_EDITED_STORE_H
 #define SUPPORT_EDITED_STORE_H

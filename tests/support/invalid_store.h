@@ -1,8 +1,8 @@
 /*
  * invalid_store.h - makes a small store from the bytes of a fuzzer: one to eight segments, which add or remove up to
- * 255 records each, with several plans and block sizes. The store is valid or has one defect. All else fits the defect:
- * counts, sums, keys, ids and checksums. A slow writer of its own encodes it, because the library cannot write invalid
- * stores.
+ * 255 records each, with several plans and block sizes. The store is valid or has one defect. Everything else matches
+ * the defect: counts, content sums, keys, ids and checksums. A separate slow writer encodes it, because the library
+ * cannot write invalid stores.
  */
 #ifndef SUPPORT_INVALID_STORE_H
 #define SUPPORT_INVALID_STORE_H
@@ -75,7 +75,7 @@ typedef struct invalid_store_plan {
 /* Take a plan and a defect from the input. */
 void invalid_store_take(fuzz_input *input, invalid_store_plan *plan_out, store_defect *defect_out);
 
-/* Make the store, with right checksums. Freed with edited_free(). */
+/* Make the store, with correct checksums. Freed with edited_free(). */
 edited_store invalid_store_make(const invalid_store_plan *plan, const store_defect *defect);
 
 /* The fingerprints and ids of these stores. `index` is taken modulo their number. */

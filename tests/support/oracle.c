@@ -104,7 +104,7 @@ void oracle_make(const data_set *set, oracle *oracle_out)
     if (records == NULL)
         fail_msg("out of memory for %zu records", set->count);
     for (size_t i = 0; i < set->count; i++) {
-        uint64_t id = set->ids != NULL ? set->ids[i] : set->id_kind == DATA_ORDINALS ? i : 0;
+        uint64_t id = set->ids != NULL ? set->ids[i] : set->id_kind == DATA_ASSIGNED ? i : 0;
         records[i] = (sstore_record){.fingerprint = set->fingerprints[i], .id = id};
     }
     qsort(records, set->count, sizeof *records, compare_records);

@@ -1,4 +1,4 @@
-/* The block codec on sound blocks: every block decodes to its fingerprints, searches find exactly the near ones, and
+/* The block codec on valid blocks: every block decodes to its fingerprints, searches find exactly the near ones, and
  * the bytes are those of format-spec/block-codec.md. */
 #include "codec/block.h"
 
@@ -21,7 +21,7 @@ static uint32_t needed_key_shift(const uint64_t *values, size_t count)
 
 /* ----- round trips ----- */
 
-/* The begins of a group, to exactly as much room. */
+/* Decode the first fingerprints of a group, to a buffer of exactly that size. */
 static void check_decode_group(const ss_block *block, const uint64_t *values, uint32_t group, uint32_t count)
 {
     uint64_t *out = malloc(count * sizeof *out), first = 0;
@@ -44,7 +44,7 @@ static void check_slowly(const ss_block *block, uint32_t block_bytes, const uint
 static void check_decode(const ss_block *block, uint32_t block_bytes, const uint64_t *values, rng *random)
 {
     const size_t bytes = block->count * sizeof(uint64_t);
-    uint64_t *out = malloc(bytes); /* exactly as long: a sanitizer sees any more written */
+    uint64_t *out = malloc(bytes); /* exactly as long, so that a sanitizer detects writes beyond it */
     check_slowly(block, block_bytes, values, out);
     for (uint32_t way = 0; way < BLOCK_WAYS; way++) {
         const ss_block *other = block_in_way(block, way);
@@ -80,7 +80,7 @@ static uint32_t count_below(const uint64_t *values, uint32_t count, uint64_t upp
     return low;
 }
 
-/* What an upper half's key would be, as far as keys go. */
+/* The key that an upper half would have, up to the highest key. */
 static uint32_t key_of(const ss_block *block, const uint64_t *values, uint32_t upper)
 {
     const uint32_t first = ss_upper(values[0]);
@@ -88,7 +88,8 @@ static uint32_t key_of(const ss_block *block, const uint64_t *values, uint32_t u
     return key <= UINT16_MAX ? key : UINT16_MAX;
 }
 
-/* All of low .. high must lie in the groups found. Others may be among them only if no key tells them from those. */
+/* All of low .. high must be in the found groups. Other groups may be among them only if their keys do not exclude
+ * them. */
 static void check_find(const ss_block *block, const uint64_t *values, uint32_t low, uint32_t high)
 {
     uint32_t first = UINT32_MAX, last = UINT32_MAX;
@@ -100,7 +101,7 @@ static void check_find(const ss_block *block, const uint64_t *values, uint32_t l
         assert_true(first <= begin / REFERENCE_GROUP);
         assert_true(last >= (end - 1) / REFERENCE_GROUP);
     }
-    /* A group from 1 on that lies wholly below or above them is there only for its key, or the next one's. */
+    /* A group from 1 on that is completely below or above them is found only because of its key, or the next one's. */
     for (uint32_t group = first + 1; group <= last; group++)
         if (ss_upper(values[group * REFERENCE_GROUP]) > high)
             assert_int_equal(key_of(block, values, ss_upper(values[group * REFERENCE_GROUP])),
@@ -111,7 +112,7 @@ static void check_find(const ss_block *block, const uint64_t *values, uint32_t l
                              key_of(block, values, low));
 }
 
-/* An upper half as a search could have for a bound: of the block, mostly where groups meet, or near one of it. */
+/* An upper half as a bound of a search: of the block, mostly where groups meet, or near one of the block. */
 static uint32_t make_bound(const ss_block *block, const uint64_t *values, rng *random)
 {
     uint32_t index = (uint32_t)rng_below(random, block->count);
@@ -159,7 +160,7 @@ static bool is_near(uint64_t value, const ss_near *near)
            (uint32_t)__builtin_popcountll(differing & UINT32_MAX) <= near->lower_distance;
 }
 
-/* Search some groups: each fingerprint that is near must be found, in its group, and no other one. */
+/* Search some groups: each near fingerprint must be found, in its group, and no other one. */
 static uint64_t check_near(const ss_block *block, const uint64_t *values, const ss_near *wanted, uint32_t first,
                            uint32_t end)
 {
@@ -184,7 +185,7 @@ static uint64_t check_near(const ss_block *block, const uint64_t *values, const 
         if (near.group == end)
             return found;
         assert_true(up_to % REFERENCE_GROUP == 0 ||
-                    near.mask >> up_to % REFERENCE_GROUP == 0); /* none behind the last one */
+                    near.mask >> up_to % REFERENCE_GROUP == 0); /* none after the last one */
         group = near.group++;
     }
 }
@@ -197,7 +198,7 @@ static uint64_t check_nears(const ss_block *block, const uint64_t *values, rng *
          * blocks. */
         const uint32_t any = (uint32_t)rng_below(random, block->count);
         const uint32_t index = i % 4 == 0 ? block->count - 1 : i % 4 == 1 ? 0 : any;
-        const uint32_t flips = i == 0 ? 0 : (uint32_t)rng_below(random, 8); /* so that something is found */
+        const uint32_t flips = i == 0 ? 0 : (uint32_t)rng_below(random, 8); /* so that there are matches */
         ss_near near = {.query = i % 6 == 5 ? 0 : rng_flip(random, values[index], flips)};
         near.distance = i % 8 == 7 ? (uint32_t)rng_below(random, 65) : (uint32_t)rng_below(random, 8);
         near.lower_distance = i % 2 == 0 ? near.distance : (uint32_t)rng_below(random, near.distance + 1);
@@ -225,7 +226,7 @@ static size_t check_table(const block_table *all, uint32_t block_bytes, rng *ran
         const uint32_t count = block_table_encode(all, first, block_bytes, bytes);
         assert_true(reference_block_needs(all->code.lengths, values, count) <= block_bytes);
         assert_true(count <= ss_block_capacity(block_bytes));
-        if (first + count < all->count) /* it stopped because it had to */
+        if (first + count < all->count) /* the next one did not fit */
             assert_true(reference_block_needs(all->code.lengths, values, count + 1) > block_bytes);
         const uint8_t *placed = blocks % 2 == 0 ? guard_before_end(&memory, bytes) : guard_after_begin(&memory, bytes);
         assert_true(ss_block_open(&block, placed, block_bytes, &all->code, &reason));
@@ -242,7 +243,7 @@ static size_t check_table(const block_table *all, uint32_t block_bytes, rng *ran
     return blocks;
 }
 
-/* About two or three blocks each, but no more values than make the test slow. */
+/* About two or three blocks each, but not so many values that the test is slow. */
 static size_t fitting_count(rng *random, uint32_t block_bytes)
 {
     const size_t max = (size_t)block_bytes / 2;
@@ -285,7 +286,7 @@ static void test_same_as_reference(void **state)
     testing_done();
 }
 
-/* Consecutive numbers up to the highest one there is: no block has more of other ones. */
+/* Consecutive numbers up to the highest one: no block has more of any others. */
 static void test_fullest_block(void **state)
 {
     rng random = rng_seeded(run_seed + 1);
@@ -304,7 +305,7 @@ static void test_fullest_block(void **state)
     testing_done();
 }
 
-/* Numbers of any, at places where groups end and begin. */
+/* Random values, in numbers at the limits of groups. */
 static void test_counts_about_groups(void **state)
 {
     static const uint32_t counts[] = {1, 2, 63, 64, 65, 127, 128, 129, 191, 192, 193};
@@ -320,7 +321,7 @@ static void test_counts_about_groups(void **state)
     testing_done();
 }
 
-/* Sets of so few that they are written out. */
+/* Small sets, written out. */
 static void test_smallest_blocks(void **state)
 {
     static const struct {
@@ -356,8 +357,8 @@ static void test_smallest_blocks(void **state)
     testing_done();
 }
 
-/* Runs of values whose upper halves are dense, far from the block's first: then many groups have one key, and the bits
- * behind it are all. */
+/* Runs of values whose upper halves are dense, far from the block's first: then many groups have the same key, and
+ * differ only in the bits below it. */
 static void test_equal_keys(void **state)
 {
     rng random = rng_seeded(run_seed + 8);
@@ -407,7 +408,7 @@ static void test_key_shifts(void **state)
     testing_done();
 }
 
-/* The encoder makes the same bytes of the same values, whatever the buffer held before. */
+/* The encoder writes the same bytes for the same values, whatever the buffer had before. */
 static void test_encoder_writes_all(void **state)
 {
     rng random = rng_seeded(run_seed + 3);
@@ -427,7 +428,7 @@ static void test_encoder_writes_all(void **state)
     block_table_free(&all);
 }
 
-/* Every step has its symbol's bits, and the first value's place is left alone. */
+/* Every step has its symbol's bits, and the first value's byte is not changed. */
 static void test_step_bits(void **state)
 {
     rng random = rng_seeded(run_seed + 6);

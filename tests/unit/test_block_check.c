@@ -1,5 +1,5 @@
-/* The full check of blocks: it accepts what writers make, and nothing else. Each flipped bit, and blocks that end
- * too early, must be refused unless a writer could have made the result. */
+/* The full check of blocks: it accepts the blocks of writers, and no others. Each flipped bit, and blocks that end too
+ * early, must be refused unless a writer could have made the result. */
 #include "read/block_check.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 /* ----- tables ----- */
 
-/* Decode as a verification does, in room of exactly the right size. NULL if it is not passed. */
+/* Decode as a verification does, to a buffer of exactly the right size. NULL if the block is refused. */
 static uint64_t *decode(const uint8_t *bytes, uint32_t block_bytes, const ss_code *code, uint32_t *count_out)
 {
     ss_block block;
@@ -73,8 +73,8 @@ static void test_tables(void **state)
     testing_done();
 }
 
-/* Flip each bit of a table's second block: what is decoded after it is another way to write something, or what a writer
- * makes of other fingerprints. Only the latter may be passed. */
+/* Flip each bit of a table's second block: the result is either a wrong encoding, or a writer's encoding of other
+ * fingerprints. Only the latter may be accepted. */
 static void flip_bits(const block_table *table, uint32_t block_bytes, uint64_t *others, uint64_t *unsound)
 {
     uint8_t first[1024], second[1024], again[1024];
@@ -150,7 +150,7 @@ static void test_early_ends(void **state)
             assert_true(pass(&canonical, bytes));
             block_table_encode(&table, fitting - 1, block_bytes, bytes);
             assert_false(pass(&canonical, bytes));
-            /* After a block that could not be read it cannot be told. */
+            /* After an unreadable block this is unknown. */
             ss_block_check_skip(&canonical);
             assert_true(pass(&canonical, bytes));
         }
@@ -164,7 +164,7 @@ static void test_early_ends(void **state)
 /* Each byte of a frame and of padding. */
 static void test_each_kind_of_other_bytes(void **state)
 {
-    /* A group key that is shifted by more than need be: the same fingerprints, by another frame. */
+    /* A larger key shift than necessary: the same fingerprints in another frame. */
     uint64_t many[65];
     uint8_t many_bits[65], large[1024];
     ss_block_check other;

@@ -17,7 +17,7 @@
 
 static const sstore_io all_io[] = {SSTORE_IO_PREAD, SSTORE_IO_MMAP, SSTORE_IO_MEMORY};
 
-/* ----- what the tests share ----- */
+/* ----- helpers ----- */
 
 /* A file with noise for blocks, in the scratch folder. */
 typedef struct block_file {
@@ -98,7 +98,7 @@ static sstore_status read_all(const block_file *from, const ss_block_file_metada
     const uint8_t *got = NULL;
     *error = (sstore_error){.status = SSTORE_OK};
     sstore_status status = ss_block_reader_open(&reader, &from->dir, facts, io, error);
-    for (int round = 0; round < 2; round++) /* a map's block is checked at the first touch only */
+    for (int round = 0; round < 2; round++) /* a mapped block is checked before its first use only */
         for (uint32_t i = 0; status == SSTORE_OK && i < from->block_count; i++) {
             const uint32_t block = (i * 3 + 2) % from->block_count;
             status = ss_block_reader_get(&reader, block, buffer, &got, error);
@@ -109,7 +109,7 @@ static sstore_status read_all(const block_file *from, const ss_block_file_metada
     return status;
 }
 
-/* What is wrong must be seen however the file is read. */
+/* Damage must be detected in every read mode. */
 static void check_refused(const block_file *from, const ss_block_file_metadata *facts, sstore_status wanted)
 {
     for (size_t i = 0; i < sizeof all_io / sizeof *all_io; i++) {
@@ -157,7 +157,7 @@ static void test_writer_does_not_overwrite(void **state)
     file_free(made);
 }
 
-/* Until it is finished a file has no header. */
+/* A file has no header until it is finished. */
 static void test_unfinished_file_is_refused(void **state)
 {
     rng random = rng_seeded(run_seed + 2);
@@ -220,7 +220,7 @@ static void test_damage_is_located(void **state)
     file_free(made);
 }
 
-/* In the ways that check a block when it is read, damage elsewhere does no harm. */
+/* In the modes that check a block when it is read, damage elsewhere has no effect. */
 static void test_other_blocks_stay_readable(void **state)
 {
     rng random = rng_seeded(run_seed + 5);
@@ -289,7 +289,7 @@ static void test_salt_depends_on_the_place(void **state)
     assert_true(salt != ss_block_salt(3, UINT64_C(4) << 32 | 4));
 }
 
-/* A whole file that is another than the one that the manifest names. */
+/* A complete file that is not the one in the manifest. */
 static void test_other_metadata_is_refused(void **state)
 {
     rng random = rng_seeded(run_seed + 8);
@@ -368,7 +368,7 @@ static void test_other_sizes_are_refused(void **state)
     testing_done();
 }
 
-/* Blocks on both sides of 4 GiB, and one across, of a file that is sparse but for them. */
+/* Blocks on both sides of 4 GiB, and one across, in a sparse file. */
 static void test_beyond_4_gib(void **state)
 {
     enum { WIDE = 65536, AT_4_GIB = 65535, FAR = 81920, BLOCKS = FAR + 1 };

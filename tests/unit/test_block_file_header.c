@@ -1,4 +1,4 @@
-/* The header of a block file: it is read as it was written. A changed or impossible field is refused. */
+/* The header of a block file: it is read as it was written. A changed or invalid field is refused. */
 #include "store/block_file.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static sstore_status decode(const uint8_t bytes[SS_HEADER_BYTES], ss_block_heade
     return ss_block_header_decode(bytes, "some.blk", header, checksum, error);
 }
 
-/* Make the checksum fit, so that what lies behind it is looked at. */
+/* Update the checksum, so that the other fields are checked. */
 static void sign(uint8_t bytes[SS_HEADER_BYTES])
 {
     ss_store_u128(bytes + HEADER_CHECKSUM, ss_hash128(bytes, HEADER_CHECKSUM));
@@ -92,7 +92,7 @@ static void test_every_flipped_bit_is_refused(void **state)
     testing_done();
 }
 
-/* A field with another value under a right checksum. */
+/* A field with another value under a correct checksum. */
 typedef struct changed_field {
     size_t at, width;
     uint64_t value;
@@ -136,7 +136,7 @@ static const changed_field changed_fields[] = {
     {HEADER_LENGTHS + 32, 1, 11, SSTORE_ERROR_DAMAGED},
 };
 
-static void test_impossible_fields_are_refused(void **state)
+static void test_invalid_fields_are_refused(void **state)
 {
     const ss_block_header good = {
         .number = 1, .block_bytes = 512, .block_count = 10, .item_count = 100, .code_lengths = {2, 2, 1}};
@@ -156,7 +156,7 @@ static void test_impossible_fields_are_refused(void **state)
     testing_done();
 }
 
-/* What blocks are salted with depends on segment, file and code, each alone, and on nothing else. */
+/* The salt of a block depends on segment, file and code, and on nothing else. */
 static void test_file_key(void **state)
 {
     const ss_block_header header = {.segment_id = {.low = 1, .high = 2}, .number = 3, .code_lengths = {1, 1}};
@@ -201,7 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test_teardown(test_every_flipped_bit_is_refused, testing_teardown),
-        cmocka_unit_test_teardown(test_impossible_fields_are_refused, testing_teardown),
+        cmocka_unit_test_teardown(test_invalid_fields_are_refused, testing_teardown),
         cmocka_unit_test(test_file_key),
         cmocka_unit_test(test_header_of_the_id_column),
     };

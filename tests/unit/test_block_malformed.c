@@ -12,13 +12,13 @@
 #include "support/reference_block.h"
 #include "support/testing.h"
 
-/* ----- any block, sound or not ----- */
+/* ----- any block, valid or not ----- */
 
-/* What is said of a block. */
+/* The results for a block. */
 typedef struct verdict {
-    bool opens;     /* its head can be one */
-    bool is_sound;  /* all of it, strictly */
-    bool is_passed; /* by decoding, which need not notice everything */
+    bool opens;       /* its head is accepted */
+    bool is_valid;    /* all of it, strictly */
+    bool is_accepted; /* by decoding, which need not detect everything */
 } verdict;
 
 static bool ascends(const uint64_t *values, uint32_t count)
@@ -29,8 +29,8 @@ static bool ascends(const uint64_t *values, uint32_t count)
     return true;
 }
 
-/* What is passed though it is not sound ascends, and is not what a writer makes of it. */
-static void check_passed(const ss_block *block, uint32_t block_bytes, const uint64_t *values, bool is_sound)
+/* An invalid block that is accepted ascends, and is not a writer's encoding. */
+static void check_passed(const ss_block *block, uint32_t block_bytes, const uint64_t *values, bool is_valid)
 {
     ss_block_check canonical;
     sstore_error error;
@@ -39,39 +39,39 @@ static void check_passed(const ss_block *block, uint32_t block_bytes, const uint
     assert_ok(ss_block_check_init(&canonical, block_bytes, block->code, &error), &error);
     const bool is_canonical = ss_block_check_table(&canonical, block->bytes, values, block->count, &reason);
     assert_true(is_canonical || (reason != NULL && *reason != '\0'));
-    assert_true(is_sound || !is_canonical);
+    assert_true(is_valid || !is_canonical);
     ss_block_check_free(&canonical);
 }
 
-/* Decode all: what is sound is passed, with the right values; and every form says the same of what is not. */
-static bool exercise_decoding(const ss_block *block, uint32_t block_bytes, const uint64_t *values, bool is_sound)
+/* Decode all: a valid block is accepted, with the right values; and all forms agree on an invalid one. */
+static bool exercise_decoding(const ss_block *block, uint32_t block_bytes, const uint64_t *values, bool is_valid)
 {
     const size_t bytes = block->count * sizeof(uint64_t);
     uint64_t *out = malloc(bytes), *other = malloc(bytes);
-    const bool is_passed = ss_block_decode(block_in_way(block, 0), out);
-    assert_true(is_passed || !is_sound);
-    if (is_sound)
+    const bool is_accepted = ss_block_decode(block_in_way(block, 0), out);
+    assert_true(is_accepted || !is_valid);
+    if (is_valid)
         assert_memory_equal(out, values, bytes);
-    if (is_passed)
-        check_passed(block, block_bytes, out, is_sound);
-    assert_int_equal(ss_block_decode(block_in_way(block, 1), other), is_passed);
-    if (is_passed)
+    if (is_accepted)
+        check_passed(block, block_bytes, out, is_valid);
+    assert_int_equal(ss_block_decode(block_in_way(block, 1), other), is_accepted);
+    if (is_accepted)
         assert_memory_equal(other, out, bytes);
     free(out);
     free(other);
-    return is_passed;
+    return is_accepted;
 }
 
 /* Decode a group, or the beginning of it. */
-static void exercise_group(const ss_block *block, uint32_t group, uint32_t count, const uint64_t *values, bool is_sound)
+static void exercise_group(const ss_block *block, uint32_t group, uint32_t count, const uint64_t *values, bool is_valid)
 {
     uint64_t *out = malloc(count * sizeof *out), *other = malloc(count * sizeof *other), first = 0;
-    const bool is_passed = ss_block_decode_group(block_in_way(block, 0), group, count, out);
-    assert_true(is_passed || !is_sound);
-    if (is_sound)
+    const bool is_accepted = ss_block_decode_group(block_in_way(block, 0), group, count, out);
+    assert_true(is_accepted || !is_valid);
+    if (is_valid)
         assert_memory_equal(out, values + (size_t)group * REFERENCE_GROUP, count * sizeof *out);
-    assert_int_equal(ss_block_decode_group(block_in_way(block, 1), group, count, other), is_passed);
-    if (is_passed) {
+    assert_int_equal(ss_block_decode_group(block_in_way(block, 1), group, count, other), is_accepted);
+    if (is_accepted) {
         assert_true(ascends(out, count));
         assert_memory_equal(other, out, count * sizeof *out);
         assert_true(ss_block_group_first(block, group, &first));
@@ -91,8 +91,8 @@ static void exercise_first(const ss_block *block, uint32_t block_bytes, uint32_t
         assert_int_equal(first, wanted);
 }
 
-/* Find groups, and what is near in them: each that is found is near, and ascends within its group. */
-static void exercise_finding(const ss_block *block, bool is_sound, rng *random)
+/* Find groups and near fingerprints in them: each result is near, and they ascend within a group. */
+static void exercise_finding(const ss_block *block, bool is_valid, rng *random)
 {
     for (uint32_t i = 0; i < 8; i++) {
         const uint32_t any = (uint32_t)rng_next(random), near_first = block->first ^ 1u << rng_below(random, 32);
@@ -108,11 +108,11 @@ static void exercise_finding(const ss_block *block, bool is_sound, rng *random)
         near.group = i % 2 == 0 ? first : 0;
         near.end = i % 2 == 0 ? last + 1 : block->group_count;
         for (ss_near other = near;; near.group++, other.group++) {
-            const bool is_passed = ss_block_find_near(block_in_way(block, 0), &near);
-            assert_true(is_passed || !is_sound);
-            assert_int_equal(ss_block_find_near(block_in_way(block, 1), &other), is_passed);
+            const bool is_accepted = ss_block_find_near(block_in_way(block, 0), &near);
+            assert_true(is_accepted || !is_valid);
+            assert_int_equal(ss_block_find_near(block_in_way(block, 1), &other), is_accepted);
             assert_int_equal(other.group, near.group);
-            if (!is_passed || near.group == near.end)
+            if (!is_accepted || near.group == near.end)
                 break;
             assert_true(near.mask != 0 && near.mask == other.mask);
             assert_true((near.mask & ~ss_low_mask(ss_block_group_size(block, near.group))) == 0);
@@ -144,15 +144,15 @@ static verdict exercise(const uint8_t *bytes, uint32_t block_bytes, const ss_cod
     reference_code_init(&slow, code->lengths);
     for (uint32_t group = 0; group < block.group_count; group++) {
         const uint32_t size = ss_block_group_size(&block, group);
-        const bool is_sound = reference_block_decode_group(bytes, block_bytes, &slow, group,
+        const bool is_valid = reference_block_decode_group(bytes, block_bytes, &slow, group,
                                                            values + (size_t)group * REFERENCE_GROUP);
-        exercise_group(&block, group, size, values, is_sound);
-        exercise_group(&block, group, (uint32_t)rng_between(random, 1, size), values, is_sound);
+        exercise_group(&block, group, size, values, is_valid);
+        exercise_group(&block, group, (uint32_t)rng_between(random, 1, size), values, is_valid);
         exercise_first(&block, block_bytes, group);
     }
-    result.is_sound = reference_block_decode(bytes, block_bytes, &slow, values);
-    result.is_passed = exercise_decoding(&block, block_bytes, values, result.is_sound);
-    exercise_finding(&block, result.is_sound, random);
+    result.is_valid = reference_block_decode(bytes, block_bytes, &slow, values);
+    result.is_accepted = exercise_decoding(&block, block_bytes, values, result.is_valid);
+    exercise_finding(&block, result.is_valid, random);
     free(values);
     return result;
 }
@@ -182,11 +182,11 @@ static void test_bad_heads_are_refused(void **state)
         uint8_t *bytes = malloc(size);
         const size_t head = size - 16;
         const uint32_t count = block_table_encode(&all, 0, size, bytes);
-        uint32_t max = (size - 16) / 4; /* that a column and the frames of its groups leave room for */
+        uint32_t max = (size - 16) / 4; /* the maximum beside a column and the frames of its groups */
         while (4 * max + 4 * ((max + 63) / 64 - 1) > head)
             max--;
         testing_doing("blocks of %u bytes", size);
-        assert_true(exercise_patched(bytes, size, &all.code, head, count, 2, &random).is_sound);
+        assert_true(exercise_patched(bytes, size, &all.code, head, count, 2, &random).is_valid);
         assert_false(exercise_patched(bytes, size, &all.code, head, 0, 2, &random).opens);
         assert_true(exercise_patched(bytes, size, &all.code, head, max, 2, &random).opens);
         for (uint32_t more = max + 1; more <= max + 70; more++)
@@ -209,7 +209,7 @@ typedef struct begin_case {
     bool may_be; /* its bounds, and those of the group before */
 } begin_case;
 
-/* Bounds that are impossible are never passed; those that are possible leave the group's first to be told. */
+/* Invalid bounds are never accepted; with valid ones the group's first fingerprint is found. */
 static void check_begins(const block_table *all, uint32_t size, rng *random)
 {
     uint8_t *bytes = malloc(size);
@@ -237,7 +237,7 @@ static void check_begins(const block_table *all, uint32_t size, rng *random)
                       tried->group, groups, tried->begin);
         const verdict got = exercise_patched(bytes, size, &all->code, at, tried->begin, 2, random);
         assert_true(got.opens);
-        assert_true(tried->may_be || !got.is_passed);
+        assert_true(tried->may_be || !got.is_accepted);
         uint8_t *patched = malloc(size);
         memcpy(patched, bytes, size);
         ss_store_le16(patched + at, (uint16_t)tried->begin);
@@ -264,8 +264,8 @@ static void test_bad_begins_are_refused(void **state)
     testing_done();
 }
 
-/* A group whose end lies so low that codes run into suffixes, or have no room at all. What is passed of that is not
- * what a writer makes: exercise() sees to it. */
+/* A group whose end is so low that codes run into suffixes, or do not fit at all. An accepted block is not a writer's
+ * encoding: exercise() checks this. */
 static void test_codes_that_run_into_suffixes(void **state)
 {
     rng random = rng_seeded(run_seed + 5);
@@ -280,15 +280,15 @@ static void test_codes_that_run_into_suffixes(void **state)
             const uint32_t begin = reference_begin(bytes, sizeof bytes, group - 1),
                            end = reference_begin(bytes, sizeof bytes, group);
             const size_t at = reference_begin_offset(bytes, sizeof bytes, group);
-            assert_true(exercise_patched(bytes, sizeof bytes, &all.code, at, end, 2, &random).is_sound);
+            assert_true(exercise_patched(bytes, sizeof bytes, &all.code, at, end, 2, &random).is_valid);
             const uint32_t ends[] = {end - 1, end - 2, begin + (end - begin) / 2, begin + 1, begin};
             for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
                 testing_doing("kind %u: group %u ends at %u instead of %u", trial % DATA_KIND_COUNT, group - 1, ends[i],
                               end);
                 const verdict got = exercise_patched(bytes, sizeof bytes, &all.code, at, ends[i], 2, &random);
-                assert_true(got.opens && !got.is_sound);
-                passed += got.is_passed;
-                refused += !got.is_passed;
+                assert_true(got.opens && !got.is_valid);
+                passed += got.is_accepted;
+                refused += !got.is_accepted;
             }
         }
         block_table_free(&all);
@@ -298,7 +298,7 @@ static void test_codes_that_run_into_suffixes(void **state)
     testing_done();
 }
 
-/* A last group that would need more than there is before the frame. */
+/* A last group that would need more bytes than there are before the frame. */
 static void test_more_fingerprints_than_bits(void **state)
 {
     uint8_t bytes[256] = {0},
@@ -307,11 +307,11 @@ static void test_more_fingerprints_than_bits(void **state)
     rng random = rng_seeded(run_seed + 13);
     ss_code_init(&code, lengths);
     ss_store_le16(bytes + 240, 60); /* nothing is left for steps */
-    assert_false(exercise(bytes, sizeof bytes, &code, &random).is_passed);
+    assert_false(exercise(bytes, sizeof bytes, &code, &random).is_accepted);
     memset(bytes, 0xff, 240);
-    assert_false(exercise(bytes, sizeof bytes, &code, &random).is_passed);
+    assert_false(exercise(bytes, sizeof bytes, &code, &random).is_accepted);
 
-    /* As many with equal upper halves as there is room for, and one more. */
+    /* As many equal upper halves as fit, and one more. */
     uint64_t values[60];
     uint8_t step_bits[60];
     for (uint32_t i = 0; i < 60; i++)
@@ -320,12 +320,12 @@ static void test_more_fingerprints_than_bits(void **state)
     const uint32_t fitting = ss_block_fit(sizeof bytes, values, step_bits, 60);
     assert_int_equal(fitting, 58); /* 232 bytes and 57 bits, of 240 bytes */
     ss_block_encode(sizeof bytes, &code, values, step_bits, fitting, bytes);
-    assert_true(exercise(bytes, sizeof bytes, &code, &random).is_sound);
+    assert_true(exercise(bytes, sizeof bytes, &code, &random).is_valid);
     ss_store_le16(bytes + 240, (uint16_t)(fitting + 1));
-    assert_false(exercise(bytes, sizeof bytes, &code, &random).is_passed);
+    assert_false(exercise(bytes, sizeof bytes, &code, &random).is_accepted);
 }
 
-/* A code for a bit that is 1 in the upper half before: what follows would not be above it. */
+/* A code for a bit that is 1 in the upper half before: the next value would not be above it. */
 static void test_codes_of_other_bits(void **state)
 {
     const uint8_t lengths[SS_SYMBOL_COUNT] = {[20] = 1};
@@ -338,16 +338,16 @@ static void test_codes_of_other_bits(void **state)
         ss_store_le32(bytes + 244, UINT32_C(1) << (31 - h));
         const verdict got = exercise(bytes, sizeof bytes, &code, &random);
         assert_true(got.opens);
-        assert_int_equal(got.is_passed, h != 20);
-        assert_int_equal(got.is_sound, h != 20);
+        assert_int_equal(got.is_accepted, h != 20);
+        assert_int_equal(got.is_valid, h != 20);
     }
-    /* Also where what follows would be above it: by its lower half, and by its suffix. */
+    /* Also if the next value would be above it: by its lower half, and by its suffix. */
     ss_store_le32(bytes + 244, UINT32_C(1) << (31 - 20));
     bytes[4] = 1;
-    assert_false(exercise(bytes, sizeof bytes, &code, &random).is_passed);
+    assert_false(exercise(bytes, sizeof bytes, &code, &random).is_accepted);
     bytes[4] = 0;
     memset(bytes + 9, 0xff, 231);
-    assert_false(exercise(bytes, sizeof bytes, &code, &random).is_passed);
+    assert_false(exercise(bytes, sizeof bytes, &code, &random).is_accepted);
 }
 
 /* Equal upper halves: the lower ones must ascend. */
@@ -365,23 +365,24 @@ static void test_equal_uppers_need_ascending_lowers(void **state)
             values[i] = UINT64_C(0xabcdef) << 32 | 5 * i;
         ss_step_bits(&code, values, count, step_bits);
         ss_block_encode(sizeof bytes, &code, values, step_bits, count, bytes);
-        assert_true(exercise(bytes, sizeof bytes, &code, &random).is_sound);
+        assert_true(exercise(bytes, sizeof bytes, &code, &random).is_valid);
         for (uint32_t i = 1; i < count; i++) {
             testing_doing("lower half %u of %u", i, count);
-            assert_false(exercise_patched(bytes, sizeof bytes, &code, 4 * i, 5 * (i - 1), 4, &random).is_passed);
+            assert_false(exercise_patched(bytes, sizeof bytes, &code, 4 * i, 5 * (i - 1), 4, &random).is_accepted);
             if (i >= 2)
-                assert_false(exercise_patched(bytes, sizeof bytes, &code, 4 * i, 5 * (i - 2), 4, &random).is_passed);
-            assert_true(exercise_patched(bytes, sizeof bytes, &code, 4 * i, 5 * (i - 1) + 1, 4, &random).is_sound);
+                assert_false(exercise_patched(bytes, sizeof bytes, &code, 4 * i, 5 * (i - 2), 4, &random).is_accepted);
+            assert_true(exercise_patched(bytes, sizeof bytes, &code, 4 * i, 5 * (i - 1) + 1, 4, &random).is_valid);
             /* Two of them exchanged */
             assert_false(exercise_patched(bytes, sizeof bytes, &code, 4 * (i - 1),
                                           (uint64_t)(uint32_t)values[i - 1] << 32 | (uint32_t)values[i], 8, &random)
-                             .is_passed);
+                             .is_accepted);
         }
     }
     testing_done();
 }
 
-/* With one symbol its code is 0; a 1 is none. Without symbols nothing is. All of this is noticed by decoding. */
+/* With one symbol its code is 0, and a 1 is not a code. Without symbols there are no codes. Decoding detects all of
+ * this. */
 static void test_invalid_codes_are_refused(void **state)
 {
     uint8_t bytes[256] = {0}, lengths[SS_SYMBOL_COUNT] = {[20] = 1};
@@ -391,12 +392,12 @@ static void test_invalid_codes_are_refused(void **state)
     lengths[20] = 0;
     ss_code_init(&none, lengths);
     ss_store_le16(bytes + 240, 2);
-    assert_true(exercise(bytes, sizeof bytes, &one, &random).is_sound); /* the code, at bit 64, is a zero */
-    assert_false(exercise(bytes, sizeof bytes, &none, &random).is_passed);
+    assert_true(exercise(bytes, sizeof bytes, &one, &random).is_valid); /* the code, at bit 64, is a zero */
+    assert_false(exercise(bytes, sizeof bytes, &none, &random).is_accepted);
     bytes[8] = 1;
-    assert_false(exercise(bytes, sizeof bytes, &one, &random).is_passed);
+    assert_false(exercise(bytes, sizeof bytes, &one, &random).is_accepted);
     bytes[8] = 1 << 1; /* behind the only code: unused */
-    assert_true(exercise(bytes, sizeof bytes, &one, &random).is_sound);
+    assert_true(exercise(bytes, sizeof bytes, &one, &random).is_valid);
     /* One by one, up to a whole group */
     lengths[20] = 0;
     lengths[32] = 1;
@@ -406,11 +407,11 @@ static void test_invalid_codes_are_refused(void **state)
         ss_store_le16(bytes + 240, (uint16_t)count);
         for (uint32_t i = 0; i < count; i++)
             bytes[4 * i] = (uint8_t)i;
-        assert_true(exercise(bytes, sizeof bytes, &one, &random).is_sound);
+        assert_true(exercise(bytes, sizeof bytes, &one, &random).is_valid);
         for (uint32_t bit = 0; bit < count - 1; bit++) {
             uint8_t *byte = bytes + (size_t)4 * count + bit / 8;
             *byte ^= (uint8_t)(1u << bit % 8);
-            assert_false(exercise(bytes, sizeof bytes, &one, &random).is_passed);
+            assert_false(exercise(bytes, sizeof bytes, &one, &random).is_accepted);
             *byte ^= (uint8_t)(1u << bit % 8);
         }
     }
@@ -418,12 +419,12 @@ static void test_invalid_codes_are_refused(void **state)
 
 /* ----- any bytes at all ----- */
 
-/* A head and begins that are accepted, or nearly, so that more than their check is reached. */
+/* A head and begins that are accepted, or nearly, so that more code than their check runs. */
 static void make_frame(rng *random, uint32_t block_bytes, uint8_t *bytes)
 {
     const size_t head = block_bytes - 16;
     const uint32_t max = (block_bytes - 16) / (rng_one_in(random, 4) ? 4 : 5);
-    const uint32_t limit = rng_one_in(random, 4) ? 4 : max; /* what noise decodes to seldom ascends for long */
+    const uint32_t limit = rng_one_in(random, 4) ? 4 : max; /* decoded noise seldom ascends for long */
     const uint32_t count = (uint32_t)rng_between(random, 1, max < limit ? max : limit);
     ss_store_le16(bytes + head, (uint16_t)count);
     bytes[head + 2] = (uint8_t)rng_below(random, 17);
@@ -480,19 +481,19 @@ static void test_any_bytes_stay_inside(void **state)
         const verdict got = exercise(guard_before_end(&memory, bytes), block_bytes, &code, &random);
         exercise(guard_after_begin(&memory, bytes), block_bytes, &code, &random);
         opened += got.opens;
-        passed += got.is_passed;
-        sound += got.is_sound;
+        passed += got.is_accepted;
+        sound += got.is_valid;
         free(bytes);
         guard_free(&memory);
     }
     testing_figure("blocks of noise: %u open, %u are passed, %u are sound", opened, passed, sound);
-    assert_true(opened > 4000); /* many of each kind, or the noise was not worth it */
+    assert_true(opened > 4000); /* many of each kind, so that the noise was useful */
     assert_true(passed >= sound);
     assert_true(sound > 300);
     testing_done();
 }
 
-/* Blocks that were right but for a few bits come farther. */
+/* Valid blocks with a few changed bits reach more code. */
 static void test_flipped_bits_stay_inside(void **state)
 {
     rng random = rng_seeded(run_seed + 7);
@@ -520,9 +521,9 @@ static void test_flipped_bits_stay_inside(void **state)
                 placed[bit / 8] ^= (uint8_t)(1u << bit % 8);
             }
             const verdict got = exercise(placed, block_bytes, &all.code, &random);
-            sound += got.is_sound;
-            passed += got.is_passed && !got.is_sound;
-            refused += !got.is_passed;
+            sound += got.is_valid;
+            passed += got.is_accepted && !got.is_valid;
+            refused += !got.is_accepted;
         }
         guard_free(&memory);
         free(bytes);

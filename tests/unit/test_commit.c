@@ -1,4 +1,4 @@
-/* A store's folder while it is written: one writer locks it, removes what killed writers left and nothing else, and
+/* A store's folder while it is written: one writer locks it, removes only the leftovers of killed writers, and
  * publishes all or nothing. */
 #include "store/commit.h"
 
@@ -17,7 +17,7 @@
 #include "support/scratch.h"
 #include "support/use_store.h"
 
-/* ----- making the calls that publication rests on fail ----- */
+/* ----- failing system calls of a publication ----- */
 
 /* Which of these calls fails, counted from 1; 0: none. */
 static uint64_t failing_call, calls_made;
@@ -30,7 +30,7 @@ static bool call_fails(void)
     return true;
 }
 
-/* These stand in for the C library's in this program, LMDB's calls included. */
+/* These replace the C library's functions in this program, also for LMDB. */
 int fsync(int fd)
 {
     return call_fails() ? -1 : (int)syscall(SYS_fsync, fd);
@@ -60,7 +60,7 @@ struct dirent *readdir(DIR *stream)
     return next(stream);
 }
 
-/* ----- what the tests share ----- */
+/* ----- helpers ----- */
 
 static const char *store_path(void)
 {
@@ -125,7 +125,7 @@ static bool holds(const data_set *set)
     return as_many && right;
 }
 
-/* The entries of the store's folder whose names begin so, folders too. */
+/* The entries of the store's folder with this prefix, also folders. */
 typedef struct entry_count {
     const char *prefix;
     size_t count;
@@ -201,7 +201,7 @@ static void test_one_writer_at_a_time(void **state)
         assert_non_null(strstr(error.message, store_path()));
     }
     assert_int_equal(entries(SS_UNFINISHED_PREFIX), 1); /* the first one's is still there */
-    assert_true(holds(&set));                           /* readers do not mind */
+    assert_true(holds(&set));                           /* readers are not disturbed */
     ss_transaction_close(&first);
     check_only_a_store();
     assert_ok(ss_transaction_open(&second, store_path(), SS_WRITE_REPLACE, &error), &error);
@@ -239,7 +239,7 @@ static void test_store_is_not_replaced_unasked(void **state)
     data_free(&other);
 }
 
-/* A state that readers would refuse is none; the store stays as it was. */
+/* A manifest that readers would refuse is not published. */
 static void test_unreadable_state_is_not_published(void **state)
 {
     data_set set = make_data(0);
@@ -260,7 +260,7 @@ static void test_unreadable_state_is_not_published(void **state)
     data_free(&set);
 }
 
-/* A folder with anything that no store has is nobody's to write to. */
+/* A folder with foreign files is refused. */
 static void test_folder_with_strangers_is_refused(void **state)
 {
     static const char *const strangers[] = {"notes.txt",
@@ -294,7 +294,7 @@ static void test_folder_with_strangers_is_refused(void **state)
     testing_done();
 }
 
-/* What cannot be listed to its end may hold anything. */
+/* A folder that cannot be listed completely is refused. */
 static void test_folder_that_cannot_be_listed(void **state)
 {
     const char *folder = in_store("seg-00000000000000ff"), *notes = in_store("seg-00000000000000ff/notes.txt");
@@ -332,7 +332,7 @@ static void test_path_that_is_no_folder(void **state)
 
 /* ----- leftovers ----- */
 
-/* What killed writers leave. */
+/* The leftovers of killed writers. */
 static void make_leftovers(void)
 {
     make_folder(in_store("tmp-0000000000000001"));
@@ -365,7 +365,7 @@ static void test_leftovers_beside_a_store(void **state)
     data_free(&set);
 }
 
-/* A first build that was killed just before it published: the next one needs not be told to replace anything. */
+/* A first build that was killed just before it published: the next one succeeds without `replace`. */
 static void test_leftovers_without_a_store(void **state)
 {
     ss_transaction place;
@@ -374,7 +374,7 @@ static void test_leftovers_without_a_store(void **state)
     must_build(&set, false);
     assert_int_equal(rename(in_store(SS_MANIFEST_NAME), in_store(SS_MANIFEST_NEW_NAME)), 0);
     make_folder(in_store("tmp-0000000000000001"));
-    for (int round = 0; round < 2; round++) { /* which another one that is given up does not change */
+    for (int round = 0; round < 2; round++) { /* a build that gives up meanwhile changes nothing */
         assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, &error), &error);
         assert_ok(ss_transaction_stage(&place, &error), &error);
         ss_transaction_close(&place);
@@ -387,8 +387,8 @@ static void test_leftovers_without_a_store(void **state)
     data_free(&other);
 }
 
-/* A store that has lost its manifest has its data all the same: they go when a new store stands in its place, not
- * before. A new manifest that is not of a first build does not make them unpublished. */
+/* A store that has lost its manifest still has its data: they are removed when a new store has replaced it, not before.
+ * A new manifest that is not of a first build does not make them unpublished. */
 static void test_lost_manifest(void **state)
 {
     ss_transaction place;
@@ -398,7 +398,7 @@ static void test_lost_manifest(void **state)
     file_bytes manifest_of_third = file_load(in_store(SS_MANIFEST_NAME));
     must_build(&set, true);
     file_bytes manifest = file_load(in_store(SS_MANIFEST_NAME));
-    for (int kind = 0; kind < 3; kind++) { /* of what lies beside the segments */
+    for (int kind = 0; kind < 3; kind++) { /* of files beside the segments */
         testing_doing("a lost manifest, kind %d", kind);
         assert_int_equal(unlink(in_store(SS_MANIFEST_NAME)), 0);
         if (kind == 1)
@@ -425,7 +425,7 @@ static void test_lost_manifest(void **state)
     testing_done();
 }
 
-/* What only looks like a store's, in a folder to write to, or in a store's, is somebody's. */
+/* Files that only look like a store's, in an empty folder or in a store's, are not removed. */
 static void test_look_alikes_stay(void **state)
 {
     data_set set = make_data(0);
@@ -465,7 +465,7 @@ static void test_look_alikes_stay(void **state)
     data_free(&set);
 }
 
-/* A folder of a killed writer with the same number that cannot be removed: the next number is taken. */
+/* If a killed writer's folder of the same number cannot be removed, the next number is used. */
 static void test_unfinished_name_is_taken(void **state)
 {
     data_set set = make_data(0);
@@ -480,7 +480,7 @@ static void test_unfinished_name_is_taken(void **state)
     data_free(&set);
 }
 
-/* Which segments a damaged manifest names is not known: they go when the new one stands, not before. */
+/* The segments of a damaged manifest are unknown: they are removed after the new one is published, not before. */
 static void test_damaged_manifest_is_replaced(void **state)
 {
     data_set set = make_data(0), other = make_data(1);
@@ -540,7 +540,7 @@ static void segment_name(char name[SS_NAME_CAPACITY])
     ss_dir_close(&dir);
 }
 
-/* The same records once more: the same files in a folder of another name, then under the first name again. */
+/* The same records once more: the same files in a folder of another name, then of the first name again. */
 static void test_same_records_again(void **state)
 {
     data_set set = make_data(0);
@@ -568,7 +568,7 @@ static void test_same_records_again(void **state)
     data_free(&set);
 }
 
-/* A reader goes on with the store that it opened. */
+/* A reader keeps the state that it opened. */
 static void test_reader_keeps_what_it_opened(void **state)
 {
     data_set set = make_data(0), other = make_data(1);
@@ -590,8 +590,8 @@ static void test_reader_keeps_what_it_opened(void **state)
 }
 
 /*
- * Each of the calls in turn fails, once. The build must say so; what is at the path is the old store, the new one, or
- * nothing where nothing was, and the next build clears what may have been left.
+ * Each of the calls in turn fails, once. The build must fail; the path must have the old store, the new one, or nothing
+ * if there was nothing; and the next build must remove leftovers.
  */
 static void check_failures(bool with_old_store, uint64_t *failures_out)
 {
@@ -609,7 +609,7 @@ static void check_failures(bool with_old_store, uint64_t *failures_out)
         sstore_status status = build(&new, with_old_store, &error);
         failing_call = 0;
         *failures_out = call - 1;
-        if (calls_made < call) { /* there is no such call any more */
+        if (calls_made < call) { /* all calls were tried */
             assert_ok(status, &error);
             break;
         }

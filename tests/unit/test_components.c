@@ -14,9 +14,9 @@ typedef enum shape {
     SHAPE_LONG_WAY, /* a path through nodes in any order */
     SHAPE_STAR,     /* about any node */
     SHAPE_CLIQUES,  /* of some dozen nodes */
-    SHAPE_FOREST,   /* a node hangs on any of those before it, or on none */
+    SHAPE_FOREST,   /* a node has an edge to an earlier one, or none */
     SHAPE_RANDOM,   /* about as many edges as nodes */
-    SHAPE_LOOPS,    /* nodes that are tied to themselves alone, and some to others */
+    SHAPE_LOOPS,    /* nodes with an edge only to themselves, and some to others */
     SHAPE_COUNT
 } shape;
 
@@ -114,7 +114,7 @@ static void check(const pair_list *edges, uint32_t threads, uint64_t memory_byte
     assert_in_range(progress.now.table, 0, 60); /* star steps */
     take_all(components, &got);
     pair_list_roots(edges, &wanted);
-    assert_true(pair_list_equal(&got, &wanted)); /* they come in order */
+    assert_true(pair_list_equal(&got, &wanted)); /* in order */
     ss_components_free(components);
     pair_list_free(&got);
     pair_list_free(&wanted);

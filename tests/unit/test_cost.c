@@ -41,7 +41,7 @@ static ss_query_plan make_query_plan(const ss_plan *plan, uint32_t distance, ss_
     return query;
 }
 
-/* No pattern of at most `distance` bits slips through; table by table the radii are what they may be. */
+/* Every pattern of at most `distance` bits is covered, and each radius is within its limits. */
 static void check_complete(const ss_plan *plan, const ss_query_plan *query, rng *random)
 {
     uint64_t pattern;
@@ -83,7 +83,7 @@ static void check_query_plan(const ss_plan *plan, uint32_t distance, size_t mode
     query = make_query_plan(plan, distance, models[model], SSTORE_STRATEGY_PROBE);
     assert_true(query.probe_cost >= 0 && query.scan_cost > 0);
     if (query.scan)
-        assert_true(query.probe_cost >= 1e8); /* nobody wants to wait for so much probing */
+        assert_true(query.probe_cost >= 1e8); /* so many probes take too long */
     else
         check_complete(plan, &query, random);
     query = make_query_plan(plan, distance, models[model], SSTORE_STRATEGY_FULL_SCAN);
@@ -126,8 +126,8 @@ static double count_probes(const ss_plan *plan, const ss_query_plan *query, doub
     return probes;
 }
 
-/* Asking for less costs no more, and at the usual k takes no more probes. The radii are found greedily: of many
- * tables for a k above 6 some are dearer than the plan's own. */
+/* A smaller distance costs no more, and at the usual k takes no more probes. The radii are found greedily: of many
+ * tables for a k above 6 some cost more than the plan's own. */
 static void test_smaller_distances_cost_no_more(void **state)
 {
     for (size_t i = 0; i < NAMED_COUNT; i++) {
@@ -170,7 +170,7 @@ static void test_any_tables(void **state)
 
 /*
  * Tables over a few bits each, of which the first alone makes the plan complete: at a larger distance the search for
- * what slips through gives up. Then a scan is the answer, not another try.
+ * uncovered patterns gives up. Then a scan is chosen.
  */
 static void test_search_that_gives_up(void **state)
 {
@@ -189,8 +189,8 @@ static void test_search_that_gives_up(void **state)
         check_complete(&plan, &query, &random);
 }
 
-/* A plan made to be slow, as a store's manifest may hold one: whatever steps finding radii has, what was found by
- * then is complete or gives way to a scan. */
+/* A slow plan, as a malicious manifest may have: for any number of steps, the radii found are complete, or a scan is
+ * chosen. */
 static void test_steps_are_bounded(void **state)
 {
     rng random = rng_seeded(run_seed + 3);

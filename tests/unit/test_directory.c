@@ -17,9 +17,9 @@
 
 #define ROOM ((uint64_t)64 << 20)
 
-/* ----- what the tests share ----- */
+/* ----- helpers ----- */
 
-/* A directory file in a folder of its own. */
+/* A directory file in its own folder. */
 typedef struct directory_file {
     ss_dir dir;
     ss_directory_writer *writer;
@@ -69,7 +69,7 @@ static void file_free(directory_file *made)
     scratch_remove(scratch_path("directory"));
 }
 
-/* The value at a place of a test's array: any, but ascending. */
+/* A value of a test's array: arbitrary, but ascending. */
 static uint64_t value_at(uint32_t number, uint64_t index)
 {
     return (index << 20) + (rng_mix(number * UINT64_C(1000003) + index) >> 44);
@@ -215,7 +215,7 @@ static void test_entries_are_not_overwritten(void **state)
     file_free(&file);
 }
 
-/* More arrays than were announced are an error, not a crash. */
+/* More arrays than max_bytes allows are an error, not a crash. */
 static void test_full_directory(void **state)
 {
     directory_file file = file_begin_for(SS_CHUNK_KEYS * 8);
@@ -226,7 +226,7 @@ static void test_full_directory(void **state)
     while (status == SSTORE_OK && written < 100)
         status = ss_directory_writer_put(file.writer, SS_ARRAY_KEYS, 0, written++, values, SS_CHUNK_KEYS, &error);
     assert_status(status, SSTORE_ERROR_IO, &error);
-    assert_true(written > 1); /* what was announced had room */
+    assert_true(written > 1); /* max_bytes were accepted */
     free(values);
     file_free(&file);
 }
@@ -320,7 +320,7 @@ static void test_other_sizes_and_sums_are_refused(void **state)
         testing_doing("cut to %zu bytes", size);
         file_save(file_path(), whole.data, size);
         check_refused(&file, file.bytes, file.sum, SSTORE_ERROR_DAMAGED);
-        /* The right size, but the sum of other bytes. */
+        /* The right size, but the checksum of other bytes. */
         check_refused(&file, size, file.sum, SSTORE_ERROR_DAMAGED);
     }
     file_save(file_path(), whole.data, whole.size);
@@ -340,7 +340,7 @@ static void test_other_sizes_and_sums_are_refused(void **state)
     testing_done();
 }
 
-/* What another LMDB wrote is not looked at, whatever its size and sum. */
+/* A file of another LMDB format is not read, whatever its size and checksum. */
 static void test_other_formats_are_refused(void **state)
 {
     const uint32_t here = ss_directory_lmdb_format();
@@ -355,7 +355,7 @@ static void test_other_formats_are_refused(void **state)
     file_free(&file);
 }
 
-/* Once it is open, nothing that happens to the file matters. */
+/* Once it is open, changes of the file have no effect. */
 static void test_open_directory_is_a_copy(void **state)
 {
     directory_file file = file_begin();
@@ -384,7 +384,7 @@ static int open_copy(void)
     return -1;
 }
 
-/* Whoever finds the copy cannot change it either. */
+/* The copy in memory cannot be changed. */
 static void test_copy_cannot_be_changed(void **state)
 {
     directory_file file = file_begin();
@@ -405,9 +405,9 @@ static void test_copy_cannot_be_changed(void **state)
     file_free(&file);
 }
 
-/* ----- pages that LMDB does not write ----- */
+/* ----- invalid pages ----- */
 
-/* Where numbers stand in LMDB's files, in the host's byte order: as file/lmdb_check.c has it. */
+/* Offsets in LMDB's files, in the host's byte order, as in store/lmdb_check.c. */
 #define PAGE_HEADER_BYTES 16u
 #define META_PAGE_BYTES (PAGE_HEADER_BYTES + 24u)
 #define META_DEPTH (PAGE_HEADER_BYTES + 78u)
@@ -445,7 +445,7 @@ static uint8_t *find_node(const file_bytes *content)
     return found - NODE_HEADER_BYTES;
 }
 
-/* Open what was changed, under its own sum; where it is not refused, `reason` is NULL. */
+/* Open a changed file with its own checksum; `reason` is NULL if it must be accepted. */
 static void check_changed(const directory_file *file, const file_bytes *content, const char *reason)
 {
     ss_directory *directory;
@@ -459,7 +459,7 @@ static void check_changed(const directory_file *file, const file_bytes *content,
     ss_directory_close(directory);
 }
 
-/* A value in pages of its own may reach to the end of the last page, and not a byte further. */
+/* A value in overflow pages may reach to the end of the last page, and no further. */
 static void test_values_end_in_the_file(void **state)
 {
     directory_file file = file_begin();
@@ -482,7 +482,7 @@ static void test_values_end_in_the_file(void **state)
     testing_done();
 }
 
-/* A tree deeper than LMDB's cursors is refused without a look at its pages. */
+/* A tree deeper than LMDB's cursors is refused without reading its pages. */
 static void test_deep_trees(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* The edge filter: the edges that pass connect the same nodes as all edges do. If it knows all nodes, no unneeded
- * edge passes. Several threads may use it at once. */
+/* The edge filter: the edges that pass connect the same nodes as all edges do. If it knows all nodes, no redundant edge
+ * passes. Several threads may use it at once. */
 #include "join/edge_filter.h"
 
 #include <inttypes.h>
@@ -10,14 +10,14 @@
 
 #define MAX_THREADS 4u
 
-/* Edges, each asked for by one of some threads, which also ask now and then what stands for two of the nodes. */
+/* Edges, each passed to the filter by one of some threads, which sometimes also request the roots of two nodes. */
 typedef struct asking {
     ss_edge_filter filter;
     const pair_list *edges;
     uint32_t threads;
     uint64_t seed;
     pair_list passed[MAX_THREADS];
-    pair_list connected[MAX_THREADS]; /* nodes for which the same stood */
+    pair_list connected[MAX_THREADS]; /* nodes with the same root */
 } asking;
 
 static void ask_roots(asking *self, rng *random, uint32_t thread)
@@ -52,7 +52,7 @@ static size_t count_roots(const pair_list *roots)
     return count;
 }
 
-/* What the filter tells of two nodes is the same if they are connected and it knows all. */
+/* If the filter knows all nodes, two nodes have the same root if they are connected. */
 static void check_known(ss_edge_filter *filter, const pair_list *wanted)
 {
     for (size_t i = 1; i < wanted->count; i++) {
@@ -63,13 +63,14 @@ static void check_known(ss_edge_filter *filter, const pair_list *wanted)
     }
 }
 
-/* The one that the filter cannot know, 0, and others. */
+/* The node that the filter cannot remember, 0, and others. */
 static uint64_t node_at(uint64_t number, bool all_known)
 {
     return number == 0 && !all_known ? UINT64_C(0xd1b54a32d192ed03) : number == 1 ? 0 : rng_mix(number);
 }
 
-/* Ask for all edges, from some threads. What passes connects what all do, and so does what was told on the way. */
+/* Pass all edges to the filter, from some threads. The edges that pass connect the same nodes as all, and so do the
+ * equal roots. */
 static void check_once(asking *self, const pair_list *wanted, bool knows_all)
 {
     pair_list passed = {NULL, 0, 0}, got = {NULL, 0, 0};
@@ -106,7 +107,7 @@ static void check(rng *random, uint64_t node_count, size_t edge_count, size_t ca
         pair_list_add(&all, node_at(a, knows_all), node_at(b, knows_all));
     }
     pair_list_roots(&all, &wanted);
-    for (int round = 0; round < 2; round++) { /* once more after it was made to forget all */
+    for (int round = 0; round < 2; round++) { /* once more after the filter was emptied */
         ss_edge_filter_expect(&self.filter, 2 * capacity + 8);
         check_once(&self, &wanted, knows_all);
     }

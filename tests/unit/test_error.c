@@ -1,4 +1,5 @@
-/* Text that is made safe for a line of a terminal: what is kept, escaped and cut. Error messages are such text. */
+/* Text that is made safe for a line of a terminal: characters that are retained, escaped and cut. Error messages are
+ * such text. */
 #include "base/error.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@ static void test_escaping_of_characters(void **state)
     check("\xef\xbf", "\\xef\\xbf");
 }
 
-/* The characters that change the direction, or begin a line, one by one, and their neighbours. */
+/* The characters that change the direction, or begin a line, one by one, and adjacent ones. */
 static void test_every_character(void **state)
 {
     for (uint32_t point = 1; point < 0x110000; point++) {
@@ -50,10 +51,10 @@ static void test_every_character(void **state)
     }
 }
 
-/* A whole text: its length, the zeros in it, backslashes, and room for nothing. */
+/* A complete text: its length, zeros in it, backslashes, and an empty buffer. */
 static void test_escaping_of_whole_texts(void **state)
 {
-    /* NOLINTNEXTLINE(misc-misleading-bidirectional): which is what has to be escaped */
+    /* NOLINTNEXTLINE(misc-misleading-bidirectional): which has to be escaped */
     static const char text[] = "a\\\0\xe2\x80\xae\\x41", wanted[] = "a\\\\\\x00\\xe2\\x80\\xae\\\\x41";
     char shown[64];
     assert_int_equal(sstore_escape(text, sizeof text - 1, 1, shown, sizeof shown), sizeof wanted - 1);
@@ -67,8 +68,8 @@ static void test_escaping_of_whole_texts(void **state)
     assert_string_equal(shown, "");
 }
 
-/* Whatever bytes there are and however little room: no more than that is written, no control character, nothing but
- * UTF-8, and it is the beginning of what comes out where there is room. */
+/* For any bytes and any buffer: the buffer is not exceeded, and the result is UTF-8 without control characters, and the
+ * beginning of the complete result. */
 static void test_cut_anywhere(void **state)
 {
     rng random = rng_seeded(run_seed);
@@ -81,7 +82,7 @@ static void test_cut_anywhere(void **state)
                                                          : rng_between(&random, 1, 255));
         text[length] = '\0';
         testing_doing("text %u, seed %llu", i, (unsigned long long)run_seed);
-        char *shown = malloc(size); /* a sanitizer sees what is written beyond it */
+        char *shown = malloc(size); /* a sanitizer detects writes beyond it */
         assert_non_null(shown);
         ss_printable(text, whole, sizeof whole);
         ss_printable(text, shown, size);

@@ -1,4 +1,4 @@
-/* The features of texts: words, characters and shingles. The fast paths must equal the plain one. */
+/* The features of texts: words, characters and shingles. The fast paths must equal the simple one. */
 #include "text/features.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define CHARS SSTORE_FEATURES_CHARS
 #define POINTS 0x110000u
 
-/* The fingerprint, from bytes of exactly the text's size, so that a sanitizer sees a read beyond them. */
+/* The fingerprint, from bytes of exactly the text's size, so that a sanitizer detects reads beyond them. */
 static uint64_t fingerprint_of(sstore_feature_kind kind, uint32_t shingle, const char *text, size_t size)
 {
     sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT;
@@ -127,7 +127,7 @@ static void test_chars_fold_white_space_and_case(void **state)
     assert_int_not_equal(fingerprint_of(CHARS, 2, "a\0b", 3), fingerprint(CHARS, 2, "ab"));
 }
 
-/* One U+FFFD for each maximal part of what begins well, as Unicode recommends. */
+/* One U+FFFD for each maximal subpart, as Unicode recommends. */
 static void test_invalid_bytes_are_replacement_characters(void **state)
 {
 #define BAD "\ufffd"
@@ -196,7 +196,7 @@ static void fold(ss_fold *folded, uint32_t first, uint32_t second)
         assert_ok(ss_fold_add(folded, second, &error), &error);
 }
 
-/* Mark what can follow the first in a decomposition: only that can ever compose with what is before it. */
+/* Mark the code points that can follow the first in a decomposition: only these can compose with the one before. */
 static void mark_seconds(ss_fold *folded, bool *seconds)
 {
     for (uint32_t point = 0; point < POINTS; point++) {
@@ -208,7 +208,7 @@ static void mark_seconds(ss_fold *folded, bool *seconds)
     }
 }
 
-/* What is_settled promises, for every code point: on it rests that a text may be folded in pieces. */
+/* The promise of ss_point_is_settled(), for every code point: it allows folding a text in pieces. */
 static void test_settled_points_keep_their_promise(void **state)
 {
     const uint32_t lowest_class = 0x334, highest_class = 0x345;
@@ -282,7 +282,7 @@ static void test_ascii_equals_the_plain_way(void **state)
     }
 }
 
-/* A code point from the ranges where something can go wrong. */
+/* A code point from critical ranges. */
 static uint32_t random_point(rng *random)
 {
     static const uint32_t ranges[][2] = {
@@ -301,7 +301,7 @@ static void test_any_text_equals_the_plain_way(void **state)
     rng random = rng_seeded(run_seed + 1);
     for (uint32_t trial = 0; trial < 3000; trial++) {
         size_t size = 0, wanted = (size_t)rng_below(&random, rng_one_in(&random, 20) ? 10000 : 200);
-        uint32_t points[6]; /* few, so that they meet often */
+        uint32_t points[6]; /* few, so that combinations are frequent */
         for (size_t i = 0; i < 6; i++)
             points[i] = random_point(&random);
         while (size < wanted) {
@@ -314,10 +314,10 @@ static void test_any_text_equals_the_plain_way(void **state)
     }
 }
 
-/* ----- texts made to annoy ----- */
+/* ----- malicious texts ----- */
 
-/* At some places all that was read has been hashed and let go of; a space there must not be taken for leading white
- * space. The counts of the three characters balance, so that one space less shows. */
+/* At some positions everything before was hashed and dropped. A space there must not count as leading white space. The
+ * counts of the three characters balance, so that a missing space is noticed. */
 static void test_no_space_is_lost_between_batches(void **state)
 {
     enum { LETTERS = 5000 };

@@ -36,7 +36,7 @@ static void lower_first(pair_list *list)
     pair_list_sort(list);
 }
 
-/* One set of values with what is found in it. */
+/* One set of values with the pairs found in it. */
 typedef struct trial {
     ss_group_join *join;
     uint64_t *scratch;
@@ -95,11 +95,11 @@ static void check_cross(const value_list *from, uint32_t distance)
     free(right);
 }
 
-/* Pairs, and what they connect. */
+/* Pairs, and the values that they connect. */
 typedef struct knowledge {
     pair_list *got;
     ss_edge_filter edges;
-    uint64_t attached; /* sets that were known but for a few values */
+    uint64_t attached; /* sets of which all but a few values were known */
 } knowledge;
 
 static sstore_status learn(void *context, const ss_fingerprint_pair *pairs, size_t count, sstore_error *error)
@@ -129,7 +129,7 @@ static size_t find_apart(void *context, const uint64_t *values, size_t count, ui
     return found;
 }
 
-/* As what is found is remembered, or not. */
+/* With and without remembering pairs. */
 static uint64_t check_spanning(const value_list *from, uint32_t distance, bool remember)
 {
     trial self;
@@ -209,7 +209,7 @@ static void test_few_values(void **state)
     }
 }
 
-/* What is equal under a mask is left out, and what differs under all of them is not. */
+/* Pairs that are equal under a mask are left out, and no others. */
 static void test_pairs_of_excepted_masks(void **state)
 {
     rng random = rng_seeded(run_seed + 1);
@@ -260,7 +260,7 @@ static work measure(const value_list *values, uint32_t distance, bool spanning)
     return done;
 }
 
-/* Many values of each hard kind: far less than a test for each pair of them, unless they are pairs. */
+/* Many values of each hard kind: far fewer tests than pairs of values, unless these are near. */
 static void test_work_is_bounded(void **state)
 {
     rng random = rng_seeded(run_seed + 2);
@@ -299,7 +299,7 @@ static sstore_status refuse(void *context, const ss_fingerprint_pair *pairs, siz
     return SSTORE_STOPPED;
 }
 
-/* Work without pairs is heard of, and can be stopped. */
+/* Work without pairs is also reported, and can be stopped. */
 static void test_stop(void **state)
 {
     rng random = rng_seeded(run_seed + 3);

@@ -61,7 +61,7 @@ static uint64_t code_cost(const uint64_t counts[SS_SYMBOL_COUNT], const uint8_t 
     return bits;
 }
 
-/* ----- the least cost, by two other ways ----- */
+/* ----- the minimum cost, computed in two other ways ----- */
 
 /* Huffman's own algorithm without a limit, each time joining the two least by looking at all. */
 static uint64_t unlimited_cost(const uint64_t counts[SS_SYMBOL_COUNT])
@@ -92,7 +92,7 @@ typedef struct shapes {
     uint64_t best[SS_MAX_CODE_BITS + 1][SS_SYMBOL_COUNT + 1][SS_SYMBOL_COUNT + 1]; /* 0: not known yet; else cost + 1 */
 } shapes;
 
-/* The least cost of what lies below `length`, where the `placed` largest have codes and `nodes` nodes are open. */
+/* The minimum cost below `length`, if the `placed` largest have codes and `nodes` nodes are open. */
 static uint64_t best_below(shapes *all, uint32_t length, uint32_t placed, uint32_t nodes)
 {
     if (placed == all->count)
@@ -167,15 +167,15 @@ static void test_lengths_are_optimal(void **state)
         assert_int_equal(cost, limited_cost(counts));
         assert_true(cost >= unlimited);
         limited += cost > unlimited;
-        memset(again, 0xff, sizeof again); /* what was there before does not matter */
+        memset(again, 0xff, sizeof again); /* the previous contents do not matter */
         ss_huffman_lengths(counts, again);
         assert_memory_equal(again, lengths, sizeof lengths);
     }
-    assert_true(limited > 50); /* the limit was tested too */
+    assert_true(limited > 50); /* the limit was also tested */
     testing_done();
 }
 
-/* Where it takes no code of more than 11 bits, the limit costs nothing. */
+/* If no code needs more than 11 bits, the limit costs nothing. */
 static void test_limit_does_not_bite(void **state)
 {
     rng random = rng_seeded(run_seed + 1);
@@ -345,7 +345,7 @@ static void reference_init(reference_code *code, const uint8_t lengths[SS_SYMBOL
         }
 }
 
-/* The symbol at the begin of `count` bits, the lowest first; SS_SYMBOL_COUNT if no code lies in them whole. */
+/* The symbol at the begin of `count` bits, the lowest first; SS_SYMBOL_COUNT if they have no complete code. */
 static uint32_t reference_decode(const reference_code *code, uint32_t bits, uint32_t count)
 {
     uint32_t seen = 0;

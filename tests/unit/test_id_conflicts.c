@@ -1,5 +1,5 @@
-/* Ids that are added again with another fingerprint: their number must equal that of a slow look at all records,
- * whatever was added and removed before. If ids are not looked up, the result must say so. */
+/* Ids that are added again with another fingerprint: their number must equal that of a slow search of all records,
+ * after any additions and removals. If ids are not looked up, the result must tell this. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #define STORES (testing_sanitized() ? 10u : 40u)
 #define MAX_RECORDS 4000u
 
-/* What the store should hold. */
+/* The expected records of the store. */
 static sstore_record held[MAX_RECORDS];
 static size_t held_count;
 
@@ -65,7 +65,7 @@ static uint64_t count_conflicts(size_t before, uint64_t *min_out)
     return conflicts;
 }
 
-/* Add records, and compare what is said of their ids. */
+/* Add records, and compare the reported conflicts. */
 static void check_addition(const char *path, const sstore_record *records, size_t count)
 {
     const size_t before = held_count;
@@ -123,7 +123,7 @@ static int hold_new(void *context, const sstore_dedup_answer *answer)
     return 0;
 }
 
-/* Deduplication tells of all its publications, also where it compacts behind each. */
+/* Deduplication reports the conflicts of all its publications, also if it compacts after each. */
 static void test_dedup(void **state)
 {
     rng random = rng_seeded(run_seed + 1);
@@ -169,8 +169,8 @@ static void test_dedup(void **state)
     testing_done();
 }
 
-/* Ids that are no numbers, and far more records than are added: nothing is looked through, and that is told. Numbers
- * always are. */
+/* Random ids, and far more records than are added: older segments are not searched, and the result tells this.
+ * Consecutive ids are always searched. */
 static void test_ids_that_are_not_looked_up(void **state)
 {
     enum { MANY = 2200000, TOGETHER = 1 << 16 };

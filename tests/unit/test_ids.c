@@ -17,7 +17,7 @@
 #define AT_WIDTH 18
 #define AT_FLAGS 19
 
-/* ----- what the tests share ----- */
+/* ----- helpers ----- */
 
 /* Records in the order of table 0: ranks ascend by 0 or 1, ids of one rank ascend. */
 typedef struct column {
@@ -26,7 +26,7 @@ typedef struct column {
 } column;
 
 typedef enum rank_kind {
-    RANKS_OWN,  /* every record has a rank of its own */
+    RANKS_OWN,  /* every record has its own rank */
     RANKS_SOME, /* one in eight has the rank of the one before */
     RANKS_MANY, /* long runs of one rank, over the ends of blocks */
     RANKS_ONE,  /* one rank only */
@@ -168,7 +168,7 @@ static size_t check_column(const column *from, uint32_t block_bytes)
         assert_true(end > first);
         const bool continued = end < from->count && from->ranks[end] == from->ranks[end - 1];
         assert_true(content_bytes(from, first, end - first) <= block_bytes - 8);
-        if (end < from->count && end - first < SS_IDS_BLOCK_CAPACITY) /* it stopped because it had to */
+        if (end < from->count && end - first < SS_IDS_BLOCK_CAPACITY) /* the next one did not fit */
             assert_true(content_bytes(from, first, end - first + 1) > block_bytes - 8);
         memset(bytes + block_bytes - 8, 0xee, 8); /* the trailer does not matter */
         const uint8_t *placed = blocks % 2 == 0 ? guard_before_end(&memory, bytes) : guard_after_begin(&memory, bytes);
@@ -241,7 +241,7 @@ static void test_fullest_block(void **state)
     testing_done();
 }
 
-/* A rank that fills several blocks: each but its last says that it goes on. */
+/* A rank that fills several blocks: each but the last is continued. */
 static void test_rank_over_blocks(void **state)
 {
     rng random = rng_seeded(run_seed + 2);
@@ -321,7 +321,7 @@ static void test_bad_frames_are_refused(void **state)
                 continue;
             ss_store_le16(bytes + AT_COUNT, (uint16_t)max);
             assert_true(opens(bytes, block_bytes));
-            bytes[AT_FLAGS] = 1; /* a bit each beside them, for the begins of ranks */
+            bytes[AT_FLAGS] = 1; /* and a bit each, for the begins of ranks */
             assert_int_equal(opens(bytes, block_bytes), (max + 7) / 8 + (max * width + 7) / 8 <= room);
             bytes[AT_FLAGS] = 0;
             ss_store_le16(bytes + AT_COUNT, (uint16_t)(max + 1));
@@ -337,7 +337,7 @@ static void exercise(const uint8_t *bytes, uint32_t block_bytes, rng *random)
 {
     ss_ids_block block;
     const char *reason;
-    volatile uint64_t sum = 0; /* an optimiser would leave out reads for nothing */
+    volatile uint64_t sum = 0; /* so that the reads are not optimised away */
     if (!ss_ids_block_open(&block, bytes, block_bytes, &reason))
         return;
     for (uint32_t i = 0; i < block.count; i++)

@@ -18,7 +18,7 @@
 
 static guarded memory;
 
-/* Lines, and how they are to be read. */
+/* Lines, and how to read them. */
 typedef struct sample {
     line_format format;
     bool with_ids;
@@ -87,7 +87,7 @@ static void append_common_line(rng *random, sample *to)
     append(to, line, (size_t)length);
 }
 
-/* Put something else in the place of a few bytes: what numbers, signs, separators and line ends are confused with. */
+/* Replace a few bytes by others that may be confused with numbers, signs, separators and line ends. */
 static void mutate(rng *random, sample *of)
 {
     static const char bytes[] = "\0\t\n\r -+.,/0189:;@AFGXafgx`\x7f\x80\xb0\xe1\xff";
@@ -102,9 +102,9 @@ static void mutate(rng *random, sample *of)
     }
 }
 
-/* ----- what is right ----- */
+/* ----- the right result ----- */
 
-/* Read the next line as the general parser does. Returns the bytes it takes, or 0 if it does not belong in a run. */
+/* Read the next line as the general parser does. Returns its size in bytes, or 0 if it does not belong in a run. */
 static size_t read_slowly(const sample *of, const char *text, size_t size, line_record *record)
 {
     line_fault fault;

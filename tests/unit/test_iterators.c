@@ -68,7 +68,7 @@ static void damage(const fixture *self, const char *suffix, size_t first)
 
 /* ----- errors on the way ----- */
 
-/* What is reported before the damaged block is right. Then there is the error, and no more. */
+/* The results before the damaged block are right. Then the error follows, and nothing else. */
 static void check_damaged_records(const char *suffix, size_t first_byte)
 {
     fixture self;
@@ -111,7 +111,7 @@ static void test_damaged_records(void **state)
     check_damaged_records("ids.blk", HEADER_FIXED + 5000);
 }
 
-/* The first queries are answered while the store is whole, the others, which do not fit in the same round, later. */
+/* The first queries are answered while the store is intact, the others, which do not fit in the same round, later. */
 static void test_damaged_matches(void **state)
 {
     fixture self;
@@ -183,7 +183,7 @@ static void test_damaged_pairs(void **state)
     size_t done = 0, count = 0;
     columns.id = id;
     columns.other_id = other_id;
-    build(&self, 3, DATA_REPEATED, DATA_ORDINALS, 20 * RECORDS);
+    build(&self, 3, DATA_REPEATED, DATA_ASSIGNED, 20 * RECORDS);
     testing_doing("pairs of a store that comes to harm, seed %" PRIu64, run_seed);
     assert_ok(sstore_pair_iterator_create(self.store, NULL, &options, &iterator, &error), &error);
     sstore_status status = sstore_pair_iterator_next(iterator, &columns, CAPACITY, &count, &error);
@@ -214,7 +214,7 @@ static void test_damaged_pairs(void **state)
     tear_down(&self);
 }
 
-/* ----- what stops ----- */
+/* ----- stopping ----- */
 
 /* Stops once it is told to, in the phase in which items are reported. */
 typedef struct stopper {
@@ -239,7 +239,7 @@ static void test_stopping(void **state)
     sstore_cluster_iterator *clusters;
     sstore_error error = {.status = SSTORE_OK};
     size_t count;
-    build(&self, 4, DATA_REPEATED, DATA_ORDINALS, 2 * RECORDS);
+    build(&self, 4, DATA_REPEATED, DATA_ASSIGNED, 2 * RECORDS);
     testing_doing("stopping, seed %" PRIu64, run_seed);
     options.on_progress = stop;
     options.progress_context = &asked;
@@ -269,7 +269,7 @@ static void test_stopping(void **state)
     tear_down(&self);
 }
 
-/* One that is not gone through to its end leaves nothing behind, either. */
+/* An iterator that is freed early leaves nothing behind. */
 static void test_iterators_freed_before_their_end(void **state)
 {
     fixture self;
@@ -306,7 +306,7 @@ static void test_iterators_freed_before_their_end(void **state)
     tear_down(&self);
 }
 
-/* ----- what is refused ----- */
+/* ----- refused arguments ----- */
 
 static void test_creation_refuses(void **state)
 {
@@ -398,7 +398,7 @@ static void test_next_refuses(void **state)
     tear_down(&self);
 }
 
-/* ----- nothing ----- */
+/* ----- no results ----- */
 
 static void check_nothing(fixture *self)
 {
@@ -418,7 +418,7 @@ static void check_nothing(fixture *self)
     sstore_close(other);
 }
 
-/* Stores that were always empty, or of which all was removed. */
+/* Stores that were always empty, or whose records were all removed. */
 static void test_empty_stores(void **state)
 {
     for (int ids = 0; ids < DATA_IDS_COUNT; ids++) {

@@ -21,7 +21,7 @@
 static const ss_kernels *forms[MAX_FORMS];
 static uint32_t form_count;
 
-/* Bit by bit, so that it shares nothing with the kernels. */
+/* Bit by bit, independent of the kernels. */
 static uint32_t count_ones(uint64_t x)
 {
     uint32_t ones = 0;
@@ -103,8 +103,8 @@ static void test_one_near_half_at_each_place(void **state)
     testing_done();
 }
 
-/* The last group of a block, of which some halves are no fingerprints: nothing is read behind the block, and a search
- * reports none of what stands there. */
+/* The last group of a block, of which some halves are no fingerprints: nothing is read after the block, and a search
+ * does not report them. */
 static void test_last_group_of_a_block(void **state)
 {
     rng random = rng_seeded(run_seed + 2);
@@ -121,7 +121,7 @@ static void test_last_group_of_a_block(void **state)
         const uint8_t *placed = guard_before_end(&memory, bytes);
         assert_true(ss_block_open(&block, placed, block_bytes, &all.code, &reason));
         const uint32_t last = block.group_count - 1, size = ss_block_group_size(&block, last);
-        for (uint32_t i = 0; i < 64; i++) { /* what stands at each place, a fingerprint or not */
+        for (uint32_t i = 0; i < 64; i++) { /* each position, a fingerprint or not */
             const uint32_t lower = ss_load_le32(placed + last * GROUP_BYTES + 4 * (size_t)i);
             check_find(placed, 0, block.group_count, lower, 0);
             for (uint32_t way = 0; way < BLOCK_WAYS; way++) {
@@ -190,7 +190,7 @@ static void make_code(rng *random, ss_code *code)
     ss_code_init(code, lengths);
 }
 
-/* Groups of sound blocks, and of these with bits flipped, between forbidden pages. */
+/* Groups of valid blocks, and of these with flipped bits, between forbidden pages. */
 static void test_decoding_of_sound_and_flipped_groups(void **state)
 {
     rng random = rng_seeded(run_seed + 3);
@@ -365,7 +365,7 @@ static void check_between(const ss_kernels *kernels, const uint64_t *values, con
     assert_int_equal(next, found);
 }
 
-/* As many folded values as may be read, and no more, so that reading further behind them is seen. */
+/* Exactly as many folded values as may be read, so that reads beyond them are detected. */
 static ss_folded fold_all(const uint64_t *values, uint32_t count)
 {
     ss_folded folded = {.folds = calloc(count, sizeof *folded.folds), .uppers = calloc(count, sizeof *folded.uppers)};

@@ -1,4 +1,4 @@
-/* The manifest: it is read as it was written. A changed, cut or impossible manifest is refused. */
+/* The manifest: it is read as it was written. A changed, cut or invalid manifest is refused. */
 #include "store/manifest.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@
 
 #define MAX_BLOCKS (UINT64_C(1) << 40) /* of a file */
 
-/* ----- what the tests share ----- */
+/* ----- helpers ----- */
 
 static ss_dir open_scratch(void)
 {
@@ -30,7 +30,7 @@ static ss_dir open_scratch(void)
     return dir;
 }
 
-/* A segment as a build makes it; its id fits its contents. */
+/* A segment as a build makes it; its id matches its fields. */
 static void make_segment(rng *random, const char *plan, uint32_t distance, bool has_ids, ss_manifest_segment *segment)
 {
     sstore_error error = {.status = SSTORE_OK};
@@ -81,7 +81,7 @@ static file_bytes write_manifest(const ss_manifest *manifest)
     return file_load(scratch_path(SS_MANIFEST_NAME));
 }
 
-/* Decode what must not outlive the call; bytes in memory of exactly their size. */
+/* Decode from memory of exactly the right size, which is freed after the call. */
 static sstore_status decode(const uint8_t *from, size_t size, sstore_error *error)
 {
     uint8_t *exact = malloc(size + (size == 0));
@@ -97,7 +97,7 @@ static sstore_status decode(const uint8_t *from, size_t size, sstore_error *erro
     return status;
 }
 
-/* Make size and checksum fit, so that what lies behind them is looked at. */
+/* Update size and checksum, so that the other fields are checked. */
 static void sign(file_bytes *content)
 {
     const size_t signed_bytes = content->size - CHECKSUM_BYTES;
@@ -194,7 +194,7 @@ static void test_recipes(void **state)
     testing_done();
 }
 
-/* As many segments as there can be, and one more. */
+/* The maximum number of segments, and one more. */
 static void test_max_segments(void **state)
 {
     rng random = rng_seeded(run_seed + 2);
@@ -209,7 +209,7 @@ static void test_max_segments(void **state)
     }
 }
 
-/* The new one takes the old one's place, also where a killed writer left its own. */
+/* The new one replaces the old one, also if a killed writer left its own. */
 static void test_replacing(void **state)
 {
     rng random = rng_seeded(run_seed + 3);
@@ -272,7 +272,7 @@ static void test_every_flipped_bit_is_refused(void **state)
     testing_done();
 }
 
-/* Cut to every length or extended: also where size and checksum are made to fit. */
+/* Cut to every length or extended: also with updated size and checksum. */
 static void test_other_sizes_are_refused(void **state)
 {
     file_bytes content = make_content(2);
@@ -314,7 +314,7 @@ static const changed_field changed_fields[] = {
     {MANIFEST_OPTIONAL, 8, UINT64_MAX, SSTORE_OK},
     {MANIFEST_BITS, 4, 128, SSTORE_ERROR_UNSUPPORTED},
     {MANIFEST_BITS, 4, 0, SSTORE_ERROR_UNSUPPORTED},
-    {MANIFEST_DISTANCE, 4, 4, SSTORE_ERROR_DAMAGED}, /* not the k that the segment's id was made with */
+    {MANIFEST_DISTANCE, 4, 4, SSTORE_ERROR_DAMAGED}, /* not the k of the segment's id */
     {MANIFEST_DISTANCE, 4, SSTORE_MAX_BUILD_DISTANCE + 1, SSTORE_ERROR_DAMAGED},
     {MANIFEST_DISTANCE, 4, UINT32_MAX, SSTORE_ERROR_DAMAGED},
     {MANIFEST_FLAGS, 4, 0, SSTORE_ERROR_DAMAGED}, /* without ids the counts do not fit */
@@ -357,12 +357,12 @@ static const changed_field changed_fields[] = {
     {AT_SEGMENT + SEGMENT_COLUMN, 4, UINT32_MAX, SSTORE_ERROR_UNSUPPORTED},
     {AT_SEGMENT + SEGMENT_COLUMN, 4, 32, SSTORE_OK},
     {AT_SEGMENT + SEGMENT_DIRECTORY_BYTES, 8, UINT64_MAX, SSTORE_ERROR_DAMAGED}, /* more than its blocks can need */
-    {AT_SEGMENT + SEGMENT_DIRECTORY_BYTES, 8, 20480, SSTORE_OK}, /* held against the file when it is opened */
+    {AT_SEGMENT + SEGMENT_DIRECTORY_BYTES, 8, 20480, SSTORE_OK}, /* compared with the file when it is opened */
     {AT_SEGMENT + SEGMENT_DIRECTORY_SUM, 8, 0, SSTORE_OK},
     {AT_SEGMENT + SEGMENT_ID_BLOCKS, 8, 0, SSTORE_ERROR_DAMAGED},
     {AT_SEGMENT + SEGMENT_ID_BLOCKS, 8, 1001, SSTORE_ERROR_DAMAGED},
     {AT_SEGMENT + SEGMENT_ID_BLOCKS, 8, SS_MAX_BLOCK_COUNT + 1, SSTORE_ERROR_DAMAGED},
-    {AT_SEGMENT + SEGMENT_ID_HEADER, 8, 0, SSTORE_OK},       /* held against the file when it is opened */
+    {AT_SEGMENT + SEGMENT_ID_HEADER, 8, 0, SSTORE_OK},       /* compared with the file when it is opened */
     {AT_SEGMENT + SEGMENT_KIND, 4, 1, SSTORE_ERROR_DAMAGED}, /* in the segment's id */
     {AT_SEGMENT + SEGMENT_KIND, 4, 2, SSTORE_ERROR_UNSUPPORTED},
     {AT_SEGMENT + SEGMENT_TABLES, 4, 0, SSTORE_ERROR_DAMAGED},
@@ -370,7 +370,7 @@ static const changed_field changed_fields[] = {
     {AT_SEGMENT + SEGMENT_TABLES, 4, 3, SSTORE_ERROR_DAMAGED},
     {AT_SEGMENT + SEGMENT_TABLES, 4, 65, SSTORE_ERROR_DAMAGED},
     {AT_SEGMENT + SEGMENT_TABLES, 4, UINT32_MAX, SSTORE_ERROR_DAMAGED},
-    {AT_SEGMENT + SEGMENT_LMDB_FORMAT, 4, 0, SSTORE_OK}, /* looked at when the directory is opened */
+    {AT_SEGMENT + SEGMENT_LMDB_FORMAT, 4, 0, SSTORE_OK}, /* checked when the directory is opened */
     {AT_SEGMENT + SEGMENT_UNUSED, 4, UINT32_MAX, SSTORE_OK},
     /* table 0 */
     {AT_TABLE + TABLE_MASK, 8, UINT64_C(0xffffffff00000001), SSTORE_ERROR_DAMAGED},
@@ -387,7 +387,7 @@ static const changed_field changed_fields[] = {
     {AT_TABLE + TABLE_HEADER, 8, 0, SSTORE_OK},
 };
 
-/* An older store is told to be built again, and which one it is. */
+/* The error of an older store tells its version, and to rebuild it. */
 static void test_older_versions(void **state)
 {
     for (uint32_t version = 0; version < SS_FORMAT_VERSION; version++) {
@@ -425,7 +425,7 @@ static void test_changed_fields(void **state)
     testing_done();
 }
 
-/* ----- contents that cannot be true, under a segment id that fits them ----- */
+/* ----- invalid contents, with a matching segment id ----- */
 
 static void drop_ids(ss_manifest *manifest, ss_manifest_segment *segment)
 {
@@ -516,7 +516,7 @@ static const char *change_content(uint32_t number, ss_manifest *manifest, ss_man
     }
 }
 
-static void test_impossible_contents(void **state)
+static void test_invalid_contents(void **state)
 {
     const char *what = "";
     for (uint32_t number = 0; what != NULL; number++) {
@@ -584,7 +584,7 @@ static void test_proofs_end(void **state)
     free_made(&made);
 }
 
-/* ----- files that are none ----- */
+/* ----- files that are not manifests ----- */
 
 static void check_read(sstore_status wanted)
 {
@@ -611,7 +611,7 @@ static void test_strange_files(void **state)
     assert_int_equal(symlink(other, path), 0);
     check_read(SSTORE_ERROR_DAMAGED);
     scratch_remove(path);
-    assert_int_equal(mkfifo(path, 0666), 0); /* must not be waited for */
+    assert_int_equal(mkfifo(path, 0666), 0); /* must not block the call */
     check_read(SSTORE_ERROR_DAMAGED);
     scratch_remove(path);
     assert_int_equal(mkdir(path, 0777), 0);
@@ -647,7 +647,7 @@ static void test_sums_carry(void **state)
     assert_int_equal(sum.high, 1);
 }
 
-/* The id depends on what the bytes of the files depend on, and on nothing else. */
+/* The id depends on everything that determines the files' bytes, and on nothing else. */
 static void test_segment_id(void **state)
 {
     rng random = rng_seeded(run_seed + 7);
@@ -691,7 +691,7 @@ int main(void)
         cmocka_unit_test_teardown(test_other_sizes_are_refused, testing_teardown),
         cmocka_unit_test(test_older_versions),
         cmocka_unit_test_teardown(test_changed_fields, testing_teardown),
-        cmocka_unit_test_teardown(test_impossible_contents, testing_teardown),
+        cmocka_unit_test_teardown(test_invalid_contents, testing_teardown),
         cmocka_unit_test(test_proofs_end),
         cmocka_unit_test(test_strange_files),
         cmocka_unit_test(test_content_sum),

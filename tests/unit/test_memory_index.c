@@ -1,5 +1,5 @@
-/* The static and the growing index in memory: each must find the records that trying every one finds, for all kinds of
- * data, distances and numbers of records. */
+/* The static and the growing index in memory: each must find the same records as comparing all, for all kinds of data,
+ * distances and numbers of records. */
 #include "stream/memory_index.h"
 
 #include <inttypes.h>
@@ -126,7 +126,7 @@ static void test_static_index_of_many(void **state)
     testing_done();
 }
 
-/* Nothing to find, and nothing to search for. */
+/* No values, and nothing to search for. */
 static void test_static_index_without_work(void **state)
 {
     rng random = rng_seeded(run_seed + 2);
@@ -216,7 +216,7 @@ static void must_add(ss_growing_index *index, const data_set *data, size_t from,
         assert_ok(ss_growing_index_add(index, data->fingerprints[i], data->ids[i], &error), &error);
 }
 
-/* Add all records, and ask now and then. */
+/* Add all records, and search now and then. */
 static void check_growth(rng *random, data_kind kind, size_t count, uint32_t distance)
 {
     data_set data;
@@ -258,7 +258,7 @@ static sstore_status gather(void *context, const uint64_t *fingerprints, const u
     return SSTORE_OK;
 }
 
-/* All records come out again. */
+/* All records are returned. */
 static void test_each_record_of_a_growing_index(void **state)
 {
     rng random = rng_seeded(run_seed + 4);

@@ -17,7 +17,7 @@
 static const char *const named[] = {"20", "16", "10", "4", "3", "2", "1"};
 #define NAMED_COUNT (sizeof named / sizeof *named)
 
-/* ----- what the tests share ----- */
+/* ----- helpers ----- */
 
 static void must_parse(const char *name, uint32_t distance, ss_plan *plan)
 {
@@ -48,7 +48,7 @@ static uint64_t next_pattern(uint64_t x)
     return ripple == 0 || x == 0 ? 0 : ripple | ((x ^ ripple) >> 2) / lowest;
 }
 
-/* Look at every pattern of at most `bits` bits. Returns their number. */
+/* Try every pattern of at most `bits` bits. Returns their number. */
 static uint64_t check_all_patterns(const ss_plan *plan, const int32_t *radii, uint32_t bits)
 {
     uint64_t count = 0;
@@ -97,7 +97,7 @@ static void test_named_plans_are_complete(void **state)
     testing_done();
 }
 
-/* Tables, widths of prefixes and radii as design.md's table has them. */
+/* The tables, prefix bits and radii of the named plans, as in format-spec/sstore-format.md, section 10. */
 static void test_named_plans_at_3(void **state)
 {
     static const struct {
@@ -134,7 +134,7 @@ static void test_groups_of_24_20_20(void **state)
     assert_int_equal(plan.tables[2].key_mask, UINT64_C(0x00000000000fffff));
 }
 
-/* Disjoint groups take all of k + 1 flips and no more: one fewer anywhere and a pair slips through. */
+/* Disjoint bit groups need a sum of (radius + 1) of exactly k + 1: with one less anywhere a pair is missed. */
 static void test_disjoint_radii_add_up(void **state)
 {
     static const char *const names[] = {"4", "3", "2", "1", "5c1", "7c1", "8c1"};
@@ -165,7 +165,7 @@ static void test_disjoint_radii_add_up(void **state)
     testing_done();
 }
 
-/* Of b groups some c hold at most c * floor(k / b) + max(0, c - b + (k mod b)) of k flips, and it can be as many. */
+/* Some c of b bit groups have at most c * floor(k / b) + max(0, c - b + (k mod b)) of k flips, and may have as many. */
 static void test_choose_radius_follows_the_formula(void **state)
 {
     for (uint32_t b = 1; b <= 11; b++) {
@@ -199,7 +199,7 @@ static void test_choose_radius_follows_the_formula(void **state)
     testing_done();
 }
 
-/* No radius of a plan is larger than it need be. */
+/* No radius of a plan is larger than necessary. */
 static void test_radii_are_minimal(void **state)
 {
     static const char *const names[] = {"20", "16", "10", "4", "3", "2", "1", "6c2", "5c4", "4c2/4c1"};
@@ -225,7 +225,7 @@ static void test_radii_are_minimal(void **state)
 
 /* ----- the search for an uncovered pattern ----- */
 
-/* Any tables over a few bits, so that all patterns of these can be looked at. */
+/* Any tables over a few bits, so that all patterns of these can be tried. */
 static void make_small_plan(rng *random, ss_plan *plan, int32_t radii[SS_MAX_TABLES], uint64_t *bits_out)
 {
     const uint64_t bits = rng_flip(random, 0, (uint32_t)rng_between(random, 1, 12));
@@ -297,8 +297,8 @@ static void test_first_cover_is_the_first(void **state)
 }
 
 /*
- * A plan made to be slow: 64 tables over random bits, at the largest distance. The search has to give up at some time;
- * what it says must be true all the same. No time is asserted, but it shows if it takes long.
+ * A slow plan: 64 tables over random bits, at the largest distance. The search must give up at some time, and its
+ * result must still be correct. No time is asserted, but a long one would be noticed.
  */
 static void test_search_ends(void **state)
 {
@@ -317,7 +317,7 @@ static void test_search_ends(void **state)
     }
 }
 
-/* Searches that share a number of steps take no more of them, and with none left prove nothing. */
+/* Searches with a common budget of steps stay within it, and prove nothing without steps. */
 static void test_steps_are_shared(void **state)
 {
     rng random = rng_seeded(run_seed + 4);
@@ -457,7 +457,7 @@ static void test_permutation_by_random_masks(void **state)
     testing_done();
 }
 
-/* Every table of the plans in use. A permutation of theirs takes few runs, since that is what a query pays for. */
+/* Every table of the plans in use. Their permutations have few runs, because a query pays for each run. */
 static void test_permutations_of_plans(void **state)
 {
     static const char *const names[] = {"20", "16", "10", "4", "3", "2", "1"};
@@ -475,7 +475,7 @@ static void test_permutations_of_plans(void **state)
     }
 }
 
-/* A mask whose bits lead already changes nothing. */
+/* A mask of the leading bits changes nothing. */
 static void test_permutation_by_leading_mask_changes_nothing(void **state)
 {
     rng random = rng_seeded(run_seed + 12);
@@ -489,7 +489,7 @@ static void test_permutation_by_leading_mask_changes_nothing(void **state)
     }
 }
 
-/* A single group of bits, wherever it is, takes a rotation. The spec's example takes two. */
+/* A single bit group, anywhere, takes one rotation. The spec's example takes two. */
 static void test_permutation_of_one_group(void **state)
 {
     ss_permutation permutation;

@@ -39,7 +39,7 @@ static void test_bad_names_are_refused(void **state)
         "24:1,20,20:0", "24,20:0,20:0", /* radii for all or for none */
         "ffff:0", "fffffffffffffff:3", "fffffffffffffffff:3", "0000000000000000:0", "ffffffffffffffgf:3",
         "0xffffffffffffffff:3", "ff00000000000000:9", "ffffffffffffffff:3,ffffffffffffffff",
-        /* a number that is not one of the well-known plans */
+        /* numbers that are not names */
         "8", "7", "5", "30", "64", "04", "0", "100", "1000000000000000",
     };
     /* clang-format on */
@@ -55,7 +55,7 @@ static void test_bad_names_are_refused(void **state)
     testing_done();
 }
 
-/* As many tables as there can be, and one more. */
+/* The maximum number of tables, and one more. */
 static void test_max_tables(void **state)
 {
     char name[SS_MAX_TABLES * 24];
@@ -72,7 +72,7 @@ static void test_max_tables(void **state)
     }
 }
 
-/* An incomplete plan is refused with a pattern that it misses indeed. */
+/* An incomplete plan is refused with a pattern that it really misses. */
 static void test_incomplete_plans_are_refused(void **state)
 {
     static const struct {
@@ -149,7 +149,7 @@ static void check_same(const ss_plan *a, const ss_plan *b)
     }
 }
 
-/* What is written is read again as the same plan. */
+/* A written plan is read as the same plan. */
 static void check_format(const ss_plan *plan)
 {
     char name[SS_MAX_TABLES * 24];
@@ -161,7 +161,7 @@ static void check_format(const ss_plan *plan)
     check_same(plan, &again);
 }
 
-/* Too small a buffer gets the begin, and the whole length is told. */
+/* A buffer that is too small gets the begin, and the full length is returned. */
 static void check_cut_format(const ss_plan *plan)
 {
     char name[SS_MAX_TABLES * 24], part[40];

@@ -113,7 +113,7 @@ static void test_repeats_leave_the_sample(void **state)
     assert_true(ss_sampler_finish(&sampler) == 0.25);
     assert_int_equal(sampler.count, 1000);
     ss_sampler_init(&sampler, room);
-    for (uint64_t i = 0; i < 4 * SS_SAMPLE_CAPACITY; i++) /* one alone fills any sample */
+    for (uint64_t i = 0; i < 4 * SS_SAMPLE_CAPACITY; i++) /* repeats of one fill any sample */
         ss_sampler_add(&sampler, 7);
     ss_sampler_finish(&sampler);
     assert_true(sampler.count <= 1);
@@ -266,7 +266,7 @@ static void test_a_limit_is_kept(void **state)
     }
 }
 
-/* ----- what queries really read ----- */
+/* ----- measured reads of queries ----- */
 
 typedef struct tally {
     double fingerprint_count, expected_probes, expected_blocks, expected_candidates, probes, blocks, candidates;
@@ -342,13 +342,13 @@ static void test_estimates_against_stores(void **state)
     testing_done();
 }
 
-/* A store's size is what was estimated, within a few percent. */
+/* A store's size is near the estimate, within a few percent. */
 static void test_sizes_against_stores(void **state)
 {
     static const char *const plans[] = {"10", "4", "2"};
     rng random = rng_seeded(run_seed);
     data_set data;
-    data_make(&random, DATA_UNIFORM, DATA_ORDINALS, STORE_RECORDS, false, &data);
+    data_make(&random, DATA_UNIFORM, DATA_ASSIGNED, STORE_RECORDS, false, &data);
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
         sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
         sstore_statistics facts = {.struct_size = sizeof facts};

@@ -23,7 +23,7 @@ typedef enum order {
     ORDER_COUNT
 } order;
 
-/* Sizes about the one below which insertion takes over, and others. */
+/* Sizes near the limit of insertion sort, and others. */
 static const size_t sizes[] = {0, 1, 2, 3, 23, 24, 25, 26, 50, 97, 255, 256, 257, 4000, MAX};
 #define SIZE_COUNT (sizeof sizes / sizeof *sizes)
 
@@ -100,7 +100,7 @@ static int compare_triples(const void *left, const void *right)
     return by_first != 0 ? by_first : by_second != 0 ? by_second : compare_numbers(&a->third, &b->third);
 }
 
-/* Each word of a kind of its own. */
+/* Each word of a separate kind. */
 static void check_triples(rng *random, order first, order second, order third, size_t count)
 {
     ss_triple *triples = malloc((count + 1) * sizeof *triples), *wanted = malloc((count + 1) * sizeof *triples);

@@ -1,5 +1,5 @@
 /* The calls that read, beyond right answers: wrong arguments are refused with a reason and leave nothing behind,
- * callbacks stop a call, and options that restrict a call are kept. */
+ * callbacks stop a call, and options that restrict a call are obeyed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* ----- what is refused ----- */
+/* ----- refused arguments ----- */
 
 /* With an error to fill, and without. */
 #define assert_refused(call, call_without_error)                                                                       \
@@ -124,11 +124,11 @@ static void test_open_refuses(void **state)
     for (size_t more = 1; more < sizeof newer.more; more++) { /* as of a later one */
         sstore_error error = {.status = SSTORE_OK};
         newer.options.struct_size = sizeof options + more;
-        newer.more[more] = 1; /* which is not the struct's any more */
+        newer.more[more] = 1; /* after the struct */
         assert_ok(sstore_open(self->path, &newer.options, &store, &error), &error);
         sstore_close(store);
         newer.more[more] = 0;
-        newer.more[more - 1] = 1; /* a field that is not known, and asked for */
+        newer.more[more - 1] = 1; /* an unknown field that is set */
         assert_status(sstore_open(self->path, &newer.options, &store, &error), SSTORE_ERROR_UNSUPPORTED, &error);
         assert_null(store);
         newer.more[more - 1] = 0;
@@ -189,7 +189,7 @@ static void test_stat_refuses(void **state)
     REFUSED(sstore_stat_table, self->store, 0, 0, &table);
 }
 
-/* ----- what stops ----- */
+/* ----- stopping ----- */
 
 /* Stops at the `left`-th call. */
 typedef struct stopper {
@@ -307,7 +307,7 @@ static int watch_progress(void *context, const sstore_progress *progress)
     return ++watch->calls == watch->stop_at;
 }
 
-/* The progress of a check ends at 1. It can stop the check, which then tells nothing of the store. */
+/* The progress of a check ends at 1. It can stop the check, which then tells nothing about the store. */
 static void test_verify_progress(void **state)
 {
     const fixture *self = *state;
@@ -331,7 +331,7 @@ static void test_verify_progress(void **state)
     assert_int_equal(error.status, SSTORE_OK);
 }
 
-/* ----- what is restricted ----- */
+/* ----- restrictions ----- */
 
 static void test_recipe(void **state)
 {
@@ -378,7 +378,7 @@ static void test_max_memory(void **state)
     }
 }
 
-/* Mapped where half of the memory has room for the store. */
+/* Mapped if the store fits into half of the memory. */
 static void test_auto_mode(void **state)
 {
     const char *path = scratch_path("larger");
@@ -388,7 +388,7 @@ static void test_auto_mode(void **state)
     rng random = rng_seeded(1);
     sstore *store, *again;
     sstore_error error;
-    data_make(&random, DATA_UNIFORM, DATA_ORDINALS, 40000, false, &data);
+    data_make(&random, DATA_UNIFORM, DATA_ASSIGNED, 40000, false, &data);
     store_must_build(path, &build, &data);
     assert_int_equal(options.io, SSTORE_IO_AUTO);
     assert_ok(sstore_open(path, &options, &store, &error), &error);
@@ -405,7 +405,7 @@ static void test_auto_mode(void **state)
         assert_int_equal(store->options.io, less == 0 ? SSTORE_IO_MMAP : SSTORE_IO_PREAD);
         sstore_close(store);
     }
-    /* Where buffers for pread do not fit, but what mapping takes does */
+    /* If the buffers of pread do not fit, but mapping does */
     sstore_statistics facts = {.struct_size = sizeof facts};
     options.io = SSTORE_IO_PREAD;
     options.max_memory_bytes = 0;
@@ -421,8 +421,7 @@ static void test_auto_mode(void **state)
     data_free(&data);
 }
 
-/* In a process of its own: whether the limit of address space counts. An emulator of another processor may ignore
- * it. */
+/* In a separate process: whether the limit of address space counts. An emulator may ignore it. */
 static bool limit_counts(const struct rlimit *space, uint64_t limit_before)
 {
     struct rlimit now;
@@ -474,7 +473,7 @@ static void test_names_of_statuses(void **state)
     assert_string_equal(sstore_version(), SSTORE_VERSION_STRING);
 }
 
-/* Of a path that is too long for the error its end is kept, which tells more. */
+/* Of a path that is too long for the error the end is shown. */
 static void test_long_path(void **state)
 {
     char path[2001] = "/nowhere";
@@ -517,7 +516,7 @@ static void check_all_found(const fixture *self, sstore_cursor *cursor)
     }
 }
 
-/* A store has no path in it: it may be moved, also while it is open. */
+/* A store contains no path: it may be moved, also while it is open. */
 static void test_moved_store(void **state)
 {
     fixture *self = *state;

@@ -1,5 +1,5 @@
 /* Rebuilding directories in cases that damaged files cannot show: another LMDB's format, wrong arrays, blocks with
- * right checksums that do not follow each other, and file systems without hard links. */
+ * correct checksums that do not follow each other, and file systems without hard links. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #define BLOCK_BYTES 256u
 #define RECORDS 600u
 
-/* What linkat() fails with in this program; 0: it does not. */
+/* The errno of linkat() in this program; 0: it succeeds. */
 static int link_error;
 
 int linkat(int from_fd, const char *from, int to_fd, const char *to, int flags)
@@ -29,9 +29,9 @@ int linkat(int from_fd, const char *from, int to_fd, const char *to, int flags)
     return -1;
 }
 
-/* ----- what the tests share ----- */
+/* ----- helpers ----- */
 
-/* A store, what is in it, and its manifest to be changed. */
+/* A store, its records, and its manifest, which may be changed. */
 typedef struct subject {
     data_set data;
     oracle truth;
@@ -133,13 +133,13 @@ static void test_other_lmdb_formats(void **state)
         now.segment->lmdb_format = others[i];
         save_manifest(&now);
         check_open(SSTORE_ERROR_UNSUPPORTED);
-        /* Nobody adds to it as it is, nor removes. */
+        /* Adding and removing are refused. */
         sstore_status status = sstore_builder_create_addition(store_path(), NULL, &builder, &error);
         assert_status(status, SSTORE_ERROR_UNSUPPORTED, &error);
         assert_non_null(strstr(error.message, SS_DIRECTORY_ADVICE));
         status = sstore_remover_create(store_path(), NULL, &remover, &error);
         assert_status(status, SSTORE_ERROR_UNSUPPORTED, &error);
-        /* Who reads its records alone needs no directory. */
+        /* Reading only records needs no directory. */
         const char *merged = scratch_path("merged"), *inputs[] = {store_path()};
         assert_ok(sstore_merge(merged, inputs, 1, NULL, NULL, &error), &error);
         assert_ok(sstore_verify(merged, NULL, NULL, NULL, &error), &error);
@@ -151,7 +151,7 @@ static void test_other_lmdb_formats(void **state)
     }
 }
 
-/* What of the arrays is written into a directory whose size and sum are right. */
+/* The defect of the arrays in a directory with the right size and checksum. */
 typedef enum flaw {
     NOTHING_THERE,
     NO_IDS,
@@ -232,7 +232,7 @@ static void test_flawed_directories(void **state)
 
 /* ----- block files ----- */
 
-/* Make a block's trailer right. */
+/* Update a block's trailer. */
 static void set_checksums(file_bytes *content, const char *path, uint64_t block)
 {
     ss_block_header header;
@@ -274,9 +274,9 @@ static const misfit misfits[] = {
     {"ids.blk", 0, 8, 1, "first rank does not follow", false},
     {"ids.blk", 16, 2, 1, "", false}, /* one record more or less */
     {"ids.blk", 18, 1, 128, "larger than the block", false},
-    {"ids.blk", 19, 1, 2, "", false}, /* goes on, or does not any more */
+    {"ids.blk", 19, 1, 2, "", false}, /* continued, or no longer */
     {"ids.blk", 19, 1, 64, "unknown flag", false},
-    {"ids.blk", 19, 1, 2, "do not match the fingerprints of table 0", true}, /* it goes on, with nothing behind it */
+    {"ids.blk", 19, 1, 2, "do not match the fingerprints of table 0", true}, /* continued, but without a next block */
 };
 
 static void test_blocks_that_do_not_follow(void **state)
@@ -329,7 +329,7 @@ static void take_one(file_bytes *content, const char *path, uint64_t number)
     set_checksums(content, path, number);
 }
 
-/* A fingerprint is missing where nothing else tells: its table has fewer than its header says. */
+/* A fingerprint is missing, and only the count in the header shows this. */
 static void test_missing_fingerprint(void **state)
 {
     for (uint32_t table = 0; table < 2; table++) {
@@ -359,7 +359,7 @@ static nlink_t links_of(const char *name)
     return info.st_nlink;
 }
 
-/* Where there are no hard links, or no more, files are copied. */
+/* Without hard links, or beyond their limit, files are copied. */
 static void test_without_hard_links(void **state)
 {
     static const int errors[] = {EPERM, EOPNOTSUPP, ENOSYS, EMLINK, EXDEV};
@@ -383,7 +383,7 @@ static void test_without_hard_links(void **state)
     }
 }
 
-/* Nothing is changed where a link is refused for another reason; and no link is left in the end. */
+/* If a link is refused for another reason, nothing is changed, and no link is left. */
 static void test_hard_links(void **state)
 {
     subject now;

@@ -41,7 +41,7 @@ static sstore_remover *begin(void)
     return remover;
 }
 
-/* Finish, and compare what it says with what is to be: `left` is a mask of the records that are still there. */
+/* Finish, and compare the result with the expected one: `left` is a mask of the remaining records. */
 static void finish(sstore_remover *remover, data_ids kind, uint64_t given, unsigned left)
 {
     sstore_change change = {.struct_size = sizeof change};
@@ -79,7 +79,7 @@ static void finish(sstore_remover *remover, data_ids kind, uint64_t given, unsig
     assert_int_equal(change.segment_count, after.segment_count);
     assert_int_equal(change.segment_count_before, before.segment_count);
     assert_int_equal(change.segment_count,
-                     before.segment_count + (change.removed_count > 0)); /* else nothing is written */
+                     before.segment_count + (change.removed_count > 0)); /* otherwise nothing is written */
     assert_true(change.conflict_count == 0 && change.min_conflicting_id == 0 && !change.ids_checked);
     assert_ok(sstore_verify(path, NULL, NULL, NULL, &error), &error);
     oracle_free(&truth);
@@ -96,7 +96,7 @@ static void test_records(void **state)
     sstore_remover *remover = begin();
     assert_ok(sstore_remover_remove(remover, some, their_ids, 5, &error), &error);
     finish(remover, DATA_IDS, 5, ALL & ~(1u << 1) & ~(1u << 5));
-    remover = begin(); /* they are gone */
+    remover = begin(); /* they are removed */
     assert_ok(sstore_remover_remove(remover, some, their_ids, 3, &error), &error);
     finish(remover, DATA_IDS, 3, ALL & ~(1u << 1) & ~(1u << 5));
 }
@@ -120,13 +120,13 @@ static void test_ids(void **state)
     sstore_remover *remover = begin();
     assert_ok(sstore_remover_remove_ids(remover, some, 5, &error), &error);
     finish(remover, DATA_IDS, 5, ALL & ~(1u << 1) & ~(1u << 3) & ~(1u << 7));
-    build(DATA_ORDINALS); /* an ordinal is an id as any other */
+    build(DATA_ASSIGNED); /* assigned ids are removed like others */
     remover = begin();
     assert_ok(sstore_remover_remove_ids(remover, some, 5, &error), &error);
-    finish(remover, DATA_ORDINALS, 5, ALL & ~(1u << 2) & ~1u);
+    finish(remover, DATA_ASSIGNED, 5, ALL & ~(1u << 2) & ~1u);
 }
 
-/* All ways in one removal, and nothing by each. */
+/* All ways in one removal, and each way without records. */
 static void test_all_ways_in_one_removal(void **state)
 {
     const uint64_t fingerprint = 12, id = 4, other = 10, other_id = 3;
@@ -144,7 +144,7 @@ static void test_all_ways_in_one_removal(void **state)
     finish(begin(), DATA_IDS, 0, ALL);
 }
 
-/* In a store without ids a record is a fingerprint, whatever ids come with it. */
+/* In a store without ids a record is a fingerprint, and ids are ignored. */
 static void test_without_ids(void **state)
 {
     const uint64_t some[] = {10, 14, 99}, unread[] = {7, 7, 7};
@@ -158,7 +158,7 @@ static void test_without_ids(void **state)
     remover = begin();
     assert_ok(sstore_remover_remove_fingerprints(remover, some, 3, &error), &error);
     finish(remover, DATA_NO_IDS, 3, ALL & ~7u & ~(1u << 7));
-    /* There are no ids to remove by; the remover can only be given up then. */
+    /* Removal by id fails, and the remover can only be freed. */
     build(DATA_NO_IDS);
     remover = begin();
     assert_status(sstore_remover_remove_ids(remover, unread, 1, &error), SSTORE_ERROR_ARGUMENT, &error);
@@ -207,14 +207,14 @@ static void test_refusals(void **state)
     assert_status(sstore_remover_remove_ids(NULL, ids, 1, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_status(sstore_remover_finish(NULL, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
     sstore_remover_abort(NULL);
-    /* A call that fails frees the remover, and the store is as it was: another can begin. */
+    /* A call that fails frees the remover, and the store is unchanged: another one can begin. */
     remover = begin();
     assert_ok(sstore_remover_remove_ids(remover, ids, 1, &error), &error);
     assert_status(sstore_remover_finish(remover, &change, &error), SSTORE_ERROR_ARGUMENT, &error);
     finish(begin(), DATA_IDS, 0, ALL);
 }
 
-/* Who gives up has removed nothing. */
+/* An aborted removal changes nothing. */
 static void test_abort(void **state)
 {
     sstore_error error = {.status = SSTORE_OK};
@@ -225,7 +225,7 @@ static void test_abort(void **state)
     assert_ok(sstore_remover_remove_ids(remover, ids, RECORDS, &error), &error);
     sstore_remover_abort(remover);
     finish(begin(), DATA_IDS, 0, ALL);
-    /* And who removes everything has nothing left. */
+    /* Removing everything leaves an empty store. */
     remover = begin();
     assert_ok(sstore_remover_remove(remover, fingerprints, ids, RECORDS, &error), &error);
     assert_ok(sstore_remover_remove_ids(remover, ids, RECORDS, &error), &error);

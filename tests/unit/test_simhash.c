@@ -101,7 +101,7 @@ static void test_weights_are_kept_to_two_to_the_minus_twenty(void **state)
         assert_int_equal(simhash(&hash, &dropped[i], 1), 0);
 }
 
-/* Sums that no double holds: thousands of the largest weights, one unit more on one side. */
+/* Sums that a double cannot represent: thousands of the largest weights, one unit more on one side. */
 static void test_sums_are_exact(void **state)
 {
     static uint64_t hashes[2 * MANY_FEATURES + 1];

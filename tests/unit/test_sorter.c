@@ -15,7 +15,7 @@
 #define MIN_MEMORY ((uint64_t)1 << 20) /* of records that are spilled */
 #define SPILLING_RECORDS 300000
 
-/* ----- what the tests share ----- */
+/* ----- helpers ----- */
 
 enum { KEYS = 1, RECORDS = 2, TRIPLES = 3 };
 
@@ -45,7 +45,7 @@ static ss_triple input_item(const input *made, size_t i)
                        made->item_words >= TRIPLES ? made->thirds[i] : 0};
 }
 
-/* Make `wanted` of what is in it now. */
+/* Compute `wanted` from the items. */
 static void input_want(input *made)
 {
     made->wanted_count = 0;
@@ -108,7 +108,7 @@ static setting setting_make(rng *random, uint64_t memory_bytes)
 
 static ss_chunk_pool pool; /* of the sorter in use */
 
-/* The sorter before must have been freed. */
+/* The previous sorter must have been freed. */
 static ss_sorter *open_sorter(const input *from, const setting *how, const ss_dir *dir)
 {
     ss_sorter *sorter = NULL;
@@ -212,7 +212,7 @@ static void check_all(ss_sorter *sorter, const input *from, const setting *how)
 static void check_nothing_left(void)
 {
     file_list left = file_list_make(scratch_folder(), "");
-    assert_int_equal(left.count, 0); /* what was spilled has no name */
+    assert_int_equal(left.count, 0); /* the spill file is unnamed */
     file_list_free(&left);
 }
 
@@ -268,7 +268,7 @@ static void test_spilling(void **state)
     testing_done();
 }
 
-/* The least memory of all works, slowly. */
+/* The minimum memory works, slowly. */
 static void test_hardly_any_memory(void **state)
 {
     rng random = rng_seeded(run_seed + 2);
@@ -334,7 +334,7 @@ static void test_free_at_any_time(void **state)
     ss_dir_close(&dir);
 }
 
-/* Where nothing can be spilled, adding says so. */
+/* If nothing can be spilled, adding fails. */
 static void test_no_place_to_spill(void **state)
 {
     rng random = rng_seeded(run_seed + 5);
@@ -405,7 +405,7 @@ static void test_threads(void **state)
         assert_int_equal(all.piece_ends[pieces - 1], from.wanted_count);
         assert_ok(ss_pool_run(4, pieces, load_piece, &all, &error), &error);
         ss_sorter_free(all.sorter);
-        all.sorter = open_sorter(&from, &how, &dir); /* and where no piece was loaded before */
+        all.sorter = open_sorter(&from, &how, &dir); /* and without a piece that was loaded before */
         assert_ok(ss_pool_run(how.writers, PARTS, add_part, &all, &error), &error);
         finish(all.sorter, &how);
         assert_int_equal(ss_sorter_piece_count(all.sorter), pieces);

@@ -1,6 +1,6 @@
 /* Callers that were compiled with another version of the header. For each struct with a struct_size, the size of
- * version 1 and all larger sizes are accepted if unknown fields are 0. Results fill the room that the caller has.
- * Any other size is refused. The sizes of version 1 never change. */
+ * version 1 and all larger sizes are accepted if unknown fields are 0. Results fill the size that the caller has. Any
+ * other size is refused. The sizes of version 1 never change. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "support/testing.h"
 #include "support/use_store.h"
 
-#define MORE 64u /* bytes of fields that are not known */
+#define MORE 64u /* bytes of unknown fields */
 #define RECORDS 100u
 
 static char source[256], target[256];
@@ -286,7 +286,7 @@ static sstore_status take_plan(const void *options, sstore_error *error)
     return sstore_plan(options, ignore_plan, NULL, error);
 }
 
-/* The recipe is "" for whatever fingerprints are refused for. */
+/* The recipe is "" whenever fingerprints are refused. */
 static sstore_status take_text(const void *options, sstore_error *error)
 {
     uint64_t fingerprint;
@@ -316,7 +316,7 @@ static void check_options(const char *name, const void *defaults, size_t size, s
     /* Not all of the small sizes. */
     for (size_t given = 0; given <= size + MORE; given += given + 9 < first_size ? 9 : 1) {
         memcpy(options, &given, sizeof given);
-        options[given > size ? given : size + MORE] = 1; /* behind the struct nothing is looked at */
+        options[given > size ? given : size + MORE] = 1; /* bytes after the struct are ignored */
         if (given < first_size) {
             assert_status(take(options, &error), SSTORE_ERROR_ARGUMENT, &error);
         } else {
@@ -329,7 +329,7 @@ static void check_options(const char *name, const void *defaults, size_t size, s
         memcpy(options, &unset[i], sizeof unset[i]);
         assert_status(take(options, &error), SSTORE_ERROR_ARGUMENT, &error);
     }
-    for (size_t at = 0; at < MORE; at += 1 + at / 4) { /* what is not known is asked for */
+    for (size_t at = 0; at < MORE; at += 1 + at / 4) { /* an unknown field is set */
         const size_t given = size + MORE;
         memcpy(options, &given, sizeof given);
         options[size + at] = 0x80;
@@ -397,7 +397,7 @@ static void test_options(void **state)
 
 /* ----- results ----- */
 
-/* Each fills the struct; with another size of it, it must still do what it does. */
+/* Each fills the struct; with another size it must do the same. */
 static sstore_status give_statistics(void *to, sstore_error *error)
 {
     return sstore_stat(store, to, error);
@@ -547,7 +547,7 @@ static void test_results(void **state)
     check_result("dedup_publish", sizeof(sstore_change), SS_CHANGE_SIZE_1, give_dedup);
 }
 
-/* What callbacks get has the library's size. */
+/* Structs for callbacks have the library's size. */
 static void test_reported_structs(void **state)
 {
     int tables = 0;
@@ -557,13 +557,13 @@ static void test_reported_structs(void **state)
 
 /* ----- the calls that copy ----- */
 
-/* What the library has of a struct, of a version between the first and the present one. */
+/* The library's struct in a version between the first and the current one. */
 typedef struct grown {
     size_t struct_size;
     uint64_t first, second;
 } grown;
 
-/* Fields that the caller does not have keep their defaults, and are not given. */
+/* Fields that the caller does not have keep their defaults, and are not returned. */
 static void test_smaller_than_the_library(void **state)
 {
     const size_t first_size = sizeof(grown) - sizeof(uint64_t);

@@ -1,5 +1,5 @@
 /* Joins within a memory limit must equal comparing every pair: data of all kinds, so little memory that it spills,
- * groups that pass through several pieces and exceed a thread's room, one thread and several. */
+ * groups that span several pieces and exceed a thread's memory, one thread and several. */
 #include "join/table_join.h"
 
 #include <inttypes.h>
@@ -39,7 +39,7 @@ static sstore_status collect(void *context, uint32_t worker, const ss_fingerprin
     return SSTORE_OK;
 }
 
-/* How a join is set up, and what it gave. */
+/* The parameters of a join, and its result. */
 typedef struct setting {
     ss_dir dir;
     ss_progress progress;
@@ -80,7 +80,7 @@ static void setting_close(setting *how)
     ss_dir_close(&how->dir);
 }
 
-/* As many values as looking at every pair of them is bearable for, and their pairs are. */
+/* As many values as can be compared pair by pair, with not too many near pairs. */
 static value_list make_values(rng *random, uint32_t kind, uint32_t distance)
 {
     const uint64_t max = rng_one_in(random, 8) ? 20000 : 5000;
@@ -224,7 +224,7 @@ static void test_spanning_crowd(void **state)
 
 /* ----- how much work is done ----- */
 
-/* Values and how many of them were read, all in all, by any thread. */
+/* Values, and the number that all threads have read. */
 typedef struct counted_values {
     value_list values;
     uint64_t read_count;
@@ -304,7 +304,7 @@ static void test_little_memory(void **state)
     value_list_free(&larger);
 }
 
-/* Values most of which are near one of them, in groups larger than what is held, and some others. */
+/* Values of which most are near one, in groups larger than the memory of a thread, and some others. */
 static void test_spanning_ball(void **state)
 {
     rng random = rng_seeded(run_seed + 5);
@@ -340,7 +340,7 @@ static int stop(void *context, const sstore_progress *progress)
     return --*(int *)context == 0;
 }
 
-/* Whoever takes the pairs can stop the join, and so can whoever hears of its progress, at any time. */
+/* The callbacks for pairs and for progress can stop the join at any time. */
 static void test_stop(void **state)
 {
     rng random = rng_seeded(run_seed + 3);
@@ -359,7 +359,7 @@ static void test_stop(void **state)
             how.progress.context = &left;
         }
         const sstore_status status = ss_table_join(SS_JOIN_SELF, &source, NULL, &how.options, &error);
-        assert_int_equal(status, calls == 0 || left <= 0 ? SSTORE_STOPPED : SSTORE_OK); /* it may be done before */
+        assert_int_equal(status, calls == 0 || left <= 0 ? SSTORE_STOPPED : SSTORE_OK); /* it may end before */
         setting_close(&how);
     }
     value_list_free(&values);

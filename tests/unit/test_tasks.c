@@ -13,7 +13,7 @@
 #define MAX_TASKS 400
 #define MAX_THREADS 8
 
-/* What tasks do, and what they saw. */
+/* What tasks do, and their observations. */
 typedef struct job {
     uint32_t threads;
     atomic_uint runs[MAX_TASKS];
@@ -96,7 +96,7 @@ static void test_lowest_failure_is_told(void **state)
     testing_done();
 }
 
-/* Threads do run side by side: each waits for the other. */
+/* Threads run in parallel: each waits for the other. */
 static sstore_status meet(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
     pthread_barrier_wait(context);

@@ -100,7 +100,7 @@ static void test_text_that_is_no_weight(void **state)
         testing_doing("'%s'", texts[i]);
         assert_false(weight_parse(texts[i], strlen(texts[i]), &weight));
     }
-    assert_false(weight_parse("1\0", 2, &weight)); /* nothing may follow, a zero neither */
+    assert_false(weight_parse("1\0", 2, &weight)); /* nothing may follow, not even a zero */
     testing_done();
 }
 
@@ -114,7 +114,7 @@ static size_t print_halves(char *to, uint64_t halves)
     return (size_t)sprintf(to, "%" PRIu64 ".%015" PRIu64 "%06" PRIu64, halves >> 21, millions, ones % million);
 }
 
-/* Numbers a little below, at, and a little above halves, however many zeros or nines stand between; written with an
+/* Numbers a little below, at, and a little above halves, with any number of zeros or nines between; written with an
  * exponent and leading zeros. */
 static void test_near_halves(void **state)
 {
