@@ -458,7 +458,8 @@ typedef struct sstore_progress {
     uint32_t table_count; /* 0 until the plan is chosen */
 } sstore_progress;
 
-/* Called about a hundred times a second. If it stops the call, the call undoes its work. */
+/* Called after each block or few thousand records: up to a few hundred thousand times a second. A slow callback should
+ * skip most calls. If it stops the call, the call undoes its work. */
 typedef int (*sstore_progress_fn)(void *context, const sstore_progress *progress);
 
 /* ===== Building a store ===== */

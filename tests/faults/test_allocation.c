@@ -4,7 +4,9 @@
  * SSTORE_TEST_LONG=1 all).
  */
 #include <errno.h>
+#include <stdlib.h>
 
+#include "faults/interpose.h"
 #include "faults/trial.h"
 #include "support/random.h"
 
@@ -36,10 +38,66 @@ static void test_spilling(void **state)
     operation_free(&spilling);
 }
 
+/* ----- a matcher goes on after a refusal ----- */
+
+#define FED ((size_t)20000) /* enough to sort them by keys */
+
+typedef struct refusal {
+    uint64_t left; /* requests before the one that is refused */
+    bool refused;
+} refusal;
+
+static verdict refuse_one(void *context, const system_call *call)
+{
+    refusal *self = context;
+    if (call->kind != CALL_ALLOCATE || self->refused || self->left-- > 0)
+        return (verdict){.size = call->size};
+    self->refused = true;
+    return (verdict){.error = ENOMEM};
+}
+
+static int count_match(void *context, const sstore_stream_match *match)
+{
+    ++*(uint64_t *)context;
+    return match->distance > 3;
+}
+
+static void test_matcher_goes_on(void **state)
+{
+    rng random = rng_seeded(run_seed);
+    uint64_t *fingerprints = malloc(FED * sizeof *fingerprints);
+    sstore_error error = {.status = SSTORE_OK};
+    assert_non_null(fingerprints);
+    for (size_t i = 0; i < FED; i++)
+        fingerprints[i] = rng_next(&random);
+    bool refused = true;
+    for (uint64_t request = 0; refused; request++) {
+        sstore_stream_options options = SSTORE_STREAM_OPTIONS_INIT;
+        sstore_stream_matcher *matcher;
+        refusal hook = {.left = request};
+        uint64_t count = 0;
+        options.threads = 1;
+        assert_ok(sstore_stream_matcher_create(fingerprints, FED, &options, &matcher, &error), &error);
+        interpose_begin(&(interposer){.before = refuse_one, .context = &hook});
+        const sstore_status status = sstore_stream_matcher_feed(matcher, fingerprints, NULL, FED, count_match, &count,
+                                                                &error);
+        interpose_end();
+        refused = hook.refused;
+        assert_int_equal(status, refused ? SSTORE_ERROR_MEMORY : SSTORE_OK);
+        count = 0;
+        assert_ok(sstore_stream_matcher_feed(matcher, fingerprints, NULL, FED, count_match, &count, &error), &error);
+        assert_int_equal(count, FED);
+        sstore_stream_matcher_free(matcher);
+        assert_true(!refused || request < 100);
+    }
+    free(fingerprints);
+}
+
 int main(void)
 {
     rng_start_run();
     const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_every_request, testing_teardown),
-                                       cmocka_unit_test_teardown(test_spilling, testing_teardown)};
+                                       cmocka_unit_test_teardown(test_spilling, testing_teardown),
+                                       cmocka_unit_test_teardown(test_matcher_goes_on, testing_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -174,6 +175,40 @@ static void test_made_folder_goes_again(void **state)
     assert_int_equal(entries(SS_UNFINISHED_PREFIX), 1);
     ss_transaction_close(&place);
     assert_false(scratch_exists(store_path()));
+}
+
+/* A relative path may lead to another folder when the made one is removed. */
+static void test_made_folder_goes_after_chdir(void **state)
+{
+    static const char *const paths[] = {"store", "store/", "./store//", "../here/store"};
+    const int before = open(".", O_RDONLY | O_DIRECTORY);
+    assert_true(before >= 0);
+    make_folder(scratch_path("here"));
+    make_folder(scratch_path("there"));
+    make_folder(scratch_path("there/store"));
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        ss_transaction place;
+        sstore_error error = {.status = SSTORE_OK};
+        assert_int_equal(chdir(scratch_path("here")), 0);
+        assert_ok(ss_transaction_open(&place, paths[i], SS_WRITE_NEW, &error), &error);
+        assert_int_equal(chdir(scratch_path("there")), 0);
+        ss_transaction_close(&place);
+        assert_false(scratch_exists(scratch_path("here/store")));
+        assert_true(scratch_exists(scratch_path("there/store")));
+    }
+    /* One that has another name now is not removed, and neither is what has its name. */
+    ss_transaction place;
+    sstore_error error = {.status = SSTORE_OK};
+    assert_ok(ss_transaction_open(&place, scratch_path("here/store"), SS_WRITE_NEW, &error), &error);
+    assert_int_equal(rename(scratch_path("here/store"), scratch_path("here/moved")), 0);
+    make_folder(scratch_path("here/store"));
+    ss_transaction_close(&place);
+    assert_true(scratch_exists(scratch_path("here/store")));
+    assert_true(scratch_exists(scratch_path("here/moved")));
+    assert_int_equal(fchdir(before), 0);
+    close(before);
+    scratch_remove(scratch_path("here"));
+    scratch_remove(scratch_path("there"));
 }
 
 static void test_existing_folder_stays(void **state)
@@ -646,6 +681,7 @@ int main(void)
     rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_made_folder_goes_again, start_afresh, testing_teardown),
+        cmocka_unit_test_setup_teardown(test_made_folder_goes_after_chdir, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_existing_folder_stays, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_one_writer_at_a_time, start_afresh, testing_teardown),
         cmocka_unit_test_setup_teardown(test_lock_of_another_program, start_afresh, testing_teardown),

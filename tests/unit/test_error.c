@@ -1,15 +1,18 @@
-/* Text that is made safe for a line of a terminal: characters that are retained, escaped and cut. Error messages are
- * such text. */
+/* Errors: text is made safe for a line of a terminal, messages are cut, and calls that succeed leave the error alone. */
 #include "base/error.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/utf8.h"
+#include "support/data.h"
 #include "support/random.h"
+#include "support/scratch.h"
 #include "support/testing.h"
+#include "support/use_store.h"
 
 static void check(const char *text, const char *wanted)
 {
@@ -125,6 +128,126 @@ static void test_messages(void **state)
     assert_int_equal(strlen(error.message), (sizeof error.message - 1) / 4 * 4);
 }
 
+/* ----- calls that do not fail ----- */
+
+static sstore_error untouched;
+
+/* A call that returns `wanted`, and does not touch the error. */
+#define LEAVES(wanted, call)                                                                                           \
+    do {                                                                                                               \
+        sstore_error error_before, *const error = &error_before;                                                       \
+        memcpy(error, &untouched, sizeof untouched);                                                                   \
+        assert_int_equal(call, wanted);                                                                                \
+        assert_memory_equal(error, &untouched, sizeof untouched);                                                      \
+    } while (0)
+
+static int stop_match(void *context, const sstore_match *match)
+{
+    return context != NULL || match != NULL;
+}
+
+static int go_on_match(void *context, const sstore_match *match)
+{
+    ++*(uint64_t *)context;
+    return match == NULL;
+}
+
+static int stop_pair(void *context, const sstore_pair *pair)
+{
+    return context != NULL || pair != NULL;
+}
+
+static int stop_clustered(void *context, const sstore_cluster_record *record)
+{
+    return context != NULL || record != NULL;
+}
+
+static int stop_record(void *context, const sstore_record *record)
+{
+    return context != NULL || record != NULL;
+}
+
+static int stop_progress(void *context, const sstore_progress *progress)
+{
+    return context != NULL || progress != NULL;
+}
+
+static void write_stores(const char *first, const char *second, const data_set *data)
+{
+    const char *merged = scratch_path("merged"), *shard = scratch_path("shard"), *empty = scratch_path("empty");
+    const char *inputs[] = {first, second};
+    sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_merge_options merge = SSTORE_MERGE_OPTIONS_INIT;
+    sstore_reindex_options reindex = SSTORE_REINDEX_OPTIONS_INIT;
+    sstore_dedup *dedup;
+    LEAVES(SSTORE_OK, store_build(first, &build, data, 0, error));
+    LEAVES(SSTORE_OK, store_build(second, &build, data, 0, error));
+    assert_int_equal(mkdir(empty, 0777), 0);
+    LEAVES(SSTORE_OK, store_build(empty, &build, data, 0, error));
+    build.replace = merge.replace = reindex.all = true;
+    LEAVES(SSTORE_OK, store_build(second, &build, data, 0, error));
+    for (int again = 0; again < 2; again++) {
+        LEAVES(SSTORE_OK, sstore_merge(merged, inputs, 2, &merge, NULL, error));
+        LEAVES(SSTORE_OK, sstore_shard(shard, first, 1, 2, &merge, NULL, error));
+    }
+    LEAVES(SSTORE_OK, store_remove(second, NULL, data->fingerprints, data->ids, data->count / 2, NULL, error));
+    LEAVES(SSTORE_OK, store_add(second, NULL, data->fingerprints, data->ids, data->count / 4, NULL, error));
+    LEAVES(SSTORE_OK, sstore_compact(second, NULL, NULL, error));
+    LEAVES(SSTORE_OK, sstore_reindex(second, &reindex, NULL, error));
+    LEAVES(SSTORE_OK, sstore_verify(second, NULL, NULL, NULL, error));
+    LEAVES(SSTORE_OK, sstore_dedup_open(second, NULL, &dedup, error));
+    LEAVES(SSTORE_OK, sstore_dedup_insert(dedup, data->fingerprints, data->ids, data->count, NULL, NULL, NULL, error));
+    LEAVES(SSTORE_OK, sstore_dedup_publish(dedup, NULL, error));
+    sstore_dedup_close(dedup);
+}
+
+static void read_stores(const char *first, const char *second, const data_set *data)
+{
+    const size_t many = 3000; /* with more matches than a batch holds at once */
+    sstore_join_options join = SSTORE_JOIN_OPTIONS_INIT, stopping = SSTORE_JOIN_OPTIONS_INIT;
+    sstore_verify_options verify = SSTORE_VERIFY_OPTIONS_INIT;
+    sstore *left, *right;
+    sstore_cursor *cursor;
+    sstore_pair_iterator *pairs;
+    uint64_t count = 0;
+    join.tmp_dir = stopping.tmp_dir = scratch_folder();
+    stopping.on_progress = verify.on_progress = stop_progress;
+    const sstore_cluster_options clusters = options_to_cluster(&join, true);
+    LEAVES(SSTORE_OK, sstore_open(first, NULL, &left, error));
+    LEAVES(SSTORE_OK, sstore_open(second, NULL, &right, error));
+    LEAVES(SSTORE_OK, sstore_cursor_create(left, &cursor, error));
+    LEAVES(SSTORE_OK, sstore_query(cursor, data->fingerprints[0], 3, go_on_match, &count, error));
+    LEAVES(SSTORE_STOPPED, sstore_query(cursor, data->fingerprints[0], 3, stop_match, NULL, error));
+    LEAVES(SSTORE_STOPPED, sstore_query_nearest(cursor, data->fingerprints[0], 3, stop_match, NULL, error));
+    LEAVES(SSTORE_OK, sstore_query_batch(left, data->fingerprints, many, 64, NULL, go_on_match, &count, error));
+    assert_true(count > UINT64_C(1) << 21);
+    LEAVES(SSTORE_STOPPED, sstore_query_batch(left, data->fingerprints, many, 64, NULL, stop_match, NULL, error));
+    LEAVES(SSTORE_STOPPED, sstore_each_record(left, stop_record, NULL, error));
+    LEAVES(SSTORE_STOPPED, sstore_pairs(left, &join, stop_pair, NULL, error));
+    LEAVES(SSTORE_STOPPED, sstore_join(left, right, &join, stop_pair, NULL, error));
+    LEAVES(SSTORE_STOPPED, sstore_clusters(left, &clusters, stop_clustered, NULL, error));
+    LEAVES(SSTORE_STOPPED, sstore_pairs(left, &stopping, stop_pair, NULL, error));
+    LEAVES(SSTORE_STOPPED, sstore_pair_iterator_create(left, right, &stopping, &pairs, error));
+    LEAVES(SSTORE_STOPPED, sstore_verify(first, &verify, NULL, NULL, error));
+    sstore_cursor_free(cursor);
+    sstore_close(left);
+    sstore_close(right);
+}
+
+static void test_success_leaves_the_error(void **state)
+{
+    rng random = rng_seeded(run_seed);
+    data_set data;
+    char first[256], second[256];
+    memset(&untouched, 0x5a, sizeof untouched);
+    data_make(&random, DATA_CLUSTERED, DATA_IDS, 4000, false, &data);
+    snprintf(first, sizeof first, "%s", scratch_path("first"));
+    snprintf(second, sizeof second, "%s", scratch_path("second"));
+    write_stores(first, second, &data);
+    read_stores(first, second, &data);
+    data_free(&data);
+}
+
 int main(void)
 {
     rng_start_run();
@@ -134,6 +257,7 @@ int main(void)
         cmocka_unit_test(test_escaping_of_whole_texts),
         cmocka_unit_test_teardown(test_cut_anywhere, testing_teardown),
         cmocka_unit_test(test_messages),
+        cmocka_unit_test_teardown(test_success_leaves_the_error, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

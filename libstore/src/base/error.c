@@ -52,6 +52,26 @@ static void append(sstore_error *error, const char *format, ...)
     va_end(arguments);
 }
 
+bool ss_check_next(const char *function, bool is_usable, size_t capacity, size_t *count_out, sstore_error *error)
+{
+    if (count_out != NULL)
+        *count_out = 0;
+    if (is_usable && capacity > 0 && count_out != NULL)
+        return true;
+    (void)ss_fail_argument(error,
+                           "%s: iterator and count_out must not be NULL, the capacity must not be 0, and no earlier "
+                           "call may have failed",
+                           function);
+    return false;
+}
+
+sstore_status ss_fail_as(sstore_error *error, const sstore_error *cause)
+{
+    if (error != NULL)
+        *error = *cause;
+    return cause->status;
+}
+
 sstore_status ss_fail(sstore_error *error, sstore_status status, int system_errno, const char *file, uint64_t offset,
                       const char *format, ...)
 {

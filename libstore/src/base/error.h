@@ -25,6 +25,9 @@ static inline sstore_status ss_fail_memory(sstore_error *error, uint64_t bytes)
     return SSTORE_ERROR_MEMORY;
 }
 
+/* Fill *error (if not NULL) with another error, and return its status. */
+sstore_status ss_fail_as(sstore_error *error, const sstore_error *cause);
+
 /* Append advice to the message of a filled error; NULL is allowed. */
 void ss_advise(sstore_error *error, const char *what);
 
@@ -35,6 +38,10 @@ bool ss_is_of_one_file(const sstore_error *error);
 /* Copy `text` to `to`, which has room for `size` > 0 bytes with the closing 0, as sstore_escape() does without doubling
  * backslashes. Characters that do not fit completely are left out. */
 void ss_printable(const char *text, char *to, size_t size);
+
+/* Check the arguments of the public `function`, which asks an iterator for more results, and set *count_out to 0.
+ * `is_usable`: there is an iterator, and no earlier call of it failed. False: *error is filled with ARGUMENT. */
+bool ss_check_next(const char *function, bool is_usable, size_t capacity, size_t *count_out, sstore_error *error);
 
 /* ----- public structs that grow (sstore.h, "Structs that grow") ----- */
 

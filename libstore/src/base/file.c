@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,8 +124,8 @@ sstore_status ss_dir_sync_parent(const ss_dir *dir, sstore_error *error)
         status = ss_dir_sync(&parent, error);
     else if (reason.system_errno == EACCES) /* the parent is not readable: sync the file system instead */
         status = syncfs(dir->fd) == 0 ? SSTORE_OK : fail_io(error, dir->path, SSTORE_NO_OFFSET, "syncfs");
-    else if (error != NULL)
-        *error = reason;
+    else
+        status = ss_fail_as(error, &reason);
     ss_dir_close(&parent);
     return status;
 }
@@ -157,11 +158,31 @@ sstore_status ss_dir_free_bytes(const ss_dir *dir, uint64_t *bytes_out, sstore_e
     return SSTORE_OK;
 }
 
-bool ss_dir_is_at(const ss_dir *dir, const char *path)
+static bool is_same(const ss_dir *dir, int at, const char *path, int flags)
 {
     struct stat own, there;
-    return fstat(dir->fd, &own) == 0 && stat(path, &there) == 0 && own.st_dev == there.st_dev &&
+    return fstat(dir->fd, &own) == 0 && fstatat(at, path, &there, flags) == 0 && own.st_dev == there.st_dev &&
            own.st_ino == there.st_ino;
+}
+
+void ss_dir_remove_self(const ss_dir *dir, const char *path)
+{
+    char sibling[NAME_MAX + 4] = "../";
+    size_t end = strlen(path), begin;
+    while (end > 0 && path[end - 1] == '/')
+        end--;
+    for (begin = end; begin > 0 && path[begin - 1] != '/'; begin--)
+        ;
+    if (end - begin > NAME_MAX)
+        return;
+    memcpy(sibling + 3, path + begin, end - begin);
+    if (is_same(dir, dir->fd, sibling, AT_SYMLINK_NOFOLLOW))
+        (void)unlinkat(dir->fd, sibling, AT_REMOVEDIR);
+}
+
+bool ss_dir_is_at(const ss_dir *dir, const char *path)
+{
+    return is_same(dir, AT_FDCWD, path, 0);
 }
 
 bool ss_dir_same_device(const ss_dir *a, const ss_dir *b)

@@ -51,6 +51,9 @@ sstore_status ss_dir_lock(const ss_dir *dir, const char *busy, sstore_error *err
 sstore_status ss_dir_free_bytes(const ss_dir *dir, uint64_t *bytes_out, sstore_error *error);
 /* Whether two folders are on the same file system. */
 bool ss_dir_same_device(const ss_dir *a, const ss_dir *b);
+/* Remove the folder, which was opened at `path`, if it is empty and still has that name in its parent. The path is not
+ * followed again, since a relative one may lead elsewhere by now. */
+void ss_dir_remove_self(const ss_dir *dir, const char *path);
 /* Whether `path` now leads to the folder. */
 bool ss_dir_is_at(const ss_dir *dir, const char *path);
 /* Whether the folder has anything of that name, a folder, or a regular file of that size. */

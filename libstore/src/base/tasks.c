@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "base/error.h"
+
 /* ===== tasks on threads ===== */
 
 #define MAX_THREADS 256u
@@ -79,9 +81,7 @@ sstore_status ss_pool_run(uint32_t threads, uint64_t count, ss_task_fn run, void
     for (uint32_t i = 1; i < started; i++)
         pthread_join(workers[i].thread, NULL);
     pthread_mutex_destroy(&shared.failure_lock);
-    if (shared.failure != SSTORE_OK && error != NULL)
-        *error = shared.error;
-    return shared.failure;
+    return shared.failure > SSTORE_STOPPED ? ss_fail_as(error, &shared.error) : shared.failure;
 }
 
 /* ===== sequencer ===== */

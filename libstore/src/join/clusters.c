@@ -273,11 +273,9 @@ sstore_status sstore_cluster_iterator_next(sstore_cluster_iterator *iterator, co
     sstore_cluster_columns to = SSTORE_CLUSTER_COLUMNS_INIT;
     sstore_cluster_record record;
     bool more = true;
-    if (iterator == NULL || capacity == 0 || count_out == NULL || iterator->status != SSTORE_OK)
-        return ss_fail_argument(
-            error, "sstore_cluster_iterator_next: iterator and count_out must not be NULL, the capacity must not "
-                   "be 0, and no earlier call may have failed");
-    *count_out = 0;
+    if (!ss_check_next("sstore_cluster_iterator_next", iterator != NULL && iterator->status == SSTORE_OK, capacity,
+                       count_out, error))
+        return SSTORE_ERROR_ARGUMENT;
     sstore_status status = ss_take_options(&to, sizeof to, columns, SS_CLUSTER_COLUMNS_SIZE_1, error);
     while (status == SSTORE_OK && *count_out < capacity) {
         status = iterator->status = next_record(iterator, &record, &more, error);

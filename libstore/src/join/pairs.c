@@ -421,11 +421,9 @@ sstore_status sstore_pair_iterator_next(sstore_pair_iterator *iterator, const ss
     sstore_pair_columns to = SSTORE_PAIR_COLUMNS_INIT;
     sstore_pair pair;
     bool more = true;
-    if (iterator == NULL || capacity == 0 || count_out == NULL || iterator->status != SSTORE_OK)
-        return ss_fail_argument(
-            error, "sstore_pair_iterator_next: iterator and count_out must not be NULL, the capacity must not be 0, "
-                   "and no earlier call may have failed");
-    *count_out = 0;
+    if (!ss_check_next("sstore_pair_iterator_next", iterator != NULL && iterator->status == SSTORE_OK, capacity,
+                       count_out, error))
+        return SSTORE_ERROR_ARGUMENT;
     sstore_status status = ss_take_options(&to, sizeof to, columns, SS_PAIR_COLUMNS_SIZE_1, error);
     while (status == SSTORE_OK && *count_out < capacity) {
         status = iterator->status = next_pair(iterator, &pair, &more, error);

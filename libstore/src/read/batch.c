@@ -273,11 +273,9 @@ sstore_status sstore_match_iterator_next(sstore_match_iterator *iterator, const 
                                          size_t capacity, size_t *count_out, sstore_error *error)
 {
     sstore_match_columns to;
-    if (iterator == NULL || capacity == 0 || count_out == NULL || iterator->status != SSTORE_OK)
-        return ss_fail_argument(
-            error, "sstore_match_iterator_next: iterator and count_out must not be NULL, the capacity must not be 0, "
-                   "and no earlier call may have failed");
-    *count_out = 0;
+    if (!ss_check_next("sstore_match_iterator_next", iterator != NULL && iterator->status == SSTORE_OK, capacity,
+                       count_out, error))
+        return SSTORE_ERROR_ARGUMENT;
     sstore_status status = ss_take_match_columns(&to, columns, error);
     if (status != SSTORE_OK)
         return status;

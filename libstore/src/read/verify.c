@@ -395,11 +395,7 @@ sstore_status sstore_verify(const char *path, const sstore_verify_options *optio
             status = verify_damaged(&self, path, &failure);
     }
     sstore_close(store);
-    if (status == SSTORE_OK && self.problem_count > 0) {
-        failure = self.worst;
-        status = failure.status;
-    }
-    if (status != SSTORE_OK && status != SSTORE_STOPPED && error != NULL)
-        *error = failure;
-    return status;
+    if (status == SSTORE_OK && self.problem_count > 0)
+        return ss_fail_as(error, &self.worst);
+    return status > SSTORE_STOPPED ? ss_fail_as(error, &failure) : status;
 }

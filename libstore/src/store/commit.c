@@ -120,6 +120,10 @@ static sstore_status make_or_open_folder(ss_transaction *transaction, ss_write_m
                            errno == ENOENT ? ", since its parent folder is missing" : "");
     }
     const sstore_status status = ss_dir_open(path, &transaction->store, error);
+    if (status != SSTORE_OK && transaction->made_folder) {
+        (void)rmdir(path);
+        transaction->made_folder = false;
+    }
     if (status == SSTORE_ERROR_NOT_FOUND && mode == SS_WRITE_EXTEND)
         return ss_fail(error, status, 0, path, SSTORE_NO_OFFSET, "there is no store here; build one first");
     if (status == SSTORE_ERROR_NOT_FOUND && ss_path_is_taken(path))
@@ -221,10 +225,11 @@ static bool note_name(void *context, const char *name)
 static sstore_status take_inventory(const ss_dir *store, inventory *found, sstore_error *error)
 {
     ss_manifest unpublished = {.segment_count = 0};
+    sstore_error problem;
     *found = (inventory){.store = store, .unpublished = &unpublished, .error = error};
-    sstore_status status = ss_manifest_read_named(store, SS_MANIFEST_NEW_NAME, &unpublished, error);
+    sstore_status status = ss_manifest_read_named(store, SS_MANIFEST_NEW_NAME, &unpublished, &problem);
     if (status == SSTORE_ERROR_MEMORY)
-        return status;
+        return ss_fail_as(error, &problem);
     if (status != SSTORE_OK || unpublished.segment_count > 1) /* not of a first build */
         unpublished.segment_count = 0;
     status = ss_dir_each(store, note_name, found, error);
@@ -238,17 +243,18 @@ static sstore_status check_contents(ss_transaction *transaction, bool replace, s
 {
     inventory found;
     ss_manifest manifest = {.segment_count = 0};
+    sstore_error problem;
     const char *reason = NULL;
     sstore_status status = take_inventory(&transaction->store, &found, error);
     if (status != SSTORE_OK)
         return status;
     transaction->had_manifest = found.has_manifest;
     transaction->has_unpublished = found.has_unpublished_segment && !found.has_segment && !found.has_manifest;
-    status = ss_manifest_read(&transaction->store, &manifest, error);
+    status = ss_manifest_read(&transaction->store, &manifest, &problem);
     ss_manifest_free(&manifest);
     const bool is_foreign = status != SSTORE_OK && found.foreign[0] != '\0';
     if ((status == SSTORE_ERROR_IO && is_foreign) || status == SSTORE_ERROR_MEMORY)
-        return status;
+        return ss_fail_as(error, &problem);
     if (is_foreign)
         return ss_fail(error, SSTORE_ERROR_EXISTS, 0, transaction->path, SSTORE_NO_OFFSET,
                        "exists and is not a store (it holds '%s'); choose another path", found.foreign);
@@ -431,7 +437,7 @@ void ss_transaction_close(ss_transaction *transaction)
     transaction->staged = NULL;
     transaction->staged_capacity = 0;
     if (transaction->made_folder)
-        (void)rmdir(transaction->path);
+        ss_dir_remove_self(&transaction->store, transaction->path);
     transaction->made_folder = false;
     ss_dir_close(&transaction->store);
     ss_manifest_free(&transaction->manifest);

@@ -621,11 +621,9 @@ sstore_status sstore_record_iterator_next(sstore_record_iterator *iterator, cons
     sstore_record_columns to = SSTORE_RECORD_COLUMNS_INIT;
     sstore_record record;
     bool more = true;
-    if (iterator == NULL || capacity == 0 || count_out == NULL || iterator->status != SSTORE_OK)
-        return ss_fail_argument(
-            error, "sstore_record_iterator_next: iterator and count_out must not be NULL, the capacity must not be 0, "
-                   "and no earlier call may have failed");
-    *count_out = 0;
+    if (!ss_check_next("sstore_record_iterator_next", iterator != NULL && iterator->status == SSTORE_OK, capacity,
+                       count_out, error))
+        return SSTORE_ERROR_ARGUMENT;
     const sstore_status status = ss_take_options(&to, sizeof to, columns, SS_RECORD_COLUMNS_SIZE_1, error);
     if (status != SSTORE_OK)
         return status;

@@ -162,8 +162,8 @@ static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss
             *block_file(segment, number) = (ss_block_reader){.file = SS_FILE_NONE};
             use->on_problem(use->context, &problem);
             status = SSTORE_OK;
-        } else if (status != SSTORE_OK && error != NULL) {
-            *error = problem;
+        } else if (status != SSTORE_OK) {
+            return ss_fail_as(error, &problem);
         }
     }
     if (!is_complete)

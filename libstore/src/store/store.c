@@ -157,9 +157,7 @@ static sstore_status open_newest(sstore *store, const opening *how, sstore_error
         }
         if (lost_file) /* the manifest names it */
             attempt_error.status = status = SSTORE_ERROR_DAMAGED;
-        if (status != SSTORE_OK && error != NULL)
-            *error = attempt_error;
-        return status;
+        return status != SSTORE_OK ? ss_fail_as(error, &attempt_error) : SSTORE_OK;
     }
 }
 

@@ -113,18 +113,19 @@ void sstore_stream_matcher_free(sstore_stream_matcher *matcher)
 /* Allocate a worker's memory, before its first task. */
 static sstore_status open_worker(matcher_worker *worker, sstore_error *error)
 {
-    if (worker->list != NULL)
+    if (worker->step != 0)
         return SSTORE_OK;
     if (worker->order.fingerprints == NULL)
         worker->order.fingerprints = ss_realloc(NULL, TASK_FINGERPRINTS, sizeof *worker->order.fingerprints);
     if (worker->order.numbers == NULL)
         worker->order.numbers = ss_realloc(NULL, TASK_FINGERPRINTS, sizeof *worker->order.numbers);
-    worker->list = ss_realloc(NULL, LIST_MATCHES, sizeof *worker->list);
+    if (worker->list == NULL)
+        worker->list = ss_realloc(NULL, LIST_MATCHES, sizeof *worker->list);
+    if (worker->order.fingerprints == NULL || worker->order.numbers == NULL || worker->list == NULL)
+        return ss_fail_memory(error, LIST_MATCHES * sizeof *worker->list);
     worker->capacity = LIST_MATCHES;
     worker->step = TASK_FINGERPRINTS;
-    if (worker->order.fingerprints != NULL && worker->order.numbers != NULL && worker->list != NULL)
-        return SSTORE_OK;
-    return ss_fail_memory(error, LIST_MATCHES * sizeof *worker->list);
+    return SSTORE_OK;
 }
 
 static sstore_status add_match(void *context, uint32_t number, uint64_t query, sstore_error *error)

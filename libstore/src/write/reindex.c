@@ -50,8 +50,8 @@ static sstore_status check_segment(const reindexing *self, uint32_t number, bool
     *is_usable_out = status == SSTORE_OK;
     if (status != SSTORE_OK && ss_directory_is_lost(&reason))
         status = open_blocks(self, number, &segment, error);
-    else if (status != SSTORE_OK && error != NULL)
-        *error = reason;
+    else if (status != SSTORE_OK)
+        status = ss_fail_as(error, &reason);
     ss_segment_release(segment);
     return status;
 }

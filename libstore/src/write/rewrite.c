@@ -170,6 +170,8 @@ static sstore_status open_inputs(inputs *from, const char *const *paths, size_t 
     if (from->stores == NULL)
         return ss_fail_memory(error, count * sizeof(sstore *));
     for (size_t i = 0; status == SSTORE_OK && i < count; i++) {
+        if (paths[i] == NULL)
+            return ss_fail_argument(error, "sstore_merge: no path of input_paths may be NULL");
         status = ss_store_open_records(paths[i], &from->stores[i], error);
         if (status == SSTORE_OK)
             status = check_alike(from->stores[0], from->stores[i], error);
