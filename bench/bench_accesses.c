@@ -1,6 +1,6 @@
 /*
- * bench_accesses.c - what do the memory accesses of a query take, with nothing around them? Blocks at random places of a large
- * memory: the last line of each, then some lines whose place depends on it, all prefetched in stages as a query does it.
+ * bench_accesses.c - how long do only the memory accesses of a query take? Blocks at random places of a large memory:
+ * the last line of each, then some lines whose place depends on it, all prefetched in stages as a query does it.
  */
 #include <inttypes.h>
 #include <stdbool.h>

@@ -1,7 +1,6 @@
 /*
- * bench_build.c - how long does a build take, and how much memory at most? One build a process, so that the peak is
- * its own. Making or reading the fingerprints is not counted; copying, sorting, encoding, writing and syncing them
- * is.
+ * bench_build.c - how long does a build take, and how much memory at most? One build in each process, for its peak.
+ * Creating or reading the fingerprints is not counted; copying, sorting, encoding, writing and syncing them is.
  */
 #include <inttypes.h>
 #include <stdbool.h>

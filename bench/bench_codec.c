@@ -36,7 +36,7 @@ typedef struct table {
     ss_code *code;
     uint8_t *bytes; /* of the blocks, one after the other */
     size_t block_count, count;
-    double entropy; /* bits a fingerprint: of the symbols, rests and the column */
+    double entropy; /* bits a fingerprint: of the symbols, suffixes and the column */
 } table;
 
 /* How many neighbours have each symbol. */
@@ -106,7 +106,7 @@ static double time_decode(const table *from, uint64_t *out)
     return bench_median(times, REPEATS);
 }
 
-/* Test all lower halves against one that few are near. Nanoseconds a fingerprint. */
+/* Compare all lower halves with one that has few near ones. Nanoseconds a fingerprint. */
 static double time_test(const table *in, uint32_t distance)
 {
     double times[REPEATS];
@@ -132,7 +132,8 @@ static double time_test(const table *in, uint32_t distance)
     return bench_median(times, REPEATS);
 }
 
-/* Open a block, find the groups of a fingerprint that is there, and it in them: the search without cache misses. */
+/* Open a block, find the groups of a stored fingerprint, and the fingerprint in them: the search without cache
+ * misses. */
 static double time_find(const table *in, const uint64_t *values)
 {
     double times[REPEATS];
@@ -179,7 +180,7 @@ int main(int argc, char **argv)
     make_values(values, capacity, (double)density);
     printf("# density %" PRIu64 ", %zu bytes of blocks, seed %" PRIu64 "; median of %d rounds\n", density, bytes, seed,
            REPEATS);
-    printf("# over entropy: of blocks and directory, over the entropy of the symbols, rests and the column\n");
+    printf("# over entropy: of blocks and directory, over the entropy of the symbols, suffixes and the column\n");
     printf("block  bits/fp  over entropy %%  decode ns/fp  M fp/s  test k=3 ns/fp  test k=8 ns/fp  find ns\n");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         table made = encode(values, capacity, bytes / sizes[i], sizes[i]);

@@ -1,10 +1,9 @@
 /*
  * bench_cold.c - how long does a query take when none of its blocks is in the page cache, and how long do the same
- * numbers of reads in the same waves take with nothing around them? Before each query, and before each bare loop, all
- * blocks are dropped from the cache. A query's reads are those that sstore_explain() counts, one wave; then, for a
- * match that was found through another table than the first, a block of the first; then one of the id column. The
- * bare loop reads random blocks of the same files, so that it finds no block that the disk or the host has kept from
- * the query.
+ * numbers of reads in the same waves take alone? Before each query, and before each bare loop, all blocks are dropped
+ * from the cache. A query's reads are those that sstore_explain() counts, one wave; then, for a match that was found
+ * through another table than the first, a block of the first; then one of the id column. The bare loop reads random
+ * blocks of the same files, so that it finds no block that the disk or the host has cached for the query.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,7 +32,7 @@ typedef struct read_plan {
 
 typedef struct measured {
     double *us;
-    double reads, disk_bytes; /* sums */
+    double reads, disk_bytes; /* totals */
 } measured;
 
 typedef struct bench {
@@ -47,7 +46,7 @@ typedef struct bench {
     measured query, bares[BENCH_WAYS];
 } bench;
 
-/* ----- what a query reads ----- */
+/* ----- the reads of a query ----- */
 
 static int note_table(void *context, const sstore_table_explanation *table)
 {
@@ -58,7 +57,7 @@ static int note_table(void *context, const sstore_table_explanation *table)
     return 0;
 }
 
-/* Matches come with the ids of a fingerprint in a row. */
+/* The ids of a fingerprint come consecutively. */
 typedef struct findings {
     uint64_t matches, distinct, last;
 } findings;
@@ -71,7 +70,7 @@ static int note_match(void *context, const sstore_match *match)
     return 0;
 }
 
-/* Bring a count down to `max`; what is then left of that. */
+/* Limit a count to `max`, and return the rest of `max`. */
 static uint64_t limit(uint64_t *count, uint64_t max)
 {
     *count = *count < max ? *count : max;
@@ -79,8 +78,8 @@ static uint64_t limit(uint64_t *count, uint64_t max)
 }
 
 /*
- * What the query read, of which `disk_blocks` came from the disk. Matches whose blocks lie together read one for all:
- * so what the kernel counted bounds the reads of the later waves, where it counts.
+ * The reads of a query, of which `disk_blocks` came from the disk. Matches in the same block read it once, so the
+ * kernel's count bounds the reads of the later waves.
  */
 static void explain(bench *self, uint64_t query, const findings *found, uint64_t disk_blocks)
 {
@@ -96,7 +95,7 @@ static void explain(bench *self, uint64_t query, const findings *found, uint64_t
     if (self->set.facts->has_ids)
         plan->counts[2][self->files.count - 1] = found->distinct;
     else
-        plan->counts[1][0] = 0; /* a rank is of use for ids only */
+        plan->counts[1][0] = 0; /* ranks are needed for ids only */
     if (disk_blocks > 0) {
         uint64_t left = disk_blocks > plan->total ? disk_blocks - plan->total : 0;
         left = limit(&plan->counts[2][self->files.count - 1], left);

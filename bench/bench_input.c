@@ -46,7 +46,7 @@ static double file_bytes(const char *path)
     return (double)facts.st_size;
 }
 
-/* What is read is the file itself, or the one that it was packed from, which is to lie beside it. */
+/* The unpacked data: the file itself, or the one that it was compressed from, which must be beside it. */
 static double unpacked_bytes(const char *path)
 {
     char name[4096];
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
         {"rounds", BENCH_COUNT, &rounds, "of each kind that are timed; the median counts (5)"},
         {"radix", BENCH_TEXT, &radix, "of fingerprints in text, hex or dec (hex)"},
     };
-    const bench_usage usage = {"FILE...", "Time the reading of each FILE. Of X.gz and X.zst, X is to lie beside them.",
+    const bench_usage usage = {"FILE...", "Time the reading of each FILE. For X.gz and X.zst, X must be beside them.",
                                parameters, sizeof parameters / sizeof *parameters};
     int first = bench_parse(argc, argv, &usage);
     input_options options = INPUT_OPTIONS_INIT;

@@ -1,6 +1,6 @@
 /*
- * bench_join.c - how long does it take to find all pairs within a distance, or what they connect? Of fingerprints in
- * memory: without reading a store, and without ids. It measures internals, so it links the objects.
+ * bench_join.c - how long does a join of fingerprints in memory take, of all pairs within a distance or of spanning
+ * pairs? Without reading a store, and without ids. It measures internals, so it links the objects.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * bench_pairs.c - how long does it take to find all pairs of near records of a store, or its clusters, or all pairs with
- * the records of another store? From opening to the last callback, ids and all, and what memory the process has then
- * had at most.
+ * bench_pairs.c - how long does it take to find all pairs of near records of a store, or its clusters, or all pairs
+ * with the records of another store? From opening to the last callback, including ids; and the peak memory of the
+ * process.
  */
 #include <inttypes.h>
 #include <stdio.h>

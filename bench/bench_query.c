@@ -1,7 +1,7 @@
 /*
- * bench_query.c - how long does one query take, warm, on one thread, and how much memory does the reader hold? On
- * stored fingerprints with up to k bits flipped (hits) and on random ones (misses). Each way of reading gets a
- * process of its own, so that time and memory are of the same run.
+ * bench_query.c - how long does one query take, warm, on one thread, and how much memory does the reader take? On
+ * stored fingerprints with up to k bits flipped (hits) and on random ones (misses). Each read mode gets a separate
+ * process, so that time and memory are of the same run.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 
 #define MIB 0x1p20
 
-/* Ask all `queries` once; the time of one of them in microseconds. */
+/* Run all `queries` once; the time of one of them in microseconds. */
 static double time_round(sstore_cursor *cursor, const bench_query_set *set, const uint64_t *queries,
                          uint64_t *match_count_out)
 {
@@ -50,7 +50,7 @@ static void measure(const bench_query_set *set, sstore_io io, size_t rounds)
     double *hits_us = bench_alloc(rounds, sizeof *hits_us), *misses_us = bench_alloc(rounds, sizeof *misses_us);
     uint64_t hit_matches, miss_matches;
     bench_reader reader = bench_reader_open(set->store, io);
-    (void)time_round(reader.cursor, set, set->hits, &hit_matches); /* warms the page cache and ours */
+    (void)time_round(reader.cursor, set, set->hits, &hit_matches); /* warms the page cache and the processor's */
     (void)time_round(reader.cursor, set, set->misses, &miss_matches);
     for (size_t i = 0; i < rounds; i++) {
         hits_us[i] = time_round(reader.cursor, set, set->hits, &hit_matches);

@@ -1,6 +1,6 @@
 /*
  * bench_scan.c - how fast do fingerprints stream past a batch of queries that is held in memory? Both are random; one
- * record in --near lies within the distance of a query.
+ * record in --near is within the distance of a query.
  */
 #include <inttypes.h>
 #include <stdio.h>

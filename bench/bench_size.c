@@ -1,6 +1,6 @@
 /*
- * bench_size.c - how small is a store? What a fingerprint takes in each table, with its share of the directory and the
- * checksums, beside what an ideal code for the same model, Elias-Fano and Rice coding would take.
+ * bench_size.c - how small is a store? Bits of a fingerprint in each table, with its part of the directory and the
+ * checksums, beside those of an ideal code for the same model, and of Elias-Fano and Rice coding.
  */
 #include <inttypes.h>
 #include <stdio.h>

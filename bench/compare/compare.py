@@ -7,7 +7,7 @@ count. Then the sides' matches are held against each other. Ratios are sstore's 
 
 sstore's time and memory are of the same process, in the same mode and with the same plan, ids included; its memory is
 all of RssAnon, RssFile and the directory's memfd, a peer's is what its index added. In the modes pread and mmap, blocks
-that were read lie in the page cache, too, as far as there is room: at most the size of the store, which is printed.
+that were read are also in the page cache, if they fit: at most the size of the store, which is printed.
 """
 import argparse
 import math
@@ -195,8 +195,8 @@ def compare_matches(ours, theirs):
 
 
 def describe(options, name):
-    """What is to be said of a peer at the distance, and its share of the queries. A hash of several is exact with 1/n of the
-    flips: who differs in k bits differs in at most k / n of those of one of them."""
+    """The description of a peer at the distance, and its fraction of the queries. One of n hashes needs only 1/n of the flips:
+    fingerprints that differ in k bits differ in at most k / n bits of one of n hashes."""
     share, bits, hashes, words = PEERS[name]
     if hashes == 0:
         return words, share

@@ -12,8 +12,8 @@ import time
 import faiss
 import numpy
 
-# faiss's range_search reports what is nearer than its radius, so it gets the distance plus one. Flips for which an index is exact at a
-# distance: who differs in k bits differs in at most k / n of those of one of n hashes.
+# The radius of faiss's range_search is exclusive, so it gets the distance plus one. The flips for which an index is exact at a
+# distance: fingerprints that differ in k bits differ in at most k / n bits of one of n hashes.
 INDEXES = {
     "multihash-2x32": lambda distance: multi_hash(2, 32, distance // 2),
     "multihash-4x16": lambda distance: multi_hash(4, 16, distance // 4),

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /*
- * A store's directory lies in a sealed memfd. The kernel counts its pages as shared memory, and only those that are
+ * A store's directory is in a sealed memfd. The kernel counts its pages as shared memory, and only those that are
  * mapped and were touched; so the whole of it is counted here, and mapped shared memory is not.
  */
 typedef struct bench_memory {

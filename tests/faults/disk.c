@@ -50,7 +50,7 @@ struct disk {
     node nodes[MAX_NODES];
     uint32_t node_count;
     step *steps;
-    size_t step_count, step_capacity, first_step; /* those before the first one tell what was there */
+    size_t step_count, step_capacity, first_step; /* those before the first one describe the initial contents */
     uint64_t syncs, refused_sync;                 /* 0: none is */
 };
 
@@ -64,11 +64,11 @@ static uint32_t find_node(const disk *self, const struct stat *info)
     return NOBODY;
 }
 
-/* The node of what is at a path; NOBODY if that is gone by now. */
+/* The node of the file at a path; NOBODY if it no longer exists. */
 static uint32_t hold_node(disk *self, int folder, const char *path)
 {
     struct stat info;
-    /* Not by openat(), which would be told to note(). */
+    /* Not by openat(), which would call note(). */
     const int held = (int)syscall(SYS_openat, folder, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (held < 0) {
         assert_int_equal(errno, ENOENT);
@@ -130,7 +130,7 @@ static void note_name(disk *self, uint32_t folder, const char *name, uint32_t ta
     snprintf(added->name, sizeof added->name, "%s", name);
 }
 
-/* A file or folder that was made, or a file that was there and was opened once more. */
+/* A file or folder that was created, or an existing file that was opened again. */
 static void note_made(disk *self, int folder, const char *path)
 {
     char name[NAME_BYTES];
@@ -303,7 +303,7 @@ typedef struct name {
     uint32_t target;
 } name;
 
-/* What is on the disk. */
+/* The contents of the disk. */
 typedef struct image {
     file_bytes files[MAX_NODES];
     struct {
@@ -381,7 +381,7 @@ static bool is_of_names(const step *taken)
     return taken->kind == STEP_NAME || taken->kind == STEP_RENAME || taken->kind == STEP_UNNAME;
 }
 
-/* Let land what waits: all of a node that was synced. A folder's own making does not depend on it. */
+/* Write all waiting steps of a synced node to the disk. The creation of a folder does not depend on it. */
 static void land_synced(const disk *self, image *now, size_t *waiting, size_t *count, uint32_t synced)
 {
     size_t kept = 0;
@@ -395,7 +395,7 @@ static void land_synced(const disk *self, image *now, size_t *waiting, size_t *c
     *count = kept;
 }
 
-/* A part of what waits lands: names in their order, writes in any, and cut at any sector. */
+/* Write some waiting steps to the disk: names in their order, writes in any order and cut at any sector. */
 static void land_some(const disk *self, image *now, size_t *waiting, size_t count, disk_luck luck, rng *random)
 {
     const bool any_order = luck == DISK_LOSES_SOME;

@@ -194,7 +194,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 
 static void *map(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {
-    /* What the C library and sanitizers map for themselves comes here, too: files alone are meant. */
+    /* The C library and sanitizers also map memory: only files count. */
     if (fd >= 0 && !may(&(system_call){.kind = CALL_MAP, .fd = fd, .size = size}, NULL))
         return MAP_FAILED;
     return (void *)syscall(SYS_mmap, at, size, protection, flags, fd, offset);
@@ -282,7 +282,7 @@ ssize_t pwrite64(int fd, const void *from, size_t size, off64_t offset)
     return write_at(fd, from, size, offset);
 }
 
-/* Part by part, so that each is told; one that is cut short or fails ends it. */
+/* Part by part, so that each is reported; a short or failed one ends it. */
 static ssize_t write_parts(int fd, const struct iovec *parts, int count, off_t offset)
 {
     ssize_t all = 0;
@@ -319,7 +319,7 @@ ssize_t writev(int fd, const struct iovec *parts, int count)
     return put;
 }
 
-/* Told to the hooks, and nothing is written out: as in support/sync.c. */
+/* Reported to the hooks; nothing is synced, as in support/no_sync.c. */
 static int sync_file(int fd)
 {
     const system_call call = {.kind = CALL_SYNC, .fd = fd};

@@ -1,11 +1,11 @@
 /*
- * interpose.h - replaces the system's calls for memory and files in the whole program, also in LMDB. Before each call
- * it asks a hook, which may let the call fail; after it, it tells another hook the result. Only the tests of faults are
- * linked with it.
+ * interpose.h - replaces the system's calls for memory and files in the entire program, also in LMDB. One hook runs
+ * before each call, and may let it fail; another one gets the result after it. Only the tests of faults are linked with
+ * it.
  *
  * Between interpose_begin() and interpose_end() the hooks are called in any thread, for calls of the library and of the
  * test alike. `before` must not allocate. `after` is not called for memory, and may allocate. Calls within the C
- * library, which do not use its public names, are not seen.
+ * library, which do not use its public names, are not intercepted.
  */
 #ifndef FAULTS_INTERPOSE_H
 #define FAULTS_INTERPOSE_H
@@ -34,7 +34,7 @@ typedef enum system_call_kind {
     CALL_KINDS
 } system_call_kind;
 
-/* A call. What a kind does not have is 0 or NULL; the second name is that of a rename or a link. */
+/* A call. Fields that a kind does not have are 0 or NULL; the second name is that of a rename or a link. */
 typedef struct system_call {
     system_call_kind kind;
     int fd, flags;
@@ -45,7 +45,7 @@ typedef struct system_call {
     size_t size;
 } system_call;
 
-/* What becomes of a call. */
+/* The decision about a call. */
 typedef struct verdict {
     int error;   /* errno to fail with; 0: do it */
     size_t size; /* of a read or write: how much of it to do */
@@ -53,14 +53,14 @@ typedef struct verdict {
 
 typedef struct interposer {
     verdict (*before)(void *context, const system_call *call);
-    void (*after)(void *context, const system_call *call, long result); /* of what was done; NULL: nobody listens */
+    void (*after)(void *context, const system_call *call, long result); /* gets the result; may be NULL */
     void *context;
 } interposer;
 
 void interpose_begin(const interposer *hooks);
 void interpose_end(void);
 
-/* Blocks of memory that were got and not given back since the program began. */
+/* Allocated blocks that were not freed since the program began. */
 long interpose_live_blocks(void);
 /* The most bytes that were held at once since interpose_watch_peak(), beyond what was held then. */
 void interpose_watch_peak(void);

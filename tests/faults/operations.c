@@ -12,7 +12,7 @@
 #define OTHERS 120u
 #define REMOVED 60u
 #define QUERIES 8u
-#define SPILLED_RECORDS 90000u /* well over what sorters keep of the least memory */
+#define SPILLED_RECORDS 90000u /* more than sorters have with the minimum memory */
 
 static sstore_build_options build_options(uint32_t threads)
 {
@@ -124,7 +124,7 @@ static void check_answer(const operation *self, sstore_status status, size_t que
     matches_free(got);
 }
 
-/* Matches are gathered in memory of their own, which must not be what fails. */
+/* Matches are gathered in separate memory, whose allocation must not fail. */
 typedef struct gathered {
     sstore_match items[4 * RECORDS];
     size_t count;
@@ -138,7 +138,7 @@ static int gather(void *context, const sstore_match *match)
     return 0;
 }
 
-/* What was gathered, once nothing fails any more. */
+/* The gathered matches, after the faults. */
 typedef struct asked {
     sstore_status status;
     size_t query;
@@ -315,7 +315,7 @@ static sstore_status join_all(const operation *self, uint32_t threads, sstore_er
     return status == SSTORE_OK ? match_stream(self, threads, error) : status;
 }
 
-#define PIECE 7u /* what an iterator is asked for at once */
+#define PIECE 7u /* the capacity of a call of an iterator */
 
 /* The same by iterators, which keep what they need between calls. */
 static sstore_status iterate_records(const operation *self, const sstore *store, sstore_error *error)
@@ -462,7 +462,7 @@ static void must(const operation *self, operation_fn run)
     assert_ok(run(self, 1, &error), &error);
 }
 
-/* Of three segments' directories the first is gone, and the last has a flipped bit. */
+/* Of three segments' directories the first is missing, and the last has a flipped bit. */
 static void lose_directories(const operation *self, rng *random)
 {
     file_list files = file_list_make(self->path, "directory.mdb");
@@ -573,7 +573,7 @@ void operation_set_stage(const operation *self)
         folder_copy(self->saved, self->path);
 }
 
-/* ----- what is there ----- */
+/* ----- states ----- */
 
 static bool holds(const sstore *store, const oracle *truth)
 {
@@ -589,7 +589,7 @@ bool operation_is_seen(const operation *self)
     return self->mends || self->before.count != self->after.count;
 }
 
-/* A store that cannot be opened: all that it had is there as it was. Returns how many files it has beside. */
+/* A store that cannot be opened must be unchanged. Returns the number of its additional files. */
 static size_t check_unmended(const operation *self)
 {
     file_list files = file_list_make(self->path, ""), kept = file_list_make(self->saved, "");
@@ -654,7 +654,7 @@ store_state operation_check(const operation *self)
     assert_ok(sstore_verify(self->path, NULL, NULL, NULL, &error), &error);
     sstore_statistics facts = {.struct_size = sizeof facts};
     assert_ok(sstore_stat(store, &facts, &error), &error);
-    const bool is_after = facts.record_count == self->after.count; /* if it was to be mended it is, since it opens */
+    const bool is_after = facts.record_count == self->after.count; /* since it opens, it was repaired */
     assert_true(holds(store, is_after ? &self->after : &self->before));
     sstore_close(store);
     return is_after ? STORE_AFTER : STORE_BEFORE;

@@ -1,6 +1,6 @@
 /*
- * operations.h - the operations on a store that the tests of faults let fail, each from a known state. It knows which
- * states may be left after a failure, and which must be left after success.
+ * operations.h - the operations on a store for the tests of faults, each from a known state, with the states that are
+ * allowed after a failure, and required after success.
  */
 #ifndef FAULTS_OPERATIONS_H
 #define FAULTS_OPERATIONS_H
@@ -14,19 +14,19 @@
 /* An operation and its stage. */
 typedef struct operation operation;
 
-/* Does it, with so many threads, on the store at the operation's path. What it reads must be right as far as it
- * comes. */
+/* Runs it with so many threads on the store at the operation's path. Everything that it reads before a failure must be
+ * right. */
 typedef sstore_status (*operation_fn)(const operation *self, uint32_t threads, sstore_error *error);
 
 struct operation {
     const char *name;
     operation_fn run;
-    bool writes;                       /* and what is left behind is tidied up by the next one */
+    bool writes;                       /* and the next one removes leftovers */
     bool mends;                        /* the store before it cannot be opened */
     char saved[OPERATIONS_PATH_BYTES]; /* the store before it; "": none */
     char path[OPERATIONS_PATH_BYTES];
     data_set first, second;            /* records in the store, and others */
-    oracle before, after;              /* the latter is the former where nothing is to change */
+    oracle before, after;              /* equal if nothing changes */
     uint64_t *queries;                 /* the fingerprints of `before` */
     uint64_t near_pairs;               /* of different records of `before`, within 3 */
     uint64_t stream_matches;           /* of each different query with all records, within 3 */
@@ -47,14 +47,14 @@ void operation_set_stage(const operation *self);
 
 typedef enum store_state { STORE_ABSENT, STORE_BEFORE, STORE_AFTER } store_state;
 
-/* What is at the path: anything but one of the states, whole and verified, fails the test. Where both states are the
- * same it is STORE_AFTER. */
+/* The state at the path: anything but one of the states, intact and verified, fails the test. If both states are equal,
+ * it is STORE_AFTER. */
 store_state operation_check(const operation *self);
 
-/* Whether the state after it can be told from the one before. */
+/* Whether the state after it differs from the one before. */
 bool operation_is_seen(const operation *self);
 
-/* There may be nothing at the path that does not belong to the store, nor a folder without one. */
+/* Fail if there are foreign files at the path, or a folder without a store. */
 void operation_check_tidy(const operation *self);
 
 #endif

@@ -56,7 +56,7 @@ static verdict before(void *context, const system_call *call)
         return what;
     }
     if (self->act != NULL && (self->always || !self->came)) {
-        self->came = true; /* what is done makes calls, too */
+        self->came = true; /* the action also makes calls */
         self->act();
     }
     self->came = true;
@@ -128,8 +128,8 @@ static void set_folder_number(ss_manifest *manifest, uint64_t number)
     manifest->segments[0].folder_number = number;
 }
 
-/* A writer may give a folder's name to another segment once the one before is gone: whoever has read the old
- * manifest then finds a file that is not the one it names, and begins anew with the new manifest. */
+/* A writer may give the name of a removed folder to another segment. A reader with the old manifest then finds a file
+ * that does not match it, and starts again with the new manifest. */
 static void test_replaced_while_opened(void **state)
 {
     data_set first, second;
@@ -171,7 +171,7 @@ static void reindex_twice(void)
             abort();
 }
 
-/* A folder has its name again, and the manifest its bytes, but the first folder of that name is gone. */
+/* A folder has the same name again, and the manifest the same bytes, but the first folder was removed. */
 static void test_same_manifest_again(void **state)
 {
     moment at = {.kind = CALL_OPEN, .name = "table-01", .act = reindex_twice};
@@ -234,7 +234,7 @@ static void reindex(void)
         abort();
 }
 
-/* A directory is damaged, and made again after the store could not be opened: the store that is there then is whole. */
+/* A directory is damaged, and rebuilt after the store could not be opened: the store is then intact. */
 static void test_mended_while_verified(void **state)
 {
     static const char *const names[] = {SS_MANIFEST_NAME, SS_SEGMENT_PREFIX, "directory.mdb"};
@@ -252,8 +252,7 @@ static void test_mended_while_verified(void **state)
     testing_done();
 }
 
-/* What the system does not let be read does not keep the rest from being verified, nor hide the damage that is
- * there. */
+/* Unreadable files do not prevent the verification of others, and do not hide damage. */
 static void test_verified_beside_what_cannot_be_read(void **state)
 {
     static const int refusals[] = {EIO, EACCES};
@@ -300,7 +299,7 @@ static void test_verified_beside_another_format(void **state)
     assert_int_equal(found.others, 1);
 }
 
-/* ----- a folder that is made and claimed ----- */
+/* ----- creating and locking a folder ----- */
 
 static int lock;
 
@@ -329,7 +328,8 @@ static sstore_status build(moment *at, sstore_error *error)
     return status;
 }
 
-/* Whoever made the folder and gave up removes it, perhaps after others have opened it: they make it again. */
+/* A writer that created the folder and gave up removes it, perhaps after others have opened it: they create it
+ * again. */
 static void test_folder_is_removed_before_it_is_locked(void **state)
 {
     sstore_error error;
@@ -354,7 +354,7 @@ static void replace_folder(void)
         abort();
 }
 
-/* And again and again: it comes to an end. */
+/* The same repeatedly: the call ends. */
 static void test_folder_does_not_stay(void **state)
 {
     sstore_error error;
@@ -363,7 +363,7 @@ static void test_folder_does_not_stay(void **state)
     assert_non_null(strstr(error.message, "try again"));
 }
 
-/* Whoever made the folder and did not get the lock leaves it to the one who has it. */
+/* A writer that created the folder but did not get the lock does not remove it. */
 static void test_folder_is_locked_by_another(void **state)
 {
     sstore_error error;
@@ -403,7 +403,7 @@ static void multiply(ss_manifest *manifest, uint64_t count)
     manifest->segment_count = (uint32_t)count;
 }
 
-/* As many segments as there can be, none of which is there: a second look at the manifest takes no more memory. */
+/* As many segments as there can be, none of which exists: reading the manifest again takes no more memory. */
 static void test_no_segment_is_there(void **state)
 {
     sstore_error error;

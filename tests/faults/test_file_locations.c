@@ -31,14 +31,14 @@ static data_set many, few;
 
 /* ----- watching ----- */
 
-/* What was made. */
+/* The created files. */
 typedef struct watch {
     pthread_mutex_t lock;
-    const char *spills;  /* the folder in which what is spilled must lie */
-    const char *files;   /* all the rest */
+    const char *spills;  /* the folder in which spilled data must be */
+    const char *files;   /* the folder of all other files */
     bool refuse_unnamed; /* as a file system does that has no such files */
     uint64_t made, unnamed, spill_writes;
-    char wrong[2 * PATH_MAX + 64]; /* the first thing that must not be */
+    char wrong[2 * PATH_MAX + 64]; /* the first violation */
 } watch;
 
 static void note_wrong(watch *self, const char *what, const char *path)
@@ -67,7 +67,7 @@ static void find_path(int fd, char path[PATH_MAX])
     path[length < 0 ? 0 : length] = '\0';
 }
 
-/* A file for what is spilled: nobody else may open it. */
+/* A file for spilled data: other users may not open it. */
 static bool is_private(const struct stat *info)
 {
     return S_ISREG(info->st_mode) && (info->st_mode & 0777) == 0600;
@@ -137,10 +137,10 @@ typedef struct job {
     const char *name;
     spilling_call *call;
     const char *place; /* where it makes files by default; NULL: in the working folder */
-    bool reads;        /* makes nothing that stays, and goes by TMPDIR */
+    bool reads;        /* creates no permanent files, and uses TMPDIR */
 } job;
 
-/* Each of the first ones goes on from what the ones before it made. */
+/* Each of the first ones continues from the results of the ones before. */
 static const job jobs[] = {
     {"build", spilling_build, target, false},     {"add", spilling_add, target, false},
     {"remove", spilling_remove, target, false},   {"compact", spilling_compact, target, false},
@@ -150,7 +150,7 @@ static const job jobs[] = {
 };
 #define JOBS (sizeof jobs / sizeof jobs[0])
 
-/* ----- where ----- */
+/* ----- locations ----- */
 
 static watch watched(const job *what, const data_set *set, const char *spills, bool refuse_unnamed)
 {
@@ -216,7 +216,7 @@ static void test_joins_where_the_user_says(void **state)
     testing_done();
 }
 
-/* What has enough memory makes no file but those that stay. */
+/* With enough memory only permanent files are created. */
 static void test_nothing_without_need(void **state)
 {
     (void)unsetenv("TMPDIR");
@@ -233,7 +233,7 @@ static void test_nothing_without_need(void **state)
     testing_done();
 }
 
-/* ----- where that cannot be ----- */
+/* ----- folders that cannot be written to ----- */
 
 /* In a child that has no rights but others': a folder in which nothing can be made. */
 static int try_unwritable(void)
@@ -302,7 +302,7 @@ static sstore_status read_everything(sstore_error *error)
     return status;
 }
 
-/* A store is read there like anywhere else; what would change it says why it cannot, and does nothing. */
+/* A store can be read there; changes fail with the reason, and do nothing. */
 static void test_read_only_file_system(void **state)
 {
     const interposer hooks = {.before = refuse_to_write};

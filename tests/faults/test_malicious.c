@@ -1,7 +1,7 @@
 /*
- * test_malicious.c - the cost of reading malicious stores, with right checksums. No call may take more memory than the
- * sizes of the files justify. Reads, look-ups and reports must be in proportion to what the files can hold. Costs are
- * counted, not timed.
+ * test_malicious.c - the cost of reading malicious stores, with correct checksums. No call may take more memory than
+ * the sizes of the files justify. Reads, look-ups and reports must be in proportion to what the files can hold. Costs
+ * are counted, not timed.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -24,7 +24,7 @@
 #define BASE_BYTES ((uint64_t)8 << 20)   /* for any store; a join may use as much again */
 #define BYTES_EACH 8u                    /* for each byte of its files */
 #define MATCH_BYTES 176u                 /* of a batch, for each match */
-#define ROUND_BYTES ((uint64_t)80 << 20) /* of a batch, for what it finds before it reports any */
+#define ROUND_BYTES ((uint64_t)80 << 20) /* of a batch, for hits before it reports any */
 #define JOIN_BYTES ((uint64_t)8 << 20)
 #define MORE_PREFIXES                                                                                                  \
     51u /* looked up by a query in each segment, and 13 for each 40 fingerprints with room in the first table */

@@ -18,7 +18,7 @@
 static operation operations[OPERATION_COUNT];
 
 typedef struct tally {
-    uint64_t cuts, partial; /* partial: what was not synced lost in part, in any order */
+    uint64_t cuts, partial; /* partial: unsynced data lost in part, in any order */
     uint64_t absent, before, after;
 } tally;
 
@@ -72,8 +72,7 @@ static uint64_t cut_everywhere(const operation *self, uint32_t threads, rng *ran
     return syncs;
 }
 
-/* A sync fails, so that the change says that it failed, whether it can be seen or not. What comes next relies on
- * nothing. */
+/* A sync fails, so the change fails, whether it is visible or not. The next change relies on nothing. */
 static void cut_after_failure(const operation *self, uint64_t failing, rng *random, tally *sum)
 {
     sstore_error error = {.status = SSTORE_OK};
@@ -87,7 +86,7 @@ static void cut_after_failure(const operation *self, uint64_t failing, rng *rand
     disk_rest(log);
     if (self->saved[0] == '\0' && status == SSTORE_ERROR_EXISTS) {
         disk_free(log);
-        return; /* it can be seen, and it is not said that it stays */
+        return; /* it is visible, but not known to be durable */
     }
     assert_ok(status, &error);
     const size_t steps = disk_steps(log);
@@ -153,8 +152,7 @@ static void test_folder_of_another(void **state)
     testing_done();
 }
 
-/* Directories made again beside block files that may not have reached the disk, as those of a fresh copy: when that is
- * done, they have. */
+/* Directories are rebuilt beside block files that may not be on the disk, as in a fresh copy: afterwards they are. */
 static void test_files_of_another(void **state)
 {
     const operation *self = find_operation("reindex");
@@ -183,8 +181,8 @@ static void make_file(const char *path, const char *text)
     assert_int_equal(close(fd), 0);
 }
 
-/* The watch itself: what is removed and made again under its name is another file or folder, also where the file system
- * gives it the same number, as ext4 does; /dev/shm does not. */
+/* The watch itself: a file that is removed and created again is another file, also if the file system gives it the same
+ * number, as ext4 does; /dev/shm does not. */
 static void test_made_again(void **state)
 {
     rng random = rng_seeded(run_seed + 3);

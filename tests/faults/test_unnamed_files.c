@@ -14,9 +14,9 @@
 #include "support/scratch.h"
 
 typedef struct old_system {
-    int error;               /* what it says of files without a name */
+    int error;               /* the errno for unnamed files */
     uint64_t refused, named; /* files without a name, and those that got one for a moment */
-    uint64_t taken;          /* of so many names each it says that they are there */
+    uint64_t taken;          /* so many names are reported as taken */
 } old_system;
 
 static bool is_temporary(const char *name)
@@ -72,7 +72,7 @@ static void test_without_unnamed_files(void **state)
     testing_done();
 }
 
-/* An error, in the end. */
+/* It finally fails. */
 static void test_every_name_taken(void **state)
 {
     operation spilling;

@@ -17,7 +17,7 @@ typedef struct refusal {
     bool struck;
 } refusal;
 
-/* A file in memory: the system reads all of it that was asked for, which LMDB relies on. */
+/* A file in memory: reads are never short, which LMDB relies on. */
 static bool is_in_memory(int fd)
 {
     char name[64], target[16] = {0};
@@ -46,12 +46,12 @@ static verdict refuse(void *context, const system_call *call)
     return (verdict){.error = self->what->error, .size = (call->size + 1) / 2};
 }
 
-/* What became of trials. */
+/* The results of trials. */
 typedef struct tally {
     uint64_t trials;       /* in which the fault struck */
-    uint64_t came_through; /* all the same */
-    uint64_t failed;       /* with an error, the store as it was */
-    uint64_t failed_late;  /* with an error, the store as it should become: what failed came after */
+    uint64_t came_through; /* succeeded nevertheless */
+    uint64_t failed;       /* with an error, the store unchanged */
+    uint64_t failed_late;  /* with an error, the store changed: a later step failed */
 } tally;
 
 static void tally_add(tally *to, const tally *sum)
@@ -62,7 +62,7 @@ static void tally_add(tally *to, const tally *sum)
     to->failed_late += sum->failed_late;
 }
 
-/* ----- what a process holds ----- */
+/* ----- resources of the process ----- */
 
 typedef struct holdings {
     long blocks;
@@ -71,15 +71,14 @@ typedef struct holdings {
 
 static holdings hold(void)
 {
-    return (
-        holdings){.blocks = interpose_live_blocks(),
-                  .files = process_open_files(),
-                  .maps = process_maps("/seg-", "memfd:sstore")}; /* block files, directories in memory */
+    return (holdings){.blocks = interpose_live_blocks(),
+                      .files = process_open_files(),
+                      .maps = process_maps("/seg-", "memfd:sstore")}; /* block files, directories in memory */
 }
 
 /* ----- trying ----- */
 
-/* It names what was refused: nothing is damaged, nor is anything missing. */
+/* The error names the refused request; it is not damage. */
 static void check_error(sstore_status status, const sstore_error *error, const fault *refused)
 {
     if (status == SSTORE_OK)
@@ -89,8 +88,7 @@ static void check_error(sstore_status status, const sstore_error *error, const f
         fail_msg("the error is '%s': %s", sstore_status_name(status), error->message);
 }
 
-/* Once, without any fault: what the C library and LMDB keep for ever is kept by now, and the states are what they
- * should be. */
+/* Once without a fault: the permanent allocations of the C library and LMDB are made, and the states are checked. */
 static void warm_up(const operation *self, uint32_t threads)
 {
     sstore_error error;
@@ -100,8 +98,8 @@ static void warm_up(const operation *self, uint32_t threads)
     operation_check_tidy(self);
 }
 
-/* What is left if it failed: nothing of it, unless the fault struck its tidying up, or came so late that both what
- * was and what is to be must stay, since nobody knows which of them a power cut would leave. */
+/* Check the leftovers of a failure: none, unless the fault hit the cleanup, or came so late that both the old and the
+ * new files must stay, because a power cut could leave either state. */
 static void check_left(const operation *self, sstore_status status, const refusal *by, tally *sum)
 {
     const store_state before = self->saved[0] == '\0' ? STORE_ABSENT : STORE_BEFORE;
@@ -119,7 +117,7 @@ static void check_left(const operation *self, sstore_status status, const refusa
         assert_int_equal(state, STORE_AFTER);
 }
 
-/* The next one works, and tidies up. */
+/* The next one succeeds, and removes leftovers. */
 static void run_again(const operation *self, uint32_t threads)
 {
     sstore_error error = {.status = SSTORE_OK};
@@ -132,7 +130,7 @@ static void run_again(const operation *self, uint32_t threads)
         operation_check_tidy(self);
 }
 
-/* Returns false if it never came to the `at`-th call, and so came through. */
+/* Returns false if there was no `at`-th call, so it succeeded. */
 static bool trial_run(const operation *self, const fault *refused, uint64_t at, uint32_t threads, tally *sum)
 {
     sstore_error error = {.status = SSTORE_OK};
@@ -151,7 +149,7 @@ static bool trial_run(const operation *self, const fault *refused, uint64_t at, 
         assert_int_equal(status, SSTORE_OK);
     assert_int_equal(after.files, before.files);
     assert_int_equal(after.maps, before.maps);
-    if (!testing_sanitized()) /* it sees what LMDB takes as well, and a sanitizer looks for leaks itself */
+    if (!testing_sanitized()) /* it also counts LMDB's memory, and a sanitizer finds leaks itself */
         assert_int_equal(after.blocks, before.blocks);
     if (!by.struck) {
         assert_int_equal(operation_check(self), STORE_AFTER);

@@ -8,21 +8,21 @@
 #include "faults/interpose.h"
 #include "faults/operations.h"
 
-/* What is refused: the calls of some kinds, from the `at`-th on. */
+/* The refused calls: those of some kinds, from the `at`-th on. */
 typedef struct fault {
     const char *name;
     unsigned kinds; /* a mask, 1 << system_call_kind */
     int error;      /* errno; 0: reads and writes are cut short instead */
     sstore_status status; /* that failures must have */
     bool for_good;  /* not once, but from then on */
-    bool creating;  /* of opening, only where a file is made */
+    bool creating;  /* of opening, only the creation of files */
 } fault;
 
 #define KIND(kind) (1u << (kind))
 #define ALL_FILE_KINDS                                                                                                 \
     (KIND(CALL_KINDS) - 1u - KIND(CALL_ALLOCATE) - KIND(CALL_THREAD))
 
-/* What is tried: operations, and faults. */
+/* Operations, and faults to try. */
 typedef struct trials {
     const operation *operations;
     size_t operation_count;
@@ -31,7 +31,7 @@ typedef struct trials {
 } trials;
 
 /* Try every operation with every fault, for each call in turn, one in `step` of them; on several threads one in five of
- * these, but for SSTORE_TEST_LONG. Prints what became of each operation, and the figure of all: `what` is refused. */
+ * these, but for SSTORE_TEST_LONG. Prints the results of each operation, and the figure of all: `what` is refused. */
 void trial_run_all(const trials *all, const char *what, uint64_t step, uint64_t seed);
 
 #endif

@@ -18,7 +18,7 @@
 #include "support/use_store.h"
 
 #define SEGMENTS 30u
-#define MANY 160000u     /* records, more than the memory that builds and joins are given holds */
+#define MANY 160000u     /* records, more than fit into the memory of builds and joins */
 #define WHILE_OPENING 2u /* the folder of a segment, and the directory that is copied */
 #define BUILD_FILES 12u  /* of a build, whatever it builds */
 #define SEGMENT_FILES 2u /* of each segment that is read to be merged, and a store's folder */
@@ -27,7 +27,7 @@
 
 static char many_path[256], store[256], target[256];
 static data_set many;
-static size_t store_files; /* that an open one of SEGMENTS has */
+static size_t store_files; /* of an open store of SEGMENTS segments */
 
 /* ----- limits ----- */
 

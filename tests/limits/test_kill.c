@@ -1,6 +1,6 @@
 /*
  * test_kill.c - kill -9 at random instants of a build or a change, many times: afterwards there is no store, the old
- * one or the new one, and it is whole. The next writer removes what was left.
+ * one or the new one, and it is intact. The next writer removes leftovers.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -24,7 +24,7 @@
 #define KILLS_LONG 1000u
 #define RECORDS 60000u
 
-/* What one build is of. Each has another number of records, so that one sees whose a store is. */
+/* The records of a build. Their numbers differ, so that the number identifies the build of a store. */
 static data_set make_set(uint64_t number)
 {
     rng random = rng_seeded(run_seed + number);
@@ -101,7 +101,7 @@ static uint64_t given_to(const char *path)
     return facts.next_id;
 }
 
-/* A manifest and the files of one segment, and nothing that was spilled. */
+/* A manifest and the files of one segment, and no spilled data. */
 static void check_only_a_store(const char *path)
 {
     file_list files = file_list_make(path, ""), spilled = file_list_make(scratch_disk_path("tmp"), "");
@@ -114,7 +114,7 @@ static void check_only_a_store(const char *path)
     file_list_free(&spilled);
 }
 
-/* How long a build over the store takes, at present. */
+/* The current duration of a build over the store. */
 static double time_of_build(const char *path, const data_set *set)
 {
     sstore_build_options options = make_options(1, true);
@@ -154,7 +154,7 @@ static void test_kill_at_any_time(void **state)
         assert_true(!there || is_new || !fresh);
         if (there)
             assert_ok(sstore_verify(path, NULL, NULL, NULL, NULL), NULL);
-        if (!there || rng_one_in(&random, 3)) { /* a build that is left alone clears away what others left */
+        if (!there || rng_one_in(&random, 3)) { /* a build that is not killed removes leftovers */
             options = make_options(i + 1, there);
             store_must_build(path, &options, &after);
             usual = time_of_build(path, &after);
@@ -179,7 +179,7 @@ static void test_kill_at_any_time(void **state)
 #define PARTS 6u
 #define PART_RECORDS 12000u
 
-/* A store of some parts of all records: which ones are there is a mask. */
+/* A store with some parts of all records; a mask tells which. */
 typedef struct changing {
     char *path;
     data_set all; /* PARTS * PART_RECORDS of them, with ids */
@@ -221,7 +221,7 @@ static bool run_step(const changing *self, step taken)
     return status == SSTORE_OK;
 }
 
-/* The parts that are there after a step. */
+/* The parts in the store after a step. */
 static uint32_t after_step(uint32_t parts, step taken)
 {
     return taken.what == ADD ? parts | 1u << taken.part : taken.what == REMOVE ? parts & ~(1u << taken.part) : parts;
@@ -270,7 +270,7 @@ static bool holds_parts(const changing *self, uint32_t parts)
     return same;
 }
 
-/* Nothing of what a killed writer had begun. */
+/* No leftovers of a killed writer. */
 static void check_no_leftovers(const char *path)
 {
     sstore_statistics facts = {.struct_size = sizeof facts};
@@ -313,7 +313,7 @@ static void test_kill_changes(void **state)
         after_count += is_after;
         before_count += !is_after;
         parts = is_after ? after : parts;
-        if (rng_one_in(&random, 3)) { /* one that is left alone clears away what others left */
+        if (rng_one_in(&random, 3)) { /* one that is not killed removes leftovers */
             const step whole = {.what = (parts & 1u << taken.part) != 0 ? REMOVE : ADD, .part = taken.part};
             const double begin = now_seconds();
             assert_true(run_step(&self, whole));

@@ -1,6 +1,6 @@
 /*
- * test_mapped.c - files that shrink while a store is open, and systems that cannot read a mapping ahead: which way of
- * reading gives an error code, and which a signal (SECURITY.md).
+ * test_mapped.c - files that shrink while a store is open, and systems without MADV_POPULATE_READ: which read mode
+ * gives an error code, and which a signal (SECURITY.md).
  */
 #include <errno.h>
 #include <signal.h>
@@ -29,9 +29,9 @@ static data_set records;
 static oracle truth;
 static char path[256];
 
-/* ----- what a child does ----- */
+/* ----- the child ----- */
 
-/* What became of the queries for some records: right, or an error. Anything else ends the child by abort(). */
+/* The results of queries for some records: right, or an error. Anything else ends the child by abort(). */
 typedef enum outcome { RIGHT, REFUSED } outcome;
 
 static outcome ask(const sstore *store)
@@ -91,7 +91,7 @@ static bool forbid_populating(void)
 #endif
 }
 
-/* ----- what is tried ----- */
+/* ----- trials ----- */
 
 typedef struct trial {
     sstore_io io;
@@ -102,7 +102,7 @@ typedef struct trial {
 
 #define NOT_TRIED 77
 
-/* Run a trial in a process of its own. Returns its status, as of waitpid(). */
+/* Run a trial in a separate process. Returns its status, as of waitpid(). */
 static int run(const trial *what)
 {
     const pid_t child = fork();
@@ -149,7 +149,7 @@ static void test_cut_short_before_use(void **state)
     testing_done();
 }
 
-/* The risk that is left: in the mode mmap a block that was checked is not there any more. */
+/* The remaining risk: in the mode mmap a block that was checked is later cut off. */
 static void test_cut_short_after_use(void **state)
 {
     build(state);
@@ -168,7 +168,7 @@ static void test_cut_short_after_use(void **state)
     testing_done();
 }
 
-/* An older system answers as well. */
+/* An older system gives the same answers. */
 static void test_old_systems(void **state)
 {
     const trial what = {.io = SSTORE_IO_MMAP, .is_old = true, .asks_before = true};

@@ -1,6 +1,7 @@
 /*
  * test_memory.c - the memory of whole processes: builds, merges, changes, joins and readers. A build of four times as
- * many records as its memory holds must keep to its limit, and an open store must take what sstore_stat() says.
+ * many records as its memory holds must stay within its limit, and an open store must take the memory that
+ * sstore_stat() reports.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,8 +34,7 @@ static uint64_t record_at(uint64_t i)
     return rng_mix(run_seed + i / 3) ^ (i % 3 == 0 ? 0 : UINT64_C(1) << (i % 64));
 }
 
-/* Records as they are given, a few at a time, so that they take no memory of their own; the id of each is its
- * number. */
+/* Records are added a few at a time, so that they need no memory; the id of each is its number. */
 static uint64_t fingerprints[BATCH], ids[BATCH];
 
 static size_t make_piece(uint64_t at, uint64_t end)
@@ -158,7 +158,7 @@ static bool run_job(const job *work)
     }
 }
 
-/* Run in a child; returns the most memory that it had at once. */
+/* Run in a child; returns its peak memory. */
 static uint64_t peak_of(const job *work)
 {
     int status;
@@ -213,7 +213,7 @@ static void test_changes_and_joins_keep_to_their_memory(void **state)
 
 /* ----- reading ----- */
 
-/* What the process has: pages of its own, of files, and of memory files that are mapped. */
+/* The memory of the process: pages of its own, of files, and of memory files that are mapped. */
 static uint64_t resident_bytes(void)
 {
     unsigned long long pages = 0;
@@ -232,7 +232,7 @@ static sstore_statistics facts_of(const sstore *store)
     return facts;
 }
 
-/* Open with exactly the memory that it says, and with a byte less. */
+/* Open with exactly the reported memory, and with a byte less. */
 static void check_limit(const char *path, sstore_io io)
 {
     sstore *store = store_must_open(path, io, SSTORE_STRATEGY_AUTO);

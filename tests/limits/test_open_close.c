@@ -19,12 +19,12 @@
 #include "support/use_store.h"
 
 #define OPENS 10000u
-#define WAYS 6u /* in which a store is made useless */
+#define WAYS 6u /* to make a store unusable */
 #define REPLACEMENTS 60u
 #define FORKS 12u
 #define RECORDS 400u
 
-/* A store and what is in it. */
+/* A store and its records. */
 typedef struct stock {
     char path[256];
     data_set set;
@@ -101,7 +101,7 @@ static void test_ten_thousand_opens(void **state)
         spoil(path, way);
     }
     const uint32_t opens = testing_sanitized() ? OPENS / 10 : OPENS;
-    open_some(whole.path, spoilt, 64); /* what the C library keeps for ever is kept by now */
+    open_some(whole.path, spoilt, 64); /* the permanent allocations of the C library are made */
     const size_t files = process_open_files(), threads = process_threads(), kib = process_resident_kib();
     open_some(whole.path, spoilt, opens);
     assert_int_equal(process_open_files(), files);
@@ -109,7 +109,7 @@ static void test_ten_thousand_opens(void **state)
     const size_t after = process_resident_kib();
     testing_figure("opens: %u, half of them refused: %zu files and %zu threads before and after; %zu KiB, then %zu KiB",
                    opens, files, threads, kib, after);
-    if (!testing_sanitized()) /* whose allocators keep what was freed for a while */
+    if (!testing_sanitized()) /* whose allocators retain freed memory for a while */
         assert_in_range(after, 0, kib + 1024);
     stock_free(&whole);
 }
@@ -154,7 +154,7 @@ static void *run_load(void *context)
     return NULL;
 }
 
-/* 16 threads ask one reader, a cursor each. */
+/* 16 threads query one reader, with a cursor each. */
 static void ask_from_threads(const sstore *store, const stock *of, uint64_t queries)
 {
     pthread_t threads[THREADS];
@@ -221,7 +221,8 @@ static void test_signals(void **state)
     stock_free(&of);
 }
 
-/* A child may read on through what its parent opened, with cursors of its own, and may close it; both do so at once. */
+/* A child may continue to read an inherited store with its own cursors, and may close it; parent and child do so at
+ * once. */
 static void test_fork(void **state)
 {
     stock of;
@@ -254,7 +255,7 @@ static void test_fork(void **state)
     stock_free(&of);
 }
 
-/* Two builds into one path: one of them builds, the other one is told why not. */
+/* Two builds into one path: one of them builds, the other one fails with the reason. */
 static void test_two_builds(void **state)
 {
     stock of;
@@ -303,7 +304,7 @@ static void *keep_opening(void *context)
         if (status != SSTORE_OK && self->failed++ == 0)
             self->error = error;
         if (status == SSTORE_OK && error.status != SSTORE_OK)
-            self->failed++; /* success leaves the error alone */
+            self->failed++; /* success does not change the error */
         sstore_close(store);
     }
     return NULL;

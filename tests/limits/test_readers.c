@@ -21,7 +21,7 @@
 #include "support/use_store.h"
 
 #define CENTRES 40u
-#define WINDOW 9u /* ids that a centre keeps */
+#define WINDOW 9u /* ids of a centre */
 #define READERS 3u
 #define ROUNDS 60u /* of adding and removing */
 #define LONG_ROUNDS 2000u
@@ -30,7 +30,7 @@
 
 static uint64_t centres[CENTRES];
 
-/* What the processes share. */
+/* The shared state of the processes. */
 typedef struct shared {
     atomic_bool end;
     atomic_uint changes[READERS]; /* that a reader has seen */

@@ -15,7 +15,7 @@ typedef struct rooms {
     void *columns[MAX_COLUMNS];
 } rooms;
 
-/* How much is asked for at once where there are `count`. */
+/* The capacity of a call if there are `count` results. */
 static size_t choose_capacity(rng *random, size_t count)
 {
     switch (rng_below(random, 4)) {
@@ -26,7 +26,7 @@ static size_t choose_capacity(rng *random, size_t count)
     }
 }
 
-/* Another column, or NULL if it is not asked for. */
+/* Another column, or NULL if it is not wanted. */
 static void *add_column(rooms *self, size_t size, bool is_asked)
 {
     uint8_t *column = NULL;
@@ -51,7 +51,7 @@ static void free_columns(rooms *self)
     }
 }
 
-/* Bits: which columns are asked for; often all of them. */
+/* A mask of the wanted columns; often all of them. */
 static unsigned choose_columns(rng *random)
 {
     return rng_one_in(random, 2) ? (1u << MAX_COLUMNS) - 1 : (unsigned)rng_below(random, 1u << MAX_COLUMNS);
@@ -69,7 +69,7 @@ static void check_distance(const uint32_t *column, size_t at, uint32_t wanted, s
         fail_msg("the distance of item %zu is %" PRIu32 " instead of %" PRIu32, index, column[at], wanted);
 }
 
-/* Of the next `got` of `total`, of which `done` were there before. */
+/* Check the next `got` of `total` results, after `done` ones. */
 static void check_count(size_t got, size_t capacity, size_t done, size_t total)
 {
     if (got > capacity || got > total - done || (got == 0 && done < total))

@@ -1,8 +1,8 @@
 /*
- * iterate.h - compares all results of an iterator with those that are wanted; a difference fails the test.
+ * iterate.h - compares all results of an iterator with the wanted ones; a difference fails the test.
  *
  * Each function calls an iterator until it is at its end, and once more. The capacity is 1, 2, any number, or more than
- * all. It asks for all columns or for some.
+ * all. It wants all columns or some.
  */
 #ifndef SUPPORT_ITERATE_H
 #define SUPPORT_ITERATE_H

@@ -25,7 +25,7 @@ void matches_sort(matches *list);
 void matches_free(matches *list);
 /* Whether two sorted lists are equal; says where they first differ. */
 bool matches_equal(const matches *got, const matches *wanted);
-/* Fail unless two sorted lists are equal. `what` was asked. */
+/* Fail unless two sorted lists are equal. `what` names the query. */
 void matches_assert_equal(const matches *got, const matches *wanted, const char *what);
 /* Whether each one of sorted `got` is in sorted `wanted`, none twice; says which is not. */
 bool matches_within(const matches *got, const matches *wanted);

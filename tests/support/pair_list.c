@@ -60,7 +60,7 @@ bool pair_list_equal(const pair_list *got, const pair_list *wanted)
     return false;
 }
 
-/* ----- what there is to find ----- */
+/* ----- the right pairs ----- */
 
 static bool near(uint64_t a, uint64_t b, uint32_t distance)
 {
@@ -100,7 +100,7 @@ static size_t unique(uint64_t *values, size_t count)
     return kept;
 }
 
-/* The root of a node: the smallest, to which the others on the way are tied. */
+/* The root of a node: the smallest; the nodes on the path become its children. */
 static size_t find_root(size_t *parents, size_t node)
 {
     while (parents[node] != node)

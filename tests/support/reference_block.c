@@ -143,12 +143,12 @@ bool reference_block_opens(const uint8_t *block, uint32_t block_bytes)
 
 /* ----- reading ----- */
 
-/* A group's codes and suffixes lie between two places; what is read of either makes them come closer. */
+/* A group's codes and suffixes are between two positions; reading either moves them closer. */
 typedef struct gap {
     uint32_t low, high; /* bits */
 } gap;
 
-/* Find a group's gap and its first upper half. Every begin must lie between its neighbours, and the group's own low
+/* Find a group's gap and its first upper half. Every begin must be between the adjacent ones, and the group's own low
  * bits within the group. */
 static bool enter(const uint8_t *block, uint32_t block_bytes, uint32_t group, gap *of, uint32_t *upper)
 {
@@ -187,8 +187,8 @@ bool reference_block_group_first(const uint8_t *block, uint32_t block_bytes, uin
     return true;
 }
 
-/* Read one code and its suffix, and make the next upper half of them, in which the bit that the code names is 1.
- * *is_strict becomes false if it was so before, or if code and suffix are not between the others. */
+/* Read a code and its suffix, and compute the next upper half, in which the bit that the code names is 1. *is_strict
+ * becomes false if it was so before, or if code and suffix are not between the others. */
 static bool read_step(const uint8_t *block, uint32_t block_bytes, const reference_code *code, gap *of, uint32_t *upper,
                       bool *is_strict)
 {
@@ -305,7 +305,7 @@ void reference_code_lengths(const uint64_t counts[REFERENCE_SYMBOLS], uint8_t le
         length++;
     memset(lengths, 0, REFERENCE_SYMBOLS);
     for (uint32_t h = 0; h < REFERENCE_SYMBOLS; h++)
-        if (counts[h] > 0) /* the first ones take what the longest codes leave */
+        if (counts[h] > 0) /* the first ones get the remaining codes */
             lengths[h] = (uint8_t)(used == 1 ? 1 : length - (seen++ < (1u << length) - used));
 }
 

@@ -52,7 +52,7 @@ uint32_t reference_begin(const uint8_t *block, uint32_t block_bytes, uint32_t gr
 /* Whether the head is valid. */
 bool reference_block_opens(const uint8_t *block, uint32_t block_bytes);
 
-/* The first fingerprint of a group of a block that opens. False if the group's bounds or its key are impossible. */
+/* The first fingerprint of a group of a block that opens. False if the group's bounds or its key are invalid. */
 bool reference_block_group_first(const uint8_t *block, uint32_t block_bytes, uint32_t group, uint64_t *first);
 
 /* Decode one group of a block with a valid head; `out` has room for REFERENCE_GROUP values. False if the group is

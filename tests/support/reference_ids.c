@@ -18,7 +18,7 @@ bool reference_ids_continued(const uint8_t *block)
     return (block[FLAGS] & GOES_ON) != 0;
 }
 
-/* What a block takes of its bytes, without the trailer. */
+/* The used bytes of a block, without the trailer. */
 static uint32_t bytes_of(uint32_t count, uint32_t width, bool has_starts)
 {
     return HEAD + (has_starts ? (count + 7) / 8 : 0) + (count * width + 7) / 8;
@@ -43,7 +43,7 @@ bool reference_ids_decode(const uint8_t *block, uint32_t block_bytes, uint64_t *
     return true;
 }
 
-/* What the records of a block have in common. */
+/* The parameters of a block. */
 typedef struct frame {
     uint64_t min, greatest;
     uint32_t width;

@@ -10,7 +10,7 @@
 #include "support/edited_store.h"
 #include "support/oracle.h"
 
-/* The broken rules of a store, by what a reader must do to notice. */
+/* The broken rules of a store, by the reading that detects them. */
 enum {
     BROKEN_FRAME = 1,         /* the manifest, or the header of table 0 or of the ids: nothing can be read */
     BROKEN_OPENING = 2,       /* the header of another table, or the directory by itself: the store must not open */
@@ -21,9 +21,9 @@ enum {
     BROKEN_OTHER_TABLES = 64, /* another table is malformed, does not ascend, or differs from table 0 */
     BROKEN_DIRECTORY = 128,   /* the directory has other keys or ranks than the blocks */
     BROKEN_COUNTS = 256,      /* there are more or fewer fingerprints or records than declared */
-    BROKEN_FULL_CHECK = 512,  /* only a full check notices: filling of blocks, statistics, content sum, next id */
+    BROKEN_FULL_CHECK = 512,  /* only a full check detects: filling of blocks, statistics, content sum, next id */
     BROKEN_CODES = 1024       /* codes of a block run into its suffixes, or name bits that are set, but its fingerprints
-                                 ascend: a reader may refuse the block or accept them; a full check must notice */
+                                 ascend: a reader may refuse the block or accept them; a full check must detect it */
 };
 /* The store's records are not defined. */
 #define BROKEN_CONTENT (BROKEN_FRAME | BROKEN_TABLE_0 | BROKEN_IDS | BROKEN_ORDER)

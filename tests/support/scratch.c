@@ -35,7 +35,7 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
     (void)info;
     (void)type;
     (void)walk;
-    (void)remove(path); /* at the end there is nobody left to tell */
+    (void)remove(path); /* errors at exit are ignored */
     return 0;
 }
 
@@ -105,7 +105,8 @@ static bool try_parent(char folder[PATH_BYTES / 2], const char *parent, bool nee
     return false;
 }
 
-/* Make the folder below the first of the parents that allows it and has room, or that allows it; unless it is there. */
+/* Create the folder below the first parent that is writable and has space, or else that is writable; unless it
+ * exists. */
 static const char *make_folder(char folder[PATH_BYTES / 2], const char *const parents[PARENTS])
 {
     if (folder[0] != '\0')

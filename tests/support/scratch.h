@@ -17,11 +17,11 @@ const char *scratch_folder(void);
 /* A path in the scratch folder, in static storage that is used again after 16 calls. */
 const char *scratch_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same in another scratch folder, which is on a disk where there is one: below TMPDIR, /var/tmp or /tmp.
- * /dev/shm has no reads that fail instead of waiting, so what a reader does with them is seen here alone. */
+/* The same in another scratch folder, which is on a disk where there is one: below TMPDIR, /var/tmp or /tmp. /dev/shm
+ * has no reads that fail instead of waiting, so only this folder shows how a reader handles them. */
 const char *scratch_disk_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Remove a file, or a folder with all that is in it; what is not there is fine. */
+/* Remove a file, or a folder with all that is in it; a missing one is ignored. */
 void scratch_remove(const char *path);
 
 bool scratch_exists(const char *path);
@@ -33,10 +33,10 @@ typedef struct file_bytes {
     size_t size;
 } file_bytes;
 
-/* Read and write whole files; any error fails the test. Freed with file_bytes_free(). */
+/* Read and write complete files; any error fails the test. Freed with file_bytes_free(). */
 file_bytes file_load(const char *path);
 void file_save(const char *path, const void *data, size_t size);
-/* Write `size` bytes at an offset of a file that is there. */
+/* Write `size` bytes at an offset of an existing file. */
 void file_patch(const char *path, size_t offset, const void *data, size_t size);
 void file_bytes_free(file_bytes *content);
 
@@ -52,7 +52,7 @@ void file_list_free(file_list *list);
 
 /* Copy a folder with its files, and one level of folders in it. */
 void folder_copy(const char *from, const char *to);
-/* Write a folder's files out and have the system forget what it keeps of them in memory, as far as it can. */
+/* Write a folder's files out and drop them from the page cache, if possible. */
 void folder_forget(const char *path);
 
 /* Whether two folders hold the same files of that suffix, byte for byte; says which one differs. */

@@ -1,6 +1,6 @@
 /*
- * spilling.h - calls that put into temporary files what does not fit in memory. They are given as little memory as is
- * allowed, so that some hundred thousand records do not fit. For tests of how many files these calls open, and where.
+ * spilling.h - calls that spill to temporary files. They get as little memory as is allowed, so that some hundred
+ * thousand records do not fit. For tests of how many files these calls open, and where.
  */
 #ifndef SUPPORT_SPILLING_H
 #define SUPPORT_SPILLING_H
@@ -18,8 +18,7 @@ typedef struct spilling {
 
 typedef sstore_status spilling_call(const spilling *how, sstore_error *error);
 
-/* These write the target. Building and merging put it in the place of what is there; removing takes the first half
- * of the set. */
+/* These write the target. Building and merging replace an existing one; removing takes the first half of the set. */
 spilling_call spilling_build, spilling_add, spilling_remove, spilling_compact, spilling_merge;
 /* These only read. */
 spilling_call spilling_pairs, spilling_clusters, spilling_join, spilling_collect;
