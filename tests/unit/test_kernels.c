@@ -370,7 +370,7 @@ static ss_folded fold_all(const uint64_t *values, uint32_t count)
 {
     ss_folded folded = {.folds = calloc(count, sizeof *folded.folds), .uppers = calloc(count, sizeof *folded.uppers)};
     assert_true(folded.folds != NULL && folded.uppers != NULL);
-    ss_fold(values, count, &folded);
+    ss_fold_values(values, count, &folded);
     return folded;
 }
 
@@ -414,7 +414,7 @@ static void test_folds_are_no_farther_apart(void **state)
     for (uint32_t round = 0; round < 2000; round++) {
         const uint64_t a = rng_next(&random), values[] = {a, rng_flip(&random, a, (uint32_t)rng_below(&random, 65))};
         uint32_t folds[2], uppers[2];
-        ss_fold(values, 2, &(ss_folded){.folds = folds, .uppers = uppers});
+        ss_fold_values(values, 2, &(ss_folded){.folds = folds, .uppers = uppers});
         const uint32_t of_folds = (uint32_t)__builtin_popcount(folds[0] ^ folds[1]);
         assert_true(of_folds <= sstore_hamming_distance(values[0], values[1]));
         assert_int_equal(of_folds % 2,

@@ -96,6 +96,21 @@ sstore_status ss_fail(sstore_error *error, sstore_status status, int system_errn
     return status;
 }
 
+sstore_status ss_check_distance(uint32_t distance, sstore_error *error)
+{
+    if (distance <= SSTORE_MAX_BUILD_DISTANCE)
+        return SSTORE_OK;
+    return ss_fail_argument(error, "the distance is %u; it must be 0 to %d", distance, SSTORE_MAX_BUILD_DISTANCE);
+}
+
+sstore_status ss_check_memory(uint64_t limit_bytes, uint64_t min_bytes, sstore_error *error)
+{
+    if (limit_bytes >= min_bytes)
+        return SSTORE_OK;
+    return ss_fail_argument(error, "the memory limit is %llu bytes; it must be at least %llu",
+                            (unsigned long long)limit_bytes, (unsigned long long)min_bytes);
+}
+
 void ss_advise(sstore_error *error, const char *what)
 {
     if (error != NULL)

@@ -28,6 +28,16 @@ static inline sstore_status ss_fail_memory(sstore_error *error, uint64_t bytes)
 /* Fill *error (if not NULL) with another error, and return its status. */
 sstore_status ss_fail_as(sstore_error *error, const sstore_error *cause);
 
+/* ----- checks of arguments of several calls; ARGUMENT ----- */
+
+/* The distance that a store is built for, or that fingerprints are joined at. */
+sstore_status ss_check_distance(uint32_t distance, sstore_error *error);
+
+/* The memory limit of a call. `min_bytes` is what the call needs. */
+sstore_status ss_check_memory(uint64_t limit_bytes, uint64_t min_bytes, sstore_error *error);
+
+/* ----- messages ----- */
+
 /* Append advice to the message of a filled error; NULL is allowed. */
 void ss_advise(sstore_error *error, const char *what);
 

@@ -31,6 +31,29 @@ char *ss_strdup(const char *text);
 /* Free what any of the above returned; NULL is allowed. */
 void ss_free(void *memory);
 
+/* ----- memory limits of calls ----- */
+
+#define SS_DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
+#define SS_MIN_MEMORY_BYTES ((uint64_t)1 << 20) /* with less than a few MiB, a limit is exceeded */
+
+/* Bytes of a limit that a call leaves to the process itself, its stacks and the allocator. */
+#define SS_PROCESS_BYTES ((uint64_t)6 << 20)
+/* The same for a call that is fed by its caller: also the buffers through which that reads input, and the arrays of a
+ * directory on their way into LMDB. */
+#define SS_FED_PROCESS_BYTES ((uint64_t)12 << 20)
+
+/* The limit of a call whose options have this one. */
+static inline uint64_t ss_memory_or_default(uint64_t bytes)
+{
+    return bytes != 0 ? bytes : SS_DEFAULT_MEMORY_BYTES;
+}
+
+/* The memory that is left beside `taken` bytes, of which at most half of the limit counts. */
+static inline uint64_t ss_remaining_memory(uint64_t limit_bytes, uint64_t taken)
+{
+    return ss_max_u64(limit_bytes - ss_min_u64(taken, limit_bytes / 2), SS_MIN_MEMORY_BYTES);
+}
+
 /* The bytes that this process may use: the smallest of the machine's memory, RLIMIT_AS, and the limits of the process's
  * memory cgroups (version 1 or 2) and of their parents. A limit that cannot be read is none; UINT64_MAX if none can.
  * Reads files of /proc and /sys. Any thread may call it. */

@@ -1,6 +1,7 @@
 /*
  * simhash.c - the simhash of hashed features: for every bit, the weights of the features that have it are added and the
- * others subtracted; the signs are the fingerprint (the paper, section 2; format-spec/fingerprint.md).
+ * others subtracted; the signs are the fingerprint (the paper, section 2; format-spec/fingerprint.md). Also the
+ * distance of two fingerprints.
  *
  * Weights are whole multiples of 2^-20 and all sums are exact, so the result depends on the set of features alone,
  * never on their order or on the machine. Bound: a weight is at most 2^31 in magnitude, so 2^51 units; 2^11 of them
@@ -110,4 +111,9 @@ sstore_status sstore_simhash_hashes(const uint64_t *hashes, const double *weight
     if (status == SSTORE_OK)
         *fingerprint_out = finish(&simhash);
     return status;
+}
+
+uint32_t sstore_hamming_distance(uint64_t a, uint64_t b)
+{
+    return ss_popcount(a ^ b);
 }

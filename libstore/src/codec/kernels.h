@@ -33,7 +33,7 @@ typedef struct ss_folded {
     uint32_t *folds, *uppers; /* of each value, and SS_PAIR_PADDING more after the last */
 } ss_folded;
 
-static inline void ss_fold(const uint64_t *values, uint32_t count, ss_folded *folded)
+static inline void ss_fold_values(const uint64_t *values, uint32_t count, ss_folded *folded)
 {
     for (uint32_t i = 0; i < count; i++) {
         folded->uppers[i] = (uint32_t)(values[i] >> 32);

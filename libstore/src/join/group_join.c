@@ -120,7 +120,7 @@ static void compare_with_tile(ss_group_join *join, const uint64_t *values, size_
     for (size_t begin = 0; join->status == SSTORE_OK && begin < count; begin += SS_PAIR_LANES) {
         const uint64_t *row = values + begin;
         const uint32_t row_count = (uint32_t)ss_min_u64(count - begin, SS_PAIR_LANES);
-        ss_fold(row, row_count, &join->row);
+        ss_fold_values(row, row_count, &join->row);
         const uint32_t found = join->kernels->pairs_between(&join->row, row_count, &join->tile, size, join->distance,
                                                             join->hits);
         count_tests(join, (size_t)size * row_count);
@@ -141,7 +141,7 @@ static void compare_all(ss_group_join *join, ss_join_kind kind, value_set left, 
     for (size_t begin = 0; join->status == SSTORE_OK && begin < set.count; begin += SS_GROUP_TILE) {
         const uint64_t *tile = set.values + begin;
         const uint32_t size = tile_size(set, begin);
-        ss_fold(tile, size, &join->tile);
+        ss_fold_values(tile, size, &join->tile);
         compare_with_tile(join, left.values, cross ? left.count : begin, tile, size);
         if (!cross)
             compare_within(join, tile, size);
@@ -198,7 +198,7 @@ static void span(ss_group_join *join, value_set set)
     const uint64_t found_before = join->found;
     const uint32_t count = set.count <= SS_GROUP_TILE ? (uint32_t)set.count : 0;
     uint32_t at = 0;
-    ss_fold(set.values, count, &join->tile);
+    ss_fold_values(set.values, count, &join->tile);
     for (; join->status == SSTORE_OK && at < count && join->found - found_before < count; at += SS_PAIR_LANES)
         compare_row(join, set.values, count, at);
     if (at < set.count)
@@ -225,7 +225,7 @@ static void connect_apart(ss_group_join *join, value_set set, const uint32_t *ap
                 add_pair(join, set.values[i], set.values[begin + join->hits[0]]);
         }
     }
-    ss_fold(set.values, count, &join->tile);
+    ss_fold_values(set.values, count, &join->tile);
     compare_within(join, set.values, count);
 }
 

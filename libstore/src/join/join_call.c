@@ -7,9 +7,7 @@
 
 /* ===== call ===== */
 
-#define DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
 #define MIN_MEMORY_BYTES ((uint64_t)8 << 20)
-#define FIXED_BYTES ((uint64_t)6 << 20) /* the process, its stacks */
 #define MIN_PIECE ((uint64_t)1024)
 #define MAX_PIECE ((uint64_t)1 << 18)
 #define ITEM_BYTES 80u /* of an item that is processed: twice 24, and the records that are looked up for it */
@@ -21,8 +19,7 @@ static void divide_memory(ss_join_call *call, uint64_t memory_bytes)
     uint64_t reading = ss_merge_iterator_bytes(call->left, 0, call->left->manifest.segment_count);
     if (call->left != call->right)
         reading += ss_merge_iterator_bytes(call->right, 0, call->right->manifest.segment_count);
-    const uint64_t fixed = FIXED_BYTES + call->threads * reading;
-    const uint64_t rest = ss_max_u64(memory_bytes - ss_min_u64(fixed, memory_bytes / 2), MIN_MEMORY_BYTES / 2);
+    const uint64_t rest = ss_remaining_memory(memory_bytes, SS_PROCESS_BYTES + call->threads * reading);
     call->join_bytes = rest / 2;
     call->stage_bytes = rest / 4;
     call->piece_capacity = (size_t)ss_max_u64(ss_min_u64(rest / 4 / ITEM_BYTES / call->threads, MAX_PIECE), MIN_PIECE);
@@ -38,18 +35,18 @@ sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const s
         return status;
     if (taken.distance == SSTORE_OWN_DISTANCE)
         taken.distance = (uint32_t)ss_min_u64(left->manifest.distance, right->manifest.distance);
-    if (taken.distance > SSTORE_MAX_BUILD_DISTANCE)
-        return ss_fail_argument(error, "the distance is %u; it must be 0 to %d", taken.distance,
-                                SSTORE_MAX_BUILD_DISTANCE);
-    if (taken.memory_bytes != 0 && taken.memory_bytes < MIN_MEMORY_BYTES)
-        return ss_fail_argument(error, "the memory limit is %llu bytes; it must be at least %llu",
-                                (unsigned long long)taken.memory_bytes, (unsigned long long)MIN_MEMORY_BYTES);
+    const uint64_t memory_bytes = ss_memory_or_default(taken.memory_bytes);
+    status = ss_check_distance(taken.distance, error);
+    if (status == SSTORE_OK)
+        status = ss_check_memory(memory_bytes, MIN_MEMORY_BYTES, error);
+    if (status != SSTORE_OK)
+        return status;
     call->distance = taken.distance;
     call->threads = ss_pool_threads(taken.threads);
     call->progress.report = taken.on_progress;
     call->progress.context = taken.progress_context;
-    divide_memory(call, taken.memory_bytes != 0 ? taken.memory_bytes : DEFAULT_MEMORY_BYTES);
-    status = ss_store_check_same_recipe(left, right, error);
+    divide_memory(call, memory_bytes);
+    status = ss_manifest_check_recipe(&right->manifest, right->dir.path, left->manifest.recipe, left->dir.path, error);
     return status == SSTORE_OK ? ss_spill_dir_open(taken.tmp_dir, &left->dir, &call->tmp_dir, error) : status;
 }
 

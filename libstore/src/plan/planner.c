@@ -275,6 +275,15 @@ static void write_reason(const ss_planner *planner, char *buffer, size_t size)
 
 /* ===== choosing ===== */
 
+sstore_status ss_check_form(uint32_t distance, uint32_t block_bytes, sstore_error *error)
+{
+    const sstore_status status = ss_check_distance(distance, error);
+    if (status != SSTORE_OK || block_bytes == 0 || ss_block_bytes_valid(block_bytes))
+        return status;
+    return ss_fail_argument(error, "the block size is %u; it must be a power of two from %u to %u", block_bytes,
+                            SS_BLOCK_MIN_BYTES, SS_BLOCK_MAX_BYTES);
+}
+
 /* Plan for data with the skew of a finished sample; for uniform data if the sample is NULL or too small. */
 static sstore_status plan_with_sample(ss_planner *planner, ss_planner_input *input, const ss_sampler *sampler,
                                       sstore_error *error)
@@ -307,12 +316,9 @@ sstore_status ss_choose_plan(const ss_expected_store *store, uint32_t distance, 
 
 static sstore_status check_options(const sstore_plan_options *options, sstore_error *error)
 {
-    if (options->distance > SSTORE_MAX_BUILD_DISTANCE)
-        return ss_fail_argument(error, "the distance is %u; it must be 0 to %d", options->distance,
-                                SSTORE_MAX_BUILD_DISTANCE);
-    if (options->block_bytes != 0 && !ss_block_bytes_valid(options->block_bytes))
-        return ss_fail_argument(error, "the block size is %u; it must be a power of two from %u to %u",
-                                options->block_bytes, SS_BLOCK_MIN_BYTES, SS_BLOCK_MAX_BYTES);
+    const sstore_status status = ss_check_form(options->distance, options->block_bytes, error);
+    if (status != SSTORE_OK)
+        return status;
     if (options->objective > SSTORE_OBJECTIVE_LATENCY)
         return ss_fail_argument(error, "objective %d does not exist", (int)options->objective);
     if (options->sample == NULL && options->sample_count > 0)

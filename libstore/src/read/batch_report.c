@@ -63,7 +63,7 @@ static ss_hit hit_at(const report *self, size_t place)
                     .segment_number = found->segment,
                     .query = found->query,
                     .fingerprint = found->fingerprint,
-                    .distance = sstore_hamming_distance(found->fingerprint, batch->fingerprints[found->query]),
+                    .distance = ss_popcount(found->fingerprint ^ batch->fingerprints[found->query]),
                     .has_rank = found->rank != SS_NO_RANK,
                     .rank = found->rank,
                     .maybe_in_newer = found->maybe_in_newer};

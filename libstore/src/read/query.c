@@ -192,11 +192,6 @@ sstore_status ss_report_records(sstore_cursor *cursor, ss_hit *hits, uint32_t co
 
 /* ----- the public functions ----- */
 
-uint32_t sstore_hamming_distance(uint64_t a, uint64_t b)
-{
-    return ss_popcount(a ^ b);
-}
-
 static sstore_status report_found(const record_sink *sink, sstore_error *error)
 {
     sstore_cursor *cursor = sink->cursor;

@@ -35,6 +35,27 @@ struct ss_sorter {
     ss_progress *progress; /* while pieces are formed */
 };
 
+/* ----- memory ----- */
+
+#define MIN_SORTER_BYTES ((uint64_t)1 << 20)
+#define MIN_PIECE ((uint64_t)16384)
+#define MAX_PIECE ((uint64_t)1 << 20) /* larger ones are sorted more slowly, and buckets are seldom larger */
+#define WORKERS_DIVISOR 6u            /* all threads' pieces take 1/6 of memory */
+
+ss_sort_memory ss_sort_memory_divide(uint64_t limit_bytes, uint32_t threads, uint64_t fixed_bytes, uint64_t item_bytes)
+{
+    const uint64_t min = fixed_bytes + MIN_PIECE * item_bytes, max = fixed_bytes + MAX_PIECE * item_bytes;
+    const uint64_t for_workers = limit_bytes / WORKERS_DIVISOR;
+    threads = (uint32_t)ss_max_u64(ss_min_u64(threads, for_workers / min), 1);
+    const uint64_t each = ss_min_u64(ss_max_u64(for_workers / threads, min), max);
+    const uint64_t taken = SS_FED_PROCESS_BYTES + threads * each;
+    return (ss_sort_memory){
+        .threads = threads,
+        .piece_capacity = (size_t)((each - fixed_bytes) / item_bytes),
+        .sorter_bytes = limit_bytes > taken + MIN_SORTER_BYTES ? limit_bytes - taken : MIN_SORTER_BYTES,
+    };
+}
+
 /* ----- adding items ----- */
 
 sstore_status ss_sorter_pool_open(ss_chunk_pool *pool, uint64_t memory_bytes, uint32_t writers, sstore_error *error)

@@ -32,6 +32,17 @@ typedef struct ss_sorter_options {
     void *refine_context;
 } ss_sorter_options;
 
+/* The parts of the memory of a call that sorts. */
+typedef struct ss_sort_memory {
+    uint32_t threads;      /* as many as wanted, unless each would have too little memory */
+    size_t piece_capacity; /* items that a thread works on at once */
+    uint64_t sorter_bytes; /* for items that wait in memory */
+} ss_sort_memory;
+
+/* Divide a call's memory limit among up to `threads` threads. Each of them takes `item_bytes` for each item of its
+ * piece, and `fixed_bytes` beside. Below 32 MiB the parts exceed the limit. */
+ss_sort_memory ss_sort_memory_divide(uint64_t limit_bytes, uint32_t threads, uint64_t fixed_bytes, uint64_t item_bytes);
+
 /* Open a pool of `memory_bytes` for sorters of up to `writers` writers. MEMORY. */
 sstore_status ss_sorter_pool_open(ss_chunk_pool *pool, uint64_t memory_bytes, uint32_t writers, sstore_error *error);
 

@@ -515,13 +515,15 @@ bool ss_manifest_has_files(const ss_manifest *manifest, const ss_manifest_segmen
 }
 
 sstore_status ss_manifest_check_recipe(const ss_manifest *manifest, const char *path, const char *recipe,
-                                       sstore_error *error)
+                                       const char *other_path, sstore_error *error)
 {
-    if (recipe == NULL || strcmp(recipe, manifest->recipe) == 0)
+    const char *own = manifest->recipe, *other = other_path != NULL ? other_path : "this call";
+    if (recipe == NULL || strcmp(recipe, own) == 0)
         return SSTORE_OK;
-    if (manifest->recipe[0] == '\0')
+    if (recipe[0] == '\0' || own[0] == '\0')
         return ss_fail(error, SSTORE_ERROR_RECIPE, 0, path, SSTORE_NO_OFFSET,
-                       "it records no recipe, so its fingerprints cannot be compared with those of '%s'", recipe);
+                       "only one of it and %s has a recipe ('%s'), so their fingerprints cannot be compared", other,
+                       own[0] != '\0' ? own : recipe);
     return ss_fail(error, SSTORE_ERROR_RECIPE, 0, path, SSTORE_NO_OFFSET,
-                   "its fingerprints were made by the recipe '%s', not '%s'", manifest->recipe, recipe);
+                   "its fingerprints were made by the recipe '%s', but those of %s by '%s'", own, other, recipe);
 }

@@ -108,8 +108,9 @@ ss_u128 ss_segment_id(const ss_manifest_segment *segment, bool has_ids);
 /* What the manifest says about a block file of a segment. */
 ss_block_file_metadata ss_manifest_file_metadata(const ss_manifest_segment *segment, uint32_t number);
 
-/* Check that the store has the recipe that its user expects; NULL: any. `path` is for the message. RECIPE. */
+/* Check that the store at `path` has this recipe; NULL: any. The recipe is that of the store at `other_path`; NULL: it
+ * was given to this call. RECIPE. */
 sstore_status ss_manifest_check_recipe(const ss_manifest *manifest, const char *path, const char *recipe,
-                                       sstore_error *error);
+                                       const char *other_path, sstore_error *error);
 
 #endif

@@ -133,7 +133,7 @@ static sstore_status open_manifest(sstore *store, const opening *how, sstore_err
         return ss_fail(error, status, 0, store->dir.path, SSTORE_NO_OFFSET,
                        "is not a store: it has no " SS_MANIFEST_NAME " (or its build has not finished)");
     if (status == SSTORE_OK)
-        status = ss_manifest_check_recipe(manifest, store->dir.path, how->recipe, error);
+        status = ss_manifest_check_recipe(manifest, store->dir.path, how->recipe, NULL, error);
     if (status == SSTORE_OK) {
         store->options.io = choose_io(&how->options, manifest);
         status = check_memory(store, error);
@@ -233,18 +233,4 @@ void sstore_close(sstore *store)
     drop_manifest(store);
     ss_dir_close(&store->dir);
     ss_free(store);
-}
-
-sstore_status ss_store_check_same_recipe(const sstore *first, const sstore *other, sstore_error *error)
-{
-    const char *recipe = first->manifest.recipe, *other_recipe = other->manifest.recipe;
-    if (strcmp(recipe, other_recipe) == 0)
-        return SSTORE_OK;
-    if (recipe[0] == '\0' || other_recipe[0] == '\0')
-        return ss_fail(error, SSTORE_ERROR_RECIPE, 0, other->dir.path, SSTORE_NO_OFFSET,
-                       "only one of it and %s records a recipe ('%s'), so their fingerprints cannot be compared",
-                       first->dir.path, recipe[0] != '\0' ? recipe : other_recipe);
-    return ss_fail(error, SSTORE_ERROR_RECIPE, 0, other->dir.path, SSTORE_NO_OFFSET,
-                   "its fingerprints were made by the recipe '%s', but those of %s by '%s'", other_recipe,
-                   first->dir.path, recipe);
 }

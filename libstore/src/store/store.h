@@ -30,7 +30,4 @@ sstore_status ss_store_open_in(const ss_dir *dir, bool records_only, sstore **st
  * key indexes, and the memory of block files in the read mode. Computed from the manifest only. */
 uint64_t ss_store_memory_bytes(const ss_manifest *manifest, sstore_io io);
 
-/* Check that two stores have the same recipe. RECIPE. */
-sstore_status ss_store_check_same_recipe(const sstore *first, const sstore *other, sstore_error *error);
-
 #endif

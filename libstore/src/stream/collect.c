@@ -11,12 +11,6 @@
 #include "sort/radix.h"
 #include "sort/sorter.h"
 
-#define DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
-#define MIN_MEMORY_BYTES ((uint64_t)1 << 20)
-#define FIXED_BYTES ((uint64_t)12 << 20) /* the process and its input buffers */
-#define PIECES_DIVISOR 6u                /* a piece and its scratch take 1/6 of memory */
-#define MIN_PIECE ((size_t)16384)
-#define MAX_PIECE ((size_t)1 << 20) /* larger ones are sorted more slowly, and buckets are seldom larger */
 #define ADD_MATCHES 256u
 
 struct sstore_collection {
@@ -33,13 +27,14 @@ struct sstore_collection {
 static sstore_status open_collection(sstore_collection *collection, const sstore_collection_options *options,
                                      sstore_error *error)
 {
-    const uint64_t memory = options->memory_bytes != 0 ? options->memory_bytes : DEFAULT_MEMORY_BYTES;
-    const uint64_t items = memory / PIECES_DIVISOR / (2 * sizeof(ss_triple));
-    collection->piece_capacity = (size_t)ss_min_u64(ss_max_u64(items, MIN_PIECE), MAX_PIECE);
-    const uint64_t taken = FIXED_BYTES + collection->piece_capacity * 2 * sizeof(ss_triple);
-    sstore_status status = ss_spill_dir_open(options->tmp_dir, NULL, &collection->tmp_dir, error);
+    const uint64_t item_bytes = 2 * sizeof(ss_triple); /* with the scratch */
+    const ss_sort_memory share = ss_sort_memory_divide(ss_memory_or_default(options->memory_bytes), 1, 0, item_bytes);
+    collection->piece_capacity = share.piece_capacity;
+    sstore_status status = ss_check_memory(ss_memory_or_default(options->memory_bytes), SS_MIN_MEMORY_BYTES, error);
     if (status == SSTORE_OK)
-        status = ss_sorter_pool_open(&collection->pool, memory > taken ? memory - taken : 1, 1, error);
+        status = ss_spill_dir_open(options->tmp_dir, NULL, &collection->tmp_dir, error);
+    if (status == SSTORE_OK)
+        status = ss_sorter_pool_open(&collection->pool, share.sorter_bytes, 1, error);
     const ss_sorter_options how = {.item_words = 3,
                                    .writers = 1,
                                    .pool = &collection->pool,
@@ -59,9 +54,6 @@ sstore_status sstore_collection_create(const sstore_collection_options *options,
     sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_COLLECTION_OPTIONS_SIZE_1, error);
     if (status != SSTORE_OK)
         return status;
-    if (taken.memory_bytes != 0 && taken.memory_bytes < MIN_MEMORY_BYTES)
-        return ss_fail_argument(error, "the memory limit is %llu bytes; it must be at least %llu",
-                                (unsigned long long)taken.memory_bytes, (unsigned long long)MIN_MEMORY_BYTES);
     sstore_collection *collection = ss_alloc(1, sizeof *collection);
     if (collection == NULL)
         return ss_fail_memory(error, sizeof *collection);

@@ -72,11 +72,10 @@ sstore_status sstore_stream_matcher_create(const uint64_t *queries, size_t count
     if (matcher_out == NULL || (queries == NULL && count > 0))
         return ss_fail_argument(error, "sstore_stream_matcher_create: queries and matcher_out must not be NULL");
     sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_STREAM_OPTIONS_SIZE_1, error);
+    if (status == SSTORE_OK)
+        status = ss_check_distance(taken.distance, error);
     if (status != SSTORE_OK)
         return status;
-    if (taken.distance > SSTORE_MAX_BUILD_DISTANCE)
-        return ss_fail_argument(error, "the distance is %u; it must be 0 to %d", taken.distance,
-                                SSTORE_MAX_BUILD_DISTANCE);
     if (count > UINT32_MAX)
         return ss_fail_argument(error, "there are %zu queries; there can be at most 2^32 - 1", count);
     sstore_stream_matcher *matcher = ss_alloc(1, sizeof *matcher);

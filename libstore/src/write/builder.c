@@ -28,19 +28,13 @@ static bool is_recipe(const char *text)
 
 static sstore_status check_options(const ss_write_options *options, sstore_error *error)
 {
-    if (options->distance > SSTORE_MAX_BUILD_DISTANCE)
-        return ss_fail_argument(error, "the distance is %u; it must be 0 to %d", options->distance,
-                                SSTORE_MAX_BUILD_DISTANCE);
-    if (options->block_bytes != 0 && !ss_block_bytes_valid(options->block_bytes))
-        return ss_fail_argument(error, "the block size is %u; it must be a power of two from %u to %u",
-                                options->block_bytes, SS_BLOCK_MIN_BYTES, SS_BLOCK_MAX_BYTES);
-    if (options->memory_bytes < SS_MIN_MEMORY_BYTES)
-        return ss_fail_argument(error, "the memory limit is %llu bytes; it must be at least %llu",
-                                (unsigned long long)options->memory_bytes, (unsigned long long)SS_MIN_MEMORY_BYTES);
-    if (options->recipe != NULL && !is_recipe(options->recipe))
-        return ss_fail_argument(error, "the recipe is longer than %u bytes or contains control characters",
-                                SS_MAX_RECIPE_BYTES);
-    return SSTORE_OK;
+    sstore_status status = ss_check_form(options->distance, options->block_bytes, error);
+    if (status == SSTORE_OK)
+        status = ss_check_memory(options->memory_bytes, SS_MIN_MEMORY_BYTES, error);
+    if (status == SSTORE_OK && options->recipe != NULL && !is_recipe(options->recipe))
+        status = ss_fail_argument(error, "the recipe is longer than %u bytes or contains control characters",
+                                  SS_MAX_RECIPE_BYTES);
+    return status;
 }
 
 /* Set the plan, if it is given or follows from the store. Otherwise it is chosen from the records. */
@@ -63,7 +57,7 @@ static sstore_status set_plan(sstore_builder *builder, const ss_write_options *o
 static sstore_status take_from_store(sstore_builder *builder, const ss_write_options *options, sstore_error *error)
 {
     const ss_manifest *manifest = &builder->transaction->manifest;
-    sstore_status status = ss_manifest_check_recipe(manifest, builder->transaction->path, options->recipe, error);
+    sstore_status status = ss_manifest_check_recipe(manifest, builder->transaction->path, options->recipe, NULL, error);
     if (status != SSTORE_OK)
         return status;
     builder->change.segment_count_before = manifest->segment_count;

@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 
+#include "base/memory.h"
 #include "base/tasks.h"
 #include "sort/sorter.h"
 #include "store/commit.h"
@@ -16,8 +17,6 @@
 #include "write/id_conflicts.h"
 #include "write/segment_writer.h"
 
-#define SS_DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
-#define SS_MIN_MEMORY_BYTES ((uint64_t)1 << 20)
 #define SS_NO_ID_LEFT "cannot assign more ids: the next one would exceed 2^64 - 2; add records with ids"
 #define SS_MAX_MADE 2u /* segments of one builder: of a compaction one that adds and one that removes */
 
@@ -38,9 +37,8 @@ typedef struct ss_write_options {
 /* The options that every public struct has, as initializers of an ss_write_options. */
 #define SS_SHARED_OPTIONS(from)                                                                                        \
     .tmp_dir = (from).tmp_dir, .block_bytes = (from).block_bytes, .threads = ss_pool_threads((from).threads),          \
-    .memory_bytes = (from).memory_bytes != 0 ? (from).memory_bytes : SS_DEFAULT_MEMORY_BYTES,                          \
-    .ignore_free_space = (from).ignore_free_space, .on_progress = (from).on_progress,                                  \
-    .progress_context = (from).progress_context
+    .memory_bytes = ss_memory_or_default((from).memory_bytes), .ignore_free_space = (from).ignore_free_space,          \
+    .on_progress = (from).on_progress, .progress_context = (from).progress_context
 
 /* The store that a builder extends, open for look-ups. */
 typedef struct ss_builder_base {
@@ -80,12 +78,6 @@ struct sstore_builder {
  * a store. The builder has no buffers yet. Errors as sstore_builder_create(). */
 sstore_status ss_builder_open(const char *path, ss_transaction *transaction, const ss_write_options *options,
                               sstore_builder **builder_out, sstore_error *error);
-
-/* The memory that is left beside `taken` bytes, of which at most half counts. */
-static inline uint64_t ss_remaining_memory(uint64_t all, uint64_t taken)
-{
-    return ss_max_u64(all - ss_min_u64(taken, all / 2), SS_MIN_MEMORY_BYTES);
-}
 
 /* Divide the memory, of which `reserved_bytes`, but at most half, is for reading stores. Check that the disk has space
  * for `record_count` records (0: an unknown number). ARGUMENT if too much memory is reserved: now if the builder is in

@@ -73,7 +73,7 @@ static sstore_status set_up(sstore_dedup *dedup, const char *path, const sstore_
     sstore_status status = ss_transaction_open(transaction, path, SS_WRITE_EXTEND, error);
     if (status != SSTORE_OK)
         return status;
-    status = ss_manifest_check_recipe(manifest, transaction->path, options->recipe, error);
+    status = ss_manifest_check_recipe(manifest, transaction->path, options->recipe, NULL, error);
     dedup->distance = options->distance == SSTORE_OWN_DISTANCE ? manifest->distance : options->distance;
     dedup->next_id = manifest->next_id;
     dedup->change.segment_count_before = manifest->segment_count;
@@ -100,11 +100,10 @@ sstore_status sstore_dedup_open(const char *path, const sstore_dedup_options *op
     if (path == NULL || dedup_out == NULL)
         return ss_fail_argument(error, "sstore_dedup_open: path and dedup_out must not be NULL");
     sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_DEDUP_OPTIONS_SIZE_1, error);
+    if (status == SSTORE_OK && taken.distance != SSTORE_OWN_DISTANCE)
+        status = ss_check_distance(taken.distance, error);
     if (status != SSTORE_OK)
         return status;
-    if (taken.distance != SSTORE_OWN_DISTANCE && taken.distance > SSTORE_MAX_BUILD_DISTANCE)
-        return ss_fail_argument(error, "the distance is %u; it must be 0 to %d", taken.distance,
-                                SSTORE_MAX_BUILD_DISTANCE);
     sstore_dedup *dedup = ss_alloc(1, sizeof *dedup);
     if (dedup == NULL)
         return ss_fail_memory(error, sizeof *dedup);

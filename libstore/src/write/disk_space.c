@@ -10,7 +10,7 @@
 
 /* The bytes that `count` items spill: 0 if they fit into memory, otherwise nearly all. Buckets that are partitioned
  * again are on the disk twice for a moment. */
-static double spilled_bytes(double count, double item_bytes, const ss_build_memory *memory)
+static double spilled_bytes(double count, double item_bytes, const ss_sort_memory *memory)
 {
     double bytes = count * item_bytes, twice = 1.01, filled = 0.9;
     return bytes > filled * (double)memory->sorter_bytes ? twice * bytes : 0;
@@ -21,7 +21,7 @@ static double spilled_bytes(double count, double item_bytes, const ss_build_memo
 static sstore_build_needs estimate_needs(const sstore_builder *builder, const ss_plan *plan,
                                          const ss_expected_store *store, bool apart)
 {
-    const ss_build_memory *memory = &builder->writer.memory;
+    const ss_sort_memory *memory = &builder->writer.memory;
     ss_plan_cost cost;
     ss_plan_cost_init(&cost, plan, store);
     double record_bytes = store->has_ids ? sizeof(sstore_record) : sizeof(uint64_t);

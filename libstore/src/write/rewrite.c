@@ -159,7 +159,7 @@ static sstore_status check_alike(const sstore *first, const sstore *other, sstor
     if (a->has_ids != b->has_ids)
         return ss_fail_argument(error, "%s: it has %s, but %s has %s", other->dir.path, b->has_ids ? "ids" : "no ids",
                                 first->dir.path, a->has_ids ? "some" : "none");
-    return ss_store_check_same_recipe(first, other, error);
+    return ss_manifest_check_recipe(b, other->dir.path, a->recipe, first->dir.path, error);
 }
 
 static sstore_status open_inputs(inputs *from, const char *const *paths, size_t count, sstore_error *error)

@@ -55,13 +55,6 @@ typedef struct segment_run {
 
 /* ----- threads and memory ----- */
 
-/* The process, its stacks and input buffers, and the directory's arrays before LMDB writes them. */
-#define FIXED_BYTES ((uint64_t)12 << 20)
-#define MIN_SORTER_BYTES ((uint64_t)1 << 20)
-#define MIN_PIECE ((size_t)16384)
-#define MAX_PIECE ((size_t)1 << 20) /* larger ones are sorted more slowly, and buckets are seldom larger */
-#define WORKERS_DIVISOR 6u          /* the threads' pieces take 1/6 of memory */
-
 static size_t item_bytes(bool with_ids)
 {
     return with_ids ? sizeof(sstore_record) : sizeof(uint64_t);
@@ -76,18 +69,10 @@ static uint64_t worker_bytes(bool with_ids, uint32_t block_bytes, size_t capacit
     return bytes;
 }
 
-ss_build_memory ss_build_memory_divide(uint64_t memory_bytes, uint32_t threads, bool with_ids, uint32_t block_bytes)
+ss_sort_memory ss_build_memory_divide(uint64_t limit_bytes, uint32_t threads, bool with_ids, uint32_t block_bytes)
 {
-    const uint64_t min = worker_bytes(with_ids, block_bytes, MIN_PIECE);
-    const uint64_t max = worker_bytes(with_ids, block_bytes, MAX_PIECE);
     const uint64_t fixed = worker_bytes(with_ids, block_bytes, 0);
-    const uint64_t for_workers = memory_bytes / WORKERS_DIVISOR;
-    ss_build_memory parts = {.threads = (uint32_t)ss_max_u64(ss_min_u64(threads, for_workers / min), 1)};
-    uint64_t each = ss_min_u64(ss_max_u64(for_workers / parts.threads, min), max);
-    parts.piece_capacity = (size_t)((each - fixed) * MAX_PIECE / (max - fixed));
-    uint64_t rest = FIXED_BYTES + parts.threads * each;
-    parts.sorter_bytes = memory_bytes > rest + MIN_SORTER_BYTES ? memory_bytes - rest : MIN_SORTER_BYTES;
-    return parts;
+    return ss_sort_memory_divide(limit_bytes, threads, fixed, worker_bytes(with_ids, block_bytes, 1) - fixed);
 }
 
 /* Make workers for pieces of up to `capacity` items. */

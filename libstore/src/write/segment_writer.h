@@ -30,15 +30,8 @@ typedef struct ss_sorted_pieces {
 /* The pieces of a finished sorter, which is borrowed: at most `max_items` items in each. */
 ss_sorted_pieces ss_pieces_of_sorter(ss_sorter *sorter, size_t max_items);
 
-/* The parts of a build's memory. */
-typedef struct ss_build_memory {
-    uint32_t threads;      /* as many as wanted, unless each would have too little memory */
-    size_t piece_capacity; /* items that a thread sorts and encodes at once */
-    uint64_t sorter_bytes; /* for items that wait in memory */
-} ss_build_memory;
-
-/* Divide `memory_bytes`, including the process, among up to `threads` threads. Below 32 MiB the parts exceed it. */
-ss_build_memory ss_build_memory_divide(uint64_t memory_bytes, uint32_t threads, bool with_ids, uint32_t block_bytes);
+/* Divide the memory of a build; see ss_sort_memory_divide(). */
+ss_sort_memory ss_build_memory_divide(uint64_t limit_bytes, uint32_t threads, bool with_ids, uint32_t block_bytes);
 
 /* The capacity of pieces if there are `count` items in all. */
 static inline size_t ss_piece_capacity(size_t max, uint64_t count)
@@ -55,7 +48,7 @@ typedef struct ss_segment_writer {
     const ss_dir *tmp_dir; /* for spilled items */
     bool has_ids;
     ss_segment_kind kind;
-    ss_build_memory memory;
+    ss_sort_memory memory;
     ss_chunk_pool *pool;   /* for items in memory */
     const ss_plan *plan;   /* NULL: chosen from the fingerprints */
     uint32_t distance;
