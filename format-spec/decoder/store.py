@@ -115,7 +115,7 @@ def verify_order(path: str, manifest: Manifest, records: list[list[Record]]) -> 
         for fingerprint, record_id in added_or_removed:
             record = (fingerprint, record_id)
             if (record in present) == (segment.kind == KIND_ADDS):
-                what = "adds what is there" if segment.kind == KIND_ADDS else "removes what is not there"
+                what = "adds a present record" if segment.kind == KIND_ADDS else "removes an absent record"
                 raise Damaged(f"{what}: {fingerprint:016x}, id {record_id}", f"{path}/{segment.folder_name}")
         if segment.kind == KIND_ADDS:
             present.update(added_or_removed)

@@ -35,7 +35,7 @@ def run(*arguments: object, text: str | None = None) -> subprocess.CompletedProc
 
 
 if SSTORE and "LMDB of another file format" in run("stat", STORES[0]).stderr:
-    print("the kept directories are of another LMDB: the decoder alone is asked")
+    print("the directories of the vectors are of another LMDB: only the decoder is tested")
     SSTORE = None
 
 

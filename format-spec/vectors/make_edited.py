@@ -22,7 +22,7 @@ from bits import bytes_u64, bytes_u128, u16, u32, u64  # noqa: E402
 from block import GROUP_SIZE, Frame, decode_block  # noqa: E402
 from encoder import TableEncoder, symbol_of  # noqa: E402
 from huffman import Code  # noqa: E402
-from seal import seal  # noqa: E402
+from checksums import set_checksums  # noqa: E402
 from xxh3 import xxh3_128  # noqa: E402
 
 # When a reader must refuse a store at the latest: when it opens it, when it reads the block, in a full check.
@@ -30,31 +30,31 @@ OPEN, READ, FULL, FINE = "open", "read", "full", None
 DAMAGED, UNSUPPORTED = "damaged", "unsupported"
 
 
-def seal_manifest(store: Path) -> None:
+def set_manifest_checksum(store: Path) -> None:
     """Set the manifest's own checksum only."""
     manifest = bytearray((store / "MANIFEST").read_bytes())
     manifest[-16:] = bytes_u128(xxh3_128(bytes(manifest[:-16])))
     (store / "MANIFEST").write_bytes(manifest)
 
 
-def seal_header(file_name: str, checksum_at: int) -> Callable[[Path], None]:
+def set_header_checksum(file_name: str, checksum_at: int) -> Callable[[Path], None]:
     """Set the header's checksum, also in the manifest, at that offset."""
 
-    def seal_it(store: Path) -> None:
+    def set_both(store: Path) -> None:
         path = next(store.glob("seg-*")) / file_name
         file = bytearray(path.read_bytes())
         file[4080:4096] = bytes_u128(xxh3_128(bytes(file[:4080])))
         path.write_bytes(file)
         patch(store / "MANIFEST", checksum_at, bytes(file[4080:4096]))
-        seal_manifest(store)
+        set_manifest_checksum(store)
 
-    return seal_it
+    return set_both
 
 
-def seal_directory(store: Path) -> None:
+def set_directory_checksum(store: Path) -> None:
     """Set the directory's sum. The store has one segment and no recipe."""
     patch(store / "MANIFEST", 64 + 72, bytes_u128(xxh3_128((next(store.glob("seg-*")) / "directory.mdb").read_bytes())))
-    seal_manifest(store)
+    set_manifest_checksum(store)
 
 
 def nothing(store: Path) -> None:
@@ -76,7 +76,7 @@ class Case:
     changes: list[tuple[int, bytes]]
     refuse: str | None
     word: str | None = DAMAGED
-    seal: Callable[[Path], None] = seal
+    set_checksums: Callable[[Path], None] = set_checksums
     size: int | None = None  # cut or make longer
     remove: bool = False
     also: list[tuple[str, int, bytes]] = field(default_factory=list)  # changes of other files
@@ -140,7 +140,7 @@ def manifest_cases() -> Iterator[Case]:
         ("more blocks than fingerprints", "3.4", TABLE + 16, b"\3", OPEN, DAMAGED),
     ):
         # Where the segments begin or how many they are is what other checksums are found by.
-        how = seal_manifest if offset in (56, 60) else seal
+        how = set_manifest_checksum if offset in (56, 60) else set_checksums
         yield Case(f"manifest: {name}", spec, "example", "MANIFEST", [(offset, data)], refuse, word, how)
     for name, spec, offset, data, refuse in (
         ("segment id", "3.3", SEGMENT, b"\0\0\0", OPEN),
@@ -152,7 +152,7 @@ def manifest_cases() -> Iterator[Case]:
         ("65 tables", "3.3", SEGMENT + 116, b"\x41", OPEN),
         ("header checksum of a table", "3.4", TABLE + 24, b"\0\0\0", OPEN),
     ):
-        yield Case(f"manifest: {name}", spec, "example", "MANIFEST", [(offset, data)], refuse, seal=seal_manifest)
+        yield Case(f"manifest: {name}", spec, "example", "MANIFEST", [(offset, data)], refuse, set_checksums=set_manifest_checksum)
     for name, refuse, word, offset, data in (
         ("a zero byte in the recipe", OPEN, DAMAGED, 64, b"\0"),
         ("a recipe that is not UTF-8", FINE, None, 64, b"\xff\xfe"),
@@ -163,10 +163,10 @@ def manifest_cases() -> Iterator[Case]:
     yield Case("manifest: id blocks without ids", "3.3", "one", "MANIFEST", [(SEGMENT + 88, b"\1")], OPEN)
     yield Case("manifest: more records than fingerprints without ids", "3.3", "one", "MANIFEST", [(SEGMENT + 24, b"\2")], OPEN)
     yield Case("manifest: an id header checksum without ids", "3.3", "one", "MANIFEST", [(SEGMENT + 96, b"\1")], FINE, None)
-    yield Case("manifest: checksum", "3.5", "example", "MANIFEST", [(272, b"\0\0\0")], OPEN, seal=nothing)
-    yield Case("manifest: a byte fewer", "3", "example", "MANIFEST", [], OPEN, seal=nothing, size=287)
-    yield Case("manifest: a byte more", "3", "example", "MANIFEST", [], OPEN, seal=nothing, size=289)
-    yield Case("manifest: nothing in it", "3", "example", "MANIFEST", [], OPEN, seal=nothing, size=0)
+    yield Case("manifest: checksum", "3.5", "example", "MANIFEST", [(272, b"\0\0\0")], OPEN, set_checksums=nothing)
+    yield Case("manifest: a byte fewer", "3", "example", "MANIFEST", [], OPEN, set_checksums=nothing, size=287)
+    yield Case("manifest: a byte more", "3", "example", "MANIFEST", [], OPEN, set_checksums=nothing, size=289)
+    yield Case("manifest: nothing in it", "3", "example", "MANIFEST", [], OPEN, set_checksums=nothing, size=0)
 
 
 def header_cases() -> Iterator[Case]:
@@ -228,16 +228,16 @@ def header_cases() -> Iterator[Case]:
     yield Case("ids.blk: more records than its block can hold", "4", "example", "ids.blk", [(56, many)], OPEN,
                also=[("MANIFEST", SEGMENT + 24, many)])
     yield Case("table-01.blk: segment id", "4", "example", "table-01.blk", [(16, b"\0")], OPEN,
-               seal=seal_header("table-01.blk", TABLE + 40 + 24))
-    yield Case("ids.blk: segment id", "4", "example", "ids.blk", [(16, b"\0")], OPEN, seal=seal_header("ids.blk", SEGMENT + 96))
-    yield Case("table-01.blk: checksum of the header", "4", "example", "table-01.blk", [(4080, b"\0\0")], OPEN, seal=nothing)
-    yield Case("ids.blk: checksum of the header", "4", "example", "ids.blk", [(4080, b"\0\0")], OPEN, seal=nothing)
+               set_checksums=set_header_checksum("table-01.blk", TABLE + 40 + 24))
+    yield Case("ids.blk: segment id", "4", "example", "ids.blk", [(16, b"\0")], OPEN, set_checksums=set_header_checksum("ids.blk", SEGMENT + 96))
+    yield Case("table-01.blk: checksum of the header", "4", "example", "table-01.blk", [(4080, b"\0\0")], OPEN, set_checksums=nothing)
+    yield Case("ids.blk: checksum of the header", "4", "example", "ids.blk", [(4080, b"\0\0")], OPEN, set_checksums=nothing)
     for file in "table-00.blk", "table-01.blk", "ids.blk", "directory.mdb":
         size = 32768 if file == "directory.mdb" else 4352
-        yield Case(f"{file}: a byte fewer", "4", "example", file, [], OPEN, seal=nothing, size=size - 1)
-        yield Case(f"{file}: a byte more", "4", "example", file, [], OPEN, seal=nothing, size=size + 1)
-        yield Case(f"{file}: nothing in it", "4", "example", file, [], OPEN, seal=nothing, size=0)
-        yield Case(f"{file}: gone", "2", "example", file, [], OPEN, seal=nothing, remove=True)
+        yield Case(f"{file}: a byte fewer", "4", "example", file, [], OPEN, set_checksums=nothing, size=size - 1)
+        yield Case(f"{file}: a byte more", "4", "example", file, [], OPEN, set_checksums=nothing, size=size + 1)
+        yield Case(f"{file}: nothing in it", "4", "example", file, [], OPEN, set_checksums=nothing, size=0)
+        yield Case(f"{file}: gone", "2", "example", file, [], OPEN, set_checksums=nothing, remove=True)
 
 
 BLOCK = 4096
@@ -276,12 +276,12 @@ def block_cases() -> Iterator[Case]:
         ("key 1 is 0", FULL, 4074, b"\0\0"),
         ("key 3, so that the sum passes 2^32", FULL, 4078, b"\xff\xff"),
         ("keys that do not ascend", READ, 4074, file[BLOCK + 4076 : BLOCK + 4078] + file[BLOCK + 4074 : BLOCK + 4076]),
-        ("begin 1 lies in the column", READ, 4068, b"\x1f\3"),
+        ("begin 1 is in the column", READ, 4068, b"\x1f\3"),
         ("begin 1 is begin 2", READ, 4068, file[BLOCK + 4070 : BLOCK + 4072]),
         ("begin 1 is a byte too low", FULL, 4068, (u16(file, BLOCK + 4068) - 1).to_bytes(2, "little")),
         ("begin 1 is so low that codes run into rests", FULL, 4068, b"\x2a\3"),
-        ("begin 2 lies before begin 1", READ, 4070, b"\x20\3"),
-        ("begin 3 lies behind the groups", READ, 4072, b"\xff\xff"),
+        ("begin 2 is before begin 1", READ, 4070, b"\x20\3"),
+        ("begin 3 is after the groups", READ, 4072, b"\xff\xff"),
         ("begin 3 is where the groups end", READ, 4072, b"\xe4\x0f"),
         ("begin 3 leaves no room for the lowest bits", READ, 4072, b"\xe3\x0f"),
         ("a bit of a code", FULL, 800, bytes([file[BLOCK + 800] ^ 1])),
@@ -290,7 +290,7 @@ def block_cases() -> Iterator[Case]:
         ("lowest bits of the last group", FULL, 4066, b"\0\0"),
     ):
         yield Case(f"table block: {name}", "B 5", "groups", "table-00.blk", [(BLOCK + offset, data)], refuse)
-    yield Case("table block: trailer", "4", "groups", "table-00.blk", [(BLOCK + 4088, b"\0\0")], READ, seal=nothing)
+    yield Case("table block: trailer", "4", "groups", "table-00.blk", [(BLOCK + 4088, b"\0\0")], READ, set_checksums=nothing)
     # A block of one group, where key_shift has no other use.
     for name, refuse, data in ("key_shift 17", READ, b"\x11"), ("key_shift 1, with one group", FULL, b"\1"):
         yield Case(f"table block: {name}", "B 5", "two", "table-00.blk", [(BLOCK + 242, data)], refuse)
@@ -328,7 +328,7 @@ def block_cases() -> Iterator[Case]:
         ("bytes behind the values", FULL, 23, b"\xff" * 225),
     ):
         yield Case(f"id block: {name}", "6", "example", "ids.blk", [(BLOCK + offset, data)], refuse)
-    yield Case("id block: trailer", "4", "example", "ids.blk", [(BLOCK + 248, b"\0\0")], READ, seal=nothing)
+    yield Case("id block: trailer", "4", "example", "ids.blk", [(BLOCK + 248, b"\0\0")], READ, set_checksums=nothing)
     yield Case("id block: a base beside values of 64 bits", "6", "ends", "ids.blk", [(BLOCK + 8, b"\1")], READ)
 
 
@@ -350,7 +350,7 @@ def segment_cases() -> Iterator[Case]:
         ("a folder twice", OPEN, [one, one, minus, three, minus_again]),
     ):
         yield Case(f"segments: {name}", "3.3", "segments", "MANIFEST", [(begin, b"".join(order))], refuse,
-                   None if refuse is FINE else DAMAGED, seal_manifest)
+                   None if refuse is FINE else DAMAGED, set_manifest_checksum)
 
 
 def directory_cases() -> Iterator[Case]:
@@ -373,9 +373,9 @@ def directory_cases() -> Iterator[Case]:
         places = [match.start() + 2 for match in re.finditer(re.escape(b"\x09\0" + bytes.fromhex(key)), directory)]
         assert places, name
         yield Case(f"directory: {name}", "8", store, "directory.mdb", [(place + at, change) for place in places],
-                   refuse, seal=seal_directory)
+                   refuse, set_checksums=set_directory_checksum)
     yield Case("directory: another LMDB format", "8", "example", "MANIFEST", [(SEGMENT + 120, b"\2")], OPEN, UNSUPPORTED,
-               seal_manifest)
+               set_manifest_checksum)
 
 
 def differences(before: bytes, after: bytes) -> Iterator[tuple[int, bytes]]:
@@ -420,7 +420,7 @@ def make(case: Case, folder: Path) -> dict:
         path.write_bytes(path.read_bytes()[: case.size].ljust(case.size, b"\0"))
     if case.remove:
         path.unlink()
-    case.seal(store)
+    case.set_checksums(store)
     edits = list(edits_of(base, store))
     assert edits, case.name
     return {"name": case.name, "spec": case.spec, "store": case.store, "refuse": case.refuse, "as": case.word, "edits": edits}

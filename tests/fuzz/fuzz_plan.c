@@ -30,7 +30,7 @@ static void check_query(const ss_plan *plan, uint32_t distance)
     ss_steps steps = {.left = SS_CALL_STEPS};
     uint64_t pattern;
     ss_query_plan_init(&query, plan, distance, &model, &steps);
-    FUZZ_CHECK(query.scan || !ss_plan_find_uncovered(plan, query.radii, distance, NULL, &pattern));
+    FUZZ_CHECK(query.full_scan || !ss_plan_find_uncovered(plan, query.radii, distance, NULL, &pattern));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

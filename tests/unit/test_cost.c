@@ -73,21 +73,21 @@ static void check_query_plan(const ss_plan *plan, uint32_t distance, size_t mode
 {
     testing_doing("%u tables for %u, asked at %u, model %zu", plan->table_count, plan->distance, distance, model);
     ss_query_plan query = make_query_plan(plan, distance, models[model], SSTORE_STRATEGY_AUTO);
-    assert_int_equal(query.scan, query.probe_cost >= query.scan_cost);
-    assert_true(query.probe_cost >= 0 && query.scan_cost > 0);
-    if (!query.scan)
+    assert_int_equal(query.full_scan, query.probe_cost >= query.full_scan_cost);
+    assert_true(query.probe_cost >= 0 && query.full_scan_cost > 0);
+    if (!query.full_scan)
         check_complete(plan, &query, random);
     const bool steps_were_left = steps.left > 0;
-    if (!query.scan && steps_were_left && distance != plan->distance && distance <= 8)
+    if (!query.full_scan && steps_were_left && distance != plan->distance && distance <= 8)
         check_minimal(plan, query);
     query = make_query_plan(plan, distance, models[model], SSTORE_STRATEGY_PROBE);
-    assert_true(query.probe_cost >= 0 && query.scan_cost > 0);
-    if (query.scan)
+    assert_true(query.probe_cost >= 0 && query.full_scan_cost > 0);
+    if (query.full_scan)
         assert_true(query.probe_cost >= 1e8); /* so many probes take too long */
     else
         check_complete(plan, &query, random);
     query = make_query_plan(plan, distance, models[model], SSTORE_STRATEGY_FULL_SCAN);
-    assert_true(query.scan);
+    assert_true(query.full_scan);
 }
 
 static void test_every_distance_is_complete(void **state)
@@ -185,7 +185,7 @@ static void test_search_that_gives_up(void **state)
     }
     const ss_cost_model model = {.fingerprint_count = 1e9, .block_count = 1e7, .io = SSTORE_IO_PREAD};
     const ss_query_plan query = make_query_plan(&plan, 12, model, SSTORE_STRATEGY_AUTO);
-    if (!query.scan)
+    if (!query.full_scan)
         check_complete(&plan, &query, &random);
 }
 
@@ -209,11 +209,11 @@ static void test_steps_are_bounded(void **state)
             ss_query_plan query;
             testing_doing("distance %u, %" PRIu64 " steps, seed %" PRIu64, distance, given, run_seed);
             ss_query_plan_init(&query, &plan, distance, &models[4], &left);
-            for (uint32_t i = 0; !query.scan && i < PATTERNS; i++)
+            for (uint32_t i = 0; !query.full_scan && i < PATTERNS; i++)
                 assert_int_not_equal(ss_plan_first_cover(&plan, query.radii, rng_flip(&random, 0, distance)),
                                      plan.table_count);
-            probed += !query.scan;
-            scanned += query.scan;
+            probed += !query.full_scan;
+            scanned += query.full_scan;
         }
     }
     assert_true(scanned > 0);

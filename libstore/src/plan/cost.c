@@ -193,7 +193,7 @@ static double expected_bits(const ss_skew *skew, double count)
 #define MAPPED_BLOCK_NS 140.0 /* the same for a block in memory */
 #define PROBE_NS 20.0         /* one more prefix in the current block */
 #define CANDIDATE_NS 0.6      /* test one lower half of a probe's groups */
-#define SCAN_READ_NS 0.35     /* for each fingerprint that a scan reads, checksum included */
+#define SCAN_READ_NS 0.35     /* for each fingerprint that a full scan reads, checksum included */
 #define SCAN_TEST_NS 0.15     /* test its lower half */
 #define DECODE_NS 2.0         /* decode one fingerprint of a group in which some lower half is near */
 #define COMPARE_NS 4.0        /* compare one whose lower half is near */
@@ -295,21 +295,21 @@ ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, uint3
 }
 
 /* Nanoseconds of reading all of one table. */
-static double scan_cost_of(const ss_cost_model *model, uint32_t distance)
+static double full_scan_cost_of(const ss_cost_model *model, uint32_t distance)
 {
     return model->fingerprint_count * (SCAN_READ_NS + SCAN_TEST_NS + near_ns(distance)) + READ_BLOCK_NS;
 }
 
-/* Nanoseconds: if probes cost as much or more, a scan is chosen. */
+/* Nanoseconds: if probes cost as much or more, a full scan is chosen. */
 static double probe_limit(const ss_cost_model *model, uint32_t distance)
 {
-    return model->strategy == SSTORE_STRATEGY_PROBE ? PROBE_LIMIT_NS : scan_cost_of(model, distance);
+    return model->strategy == SSTORE_STRATEGY_PROBE ? PROBE_LIMIT_NS : full_scan_cost_of(model, distance);
 }
 
 uint64_t ss_max_probes(double fingerprint_count, sstore_strategy strategy)
 {
     const ss_cost_model model = {.fingerprint_count = fingerprint_count, .io = SSTORE_IO_PREAD, .strategy = strategy};
-    /* A scan takes longest at the largest distance. */
+    /* A full scan takes longest at the largest distance. */
     return (uint64_t)(probe_limit(&model, SS_FINGERPRINT_BITS) / PROBE_NS) + 1;
 }
 
@@ -333,7 +333,7 @@ typedef struct derivation {
     const ss_plan *plan;
     const ss_cost_model *model;
     uint32_t distance;
-    double limit;    /* a scan is better than radii that cost more */
+    double limit;    /* a full scan is better than radii that cost more */
     ss_steps *steps; /* for all proofs */
 } derivation;
 
@@ -401,12 +401,12 @@ void ss_query_plan_weigh(ss_query_plan *query_plan, const ss_plan *plan, const s
     const uint32_t distance = query_plan->distance;
     const double in_block = model->fingerprint_count / fmax(1, model->block_count);
     const double whole_block_ns = block_ns(model) + in_block * (CANDIDATE_NS + near_ns(distance));
-    query_plan->scan_cost = scan_cost_of(model, distance);
-    query_plan->max_blocks = query_plan->scan_cost / whole_block_ns;
+    query_plan->full_scan_cost = full_scan_cost_of(model, distance);
+    query_plan->max_blocks = query_plan->full_scan_cost / whole_block_ns;
     query_plan->probe_cost = query_plan->exact ? table_cost(&all_bits, 0, distance, model)
                                                : total_cost(plan, query_plan->radii, distance, model);
-    query_plan->scan = !query_plan->complete || query_plan->probe_cost >= probe_limit(model, distance) ||
-                       model->strategy == SSTORE_STRATEGY_FULL_SCAN;
+    query_plan->full_scan = !query_plan->complete || query_plan->probe_cost >= probe_limit(model, distance) ||
+                            model->strategy == SSTORE_STRATEGY_FULL_SCAN;
 }
 
 void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t distance, const ss_cost_model *model,
@@ -488,7 +488,7 @@ void ss_plan_cost_init(ss_plan_cost *cost, const ss_plan *plan, const ss_expecte
     const ss_cost_model model = {.fingerprint_count = store->fingerprint_count,
                                  .block_count = blocks,
                                  .io = SSTORE_IO_MMAP};
-    const double full_scan_ns = scan_cost_of(&model, plan->distance);
+    const double full_scan_ns = full_scan_cost_of(&model, plan->distance);
     *cost = (ss_plan_cost){.table_bytes = tables * (FILE_HEADER_BYTES + blocks * store->block_bytes)};
     cost->bits = store->fingerprint_count > 0 ? blocks * store->block_bytes * 8 / store->fingerprint_count : 0;
     cost->ids_bytes = store->has_ids ? FILE_HEADER_BYTES + ids_blocks * store->block_bytes : 0;

@@ -102,24 +102,25 @@ typedef struct ss_table_cost {
 /* How a query at some distance is answered. */
 typedef struct ss_query_plan {
     uint32_t distance;
-    bool scan;                    /* read all of table 0 instead of probing */
-    bool complete;                /* the radii are */
-    bool exact;                   /* at distance 0: table 0 is probed with all 64 bits */
-    double probe_cost, scan_cost; /* estimated nanoseconds */
-    double max_blocks;            /* reading more takes longer than a scan */
-    int32_t radii[SS_MAX_TABLES]; /* SS_NO_PROBE: this table is left out */
+    bool full_scan;                    /* read all of table 0 instead of probing */
+    bool complete;                     /* the radii are */
+    bool exact;                        /* at distance 0: table 0 is probed with all 64 bits */
+    double probe_cost, full_scan_cost; /* estimated nanoseconds */
+    double max_blocks;                 /* reading more takes longer than a full scan */
+    int32_t radii[SS_MAX_TABLES];      /* SS_NO_PROBE: this table is left out */
 } ss_query_plan;
 
 /*
  * Choose how to query at `distance`: with the plan's radii at its own distance, otherwise with complete radii that are
- * found greedily by cost within the steps. A scan is chosen if it is estimated to be cheaper, or if no radii were
- * found. The model's strategy may demand one of the two. If it demands probes, a scan is chosen only if these take more
- * than about 0.4 s.
+ * found greedily by cost within the steps. A full scan is chosen if it is estimated to be cheaper, or if no radii were
+ * found. The model's strategy may demand one of the two. If it demands probes, a full scan is chosen only if these take
+ * more than about 0.4 s.
  */
 void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t distance, const ss_cost_model *model,
                         ss_steps *steps);
 
-/* Choose between the probes of given radii and a scan. For a query plan of another segment with the same tables. */
+/* Choose between the probes of given radii and a full scan. For a query plan of another segment with the same
+ * tables. */
 void ss_query_plan_weigh(ss_query_plan *query_plan, const ss_plan *plan, const ss_cost_model *model);
 
 /* The number of prefixes within `radius` flips of one of `prefix_bits` bits, which need not be an integer. */
@@ -165,7 +166,7 @@ typedef struct ss_plan_cost {
     double bits; /* of a fingerprint in one table, without the directory */
     double table_bytes, ids_bytes, directory_bytes, total_bytes; /* of all tables together */
     double probe_count, block_count, candidate_count;
-    bool is_full_scan; /* a scan is cheaper than the probes; these numbers are those of a scan */
+    bool is_full_scan; /* a full scan is cheaper than the probes; these numbers are those of a full scan */
     double warm_ns, cold_ns;
 } ss_plan_cost;
 

@@ -108,14 +108,14 @@ static way choose_way(const ss_batch *batch)
     const ss_query_plan *plan = batch->plan;
     if (batch->count == 1 || batch->segment->metadata.distinct_count == 0)
         return ONE_BY_ONE;
-    const double single_cost = batch->count * fmin(plan->scan_cost, mean_cost(batch));
-    const double scan_cost = TOGETHER_NS + ss_batch_pass_cost(batch, true);
-    if (strategy == SSTORE_STRATEGY_FULL_SCAN || (plan->scan && scan_cost < single_cost))
+    const double single_cost = batch->count * fmin(plan->full_scan_cost, mean_cost(batch));
+    const double full_scan_cost = TOGETHER_NS + ss_batch_pass_cost(batch, true);
+    if (strategy == SSTORE_STRATEGY_FULL_SCAN || (plan->full_scan && full_scan_cost < single_cost))
         return FULL_SCAN;
-    if (plan->scan)
+    if (plan->full_scan)
         return ONE_BY_ONE;
     const double pass_cost = TOGETHER_NS + ss_batch_pass_cost(batch, false);
-    if (strategy == SSTORE_STRATEGY_AUTO && scan_cost < single_cost && scan_cost < pass_cost)
+    if (strategy == SSTORE_STRATEGY_AUTO && full_scan_cost < single_cost && full_scan_cost < pass_cost)
         return FULL_SCAN;
     return pass_cost < single_cost ? TABLE_PASS : ONE_BY_ONE;
 }

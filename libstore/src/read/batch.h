@@ -66,10 +66,10 @@ sstore_status ss_batch_cursor(const ss_batch *batch, uint32_t worker, sstore_cur
 
 /* Find the hits of all queries in the current segment, by a pass over each table that the plan probes, or by a full
  * scan. */
-sstore_status ss_batch_pass(const ss_batch *batch, bool scan, sstore_error *error);
+sstore_status ss_batch_pass(const ss_batch *batch, bool full_scan, sstore_error *error);
 
 /* The cost of ss_batch_pass(), in estimated nanoseconds of one thread. */
-double ss_batch_pass_cost(const ss_batch *batch, bool scan);
+double ss_batch_pass_cost(const ss_batch *batch, bool full_scan);
 
 /*
  * Turn the hits into matches, in the order of the queries, those of one query by (distance, fingerprint, id). The

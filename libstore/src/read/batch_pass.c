@@ -445,19 +445,19 @@ static slice_worker *make_workers(const ss_batch *batch, uint32_t block_capacity
     return NULL;
 }
 
-static bool needs_table(const ss_batch *batch, uint32_t table, bool scan)
+static bool needs_table(const ss_batch *batch, uint32_t table, bool full_scan)
 {
-    return scan ? table == 0 : batch->plan->radii[table] != SS_NO_PROBE;
+    return full_scan ? table == 0 : batch->plan->radii[table] != SS_NO_PROBE;
 }
 
-sstore_status ss_batch_pass(const ss_batch *batch, bool scan, sstore_error *error)
+sstore_status ss_batch_pass(const ss_batch *batch, bool full_scan, sstore_error *error)
 {
     const ss_plan *plan = &batch->segment->metadata.plan;
     const ss_cost_model *costs = &batch->segment->costs;
     const uint64_t block_count = (uint64_t)costs->block_count;
     const uint64_t in_cache = (uint64_t)(SLICE_FINGERPRINTS * costs->block_count / (costs->fingerprint_count + 1));
     const uint64_t shared = ss_max_u64(block_count / (SLICES_A_THREAD * batch->threads), SCANNED_BLOCKS);
-    const uint64_t slice_blocks = 1 + (scan ? ss_min_u64(in_cache, shared) : in_cache);
+    const uint64_t slice_blocks = 1 + (full_scan ? ss_min_u64(in_cache, shared) : in_cache);
     const uint64_t block_bytes = batch->segment->metadata.block_bytes + decoded_block_bytes(batch);
     const uint64_t wanted = ss_min_u64(MAX_BLOCKS_TIMES * slice_blocks, block_count + 1);
     const uint64_t capacity = ss_min_u64(wanted, ss_max_u64(1, MAX_BYTES / block_bytes));
@@ -469,30 +469,30 @@ sstore_status ss_batch_pass(const ss_batch *batch, bool scan, sstore_error *erro
         table_pass self = {.batch = batch,
                            .table = &batch->segment->tables[i],
                            .number = i,
-                           .is_full_scan = scan,
-                           .prefix_bits = scan ? SS_FINGERPRINT_BITS : ss_query_prefix_bits(batch->plan, plan, i),
-                           .radius = scan ? (int32_t)batch->distance : batch->plan->radii[i],
+                           .is_full_scan = full_scan,
+                           .prefix_bits = full_scan ? SS_FINGERPRINT_BITS : ss_query_prefix_bits(batch->plan, plan, i),
+                           .radius = full_scan ? (int32_t)batch->distance : batch->plan->radii[i],
                            .slice_blocks = slice_blocks,
                            .workers = workers};
-        if (needs_table(batch, i, scan))
+        if (needs_table(batch, i, full_scan))
             status = run_pass(&self, error);
     }
     free_workers(workers, batch->threads);
     return status;
 }
 
-double ss_batch_pass_cost(const ss_batch *batch, bool scan)
+double ss_batch_pass_cost(const ss_batch *batch, bool full_scan)
 {
     const ss_cost_model *costs = &batch->segment->costs;
     const ss_plan *plan = &batch->segment->metadata.plan;
     const double decode_ns = batch->distance > SS_HALVES_TELL ? DECODE_NS : 0;
-    const double useful_bits = scan ? 0 : log2(fmax(1, costs->fingerprint_count / BUCKET_MEAN));
+    const double useful_bits = full_scan ? 0 : log2(fmax(1, costs->fingerprint_count / BUCKET_MEAN));
     double cost = 0;
     for (uint32_t i = 0; i < plan->table_count; i++) {
-        if (!needs_table(batch, i, scan))
+        if (!needs_table(batch, i, full_scan))
             continue;
         const uint32_t bits = (uint32_t)fmin(ss_query_prefix_bits(batch->plan, plan, i), useful_bits);
-        const double buckets = batch->count * (scan ? 1 : ss_probe_count(bits, batch->plan->radii[i]));
+        const double buckets = batch->count * (full_scan ? 1 : ss_probe_count(bits, batch->plan->radii[i]));
         const double candidates = buckets * costs->fingerprint_count / ldexp(1, (int)bits);
         cost += costs->block_count * BLOCK_NS + costs->fingerprint_count * decode_ns + buckets * BUCKET_NS +
                 candidates * TEST_NS;

@@ -266,14 +266,14 @@ static int note_match(void *context, const sstore_match *match)
 static uint32_t next_distance(sstore_cursor *cursor, uint32_t tried, uint32_t max_distance, double *spent)
 {
     const ss_query_plan *plans = ss_cursor_plans(cursor, tried + 1);
-    double scan_cost = 0;
+    double full_scan_cost = 0;
     for (uint32_t i = 0; i < cursor->store->manifest.segment_count; i++) {
         if (ss_segment_removes(cursor->store->segments[i]))
             continue;
-        *spent += plans[i].scan ? plans[i].scan_cost : plans[i].probe_cost;
-        scan_cost += plans[i].scan_cost;
+        *spent += plans[i].full_scan ? plans[i].full_scan_cost : plans[i].probe_cost;
+        full_scan_cost += plans[i].full_scan_cost;
     }
-    return *spent >= scan_cost ? max_distance : tried + 1;
+    return *spent >= full_scan_cost ? max_distance : tried + 1;
 }
 
 sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance,
@@ -393,7 +393,7 @@ static sstore_table_explanation explain_table(const ss_search *search, uint32_t 
         .candidate_count = counts->candidates,
         .match_count = counts->matches,
         .probe_ns = probe_ns,
-        .full_scan_ns = search->plan->scan_cost,
+        .full_scan_ns = search->plan->full_scan_cost,
     };
     if (explanation.radius != SS_NO_PROBE) {
         const ss_table_cost expected = ss_search_table_cost(segment, search->plan, search->fingerprint, number);
@@ -431,10 +431,10 @@ sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32
                                   .on_hit = ignore_hit,
                                   .counts = counts,
                                   .error = error};
-        double probe_ns = plan->scan ? plan->probe_cost : ss_search_cost(search.segment, plan, fingerprint);
+        double probe_ns = plan->full_scan ? plan->probe_cost : ss_search_cost(search.segment, plan, fingerprint);
         status = ss_search_run(&search);
-        if (cursor->is_full_scan && !plan->scan) /* the probes led to more blocks than a full scan reads */
-            probe_ns = fmax(probe_ns, plan->scan_cost);
+        if (cursor->is_full_scan && !plan->full_scan) /* the probes led to more blocks than a full scan reads */
+            probe_ns = fmax(probe_ns, plan->full_scan_cost);
         for (uint32_t j = 0; status == SSTORE_OK && j < search.segment->metadata.plan.table_count; j++) {
             const sstore_table_explanation explanation = explain_table(&search, j, probe_ns);
             status = on_table(context, &explanation) == 0 ? SSTORE_OK : SSTORE_STOPPED;

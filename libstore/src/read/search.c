@@ -373,7 +373,7 @@ static sstore_status probe_table(const ss_search *self, uint32_t number)
 /* ----- the full scan ----- */
 
 /* Test every fingerprint of table 0. */
-static sstore_status scan(const ss_search *self)
+static sstore_status run_full_scan(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
     const ss_table *table = &self->segment->tables[0];
@@ -406,7 +406,7 @@ sstore_status ss_search_run(const ss_search *search)
     cursor->probe_count = cursor->range_count = cursor->open_block_count = cursor->candidate_count = 0;
     cursor->last_table = SS_MAX_TABLES;
     cursor->any_probed = false;
-    cursor->is_full_scan = search->plan->scan;
+    cursor->is_full_scan = search->plan->full_scan;
     for (uint32_t table = 0; status == SSTORE_OK && !cursor->is_full_scan && table < table_count; table++)
         if (search->plan->radii[table] != SS_NO_PROBE)
             status = probe_table(search, table);
@@ -416,7 +416,7 @@ sstore_status ss_search_run(const ss_search *search)
         return status;
     if (search->counts != NULL)
         memset(search->counts, 0, table_count * sizeof *search->counts);
-    return scan(search);
+    return run_full_scan(search);
 }
 
 /* ----- expected costs ----- */
@@ -449,8 +449,8 @@ ss_table_cost ss_search_table_cost(const ss_segment *segment, const ss_query_pla
 double ss_search_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint)
 {
     double cost = 0;
-    for (uint32_t i = 0; !plan->scan && i < segment->metadata.plan.table_count; i++)
+    for (uint32_t i = 0; !plan->full_scan && i < segment->metadata.plan.table_count; i++)
         if (plan->radii[i] != SS_NO_PROBE)
             cost += ss_search_table_cost(segment, plan, fingerprint, i).warm_ns;
-    return plan->scan ? plan->scan_cost : cost;
+    return plan->full_scan ? plan->full_scan_cost : cost;
 }

@@ -10,7 +10,7 @@ from bits import bytes_u32, bytes_u64, bytes_u128, u32, u64
 from xxh3 import xxh3_64, xxh3_128
 
 
-def seal(store: Path) -> None:
+def set_checksums(store: Path) -> None:
     manifest = bytearray((store / "MANIFEST").read_bytes())
     at = 64 + -(-u32(manifest, 56) // 8) * 8
     for _ in range(u32(manifest, 60)):
@@ -22,9 +22,9 @@ def seal(store: Path) -> None:
         for number in range(table_count):
             checksum_at = at + 128 + 40 * number + 24
             path = folder / f"table-{number:02d}.blk"
-            manifest[checksum_at : checksum_at + 16] = _seal_file(path, segment_id, block_size)
+            manifest[checksum_at : checksum_at + 16] = _set_file_checksums(path, segment_id, block_size)
         if u32(manifest, 40) & 1:
-            manifest[at + 96 : at + 112] = _seal_file(folder / "ids.blk", segment_id, block_size)
+            manifest[at + 96 : at + 112] = _set_file_checksums(folder / "ids.blk", segment_id, block_size)
         at += 128 + 40 * table_count
     manifest[-16:] = bytes_u128(xxh3_128(bytes(manifest[:-16])))
     (store / "MANIFEST").write_bytes(manifest)
@@ -40,7 +40,7 @@ def _segment_id(manifest: bytes, at: int, table_count: int) -> bytes:
     return bytes_u128(xxh3_128(bytes(data)))
 
 
-def _seal_file(path: Path, segment_id: bytes, block_size: int) -> bytes:
+def _set_file_checksums(path: Path, segment_id: bytes, block_size: int) -> bytes:
     """Seal one block file. Returns its header checksum, as bytes."""
     file = bytearray(path.read_bytes())
     file[16:32] = segment_id
