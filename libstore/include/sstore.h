@@ -842,7 +842,7 @@ SSTORE_API sstore_status sstore_dedup_open(const char *path, const sstore_dedup_
  *
  * New records wait in memory. sstore_dedup_publish() publishes them as one segment, or this call does, as publish_every
  * says.
- * Errors: ARGUMENT, MEMORY, IO, DAMAGED; STOPPED. After an error, the answers so far hold.
+ * Errors: ARGUMENT, MEMORY, IO, DAMAGED; STOPPED. After an error, the answers that on_answer got hold.
  */
 SSTORE_API sstore_status sstore_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids,
                                             size_t count, bool *is_new_out, sstore_dedup_fn on_answer, void *context,

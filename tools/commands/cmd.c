@@ -24,12 +24,12 @@ void operands_check(operands given, int count, const char *expected)
 const char *operands_only_store(operands given)
 {
     operands_check(given, 1, "a STORE");
-    return given.items[0];
+    return operands_take_store(&given);
 }
 
 const char *operands_take_store(operands *given)
 {
-    if (given->count == 0)
+    if (given->count == 0 || given->items[0][0] == '\0')
         message_usage_error("expected a STORE");
     given->count--;
     return *given->items++;
@@ -251,43 +251,51 @@ void task_begin(task_arguments *arguments)
     task_begin_reading(arguments);
 }
 
-int task_end(const char *path, sstore_status status, const sstore_error *error)
+int task_end(const char *path, const char *stopped, sstore_status status, const sstore_error *error)
 {
     progress_end();
-    if (status == SSTORE_STOPPED) {
-        message_print("%s: interrupted; nothing was changed", path);
-        return interrupt_exit_code();
-    }
-    const int code = message_status(status, error);
-    if (status == SSTORE_ERROR_IO && error->system_errno == ENOSPC)
-        message_print("--tmp-dir puts temporary files on another disk; --ignore-free-space starts all the same");
+    if (status != SSTORE_STOPPED)
+        return message_status(status, error);
+    message_print("%s: interrupted; %s", path, stopped);
+    return interrupt_exit_code();
+}
+
+int task_end_write(const task_arguments *arguments, const char *path, sstore_status status, const sstore_error *error)
+{
+    const int code = task_end(path, "nothing was changed", status, error);
+    const bool may_move = arguments->options.tmp_dir == NULL, may_ignore = !arguments->options.ignore_free_space;
+    if (status == SSTORE_ERROR_IO && error->system_errno == ENOSPC && (may_move || may_ignore))
+        message_print("%s%s%s", may_move ? TASK_TMP_DIR_ADVICE : "", may_move && may_ignore ? "; " : "",
+                      may_ignore ? "--ignore-free-space skips the check of the disk" : "");
     return code;
 }
 
 /* In smaller stores, most bytes are headers and partly filled blocks. */
 #define MIN_SUMMED_FINGERPRINTS 10000u
 
-static int print_summary(const char *path)
+static void print_summary(const char *path)
 {
     sstore_statistics metadata;
-    int code = store_read_metadata(path, &metadata);
-    if (code != EXIT_DONE)
-        return code;
     char each[48] = "";
+    if (store_read_metadata(path, &metadata) != EXIT_DONE) {
+        message_print("%s: the store was built, but cannot be opened now", path);
+        return;
+    }
     if (metadata.distinct_count >= MIN_SUMMED_FINGERPRINTS)
         snprintf(each, sizeof each, ", bytes per fingerprint %.1f",
                  (double)metadata.total_bytes / (double)metadata.distinct_count);
     message_print("%s: records %" PRIu64 ", distinct %" PRIu64 ", tables %" PRIu32 ", bytes %" PRIu64 "%s", path,
                   metadata.record_count, metadata.distinct_count, metadata.table_count, metadata.total_bytes, each);
-    return EXIT_DONE;
 }
 
 int task_end_build(const task_arguments *arguments, const char *path, sstore_status status, const sstore_error *error)
 {
-    int code = task_end(path, status, error);
+    const int code = task_end_write(arguments, path, status, error);
     if (status == SSTORE_ERROR_EXISTS && !arguments->options.replace)
         message_print("--force replaces an existing store, but no other file or folder");
-    return code != EXIT_DONE || arguments->quiet ? code : print_summary(path);
+    if (code == EXIT_DONE && !arguments->quiet)
+        print_summary(path);
+    return code;
 }
 
 int task_check_records(const task_arguments *arguments, const char *path, uint64_t record_count)

@@ -123,8 +123,14 @@ void task_begin(task_arguments *arguments);
 /* The same for a command that does not write to a store: SIGPIPE ends it. */
 void task_begin_reading(task_arguments *arguments);
 
-/* Report how the task for the store at `path` ended. Returns the exit code. */
-int task_end(const char *path, sstore_status status, const sstore_error *error);
+/* Report how the task for the store at `path` ended. `stopped` says what an interruption left behind, such as "nothing
+ * was changed". Returns the exit code. */
+int task_end(const char *path, const char *stopped, sstore_status status, const sstore_error *error);
+
+#define TASK_TMP_DIR_ADVICE "--tmp-dir puts temporary files on another disk"
+
+/* The same for a command with WRITE options, which changed nothing if it was interrupted. */
+int task_end_write(const task_arguments *arguments, const char *path, sstore_status status, const sstore_error *error);
 
 /* The same; if the task made a store, print a summary. */
 int task_end_build(const task_arguments *arguments, const char *path, sstore_status status, const sstore_error *error);

@@ -151,7 +151,8 @@ static int insert_all(new_job *job)
         code = EXIT_FAILED;
     if (code == EXIT_DONE) {
         sstore_status status = sstore_dedup_publish(job->dedup, &job->change, &error);
-        code = task_end(path, status, &error);
+        code = status == SSTORE_STOPPED ? task_end(path, "not all new records are in the store", status, &error)
+                                        : task_end_write(&job->all->store.task, path, status, &error);
     } else if (job->answers_now) {
         publish_after_failure(job, path);
     } else {
@@ -223,5 +224,7 @@ int cmd_add(int argc, char **argv)
     sstore_error error;
     const sstore_compact_options options = task_compact_options(&all.store.task, SSTORE_COMPACT_TIERS);
     sstore_status status = sstore_compact(all.store.store, &options, NULL, &error);
-    return task_end(all.store.store, status, &error);
+    if (status == SSTORE_STOPPED)
+        return task_end(all.store.store, "the records were added, but not compacted", status, &error);
+    return task_end_write(&all.store.task, all.store.store, status, &error);
 }

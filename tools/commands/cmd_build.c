@@ -140,7 +140,7 @@ int store_check_inputs(store_arguments *arguments)
 static int end(store_change kind, const store_arguments *arguments, sstore_status status, const sstore_error *error)
 {
     return kind == STORE_BUILD ? task_end_build(&arguments->task, arguments->store, status, error)
-                               : task_end(arguments->store, status, error);
+                               : task_end_write(&arguments->task, arguments->store, status, error);
 }
 
 /* Publish the change, and print a summary. */
@@ -192,7 +192,7 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
         return finish(&job, arguments);
     sstore_builder_abort(job.builder);
     sstore_remover_abort(job.remover);
-    return interrupted() ? task_end(path, SSTORE_STOPPED, NULL) : code;
+    return interrupted() ? task_end(path, "nothing was changed", SSTORE_STOPPED, NULL) : code;
 }
 
 /* ----- sstore build ----- */

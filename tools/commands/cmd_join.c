@@ -1,6 +1,8 @@
 /*
  * cmd_join.c - sstore pairs, clusters and join: near records within a store or between two stores.
  */
+#include <errno.h>
+
 #include "commands/cmd.h"
 #include "input/interrupt.h"
 
@@ -60,12 +62,15 @@ static sstore_join_options begin(arguments *all)
 }
 
 /* Report how the join of the store at `path` ended. Returns the exit code. */
-static int end(const char *path, sstore_status status, const sstore_error *error)
+static int end(const arguments *all, const char *path, sstore_status status, const sstore_error *error)
 {
     /* The callback stopped the join because stdout failed. output_close() will report that. */
     if (status == SSTORE_STOPPED && !interrupted())
         return EXIT_FAILED;
-    return task_end(path, status, error);
+    const int code = task_end(path, "the results are incomplete", status, error);
+    if (status == SSTORE_ERROR_IO && error->system_errno == ENOSPC && all->task.options.tmp_dir == NULL)
+        message_print(TASK_TMP_DIR_ADVICE);
+    return code;
 }
 
 /* How the two records of a pair are printed. */
@@ -102,7 +107,7 @@ int cmd_pairs(int argc, char **argv)
         const sstore_join_options how = begin(&all);
         styles.right = styles.left;
         sstore_status status = sstore_pairs(store, &how, print_pair, &styles, &error);
-        code = end(path, status, &error);
+        code = end(&all, path, status, &error);
     }
     sstore_close(store);
     return code;
@@ -133,7 +138,7 @@ int cmd_join(int argc, char **argv)
     if (code == EXIT_DONE) {
         const sstore_join_options how = begin(&all);
         sstore_status status = sstore_join(left, right, &how, print_pair, &styles, &error);
-        code = end(given.items[0], status, &error);
+        code = end(&all, given.items[0], status, &error);
     }
     sstore_close(left);
     sstore_close(right);
@@ -204,7 +209,7 @@ int cmd_clusters(int argc, char **argv)
                                                 .tmp_dir = join.tmp_dir,
                                                 .on_progress = join.on_progress};
         sstore_status status = sstore_clusters(store, &cluster, print_cluster_record, &how, &error);
-        code = end(path, status, &error);
+        code = end(&all, path, status, &error);
     }
     sstore_close(store);
     return code;

@@ -40,7 +40,7 @@ int cmd_compact(int argc, char **argv)
     const sstore_compact_options options = task_compact_options(&all.task,
                                                                 all.tiered ? SSTORE_COMPACT_TIERS : SSTORE_COMPACT_ALL);
     sstore_status status = sstore_compact(path, &options, &change, &error);
-    int code = task_end(path, status, &error);
+    int code = task_end_write(&all.task, path, status, &error);
     if (code != EXIT_DONE || all.task.quiet)
         return code;
     if (change.segment_count == change.segment_count_before && change.total_bytes == change.total_bytes_before)
@@ -82,7 +82,7 @@ int cmd_reindex(int argc, char **argv)
     how.on_progress = all.task.options.on_progress;
     how.progress_context = all.task.options.progress_context;
     sstore_status status = sstore_reindex(path, &how, &made_count, &error);
-    int code = task_end(path, status, &error);
+    int code = task_end(path, "nothing was changed", status, &error);
     if (code != EXIT_DONE || all.task.quiet)
         return code;
     if (made_count == 0)
@@ -144,7 +144,7 @@ int cmd_verify(int argc, char **argv)
     options.on_progress = all.task.options.on_progress;
     const sstore_status status = sstore_verify(path, &options, print_problem, &found, &error);
     if (status == SSTORE_STOPPED)
-        return task_end(path, status, &error);
+        return task_end(path, "not everything was checked", status, &error);
     progress_end();
     if (status == SSTORE_OK)
         return all.task.quiet ? EXIT_DONE : print_ok(path);

@@ -3,6 +3,7 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "commands/cmd.h"
@@ -237,14 +238,17 @@ static json_value *sizes_value(const store_report *report)
 static json_value *report_value(const store_report *report)
 {
     const sstore_statistics *metadata = &report->metadata;
-    return json_value_make("{s:I, s:I, s:I, s:i, s:b, s:i, s:s, s:o, s:i, s:I, s:o, s:o}", "records",
+    char next_id[32]; /* in a string, as every id, since JSON's numbers are not exact above 2^53 */
+    snprintf(next_id, sizeof next_id, "%" PRIu64, metadata->next_id);
+    return json_value_make("{s:I, s:I, s:I, s:i, s:b, s:i, s:s, s:o, s:i, s:o, s:o, s:o}", "records",
                            (long long)metadata->record_count, "distinct", (long long)metadata->distinct_count,
                            "removed", (long long)metadata->removed_count, "fingerprint_bits",
                            (int)metadata->fingerprint_bits, "has_ids", (int)metadata->has_ids, "distance",
                            (int)metadata->distance, "plan", metadata->plan, "recipe",
                            metadata->recipe[0] == '\0' ? json_value_make("n") : json_value_make("s", metadata->recipe),
-                           "block_bytes", (int)metadata->block_bytes, "next_id", (long long)metadata->next_id,
-                           "segments", segments_value(report), "sizes", sizes_value(report));
+                           "block_bytes", (int)metadata->block_bytes, "next_id",
+                           metadata->has_ids ? json_value_make("s", next_id) : json_value_make("n"), "segments",
+                           segments_value(report), "sizes", sizes_value(report));
 }
 
 int cmd_stat(int argc, char **argv)

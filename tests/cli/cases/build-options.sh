@@ -34,3 +34,11 @@ printf '%s\n' 1 2 | sstore build --quiet --first-id 18446744073709551612 LAST -
 sstore dump LAST
 printf '%s\n' 1 2 3 4 | sstore build --quiet --first-id 18446744073709551612 NEW - 2>&1
 absent NEW
+echo "--- with few file descriptors, the exit code says whether the store was built"
+for files in $(seq 8 24); do
+    rm -rf FEW_FILES
+    (ulimit -n $files && echo 1 | sstore build FEW_FILES) >few.log 2>&1
+    code=$?
+    sstore verify FEW_FILES >/dev/null 2>&1
+    [ $((code == 0)) = $(($? == 0)) ] || echo "with $files descriptors: exit $code: $(cat few.log)"
+done

@@ -13,3 +13,11 @@ echo "--- the sizes are those of the files"
 total=$(find STORE -type f -printf '%s\n' | awk '{sum += $1} END {print sum}')
 grep -c "\"total\":{\"bytes\":$total," json
 sstore stat STORE | grep -c "^total  *$total "
+echo "--- the next id in JSON is exact, and null without ids"
+printf '1\t9223372036854775808\n' | sstore build --quiet LARGE
+sstore stat --json LARGE | grep -o '"next_id":[^,]*'
+echo 1 | sstore build --quiet --no-ids NO_IDS
+sstore stat --json NO_IDS | grep -o '"next_id":[^,]*'
+echo "--- an empty name is no store"
+exits 2 sstore stat ""
+exits 2 sstore build ""
