@@ -23,13 +23,13 @@
 
 #define SLICE_FINGERPRINTS 64000.0 /* on average, if its blocks are as full as all */
 #define MAX_BLOCKS_TIMES 2u        /* so many times the blocks that a slice should have are read together, */
-#define MAX_BYTES (4u << 20) /* but of nearly empty blocks no more than have so many bytes, counting decoded ones */
-#define SLICES_A_THREAD 8u   /* in a full scan of a small table, */
-#define SCANNED_BLOCKS 16u   /* but with so many blocks in each */
-#define INDEX_BITS 11u       /* at most, */
-#define BUCKET_MIN 16.0      /* and no more than give a bucket so many fingerprints on average */
-#define LOW_BITS 3u          /* of a bucket: those that differ in these are tested together if flips are left */
-#define PARTITION_BITS 6u    /* queries are partitioned by these leading bits and then sorted by several threads */
+#define MAX_BYTES (4u << 20)       /* but at most so many bytes of nearly empty blocks, with decoded ones */
+#define SLICES_A_THREAD 8u         /* in a full scan of a small table, */
+#define SCANNED_BLOCKS 16u         /* but with so many blocks in each */
+#define INDEX_BITS 11u             /* at most, */
+#define BUCKET_MIN 16.0            /* and no more than give a bucket so many fingerprints on average */
+#define LOW_BITS 3u                /* of a bucket: those that differ in these are tested together if flips are left */
+#define PARTITION_BITS 6u /* queries are partitioned by these leading bits and then sorted by several threads */
 #define PARTITIONS (1u << PARTITION_BITS)
 
 /* Nanoseconds of one thread, measured by bench_batch (bench/README.md). */

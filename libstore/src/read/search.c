@@ -69,13 +69,13 @@ static sstore_status match(const ss_search *self, const ss_open_block *open, uin
     return self->on_hit(self->context, &found, self->error);
 }
 
-/* Decode the groups that have candidates. Report those in their range and within the distance. */
-static sstore_status run_candidates(const ss_search *self)
+/* Decode the groups with near lower halves. Report those in their range and within the distance. */
+static sstore_status run_near_groups(const ss_search *self)
 {
     sstore_cursor *cursor = self->cursor;
     sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->candidate_count; i++) {
-        const ss_candidates *of = &cursor->candidates[i];
+    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->near_group_count; i++) {
+        const ss_near_group *of = &cursor->near_groups[i];
         const ss_block_range *range = of->range;
         const ss_open_block *open = &cursor->open_blocks[range->open];
         const uint64_t query = cursor->queries[open->table];
@@ -88,7 +88,7 @@ static sstore_status run_candidates(const ss_search *self)
                 status = match(self, open, value, of->group * SS_GROUP_SIZE + at);
         }
     }
-    cursor->candidate_count = 0;
+    cursor->near_group_count = 0;
     return status;
 }
 
@@ -154,9 +154,9 @@ static sstore_status test_range(const ss_search *self, const ss_block_range *ran
         if (!ss_may_be_new(self->segment, self->plan, open->table, &open->block, group, lower, mask))
             continue;
         ss_block_prefetch_group(&open->block, group);
-        cursor->candidates[cursor->candidate_count++] = (ss_candidates){.range = range, .group = group, .mask = mask};
-        if (cursor->candidate_count == SS_TOGETHER)
-            status = run_candidates(self);
+        cursor->near_groups[cursor->near_group_count++] = (ss_near_group){.range = range, .group = group, .mask = mask};
+        if (cursor->near_group_count == SS_TOGETHER)
+            status = run_near_groups(self);
     }
     return status;
 }
@@ -222,7 +222,7 @@ static sstore_status run_ranges(const ss_search *self)
     for (uint32_t i = 0; status == SSTORE_OK && i < cursor->range_count; i++)
         status = test_range(self, &cursor->ranges[i]);
     if (status == SSTORE_OK)
-        status = run_candidates(self);
+        status = run_near_groups(self);
     cursor->range_count = 0;
     if (cursor->open_block_count > 1) {
         const ss_open_block first = cursor->open_blocks[0];
@@ -392,7 +392,7 @@ static sstore_status run_full_scan(const ss_search *self)
         if (status == SSTORE_OK)
             status = test_range(self, &range);
         if (status == SSTORE_OK)
-            status = run_candidates(self);
+            status = run_near_groups(self);
     }
     return status;
 }
@@ -403,7 +403,7 @@ sstore_status ss_search_run(const ss_search *search)
     sstore_status status = SSTORE_OK;
     sstore_cursor *cursor = search->cursor;
     /* The last search may have failed and left something in the cursor. */
-    cursor->probe_count = cursor->range_count = cursor->open_block_count = cursor->candidate_count = 0;
+    cursor->probe_count = cursor->range_count = cursor->open_block_count = cursor->near_group_count = 0;
     cursor->last_table = SS_MAX_TABLES;
     cursor->any_probed = false;
     cursor->is_full_scan = search->plan->full_scan;

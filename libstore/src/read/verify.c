@@ -365,7 +365,7 @@ static sstore_status verify_store(verification *self, const sstore *store, sstor
     if (status == SSTORE_OK && manifest->has_ids && self->problem_count == 0 && !self->stopped &&
         manifest->next_id < self->min_next_id) /* min_next_id counts removed records as well */
         note_file(self, store->dir.path, "the manifest's next id is not above all ids");
-    if (status == SSTORE_OK && !self->stopped) /* all is done, with what was skipped */
+    if (status == SSTORE_OK && !self->stopped) /* report the end, including skipped parts */
         status = ss_progress_add(&self->progress, 0, self->progress.now.total);
     return status;
 }

@@ -34,11 +34,11 @@ typedef struct ss_block_range {
 } ss_block_range;
 
 /* Fingerprints of a group whose lower halves are near the query's. */
-typedef struct ss_candidates {
+typedef struct ss_near_group {
     const ss_block_range *range;
     uint32_t group;
     uint64_t mask; /* a bit for each fingerprint of the group */
-} ss_candidates;
+} ss_near_group;
 
 /* The number of probes or blocks that pass a stage before the next stage begins, so that their cache misses overlap. */
 #define SS_TOGETHER 64u
@@ -72,17 +72,17 @@ struct sstore_cursor {
     bool plans_cut;            /* the steps did not suffice for the plans; the next call plans again */
     uint64_t query_steps;      /* a query's budget for prefixes and blocks; hits add to it */
     ss_steps planning, steps;  /* left for a call, and for its current query */
-    uint32_t probe_count, range_count, open_block_count, open_block_capacity, candidate_count;
+    uint32_t probe_count, range_count, open_block_count, open_block_capacity, near_group_count;
     ss_probe probes[SS_TOGETHER];
     ss_block_range ranges[SS_TOGETHER];
     ss_open_block open_blocks[SS_TOGETHER];
-    ss_candidates candidates[SS_TOGETHER];
+    ss_near_group near_groups[SS_TOGETHER];
     uint64_t queries[SS_MAX_TABLES]; /* the query's fingerprint, permuted for each table */
     bool any_probed;                 /* of the query in the segment */
-    bool is_full_scan;               /* the last search was a scan */
+    bool is_full_scan;               /* the last search was a full scan */
     uint32_t last_table;             /* with the last hit; SS_MAX_TABLES: none */
     uint64_t last_found;             /* the last hit, permuted */
-    uint64_t values[SS_GROUP_SIZE];  /* of a group with candidates */
+    uint64_t values[SS_GROUP_SIZE];  /* of a group with near lower halves */
     uint32_t found_count;
     ss_hit found[SS_HITS_TOGETHER];        /* records not yet reported */
     ss_block_slot slots[SS_HITS_TOGETHER]; /* blocks of table 0 and ids, to look them up */

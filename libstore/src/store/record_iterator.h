@@ -114,7 +114,7 @@ typedef struct ss_merge_input {
 
 typedef struct ss_merge_iterator {
     bool has_ids;     /* merge records; else fingerprints, each once */
-    bool removed;     /* return what the segments remove, not what they add; for consecutive segments of one store */
+    bool removed;     /* return removed records, not added ones; for consecutive segments of one store */
     bool in_turn;     /* fingerprints are merged with ids: segments must add and remove each record in turn */
     bool from_oldest; /* the segments include the stores' oldest */
     size_t input_count, capacity;

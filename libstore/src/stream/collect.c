@@ -187,7 +187,7 @@ static sstore_status report_long_query(const reporting *self, size_t first, size
 /* Sort the matches, after the last one was added. */
 static sstore_status finish(sstore_collection *collection, sstore_error *error)
 {
-    ss_progress nobody = {.report = NULL};
+    ss_progress no_progress = {.report = NULL};
     const size_t bytes = collection->piece_capacity * sizeof(ss_triple);
     if (collection->items == NULL)
         collection->items = ss_alloc_large(bytes);
@@ -196,7 +196,7 @@ static sstore_status finish(sstore_collection *collection, sstore_error *error)
     if (collection->items == NULL || collection->scratch == NULL)
         return ss_fail_memory(error, bytes);
     collection->finished = true;
-    return ss_sorter_finish(collection->sorter, collection->items, &nobody, error);
+    return ss_sorter_finish(collection->sorter, collection->items, &no_progress, error);
 }
 
 sstore_status sstore_collection_report(sstore_collection *collection, sstore_stream_match_fn on_match, void *context,
