@@ -142,6 +142,16 @@ while read -r path; do
 done < <(sed -n '/^Where to add something:/,/^## /p' CONTRIBUTING.md | grep -oE '`[a-z]+/[^` ]*' | tr -d '`')
 ((paths > 0)) || breach CONTRIBUTING.md "there is no table 'Where to add something'"
 
+# The map of tests/README.md has a test for each source: one of its name, or a row that names the source.
+while read -r file; do
+  name=$(basename "$file" .c)
+  compgen -G "tests/*/test_$name.c" >/dev/null && continue
+  row=$(sed -E 's|^libstore/src/||; s|^tools/||' <<<"$file")
+  [[ $row == commands/cmd_* ]] && row=commands/cmd_NAME.c
+  grep -qF "\`$row\`" tests/README.md || grep -qF "\`${row%/*}/NAME.c\`" tests/README.md ||
+    breach "$file" "tests/README.md names no test of it"
+done < <(find libstore/src tools -name '*.c')
+
 # Names of tests: KIND.NAME, or in a regular expression KIND\.NAME or KIND\.(NAME|NAME). ctest ignores a name that has
 # no test.
 test_exists() { # kind, name
