@@ -480,7 +480,8 @@ typedef struct sstore_builder sstore_builder;
  */
 typedef struct sstore_change {
     size_t struct_size;          /* set by the caller */
-    uint64_t given_count;        /* records, fingerprints or ids that were given, with repeats */
+    uint64_t given_count;        /* records, fingerprints or ids that were given, with repeats; of a merge or shard,
+                                    the records of the inputs; of a compaction 0 */
     uint64_t added_count;        /* records that the store did not have and has now. An addition ignores present and
                                     repeated ones */
     uint64_t removed_count;      /* records that the store had and does not have now */

@@ -260,6 +260,18 @@ static void test_claim(void **state)
     options.distance = 17;
     assert_status(sstore_dedup_open(path, &options, &dedup, &error), SSTORE_ERROR_ARGUMENT, &error);
     options.distance = SSTORE_OWN_DISTANCE;
+    options.block_bytes = 1000;
+    assert_status(sstore_dedup_open(path, &options, &dedup, &error), SSTORE_ERROR_ARGUMENT, &error);
+    options.block_bytes = 0;
+    options.memory_bytes = 1;
+    assert_status(sstore_dedup_open(path, &options, &dedup, &error), SSTORE_ERROR_ARGUMENT, &error);
+    options.memory_bytes = 0;
+    options.plan = "8";
+    assert_status(sstore_dedup_open(path, &options, &dedup, &error), SSTORE_ERROR_ARGUMENT, &error);
+    options.plan = NULL;
+    options.tmp_dir = scratch_path("nowhere");
+    assert_status(sstore_dedup_open(path, &options, &dedup, &error), SSTORE_ERROR_NOT_FOUND, &error);
+    options.tmp_dir = NULL;
     taking self = {.has_ids = true, .assigned = true, .distance = 3, .given = fingerprints};
     for (int round = 0; round < 2; round++) {
         assert_ok(sstore_dedup_open(path, &options, &dedup, &error), &error);

@@ -83,9 +83,11 @@ static sstore_status set_up(sstore_dedup *dedup, const char *path, const sstore_
         dedup->conflict_bytes = ss_id_conflicts_watch(&dedup->conflicts, memory);
         dedup->change.ids_checked = true;
     }
-    if (status == SSTORE_OK) /* a folder without write permission fails now, not after a million records */
-        status = ss_transaction_stage(transaction, error);
-    ss_transaction_discard_all(transaction);
+    if (status == SSTORE_OK) { /* wrong options and missing permissions fail now, not after a million records */
+        sstore_builder *builder;
+        status = ss_builder_open(NULL, transaction, &dedup->write, &builder, error);
+        sstore_builder_abort(builder);
+    }
     if (status == SSTORE_OK)
         status = ss_growing_index_create(dedup->distance, &dedup->waiting, error);
     return status == SSTORE_OK ? open_store(dedup, error) : status;

@@ -201,6 +201,7 @@ static sstore_status build_shard(inputs *from, uint64_t shard, uint64_t shard_co
         return status;
     builder->next_id = from->next_id;
     builder->in_order = true;
+    builder->change.given_count = from->record_count;
     status = ss_builder_prepare(builder, options, from->memory_bytes, from->record_count / shard_count, error);
     if (status != SSTORE_OK) {
         sstore_builder_abort(builder);
