@@ -263,10 +263,8 @@ int task_end(const char *path, const char *stopped, sstore_status status, const 
 int task_end_write(const task_arguments *arguments, const char *path, sstore_status status, const sstore_error *error)
 {
     const int code = task_end(path, "nothing was changed", status, error);
-    const bool may_move = arguments->options.tmp_dir == NULL, may_ignore = !arguments->options.ignore_free_space;
-    if (status == SSTORE_ERROR_IO && error->system_errno == ENOSPC && (may_move || may_ignore))
-        message_print("%s%s%s", may_move ? TASK_TMP_DIR_ADVICE : "", may_move && may_ignore ? "; " : "",
-                      may_ignore ? "--ignore-free-space skips the check of the disk" : "");
+    if (status == SSTORE_ERROR_IO && error->system_errno == ENOSPC && arguments->options.tmp_dir == NULL)
+        message_print("--tmp-dir puts temporary files on another disk");
     return code;
 }
 
@@ -291,8 +289,6 @@ static void print_summary(const char *path)
 int task_end_build(const task_arguments *arguments, const char *path, sstore_status status, const sstore_error *error)
 {
     const int code = task_end_write(arguments, path, status, error);
-    if (status == SSTORE_ERROR_EXISTS && !arguments->options.replace)
-        message_print("--force replaces an existing store, but no other file or folder");
     if (code == EXIT_DONE && !arguments->quiet)
         print_summary(path);
     return code;

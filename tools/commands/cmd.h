@@ -127,9 +127,7 @@ void task_begin_reading(task_arguments *arguments);
  * was changed". Returns the exit code. */
 int task_end(const char *path, const char *stopped, sstore_status status, const sstore_error *error);
 
-#define TASK_TMP_DIR_ADVICE "--tmp-dir puts temporary files on another disk"
-
-/* The same for a command with WRITE options, which changed nothing if it was interrupted. */
+/* The same for a command with --tmp-dir, which changed nothing if it was interrupted. */
 int task_end_write(const task_arguments *arguments, const char *path, sstore_status status, const sstore_error *error);
 
 /* The same; if the task made a store, print a summary. */

@@ -136,9 +136,10 @@ static void publish_after_failure(new_job *job, const char *path)
     sstore_status status = sstore_dedup_publish(job->dedup, &job->change, &error);
     const uint64_t lost = sstore_dedup_pending_count(job->dedup);
     progress_end();
-    if (status != SSTORE_OK)
-        message_print("%s: %" PRIu64 " records that were answered as new are not in the store: %s", path, lost,
-                      error.message);
+    if (status == SSTORE_OK)
+        return;
+    message_problem(&error);
+    message_print("%s: %" PRIu64 " records that were answered as new are not in the store", path, lost);
 }
 
 /* After a failure, the answers of files are incomplete, so nothing more of them is published. */

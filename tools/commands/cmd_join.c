@@ -1,8 +1,6 @@
 /*
  * cmd_join.c - sstore pairs, clusters and join: near records within a store or between two stores.
  */
-#include <errno.h>
-
 #include "commands/cmd.h"
 #include "input/interrupt.h"
 
@@ -67,10 +65,9 @@ static int end(const arguments *all, const char *path, sstore_status status, con
     /* The callback stopped the join because stdout failed. output_close() will report that. */
     if (status == SSTORE_STOPPED && !interrupted())
         return EXIT_FAILED;
-    const int code = task_end(path, "the results are incomplete", status, error);
-    if (status == SSTORE_ERROR_IO && error->system_errno == ENOSPC && all->task.options.tmp_dir == NULL)
-        message_print(TASK_TMP_DIR_ADVICE);
-    return code;
+    if (status == SSTORE_STOPPED)
+        return task_end(path, "the results are incomplete", status, error);
+    return task_end_write(&all->task, path, status, error);
 }
 
 /* How the two records of a pair are printed. */

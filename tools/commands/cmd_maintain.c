@@ -112,7 +112,7 @@ static int print_problem(void *context, const sstore_error *problem)
     findings *self = context;
     if (self->count++ == 0)
         self->first = *problem;
-    message_print("%s", problem->message);
+    message_problem(problem);
     return 0;
 }
 

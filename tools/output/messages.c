@@ -75,9 +75,33 @@ int message_errno(const char *path, const char *what)
     return message_print("%s: %s: %s%s", path, what, strerror(number), remedy(number));
 }
 
+/* What messages of the library advise a program, and the same for a user of the command. */
+static const struct advice {
+    const char *program, *user;
+} advices[] = {
+    {"sstore_plan()", "'sstore plan'"},
+    {"sstore_reindex()", "'sstore reindex'"},
+    {"sstore_verify()", "'sstore verify'"},
+    {"set replace to replace it", "--force replaces it"},
+    {"set ignore_free_space", "use --ignore-free-space"},
+};
+
+void message_problem(const sstore_error *problem)
+{
+    char text[2 * sizeof problem->message];
+    snprintf(text, sizeof text, "%s", problem->message);
+    for (size_t i = 0; i < sizeof advices / sizeof *advices; i++) {
+        const char *found = strstr(problem->message, advices[i].program);
+        if (found != NULL)
+            snprintf(text, sizeof text, "%.*s%s%s", (int)(found - problem->message), problem->message, advices[i].user,
+                     found + strlen(advices[i].program));
+    }
+    message_print("%s%s", text, problem->status == SSTORE_ERROR_IO ? remedy(problem->system_errno) : "");
+}
+
 int message_error(const sstore_error *error)
 {
-    message_print("%s%s", error->message, error->status == SSTORE_ERROR_IO ? remedy(error->system_errno) : "");
+    message_problem(error);
     if (error->status == SSTORE_ERROR_DAMAGED)
         return EXIT_DAMAGED;
     /* All arguments of the library come from the command line, so a wrong one is wrong usage. */

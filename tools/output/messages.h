@@ -27,7 +27,10 @@ __attribute__((format(printf, 1, 2))) int message_print(const char *format, ...)
 /* Print "PATH: WHAT: " and the reason that errno gives. Returns EXIT_FAILED. */
 int message_errno(const char *path, const char *what);
 
-/* Print a library error and return its exit code. */
+/* Print an error of the library, with advice for a user of the command. */
+void message_problem(const sstore_error *problem);
+
+/* The same. Returns its exit code. */
 int message_error(const sstore_error *error);
 
 /* The exit code after a call of the library. An error is printed, but for SSTORE_STOPPED: then a callback failed, and
