@@ -453,7 +453,7 @@ typedef struct sstore_progress {
     size_t struct_size;
     const char *phase;    /* one word in static storage */
     uint64_t done, total; /* records or fingerprints, in this phase */
-    double fraction;      /* of the work of the whole call, 0 to 1: an estimate */
+    double fraction;      /* of the work of the call, 0 to 1: an estimate */
     uint32_t table;       /* from 0 */
     uint32_t table_count; /* 0 until the plan is chosen */
 } sstore_progress;
@@ -502,7 +502,7 @@ typedef struct sstore_change {
  *  - plan: NULL or "auto": chosen as by sstore_plan(), from the fingerprints. Otherwise "20", "16", "10", "4", "3", "2"
  *    or "1" (tables of the named plans for k = 3), "BcC" such as "5c2" (B bit groups, a table for each choice of
  *    C), "BcC/BcC" such as "4c1/4c1" (the other bits are split again), or "bits:radius,..." such as "24:1,20:0,20:0"
- *    (disjoint groups of together at most 64 bits). Other numbers alone, such as "8", are refused.
+ *    (disjoint bit groups of together at most 64 bits). Other numbers alone, such as "8", are refused.
  *  - memory_bytes: what the call may take in all, including up to 12 MiB of the process that calls it. 0: 1 GiB. The
  *    limit is enforced from 64 MiB up. Smaller values (minimum 1 MiB) may be exceeded.
  *  - tmp_dir: a folder for items that do not fit in memory, in files without names that nobody else can open. NULL: the
@@ -539,7 +539,7 @@ typedef struct sstore_build_options {
     {sizeof(sstore_build_options), 3, 0, 0, false, false, false, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL}
 
 /* Begin a store at `path`. The folder is made; with `replace`, an existing store is locked against other writers, while
- * readers continue. An empty folder is used as it is. The builder writes into a folder of its own inside, which readers
+ * readers continue. An empty folder is used as it is. The builder writes into a new folder inside it, which readers
  * do not see. Until sstore_builder_finish() succeeds, there is no store at `path`, or the old one. If the number of
  * records is known, the disk's free space is checked at once, and again by sstore_builder_finish(). At most 12 file
  * descriptors are used. The builder is freed by sstore_builder_finish() or sstore_builder_abort().
@@ -677,7 +677,7 @@ typedef struct sstore_merge_options {
 #define SSTORE_MERGE_OPTIONS_INIT {sizeof(sstore_merge_options), 0, 0, false, false, NULL, NULL, 0, NULL, NULL}
 
 /*
- * Make a store at `path` of all records of the stores at input_paths, each once: of parts that several processes or
+ * Write a store at `path` of all records of the stores at input_paths, each once: of parts that several processes or
  * machines built. The inputs must be for the same distance, all with ids or all without (else ARGUMENT), and of the
  * same recipe (else RECIPE). Their plans may differ. The result is, byte for byte, the one that a build of all the
  * records makes. The records are read in order, so nothing is sorted for table 0.
@@ -691,9 +691,9 @@ SSTORE_API sstore_status sstore_merge(const char *path, const char *const *input
                                       const sstore_merge_options *options, sstore_change *change_out,
                                       sstore_error *error);
 
-/* Make a store at `path` of one shard of the records of the store at input_path. A fingerprint's shard, from 0, is the
+/* Write a store at `path` of one shard of the records of the store at input_path. A fingerprint's shard, from 0, is the
  * upper 32 bits of the XXH3-64 of its 8 bytes, little-endian, times shard_count, divided by 2^32. Each record is in
- * exactly one shard. Near-duplicates may be in different ones, so a query must ask all shards. Otherwise as
+ * exactly one shard. Near-duplicates may be in different ones, so a query must search all shards. Otherwise as
  * sstore_merge(). */
 SSTORE_API sstore_status sstore_shard(const char *path, const char *input_path, uint32_t shard, uint32_t shard_count,
                                       const sstore_merge_options *options, sstore_change *change_out,
@@ -727,13 +727,13 @@ typedef struct sstore_compact_options {
     {sizeof(sstore_compact_options), SSTORE_COMPACT_ALL, 0, 0, false, NULL, NULL, NULL, 0, NULL, NULL}
 
 /*
- * Make one segment of several, without removed records, and publish the store with it. Readers that have the store open
+ * Write one segment of several, without removed records, and publish the store with it. Readers that have the store open
  * keep their state. After all segments were compacted, with equal plan and block size, block and id files are byte for
  * byte those of a build of the store's records. A single segment is written again only if a plan or a block size is
  * given. After some segments were compacted, their removals from older segments stay, as a segment of their own.
  *
  * The segments are read in order, each in about 50 KiB of memory (with blocks of 4 KiB). Together they may take half of
- * memory_bytes (else ARGUMENT). The disk needs room for the new segment beside the old ones. `change_out` may be NULL.
+ * memory_bytes (else ARGUMENT). The disk needs space for the new segment beside the old ones. `change_out` may be NULL.
  * Errors: as sstore_builder_create_addition() and sstore_builder_finish().
  */
 SSTORE_API sstore_status sstore_compact(const char *path, const sstore_compact_options *options,
@@ -826,7 +826,7 @@ typedef struct sstore_dedup_answer {
     bool is_new;                 /* it was inserted; there is no match */
 } sstore_dedup_answer;
 
-/* Called for each record. If it stops the call, the records after this one were not looked at. */
+/* Called for each record. If it stops the call, the records after this one were not processed. */
 typedef int (*sstore_dedup_fn)(void *context, const sstore_dedup_answer *answer);
 
 /* Begin to deduplicate into the existing store at `path`. No other process can write to it until sstore_dedup_close(),
@@ -838,12 +838,12 @@ SSTORE_API sstore_status sstore_dedup_open(const char *path, const sstore_dedup_
  * Insert each of `count` records that is new, one after the other. A record is new if no record of the store is within
  * the distance, and none that was inserted before, also in this call. For other records, the matches are reported. If
  * `ids` is NULL, new records get the ids from the store's next id on; in a store without ids it is not read.
- * is_new_out, if not NULL, has room for `count` answers. on_answer may be NULL. Many records in one call take less time
+ * is_new_out, if not NULL, has `count` elements. on_answer may be NULL. Many records in one call take less time
  * each: they are answered as by sstore_query_batch(), and take as much memory.
  *
  * New records wait in memory. sstore_dedup_publish() publishes them as one segment, or this call does, as publish_every
  * says.
- * Errors: ARGUMENT, MEMORY, IO, DAMAGED; STOPPED. After an error, the answers that on_answer got hold.
+ * Errors: ARGUMENT, MEMORY, IO, DAMAGED; STOPPED. After an error, the answers that on_answer got are right.
  */
 SSTORE_API sstore_status sstore_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids,
                                             size_t count, bool *is_new_out, sstore_dedup_fn on_answer, void *context,
@@ -960,7 +960,7 @@ typedef struct sstore_cluster_options {
     size_t struct_size;
     uint32_t distance;
     uint32_t threads;
-    bool with_singles; /* also report records without neighbours, as clusters of one */
+    bool with_singles; /* also report records in no pair, as clusters of one */
     uint64_t memory_bytes;
     const char *tmp_dir;
     sstore_progress_fn on_progress;
@@ -971,8 +971,7 @@ typedef struct sstore_cluster_options {
     {sizeof(sstore_cluster_options), SSTORE_OWN_DISTANCE, 0, false, 0, NULL, NULL, NULL}
 
 /*
- * Report the clusters: the groups of records that are connected by pairs within the distance. A cluster's records come
- * together, the representative first, then by (id, fingerprint).
+ * Report the clusters, the connected components of the pairs within the distance. A cluster's records come together, the representative first, then by (id, fingerprint).
  *
  * Time grows about in proportion to the records, also if clusters are large or dense: of many fingerprints near each
  * other, only as many pairs are compared as connect them. Otherwise as sstore_pairs().
@@ -1060,7 +1059,7 @@ SSTORE_API sstore_status sstore_collection_create(const sstore_collection_option
                                                   sstore_collection **collection_out, sstore_error *error);
 
 /* Add matches, in any order and with repeats. Distances are not read, since they follow from the fingerprints. Errors:
- * ARGUMENT (matches were reported already), MEMORY, IO. After the latter two only sstore_collection_free() is
+ * ARGUMENT (after sstore_collection_report()), MEMORY, IO. After the latter two only sstore_collection_free() is
  * allowed. */
 SSTORE_API sstore_status sstore_collection_add(sstore_collection *collection, const sstore_stream_match *matches,
                                                size_t count, sstore_error *error);
@@ -1096,7 +1095,7 @@ typedef struct sstore_plan_options {
     uint32_t block_bytes; /* a power of two from 256 to 65,536; 0: 4,096 */
     sstore_objective objective;
     uint64_t record_count;  /* of the future store */
-    uint64_t max_bytes;     /* of the whole store; 0: no limit */
+    uint64_t max_bytes;     /* of the store; 0: no limit */
     const uint64_t *sample; /* fingerprints like the future ones, in any order; NULL: uniform data. Real data are
                                skewed: some prefixes lead to far more fingerprints than others */
     size_t sample_count;    /* about ten thousand are enough. Larger samples are thinned out; under 1,024 are ignored */
@@ -1115,13 +1114,13 @@ typedef struct sstore_plan_estimate {
     double directory_bytes;      /* held in memory by a reader */
     double probe_count;          /* look-ups of one prefix, or of a range that few fingerprints have */
     double block_count;          /* blocks read; probes that share one read it once */
-    double candidate_count;      /* fingerprints tested */
+    double candidate_count;      /* fingerprints with a probed prefix */
     double warm_ns;              /* with all blocks in memory, read by SSTORE_IO_MMAP */
     double cold_ns;              /* with no block in memory, all read in parallel */
     uint32_t table_count;
     uint32_t min_prefix_bits, max_prefix_bits; /* of the tables */
     uint32_t min_radius, max_radius;
-    bool is_full_scan; /* a full scan costs less than the probes; the numbers are those of a scan */
+    bool is_full_scan; /* a full scan costs less than the probes; the numbers are those of a full scan */
     bool is_useful;    /* no plan with fewer tables is as fast */
     bool is_chosen;    /* the plan for the objective */
     char plan[512];    /* as sstore_build_options.plan takes it */

@@ -259,7 +259,7 @@ static void write_reason(const ss_planner *planner, char *buffer, size_t size)
     if (input->objective == SSTORE_OBJECTIVE_SIZE)
         why = "fewest bytes among the plans with acceptable query times";
     else if (input->objective == SSTORE_OBJECTIVE_LATENCY)
-        why = "least warm time";
+        why = "shortest warm time";
     if (balanced && smallest != chosen)
         snprintf(against_smallest, sizeof against_smallest, ", where the smallest takes %.1f times its time",
                  smallest->weighed.warm_ns / chosen->weighed.warm_ns);
