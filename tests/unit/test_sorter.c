@@ -160,15 +160,13 @@ static ss_sorter *fill_sorter(const input *from, const setting *how, const ss_di
     return sorter;
 }
 
-static void finish(ss_sorter *sorter, const setting *how)
+static void finish(ss_sorter *sorter)
 {
     sstore_error error = {.status = SSTORE_OK};
-    void *buffer = malloc(how->piece_capacity * sizeof(ss_triple));
     ss_progress nobody = {.report = NULL};
     const uint64_t count = ss_sorter_count(sorter);
-    assert_ok(ss_sorter_finish(sorter, buffer, &nobody, &error), &error);
+    assert_ok(ss_sorter_finish(sorter, &nobody, &error), &error);
     assert_int_equal(ss_sorter_count(sorter), count); /* also if buckets were partitioned again */
-    free(buffer);
 }
 
 /* Items with the first word of a piece's first or last item are in no other piece, unless that one has no others. */
@@ -226,7 +224,7 @@ static void check_sort(rng *random, uint32_t item_words, size_t count, uint64_t 
                   count, item_words, distinct, how->memory_bytes, how->writers, how->piece_capacity, run_seed);
     input_make(&from, random, item_words, count, distinct);
     ss_sorter *sorter = fill_sorter(&from, how, &dir, random);
-    finish(sorter, how);
+    finish(sorter);
     assert_int_equal(ss_sorter_spilled_bytes(sorter) > 0, spills);
     check_all(sorter, &from, how);
     check_all(sorter, &from, how); /* again: now some are sorted already */
@@ -307,7 +305,7 @@ static void test_uneven(void **state)
         }
         input_want(&from);
         ss_sorter *sorter = fill_sorter(&from, &how, &dir, &random);
-        finish(sorter, &how);
+        finish(sorter);
         check_all(sorter, &from, &how);
         check_all(sorter, &from, &how);
         ss_sorter_free(sorter);
@@ -328,7 +326,7 @@ static void test_free_at_any_time(void **state)
     ss_sorter_free(open_sorter(&from, &how, &dir));
     ss_sorter_free(fill_sorter(&from, &how, &dir, &random));
     ss_sorter *sorter = fill_sorter(&from, &how, &dir, &random);
-    finish(sorter, &how);
+    finish(sorter);
     ss_sorter_free(sorter);
     input_free(&from);
     ss_dir_close(&dir);
@@ -395,7 +393,7 @@ static void test_threads(void **state)
         input_make(&from, &random, KEYS + (uint32_t)(i / 2), SPILLING_RECORDS, SPILLING_RECORDS / 2);
         crowd all = {.from = &from, .how = &how, .sorter = open_sorter(&from, &how, &dir)};
         assert_ok(ss_pool_run(how.writers, PARTS, add_part, &all, &error), &error);
-        finish(all.sorter, &how);
+        finish(all.sorter);
         const size_t pieces = ss_sorter_piece_count(all.sorter);
         all.piece_ends = calloc(pieces, sizeof *all.piece_ends);
         for (size_t piece = 0, done = 0; piece < pieces; piece++) {
@@ -407,7 +405,7 @@ static void test_threads(void **state)
         ss_sorter_free(all.sorter);
         all.sorter = open_sorter(&from, &how, &dir); /* and without a piece that was loaded before */
         assert_ok(ss_pool_run(how.writers, PARTS, add_part, &all, &error), &error);
-        finish(all.sorter, &how);
+        finish(all.sorter);
         assert_int_equal(ss_sorter_piece_count(all.sorter), pieces);
         assert_ok(ss_pool_run(4, pieces, load_piece, &all, &error), &error);
         ss_sorter_free(all.sorter);

@@ -201,7 +201,7 @@ static sstore_status find_clusters(sstore_cluster_iterator *self, const sstore *
     ss_components_free(self->components); /* the last steps use its memory */
     self->components = NULL;
     if (status == SSTORE_OK)
-        status = ss_sort_stage_finish(&self->members, &call->progress, error);
+        status = ss_sorter_finish(self->members.sorter, &call->progress, error);
     if (status != SSTORE_OK)
         return status;
     self->rooms = ss_alloc(call->threads + 1, sizeof *self->rooms);

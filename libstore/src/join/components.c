@@ -322,7 +322,7 @@ static sstore_status run_step(ss_components *self, bool is_large, double end_fra
     if (status != SSTORE_OK || !(is_large || *changed))
         return status;
     self->newest = to;
-    return ss_sorter_finish(self->sorters[to], self->workers[0].room.items, self->progress, error);
+    return ss_sorter_finish(self->sorters[to], self->progress, error);
 }
 
 /* Alternate until nothing changes. The edges between the last two steps are the result. */
@@ -403,7 +403,7 @@ sstore_status ss_components_finish(ss_components *components, ss_progress *progr
         status = ss_piece_room_open(&components->workers[i].room, 2, components->piece_capacity, error);
     }
     if (status == SSTORE_OK)
-        status = ss_sorter_finish(components->sorters[0], components->workers[0].room.items, progress, error);
+        status = ss_sorter_finish(components->sorters[0], progress, error);
     ss_progress_begin(progress, "connecting", 0, count, half);
     if (status == SSTORE_OK)
         status = ss_pool_run(components->threads, ss_sorter_piece_count(components->sorters[0]), count_nodes,

@@ -220,7 +220,7 @@ void ss_store_fingerprints_close(ss_store_fingerprints *self)
 sstore_status ss_sort_stage_open(ss_sort_stage *stage, uint32_t item_words, const ss_join_call *call,
                                  sstore_error *error)
 {
-    *stage = (ss_sort_stage){.item_words = item_words, .piece_capacity = call->piece_capacity};
+    *stage = (ss_sort_stage){.item_words = item_words};
     const ss_sorter_options options = {.item_words = item_words,
                                        .writers = call->threads,
                                        .pool = &stage->pool,
@@ -236,30 +236,6 @@ void ss_sort_stage_close(ss_sort_stage *stage)
     ss_sorter_free(stage->sorter);
     ss_chunk_pool_close(&stage->pool);
     *stage = (ss_sort_stage){.sorter = NULL};
-}
-
-sstore_status ss_sort_stage_finish(ss_sort_stage *stage, ss_progress *progress, sstore_error *error)
-{
-    const size_t bytes = stage->piece_capacity * stage->item_words * sizeof(uint64_t);
-    void *buffer = ss_realloc(NULL, bytes, 1);
-    if (buffer == NULL)
-        return ss_fail_memory(error, bytes);
-    sstore_status status = ss_sorter_finish(stage->sorter, buffer, progress, error);
-    ss_free(buffer);
-    return status;
-}
-
-sstore_status ss_piece_room_open(ss_piece_room *room, uint32_t item_words, size_t piece_capacity, sstore_error *error)
-{
-    const size_t bytes = piece_capacity * item_words * sizeof(uint64_t);
-    uint8_t *memory = ss_alloc_large(2 * bytes);
-    *room = (ss_piece_room){.items = memory, .scratch = memory == NULL ? NULL : memory + bytes};
-    return memory == NULL ? ss_fail_memory(error, 2 * bytes) : SSTORE_OK;
-}
-
-sstore_status ss_piece_room_load(ss_piece_room *room, ss_sorter *sorter, size_t piece, sstore_error *error)
-{
-    return ss_sorter_load(sorter, piece, room->items, room->scratch, &room->count, error);
 }
 
 sstore_status ss_triple_batch_add(ss_triple_batch *batch, ss_triple triple, sstore_error *error)

@@ -63,7 +63,6 @@ void ss_store_fingerprints_close(ss_store_fingerprints *self);
 /* Items that one step adds, and that the next one gets sorted, in pieces. */
 typedef struct ss_sort_stage {
     uint32_t item_words;
-    size_t piece_capacity;
     ss_chunk_pool pool;
     ss_sorter *sorter;
 } ss_sort_stage;
@@ -73,19 +72,6 @@ sstore_status ss_sort_stage_open(ss_sort_stage *stage, uint32_t item_words, cons
                                  sstore_error *error);
 /* A zeroed one, and one that could not be opened, are allowed. */
 void ss_sort_stage_close(ss_sort_stage *stage);
-/* End the step after all items were added. MEMORY, IO, STOPPED. */
-sstore_status ss_sort_stage_finish(ss_sort_stage *stage, ss_progress *progress, sstore_error *error);
-
-/* A piece of a sorter, with the memory to sort it. */
-typedef struct ss_piece_room {
-    void *items, *scratch; /* one allocation */
-    size_t count;          /* of the items that were loaded */
-} ss_piece_room;
-
-/* MEMORY. Close it by ss_free(room->items), also after a failed open. */
-sstore_status ss_piece_room_open(ss_piece_room *room, uint32_t item_words, size_t piece_capacity, sstore_error *error);
-/* IO. */
-sstore_status ss_piece_room_load(ss_piece_room *room, ss_sorter *sorter, size_t piece, sstore_error *error);
 
 /* Collects triples, and adds them to a sorter together. */
 typedef struct ss_triple_batch {

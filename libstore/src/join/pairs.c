@@ -48,7 +48,7 @@ static sstore_status open_workers(sstore_pair_iterator *self, const ss_sort_stag
         pair_worker *worker = &self->workers[i];
         worker->batch.sorter = self->triples.sorter;
         worker->batch.writer = i;
-        status = ss_piece_room_open(&worker->room, stage->item_words, stage->piece_capacity, error);
+        status = ss_piece_room_open(&worker->room, stage->item_words, self->call.piece_capacity, error);
         if (status == SSTORE_OK)
             status = ss_ordered_lookup_open(&worker->lookup, store, error);
     }
@@ -187,7 +187,7 @@ static sstore_status identify(sstore_pair_iterator *self, sstore_error *error)
     close_workers(self);
     ss_sort_stage_close(&self->pairs); /* the report uses its memory */
     self->items = &self->triples;
-    return status == SSTORE_OK ? ss_sort_stage_finish(&self->triples, &call->progress, error) : status;
+    return status == SSTORE_OK ? ss_sorter_finish(self->triples.sorter, &call->progress, error) : status;
 }
 
 /* ----- returning the pairs ----- */
@@ -329,7 +329,7 @@ static sstore_status find_pairs(sstore_pair_iterator *self, const sstore *left, 
         status = ss_join_call_find(call, left == right ? SS_JOIN_SELF : SS_JOIN_CROSS, FOUND_FRACTION, add_pairs, self,
                                    error);
     if (status == SSTORE_OK)
-        status = ss_sort_stage_finish(&self->pairs, &call->progress, error);
+        status = ss_sorter_finish(self->pairs.sorter, &call->progress, error);
     if (status == SSTORE_OK && right->manifest.has_ids)
         status = identify(self, error);
     if (status == SSTORE_OK)

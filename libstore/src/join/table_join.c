@@ -182,8 +182,8 @@ static sstore_status join_block(join_run *self, const join_level *level, uint32_
     begin_phase(self, level, "permuting", number, PERMUTING_SHARE);
     if (status == SSTORE_OK)
         status = ss_pool_run(team->threads, parts, permute_part, &run, error);
-    if (status == SSTORE_OK) /* no group is carried yet, so a piece fits */
-        status = ss_sorter_finish(sorter, team->carried, self->options->progress, error);
+    if (status == SSTORE_OK)
+        status = ss_sorter_finish(sorter, self->options->progress, error);
     begin_phase(self, level, "comparing", number, 1);
     if (status == SSTORE_OK)
         status = ss_join_pieces(team, &block, sorter, divides, &large, error);

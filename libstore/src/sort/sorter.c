@@ -10,6 +10,7 @@
 #define MAX_BITS 11u                /* that choose a bucket in one partition */
 #define BUCKET_ITEMS 16384u         /* up to which a bucket is not divided further */
 #define PIECE_ITEMS ((size_t)32768) /* up to which buckets form one piece: it fits into a cache, with its scratch */
+#define READ_ITEMS ((size_t)16384)  /* that are read at once to partition a bucket again */
 #define UNFILLED_DIVISOR 16u        /* chunks that are not full may take 1/16 of memory */
 #define MIN_CHUNK_BYTES ((size_t)1024)
 #define MAX_CHUNK_BYTES ((size_t)8192)
@@ -32,7 +33,8 @@ struct ss_sorter {
     piece *pieces;
     size_t piece_count, piece_capacity;
     uint64_t count;        /* of all items, from ss_sorter_finish() on; before, UINT64_MAX */
-    ss_progress *progress; /* while pieces are formed */
+    ss_progress *progress; /* while pieces are formed, as the next one */
+    void *buffer;          /* to read spilled items; NULL until a bucket is partitioned again */
 };
 
 /* ----- memory ----- */
@@ -225,15 +227,20 @@ static sstore_status spill_all(ss_sorter *sorter, sstore_error *error)
     return status;
 }
 
-static sstore_status form_pieces(ss_sorter *sorter, ss_buckets *buckets, void *buffer, sstore_error *error);
+static sstore_status form_pieces(ss_sorter *sorter, ss_buckets *buckets, sstore_error *error);
 
-/* Partition a bucket that is too large for a buffer by the bits in which its items differ, and form pieces of the
+/* Partition a bucket that is too large for a piece by the bits in which its items differ, and form pieces of the
  * parts. */
-static sstore_status split(ss_sorter *sorter, ss_buckets *buckets, uint32_t bucket, void *buffer, sstore_error *error)
+static sstore_status split(ss_sorter *sorter, ss_buckets *buckets, uint32_t bucket, sstore_error *error)
 {
-    const size_t capacity = sorter->options.piece_capacity;
+    const size_t buffer_bytes = READ_ITEMS * MAX_WORDS * sizeof(uint64_t);
+    if (sorter->buffer == NULL)
+        sorter->buffer = ss_realloc(NULL, buffer_bytes, 1);
+    if (sorter->buffer == NULL)
+        return ss_fail_memory(error, buffer_bytes);
     differences found = {.sorter = sorter};
-    sstore_status status = ss_buckets_each(buckets, bucket, false, buffer, capacity, note_differences, &found, error);
+    sstore_status status = ss_buckets_each(buckets, bucket, false, sorter->buffer, READ_ITEMS, note_differences, &found,
+                                           error);
     if (status != SSTORE_OK)
         return status;
     uint32_t word = 0;
@@ -255,12 +262,12 @@ static sstore_status split(ss_sorter *sorter, ss_buckets *buckets, uint32_t buck
         status = add_partition(sorter, 1, bits, top - bits, word, &parts, error);
     repartition again = {.sorter = sorter, .to = parts};
     if (status == SSTORE_OK)
-        status = ss_buckets_each(buckets, bucket, true, buffer, capacity, partition_again, &again, error);
-    return status == SSTORE_OK ? form_pieces(sorter, parts, buffer, error) : status;
+        status = ss_buckets_each(buckets, bucket, true, sorter->buffer, READ_ITEMS, partition_again, &again, error);
+    return status == SSTORE_OK ? form_pieces(sorter, parts, error) : status;
 }
 
 /* Form pieces of the buckets in their order; small ones form one piece. */
-static sstore_status form_pieces(ss_sorter *sorter, ss_buckets *buckets, void *buffer, sstore_error *error)
+static sstore_status form_pieces(ss_sorter *sorter, ss_buckets *buckets, sstore_error *error)
 {
     const size_t capacity = sorter->options.piece_capacity, enough = capacity < PIECE_ITEMS ? capacity : PIECE_ITEMS;
     sstore_status status = SSTORE_OK;
@@ -275,7 +282,7 @@ static sstore_status form_pieces(ss_sorter *sorter, ss_buckets *buckets, void *b
         if (size <= capacity) {
             next.count += (size_t)size;
         } else if (status == SSTORE_OK) {
-            status = split(sorter, buckets, bucket, buffer, error);
+            status = split(sorter, buckets, bucket, error);
             next = (piece){.buckets = buckets, .first = bucket + 1, .end = bucket + 1};
         }
     }
@@ -284,12 +291,15 @@ static sstore_status form_pieces(ss_sorter *sorter, ss_buckets *buckets, void *b
     return status;
 }
 
-sstore_status ss_sorter_finish(ss_sorter *sorter, void *buffer, ss_progress *progress, sstore_error *error)
+sstore_status ss_sorter_finish(ss_sorter *sorter, ss_progress *progress, sstore_error *error)
 {
     assert(sorter->piece_count == 0);
     sorter->progress = progress;
     sorter->count = ss_sorter_count(sorter);
-    return form_pieces(sorter, sorter->all, buffer, error);
+    const sstore_status status = form_pieces(sorter, sorter->all, error);
+    ss_free(sorter->buffer);
+    sorter->buffer = NULL;
+    return status;
 }
 
 /* ----- loading pieces ----- */
@@ -363,4 +373,17 @@ sstore_status ss_sorter_load(ss_sorter *sorter, size_t number, void *items, void
     from->count = *count_out;
     from->sorted = true;
     return SSTORE_OK;
+}
+
+sstore_status ss_piece_room_open(ss_piece_room *room, uint32_t item_words, size_t piece_capacity, sstore_error *error)
+{
+    const size_t bytes = piece_capacity * item_words * sizeof(uint64_t);
+    uint8_t *memory = ss_alloc_large(2 * bytes);
+    *room = (ss_piece_room){.items = memory, .scratch = memory == NULL ? NULL : memory + bytes};
+    return memory == NULL ? ss_fail_memory(error, 2 * bytes) : SSTORE_OK;
+}
+
+sstore_status ss_piece_room_load(ss_piece_room *room, ss_sorter *sorter, size_t number, sstore_error *error)
+{
+    return ss_sorter_load(sorter, number, room->items, room->scratch, &room->count, error);
 }

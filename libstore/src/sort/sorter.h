@@ -61,9 +61,9 @@ sstore_status ss_sorter_add_items(ss_sorter *sorter, uint32_t writer, const void
 /* The number of items that were added. */
 uint64_t ss_sorter_count(const ss_sorter *sorter);
 
-/* Form the pieces, after all items were added. `buffer` has piece_capacity items. Progress is reported only if buckets
- * have to be partitioned again. IO, MEMORY, STOPPED. */
-sstore_status ss_sorter_finish(ss_sorter *sorter, void *buffer, ss_progress *progress, sstore_error *error);
+/* Form the pieces, after all items were added. Progress is reported only if buckets have to be partitioned again. IO,
+ * MEMORY, STOPPED. */
+sstore_status ss_sorter_finish(ss_sorter *sorter, ss_progress *progress, sstore_error *error);
 
 /* Pieces ascend: all items of one are below all items of the next. Empty ones are possible. Items with the same first
  * word are in one piece, or in several that hold no others. */
@@ -73,6 +73,17 @@ size_t ss_sorter_piece_count(const ss_sorter *sorter);
  * items, which are distinct. Different pieces may be loaded at the same time. IO, and the errors of `refine`. */
 sstore_status ss_sorter_load(ss_sorter *sorter, size_t number, void *items, void *scratch, size_t *count_out,
                              sstore_error *error);
+
+/* A piece, with the memory to sort it. */
+typedef struct ss_piece_room {
+    void *items, *scratch; /* one allocation */
+    size_t count;          /* of the items that were loaded */
+} ss_piece_room;
+
+/* MEMORY. Close it by ss_free(room->items), also after a failed open. */
+sstore_status ss_piece_room_open(ss_piece_room *room, uint32_t item_words, size_t piece_capacity, sstore_error *error);
+/* As ss_sorter_load(). */
+sstore_status ss_piece_room_load(ss_piece_room *room, ss_sorter *sorter, size_t number, sstore_error *error);
 
 /* The bytes spilled so far. */
 uint64_t ss_sorter_spilled_bytes(const ss_sorter *sorter);

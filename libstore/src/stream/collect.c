@@ -18,7 +18,7 @@ struct sstore_collection {
     ss_chunk_pool pool;
     ss_sorter *sorter;
     size_t piece_capacity;
-    ss_triple *items, *scratch; /* of one piece; NULL until all matches were added */
+    ss_piece_room room; /* opened when all matches were added */
     bool finished;
 };
 
@@ -94,8 +94,7 @@ void sstore_collection_free(sstore_collection *collection)
     ss_sorter_free(collection->sorter);
     ss_chunk_pool_close(&collection->pool);
     ss_dir_close(&collection->tmp_dir);
-    ss_free(collection->items);
-    ss_free(collection->scratch);
+    ss_free(collection->room.items);
     ss_free(collection);
 }
 
@@ -107,10 +106,10 @@ typedef struct reporting {
     void *context;
 } reporting;
 
-static sstore_status load(const reporting *self, size_t piece, size_t *count_out, sstore_error *error)
+/* Load a piece into the collection's room. */
+static sstore_status load(const reporting *self, size_t piece, sstore_error *error)
 {
-    const sstore_collection *collection = self->collection;
-    return ss_sorter_load(collection->sorter, piece, collection->items, collection->scratch, count_out, error);
+    return ss_piece_room_load(&self->collection->room, self->collection->sorter, piece, error);
 }
 
 static uint32_t distance_of(const ss_triple *item)
@@ -140,10 +139,11 @@ static sstore_status report_at(const reporting *self, const ss_triple *items, si
     return SSTORE_OK;
 }
 
-/* Report a loaded piece, which holds all matches of each of its queries. */
-static sstore_status report_piece(const reporting *self, size_t count)
+/* Report the loaded piece, which holds all matches of each of its queries. */
+static sstore_status report_piece(const reporting *self)
 {
-    const ss_triple *items = self->collection->items;
+    const ss_triple *items = self->collection->room.items;
+    const size_t count = self->collection->room.count;
     sstore_status status = SSTORE_OK;
     for (size_t begin = 0, end; status == SSTORE_OK && begin < count; begin = end) {
         bool present[SSTORE_MAX_DISTANCE + 1] = {false};
@@ -159,25 +159,25 @@ static sstore_status report_piece(const reporting *self, size_t count)
 
 /* Report the query that alone has piece `first`, which is loaded, and perhaps pieces after it. They end before
  * *end_out. */
-static sstore_status report_long_query(const reporting *self, size_t first, size_t count, size_t *end_out,
-                                       sstore_error *error)
+static sstore_status report_long_query(const reporting *self, size_t first, size_t *end_out, sstore_error *error)
 {
-    const ss_triple *items = self->collection->items;
+    const ss_piece_room *room = &self->collection->room;
+    const ss_triple *items = room->items;
     const uint64_t query = items[0].first;
     bool present[SSTORE_MAX_DISTANCE + 1] = {false};
     sstore_status status = SSTORE_OK;
     size_t end = first;
-    while (status == SSTORE_OK && (count == 0 || items[0].first == query)) {
-        note_distances(items, count, present);
+    while (status == SSTORE_OK && (room->count == 0 || items[0].first == query)) {
+        note_distances(items, room->count, present);
         if (++end == ss_sorter_piece_count(self->collection->sorter))
             break;
-        status = load(self, end, &count, error);
+        status = load(self, end, error);
     }
     for (uint32_t distance = 0; status == SSTORE_OK && distance <= SSTORE_MAX_DISTANCE; distance++) {
         for (size_t piece = first; status == SSTORE_OK && present[distance] && piece < end; piece++) {
-            status = load(self, piece, &count, error);
+            status = load(self, piece, error);
             if (status == SSTORE_OK)
-                status = report_at(self, items, count, distance);
+                status = report_at(self, items, room->count, distance);
         }
     }
     *end_out = end;
@@ -188,15 +188,13 @@ static sstore_status report_long_query(const reporting *self, size_t first, size
 static sstore_status finish(sstore_collection *collection, sstore_error *error)
 {
     ss_progress no_progress = {.report = NULL};
-    const size_t bytes = collection->piece_capacity * sizeof(ss_triple);
-    if (collection->items == NULL)
-        collection->items = ss_alloc_large(bytes);
-    if (collection->scratch == NULL)
-        collection->scratch = ss_alloc_large(bytes);
-    if (collection->items == NULL || collection->scratch == NULL)
-        return ss_fail_memory(error, bytes);
+    sstore_status status = SSTORE_OK;
+    if (collection->room.items == NULL)
+        status = ss_piece_room_open(&collection->room, 3, collection->piece_capacity, error);
+    if (status != SSTORE_OK)
+        return status;
     collection->finished = true;
-    return ss_sorter_finish(collection->sorter, collection->items, &no_progress, error);
+    return ss_sorter_finish(collection->sorter, &no_progress, error);
 }
 
 sstore_status sstore_collection_report(sstore_collection *collection, sstore_stream_match_fn on_match, void *context,
@@ -206,16 +204,17 @@ sstore_status sstore_collection_report(sstore_collection *collection, sstore_str
         return ss_fail_argument(error, "sstore_collection_report: collection and on_match must not be NULL");
     const reporting self = {.collection = collection, .on_match = on_match, .context = context};
     sstore_status status = collection->finished ? SSTORE_OK : finish(collection, error);
+    const ss_piece_room *room = &collection->room;
+    const ss_triple *items = room->items;
     for (size_t piece = 0, end; status == SSTORE_OK && piece < ss_sorter_piece_count(collection->sorter); piece = end) {
-        size_t count;
         end = piece + 1;
-        status = load(&self, piece, &count, error);
-        if (status != SSTORE_OK || count == 0)
+        status = load(&self, piece, error);
+        if (status != SSTORE_OK || room->count == 0)
             continue;
-        if (collection->items[0].first == collection->items[count - 1].first)
-            status = report_long_query(&self, piece, count, &end, error);
+        if (items[0].first == items[room->count - 1].first)
+            status = report_long_query(&self, piece, &end, error);
         else
-            status = report_piece(&self, count);
+            status = report_piece(&self);
     }
     return status;
 }

@@ -496,12 +496,8 @@ static sstore_status sort_records(sstore_builder *builder, ss_sorted_pieces *pie
     status = ss_builder_check_space(builder, count, ss_sorter_spilled_bytes(builder->records), error);
     if (status != SSTORE_OK)
         return status;
-    void *buffer = ss_realloc(NULL, capacity, sizeof(sstore_record));
-    if (buffer == NULL)
-        return ss_fail_memory(error, capacity * sizeof(sstore_record));
     ss_progress_begin(&builder->progress, "sorting", 0, count, 0);
-    status = ss_sorter_finish(builder->records, buffer, &builder->progress, error);
-    ss_free(buffer);
+    status = ss_sorter_finish(builder->records, &builder->progress, error);
     if (status != SSTORE_OK)
         return status;
     *pieces_out = ss_pieces_of_sorter(builder->records, capacity);

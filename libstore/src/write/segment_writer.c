@@ -453,7 +453,7 @@ static sstore_status build_table(segment_run *self, size_t capacity, sstore_erro
     if (status == SSTORE_OK)
         status = permute_first_table(self, error);
     if (status == SSTORE_OK)
-        status = ss_sorter_finish(self->sorter, self->workers[0].scratch, writer->progress, error);
+        status = ss_sorter_finish(self->sorter, writer->progress, error);
     if (status == SSTORE_OK) {
         self->pieces = ss_pieces_of_sorter(self->sorter, capacity);
         begin_phase(self, "counting", PERMUTE_NS + COUNT_NS);
