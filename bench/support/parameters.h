@@ -32,10 +32,10 @@ typedef struct bench_usage {
 } bench_usage;
 
 /*
- * Fill the parameters from the command line and print it, as "# bench_x --name=VALUE STORE", and which vector instructions the
- * library uses: whoever reads the figures knows how to have them again. Every program takes --simd=LEVEL, and the environment's
- * SSTORE_BENCH_SIMD, to use less than the processor has. Returns the index of the first operand. A wrong line ends the program
- * with 2, --help with 0.
+ * Fill the parameters from the command line. Print it, as "# bench_x --name=VALUE STORE", and the vector instructions
+ * that the library uses, so that the figures can be measured again. Every program takes --simd=LEVEL, and the
+ * environment's SSTORE_BENCH_SIMD, to use less than the processor has. Returns the index of the first operand. A wrong
+ * line ends the program with 2, --help with 0.
  */
 int bench_parse(int argc, char **argv, const bench_usage *usage);
 

@@ -727,10 +727,10 @@ typedef struct sstore_compact_options {
     {sizeof(sstore_compact_options), SSTORE_COMPACT_ALL, 0, 0, false, NULL, NULL, NULL, 0, NULL, NULL}
 
 /*
- * Write one segment of several, without removed records, and publish the store with it. Readers that have the store open
- * keep their state. After all segments were compacted, with equal plan and block size, block and id files are byte for
- * byte those of a build of the store's records. A single segment is written again only if a plan or a block size is
- * given. After some segments were compacted, their removals from older segments stay, as a segment of their own.
+ * Write one segment of several, without removed records, and publish the store with it. Readers that have the store
+ * open keep their state. After all segments were compacted, with equal plan and block size, block and id files are byte
+ * for byte those of a build of the store's records. A single segment is written again only if a plan or a block size is
+ * given. After some segments were compacted, their removals from older segments stay, as a separate segment.
  *
  * The segments are read in order, each in about 50 KiB of memory (with blocks of 4 KiB). Together they may take half of
  * memory_bytes (else ARGUMENT). The disk needs space for the new segment beside the old ones. `change_out` may be NULL.
@@ -971,7 +971,8 @@ typedef struct sstore_cluster_options {
     {sizeof(sstore_cluster_options), SSTORE_OWN_DISTANCE, 0, false, 0, NULL, NULL, NULL}
 
 /*
- * Report the clusters, the connected components of the pairs within the distance. A cluster's records come together, the representative first, then by (id, fingerprint).
+ * Report the clusters, the connected components of the pairs within the distance. A cluster's records come together,
+ * the representative first, then by (id, fingerprint).
  *
  * Time grows about in proportion to the records, also if clusters are large or dense: of many fingerprints near each
  * other, only as many pairs are compared as connect them. Otherwise as sstore_pairs().

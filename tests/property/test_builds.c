@@ -148,7 +148,8 @@ static void test_merged_parts(void **state)
         sstore_change change = {.struct_size = sizeof change};
         assert_ok(sstore_merge(merged, (const char *const *)paths, parts, &merge, &change, &error), &error);
         check_change(merged, &change);
-        assert_true(change.given_count >= change.added_count && (parts > 1 || change.given_count == change.added_count));
+        assert_true(change.given_count >= change.added_count &&
+                    (parts > 1 || change.given_count == change.added_count));
         assert_true(folders_equal(whole, merged, ""));
         data_free(&set);
         scratch_remove(whole);

@@ -1,4 +1,5 @@
-/* Errors: text is made safe for a line of a terminal, messages are cut, and calls that succeed leave the error alone. */
+/* Errors: text is made safe for a line of a terminal, messages are cut, and calls that succeed leave the error
+ * alone. */
 #include "base/error.h"
 
 #include <errno.h>

@@ -32,7 +32,7 @@ typedef struct input_sample {
     uint64_t file_bytes;
 } input_sample;
 
-/* A format. To add one: a value of input_format, a row of input_formats, and its name in `formats` of commands/cmd.c. */
+/* A format. A new one needs a value of input_format, a row of input_formats, and a name in `formats` of cmd.c. */
 typedef struct input_format_row {
     const char *suffix; /* of file names; NULL: none */
     /* Read the rest of the source. The caller then delivers the last batch, even after a fault. */
