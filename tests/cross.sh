@@ -198,7 +198,7 @@ read_one() { # reader, store, its dump, where what it says goes
 
 # A reader must refuse a store whose directory another LMDB wrote, as unsupported and not as damaged.
 must_refuse() { # processor, reader, store, format of the store, format of the reader
-  local wanted="another file format ($4, here $5)" said
+  local wanted="another LMDB file format ($4) than this host ($5)" said
   if said=$("$2" dump "$3" 2>&1) || [[ $said != *"$wanted"* ]]; then
     fail "$1: opening $3: '$wanted' was to be said, not: $said"
     return 1
@@ -303,8 +303,8 @@ for processor in "${processors[@]}"; do
     "${files_compared[$processor]:--}" "${files_equal[$processor]:--}"
 done
 if ((${#failed[@]} > 0)); then
-  printf -v list '%s; ' "${failed[@]}"
-  say "FAILED: ${list%; }"
+  say "FAILED: ${#failed[@]} checks, of which the first are:"
+  printf '%s\n' "${failed[@]:0:5}"
   exit 1
 fi
 for processor in "${processors[@]}"; do

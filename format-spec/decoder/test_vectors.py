@@ -34,7 +34,7 @@ def run(*arguments: object, text: str | None = None) -> subprocess.CompletedProc
     return subprocess.run([str(SSTORE), *map(str, arguments)], input=text, capture_output=True, text=True, errors="replace")
 
 
-if SSTORE and "LMDB of another file format" in run("stat", STORES[0]).stderr:
+if SSTORE and "another LMDB file format" in run("stat", STORES[0]).stderr:
     print("the directories of the vectors are of another LMDB: only the decoder is tested")
     SSTORE = None
 

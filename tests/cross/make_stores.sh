@@ -33,7 +33,7 @@ build recipe --recipe 'words shingle=3' "$inputs/records"
 build extremes "$inputs/extremes"
 build empty "$inputs/empty"
 build empty-no-ids --no-ids "$inputs/empty"
-build ordinals --first-id 70000 "$inputs/fingerprints"
+build assigned-ids --first-id 70000 "$inputs/fingerprints"
 
 # ----- more than fits into the memory, so that it is spilled and merged -----
 build spilled --memory 1M --threads 1 "$inputs/many"
