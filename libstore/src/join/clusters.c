@@ -59,13 +59,12 @@ static sstore_status add_fingerprint(sstore_cluster_iterator *self, ss_ordered_l
 /* Give every record its root. */
 static sstore_status identify(sstore_cluster_iterator *self, sstore_error *error)
 {
-    ss_manifest_totals totals;
     ss_ordered_lookup lookup;
     sstore_record node = {0, 0};
     bool more_nodes = false;
     uint64_t done = 0;
-    (void)ss_manifest_counts(&self->call.left->manifest, &totals);
-    ss_progress_begin(&self->call.progress, "identifying", 0, totals.record_count, IDENTIFIED_SHARE);
+    ss_progress_begin(&self->call.progress, "identifying", 0,
+                      ss_manifest_count(&self->call.left->manifest).record_count, IDENTIFIED_SHARE);
     sstore_status status = ss_ordered_lookup_open(&lookup, self->call.left, error);
     if (status == SSTORE_OK)
         status = ss_ordered_lookup_begin(&lookup, 0, error);

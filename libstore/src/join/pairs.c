@@ -154,14 +154,12 @@ static sstore_status identify_repeats(sstore_pair_iterator *self, sstore_error *
 {
     ss_join_call *call = &self->call;
     const ss_manifest *manifest = &call->right->manifest;
-    ss_manifest_totals totals;
     const bool may_repeat = manifest->segment_count > 1 ||
                             (manifest->segment_count == 1 &&
                              manifest->segments[0].record_count > manifest->segments[0].distinct_count);
     if (call->left != call->right || !may_repeat)
         return SSTORE_OK;
-    (void)ss_manifest_counts(manifest, &totals);
-    ss_progress_begin(&call->progress, "identifying", 0, totals.record_count, IDENTIFIED_SHARE);
+    ss_progress_begin(&call->progress, "identifying", 0, ss_manifest_count(manifest).record_count, IDENTIFIED_SHARE);
     sstore_status status = ss_store_fingerprints_open(&self->repeats, call->right, 0, error);
     if (status == SSTORE_OK)
         status = ss_pool_run(call->threads, self->repeats.source.part_count, add_repeats, self, error);

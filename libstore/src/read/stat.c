@@ -130,8 +130,7 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
     if (store == NULL || statistics_out == NULL)
         return ss_fail_argument(error, "sstore_stat: store and statistics_out must not be NULL");
     const ss_manifest *manifest = &store->manifest;
-    ss_manifest_totals totals;
-    (void)ss_manifest_counts(manifest, &totals); /* it fits, or the manifest would not have been read */
+    const ss_manifest_totals totals = ss_manifest_count(manifest);
     sstore_statistics statistics = {
         .record_count = totals.record_count,
         .removed_count = totals.removed_count,

@@ -170,11 +170,9 @@ static sstore_status check_segments(const ss_transaction *transaction, sstore_er
         if (has_all)
             continue;
         /* Opening the segment tells why. */
-        sstore_status status = ss_segment_open(&transaction->store, metadata, &use, &segment, error);
+        const sstore_status status = ss_segment_open(&transaction->store, metadata, &use, &segment, error);
         ss_segment_release(segment);
-        if (status == SSTORE_ERROR_NOT_FOUND && error != NULL)
-            error->status = SSTORE_ERROR_DAMAGED;
-        return status == SSTORE_ERROR_NOT_FOUND ? SSTORE_ERROR_DAMAGED : status;
+        return status;
     }
     return SSTORE_OK;
 }

@@ -116,19 +116,17 @@ ss_u128 ss_segment_id(const ss_manifest_segment *segment, bool has_ids)
     return ss_hash128(bytes, 72 + 16 * (size_t)plan->table_count);
 }
 
-bool ss_manifest_counts(const ss_manifest *manifest, ss_manifest_totals *totals_out)
+ss_manifest_totals ss_manifest_count(const ss_manifest *manifest)
 {
-    ss_manifest_totals totals = {0};
-    bool fits = true;
+    ss_manifest_totals totals = {.fits = true};
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         const ss_manifest_segment *segment = &manifest->segments[i];
         uint64_t *to = segment->kind == SS_SEGMENT_REMOVED ? &totals.removed_count : &totals.added_count;
-        fits &= !__builtin_add_overflow(*to, segment->record_count, to) && totals.removed_count <= totals.added_count;
+        totals.fits &= !__builtin_add_overflow(*to, segment->record_count, to) &&
+                       totals.removed_count <= totals.added_count;
     }
     totals.record_count = totals.added_count - totals.removed_count;
-    if (totals_out != NULL)
-        *totals_out = totals;
-    return fits;
+    return totals;
 }
 
 /* ----- encoding ----- */
@@ -443,7 +441,7 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
     }
     if (from->left != CHECKSUM_BYTES)
         return fail_at(from, "there are bytes after the last segment");
-    if (!ss_manifest_counts(manifest, NULL))
+    if (!ss_manifest_count(manifest).fits)
         return fail_at(from, "a segment removes more records than there are");
     return check_folders(from, manifest);
 }

@@ -94,10 +94,10 @@ static inline void ss_content_add(ss_u128 *sum, bool has_ids, uint64_t fingerpri
 typedef struct ss_manifest_totals {
     uint64_t added_count, removed_count; /* records in segments of either kind */
     uint64_t record_count;               /* in the store: the difference */
+    bool fits;                           /* no segment removes more records than there are; true if it was read */
 } ss_manifest_totals;
 
-/* Add up; totals_out may be NULL. False if a segment removes more records than there are. */
-bool ss_manifest_counts(const ss_manifest *manifest, ss_manifest_totals *totals_out);
+ss_manifest_totals ss_manifest_count(const ss_manifest *manifest);
 
 /* The bytes of all files of the store, including the manifest. */
 uint64_t ss_manifest_total_bytes(const ss_manifest *manifest);

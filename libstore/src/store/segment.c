@@ -201,6 +201,11 @@ sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *me
     if (status == SSTORE_OK)
         status = open_files(segment, &dir, use, error);
     ss_dir_close(&dir);
+    if (status == SSTORE_ERROR_NOT_FOUND && use->blocks_only) { /* the manifest names it, so it is lost */
+        status = SSTORE_ERROR_DAMAGED;
+        if (error != NULL)
+            error->status = status;
+    }
     if (status != SSTORE_OK) {
         ss_segment_release(segment);
         *segment_out = NULL;

@@ -82,7 +82,7 @@ typedef void (*ss_file_problem_fn)(void *context, const sstore_error *problem);
 typedef struct ss_segment_use {
     bool has_ids;      /* the store has */
     bool records_only; /* only table 0 and the ids, to read all records in order with two files and little memory */
-    bool blocks_only;  /* only the block files, without the directory */
+    bool blocks_only;  /* only the block files, without the directory; one that is missing is DAMAGED */
     ss_file_problem_fn on_problem; /* with blocks_only: reports each block file that cannot be opened, which then has no
                                       blocks; NULL: opening fails */
     void *context;                 /* of on_problem */

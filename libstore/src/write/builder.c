@@ -430,9 +430,7 @@ sstore_status ss_builder_publish(const sstore_builder *builder, uint32_t first, 
 
 void ss_note_store(sstore_change *change, const ss_manifest *manifest)
 {
-    ss_manifest_totals totals;
-    (void)ss_manifest_counts(manifest, &totals);
-    change->record_count = totals.record_count;
+    change->record_count = ss_manifest_count(manifest).record_count;
     change->total_bytes = ss_manifest_total_bytes(manifest);
     change->segment_count = manifest->segment_count;
 }

@@ -29,17 +29,6 @@ static sstore_status open_segment(const reindexing *self, uint32_t number, bool 
     return ss_segment_open(&self->transaction.store, &self->manifest.segments[number], &use, segment_out, error);
 }
 
-/* Open a segment for its blocks. There is no other writer, so a missing file is lost. */
-static sstore_status open_blocks(const reindexing *self, uint32_t number, ss_segment **segment_out, sstore_error *error)
-{
-    const sstore_status status = open_segment(self, number, true, segment_out, error);
-    if (status != SSTORE_ERROR_NOT_FOUND)
-        return status;
-    if (error != NULL)
-        error->status = SSTORE_ERROR_DAMAGED;
-    return SSTORE_ERROR_DAMAGED;
-}
-
 /* Check whether a segment can be used as it is. If not, and its block files are intact, its directory is to be
  * rebuilt. */
 static sstore_status check_segment(const reindexing *self, uint32_t number, bool *is_usable_out, sstore_error *error)
@@ -49,7 +38,7 @@ static sstore_status check_segment(const reindexing *self, uint32_t number, bool
     sstore_status status = open_segment(self, number, false, &segment, &reason);
     *is_usable_out = status == SSTORE_OK;
     if (status != SSTORE_OK && ss_directory_is_lost(&reason))
-        status = open_blocks(self, number, &segment, error);
+        status = open_segment(self, number, true, &segment, error);
     else if (status != SSTORE_OK)
         status = ss_fail_as(error, &reason);
     ss_segment_release(segment);
@@ -217,7 +206,7 @@ static sstore_status rebuild_directory(reindexing *self, uint32_t number, sstore
 {
     ss_manifest_segment *metadata = &self->manifest.segments[number];
     ss_segment *segment;
-    sstore_status status = open_blocks(self, number, &segment, error);
+    sstore_status status = open_segment(self, number, true, &segment, error);
     if (status == SSTORE_OK)
         status = ss_transaction_stage(&self->transaction, error);
     if (status == SSTORE_OK) {

@@ -180,9 +180,7 @@ static sstore_status open_inputs(inputs *from, const char *const *paths, size_t 
         ss_merge_iterator_init(&from->records, from->stores[0]->manifest.has_ids);
     for (size_t i = 0; status == SSTORE_OK && i < count; i++) {
         const ss_manifest *manifest = &from->stores[i]->manifest;
-        ss_manifest_totals totals;
-        (void)ss_manifest_counts(manifest, &totals);
-        from->record_count += totals.record_count;
+        from->record_count += ss_manifest_count(manifest).record_count;
         from->next_id = ss_max_u64(from->next_id, manifest->next_id);
         from->memory_bytes += ss_merge_iterator_bytes(from->stores[i], 0, manifest->segment_count);
         status = ss_merge_iterator_add(&from->records, from->stores[i], 0, manifest->segment_count, error);
