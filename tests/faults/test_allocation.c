@@ -9,6 +9,7 @@
 #include "faults/interpose.h"
 #include "faults/trial.h"
 #include "support/random.h"
+#include "support/scratch.h"
 
 #define MEMORY (KIND(CALL_ALLOCATE) | KIND(CALL_THREAD))
 
@@ -93,11 +94,48 @@ static void test_matcher_goes_on(void **state)
     free(fingerprints);
 }
 
+/* A collection that was refused memory reports nothing more, and no part as if it were all. */
+static void test_collection_fails_for_good(void **state)
+{
+    static sstore_stream_match given[1000];
+    sstore_error error = {.status = SSTORE_OK};
+    rng random = rng_seeded(run_seed);
+    for (size_t i = 0; i < 1000; i++)
+        given[i] = (sstore_stream_match){.query = i, .fingerprint = i, .id = rng_next(&random)};
+    bool refused = true;
+    uint32_t failures = 0;
+    for (uint64_t request = 0; refused; request++) {
+        sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
+        sstore_collection *collection;
+        refusal hook = {.left = request};
+        uint64_t count = 0;
+        options.tmp_dir = scratch_folder();
+        assert_ok(sstore_collection_create(&options, &collection, &error), &error);
+        interpose_begin(&(interposer){.before = refuse_one, .context = &hook});
+        sstore_status status = sstore_collection_add(collection, given, 1000, &error);
+        if (status == SSTORE_OK)
+            status = sstore_collection_report(collection, count_match, &count, &error);
+        interpose_end();
+        refused = hook.refused;
+        failures += status != SSTORE_OK; /* it may do without some of the memory */
+        assert_true(status == SSTORE_OK ? count == 1000 : refused && status == SSTORE_ERROR_MEMORY);
+        for (int again = 0; status != SSTORE_OK && again < 2; again++) {
+            assert_status(sstore_collection_add(collection, given, 1, &error), SSTORE_ERROR_ARGUMENT, &error);
+            assert_status(sstore_collection_report(collection, count_match, &count, &error), SSTORE_ERROR_ARGUMENT,
+                          &error);
+        }
+        sstore_collection_free(collection);
+        assert_true(!refused || request < 100);
+    }
+    assert_true(failures > 0);
+}
+
 int main(void)
 {
     rng_start_run();
     const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_every_request, testing_teardown),
                                        cmocka_unit_test_teardown(test_spilling, testing_teardown),
-                                       cmocka_unit_test_teardown(test_matcher_goes_on, testing_teardown)};
+                                       cmocka_unit_test_teardown(test_matcher_goes_on, testing_teardown),
+                                       cmocka_unit_test_teardown(test_collection_fails_for_good, testing_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -337,32 +337,35 @@ static int set_match(void *context, const sstore_match *match)
     return 0;
 }
 
-sstore_status sstore_query_columns(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
+typedef sstore_status query_fn(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_match_fn on_match,
+                               void *context, sstore_error *error);
+
+static sstore_status query_columns(query_fn *run, sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
                                    const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
                                    sstore_error *error)
 {
     column_sink sink = {.capacity = capacity};
     if (count_out == NULL)
-        return ss_fail_argument(error, "sstore_query_columns: count_out must not be NULL");
+        return ss_fail_argument(error, "a query into columns: count_out must not be NULL");
     sstore_status status = ss_take_match_columns(&sink.columns, columns, error);
     if (status == SSTORE_OK)
-        status = sstore_query(cursor, fingerprint, distance, set_match, &sink, error);
+        status = run(cursor, fingerprint, distance, set_match, &sink, error);
     *count_out = sink.count;
     return status;
+}
+
+sstore_status sstore_query_columns(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
+                                   const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
+                                   sstore_error *error)
+{
+    return query_columns(sstore_query, cursor, fingerprint, distance, columns, capacity, count_out, error);
 }
 
 sstore_status sstore_query_nearest_columns(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance,
                                            const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
                                            sstore_error *error)
 {
-    column_sink sink = {.capacity = capacity};
-    if (count_out == NULL)
-        return ss_fail_argument(error, "sstore_query_nearest_columns: count_out must not be NULL");
-    sstore_status status = ss_take_match_columns(&sink.columns, columns, error);
-    if (status == SSTORE_OK)
-        status = sstore_query_nearest(cursor, fingerprint, max_distance, set_match, &sink, error);
-    *count_out = sink.count;
-    return status;
+    return query_columns(sstore_query_nearest, cursor, fingerprint, max_distance, columns, capacity, count_out, error);
 }
 
 /* ----- explanation ----- */

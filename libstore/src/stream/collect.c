@@ -19,7 +19,8 @@ struct sstore_collection {
     ss_sorter *sorter;
     size_t piece_capacity;
     ss_piece_room room; /* opened when all matches were added */
-    bool finished;
+    bool finished;      /* no match may be added any more */
+    bool failed;        /* nothing may be done any more */
 };
 
 /* ----- adding ----- */
@@ -71,8 +72,9 @@ sstore_status sstore_collection_add(sstore_collection *collection, const sstore_
 {
     if (collection == NULL || (matches == NULL && count > 0))
         return ss_fail_argument(error, "sstore_collection_add: collection and matches must not be NULL");
-    if (collection->finished)
-        return ss_fail_argument(error, "sstore_collection_add: the matches have been reported already");
+    if (collection->finished || collection->failed)
+        return ss_fail_argument(error, "sstore_collection_add: the matches have been reported already, or an earlier "
+                                       "call failed");
     sstore_status status = SSTORE_OK;
     for (size_t done = 0; status == SSTORE_OK && done < count;) {
         ss_triple items[ADD_MATCHES];
@@ -84,6 +86,7 @@ sstore_status sstore_collection_add(sstore_collection *collection, const sstore_
         status = ss_sorter_add_items(collection->sorter, 0, items, part, error);
         done += part;
     }
+    collection->failed = status != SSTORE_OK;
     return status;
 }
 
@@ -200,8 +203,9 @@ static sstore_status finish(sstore_collection *collection, sstore_error *error)
 sstore_status sstore_collection_report(sstore_collection *collection, sstore_stream_match_fn on_match, void *context,
                                        sstore_error *error)
 {
-    if (collection == NULL || on_match == NULL)
-        return ss_fail_argument(error, "sstore_collection_report: collection and on_match must not be NULL");
+    if (collection == NULL || on_match == NULL || collection->failed)
+        return ss_fail_argument(error, "sstore_collection_report: collection and on_match must not be NULL, and no "
+                                       "earlier call may have failed");
     const reporting self = {.collection = collection, .on_match = on_match, .context = context};
     sstore_status status = collection->finished ? SSTORE_OK : finish(collection, error);
     const ss_piece_room *room = &collection->room;
@@ -216,5 +220,6 @@ sstore_status sstore_collection_report(sstore_collection *collection, sstore_str
         else
             status = report_piece(&self);
     }
+    collection->failed = status > SSTORE_STOPPED;
     return status;
 }
