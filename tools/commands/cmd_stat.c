@@ -87,7 +87,7 @@ static void print_metadata(const sstore_statistics *metadata)
     output_text("plan              %s\n", metadata->plan);
     output_text("recipe            %s\n", metadata->recipe[0] == '\0' ? "not recorded" : metadata->recipe);
     output_text("block             %" PRIu32 " bytes\n", metadata->block_bytes);
-    output_text("next id      %" PRIu64 "\n", metadata->next_id);
+    output_text("next id           %" PRIu64 "\n", metadata->next_id);
     if (metadata->segment_count != 1)
         output_text("segments          %" PRIu32 "\n", metadata->segment_count);
 }
