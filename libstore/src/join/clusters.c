@@ -272,8 +272,8 @@ sstore_status sstore_cluster_iterator_next(sstore_cluster_iterator *iterator, co
     sstore_cluster_columns to = SSTORE_CLUSTER_COLUMNS_INIT;
     sstore_cluster_record record;
     bool more = true;
-    if (!ss_check_next("sstore_cluster_iterator_next", iterator != NULL && iterator->status == SSTORE_OK, capacity,
-                       count_out, error))
+    const bool is_usable = iterator != NULL && iterator->status == SSTORE_OK;
+    if (!ss_check_next("sstore_cluster_iterator_next", is_usable, capacity, count_out, error) || !is_usable)
         return SSTORE_ERROR_ARGUMENT;
     sstore_status status = ss_take_options(&to, sizeof to, columns, SS_CLUSTER_COLUMNS_SIZE_1, error);
     while (status == SSTORE_OK && *count_out < capacity) {

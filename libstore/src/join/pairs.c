@@ -419,8 +419,8 @@ sstore_status sstore_pair_iterator_next(sstore_pair_iterator *iterator, const ss
     sstore_pair_columns to = SSTORE_PAIR_COLUMNS_INIT;
     sstore_pair pair;
     bool more = true;
-    if (!ss_check_next("sstore_pair_iterator_next", iterator != NULL && iterator->status == SSTORE_OK, capacity,
-                       count_out, error))
+    const bool is_usable = iterator != NULL && iterator->status == SSTORE_OK;
+    if (!ss_check_next("sstore_pair_iterator_next", is_usable, capacity, count_out, error) || !is_usable)
         return SSTORE_ERROR_ARGUMENT;
     sstore_status status = ss_take_options(&to, sizeof to, columns, SS_PAIR_COLUMNS_SIZE_1, error);
     while (status == SSTORE_OK && *count_out < capacity) {

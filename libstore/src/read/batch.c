@@ -273,8 +273,8 @@ sstore_status sstore_match_iterator_next(sstore_match_iterator *iterator, const 
                                          size_t capacity, size_t *count_out, sstore_error *error)
 {
     sstore_match_columns to;
-    if (!ss_check_next("sstore_match_iterator_next", iterator != NULL && iterator->status == SSTORE_OK, capacity,
-                       count_out, error))
+    const bool is_usable = iterator != NULL && iterator->status == SSTORE_OK;
+    if (!ss_check_next("sstore_match_iterator_next", is_usable, capacity, count_out, error) || !is_usable)
         return SSTORE_ERROR_ARGUMENT;
     sstore_status status = ss_take_match_columns(&to, columns, error);
     if (status != SSTORE_OK)

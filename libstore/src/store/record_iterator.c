@@ -621,8 +621,8 @@ sstore_status sstore_record_iterator_next(sstore_record_iterator *iterator, cons
     sstore_record_columns to = SSTORE_RECORD_COLUMNS_INIT;
     sstore_record record;
     bool more = true;
-    if (!ss_check_next("sstore_record_iterator_next", iterator != NULL && iterator->status == SSTORE_OK, capacity,
-                       count_out, error))
+    const bool is_usable = iterator != NULL && iterator->status == SSTORE_OK;
+    if (!ss_check_next("sstore_record_iterator_next", is_usable, capacity, count_out, error) || !is_usable)
         return SSTORE_ERROR_ARGUMENT;
     const sstore_status status = ss_take_options(&to, sizeof to, columns, SS_RECORD_COLUMNS_SIZE_1, error);
     if (status != SSTORE_OK)
