@@ -706,7 +706,7 @@ SSTORE_API sstore_status sstore_shard(const char *path, const char *input_path, 
  *    four times the size of those chosen. Compacts if at least four are chosen. Each record is written again a few
  *    times whenever the store has grown fourfold.
  */
-typedef enum sstore_compaction { SSTORE_COMPACT_ALL = 0, SSTORE_COMPACT_TIERS = 1 } sstore_compaction;
+typedef enum sstore_compaction { SSTORE_COMPACTION_ALL = 0, SSTORE_COMPACTION_TIERS = 1 } sstore_compaction;
 
 /* See "Options that several calls have". */
 typedef struct sstore_compact_options {
@@ -724,7 +724,7 @@ typedef struct sstore_compact_options {
 } sstore_compact_options;
 
 #define SSTORE_COMPACT_OPTIONS_INIT \
-    {sizeof(sstore_compact_options), SSTORE_COMPACT_ALL, 0, 0, false, NULL, NULL, NULL, 0, NULL, NULL}
+    {sizeof(sstore_compact_options), SSTORE_COMPACTION_ALL, 0, 0, false, NULL, NULL, NULL, 0, NULL, NULL}
 
 /*
  * Write one segment of several, without removed records, and publish the store with it. Readers that have the store
@@ -784,12 +784,12 @@ typedef struct sstore_reindex_options {
  * are copied. Memory: as for the largest segment in an open store, and a few blocks. On failure the store is unchanged,
  * with the exception of sstore_builder_finish().
  *
- * *made_count_out, if not NULL, is the number of directories that were rebuilt.
+ * *rebuilt_count_out, if not NULL, is the number of directories that were rebuilt.
  * Errors: ARGUMENT, MEMORY, IO, NOT_FOUND, BUSY; DAMAGED (the manifest, or a table or the ids of a segment concerned,
  * which cannot be rebuilt), UNSUPPORTED; STOPPED. Source: format-spec/sstore-format.md, "Directory".
  */
 SSTORE_API sstore_status sstore_reindex(const char *path, const sstore_reindex_options *options,
-                                        uint32_t *made_count_out, sstore_error *error);
+                                        uint32_t *rebuilt_count_out, sstore_error *error);
 
 /* ===== Deduplication: insert a record if it is new ===== */
 

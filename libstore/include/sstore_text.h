@@ -13,8 +13,8 @@ extern "C" {
 #endif
 
 typedef enum sstore_feature_kind {
-    SSTORE_FEATURES_WORDS = 0, /* shingles of lower-cased words; each character of a script without spaces is a word */
-    SSTORE_FEATURES_CHARS = 1  /* n-grams of lower-cased characters */
+    SSTORE_FEATURE_KIND_WORDS = 0, /* shingles of lower-cased words; in scripts without spaces, each character is one */
+    SSTORE_FEATURE_KIND_CHARS = 1  /* n-grams of lower-cased characters */
 } sstore_feature_kind;
 
 typedef struct sstore_text_options {
@@ -23,7 +23,7 @@ typedef struct sstore_text_options {
     uint32_t shingle; /* words or characters of a feature, 1 to 64; 0: 3 words or 4 characters */
 } sstore_text_options;
 
-#define SSTORE_TEXT_OPTIONS_INIT {sizeof(sstore_text_options), SSTORE_FEATURES_WORDS, 0}
+#define SSTORE_TEXT_OPTIONS_INIT {sizeof(sstore_text_options), SSTORE_FEATURE_KIND_WORDS, 0}
 
 /* Make the simhash of a text of `size` bytes in UTF-8, each feature weighted by how often it occurs. Invalid bytes
  * count as U+FFFD. `text` may be NULL if `size` is 0. Without features the fingerprint is 0. Can be called by several

@@ -201,7 +201,7 @@ static void compact(session *self, sstore_compaction which, uint32_t block_bytes
     want_all(self);
     step_count_begin("compact");
     const sstore_status status = sstore_compact(self->made.path, &options, NULL, &error);
-    if (which == SSTORE_COMPACT_ALL)
+    if (which == SSTORE_COMPACTION_ALL)
         check_read_all(self, status == SSTORE_OK);
     check_change(self, status, &error, BROKEN_CONTENT);
 }
@@ -396,9 +396,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     switch (what % 10) {
     case 0: merge(&self); break;
     case 1: shard(&self); break;
-    case 2: compact(&self, SSTORE_COMPACT_ALL, 0); break;
-    case 3: compact(&self, SSTORE_COMPACT_ALL, 1024); break;
-    case 4: compact(&self, SSTORE_COMPACT_TIERS, 0); break;
+    case 2: compact(&self, SSTORE_COMPACTION_ALL, 0); break;
+    case 3: compact(&self, SSTORE_COMPACTION_ALL, 1024); break;
+    case 4: compact(&self, SSTORE_COMPACTION_TIERS, 0); break;
     case 5: change(&self, false, false); break;
     case 6: change(&self, true, false); break;
     case 7: change(&self, true, true); break;

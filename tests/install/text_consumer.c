@@ -16,7 +16,7 @@ int main(int argc, char **argv)
     char recipe[256];
     if (argc != 2 || strcmp(argv[1], SSTORE_VERSION_STRING) != 0)
         return 2;
-    options.kind = SSTORE_FEATURES_CHARS;
+    options.kind = SSTORE_FEATURE_KIND_CHARS;
     const sstore_status status = sstore_fingerprint_text(text, strlen(text), &options, &fingerprint, &error);
     if (sstore_text_recipe(&options, recipe, sizeof recipe) == 0) /* built without utf8proc */
         return status == SSTORE_ERROR_UNSUPPORTED ? 0 : 1;

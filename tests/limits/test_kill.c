@@ -211,7 +211,7 @@ static bool run_step(const changing *self, step taken)
     const sstore_add_options add = options_to_add(&options);
     const sstore_remove_options remove = options_to_remove(&options);
     sstore_compact_options compact = options_to_compact(&options);
-    compact.scope = taken.what == COMPACT_TIERS ? SSTORE_COMPACT_TIERS : SSTORE_COMPACT_ALL;
+    compact.scope = taken.what == COMPACT_TIERS ? SSTORE_COMPACTION_TIERS : SSTORE_COMPACTION_ALL;
     if (taken.what >= COMPACT)
         return sstore_compact(self->path, &compact, NULL, &error) == SSTORE_OK;
     const sstore_status status = taken.what == ADD ? store_add(self->path, &add, part.fingerprints, part.ids,

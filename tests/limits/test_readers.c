@@ -80,7 +80,7 @@ static uint64_t write_states(const char *path, uint64_t rounds, shared *with)
     for (; id < WINDOW + rounds || !may_end(with); id++) {
         change(path, false, id);
         change(path, true, id - WINDOW);
-        options.scope = id % 32 == 31 ? SSTORE_COMPACT_ALL : SSTORE_COMPACT_TIERS;
+        options.scope = id % 32 == 31 ? SSTORE_COMPACTION_ALL : SSTORE_COMPACTION_TIERS;
         if (id % 8 == 7)
             assert_ok(sstore_compact(path, &options, NULL, &error), &error);
     }

@@ -280,8 +280,8 @@ static void step(living *self)
 {
     switch (rng_below(&self->random, 9)) {
     case 8: reindex(self); break;
-    case 0: compact(self, self->crawls ? SSTORE_COMPACT_TIERS : SSTORE_COMPACT_ALL); break;
-    case 1: compact(self, SSTORE_COMPACT_TIERS); break;
+    case 0: compact(self, self->crawls ? SSTORE_COMPACTION_TIERS : SSTORE_COMPACTION_ALL); break;
+    case 1: compact(self, SSTORE_COMPACTION_TIERS); break;
     case 2:
     case 3:
     case 4: remove_some(self); break;
@@ -384,7 +384,7 @@ static void check_fresh_build(living *self)
     sstore_error error = {.status = SSTORE_OK};
     sstore_build_options options = make_options(self);
     sstore_builder *builder;
-    compact(self, SSTORE_COMPACT_ALL);
+    compact(self, SSTORE_COMPACTION_ALL);
     check_all(self);
     options.plan = self->plan;
     options.block_bytes = self->block_bytes;

@@ -333,7 +333,7 @@ bool edited_adds(const edited_store *store, uint32_t segment)
 {
     uint32_t tables;
     const uint8_t *entry = find_entry(store, segment, &tables);
-    return entry != NULL && ss_load_le32(entry + SEGMENT_KIND) == SS_SEGMENT_RECORDS;
+    return entry != NULL && ss_load_le32(entry + SEGMENT_KIND) == SS_SEGMENT_ADDS;
 }
 
 void edited_set_code(edited_store *store, uint32_t segment, uint32_t file, uint32_t symbol)

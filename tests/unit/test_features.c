@@ -9,8 +9,8 @@
 #include "support/testing.h"
 #include "text/fold.h"
 
-#define WORDS SSTORE_FEATURES_WORDS
-#define CHARS SSTORE_FEATURES_CHARS
+#define WORDS SSTORE_FEATURE_KIND_WORDS
+#define CHARS SSTORE_FEATURE_KIND_CHARS
 #define POINTS 0x110000u
 
 /* The fingerprint, from bytes of exactly the text's size, so that a sanitizer detects reads beyond them. */

@@ -49,7 +49,7 @@ static void test_bad_names_are_refused(void **state)
         testing_doing("the name '%s'", names[i]);
         assert_status(ss_plan_parse(names[i], 3, &plan, &error), SSTORE_ERROR_ARGUMENT, &error);
         assert_int_equal(ss_plan_parse(names[i], 3, &plan, NULL), SSTORE_ERROR_ARGUMENT);
-        assert_non_null(strstr(error.message, "use 20, 16, 10, 4, 3, 2 or 1 "));
+        assert_non_null(strstr(error.message, "use auto; 20, 16, 10, 4, 3, 2 or 1 "));
         assert_non_null(strstr(error.message, "24:1,20:0,20:0"));
     }
     testing_done();

@@ -223,7 +223,7 @@ int cmd_add(int argc, char **argv)
     if (code != EXIT_DONE || !all.compact)
         return code;
     sstore_error error;
-    const sstore_compact_options options = task_compact_options(&all.store.task, SSTORE_COMPACT_TIERS);
+    const sstore_compact_options options = task_compact_options(&all.store.task, SSTORE_COMPACTION_TIERS);
     sstore_status status = sstore_compact(all.store.store, &options, NULL, &error);
     if (status == SSTORE_STOPPED)
         return task_end(all.store.store, "the records were added, but not compacted", status, &error);

@@ -18,7 +18,7 @@ typedef struct arguments {
     const char *first_id_given, *text_option_given; /* such an option, if one is given */
 } arguments;
 
-static const option_choice kinds[] = {{"words", SSTORE_FEATURES_WORDS}, {"chars", SSTORE_FEATURES_CHARS}, {0}};
+static const option_choice kinds[] = {{"words", SSTORE_FEATURE_KIND_WORDS}, {"chars", SSTORE_FEATURE_KIND_CHARS}, {0}};
 static const command_option options[] = {
     {"features", 0, "KIND", "words (default): sequences of words in lower case; chars: sequences of characters",
      OPTION_CHOICE, OPTION_FIELD(arguments, text.kind), .choices = kinds,
@@ -46,7 +46,8 @@ static const command_syntax syntax = {
 static void check_arguments(const arguments *all, const operands *given)
 {
     if (all->weighted && (all->lines || all->text_option_given != NULL))
-        message_usage_error("--weighted reads ready features, so --features, --shingle and --lines cannot be used");
+        message_usage_error("--weighted cannot be combined with --features, --shingle or --lines: its input already "
+                            "lists the features");
     if (all->weighted && all->recipe)
         message_usage_error(
             "--recipe is not possible with --weighted: sstore does not know how the features were made");

@@ -136,14 +136,15 @@ static void print_text(const plan_report *report)
 static json_value *plan_value(const sstore_plan_estimate *plan)
 {
     return json_value_make(
-        "{s:s, s:I, s:[I,I], s:[I,I], s:f, s:I, s:f, s:I, s:f, s:f, s:f, s:f, s:f, s:b, s:b, s:b, s:s?}", "plan",
-        plan->plan, "tables", (long long)plan->table_count, "prefix_bits", (long long)plan->min_prefix_bits,
-        (long long)plan->max_prefix_bits, "radius", (long long)plan->min_radius, (long long)plan->max_radius,
-        "bits_per_fingerprint", plan->bits_per_fingerprint, "bytes", (long long)plan->total_bytes, "bytes_per_record",
-        plan->bytes_per_record, "directory_bytes", (long long)plan->directory_bytes, "probes", plan->probe_count,
-        "blocks", plan->block_count, "candidates", plan->candidate_count, "warm_us", plan->warm_ns / 1e3, "cold_us",
-        plan->cold_ns / 1e3, "full_scan", plan->is_full_scan, "useful", plan->is_useful, "chosen", plan->is_chosen,
-        "reason", plan->is_chosen ? plan->reason : NULL);
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:f, s:I, s:f, s:f, s:f, s:f, s:f, s:b, s:b, s:b, s:s?}", "plan",
+        plan->plan, "table_count", (long long)plan->table_count, "min_prefix_bits", (long long)plan->min_prefix_bits,
+        "max_prefix_bits", (long long)plan->max_prefix_bits, "min_radius", (long long)plan->min_radius, "max_radius",
+        (long long)plan->max_radius, "bits_per_fingerprint", plan->bits_per_fingerprint, "bytes",
+        (long long)plan->total_bytes, "bytes_per_record", plan->bytes_per_record, "directory_bytes",
+        (long long)plan->directory_bytes, "probes", plan->probe_count, "blocks", plan->block_count, "candidates",
+        plan->candidate_count, "warm_us", plan->warm_ns / 1e3, "cold_us", plan->cold_ns / 1e3, "full_scan",
+        plan->is_full_scan, "useful", plan->is_useful, "chosen", plan->is_chosen, "reason",
+        plan->is_chosen ? plan->reason : NULL);
 }
 
 static json_value *report_value(const plan_report *report)

@@ -86,8 +86,9 @@ static void print_metadata(const sstore_statistics *metadata)
     output_text("distance          %" PRIu32 "\n", metadata->distance);
     output_text("plan              %s\n", metadata->plan);
     output_text("recipe            %s\n", metadata->recipe[0] == '\0' ? "not recorded" : metadata->recipe);
-    output_text("block             %" PRIu32 " bytes\n", metadata->block_bytes);
-    output_text("next id           %" PRIu64 "\n", metadata->next_id);
+    output_text("block size        %" PRIu32 " bytes\n", metadata->block_bytes);
+    if (metadata->has_ids)
+        output_text("next id           %" PRIu64 "\n", metadata->next_id);
     if (metadata->segment_count != 1)
         output_text("segments          %" PRIu32 "\n", metadata->segment_count);
 }
@@ -103,7 +104,7 @@ static void print_segments(const store_report *report)
     for (uint32_t i = 0; i < report->metadata.segment_count; i++) {
         const sstore_segment_statistics *segment = &report->segments[i].metadata;
         output_text("%7" PRIu32 "  %-8s  %12" PRIu64 "  %12" PRIu64 "  %14" PRIu64 "  %-20s  %s\n", i,
-                    segment->is_removal ? "removed" : "records", segment->record_count, segment->distinct_count,
+                    segment->is_removal ? "removes" : "adds", segment->record_count, segment->distinct_count,
                     segment->total_bytes, segment->folder, segment->plan);
     }
 }
@@ -183,10 +184,10 @@ static json_value *table_value(const sstore_table_statistics *table)
                            output_hex_string(mask, table->key_mask), "prefix_bits", (long long)table->prefix_bits,
                            "radius", (long long)table->radius, "blocks", (long long)table->block_count, "bytes",
                            (long long)table->file_bytes, "directory_bytes", (long long)table->directory_bytes,
-                           "bits_per_fingerprint", bits_value(table->bits_per_fingerprint), "bound_bits",
-                           bits_value(table->bound_bits_per_fingerprint), "elias_fano_bits",
-                           bits_value(table->elias_fano_bits_per_fingerprint), "rice_bits",
-                           bits_value(table->rice_bits_per_fingerprint));
+                           "bits_per_fingerprint", bits_value(table->bits_per_fingerprint),
+                           "bound_bits_per_fingerprint", bits_value(table->bound_bits_per_fingerprint),
+                           "elias_fano_bits_per_fingerprint", bits_value(table->elias_fano_bits_per_fingerprint),
+                           "rice_bits_per_fingerprint", bits_value(table->rice_bits_per_fingerprint));
 }
 
 static json_value *tables_value(const segment_report *segment)
@@ -201,7 +202,7 @@ static json_value *segment_value(const segment_report *segment)
 {
     const sstore_segment_statistics *metadata = &segment->metadata;
     return json_value_make("{s:s, s:s, s:s, s:I, s:I, s:s, s:i, s:I, s:o}", "folder", metadata->folder, "writer",
-                           metadata->writer, "kind", metadata->is_removal ? "removed" : "records", "records",
+                           metadata->writer, "kind", metadata->is_removal ? "removes" : "adds", "records",
                            (long long)metadata->record_count, "distinct", (long long)metadata->distinct_count, "plan",
                            metadata->plan, "block_bytes", (int)metadata->block_bytes, "bytes",
                            (long long)metadata->total_bytes, "tables", tables_value(segment));

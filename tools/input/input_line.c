@@ -152,7 +152,7 @@ static bool parse_column(const line_format *format, line_column column, const fi
         return format->are_ids ? parse_only_id(format, source, &record->fingerprint, fault)
                                : parse_fingerprint(format->decimal, source, &record->fingerprint, fault);
     if (column == LINE_COLUMN_ID && format->are_ids) /* the columns are the default: the id may be either field */
-        return fail_with_hint(fault, "one id in a line", source,
+        return fail_with_hint(fault, "no second field", source,
                               "; --columns id,- reads the first field, --columns fingerprint,id the second");
     if (column == LINE_COLUMN_ID && !format->ignore_ids)
         return parse_id(source, record, fault);

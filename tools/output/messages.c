@@ -76,25 +76,27 @@ int message_errno(const char *path, const char *what)
 }
 
 /* What messages of the library advise a program, and the same for a user of the command. */
-static const struct advice {
+static const struct translation {
     const char *program, *user;
-} advices[] = {
+} translations[] = {
     {"sstore_plan()", "'sstore plan'"},
     {"sstore_reindex()", "'sstore reindex'"},
     {"sstore_verify()", "'sstore verify'"},
     {"set replace to replace it", "--force replaces it"},
     {"set ignore_free_space", "use --ignore-free-space"},
+    {"set tmp_dir", "use --tmp-dir"},
+    {"raise memory_bytes", "raise --memory"},
 };
 
 void message_problem(const sstore_error *problem)
 {
     char text[2 * sizeof problem->message];
     snprintf(text, sizeof text, "%s", problem->message);
-    for (size_t i = 0; i < sizeof advices / sizeof *advices; i++) {
-        const char *found = strstr(problem->message, advices[i].program);
+    for (size_t i = 0; i < sizeof translations / sizeof *translations; i++) {
+        const char *found = strstr(problem->message, translations[i].program);
         if (found != NULL)
-            snprintf(text, sizeof text, "%.*s%s%s", (int)(found - problem->message), problem->message, advices[i].user,
-                     found + strlen(advices[i].program));
+            snprintf(text, sizeof text, "%.*s%s%s", (int)(found - problem->message), problem->message,
+                     translations[i].user, found + strlen(translations[i].program));
     }
     message_print("%s%s", text, problem->status == SSTORE_ERROR_IO ? remedy(problem->system_errno) : "");
 }
@@ -223,7 +225,7 @@ static void print_json(const progress_estimate *estimate)
     char *text = json_value_text(
         json_value_make("{s:s, s:I, s:I, s:f, s:o*, s:o*, s:o*, s:o*}", "phase", now->phase, "done",
                         (long long)now->done, "total", (long long)now->total, "fraction", now->fraction, "table",
-                        in_table ? json_value_make("I", (long long)now->table) : NULL, "tables",
+                        in_table ? json_value_make("I", (long long)now->table) : NULL, "table_count",
                         in_table ? json_value_make("I", (long long)now->table_count) : NULL, "per_second",
                         estimate->rate > 0 ? json_value_make("f", estimate->rate) : NULL, "seconds_left",
                         estimate->seconds_left >= 0 ? json_value_make("f", estimate->seconds_left) : NULL));

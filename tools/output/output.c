@@ -222,11 +222,11 @@ bool output_cluster_record(const output_style *style, const sstore_cluster_recor
 {
     char line[120], id[21];
     if (style->json)
-        return output_json(json_value_make("{s:I, s:I, s:s, s:s?, s:i}", "cluster", (long long)record->cluster,
+        return output_json(json_value_make("{s:I, s:I, s:s, s:s?, s:i, s:b}", "cluster", (long long)record->cluster,
                                            "cluster_size", (long long)record->cluster_size, "fingerprint",
                                            output_hex_string(line, record->fingerprint), "id",
-                                           id_string(id, style->has_ids, record->id), "distance",
-                                           (int)record->distance));
+                                           id_string(id, style->has_ids, record->id), "distance", (int)record->distance,
+                                           "representative", (int)record->is_representative));
     char *end = put_decimal(line, record->cluster_size);
     *end++ = '\t';
     end = put_record(end, style->has_ids, record->fingerprint, record->id);

@@ -6,8 +6,8 @@
  * population counts using SIMD instructions", 2021, in portable C); above that, every second carry into a plane makes
  * one into the next. So a word costs about 6 operations whatever the total, and an empty counter almost nothing.
  *
- * Invariants: planes[0 .. plane_count-1] are valid; a count is the sum of its planes, the waiting carries (weight 2^v
- * where bit v of `waiting` is set) and of the buffer. Fewer than 2^63 words may be added.
+ * Invariants: planes[0 .. plane_count-1] are valid. A count is the sum of its planes, of the waiting carries (weight
+ * 2^v where bit v of `waiting` is set) and of the buffer. Fewer than 2^63 words may be added.
  */
 #ifndef SS_BITCOUNT_H
 #define SS_BITCOUNT_H

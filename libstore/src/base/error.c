@@ -36,7 +36,7 @@ static const char *advice(int system_errno)
 {
     switch (system_errno) {
     case EMFILE: return "; raise the limit of open files (ulimit -n), or compact the store";
-    case EFBIG: return "; raise the limit of file sizes (ulimit -f), unless the file system sets it";
+    case EFBIG: return "; raise the limit of file sizes (ulimit -f), or use a file system that allows larger files";
     default: return "";
     }
 }
@@ -59,8 +59,8 @@ bool ss_check_next(const char *function, bool is_usable, size_t capacity, size_t
     if (is_usable && capacity > 0 && count_out != NULL)
         return true;
     (void)ss_fail_argument(error,
-                           "%s: iterator and count_out must not be NULL, the capacity must not be 0, and no earlier "
-                           "call may have failed",
+                           "%s: iterator and count_out must not be NULL, the capacity must be at least 1, and after a "
+                           "failed call the iterator can only be freed",
                            function);
     return false;
 }

@@ -374,9 +374,9 @@ sstore_status ss_file_create_unnamed(const ss_dir *dir, ss_file *file_out, sstor
     file_out->fd = fd;
     if (fd >= 0)
         return SSTORE_OK;
-    const sstore_status status =
-        ss_fail(error, errno == ENOMEM ? SSTORE_ERROR_MEMORY : SSTORE_ERROR_IO, errno, dir->path, SSTORE_NO_OFFSET,
-                "cannot create a temporary file here; choose another folder for temporary files, or set TMPDIR");
+    const sstore_status status = ss_fail(error, errno == ENOMEM ? SSTORE_ERROR_MEMORY : SSTORE_ERROR_IO, errno,
+                                         dir->path, SSTORE_NO_OFFSET,
+                                         "cannot create a temporary file here; set tmp_dir");
     ss_file_close(file_out);
     return status;
 }

@@ -9,8 +9,8 @@
 
 /* Fractions of a call's work, by measurement (bench/README.md). */
 #define CONNECTED_FRACTION 0.6
-#define ROOTS_SHARE 0.75
-#define IDENTIFIED_SHARE 0.85
+#define ROOTS_FRACTION 0.75
+#define IDENTIFIED_FRACTION 0.85
 
 struct sstore_cluster_iterator {
     ss_join_call call;
@@ -64,7 +64,7 @@ static sstore_status identify(sstore_cluster_iterator *self, sstore_error *error
     bool more_nodes = false;
     uint64_t done = 0;
     ss_progress_begin(&self->call.progress, "identifying", 0,
-                      ss_manifest_count(&self->call.left->manifest).record_count, IDENTIFIED_SHARE);
+                      ss_manifest_count(&self->call.left->manifest).record_count, IDENTIFIED_FRACTION);
     sstore_status status = ss_ordered_lookup_open(&lookup, self->call.left, error);
     if (status == SSTORE_OK)
         status = ss_ordered_lookup_begin(&lookup, 0, error);
@@ -191,7 +191,7 @@ static sstore_status find_clusters(sstore_cluster_iterator *self, const sstore *
     if (status == SSTORE_OK)
         status = ss_join_call_find(call, SS_JOIN_SPANNING, CONNECTED_FRACTION, add_edges, self->components, error);
     if (status == SSTORE_OK)
-        status = ss_components_finish(self->components, &call->progress, ROOTS_SHARE, error);
+        status = ss_components_finish(self->components, &call->progress, ROOTS_FRACTION, error);
     if (status == SSTORE_OK)
         status = ss_sort_stage_open(&self->members, 3, call, error);
     self->batch.sorter = self->members.sorter;

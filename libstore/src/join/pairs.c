@@ -9,7 +9,7 @@
 
 /* Fractions of a call's work, by measurement of joins with ids (bench/README.md). */
 #define FOUND_FRACTION 0.6
-#define IDENTIFIED_SHARE 0.75
+#define IDENTIFIED_FRACTION 0.75
 
 /* The state of one thread, or of one piece of the items that are returned. */
 typedef struct pair_worker {
@@ -159,7 +159,7 @@ static sstore_status identify_repeats(sstore_pair_iterator *self, sstore_error *
                              manifest->segments[0].record_count > manifest->segments[0].distinct_count);
     if (call->left != call->right || !may_repeat)
         return SSTORE_OK;
-    ss_progress_begin(&call->progress, "identifying", 0, ss_manifest_count(manifest).record_count, IDENTIFIED_SHARE);
+    ss_progress_begin(&call->progress, "identifying", 0, ss_manifest_count(manifest).record_count, IDENTIFIED_FRACTION);
     sstore_status status = ss_store_fingerprints_open(&self->repeats, call->right, 0, error);
     if (status == SSTORE_OK)
         status = ss_pool_run(call->threads, self->repeats.source.part_count, add_repeats, self, error);
@@ -175,7 +175,7 @@ static sstore_status identify(sstore_pair_iterator *self, sstore_error *error)
     sstore_status status = ss_sort_stage_open(&self->triples, 3, call, error);
     if (status == SSTORE_OK)
         status = open_workers(self, &self->pairs, call->right, error);
-    ss_progress_begin(&call->progress, "identifying", 0, ss_sorter_count(pairs), IDENTIFIED_SHARE);
+    ss_progress_begin(&call->progress, "identifying", 0, ss_sorter_count(pairs), IDENTIFIED_FRACTION);
     if (status == SSTORE_OK)
         status = ss_pool_run(call->threads, ss_sorter_piece_count(pairs), identify_piece, self, error);
     if (status == SSTORE_OK)

@@ -9,12 +9,12 @@
 #define ADDED_AT_ONCE 1024u
 #define WORKERS_DIVISOR 4u            /* of memory, that workers take: 1/4 */
 #define SPARE_PLACES 2u               /* in a filter of edges, as many more as make it faster */
-#define EDGES_SHARE 3u                /* of memory, that filters of edges take: 1/3 */
+#define EDGES_DIVISOR 3u              /* of memory, that filters of edges take: 1/3 */
 #define MIN_PIECE ((uint64_t)512)     /* items */
 #define USEFUL_PIECE ((uint64_t)2048) /* items; rather than work on smaller pieces, a thread is left out */
 #define MAX_ALONE ((uint64_t)1 << 17) /* items of a group that one thread may join, however few there are in all */
 #define MAX_TOGETHER ((uint64_t)UINT32_MAX) /* items of a group, whose indexes have 32 bits */
-#define PERMUTING_SHARE 0.35                /* of a block's time */
+#define PERMUTING_FRACTION 0.35             /* of a block's time */
 #define MAX_LEVELS 3u /* of large groups, each within a larger one; then they are joined in chunks */
 
 /* A join at work. */
@@ -56,7 +56,7 @@ static sstore_status open_run(join_run *self, ss_join_kind kind, sstore_error *e
     /* If all items are in one group, it is divided, so that all threads have work. */
     const uint64_t alone = ss_min_u64(ss_max_u64(count / (4 * threads), MAX_ALONE), MAX_TOGETHER);
     const uint64_t group = ss_max_u64(ss_min_u64(piece * SS_GROUP_PIECES, alone), 2 * MIN_PIECE);
-    const uint64_t max_edges = memory / EDGES_SHARE / ss_edge_filter_bytes(1);
+    const uint64_t max_edges = memory / EDGES_DIVISOR / ss_edge_filter_bytes(1);
     const bool shares_edges = count <= max_edges;
     ss_join_team *team = &self->team;
     *team = (ss_join_team){.kind = kind,
@@ -179,7 +179,7 @@ static sstore_status join_block(join_run *self, const join_level *level, uint32_
         block.except[i] = ss_permute(&block.permutation, group.except[i]);
     sstore_status status = ss_sorter_create(&options, &sorter, error);
     permute_run run = {.join = self, .level = level, .permutation = &block.permutation, .sorter = sorter};
-    begin_phase(self, level, "permuting", number, PERMUTING_SHARE);
+    begin_phase(self, level, "permuting", number, PERMUTING_FRACTION);
     if (status == SSTORE_OK)
         status = ss_pool_run(team->threads, parts, permute_part, &run, error);
     if (status == SSTORE_OK)

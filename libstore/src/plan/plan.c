@@ -202,9 +202,9 @@ static sstore_status fail_name(const char *name, sstore_error *error)
     enum { SHOWN_BYTES = 100 };
     return ss_fail_argument(
         error,
-        "there is no plan '%.*s%s'; use 20, 16, 10, 4, 3, 2 or 1 (tables), or write the plan out, as BcC "
-        "such as 5c2, as BcC/BcC such as 4c1/4c1, or as bits:radius,... such as 24:1,20:0,20:0 or 64:3 "
-        "(at most 64 bits in all, at most %u tables); sstore_plan() compares plans",
+        "there is no plan '%.*s%s'; use auto; 20, 16, 10, 4, 3, 2 or 1 (tables); BcC, a table for each choice of C of "
+        "B bit groups, such as 5c2; BcC/BcC such as 4c1/4c1; or bits:radius,... such as 24:1,20:0,20:0 (at most 64 "
+        "bits in all, at most %u tables); sstore_plan() compares plans",
         SHOWN_BYTES, name, strlen(name) > SHOWN_BYTES ? "..." : "", SS_MAX_TABLES);
 }
 

@@ -261,11 +261,11 @@ static void write_reason(const ss_planner *planner, char *buffer, size_t size)
     else if (input->objective == SSTORE_OBJECTIVE_LATENCY)
         why = "shortest warm time";
     if (balanced && smallest != chosen)
-        snprintf(against_smallest, sizeof against_smallest, ", where the smallest takes %.1f times its time",
+        snprintf(against_smallest, sizeof against_smallest, "; the smallest plan takes %.1f times as long",
                  smallest->weighed.warm_ns / chosen->weighed.warm_ns);
     if (balanced && fastest != chosen)
-        snprintf(against_fastest, sizeof against_fastest, "%s the fastest takes %.1f times its bytes",
-                 smallest != chosen ? " and" : ", where", fastest->weighed.total_bytes / chosen->weighed.total_bytes);
+        snprintf(against_fastest, sizeof against_fastest, "; the fastest plan takes %.1f times as many bytes",
+                 fastest->weighed.total_bytes / chosen->weighed.total_bytes);
     if (input->max_bytes != 0)
         snprintf(limit, sizeof limit, "; within %.4g GB", (double)input->max_bytes / 1e9);
     if (input->store.fingerprint_count < SS_WEIGHED_AT_MIN)

@@ -309,7 +309,7 @@ static sstore_status verify_damaged(verification *self, const char *path, sstore
 {
     ss_dir store;
     ss_manifest manifest;
-    sstore_status status = ss_dir_open(path, &store, error);
+    sstore_status status = ss_store_dir_open(path, &store, error);
     if (status != SSTORE_OK)
         return status;
     status = ss_manifest_read(&store, &manifest, error);

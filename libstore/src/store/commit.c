@@ -119,15 +119,15 @@ static sstore_status make_or_open_folder(ss_transaction *transaction, ss_write_m
             return ss_fail(error, SSTORE_ERROR_IO, errno, path, SSTORE_NO_OFFSET, "cannot create the store's folder%s",
                            errno == ENOENT ? ", since its parent folder is missing" : "");
     }
-    const sstore_status status = ss_dir_open(path, &transaction->store, error);
+    const sstore_status status = mode == SS_WRITE_EXTEND ? ss_store_dir_open(path, &transaction->store, error)
+                                                         : ss_dir_open(path, &transaction->store, error);
     if (status != SSTORE_OK && transaction->made_folder) {
         (void)rmdir(path);
         transaction->made_folder = false;
     }
-    if (status == SSTORE_ERROR_NOT_FOUND && mode == SS_WRITE_EXTEND)
-        return ss_fail(error, status, 0, path, SSTORE_NO_OFFSET, "there is no store here; build one first");
-    if (status == SSTORE_ERROR_NOT_FOUND && ss_path_is_taken(path))
-        return ss_fail(error, SSTORE_ERROR_EXISTS, 0, path, SSTORE_NO_OFFSET, "exists and is not a folder");
+    if (status == SSTORE_ERROR_NOT_FOUND && mode != SS_WRITE_EXTEND && ss_path_is_taken(path))
+        return ss_fail(error, SSTORE_ERROR_EXISTS, 0, path, SSTORE_NO_OFFSET,
+                       "the path exists and is not a folder; choose another path");
     return status; /* NOT_FOUND: another writer created the folder and removed it again */
 }
 
@@ -139,7 +139,7 @@ static sstore_status lock_folder(ss_transaction *transaction, ss_write_mode mode
         if (status == SSTORE_ERROR_NOT_FOUND && mode != SS_WRITE_EXTEND)
             continue;
         if (status == SSTORE_OK)
-            status = ss_dir_lock(&transaction->store, "another process is writing this store; wait until it ends",
+            status = ss_dir_lock(&transaction->store, "another process is writing to the store; wait until it ends",
                                  error);
         if (status == SSTORE_ERROR_BUSY)
             transaction->made_folder = false;
@@ -183,8 +183,7 @@ static sstore_status read_manifest(ss_transaction *transaction, sstore_error *er
     sstore_status status = ss_manifest_read(&transaction->store, &transaction->manifest, error);
     transaction->had_manifest = status == SSTORE_OK;
     if (status == SSTORE_ERROR_NOT_FOUND)
-        return ss_fail(error, status, 0, transaction->path, SSTORE_NO_OFFSET,
-                       "is not a store: it has no " SS_MANIFEST_NAME "; build one first");
+        return ss_fail_no_manifest(&transaction->store, error);
     return status == SSTORE_OK ? check_segments(transaction, error) : status;
 }
 
@@ -255,11 +254,11 @@ static sstore_status check_contents(ss_transaction *transaction, bool replace, s
         return ss_fail_as(error, &problem);
     if (is_foreign)
         return ss_fail(error, SSTORE_ERROR_EXISTS, 0, transaction->path, SSTORE_NO_OFFSET,
-                       "exists and is not a store (it holds '%s'); choose another path", found.foreign);
+                       "the folder exists and is not a store: it contains '%s'; choose another path", found.foreign);
     if (found.has_manifest)
-        reason = "is already a store";
+        reason = "there is already a store here";
     else if (found.has_segment)
-        reason = "holds a store that has lost its " SS_MANIFEST_NAME;
+        reason = "there is a store here that has lost its " SS_MANIFEST_NAME;
     if (reason == NULL || replace)
         return SSTORE_OK;
     return ss_fail(error, SSTORE_ERROR_EXISTS, 0, transaction->path, SSTORE_NO_OFFSET, "%s; set replace to replace it",

@@ -53,7 +53,7 @@ static uint64_t query_steps(const sstore *store)
         blocks += metadata->ids.block_count;
         for (uint32_t j = 0; j < metadata->plan.table_count; j++)
             blocks += metadata->tables[j].block_count;
-        adding += metadata->kind == SS_SEGMENT_RECORDS;
+        adding += metadata->kind == SS_SEGMENT_ADDS;
     }
     return prefixes + 2 * blocks * (1 + adding);
 }

@@ -62,7 +62,7 @@ static sstore_status fail_to_open(sstore_error *error, const char *path, int cod
     if (code != ENOENT || access(DESCRIPTORS, F_OK) == 0)
         return fail_lmdb(error, path, code, what);
     return ss_fail(error, SSTORE_ERROR_IO, 0, path, SSTORE_NO_OFFSET,
-                   "%s failed: LMDB needs /proc for it, and there is no " DESCRIPTORS "; mount /proc", what);
+                   "%s failed: there is no " DESCRIPTORS ", which LMDB needs; mount /proc", what);
 }
 
 /* Open an environment, a transaction and the unnamed database. Close what was opened, also after a failure. */

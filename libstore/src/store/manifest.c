@@ -1,5 +1,6 @@
 #include "store/manifest.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,7 +122,7 @@ ss_manifest_totals ss_manifest_count(const ss_manifest *manifest)
     ss_manifest_totals totals = {.fits = true};
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         const ss_manifest_segment *segment = &manifest->segments[i];
-        uint64_t *to = segment->kind == SS_SEGMENT_REMOVED ? &totals.removed_count : &totals.added_count;
+        uint64_t *to = segment->kind == SS_SEGMENT_REMOVES ? &totals.removed_count : &totals.added_count;
         totals.fits &= !__builtin_add_overflow(*to, segment->record_count, to) &&
                        totals.removed_count <= totals.added_count;
     }
@@ -357,7 +358,7 @@ static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss
     if (bytes == NULL)
         return fail_at(from, "a segment is cut short");
     ss_fields_load(segment_fields, COUNT(segment_fields), bytes, segment);
-    if (segment->kind > SS_SEGMENT_REMOVED)
+    if (segment->kind > SS_SEGMENT_REMOVES)
         return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file, (uint64_t)(bytes - from->begin),
                        "a segment is of kind %u, which this version of sstore does not support", segment->kind);
     const uint32_t column_bits = ss_load_le32(bytes + AT_COLUMN_BITS);
@@ -461,6 +462,24 @@ sstore_status ss_manifest_decode(const uint8_t *bytes, size_t size, const char *
     return status;
 }
 
+sstore_status ss_store_dir_open(const char *path, ss_dir *dir_out, sstore_error *error)
+{
+    sstore_error problem;
+    const sstore_status status = ss_dir_open(path, dir_out, &problem);
+    if (status != SSTORE_ERROR_NOT_FOUND)
+        return status == SSTORE_OK ? status : ss_fail_as(error, &problem);
+    return ss_fail(error, status, 0, path, SSTORE_NO_OFFSET,
+                   problem.system_errno == ENOTDIR ? "this is not a store: a store is a folder"
+                                                   : "there is no store here; build one first");
+}
+
+sstore_status ss_fail_no_manifest(const ss_dir *store, sstore_error *error)
+{
+    return ss_fail(error, SSTORE_ERROR_NOT_FOUND, 0, store->path, SSTORE_NO_OFFSET,
+                   "this folder is not a store: it has no " SS_MANIFEST_NAME
+                   "; build one first, or wait until its build ends");
+}
+
 sstore_status ss_manifest_read_named(const ss_dir *store, const char *name, ss_manifest *manifest_out,
                                      sstore_error *error)
 {
@@ -518,10 +537,12 @@ sstore_status ss_manifest_check_recipe(const ss_manifest *manifest, const char *
     const char *own = manifest->recipe, *other = other_path != NULL ? other_path : "this call";
     if (recipe == NULL || strcmp(recipe, own) == 0)
         return SSTORE_OK;
-    if (recipe[0] == '\0' || own[0] == '\0')
+    if (own[0] == '\0')
         return ss_fail(error, SSTORE_ERROR_RECIPE, 0, path, SSTORE_NO_OFFSET,
-                       "only one of it and %s has a recipe ('%s'), so their fingerprints cannot be compared", other,
-                       own[0] != '\0' ? own : recipe);
+                       "the store has no recipe, but that of %s is '%s'", other, recipe);
+    if (recipe[0] == '\0')
+        return ss_fail(error, SSTORE_ERROR_RECIPE, 0, path, SSTORE_NO_OFFSET,
+                       "the store's recipe is '%s', but %s has none", own, other);
     return ss_fail(error, SSTORE_ERROR_RECIPE, 0, path, SSTORE_NO_OFFSET,
-                   "its fingerprints were made by the recipe '%s', but those of %s by '%s'", own, other, recipe);
+                   "the store's recipe is '%s', but that of %s is '%s'", own, other, recipe);
 }

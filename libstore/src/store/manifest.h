@@ -14,8 +14,8 @@
 /* Writers add only records that are not in the store, and remove only records that are. So segments that have a record
  * add and remove it in turn, the oldest one adds it, and the newest one decides whether it is in the store. */
 typedef enum ss_segment_kind {
-    SS_SEGMENT_RECORDS = 0, /* its records were added to the store */
-    SS_SEGMENT_REMOVED = 1  /* its records were removed from the store */
+    SS_SEGMENT_ADDS = 0, /* its records were added to the store */
+    SS_SEGMENT_REMOVES = 1  /* its records were removed from the store */
 } ss_segment_kind;
 
 /* A block file, as the manifest describes it. */
@@ -56,6 +56,11 @@ void ss_manifest_free(ss_manifest *manifest);
 
 /* Copy a manifest; free the copy like one that was read. MEMORY. */
 sstore_status ss_manifest_copy(const ss_manifest *manifest, ss_manifest *copy_out, sstore_error *error);
+
+/* Open the folder of a store that must exist. NOT_FOUND if there is no folder. */
+sstore_status ss_store_dir_open(const char *path, ss_dir *dir_out, sstore_error *error);
+/* Report that a folder has no manifest. Returns NOT_FOUND. */
+sstore_status ss_fail_no_manifest(const ss_dir *store, sstore_error *error);
 
 /* Read the manifest, or the unpublished one, by name. NOT_FOUND, DAMAGED, UNSUPPORTED, IO, MEMORY. */
 sstore_status ss_manifest_read_named(const ss_dir *store, const char *name, ss_manifest *manifest_out,

@@ -101,7 +101,7 @@ void ss_segment_release(ss_segment *segment);
 
 static inline bool ss_segment_removes(const ss_segment *segment)
 {
-    return segment->metadata.kind == SS_SEGMENT_REMOVED;
+    return segment->metadata.kind == SS_SEGMENT_REMOVES;
 }
 
 /* The bytes of the keys and ranks of table `number` in the directory. */

@@ -58,8 +58,8 @@ static sstore_status check_memory(const sstore *store, sstore_error *error)
     if (max == 0 || needed <= max)
         return SSTORE_OK;
     return ss_fail(error, SSTORE_ERROR_MEMORY, 0, store->dir.path, SSTORE_NO_OFFSET,
-                   "opening the store takes %.1f MiB, but max_memory_bytes allows %.1f; pread and mmap take the "
-                   "least, and fewer tables or segments take less",
+                   "opening the store takes %.1f MiB, but max_memory_bytes allows %.1f; use the read mode pread "
+                   "or mmap, or a store with fewer tables or segments",
                    (double)needed / 0x1p20, (double)max / 0x1p20);
 }
 
@@ -94,7 +94,7 @@ static sstore_status open_segments(sstore *store, const sstore *other, sstore_er
             store->segments[i] = ss_segment_retain(open);
         else
             status = ss_segment_open(&store->dir, &manifest->segments[i], &use, &store->segments[i], error);
-        if (manifest->segments[i].kind == SS_SEGMENT_REMOVED)
+        if (manifest->segments[i].kind == SS_SEGMENT_REMOVES)
             store->removal_end = i + 1;
         else
             adding_count++;
@@ -130,8 +130,7 @@ static sstore_status open_manifest(sstore *store, const opening *how, sstore_err
     ss_manifest *manifest = &store->manifest;
     sstore_status status = ss_manifest_read(&store->dir, manifest, error);
     if (status == SSTORE_ERROR_NOT_FOUND)
-        return ss_fail(error, status, 0, store->dir.path, SSTORE_NO_OFFSET,
-                       "is not a store: it has no " SS_MANIFEST_NAME " (or its build has not finished)");
+        return ss_fail_no_manifest(&store->dir, error);
     if (status == SSTORE_OK)
         status = ss_manifest_check_recipe(manifest, store->dir.path, how->recipe, NULL, error);
     if (status == SSTORE_OK) {
@@ -170,7 +169,7 @@ static sstore_status open_store(const opening *how, sstore **store_out, sstore_e
     *store = (sstore){.dir = SS_DIR_NONE, .options = how->options, .records_only = how->records_only};
     store->options.recipe = NULL;
     sstore_status status = how->dir != NULL ? ss_dir_copy(how->dir, &store->dir, error)
-                                            : ss_dir_open(how->path, &store->dir, error);
+                                            : ss_store_dir_open(how->path, &store->dir, error);
     if (status == SSTORE_OK)
         status = open_newest(store, how, error);
     if (status == SSTORE_OK)

@@ -299,8 +299,8 @@ static sstore_status add_ascii(text_reader *reader, sstore_error *error)
     if (reader->position + size < reader->size && text[size] >= 0x80)
         size--;
     reader->position += size;
-    return reader->kind == SSTORE_FEATURES_WORDS ? add_ascii_words(reader, text, size, error)
-                                                 : add_ascii_chars(reader, text, size, error);
+    return reader->kind == SSTORE_FEATURE_KIND_WORDS ? add_ascii_words(reader, text, size, error)
+                                                     : add_ascii_chars(reader, text, size, error);
 }
 
 /* ----- one folded code point at a time ----- */
@@ -347,7 +347,7 @@ static void add_to_chars(text_reader *reader, uint32_t point)
 static sstore_status add_point(text_reader *reader, uint32_t point, sstore_error *error)
 {
     sstore_status status = reserve(&reader->units, SS_UTF8_MAX_BYTES + 2, 2, error);
-    if (status == SSTORE_OK && reader->kind == SSTORE_FEATURES_WORDS)
+    if (status == SSTORE_OK && reader->kind == SSTORE_FEATURE_KIND_WORDS)
         add_to_words(reader, point);
     else if (status == SSTORE_OK)
         add_to_chars(reader, point);
@@ -412,7 +412,7 @@ sstore_status ss_features_fingerprint(const uint8_t *text, size_t size, sstore_f
     reader.open = OPEN_NONE;
     reader.space_due = false;
     reader.fold = (ss_fold){0};
-    init_shingles(units, shingle, kind == SSTORE_FEATURES_WORDS);
+    init_shingles(units, shingle, kind == SSTORE_FEATURE_KIND_WORDS);
     sstore_status status = SSTORE_OK;
     if (!shortcuts)
         status = add_piece(&reader, 0, size, error);
@@ -443,12 +443,12 @@ static sstore_status take_options(sstore_text_options *taken, const sstore_text_
     sstore_status status = ss_take_options(taken, sizeof *taken, options, SS_TEXT_OPTIONS_SIZE_1, error);
     if (status != SSTORE_OK)
         return status;
-    if (taken->kind != SSTORE_FEATURES_WORDS && taken->kind != SSTORE_FEATURES_CHARS)
+    if (taken->kind != SSTORE_FEATURE_KIND_WORDS && taken->kind != SSTORE_FEATURE_KIND_CHARS)
         return ss_fail_argument(error, "feature kind %d does not exist", (int)taken->kind);
     if (taken->shingle > MAX_SHINGLE)
         return ss_fail_argument(error, "the shingle is %u; it must be at most %u", taken->shingle, MAX_SHINGLE);
     if (taken->shingle == 0)
-        taken->shingle = taken->kind == SSTORE_FEATURES_WORDS ? 3 : 4;
+        taken->shingle = taken->kind == SSTORE_FEATURE_KIND_WORDS ? 3 : 4;
     return SSTORE_OK;
 }
 
@@ -476,7 +476,7 @@ size_t sstore_text_recipe(const sstore_text_options *options, char *buffer, size
     if (take_options(&taken, options, NULL) != SSTORE_OK || ss_fold_unicode_version() == NULL)
         return 0; /* no valid recipe */
     int length = snprintf(buffer, size, "sstore-text-1 features=%s shingle=%u hash=xxh3-64 unicode=%s",
-                          taken.kind == SSTORE_FEATURES_WORDS ? "words" : "chars", taken.shingle,
+                          taken.kind == SSTORE_FEATURE_KIND_WORDS ? "words" : "chars", taken.shingle,
                           ss_fold_unicode_version());
     return length < 0 ? 0 : (size_t)length;
 }

@@ -41,7 +41,7 @@ static sstore_status check_options(const ss_write_options *options, sstore_error
 static sstore_status set_plan(sstore_builder *builder, const ss_write_options *options, sstore_error *error)
 {
     const ss_manifest *manifest = &builder->transaction->manifest;
-    const char *name = options->kind == SS_SEGMENT_REMOVED ? SS_REMOVAL_PLAN : options->plan;
+    const char *name = options->kind == SS_SEGMENT_REMOVES ? SS_REMOVAL_PLAN : options->plan;
     if (name != NULL && strcmp(name, "auto") != 0) {
         builder->writer.plan = &builder->plan;
         return ss_plan_parse(name, builder->writer.distance, &builder->plan, error);
@@ -147,10 +147,9 @@ static sstore_status check_reserved(const sstore_builder *builder, sstore_error 
 {
     if (builder->reserved_bytes <= builder->max_reserved_bytes)
         return SSTORE_OK;
-    return ss_fail_argument(error,
-                            "%s: reading the store takes %.0f MiB, which is more than half of the memory; "
-                            "allow more memory",
-                            builder->transaction->path, (double)builder->reserved_bytes / 0x1p20);
+    return ss_fail_argument(
+        error, "%s: reading the store takes %.0f MiB, more than half of the memory limit; raise memory_bytes",
+        builder->transaction->path, (double)builder->reserved_bytes / 0x1p20);
 }
 
 sstore_status ss_builder_prepare(sstore_builder *builder, const ss_write_options *options, uint64_t reserved_bytes,
@@ -163,7 +162,7 @@ sstore_status ss_builder_prepare(sstore_builder *builder, const ss_write_options
     writer->memory = ss_build_memory_divide(ss_remaining_memory(all, reserved_bytes), options->threads, writer->has_ids,
                                             writer->block_bytes);
     uint64_t pool_bytes = writer->memory.sorter_bytes;
-    if (writer->kind == SS_SEGMENT_REMOVED) /* the other part is for keys that stand for records */
+    if (writer->kind == SS_SEGMENT_REMOVES) /* the other part is for keys that stand for records */
         pool_bytes /= 2;
     sstore_status status = ss_sorter_pool_open(&builder->pool, pool_bytes, writer->memory.threads, error);
     if (status == SSTORE_OK && builder->in_order)
@@ -288,7 +287,7 @@ static sstore_status keep_changes(void *context, void *items, size_t *count, sst
 {
     sstore_builder *builder = context;
     ss_builder_base *base = &builder->base;
-    const bool has_ids = builder->writer.has_ids, removes = builder->writer.kind == SS_SEGMENT_REMOVED;
+    const bool has_ids = builder->writer.has_ids, removes = builder->writer.kind == SS_SEGMENT_REMOVES;
     sstore_record *records = items;
     uint64_t *fingerprints = items;
     sstore_status status = SSTORE_OK;
@@ -465,7 +464,7 @@ static sstore_status publish(sstore_builder *builder, const ss_manifest_segment 
         if (status != SSTORE_OK)
             return status;
     }
-    if (segment->kind == SS_SEGMENT_REMOVED)
+    if (segment->kind == SS_SEGMENT_REMOVES)
         builder->change.removed_count = segment->record_count;
     else
         builder->change.added_count = segment->record_count;

@@ -233,7 +233,7 @@ static sstore_status publish(sstore_dedup *dedup, sstore_error *error)
     if (status == SSTORE_OK && dedup->compacts) {
         const ss_write_options options = remaining_options(dedup);
         dedup->is_stale = true;
-        status = ss_compact(NULL, &dedup->transaction, SSTORE_COMPACT_TIERS, &options, NULL, error);
+        status = ss_compact(NULL, &dedup->transaction, SSTORE_COMPACTION_TIERS, &options, NULL, error);
         if (status == SSTORE_OK)
             status = open_store(dedup, error);
     }

@@ -236,7 +236,7 @@ static sstore_status make_all_again(reindexing *self, sstore_error *error)
     return status;
 }
 
-sstore_status sstore_reindex(const char *path, const sstore_reindex_options *options, uint32_t *made_count_out,
+sstore_status sstore_reindex(const char *path, const sstore_reindex_options *options, uint32_t *rebuilt_count_out,
                              sstore_error *error)
 {
     sstore_reindex_options taken = SSTORE_REINDEX_OPTIONS_INIT;
@@ -255,8 +255,8 @@ sstore_status sstore_reindex(const char *path, const sstore_reindex_options *opt
         status = choose(&self, taken.all, error);
     if (status == SSTORE_OK)
         status = make_all_again(&self, error);
-    if (status == SSTORE_OK && made_count_out != NULL)
-        *made_count_out = self.chosen_count;
+    if (status == SSTORE_OK && rebuilt_count_out != NULL)
+        *rebuilt_count_out = self.chosen_count;
     ss_free(self.chosen);
     ss_manifest_free(&self.manifest);
     ss_transaction_close(&self.transaction);

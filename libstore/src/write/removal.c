@@ -211,7 +211,7 @@ sstore_status sstore_remover_create(const char *path, const sstore_remove_option
     sstore_status status = ss_take_options(&from, sizeof from, options, SS_REMOVE_OPTIONS_SIZE_1, error);
     if (status != SSTORE_OK)
         return status;
-    const ss_write_options taken = {SS_SHARED_OPTIONS(from), .mode = SS_WRITE_EXTEND, .kind = SS_SEGMENT_REMOVED,
+    const ss_write_options taken = {SS_SHARED_OPTIONS(from), .mode = SS_WRITE_EXTEND, .kind = SS_SEGMENT_REMOVES,
                                     .recipe = from.recipe};
     sstore_remover *remover = ss_alloc(1, sizeof *remover);
     if (remover == NULL)

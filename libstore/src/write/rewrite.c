@@ -45,7 +45,7 @@ static sstore_status check_record(record_pieces *pieces, const sstore_record *re
     pieces->last = *record;
     if (records->has_ids && SS_UNLIKELY(record->id + (record->id < UINT64_MAX) > pieces->next_id))
         return ss_fail_damaged(error, ss_merge_iterator_file(records), SSTORE_NO_OFFSET,
-                               "the manifest's next id is not above all ids; sstore_verify() tells of which store");
+                               "the manifest's next id is not above all ids; sstore_verify() names the damaged store");
     if (SS_LIKELY(ascends))
         return SSTORE_OK;
     return ss_fail_damaged(error, ss_merge_iterator_file(records), SSTORE_NO_OFFSET,
@@ -154,11 +154,12 @@ static sstore_status check_alike(const sstore *first, const sstore *other, sstor
 {
     const ss_manifest *a = &first->manifest, *b = &other->manifest;
     if (a->distance != b->distance)
-        return ss_fail_argument(error, "%s: it is made for distance %u, but %s for %u", other->dir.path, b->distance,
-                                first->dir.path, a->distance);
+        return ss_fail_argument(
+            error, "%s: built for distance %u, but %s for %u; dump one and build it again for the other distance",
+            other->dir.path, b->distance, first->dir.path, a->distance);
     if (a->has_ids != b->has_ids)
-        return ss_fail_argument(error, "%s: it has %s, but %s has %s", other->dir.path, b->has_ids ? "ids" : "no ids",
-                                first->dir.path, a->has_ids ? "some" : "none");
+        return ss_fail_argument(error, "%s has %s, but %s has %s", other->dir.path, b->has_ids ? "ids" : "no ids",
+                                first->dir.path, a->has_ids ? "ids" : "no ids");
     return ss_manifest_check_recipe(b, other->dir.path, a->recipe, first->dir.path, error);
 }
 
@@ -294,7 +295,7 @@ static segment_range find_tiers(const ss_manifest *manifest)
 static segment_range choose_range(const ss_manifest *manifest, sstore_compaction scope, const ss_write_options *options)
 {
     const bool has_form = options->plan != NULL || options->block_bytes != 0;
-    if (scope == SSTORE_COMPACT_TIERS)
+    if (scope == SSTORE_COMPACTION_TIERS)
         return find_tiers(manifest);
     return (segment_range){0, manifest->segment_count > 1 || has_form ? manifest->segment_count : 0};
 }
@@ -337,7 +338,7 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
     writer.dir = &transaction->staged[self->made_count]->dir;
     writer.kind = kind;
     ss_merge_iterator_init(&records, manifest->has_ids);
-    if (kind == SS_SEGMENT_REMOVED) {
+    if (kind == SS_SEGMENT_REMOVES) {
         writer.plan = &removal_plan;
         records.removed = true;
         status = ss_plan_parse(SS_REMOVAL_PLAN, writer.distance, &removal_plan, error);
@@ -354,7 +355,7 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
     if (status != SSTORE_OK)
         return status;
     self->sums[kind] = segment->content_sum;
-    if (segment->record_count > 0 || (is_all && kind == SS_SEGMENT_RECORDS))
+    if (segment->record_count > 0 || (is_all && kind == SS_SEGMENT_ADDS))
         self->made_count++;
     else
         ss_transaction_discard_last(transaction);
@@ -366,10 +367,10 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
 static sstore_status check_sums(const compaction *self, sstore_error *error)
 {
     const ss_manifest *manifest = &self->builder->transaction->manifest;
-    ss_u128 added = self->sums[SS_SEGMENT_REMOVED], removed = self->sums[SS_SEGMENT_RECORDS];
+    ss_u128 added = self->sums[SS_SEGMENT_REMOVES], removed = self->sums[SS_SEGMENT_ADDS];
     for (uint32_t i = self->range.first; i < self->range.end; i++) {
         const ss_manifest_segment *segment = &manifest->segments[i];
-        ss_u128 *sum = segment->kind == SS_SEGMENT_REMOVED ? &removed : &added;
+        ss_u128 *sum = segment->kind == SS_SEGMENT_REMOVES ? &removed : &added;
         *sum = ss_u128_add(*sum, segment->content_sum);
     }
     if (ss_u128_equal(added, removed))
@@ -390,11 +391,11 @@ static sstore_status run(compaction *self, const ss_write_options *options, ssto
         status = ss_store_open_in(&builder->transaction->store, true, &self->store, error);
     if (status == SSTORE_OK)
         status = ss_builder_prepare(builder, options, ss_merge_iterator_bytes(self->store, range.first, range.end),
-                                    count_max(manifest, range, SS_SEGMENT_RECORDS), error);
+                                    count_max(manifest, range, SS_SEGMENT_ADDS), error);
     if (status == SSTORE_OK)
-        status = make_segment(self, SS_SEGMENT_RECORDS, error);
-    if (status == SSTORE_OK && range.first > 0 && count_max(manifest, range, SS_SEGMENT_REMOVED) > 0)
-        status = make_segment(self, SS_SEGMENT_REMOVED, error);
+        status = make_segment(self, SS_SEGMENT_ADDS, error);
+    if (status == SSTORE_OK && range.first > 0 && count_max(manifest, range, SS_SEGMENT_REMOVES) > 0)
+        status = make_segment(self, SS_SEGMENT_REMOVES, error);
     if (status == SSTORE_OK)
         status = check_sums(self, error);
     if (status == SSTORE_OK)
@@ -435,7 +436,7 @@ sstore_status sstore_compact(const char *path, const sstore_compact_options *opt
         status = ss_check_result(change_out, SS_CHANGE_SIZE_1, error);
     if (status != SSTORE_OK)
         return status;
-    if (taken.scope > SSTORE_COMPACT_TIERS)
+    if (taken.scope > SSTORE_COMPACTION_TIERS)
         return ss_fail_argument(error, "sstore_compact: compaction %d does not exist", (int)taken.scope);
     const ss_write_options write = {SS_SHARED_OPTIONS(taken), .mode = SS_WRITE_EXTEND, .plan = taken.plan,
                                     .recipe = taken.recipe};

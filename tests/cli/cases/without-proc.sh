@@ -18,7 +18,7 @@ fi
 expect() # MESSAGE COMMAND...
 {
     exits 1 without_proc "${@:2}" >said 2>&1
-    grep -q ": $1 failed: LMDB needs /proc for it, and there is no /proc/self/fd; mount /proc$" said ||
+    grep -q ": $1 failed: there is no /proc/self/fd, which LMDB needs; mount /proc$" said ||
         echo "FAILED: ${*:2}: $(<said)"
 }
 expect "opening the directory" sstore query STORE 1
