@@ -19,6 +19,7 @@
 
 /* The forms that this processor has. main() lists them. */
 static const ss_kernels *forms[MAX_FORMS];
+static const ss_join_kernels *join_forms[MAX_FORMS];
 static uint32_t form_count;
 
 /* Bit by bit, independent of the kernels. */
@@ -328,8 +329,8 @@ static void test_search_of_values(void **state)
 
 #define MAX_PAIR_VALUES 200u
 
-static void check_within(const ss_kernels *kernels, const uint64_t *values, const ss_folded *folded, uint32_t begin,
-                         uint32_t end, uint32_t distance)
+static void check_within(const ss_join_kernels *kernels, const uint64_t *values, const ss_folded *folded,
+                         uint32_t begin, uint32_t end, uint32_t distance)
 {
     uint32_t hits[MAX_PAIR_VALUES], next = 0;
     const uint32_t found = kernels->pairs_within(folded, begin, end, distance, hits);
@@ -345,7 +346,7 @@ static void check_within(const ss_kernels *kernels, const uint64_t *values, cons
     assert_int_equal(next, found);
 }
 
-static void check_between(const ss_kernels *kernels, const uint64_t *values, const ss_folded *folded,
+static void check_between(const ss_join_kernels *kernels, const uint64_t *values, const ss_folded *folded,
                           uint32_t value_count, const uint64_t *others, const ss_folded *folded_others, uint32_t count,
                           uint32_t distance)
 {
@@ -398,9 +399,9 @@ static void test_search_of_pairs(void **state)
         for (uint32_t i = 0; i < form_count; i++) {
             testing_doing("form %u, %u values, distance %u, %u against the others", i, count, distance, rows);
             for (uint32_t begin = 0; begin < count; begin += SS_PAIR_LANES)
-                check_within(forms[i], values, &folded, begin, count, distance);
+                check_within(join_forms[i], values, &folded, begin, count, distance);
             if (rows > 0)
-                check_between(forms[i], values, &folded, rows, values + rows, &others, count - rows, distance);
+                check_between(join_forms[i], values, &folded, rows, values + rows, &others, count - rows, distance);
         }
         free_folded(&others);
         free_folded(&folded);
@@ -447,7 +448,7 @@ static void test_gathering_of_bits(void **state)
         rng_fill(&random, values, sizeof values);
         testing_doing("mask %016" PRIx64, mask);
         for (uint32_t i = 0; i < form_count; i++) {
-            forms[i]->gather_bits(values, GATHERED_VALUES, mask, gathered);
+            join_forms[i]->gather_bits(values, GATHERED_VALUES, mask, gathered);
             for (uint32_t j = 0; j < GATHERED_VALUES; j++)
                 assert_int_equal(gathered[j], gather_slowly(values[j], mask));
         }
@@ -473,6 +474,8 @@ int main(void)
     rng_start_run();
     for (int level = SS_SIMD_NONE; level <= (int)ss_simd_best(); level++)
         forms[form_count++] = ss_kernels_of((ss_simd_level)level);
+    for (uint32_t i = 0; i < form_count; i++)
+        join_forms[i] = ss_join_kernels_of((ss_simd_level)i);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_column_at_each_distance, testing_teardown),
         cmocka_unit_test_teardown(test_one_near_half_at_each_place, testing_teardown),

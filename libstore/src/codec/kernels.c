@@ -206,16 +206,10 @@ SS_TARGET_AVX512 static uint32_t near_values_avx512(const uint64_t *values, uint
 
 /* ----- the forms ----- */
 
-#define KERNELS(form, decode, gather)                                                                                  \
-    {                                                                                                                  \
-        find_near_##form, decode, pairs_within_##form, pairs_between_##form, near_values_##form, gather                \
-    }
-
 #define FORM portable
 #define TARGET
 #define VECTOR_BYTES 16
 #include "codec/form.h"
-static const ss_kernels portable = KERNELS(portable, decode_portable, gather_portable);
 
 #if SS_SIMD_X86
 
@@ -247,8 +241,6 @@ SS_TARGET_AVX2 ALWAYS_INLINE __m256i count_ones_by_table(__m256i x)
 #define COUNT_ONES(x) ((words)count_ones_by_table((__m256i)(x)))
 #define FEW_BITS 4u
 #include "codec/form.h"
-static const ss_kernels avx2 = KERNELS(avx2, decode_avx2, gather_bmi2);
-static const ss_kernels avx2_without_pdep = KERNELS(avx2, decode_portable, gather_portable);
 
 #define FORM avx512
 #define TARGET SS_TARGET_AVX512
@@ -256,24 +248,55 @@ static const ss_kernels avx2_without_pdep = KERNELS(avx2, decode_portable, gathe
 #define COUNT_ONES(x) ((words)_mm256_popcnt_epi32((__m256i)(x)))
 #define FEW_BITS 0u
 #include "codec/form.h"
-static const ss_kernels avx512 = KERNELS(avx512, decode_avx2, gather_bmi2);
 
 #endif
+
+/* AVX2_SLOW_PDEP is for processors with AVX2 whose pdep and pext are slow. */
+typedef enum form { PORTABLE, AVX2, AVX2_SLOW_PDEP, AVX512 } form;
+
+static const ss_kernels kernels[] = {
+    [PORTABLE] = {find_near_portable, decode_portable, near_values_portable},
+#if SS_SIMD_X86
+    [AVX2] = {find_near_avx2, decode_avx2, near_values_avx2},
+    [AVX2_SLOW_PDEP] = {find_near_avx2, decode_portable, near_values_avx2},
+    [AVX512] = {find_near_avx512, decode_avx2, near_values_avx512},
+#endif
+};
+
+static const ss_join_kernels join_kernels[] = {
+    [PORTABLE] = {pairs_within_portable, pairs_between_portable, gather_portable},
+#if SS_SIMD_X86
+    [AVX2] = {pairs_within_avx2, pairs_between_avx2, gather_bmi2},
+    [AVX2_SLOW_PDEP] = {pairs_within_avx2, pairs_between_avx2, gather_portable},
+    [AVX512] = {pairs_within_avx512, pairs_between_avx512, gather_bmi2},
+#endif
+};
+
+static form form_of(ss_simd_level level)
+{
+    if (level == SS_SIMD_AVX512)
+        return AVX512;
+    if (level == SS_SIMD_AVX2)
+        return ss_simd_is_pdep_fast() ? AVX2 : AVX2_SLOW_PDEP;
+    return PORTABLE;
+}
 
 const ss_kernels *ss_kernels_of(ss_simd_level level)
 {
-    if (level > ss_simd_best())
-        return NULL;
-#if SS_SIMD_X86
-    if (level == SS_SIMD_AVX512)
-        return &avx512;
-    if (level == SS_SIMD_AVX2)
-        return ss_simd_is_pdep_fast() ? &avx2 : &avx2_without_pdep;
-#endif
-    return &portable;
+    return level > ss_simd_best() ? NULL : &kernels[form_of(level)];
+}
+
+const ss_join_kernels *ss_join_kernels_of(ss_simd_level level)
+{
+    return level > ss_simd_best() ? NULL : &join_kernels[form_of(level)];
 }
 
 const ss_kernels *ss_kernels_best(void)
 {
     return ss_kernels_of(ss_simd_best());
+}
+
+const ss_join_kernels *ss_join_kernels_best(void)
+{
+    return ss_join_kernels_of(ss_simd_best());
 }

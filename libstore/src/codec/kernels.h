@@ -54,6 +54,13 @@ typedef struct ss_kernels {
      * before suffix_bit, and up to 7 lower halves after the last. */
     bool (*decode)(const ss_lookup *lookup, const ss_coded_group *group, const ss_coded_group *next, uint64_t *out);
 
+    /* Write the indices of the values[0 .. count-1] that differ from `query` in at most `distance` bits to hits[],
+     * ascending. Returns their number. hits[] has room for `count`. */
+    uint32_t (*near_values)(const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance, uint32_t *hits);
+} ss_kernels;
+
+/* Of joins. They are apart, so that a program that only queries links none of them. */
+typedef struct ss_join_kernels {
     /* Find pairs within one set of values. Eight values are compared with the same shifted by one, by two and so on, so
      * each pair is met once: the pairs of the values begin + i and begin + i + shift, i < 8, 1 <= shift, begin + i +
      * shift < end, that differ in at most `distance` bits. For each shift with pairs, hits[] gets shift << 8 | lanes,
@@ -68,20 +75,18 @@ typedef struct ss_kernels {
     uint32_t (*pairs_between)(const ss_folded *values, uint32_t value_count, const ss_folded *others, uint32_t count,
                               uint32_t distance, uint32_t *hits);
 
-    /* Write the indices of the values[0 .. count-1] that differ from `query` in at most `distance` bits to hits[],
-     * ascending. Returns their number. hits[] has room for `count`. */
-    uint32_t (*near_values)(const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance, uint32_t *hits);
-
     /* Set gathered[i] to the bits of values[i] under the mask, at most SS_MAX_GATHERED of them, moved together in their
      * order: a small number to partition the values by. */
     void (*gather_bits)(const uint64_t *values, size_t count, uint64_t mask, uint16_t *gathered);
-} ss_kernels;
+} ss_join_kernels;
 
 /* The form for a level; NULL if ss_simd_best() does not allow it. SS_SIMD_NONE is for any processor. If pdep is slow,
  * the form with AVX2 decodes and gathers by portable code. */
 const ss_kernels *ss_kernels_of(ss_simd_level level);
+const ss_join_kernels *ss_join_kernels_of(ss_simd_level level);
 
 /* The fastest form that ss_simd_best() allows. */
 const ss_kernels *ss_kernels_best(void);
+const ss_join_kernels *ss_join_kernels_best(void);
 
 #endif

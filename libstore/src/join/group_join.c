@@ -26,6 +26,7 @@ void ss_group_join_init(ss_group_join *join, uint32_t distance, uint64_t *scratc
     assert(distance < SS_GROUP_MAX_PARTS);
     join->distance = distance;
     join->kernels = ss_kernels_best();
+    join->join_kernels = ss_join_kernels_best();
     join->on_pairs = on_pairs;
     join->find_apart = NULL;
     join->context = context;
@@ -95,7 +96,7 @@ static uint32_t tile_size(value_set set, size_t begin)
 static void compare_row(ss_group_join *join, const uint64_t *tile, uint32_t size, uint32_t at)
 {
     const uint64_t *row = tile + at;
-    const uint32_t found = join->kernels->pairs_within(&join->tile, at, size, join->distance, join->hits);
+    const uint32_t found = join->join_kernels->pairs_within(&join->tile, at, size, join->distance, join->hits);
     count_tests(join, (size_t)(size - at) * SS_PAIR_LANES);
     for (uint32_t i = 0; i < found; i++) {
         const uint64_t *others = row + (join->hits[i] >> SS_PAIR_LANES);
@@ -121,8 +122,8 @@ static void compare_with_tile(ss_group_join *join, const uint64_t *values, size_
         const uint64_t *row = values + begin;
         const uint32_t row_count = (uint32_t)ss_min_u64(count - begin, SS_PAIR_LANES);
         ss_fold_values(row, row_count, &join->row);
-        const uint32_t found = join->kernels->pairs_between(&join->row, row_count, &join->tile, size, join->distance,
-                                                            join->hits);
+        const uint32_t found = join->join_kernels->pairs_between(&join->row, row_count, &join->tile, size,
+                                                                 join->distance, join->hits);
         count_tests(join, (size_t)size * row_count);
         for (uint32_t i = 0; i < found; i++) {
             const uint32_t number = join->hits[i] >> SS_PAIR_LANES, lane = number % SS_PAIR_LANES;
@@ -337,7 +338,7 @@ static void sort_by_part(ss_group_join *join, value_set set, uint64_t part)
     memset(ends, 0, sizeof *ends << bits);
     for (size_t begin = 0; begin < set.count; begin += KEYS_AT_ONCE) {
         const size_t size = (size_t)ss_min_u64(set.count - begin, KEYS_AT_ONCE);
-        join->kernels->gather_bits(set.values + begin, size, part, keys);
+        join->join_kernels->gather_bits(set.values + begin, size, part, keys);
         for (size_t i = 0; i < size; i++)
             ends[keys[i]]++;
     }
@@ -348,7 +349,7 @@ static void sort_by_part(ss_group_join *join, value_set set, uint64_t part)
     }
     for (size_t begin = 0; begin < set.count; begin += KEYS_AT_ONCE) {
         const size_t size = (size_t)ss_min_u64(set.count - begin, KEYS_AT_ONCE);
-        join->kernels->gather_bits(set.values + begin, size, part, keys);
+        join->join_kernels->gather_bits(set.values + begin, size, part, keys);
         for (size_t i = 0; i < size; i++)
             join->scratch[ends[keys[i]]++] = set.values[begin + i];
     }

@@ -52,6 +52,7 @@ typedef size_t (*ss_group_apart_fn)(void *context, const uint64_t *values, size_
 typedef struct ss_group_join {
     uint32_t distance;
     const ss_kernels *kernels;
+    const ss_join_kernels *join_kernels;
     ss_group_pairs_fn on_pairs;
     ss_group_apart_fn find_apart; /* for spanning joins; the caller may set it. NULL: nothing is known */
     void *context;                /* of both */
