@@ -128,6 +128,10 @@ int main(int argc, char **argv)
     }
     if (!is_help(argv[1]))
         return run_command(argc - 1, argv + 1);
+    if (argc > 3) {
+        message_print("expected one command after '%s', found also '%s'", argv[1], argv[3]);
+        return EXIT_USAGE;
+    }
     if (argc > 2 && !is_help(argv[2]))
         return run_command(2, (char *[]){argv[2], "--help", NULL});
     print_help(stdout);

@@ -15,6 +15,7 @@ typedef struct build_job {
     sstore_builder *builder; /* NULL where records are removed */
     sstore_remover *remover;
     uint64_t record_count, expected_count; /* expected: in all inputs; 0: unknown */
+    bool assigns_ids;                      /* the arguments want it, so records must not have any */
 } build_job;
 
 /* Give records to the library. Ids to remove come as `fingerprints`. */
@@ -35,6 +36,9 @@ static int add_batch(void *context, const uint64_t *fingerprints, const uint64_t
     sstore_error error;
     if (interrupted())
         return interrupt_exit_code();
+    if (ids != NULL && job->assigns_ids)
+        return message_print("--first-id has no effect, since the input has ids: leave it out, or skip the ids with "
+                             "--columns fingerprint,-");
     if (give(job, fingerprints, ids, count, &error) != SSTORE_OK)
         return message_error(&error);
     job->record_count += count;
@@ -177,7 +181,7 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
     if (code != EXIT_DONE)
         return code;
     const input_expectation expected = expect_records(arguments);
-    build_job job = {.kind = kind, .expected_count = expected.count};
+    build_job job = {.kind = kind, .expected_count = expected.count, .assigns_ids = arguments->first_id_given != NULL};
     task_begin(task);
     task->options.expected_record_count = expected.count;
     task->options.expected_max_id = expected.largest_id;
@@ -205,7 +209,8 @@ static const command_option build_command_options[] = {
     {"no-ids", 0, NULL, "make a store without ids; ignore ids in the input", OPTION_FLAG,
      OPTION_FIELD(store_arguments, task.options.without_ids)},
     {"first-id", 0, "N", "if the input has no ids: the id of the first record (default 0)", OPTION_NUMBER,
-     OPTION_FIELD(store_arguments, task.options.first_id), .max = UINT64_MAX},
+     OPTION_FIELD(store_arguments, task.options.first_id), .max = UINT64_MAX,
+     .given = offsetof(store_arguments, first_id_given)},
     {0},
 };
 static const command_syntax build_syntax = {
@@ -225,7 +230,7 @@ int cmd_build(int argc, char **argv)
     store_arguments all = STORE_ARGUMENTS_INIT;
     const operands given = command_line_parse(&build_syntax, argc, argv, &all);
     const sstore_build_options *made = &all.task.options;
-    if (made->without_ids && made->first_id != 0)
+    if (made->without_ids && all.first_id_given != NULL)
         message_usage_error("--first-id has no effect with --no-ids: leave one of them out");
     store_take_operands(&all, given);
     all.input.lines.ignore_ids = made->without_ids;
@@ -248,7 +253,7 @@ static const command_syntax remove_syntax = {
     .operands = "STORE [INPUT...]",
     .doc = "Remove the records in all INPUTs, in the formats of 'sstore build', from STORE. Without INPUT, or with -, "
            "read standard input. A fingerprint without an id stands for all its records. Records that STORE does not "
-           "have are ignored. Readers see the whole removal at once, at the end. 'sstore compact' frees the space.",
+           "have are ignored. Readers see all of the removal at the end. 'sstore compact' frees the space.",
 };
 
 int cmd_remove(int argc, char **argv)

@@ -21,6 +21,7 @@ typedef struct store_arguments {
     operands inputs;
     task_arguments task;
     input_options input;
+    const char *first_id_given; /* the option, if it is */
 } store_arguments;
 
 #define STORE_ARGUMENTS_INIT {.task = TASK_ARGUMENTS_INIT, .input = INPUT_OPTIONS_INIT}

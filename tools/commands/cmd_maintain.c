@@ -26,8 +26,8 @@ static const command_syntax compact_syntax = {
                                      {0}},
     .operands = "STORE",
     .doc = "Merge all segments of STORE into one, without removed records. Other processes can read the store "
-           "meanwhile. The disk needs room for the new segment beside the old ones. A store of one segment is "
-           "rewritten only with --plan or --block-size.",
+           "meanwhile. The disk needs room for the new segment in addition to the old ones. A store of one "
+           "segment is rewritten only with --plan or --block-size.",
 };
 
 int cmd_compact(int argc, char **argv)
@@ -152,7 +152,10 @@ int cmd_verify(int argc, char **argv)
     /* The error repeats a printed problem, or is the reason why the search ended. */
     if (found.count == 0 || (!is_damaged && strcmp(error.message, found.first.message) != 0))
         return message_error(&error);
-    message_print("%s: %s: %" PRIu64 " problem%s found", path, is_damaged ? "damaged" : "not completely readable",
-                  found.count, found.count == 1 ? "" : "s");
+    message_print("%s: %s: %" PRIu64 " problem%s found%s", path, is_damaged ? "damaged" : "not completely readable",
+                  found.count, found.count == 1 ? "" : "s",
+                  is_damaged
+                      ? "; where no line above names a remedy, restore the file from a copy, or build the store again"
+                      : "");
     return is_damaged ? EXIT_DAMAGED : EXIT_FAILED;
 }

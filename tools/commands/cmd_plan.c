@@ -56,9 +56,12 @@ static int read_sample(arguments *all, uint64_t **fingerprints_out)
     all->input.lines.ignore_ids = true;
     int code = input_read_all(all->sample, &all->input, fingerprints_out, &all->plan.sample_count);
     all->plan.sample = *fingerprints_out;
-    if (all->count_given == NULL)
-        all->plan.record_count = all->plan.sample_count;
-    return code;
+    if (all->count_given != NULL || code != EXIT_DONE)
+        return code;
+    all->plan.record_count = all->plan.sample_count;
+    return all->plan.sample_count > 0
+               ? EXIT_DONE
+               : message_print("%s: there are no input records; give the number of records by -n", all->sample);
 }
 
 /* ----- the plans ----- */

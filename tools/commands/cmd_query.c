@@ -79,7 +79,7 @@ static void check_arguments(arguments *all)
         line_fault fault;
         const char *text = given->items[i];
         if (!line_parse_fingerprint(all->format.lines.decimal, text, strlen(text), &all->queries[i], &fault))
-            message_usage_error("%s", fault.reason);
+            message_usage_error("%s; --input reads fingerprints from a file", fault.reason);
     }
     if (all->explain && (all->input != NULL || given->count != 1 || reads_stdin(all)))
         message_usage_error("--explain needs exactly one FINGERPRINT operand");

@@ -283,6 +283,8 @@ static int refill(unpacker *self, line_fault *fault)
 
 static int fail_cut_short(const unpacker *self, line_fault *fault)
 {
+    if (self->offset == 0 && self->begin == self->end)
+        return byte_stream_fail(fault, "expected %s data, but the input is empty", self->how->name);
     return byte_stream_fail(fault, "the %s data is cut short: it ends at offset %" PRIu64 ", within a %s",
                             self->how->name, self->offset + (self->end - self->begin), self->how->part);
 }

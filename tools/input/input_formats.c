@@ -337,7 +337,8 @@ static bool check_shape(const npy_header *header, uint64_t *count_out, word_layo
 static bool parse_preamble(const uint8_t *bytes, size_t available, size_t *header_bytes_out, line_fault *fault)
 {
     if (available < 6 || memcmp(bytes, "\x93NUMPY", 6) != 0)
-        return line_fault_set(fault, "this is not a .npy file");
+        return line_fault_set(fault, available == 0 ? "expected a .npy file, but the input is empty"
+                                                    : "this is not a .npy file");
     if (available < PREAMBLE_BYTES)
         return line_fault_set(fault, "the file ends within its header");
     if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0)

@@ -61,6 +61,13 @@ static bool fail_with_hint(line_fault *fault, const char *expected, const field 
 
 /* ----- values ----- */
 
+static bool parse_decimal(const char *text, size_t length, uint64_t *value_out)
+{
+    bool fits;
+    return length > 0 && digits_read_any_decimal(text, length, value_out, &fits) == length && fits;
+}
+
+/* The hint helps with decimal fingerprints, which are recognised if they are negative or have more than 16 digits. */
 static bool parse_hex(const field *source, uint64_t *value_out, line_fault *fault)
 {
     char digits[DIGITS_READ_BYTES] = {0};
@@ -69,14 +76,13 @@ static bool parse_hex(const field *source, uint64_t *value_out, line_fault *faul
     const size_t count = source->length - prefix;
     if (count > 0 && count <= HEX_DIGITS)
         memcpy(digits, text + prefix, count);
-    return (count > 0 && digits_read_hex(digits, value_out) == count) ||
-           fail_found(fault, "a fingerprint of 1 to 16 hex digits", source);
-}
-
-static bool parse_decimal(const char *text, size_t length, uint64_t *value_out)
-{
-    bool fits;
-    return length > 0 && digits_read_any_decimal(text, length, value_out, &fits) == length && fits;
+    if (count > 0 && digits_read_hex(digits, value_out) == count)
+        return true;
+    const bool negative = source->length > 0 && text[0] == '-';
+    return fail_with_hint(fault, "a fingerprint of 1 to 16 hex digits", source,
+                          parse_decimal(text + negative, source->length - negative, value_out)
+                              ? "; --radix dec reads decimal fingerprints"
+                              : "");
 }
 
 /* Negative numbers are two's complement: databases without unsigned types hold fingerprints like that. */

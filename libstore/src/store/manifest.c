@@ -477,7 +477,7 @@ sstore_status ss_fail_no_manifest(const ss_dir *store, sstore_error *error)
 {
     return ss_fail(error, SSTORE_ERROR_NOT_FOUND, 0, store->path, SSTORE_NO_OFFSET,
                    "this folder is not a store: it has no " SS_MANIFEST_NAME
-                   "; build one first, or wait until its build ends");
+                   "; build one, wait until its build ends, or restore the " SS_MANIFEST_NAME " from a copy");
 }
 
 sstore_status ss_manifest_read_named(const ss_dir *store, const char *name, ss_manifest *manifest_out,

@@ -29,6 +29,7 @@ echo "--- a folder for runs that does not exist"
 exits 1 sstore build --tmp-dir missing --memory 1M NEW input 2>/dev/null
 absent NEW
 exits 2 sstore build --no-ids --first-id 1 NEW input 2>/dev/null
+printf '%s\t%s\n' 1 2 | exits 1 sstore build --first-id 0 NEW - 2>&1
 echo "--- assigned ids end"
 printf '%s\n' 1 2 | sstore build --quiet --first-id 18446744073709551612 LAST -
 sstore dump LAST

@@ -17,3 +17,4 @@ for command in build query plan stat; do
     exits 0 sstore $command -h | cmp - <(sstore $command --help)
     exits 0 sstore $command -'?' | cmp - <(sstore $command --help)
 done
+exits 2 sstore help build query 2>&1

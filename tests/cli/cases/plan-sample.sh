@@ -14,5 +14,6 @@ candidates()
 echo "$(candidates --sample crowded) $(candidates --sample uniform)" | awk '{print ($1 > 100 * $2 ? "more" : "FAILED")}'
 echo "--- an empty sample, none at all, one that is malformed"
 exits 0 sstore plan -n 10M --sample /dev/null | cmp - <(sstore plan -n 10M)
+exits 1 sstore plan --sample /dev/null 2>&1
 exits 1 sstore plan --sample missing 2>/dev/null
 echo xyz | exits 1 sstore plan --sample -  2>/dev/null
