@@ -1,12 +1,12 @@
 /*
  * sstore.h - find every stored 64-bit fingerprint within a Hamming distance of a given one.
  *
- * A store is a folder of compressed, checksummed, immutable files. It consists of segments; each is written at once.
- * Any number of processes and threads can read a store while one process adds to it or removes from it. A store holds a
- * set of records (fingerprint, id), or a set of fingerprints alone. A query returns exactly the records within the
- * given distance: it misses none and returns none twice. The method is that of Manku, Jain and Das Sarma, "Detecting
- * Near-Duplicates for Web Crawling" (WWW 2007), section 3, "the paper" below. format-spec/ describes every byte of the
- * files.
+ * A store is a folder of compressed, checksummed, immutable files. It consists of segments; each is written once and
+ * then never changed. Any number of processes and threads can read a store while one process adds to it or removes from
+ * it. A store holds a set of records (fingerprint, id), or a set of fingerprints alone. A query returns exactly the
+ * records within the given distance: it misses none and returns none twice. The method is that of Manku, Jain and Das
+ * Sarma, "Detecting Near-Duplicates for Web Crawling" (WWW 2007), section 3, "the paper" below. format-spec/ describes
+ * every byte of the files.
  *
  * Conventions
  *  - Fingerprints are 64-bit simhashes. Bit 0 is the most significant bit, as in the paper. Only plans depend on this.
@@ -63,7 +63,7 @@ extern "C" {
 #endif
 
 #define SSTORE_MAX_DISTANCE 64         /* between two fingerprints, and of a query */
-#define SSTORE_MAX_BUILD_DISTANCE 16   /* that a store can be built for */
+#define SSTORE_MAX_BUILD_DISTANCE 16   /* of a store; also of deduplication, joins and stream matchers */
 #define SSTORE_OWN_DISTANCE UINT32_MAX /* in options: the store's own distance; of two stores, the smaller one */
 
 /* The version of the library at run time: as text, such as "0.1.0", in static storage; and as SSTORE_VERSION_NUMBER. */
@@ -172,14 +172,14 @@ typedef struct sstore_open_options {
  *  - MEMORY: the same as PREAD, and all block files.
  *
  * Each segment also takes about 20 KiB, and a file descriptor for each table, for the ids and for the directory. The
- * store's folder takes one more, and two while it is opened. If the process may not open as many, the call fails with
- * IO and EMFILE. The directory is copied into a memfd, which counts against RLIMIT_FSIZE; if it does not fit, the call
+ * store's folder takes one more. Opening takes two more. If the process may not open as many, the call fails with IO
+ * and EMFILE. The directory is copied into a memfd, which counts against RLIMIT_FSIZE; if it does not fit, the call
  * fails with IO and EFBIG. The copy is opened by /proc/self/fd, so /proc must be mounted.
  *
  * A store may be malicious, with correct checksums. Its answers may then be wrong, but no call accesses memory out of
  * bounds, and no call reports a record twice. No call takes more memory than 8 MiB and eight bytes for each byte of the
- * store's files, beside the stated memory of a batch or a join. Each call ends: SECURITY.md states how many reads a
- * query may make.
+ * store's files, in addition to the stated memory of a batch or a join. Each call ends: SECURITY.md states how many
+ * reads a query may make.
  *
  * If a directory is lost or damaged, the call fails; sstore_reindex() rebuilds it. Close the handle with
  * sstore_close().
@@ -248,7 +248,7 @@ SSTORE_API sstore_status sstore_query_columns(sstore_cursor *cursor, uint64_t fi
                                               const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
                                               sstore_error *error);
 
-/* Report every record at the smallest distance that any record has from `fingerprint`, if that is at most
+/* Report all records at the smallest distance from `fingerprint` at which there are any, if it is at most
  * `max_distance` (0 to 64). The search widens the distance until it finds a match. Otherwise as sstore_query(). */
 SSTORE_API sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance,
                                               sstore_match_fn on_match, void *context, sstore_error *error);
@@ -270,8 +270,8 @@ typedef struct sstore_batch_options {
  * by (distance, fingerprint, id). `query_index` is the index in `fingerprints`.
  *
  * Queries are answered one by one, by passes over the tables, or by one full scan for all of them, whichever is
- * expected to take least. Memory, for any `count`: 32 bytes for each of up to 2^20 queries, 8 MiB a thread, and 170
- * bytes for each of up to 2^21 matches. Only a single query with more matches takes more.
+ * expected to take the least time. Memory, for any `count`: 32 bytes for each of up to 2^20 queries, 8 MiB a thread,
+ * and 170 bytes for each of up to 2^21 matches. Only a single query with more matches takes more.
  * Errors: as sstore_query(), and MEMORY.
  */
 SSTORE_API sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprints, size_t count,
@@ -302,16 +302,16 @@ typedef struct sstore_table_explanation {
     uint64_t key_mask;               /* the key bits of this table */
     double expected_block_count;     /* by the directory, which shows how many fingerprints have these prefixes */
     double expected_candidate_count; /* the same */
-    uint64_t probe_count;            /* look-ups of one prefix, or of a range of prefixes that few fingerprints have */
+    uint64_t probe_count;            /* look-ups in the table: of one prefix each, or of a range of rare prefixes */
     uint64_t block_count;            /* blocks read; two probes in a row that share one read it once */
     uint64_t candidate_count;        /* fingerprints with a probed prefix; all of them in a full scan */
-    uint64_t match_count;            /* distinct fingerprints within the distance that this table found first, before
+    uint64_t found_count;            /* distinct fingerprints within the distance that this table found first, before
                                         segments that remove are applied */
     double probe_ns, full_scan_ns;   /* expected for the whole segment; with STRATEGY_AUTO the smaller one decides */
     uint32_t segment;                /* of the store, from 0. Segments that remove are not searched */
     uint32_t table;                  /* from 0 within the segment */
     uint32_t prefix_bits;            /* key bits; 64 at distance 0, where the whole fingerprint is looked up */
-    int32_t radius;                  /* flips of the prefix that were probed; -1: the table was not needed */
+    int32_t radius;                  /* bits in which a probed prefix may differ; -1: the table was not needed */
     bool is_full_scan;               /* the whole table was read instead of probing any */
 } sstore_table_explanation;
 
@@ -429,7 +429,7 @@ typedef struct sstore_table_statistics {
     double elias_fano_bits_per_fingerprint; /* of Elias-Fano coding, without any index */
     double rice_bits_per_fingerprint;       /* of Rice coding of the gaps, with the best parameter */
     uint32_t prefix_bits;                   /* key bits */
-    uint32_t radius;                        /* flips of the prefix that are probed at the store's own distance */
+    uint32_t radius;                        /* bits in which a probed prefix may differ, at the store's distance */
 } sstore_table_statistics;
 
 #define SSTORE_TABLE_STATISTICS_INIT {sizeof(sstore_table_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
@@ -459,7 +459,7 @@ typedef struct sstore_progress {
 } sstore_progress;
 
 /* Called after each block or few thousand records: up to a few hundred thousand times a second. A slow callback should
- * skip most calls. If it stops the call, the call undoes its work. */
+ * skip most calls. If it stops the call, the call undoes its unpublished work. */
 typedef int (*sstore_progress_fn)(void *context, const sstore_progress *progress);
 
 /* ===== Building a store ===== */
@@ -539,9 +539,9 @@ typedef struct sstore_build_options {
     {sizeof(sstore_build_options), 3, 0, 0, false, false, false, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL}
 
 /* Begin a store at `path`. The folder is made; with `replace`, an existing store is locked against other writers, while
- * readers continue. An empty folder is used as it is. The builder writes into a new folder inside it, which readers
- * do not see. Until sstore_builder_finish() succeeds, there is no store at `path`, or the old one. If the number of
- * records is known, the disk's free space is checked at once, and again by sstore_builder_finish(). At most 12 file
+ * readers continue. An empty folder is used as it is. The builder writes into a new folder inside it, which readers do
+ * not see. Until sstore_builder_finish() succeeds, there is no store at `path`, or the old one. If the number of
+ * records is known, the disk's free space is checked now, and again by sstore_builder_finish(). At most 12 file
  * descriptors are used. The builder is freed by sstore_builder_finish() or sstore_builder_abort().
  * Errors: ARGUMENT (an option out of range; a plan that would miss a pair within the distance, with an example),
  * MEMORY, IO (with ENOSPC: too little free space), EXISTS (a store, the remains of one, or a folder with other things
@@ -569,12 +569,12 @@ typedef struct sstore_add_options {
 #define SSTORE_ADD_OPTIONS_INIT \
     {sizeof(sstore_add_options), 0, 0, false, false, NULL, NULL, NULL, 0, 0, 0, NULL, NULL}
 
-/* Begin to add records to the store at `path`. sstore_builder_finish() publishes them at once, as a segment of their
- * own. Readers that have the store open keep their state; sstore_open() and sstore_reopen() show the new one. Records
- * that the store already has are not added again. Records without ids get the ids from the store's next id on. If
- * nothing is new, nothing is written. To look records up in the store takes memory, 8 bytes a block and some more, up
- * to half of memory_bytes; and two file descriptors for each segment, beside those of sstore_builder_create() and
- * sstore_open(). Many small segments make queries slower: compact them (sstore_compact()).
+/* Begin to add records to the store at `path`. sstore_builder_finish() publishes them all together, as a segment of
+ * their own. Readers that have the store open keep their state; sstore_open() and sstore_reopen() show the new one.
+ * Records that the store already has are not added again. Records without ids get the ids from the store's next id on.
+ * If nothing is new, nothing is written. Looking up records in the store takes memory: 8 bytes a block and some more,
+ * up to half of memory_bytes. It also takes two file descriptors for each segment, in addition to those of
+ * sstore_builder_create() and sstore_open(). Many small segments make queries slower: compact them (sstore_compact()).
  * Errors: as sstore_builder_create(); NOT_FOUND if there is no store; DAMAGED, UNSUPPORTED, RECIPE; BUSY if another
  * process is writing to it. */
 SSTORE_API sstore_status sstore_builder_create_addition(const char *path, const sstore_add_options *options,
@@ -593,7 +593,7 @@ typedef struct sstore_build_needs {
 #define SSTORE_BUILD_NEEDS_INIT {sizeof(sstore_build_needs), 0, 0, 0, 0, 0}
 
 /* Estimate the disk space of the build for `record_count` records in all: with ids like those given so far, or with
- * assigned ids. If the plan is not chosen yet, with the plan for uniform data. Errors: ARGUMENT, MEMORY, IO. */
+ * assigned ids. If the plan is not chosen yet, the plan for uniform data is assumed. Errors: ARGUMENT, MEMORY, IO. */
 SSTORE_API sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t record_count,
                                               sstore_build_needs *needs_out, sstore_error *error);
 
@@ -633,7 +633,7 @@ typedef struct sstore_remove_options {
 
 #define SSTORE_REMOVE_OPTIONS_INIT {sizeof(sstore_remove_options), 0, 0, false, NULL, NULL, 0, NULL, NULL}
 
-/* Begin to remove records from the store at `path`. sstore_remover_finish() publishes the removal at once, as a
+/* Begin to remove records from the store at `path`. sstore_remover_finish() publishes all removals together, as a
  * segment. Records that the store does not have are ignored. sstore_compact() then frees the space of the removed ones.
  * The remover is freed by sstore_remover_finish() or sstore_remover_abort(). Memory, descriptors and errors: as
  * sstore_builder_create_addition(). */
@@ -677,24 +677,23 @@ typedef struct sstore_merge_options {
 #define SSTORE_MERGE_OPTIONS_INIT {sizeof(sstore_merge_options), 0, 0, false, false, NULL, NULL, 0, NULL, NULL}
 
 /*
- * Write a store at `path` of all records of the stores at input_paths, each once: of parts that several processes or
- * machines built. The inputs must be for the same distance, all with ids or all without (else ARGUMENT), and of the
- * same recipe (else RECIPE). Their plans may differ. The result is, byte for byte, the one that a build of all the
- * records makes. The records are read in order, so nothing is sorted for table 0.
+ * Merge the stores at input_paths, such as parts that several processes or machines built, into one store at `path`. It
+ * holds each of their records once. The inputs must be for the same distance, all with ids or all without (else
+ * ARGUMENT), and of the same recipe (else RECIPE). Their plans may differ. The result is, byte for byte, the one that a
+ * build of all the records makes. The records are read in order, so nothing is sorted for table 0.
  *
  * Parts must have different ids (see first_id), or records of different parts are taken for one. All inputs are open at
- * once. Each takes about 50 KiB (with blocks of 4 KiB) and three file descriptors. Together they may take half of the
- * memory (else ARGUMENT). `change_out` may be NULL.
+ * the same time. Each takes about 50 KiB (with blocks of 4 KiB) and three file descriptors. Together they may take half
+ * of memory_bytes (else ARGUMENT); a limit below 64 MiB is not enforced. `change_out` may be NULL.
  * Errors: as sstore_open(), sstore_builder_create() and sstore_builder_finish().
  */
 SSTORE_API sstore_status sstore_merge(const char *path, const char *const *input_paths, size_t input_count,
                                       const sstore_merge_options *options, sstore_change *change_out,
                                       sstore_error *error);
 
-/* Write a store at `path` of one shard of the records of the store at input_path. A fingerprint's shard, from 0, is the
- * upper 32 bits of the XXH3-64 of its 8 bytes, little-endian, times shard_count, divided by 2^32. Each record is in
- * exactly one shard. Near-duplicates may be in different ones, so a query must search all shards. Otherwise as
- * sstore_merge(). */
+/* Write one shard of the store at input_path into a store at `path`. A fingerprint's shard, from 0, is the upper 32
+ * bits of the XXH3-64 of its 8 bytes, little-endian, times shard_count, divided by 2^32. Each record is in exactly one
+ * shard. Near-duplicates may be in different ones, so a query must search all shards. Otherwise as sstore_merge(). */
 SSTORE_API sstore_status sstore_shard(const char *path, const char *input_path, uint32_t shard, uint32_t shard_count,
                                       const sstore_merge_options *options, sstore_change *change_out,
                                       sstore_error *error);
@@ -702,8 +701,8 @@ SSTORE_API sstore_status sstore_shard(const char *path, const char *input_path, 
 /*
  * Which segments are compacted.
  *  - ALL: all segments. The store becomes the one that a build of its records makes.
- *  - TIERS, for a store that keeps growing. Starting from the newest, adds the next older segment while it is at most
- *    four times the size of those chosen. Compacts if at least four are chosen. Each record is written again a few
+ *  - TIERS, for a store that keeps growing: the newest segment, and the next older one as long as it is at most four
+ *    times the size of those chosen before; none if fewer than four are chosen. Each record is written again a few
  *    times whenever the store has grown fourfold.
  */
 typedef enum sstore_compaction { SSTORE_COMPACTION_ALL = 0, SSTORE_COMPACTION_TIERS = 1 } sstore_compaction;
@@ -733,7 +732,8 @@ typedef struct sstore_compact_options {
  * given. After some segments were compacted, their removals from older segments stay, as a separate segment.
  *
  * The segments are read in order, each in about 50 KiB of memory (with blocks of 4 KiB). Together they may take half of
- * memory_bytes (else ARGUMENT). The disk needs space for the new segment beside the old ones. `change_out` may be NULL.
+ * memory_bytes (else ARGUMENT); a limit below 64 MiB is not enforced. The disk needs space for the new segment in
+ * addition to the old ones. `change_out` may be NULL.
  * Errors: as sstore_builder_create_addition() and sstore_builder_finish().
  */
 SSTORE_API sstore_status sstore_compact(const char *path, const sstore_compact_options *options,
@@ -782,7 +782,7 @@ typedef struct sstore_reindex_options {
  * and ids of the segments concerned are read, and checked as far as the directory depends on them (sstore_verify()
  * checks everything). They are not written again, but get hard links in a new folder; if the file system has none, they
  * are copied. Memory: as for the largest segment in an open store, and a few blocks. On failure the store is unchanged,
- * with the exception of sstore_builder_finish().
+ * except if the last sync fails, as with sstore_builder_finish().
  *
  * *rebuilt_count_out, if not NULL, is the number of directories that were rebuilt.
  * Errors: ARGUMENT, MEMORY, IO, NOT_FOUND, BUSY; DAMAGED (the manifest, or a table or the ids of a segment concerned,
@@ -808,8 +808,8 @@ typedef struct sstore_dedup_options {
     const char *recipe;
     const char *tmp_dir;
     uint64_t memory_bytes;
-    uint64_t publish_every; /* publish after this many new records; 0: as many as fit in an eighth of the memory, about
-                               1 million for 512 MiB */
+    uint64_t publish_every; /* publish after this many new records; 0: as many as fit in an eighth of the memory, 1.5
+                               to 2 million for 512 MiB */
     sstore_progress_fn on_progress;
     void *progress_context;
 } sstore_dedup_options;
@@ -835,11 +835,11 @@ SSTORE_API sstore_status sstore_dedup_open(const char *path, const sstore_dedup_
                                            sstore_dedup **dedup_out, sstore_error *error);
 
 /*
- * Insert each of `count` records that is new, one after the other. A record is new if no record of the store is within
- * the distance, and none that was inserted before, also in this call. For other records, the matches are reported. If
- * `ids` is NULL, new records get the ids from the store's next id on; in a store without ids it is not read.
- * is_new_out, if not NULL, has `count` elements. on_answer may be NULL. Many records in one call take less time
- * each: they are answered as by sstore_query_batch(), and take as much memory.
+ * Insert each of `count` records that is new, one after the other. A record is new if neither a record of the store nor
+ * one that was inserted before it, also in this call, is within the distance. For other records, the matches are
+ * reported. If `ids` is NULL, new records get the ids from the store's next id on; in a store without ids it is not
+ * read. is_new_out, if not NULL, has `count` elements. on_answer may be NULL. A call with many records takes less time
+ * for each: they are answered as by sstore_query_batch(), with as much memory.
  *
  * New records wait in memory. sstore_dedup_publish() publishes them as one segment, or this call does, as publish_every
  * says.
@@ -869,7 +869,7 @@ typedef struct sstore_join_options {
     size_t struct_size;
     uint32_t distance;     /* 0 to 16, or SSTORE_OWN_DISTANCE, the default */
     uint32_t threads;      /* 0: all that the process may use */
-    uint64_t memory_bytes; /* maximum beside the open stores; 0: 1 GiB. The limit is enforced from 64 MiB up. Smaller
+    uint64_t memory_bytes; /* maximum without the open stores; 0: 1 GiB. The limit is enforced from 64 MiB up. Smaller
                               values (minimum 8 MiB) may be exceeded. With little memory, fewer threads look for
                               pairs */
     const char *tmp_dir;   /* for items that do not fit in memory; NULL: the folder that TMPDIR names, or without it the
@@ -904,9 +904,9 @@ typedef struct sstore_pair_columns {
  * id) first. The order is that of (fingerprint, other_fingerprint, other_id, id), with any memory and threads. Records
  * with equal fingerprints are also pairs: a fingerprint with n ids has n * (n - 1) / 2 of them.
  *
- * The store's fingerprints are sorted k + 1 times, each time by other bits, and compared if these are equal. The
- * store's own tables are not used, so any distance is possible. Items that do not fit in memory are spilled: up to
- * about 16 bytes a fingerprint, and 40 a pair. At most 4 file descriptors are used.
+ * The fingerprints are sorted distance + 1 times, each time by other bits, and compared if these are equal. The store's
+ * own tables are not used, so any distance is possible. Items that do not fit in memory are spilled: up to about 16
+ * bytes a fingerprint, and 40 a pair. At most 4 file descriptors are used.
  * Errors: ARGUMENT, MEMORY, IO, DAMAGED, NOT_FOUND (no tmp_dir); STOPPED. Source: the paper, section 3.1.
  */
 SSTORE_API sstore_status sstore_pairs(const sstore *store, const sstore_join_options *options, sstore_pair_fn on_pair,
@@ -1032,7 +1032,8 @@ SSTORE_API sstore_status sstore_stream_matcher_create(const uint64_t *queries, s
                                                       sstore_stream_matcher **matcher_out, sstore_error *error);
 
 /* Match `count` fingerprints. Each is reported with each query within the distance, in any order. `ids` is NULL if they
- * have none. Several threads pay from about 10,000 fingerprints in one call; a million take least time each.
+ * have none. Several threads are faster from about 10,000 fingerprints in one call on. Calls with about a million take
+ * the least time for each.
  * Errors: ARGUMENT, MEMORY; matches that were reported before it are right. If the callback stops the call, some of the
  * fingerprints were matched and some were not. Source: the paper, section 4.2; the tables are those of Norouzi, Punjani
  * and Fleet, "Fast search in Hamming space with multi-index hashing" (CVPR 2012). */
@@ -1113,7 +1114,7 @@ typedef struct sstore_plan_estimate {
     double total_bytes;          /* of the store */
     double bytes_per_record;     /* the same for each record */
     double directory_bytes;      /* held in memory by a reader */
-    double probe_count;          /* look-ups of one prefix, or of a range that few fingerprints have */
+    double probe_count;          /* look-ups in the tables: of one prefix each, or of a range of rare prefixes */
     double block_count;          /* blocks read; probes that share one read it once */
     double candidate_count;      /* fingerprints with a probed prefix */
     double warm_ns;              /* with all blocks in memory, read by SSTORE_IO_MMAP */

@@ -293,7 +293,7 @@ static void print_counts(const sstore_table_explanation *of)
     print_expected(15, of->expected_block_count);
     output_text("  %11" PRIu64, of->block_count);
     print_expected(19, of->expected_candidate_count);
-    output_text("  %15" PRIu64 "  %8" PRIu64 "\n", of->candidate_count, of->match_count);
+    output_text("  %15" PRIu64 "  %8" PRIu64 "\n", of->candidate_count, of->found_count);
 }
 
 static void print_table(const sstore_table_explanation *table)
@@ -316,7 +316,7 @@ static void add_to_total(explanation *to, const sstore_table_explanation *table)
     to->total.block_count += table->block_count;
     to->total.expected_candidate_count += table->expected_candidate_count;
     to->total.candidate_count += table->candidate_count;
-    to->total.match_count += table->match_count;
+    to->total.found_count += table->found_count;
     if (table->table > 0)
         return; /* table 0 has the times of its segment */
     to->total.is_full_scan |= table->is_full_scan;

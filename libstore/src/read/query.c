@@ -394,7 +394,7 @@ static sstore_table_explanation explain_table(const ss_search *search, uint32_t 
         .probe_count = counts->probes,
         .block_count = counts->blocks,
         .candidate_count = counts->candidates,
-        .match_count = counts->matches,
+        .found_count = counts->found,
         .probe_ns = probe_ns,
         .full_scan_ns = search->plan->full_scan_cost,
     };

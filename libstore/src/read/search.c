@@ -58,7 +58,7 @@ static sstore_status match(const ss_search *self, const ss_open_block *open, uin
         return SSTORE_OK;
     ss_search_counts *counts = counts_of(self, table);
     if (counts != NULL)
-        counts->matches++;
+        counts->found++;
     cursor->steps.left += STEPS_A_HIT + STEPS_A_SEGMENT * cursor->newer.lookup_count;
     const ss_hit found = {.segment = self->segment,
                           .segment_number = self->segment_number,

@@ -17,7 +17,7 @@ typedef sstore_status (*ss_hit_fn)(void *context, const ss_hit *hit, sstore_erro
 
 /* The work of a search in one table. */
 typedef struct ss_search_counts {
-    uint64_t probes, blocks, candidates, matches;
+    uint64_t probes, blocks, candidates, found;
 } ss_search_counts;
 
 /* One query on one segment. */

@@ -14,7 +14,7 @@ typedef struct ss_probe {
     uint64_t first, last;
     uint32_t table;
     uint32_t lower_distance;    /* the distance that the flipped bits of the prefix leave */
-    uint64_t block, blocks_end; /* the blocks that may have them; set by run_probes() */
+    uint64_t block, blocks_end; /* the blocks that may have them; set by find_blocks() */
 } ss_probe;
 
 /* A block that is searched. */
