@@ -129,7 +129,7 @@ int main(int argc, char **argv)
     if (!is_help(argv[1]))
         return run_command(argc - 1, argv + 1);
     if (argc > 3) {
-        message_print("expected one command after '%s', found also '%s'", argv[1], argv[3]);
+        message_print("unexpected operand '%s': expected only a COMMAND after '%s'", argv[3], argv[1]);
         return EXIT_USAGE;
     }
     if (argc > 2 && !is_help(argv[2]))

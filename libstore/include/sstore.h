@@ -701,9 +701,9 @@ SSTORE_API sstore_status sstore_shard(const char *path, const char *input_path, 
 /*
  * Which segments are compacted.
  *  - ALL: all segments. The store becomes the one that a build of its records makes.
- *  - TIERS, for a store that keeps growing: the newest segment, and the next older one as long as it is at most four
- *    times the size of those chosen before; none if fewer than four are chosen. Each record is written again a few
- *    times whenever the store has grown fourfold.
+ *  - TIERS, for a store that keeps growing: the newest segment, and the next older one as long as it has at most four
+ *    times the size of the newer ones together. If these are fewer than four, none is compacted. Each record is written
+ *    again a few times whenever the store has grown fourfold.
  */
 typedef enum sstore_compaction { SSTORE_COMPACTION_ALL = 0, SSTORE_COMPACTION_TIERS = 1 } sstore_compaction;
 

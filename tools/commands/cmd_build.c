@@ -37,8 +37,9 @@ static int add_batch(void *context, const uint64_t *fingerprints, const uint64_t
     if (interrupted())
         return interrupt_exit_code();
     if (ids != NULL && job->assigns_ids)
-        return message_print("--first-id has no effect, since the input has ids: leave it out, or skip the ids with "
-                             "--columns fingerprint,-");
+        return message_print(
+            "--first-id cannot be used, since the input has ids: leave it out, or skip the ids of text "
+            "with --columns fingerprint,-");
     if (give(job, fingerprints, ids, count, &error) != SSTORE_OK)
         return message_error(&error);
     job->record_count += count;
@@ -253,7 +254,7 @@ static const command_syntax remove_syntax = {
     .operands = "STORE [INPUT...]",
     .doc = "Remove the records in all INPUTs, in the formats of 'sstore build', from STORE. Without INPUT, or with -, "
            "read standard input. A fingerprint without an id stands for all its records. Records that STORE does not "
-           "have are ignored. Readers see all of the removal at the end. 'sstore compact' frees the space.",
+           "have are ignored. Readers see the removal as a whole at the end. 'sstore compact' frees the space.",
 };
 
 int cmd_remove(int argc, char **argv)

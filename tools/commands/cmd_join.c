@@ -161,7 +161,7 @@ static const command_syntax clusters_syntax = {
     .doc =
         "Print the clusters of STORE: the groups of records that near pairs connect. A line has the size of the "
         "cluster, fingerprint, id, and the distance to the representative. The lines of a cluster follow each other. "
-        "The first one is the representative, the record with the lowest id.",
+        "The first one is the representative, the record with the smallest id.",
 };
 
 /* How records are printed. */

@@ -61,7 +61,7 @@ static int read_sample(arguments *all, uint64_t **fingerprints_out)
     all->plan.record_count = all->plan.sample_count;
     return all->plan.sample_count > 0
                ? EXIT_DONE
-               : message_print("%s: there are no input records; give the number of records by -n", all->sample);
+               : message_print("%s: the sample is empty; give the number of records with -n", all->sample);
 }
 
 /* ----- the plans ----- */

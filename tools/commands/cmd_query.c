@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands/cmd.h"
 
@@ -79,7 +80,8 @@ static void check_arguments(arguments *all)
         line_fault fault;
         const char *text = given->items[i];
         if (!line_parse_fingerprint(all->format.lines.decimal, text, strlen(text), &all->queries[i], &fault))
-            message_usage_error("%s; --input reads fingerprints from a file", fault.reason);
+            message_usage_error("%s%s", fault.reason,
+                                access(text, F_OK) == 0 ? "; --input reads fingerprints from a file" : "");
     }
     if (all->explain && (all->input != NULL || given->count != 1 || reads_stdin(all)))
         message_usage_error("--explain needs exactly one FINGERPRINT operand");
@@ -353,7 +355,7 @@ static int explain(query_session *session, uint64_t query)
     explanation all = {.tables = 0};
     output_text("%7s  %5s  %-16s  %6s  %9s  %8s  %15s  %11s  %19s  %15s  %8s\n", "segment", "table", "key mask",
                 "prefix", "radius", "probes", "blocks expected", "blocks read", "candidates expected",
-                "candidates read", "matches");
+                "candidates read", "found");
     if (sstore_explain(session->cursor, query, session->distance, print_and_add, &all, &error) != SSTORE_OK)
         return message_error(&error);
     print_total(&all);

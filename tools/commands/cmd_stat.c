@@ -18,8 +18,8 @@ static const command_option options[] = {{"json", 0, NULL, "print one JSON objec
 static const command_syntax syntax = {
     .options = options,
     .operands = "STORE",
-    .doc = "Print what STORE contains, and the sizes of its tables, ids and directory, beside the sizes that other "
-           "codings would have.",
+    .doc = "Print what STORE contains, and the sizes of its tables, ids and directory; and, for comparison, the sizes "
+           "that other codings would have.",
 };
 
 typedef struct segment_report {

@@ -84,7 +84,7 @@ static const struct translation {
     {"sstore_verify()", "'sstore verify'"},
     {"set replace to replace it", "--force replaces it"},
     {"set ignore_free_space", "use --ignore-free-space"},
-    {"set tmp_dir", "use --tmp-dir"},
+    {"set tmp_dir to another folder", "use another --tmp-dir"},
     {"raise memory_bytes", "raise --memory"},
 };
 

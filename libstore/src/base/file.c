@@ -376,7 +376,7 @@ sstore_status ss_file_create_unnamed(const ss_dir *dir, ss_file *file_out, sstor
         return SSTORE_OK;
     const sstore_status status = ss_fail(error, errno == ENOMEM ? SSTORE_ERROR_MEMORY : SSTORE_ERROR_IO, errno,
                                          dir->path, SSTORE_NO_OFFSET,
-                                         "cannot create a temporary file here; set tmp_dir");
+                                         "cannot create a temporary file here (set tmp_dir to another folder)");
     ss_file_close(file_out);
     return status;
 }

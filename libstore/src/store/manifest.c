@@ -469,15 +469,16 @@ sstore_status ss_store_dir_open(const char *path, ss_dir *dir_out, sstore_error 
     if (status != SSTORE_ERROR_NOT_FOUND)
         return status == SSTORE_OK ? status : ss_fail_as(error, &problem);
     return ss_fail(error, status, 0, path, SSTORE_NO_OFFSET,
-                   problem.system_errno == ENOTDIR ? "this is not a store: a store is a folder"
-                                                   : "there is no store here; build one first");
+                   problem.system_errno == ENOTDIR && ss_path_is_taken(path)
+                       ? "this is not a store: a store is a folder"
+                       : "there is no store here; build one first");
 }
 
 sstore_status ss_fail_no_manifest(const ss_dir *store, sstore_error *error)
 {
     return ss_fail(error, SSTORE_ERROR_NOT_FOUND, 0, store->path, SSTORE_NO_OFFSET,
                    "this folder is not a store: it has no " SS_MANIFEST_NAME
-                   "; build one, wait until its build ends, or restore the " SS_MANIFEST_NAME " from a copy");
+                   "; build a store, wait until its build ends, or restore the " SS_MANIFEST_NAME " from a copy");
 }
 
 sstore_status ss_manifest_read_named(const ss_dir *store, const char *name, ss_manifest *manifest_out,
@@ -539,7 +540,7 @@ sstore_status ss_manifest_check_recipe(const ss_manifest *manifest, const char *
         return SSTORE_OK;
     if (own[0] == '\0')
         return ss_fail(error, SSTORE_ERROR_RECIPE, 0, path, SSTORE_NO_OFFSET,
-                       "the store has no recipe, but that of %s is '%s'", other, recipe);
+                       "the store has no recipe, but %s has '%s'", other, recipe);
     if (recipe[0] == '\0')
         return ss_fail(error, SSTORE_ERROR_RECIPE, 0, path, SSTORE_NO_OFFSET,
                        "the store's recipe is '%s', but %s has none", own, other);

@@ -14,8 +14,8 @@
 /* Writers add only records that are not in the store, and remove only records that are. So segments that have a record
  * add and remove it in turn, the oldest one adds it, and the newest one decides whether it is in the store. */
 typedef enum ss_segment_kind {
-    SS_SEGMENT_ADDS = 0, /* its records were added to the store */
-    SS_SEGMENT_REMOVES = 1  /* its records were removed from the store */
+    SS_SEGMENT_ADDS = 0,   /* its records were added to the store */
+    SS_SEGMENT_REMOVES = 1 /* its records were removed from the store */
 } ss_segment_kind;
 
 /* A block file, as the manifest describes it. */
