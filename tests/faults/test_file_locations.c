@@ -244,7 +244,7 @@ static int try_unwritable(void)
     if (access(store, W_OK) == 0 && geteuid() != NOBODY)
         return 2;
     if (run(spilling_pairs, &many, &error) != SSTORE_ERROR_IO || error.system_errno != EACCES ||
-        strstr(error.message, store) == NULL || strstr(error.message, "TMPDIR") == NULL)
+        strstr(error.message, store) == NULL || strstr(error.message, "set tmp_dir") == NULL)
         return 3;
     tmp_dir = apart;
     if (run(spilling_pairs, &many, &error) != SSTORE_OK)
