@@ -205,6 +205,31 @@ SSTORE_API sstore_status sstore_cursor_create(const sstore *store, sstore_cursor
 
 SSTORE_API void sstore_cursor_free(sstore_cursor *cursor);
 
+/* ===== Progress of long calls ===== */
+
+/*
+ * The phases of a call, in `phase`:
+ *  - builds: "sorting" crowded buckets, "counting" records or a table's fingerprints, "writing" a table (table 0 with
+ *    the ids), "permuting" table 0 for another table
+ *  - batches of queries: "answering" queries
+ *  - sstore_verify(): "verifying" tables, ids and records
+ *  - sstore_reindex(): "indexing" a table (table 0 with the ids)
+ *  - joins: "permuting" and "comparing" fingerprints, once for each of some tables, "connecting" near fingerprints,
+ *    "identifying" their records, and "reporting" them
+ */
+typedef struct sstore_progress {
+    size_t struct_size;
+    const char *phase;    /* one word in static storage */
+    uint64_t done, total; /* records or fingerprints, in this phase */
+    double fraction;      /* of the work of the call, 0 to 1: an estimate */
+    uint32_t table;       /* from 0 */
+    uint32_t table_count; /* 0 until the plan is chosen */
+} sstore_progress;
+
+/* Called after each block or few thousand records: up to a few hundred thousand times a second. A slow callback should
+ * skip most calls. If it stops the call, the call undoes its unpublished work. */
+typedef int (*sstore_progress_fn)(void *context, const sstore_progress *progress);
+
 /* ===== Queries ===== */
 
 /* Results come in one of two ways. A callback gets one result at a time. Or the caller passes columns, which are
@@ -261,9 +286,11 @@ SSTORE_API sstore_status sstore_query_nearest_columns(sstore_cursor *cursor, uin
 typedef struct sstore_batch_options {
     size_t struct_size;
     uint32_t threads; /* 0: all that the process may use */
+    sstore_progress_fn on_progress;
+    void *progress_context;
 } sstore_batch_options;
 
-#define SSTORE_BATCH_OPTIONS_INIT {sizeof(sstore_batch_options), 0}
+#define SSTORE_BATCH_OPTIONS_INIT {sizeof(sstore_batch_options), 0, NULL, NULL}
 
 /*
  * Answer `count` queries on several threads. The matches come in the order of the queries, those of one query ascending
@@ -437,30 +464,6 @@ typedef struct sstore_table_statistics {
 /* Fill *statistics_out for table `table` (from 0) of segment `segment`. Reads nothing from disk. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t table,
                                            sstore_table_statistics *statistics_out, sstore_error *error);
-
-/* ===== Progress of long calls ===== */
-
-/*
- * The phases of a call, in `phase`:
- *  - builds: "sorting" crowded buckets, "counting" records or a table's fingerprints, "writing" a table (table 0 with
- *    the ids), "permuting" table 0 for another table
- *  - sstore_verify(): "verifying" tables, ids and records
- *  - sstore_reindex(): "indexing" a table (table 0 with the ids)
- *  - joins: "permuting" and "comparing" fingerprints, once for each of some tables, "connecting" near fingerprints,
- *    "identifying" their records, and "reporting" them
- */
-typedef struct sstore_progress {
-    size_t struct_size;
-    const char *phase;    /* one word in static storage */
-    uint64_t done, total; /* records or fingerprints, in this phase */
-    double fraction;      /* of the work of the call, 0 to 1: an estimate */
-    uint32_t table;       /* from 0 */
-    uint32_t table_count; /* 0 until the plan is chosen */
-} sstore_progress;
-
-/* Called after each block or few thousand records: up to a few hundred thousand times a second. A slow callback should
- * skip most calls. If it stops the call, the call undoes its unpublished work. */
-typedef int (*sstore_progress_fn)(void *context, const sstore_progress *progress);
 
 /* ===== Building a store ===== */
 

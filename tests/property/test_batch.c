@@ -206,6 +206,63 @@ static void test_stopping(void **state)
     tear_down(&self);
 }
 
+/* Counts calls, and stops at the last of them. */
+typedef struct watcher {
+    uint64_t calls, last;
+    double fraction;
+} watcher;
+
+static int watch(void *context, const sstore_progress *progress)
+{
+    watcher *self = context;
+    assert_string_equal(progress->phase, "answering");
+    assert_true(progress->done <= progress->total && progress->total == QUERIES);
+    assert_true(progress->fraction >= self->fraction && progress->fraction <= 1);
+    self->fraction = progress->fraction;
+    return ++self->calls == self->last;
+}
+
+/* A batch reports its progress, and can be stopped at each report, whichever way its queries are answered. */
+static void test_progress(void **state)
+{
+    static const sstore_strategy strategies[] = {SSTORE_STRATEGY_PROBE, SSTORE_STRATEGY_FULL_SCAN};
+    for (size_t i = 0; i < 2; i++) {
+        fixture self;
+        set_up(&self, run_seed, DATA_CLUSTERED, DATA_IDS, 3000, "3", 1024);
+        sstore_error error = {.status = SSTORE_OK};
+        sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
+        watcher all = {.last = 0};
+        int ignored = 100;
+        testing_doing("strategy %zu", i);
+        options.threads = 2;
+        options.on_progress = watch;
+        options.progress_context = &all;
+        sstore *store = store_must_open(self.path, SSTORE_IO_PREAD, strategies[i]);
+        assert_ok(sstore_query_batch(store, self.queries, QUERIES, 3, &options, stop_at_tenth, &ignored, &error),
+                  &error);
+        assert_true(all.calls > 0 && all.fraction == 1);
+        for (uint64_t last = 1; last <= all.calls && last <= 3; last++) {
+            watcher some = {.last = last};
+            options.progress_context = &some;
+            const sstore_status status = sstore_query_batch(store, self.queries, QUERIES, 3, &options, stop_at_tenth,
+                                                            &ignored, &error);
+            /* The two threads share the tasks in different ways each time. */
+            assert_int_equal(status, some.calls >= last ? SSTORE_STOPPED : SSTORE_OK);
+            sstore_match_iterator *iterator;
+            size_t count;
+            some = (watcher){.last = 1};
+            assert_ok(sstore_match_iterator_create(store, self.queries, QUERIES, 3, &options, &iterator, &error),
+                      &error);
+            assert_status(sstore_match_iterator_next(iterator, NULL, 1, &count, &error), SSTORE_STOPPED, &error);
+            assert_status(sstore_match_iterator_next(iterator, NULL, 1, &count, &error), SSTORE_ERROR_ARGUMENT, &error);
+            sstore_match_iterator_free(iterator);
+        }
+        sstore_close(store);
+        tear_down(&self);
+    }
+    testing_done();
+}
+
 int main(void)
 {
     rng_start_run();
@@ -216,6 +273,7 @@ int main(void)
         cmocka_unit_test_teardown(test_too_many_matches, testing_teardown),
         cmocka_unit_test_teardown(test_many_ids, testing_teardown),
         cmocka_unit_test_teardown(test_stopping, testing_teardown),
+        cmocka_unit_test_teardown(test_progress, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,7 +83,7 @@ static sstore_status query_one_by_one(void *context, uint64_t task, uint32_t wor
         status = ss_query_segment(cursor, batch->segment_index, batch->fingerprints[sink.query], batch->distance,
                                   add_hit, &sink, error);
     }
-    return status;
+    return status == SSTORE_OK ? ss_progress_add(batch->progress, worker, 0) : status;
 }
 
 /* ----- choosing ----- */
@@ -138,6 +138,7 @@ struct sstore_match_iterator {
     uint32_t pending_count;
     sstore_match *matches; /* of the current part of a round */
     size_t match_count, match_index;
+    ss_progress progress;
     sstore_status status; /* of an earlier call */
 };
 
@@ -174,7 +175,9 @@ static sstore_status answer_range(sstore_match_iterator *self, query_range range
         status = ss_batch_report(batch, range.first, &self->matches, &self->match_count, error);
     reset_workers(batch);
     batch->room = NULL;
-    if (status != SSTORE_STOPPED)
+    if (status == SSTORE_OK)
+        return ss_progress_add(&self->progress, 0, range.count);
+    if (status != SSTORE_STOPPED || atomic_load(&self->progress.stopped))
         return status;
     const uint32_t half = range.count / 2;
     self->pending[self->pending_count++] = (query_range){.first = range.first + half, .count = range.count - half};
@@ -220,9 +223,12 @@ static sstore_status open_iterator(sstore_match_iterator *self, const sstore *st
     if (status != SSTORE_OK)
         return status;
     const uint32_t threads = ss_pool_threads(taken.threads), segments = store->manifest.segment_count;
-    *self = (sstore_match_iterator){.batch = {.store = store, .distance = distance, .threads = threads},
-                                    .fingerprints = fingerprints,
-                                    .count = segments > 0 ? count : 0};
+    *self = (sstore_match_iterator){
+        .batch = {.store = store, .distance = distance, .threads = threads, .progress = &self->progress},
+        .fingerprints = fingerprints,
+        .count = segments > 0 ? count : 0,
+        .progress = {.report = taken.on_progress, .context = taken.progress_context}};
+    ss_progress_begin(&self->progress, "answering", 0, count, 1);
     self->batch.workers = ss_alloc(threads, sizeof *self->batch.workers);
     self->plans = ss_alloc(segments, sizeof *self->plans);
     if (self->batch.workers == NULL || self->plans == NULL)

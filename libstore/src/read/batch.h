@@ -14,6 +14,7 @@
 
 #include <stdatomic.h>
 
+#include "base/tasks.h"
 #include "store/cursor.h"
 
 /* Compare two matches by (distance, fingerprint, id), for qsort(): the order in which a query's matches are
@@ -56,6 +57,7 @@ typedef struct ss_batch {
     const ss_query_plan *plan; /* for it */
     ss_batch_worker *workers;  /* one a thread */
     atomic_llong *room;        /* how many more hits all workers may store; NULL: any number */
+    ss_progress *progress;     /* in queries; workers only ask it whether to stop */
 } ss_batch;
 
 /* Append a hit in the current segment, whose index need not be set. STOPPED if there are too many; MEMORY. */

@@ -318,7 +318,9 @@ static sstore_status run_slice(void *context, uint64_t task, uint32_t worker, ss
     const table_pass *pass = context;
     const slice *of = &pass->slices[task];
     slice_worker *self = &pass->workers[worker];
-    sstore_status status = SSTORE_OK;
+    sstore_status status = ss_progress_add(pass->batch->progress, worker, 0);
+    if (status != SSTORE_OK)
+        return status;
     self->pass = pass;
     self->slice = of;
     self->number = worker;
